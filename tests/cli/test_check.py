@@ -40,7 +40,7 @@ PATTERN = (
     "a group is not closed; end it with `)`, or write `\\(` for the character"
 )
 SPECIFICATION = "https://modelcontextprotocol.io/specification/2025-11-25"
-TWICE = "several tools have this name; of those registered together, the last counts"
+TWICE = "another tool has this name; if both are registered, the last one counts"
 
 
 @pytest.fixture(autouse=True)
@@ -138,8 +138,8 @@ def test_json_has_an_object_for_each_tool_in_order() -> None:
         "keyword_location": "",
         "message": TWICE,
         "suggestion": "",
-        "clause": f"{SPECIFICATION}/server/tools#tool",
-        "rule": "No two tools of a list have the same name.",
+        "spec_url": f"{SPECIFICATION}/server/tools#tool",
+        "requirement": "No two tools of a list have the same name.",
     }
     outcomes = checked("tools.json")
 
@@ -149,10 +149,10 @@ def test_json_has_an_object_for_each_tool_in_order() -> None:
         ("tools.json", "twice", False, ["INVALID_PATTERN", "TOOL_NAME_DUPLICATE"]),
         ("tools.json", "twice", True, ["TOOL_NAME_DUPLICATE"]),
     ] == [
-        (one["file"], one["name"], one["ok"], [found["code"] for found in one["problems"]])
+        (one["file"], one["name"], one["ok"], [found["code"] for found in one["violations"]])
         for one in outcomes
     ]
-    assert {**duplicate, "line": 10, "column": 14} == outcomes[3]["problems"][0]
+    assert {**duplicate, "line": 10, "column": 14} == outcomes[3]["violations"][0]
 
 
 @pytest.mark.parametrize(
@@ -205,13 +205,13 @@ def test_a_name_counts_once_in_each_file(folder: Path) -> None:
     """A file is what one server offers."""
     (folder / "other.json").write_text(json.dumps(GOOD))
 
-    assert "2 tools, no problems\n" == run("good.json", "other.json").stdout
-    assert "1 tool, no problems\n" == run("good.json", "good.json").stdout
+    assert "2 tools, no violations\n" == run("good.json", "other.json").stdout
+    assert "1 tool, no violations\n" == run("good.json", "good.json").stdout
 
 
 def test_a_dash_is_standard_input() -> None:
     """By that name."""
-    outcome = {"file": "-", "name": "good", "ok": True, "problems": []}
+    outcome = {"file": "-", "name": "good", "ok": True, "violations": []}
 
     assert [outcome] == checked("-", stdin=json.dumps(GOOD).encode())
 
@@ -248,19 +248,19 @@ def test_what_is_less_grave_is_left_out(
     (folder / "advised.json").write_text(ADVISED)
     tool, around = checked("advised.json", "--severity", severity)
 
-    assert codes == [[found["code"] for found in one["problems"]] for one in (tool, around)]
+    assert codes == [[found["code"] for found in one["violations"]] for one in (tool, around)]
     assert [("a b", True), ("", False)] == [(one["name"], one["ok"]) for one in (tool, around)]
-    assert "/nextCursor" == around["problems"][0]["instance_location"]
+    assert "/nextCursor" == around["violations"][0]["instance_location"]
 
 
 def test_advice_is_shown_if_asked_for(folder: Path) -> None:
     """Of providers of models; it is no problem by default."""
     (folder / "dotted.json").write_text(json.dumps({**GOOD, "description": "x", "name": "a.b"}))
 
-    assert "1 tool, no problems\n" == run("dotted.json").stdout
+    assert "1 tool, no violations\n" == run("dotted.json").stdout
     (outcome,) = checked("dotted.json", "--severity", "info")
-    assert {("info", True)} == {(one["severity"], outcome["ok"]) for one in outcome["problems"]}
-    assert "TOOL_NAME_OPENAI_CHAT" in [one["code"] for one in outcome["problems"]]
+    assert {("info", True)} == {(one["severity"], outcome["ok"]) for one in outcome["violations"]}
+    assert "TOOL_NAME_OPENAI_CHAT" in [one["code"] for one in outcome["violations"]]
 
 
 @pytest.mark.parametrize(
@@ -278,5 +278,7 @@ def test_the_rules_of_a_protocol_version_hold(
     (folder / "answer.json").write_text(json.dumps(answer))
     outcomes = checked("answer.json", "--protocol-version", version)
 
-    assert pointers == [found["instance_location"] for one in outcomes for found in one["problems"]]
-    assert all(version in found["clause"] for one in outcomes for found in one["problems"])
+    assert pointers == [
+        found["instance_location"] for one in outcomes for found in one["violations"]
+    ]
+    assert all(version in found["spec_url"] for one in outcomes for found in one["violations"])

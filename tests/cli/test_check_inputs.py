@@ -130,12 +130,12 @@ def test_a_file_without_tools_has_an_outcome_with_a_place(
     """And hides no other file."""
     (folder / "it").write_bytes(content)
     outcome, other = checked("it", "good.json")
-    [problem] = outcome.pop("problems")
+    [problem] = outcome.pop("violations")
     # Two of them stand in the tests of sound files, whole.
-    del problem["instance_location"], problem["clause"], problem["rule"]
+    del problem["instance_location"], problem["spec_url"], problem["requirement"]
 
     assert {"file": "it", "name": "", "ok": False} == outcome
-    assert {"file": "good.json", "name": "good", "ok": True, "problems": []} == other
+    assert {"file": "good.json", "name": "good", "ok": True, "violations": []} == other
     assert {
         **CLAUSE_FREE,
         "code": code,
@@ -203,7 +203,7 @@ def test_a_faulty_tool_hides_no_other(folder: Path, tool: bytes, codes: list[str
     first, outcome, last = checked("it")
 
     assert [True, False, True] == [one["ok"] for one in (first, outcome, last)]
-    assert codes == sorted(found["code"] for found in outcome["problems"])
+    assert codes == sorted(found["code"] for found in outcome["violations"])
     for excerpts in ("--excerpts", "--no-excerpts"):
         text = run("it", excerpts)
         assert (1, "") == (text.exit_code, text.stderr)
@@ -246,7 +246,7 @@ def test_a_file_that_cannot_be_read_hides_no_other() -> None:
     """It is told on standard error, and by the exit code."""
     result = run("gone.json", "good.json", "/")
 
-    assert (2, "1 tool, no problems\n") == (result.exit_code, result.stdout)
+    assert (2, "1 tool, no violations\n") == (result.exit_code, result.stdout)
     assert (
         "Error: cannot read gone.json: No such file or directory\n"
         "Error: cannot read /: Is a directory\n"
@@ -255,7 +255,7 @@ def test_a_file_that_cannot_be_read_hides_no_other() -> None:
 
 def test_names_do_not_talk_to_the_terminal(folder: Path) -> None:
     """Nor do they start lines that look like the command's own."""
-    name = "\n0 tools, no problems\x1b[2J\u202e"
+    name = "\n0 tools, no violations\x1b[2J\u202e"
     tool = {"name": name, "inputSchema": {"type": "object", "properties": {name: {"type": name}}}}
     for ascii_only in (True, False):
         (folder / "a\nb.json").write_text(json.dumps(tool, ensure_ascii=ascii_only))

@@ -42,7 +42,7 @@ def test_another_shell_is_a_wrong_command() -> None:
     [
         pytest.param(["sidecheck", "ch"], ["check"], id="a command"),
         pytest.param(["sidecheck", "infe"], ["infer"], id="a command like another"),
-        pytest.param(["sidecheck", "infer", "--ad"], ["--admit-anything"], id="an option of it"),
+        pytest.param(["sidecheck", "infer", "--on-u"], ["--on-unsupported"], id="an option of it"),
         pytest.param(["sidecheck", "tools", "de"], ["delete"], id="a command of a group"),
         pytest.param(["sidecheck", "check", "--form"], ["--format"], id="an option"),
         pytest.param(["sidecheck", "check", "--format", "s"], ["sarif"], id="a value"),

@@ -88,11 +88,11 @@ def test_the_tools_are_apart_from_what_is_told_of_them() -> None:
 
     assert f"{json.dumps([CONVERTED, PINGED], indent=2)}\n" == result.stdout
     assert (
-        "TOOL            PLACE   KEYWORD  ACTION   DIRECTION  WHAT\n"
-        f"search.flights  /name            encoded  same       {KNOWN_AS}\n"
-        f"search.flights  /title           dropped  same       {NO_PLACE}\n"
-        f"tools.json: gone: refused: UNRESOLVABLE_REFERENCE: {REFUSED}\n"
-        "2 tools for OpenAI's Chat Completions, 1 refused, 2 losses (2 same)\n"
+        "TOOL            LOCATION  KEYWORD  ACTION   EFFECT  MESSAGE\n"
+        f"search.flights  /name              encoded  same    {KNOWN_AS}\n"
+        f"search.flights  /title             dropped  same    {NO_PLACE}\n"
+        f"tools.json: gone: not converted: UNRESOLVABLE_REFERENCE: {REFUSED}\n"
+        "2 tools for OpenAI's Chat Completions, 1 not converted, 2 losses (2 same)\n"
     ) == result.stderr
     assert 1 == result.exit_code
 
@@ -123,11 +123,11 @@ def test_json_is_one_object() -> None:
     """With all that text says, and the plans."""
     loss = {"tool": "search.flights", "keyword": "", "direction": "same"}
     found = told("--to", "openai-chat", "tools.json")
-    plans = found.pop("plan")
+    plans = found.pop("mappings")
 
     assert {
         "tools": [CONVERTED, PINGED],
-        "refused": [
+        "rejected": [
             {
                 "file": "tools.json",
                 "name": "gone",
@@ -150,14 +150,14 @@ def test_json_is_one_object() -> None:
 def test_plans_go_to_a_file(folder: Path) -> None:
     """As an array, in place of what stood there; they are those that JSON has."""
     (folder / "plans.json").write_text("x" * 10_000)
-    result = run("--to", "gemini", "--server", "air", "--plan-out", "plans.json", "search.json")
+    result = run("--to", "gemini", "--server", "air", "--mappings-out", "plans.json", "search.json")
     plans = json.loads((folder / "plans.json").read_text())
 
     assert 0 == result.exit_code
     assert [("gemini", "air", "search.flights")] == [
         (plan["api"], plan["server"], plan["tool"]) for plan in plans
     ]
-    assert plans == told("--to", "gemini", "--server", "air", "search.json")["plan"]
+    assert plans == told("--to", "gemini", "--server", "air", "search.json")["mappings"]
 
 
 def functions(tools: Any) -> list[Any]:
@@ -214,7 +214,7 @@ def test_the_mode_says_what_is_strict() -> None:
     refused = run("--to", "ollama", "--mode", "strict", "ping.json")
     assert (1, "[]\n") == (refused.exit_code, refused.stdout)
     assert (
-        "ping.json: ping: refused: NOT_CONVERTIBLE: Ollama's chat cannot be asked to hold a model "
+        "ping.json: ping: not converted: NOT_CONVERTIBLE: Ollama's chat cannot be asked to hold a model "
         "to a schema; the modes compatible and strict_if_lossless do not ask for that\n"
     ) in refused.stderr
 
@@ -295,4 +295,4 @@ def test_a_terminal_gets_colours(on_terminal: Any) -> None:
 
     assert 1 == code
     assert said.startswith(json.dumps([CONVERTED, PINGED], indent=2))
-    assert "\x1b[1mtools.json: gone\x1b[0m: \x1b[1;31mrefused\x1b[0m" in said
+    assert "\x1b[1mtools.json: gone\x1b[0m: \x1b[1;31mnot converted\x1b[0m" in said

@@ -34,7 +34,7 @@ def test_of_tools_with_one_name_the_last_counts() -> None:
 
     assert ["Answers again."] == [tool["description"] for tool in json.loads(result.stdout)]
     assert (
-        "ping.json: ping: refused: INVALID_REQUEST: a tool after it has the name 'ping' too; "
+        "ping.json: ping: not converted: INVALID_REQUEST: a tool after it has the name 'ping' too; "
         "the last one counts\n"
     ) in result.stderr
     assert 1 == result.exit_code
@@ -44,7 +44,10 @@ def test_a_tool_without_a_name_is_told_by_its_file() -> None:
     """Nothing else is known of it."""
     Path("nameless.json").write_text('{"type": "function", "function": {"name": "ping"}}')
 
-    assert "nameless.json: refused: INVALID_TOOL: " in run("--to", "gemini", "nameless.json").stderr
+    assert (
+        "nameless.json: not converted: INVALID_TOOL: "
+        in run("--to", "gemini", "nameless.json").stderr
+    )
 
 
 def test_documents_may_be_brought() -> None:
@@ -76,13 +79,13 @@ WRONG = [
         id="no such file",
     ),
     pytest.param(
-        ("--to", "gemini", "--plan-out", "none/plans.json", "ping.json"),
+        ("--to", "gemini", "--mappings-out", "none/plans.json", "ping.json"),
         "cannot write none/plans.json: No such file or directory",
         id="no such folder",
     ),
     pytest.param(
-        ("--to", "gemini", "--plan-out", "-", "ping.json"),
-        "--plan-out is a file: standard output has the tools",
+        ("--to", "gemini", "--mappings-out", "-", "ping.json"),
+        "--mappings-out needs a file: the tools are written to standard output",
         id="plans to standard output",
     ),
     pytest.param(

@@ -58,7 +58,7 @@ def test_a_server_that_serves_is_healthy(shared_server: RunningServer) -> None:
         pytest.param(
             health_pb2.HealthCheckResponse.NOT_SERVING, "is NOT_SERVING", id="it does not serve"
         ),
-        pytest.param(None, "does not answer: UNIMPLEMENTED", id="it does not know health"),
+        pytest.param(None, "does not respond: UNIMPLEMENTED", id="it does not know health"),
     ],
 )
 def test_a_server_that_does_not_serve_is_not_healthy(status: Any, said: str) -> None:
@@ -73,7 +73,7 @@ def test_nobody_is_not_healthy(tmp_path: Path) -> None:
         taken.bind(("127.0.0.1", 0))
         port = f"127.0.0.1:{taken.getsockname()[1]}"
         for target in (port, f"unix:{tmp_path}/none.sock"):
-            assert (1, "", f"Error: {target} does not answer: UNAVAILABLE\n") == check(
+            assert (1, "", f"Error: {target} does not respond: UNAVAILABLE\n") == check(
                 "--target", target
             )
 
@@ -83,7 +83,7 @@ def test_a_server_that_hangs_is_not_healthy() -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         target = f"127.0.0.1:{silent.getsockname()[1]}"
 
-        assert (1, "", f"Error: {target} does not answer: DEADLINE_EXCEEDED\n") == check(
+        assert (1, "", f"Error: {target} does not respond: DEADLINE_EXCEEDED\n") == check(
             "--target", target, "--timeout", "0.2"
         )
 

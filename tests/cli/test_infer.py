@@ -52,8 +52,8 @@ def test_no_tools_are_told(source: str) -> None:
 
     assert (0, "[]\n") == (result.exit_code, result.stdout)
     assert result.stderr.endswith(
-        " has no tools: none of its functions has a decorator called tool, and none at the top "
-        "is public; --function names others\n"
+        " has no tools: no function has a decorator named tool, and no function of the module "
+        "is public; use --function to name one\n"
     )
     assert (0, "") == (in_json.exit_code, in_json.stderr)
     assert {"tools": [], "diagnostics": []} == json.loads(in_json.stdout)
@@ -104,7 +104,7 @@ def test_json_is_one_object() -> None:
         pytest.param(0, ["good.py"], id="all"),
         pytest.param(0, ["warned.py"], id="a warning"),
         pytest.param(0, ["mixed.py", "--function", "add"], id="one that is good"),
-        pytest.param(0, ["mixed.py", "--admit-anything"], id="anything is admitted"),
+        pytest.param(0, ["mixed.py", "--on-unsupported", "any"], id="anything is admitted"),
         pytest.param(1, ["mixed.py", "--inject-type", "Other"], id="no such type"),
         pytest.param(1, ["mixed.py"], id="an error"),
         pytest.param(1, ["broken.py"], id="no Python"),

@@ -70,7 +70,7 @@ def test_a_sound_session_is_sound(folder: Path) -> None:
     (folder / "session.jsonl").write_bytes(written(*SESSION))
     result = run("session.jsonl")
 
-    assert (0, "3 messages, no problems\n") == (result.exit_code, result.stdout)
+    assert (0, "3 messages, no violations\n") == (result.exit_code, result.stdout)
 
 
 def test_text_has_a_row_for_each_problem_at_its_place_in_the_file(folder: Path) -> None:
@@ -107,7 +107,7 @@ def test_json_has_an_outcome_for_each_line() -> None:
         "suggestion": "",
         "line": 2,
         "column": 39,
-        "clause": "https://modelcontextprotocol.io/specification/2025-11-25/basic#requests",
+        "spec_url": "https://modelcontextprotocol.io/specification/2025-11-25/basic#requests",
     } == found
 
 
@@ -147,7 +147,9 @@ def test_a_line_may_say_what_it_answers() -> None:
     """Then its result is judged; a bare response by its envelope alone."""
     answer = {"jsonrpc": "2.0", "id": 7, "result": {"tools": 1}}
     codes = [
-        code for _, found in linted({"answers": "tools/list", "message": answer}) for code in found
+        code
+        for _, found in linted({"request_method": "tools/list", "message": answer})
+        for code in found
     ]
 
     assert ("TYPE", "/message/result/tools") in codes
@@ -160,7 +162,7 @@ def test_who_answers_is_the_other_side_than_who_asks() -> None:
     answer = {"jsonrpc": "2.0", "id": 7, "result": {"tools": []}}
 
     assert [(4, []), (5, [])] == linted(
-        *SESSION, {"message": request}, {"answers": "tools/list", "message": answer}
+        *SESSION, {"message": request}, {"request_method": "tools/list", "message": answer}
     )[3:]
 
 
@@ -181,7 +183,7 @@ FAULTY = [
     pytest.param({**WRAPPED, "direction": "sideways"}, "/direction", id="another direction"),
     pytest.param({**WRAPPED, "direction": 1}, "/direction", id="a direction that is no text"),
     pytest.param({**WRAPPED, "direction": []}, "/direction", id="a list of directions"),
-    pytest.param({**WRAPPED, "answers": {}}, "/answers", id="an answer to no text"),
+    pytest.param({**WRAPPED, "request_method": {}}, "/request_method", id="an answer to no text"),
 ]
 
 
@@ -196,7 +198,7 @@ def test_what_stands_beside_a_message_must_be_known(line: Any, pointer: str) -> 
 
 def test_other_members_beside_a_message_are_left_alone() -> None:
     """Transcripts have times and names."""
-    assert [(1, [])] == linted({**SESSION[0], "time": 1.5, "answers": None})
+    assert [(1, [])] == linted({**SESSION[0], "time": 1.5, "request_method": None})
 
 
 HOSTILE = [
@@ -224,7 +226,7 @@ def test_a_file_without_messages_is_in_order(text: bytes) -> None:
     """There is nothing to say of it."""
     result = run("-", stdin=text)
 
-    assert (0, "0 messages, no problems\n") == (result.exit_code, result.stdout)
+    assert (0, "0 messages, no violations\n") == (result.exit_code, result.stdout)
 
 
 def test_lines_may_end_as_on_windows() -> None:
@@ -232,7 +234,7 @@ def test_lines_may_end_as_on_windows() -> None:
     text = written(*SESSION).replace(b"\n", b"\r\n").removesuffix(b"\r\n")
     result = run("-", stdin=text)
 
-    assert (0, "3 messages, no problems\n") == (result.exit_code, result.stdout)
+    assert (0, "3 messages, no violations\n") == (result.exit_code, result.stdout)
 
 
 @pytest.mark.parametrize(

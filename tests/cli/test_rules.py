@@ -29,8 +29,8 @@ def test_json_has_every_rule_by_its_code() -> None:
         "code": "REQUEST_ID_IN_USE",
         "severity": "error",
         "protocol_versions": ["2026-07-28"],
-        "clause": "https://modelcontextprotocol.io/specification/2026-07-28/basic#requests",
-        "sentence": CATALOGUE["REQUEST_ID_IN_USE"].sentence,
+        "spec_url": "https://modelcontextprotocol.io/specification/2026-07-28/basic#requests",
+        "requirement": CATALOGUE["REQUEST_ID_IN_USE"].sentence,
         "subjects": ["JSONRPCMessage"],
     } == next(one for one in got if one["code"] == "REQUEST_ID_IN_USE")
 

@@ -20,7 +20,7 @@ ENUM = (
 )
 SPECIFICATION = "https://modelcontextprotocol.io/specification/2025-11-25"
 VALID, UNIQUE = "basic#schema-validation", "server/tools#tool"
-TWICE = "u: several tools have this name; of those registered together, the last counts"
+TWICE = "u: another tool has this name; if both are registered, the last one counts"
 
 
 @pytest.fixture(autouse=True)
@@ -50,7 +50,7 @@ def result(
     """Return a result in the file `my tools.json`."""
     names = ("startLine", "startColumn", "endLine", "endColumn")
     return {
-        "properties": {"clause": f"{SPECIFICATION}/{clause}"},
+        "properties": {"spec_url": f"{SPECIFICATION}/{clause}"},
         "ruleId": code,
         "ruleIndex": index,
         "level": level,
@@ -73,7 +73,7 @@ def described(code: str, level: str, sentence: str, clause: str) -> Any:
         "id": code,
         "shortDescription": {"text": sentence},
         "defaultConfiguration": {"level": level},
-        "properties": {"clause": f"{SPECIFICATION}/{clause}"},
+        "properties": {"spec_url": f"{SPECIFICATION}/{clause}"},
         "helpUri": f"{SPECIFICATION}/{clause}",
     }
 

@@ -51,8 +51,8 @@ def test_tools_of_files_are_there_when_the_server_is(tmp_path: Path, git: Path) 
         done = {"event": "preload.registered", "level": "info"}
         assert [
             {**refused, "server": "git", "tool": 1, "codes": ["CONST"]},
-            {**done, "server": "git", "tools": 2, "refused": 1},
-            {**done, "server": "b", "tools": 1, "refused": 0},
+            {**done, "server": "git", "tools": 2, "rejected": 1},
+            {**done, "server": "b", "tools": 1, "rejected": 0},
         ] == told(running)
         assert "secret" not in running.log_text()
     finally:

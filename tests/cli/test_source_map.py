@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sidecheck_server.cli.source_map import Span, locate, positions
+from sidecheck_server.cli.findings import Span, locate, positions
 
 JSON = st.recursive(
     st.none()

@@ -108,19 +108,25 @@ def test_losses_that_fit_the_terminal_are_columns(folder: Path, on_terminal: Any
     (folder / "tool.json").write_text(json.dumps(tool))
     _, said = on_terminal("convert", "--to", "openai-chat", "tool.json", columns=120)
 
-    assert "TOOL        PLACE   KEYWORD  ACTION   DIRECTION  WHAT\n" in STYLES.sub("", said)
+    assert "TOOL        LOCATION  KEYWORD  ACTION   EFFECT  MESSAGE\n" in STYLES.sub("", said)
 
 
 def test_long_work_shows_a_bar_that_goes_away(folder: Path, on_terminal: Any) -> None:
     """On standard error, so that a pipe does not get it."""
-    branch = {"type": "object", "properties": {f"p{n}": {"type": "string"} for n in range(150)}}
-    tools = [{"name": f"t{n}", "inputSchema": branch} for n in range(120)]
+    properties = {f"p{n}": {"type": "string"} for n in range(150)}
+    tools = [
+        {
+            "name": f"t{n}",
+            "inputSchema": {"type": "object", "properties": properties, "title": str(n)},
+        }
+        for n in range(200)
+    ]
     (folder / "many.json").write_text(json.dumps(tools))
     code, said = on_terminal("check", "many.json")
 
     assert 0 == code
     assert "Checking tools" in said
-    assert STYLES.sub("", said).endswith("120 tools, no problems\n")
+    assert STYLES.sub("", said).endswith("200 tools, no violations\n")
 
 
 def test_values_that_are_hidden_are_not_shown(on_terminal: Any) -> None:
@@ -132,7 +138,16 @@ def test_values_that_are_hidden_are_not_shown(on_terminal: Any) -> None:
 
 def test_help_fits_the_terminal_and_ends_with_examples(on_terminal: Any) -> None:
     """Of every command, line by line."""
-    commands = ["", "check", "completion", "convert", "healthcheck", "info", "restore", "serve"]
+    commands = [
+        "",
+        "check",
+        "completion",
+        "convert",
+        "healthcheck",
+        "info",
+        "convert-call",
+        "serve",
+    ]
     commands += ["validate", "tools"]
     commands += [f"tools {name}" for name in ("register", "list", "get", "delete")]
     for command in commands:

@@ -51,9 +51,9 @@ def test_tools_are_registered_listed_shown_and_deleted(server: RunningServer) ->
         (
             "created    log\n"
             "created    diff\n"
-            "refused    bad\n"
+            "rejected   bad\n"
             f"tools.json:3:41: error  CONST  bad /inputSchema/type  {INTEGR}\n"
-            "3 tools, 2 created, 1 refused, 1 error\n"
+            "3 tools, 2 created, 1 rejected, 1 error\n"
         ),
         "",
     ) == said("tools", "register", "tools.json", "--server", "git", *to)
@@ -104,14 +104,14 @@ def test_json_has_all_of_it(server: RunningServer) -> None:
     listed = json.loads(run("tools", "list", *to).stdout)
     refused = done["outcomes"][2]
 
-    assert [("log", "created"), ("diff", "created"), ("bad", "refused")] == [
+    assert [("log", "created"), ("diff", "created"), ("bad", "rejected")] == [
         (one["name"], one["action"]) for one in done["outcomes"]
     ]
     assert ([], 1) == (done["removed"], done["registry_revision"])
     assert ("tools.json", 3, 41) == (
         refused["file"],
-        refused["problems"][0]["line"],
-        refused["problems"][0]["column"],
+        refused["violations"][0]["line"],
+        refused["violations"][0]["column"],
     )
     assert (json.loads(DIFF), []) == (tool.pop("definition"), tool.pop("documents"))
     assert tool == listed[0]
@@ -166,7 +166,7 @@ def test_what_would_happen_is_told_and_does_not(server: RunningServer, folder: P
     [
         pytest.param("accept", 0, "changed", "", id="accept"),
         pytest.param("report", 0, "changed", "warning  DEFINITION_CHANGED", id="report"),
-        pytest.param("refuse", 1, "refused", "error  DEFINITION_CHANGED", id="refuse"),
+        pytest.param("reject", 1, "rejected", "error  DEFINITION_CHANGED", id="reject"),
     ],
 )
 def test_a_changed_definition_is_dealt_with_as_asked(
@@ -176,7 +176,7 @@ def test_a_changed_definition_is_dealt_with_as_asked(
     to = ("--server", "git", "--target", server.address)
     run("tools", "register", "log.json", *to)
     (folder / "log.json").write_bytes(LOG.replace(b'"object"', b'"object", "title": "L"'))
-    result = run("tools", "register", "log.json", *to, "--on-change", change_policy)
+    result = run("tools", "register", "log.json", *to, "--change-policy", change_policy)
 
     assert code == result.exit_code
     assert result.stdout.startswith(f"{action:<9}  log\n")
@@ -216,7 +216,7 @@ def test_a_server_that_is_not_there_is_told_in_a_line(words: list[str]) -> None:
         assert (
             2,
             "",
-            f"Error: {target} does not answer: UNAVAILABLE; is a server running there?\n",
+            f"Error: {target} does not respond: UNAVAILABLE; is a server running there?\n",
         ) == said(*words, "--target", target)
 
 

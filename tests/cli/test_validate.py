@@ -31,7 +31,7 @@ COUNT = {
     "keyword_location": "/properties/count/type",
     "message": 'expected an integer, found the string "three"',
     "suggestion": "",
-    "clause": "",
+    "spec_url": "",
     "line": 1,
     "column": 11,
 }
@@ -43,7 +43,7 @@ WHN = {
     "keyword_location": "/additionalProperties",
     "message": 'unknown property "whn"; did you mean "when"?',
     "suggestion": "when",
-    "clause": "",
+    "spec_url": "",
     "line": 1,
     "column": 20,
 }
@@ -79,7 +79,7 @@ def test_json_has_an_object_for_each_payload_in_order() -> None:
         "more than the limit of 128 (payload_depth)",
     }
 
-    assert [BAD, GOOD, {"payload": "deep.json", "refusal": refusal}] == judged(
+    assert [BAD, GOOD, {"payload": "deep.json", "error": refusal}] == judged(
         "--schema", "schema.json", "bad.json", "good.json", "deep.json"
     )
 
@@ -95,12 +95,12 @@ def test_text_has_a_block_for_each_payload_in_order() -> None:
         'expected an integer, found the string "three"\n'
         "bad.json:1:20:  error  ADDITIONAL_PROPERTIES  /whn    "
         'unknown property "whn"; did you mean "when"?\n'
-        "deep.json: refused: LIMIT_EXCEEDED: arrays and objects nest too deep: 200, "
+        "deep.json: not validated: LIMIT_EXCEEDED: arrays and objects nest too deep: 200, "
         "more than the limit of 128 (payload_depth)\n"
         "wordy.json: invalid\n"
         "wordy.json:1:1: error  TYPE                   (root)  "
         'expected an object, found the string "not an object"\n'
-        "4 payloads, 3 errors, 1 refused\n"
+        "4 payloads, 3 errors, 1 not validated\n"
     ) == result.stdout
     assert "" == result.stderr
 
@@ -130,9 +130,9 @@ def test_excerpts_show_the_place_on_request() -> None:
 @pytest.mark.parametrize(
     ("payloads", "summary"),
     [
-        pytest.param(["good.json"], "1 payload, no problems", id="one that is valid"),
-        pytest.param(["good.json", "good.json"], "2 payloads, no problems", id="two"),
-        pytest.param(["deep.json"], "1 payload, 1 refused", id="a refusal"),
+        pytest.param(["good.json"], "1 payload, no violations", id="one that is valid"),
+        pytest.param(["good.json", "good.json"], "2 payloads, no violations", id="two"),
+        pytest.param(["deep.json"], "1 payload, 1 not validated", id="a refusal"),
         pytest.param(["bad.json", "wordy.json"], "2 payloads, 3 errors", id="errors"),
     ],
 )
@@ -189,8 +189,8 @@ def test_an_unknown_tool_is_refused_with_the_nearest_name(name: str, message: st
     refusal = {"reason": "UNKNOWN_TOOL", "message": message}
 
     assert [
-        {"payload": "good.json", "refusal": refusal},
-        {"payload": "bad.json", "refusal": refusal},
+        {"payload": "good.json", "error": refusal},
+        {"payload": "bad.json", "error": refusal},
     ] == judged("--tools", "tools.json", "--tool", name, "good.json", "bad.json")
 
 
@@ -212,7 +212,7 @@ def test_documents_are_found_by_their_uri(folder: Path) -> None:
         run(*schema, *brought, "good.json").exit_code,
         run(*schema, "good.json").exit_code,
     )
-    assert "UNRESOLVABLE_REFERENCE" == judged(*schema, "good.json")[0]["refusal"]["reason"]
+    assert "UNRESOLVABLE_REFERENCE" == judged(*schema, "good.json")[0]["error"]["reason"]
 
 
 def test_formats_are_asserted_on_request() -> None:

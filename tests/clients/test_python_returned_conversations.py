@@ -37,7 +37,9 @@ def test_every_call_has_a_deadline(expected: float, given: float | None) -> None
     ground = Conversations(2.0, "raise")
     tool, adapt_schema = hold(
         InferenceConversations(ground).project(b"{}", "2025-06-18", given),
-        inference_pb.AdaptToolResponse(json=b"{}", wrapped_property="result", dropped_properties=["icons"]),
+        inference_pb.AdaptToolResponse(
+            json=b"{}", wrapped_property="result", dropped_properties=["icons"]
+        ),
     )
     result, made = hold(
         ProtocolConversations(ground).normalize(VALUE, None, None, given),

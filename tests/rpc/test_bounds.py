@@ -107,7 +107,9 @@ async def test_a_batch_has_a_bound_for_items_that_take_long(stub: Any) -> None:
     refused = [info_of(one.refusal) for one in outcomes if one.HasField("refusal")]
 
     assert [limit, limit + 1] == [at for at, one in enumerate(outcomes) if one.HasField("refusal")]
-    assert [{"bound": "offloaded_items", "limit": "64"}] * 2 == [dict(one.metadata) for one in refused]
+    assert [{"bound": "offloaded_items", "limit": "64"}] * 2 == [
+        dict(one.metadata) for one in refused
+    ]
 
 
 async def test_a_batch_tells_no_more_violations_than_its_bound(stub: Any) -> None:

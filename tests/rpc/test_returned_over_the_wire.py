@@ -99,7 +99,9 @@ def test_a_registered_tool_is_found_by_any_of_its_names(channel: grpc.Channel) -
     ]
     try:
         boxes = [
-            InferenceServiceStub(channel).AdaptTool(inference_pb.AdaptToolRequest(tool=target)).wrapped_property
+            InferenceServiceStub(channel)
+            .AdaptTool(inference_pb.AdaptToolRequest(tool=target))
+            .wrapped_property
             for target in targets
         ]
         results = [

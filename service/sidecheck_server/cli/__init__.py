@@ -1,26 +1,64 @@
-"""The command `sidecheck`: one file a subcommand."""
+"""Command line of the service: `sidecheck`, with one module per command."""
+
+from importlib import import_module
 
 import click
 
 from sidecheck_server import __version__
-from sidecheck_server.cli.check import check
-from sidecheck_server.cli.completion import completion
-from sidecheck_server.cli.convert import convert
-from sidecheck_server.cli.convert_call import restore
-from sidecheck_server.cli.healthcheck import healthcheck
-from sidecheck_server.cli.infer import infer
-from sidecheck_server.cli.info import info
-from sidecheck_server.cli.lint_messages import lint_messages
 from sidecheck_server.cli.options import examples
-from sidecheck_server.cli.rules import rules
-from sidecheck_server.cli.serve import serve
-from sidecheck_server.cli.tools import tools
-from sidecheck_server.cli.validate import validate
 
 __all__ = ["sidecheck"]
 
+_COMMANDS = {
+    "check": "Check tool definitions offline.",
+    "completion": "Print the completion script of a shell.",
+    "convert": "Convert tools to the format of a model API, offline.",
+    "convert-call": "Convert a model's call to the params of a tools/call, offline.",
+    "healthcheck": "Ask a server whether it is serving.",
+    "infer": "Infer tool definitions from Python source text, offline.",
+    "info": "Show the version and limits of a server.",
+    "lint-messages": "Check the messages of a transcript offline.",
+    "rules": "List the rules of the protocol.",
+    "serve": "Run the service.",
+    "tools": "Manage the registered tools of a server.",
+    "validate": "Validate payloads offline.",
+}
+"""Short help of each command. Its module is named for it, with underscores."""
+
+
+class _LazyGroup(click.Group):
+    """Group that imports the module of a command when it runs, not to list it."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  (overrides)
+        return list(_COMMANDS)
+
+    def get_command(
+        self,
+        ctx: click.Context,  # noqa: ARG002  (overrides)
+        cmd_name: str,
+    ) -> click.Command | None:
+        summary = _COMMANDS.get(cmd_name)
+        return None if summary is None else click.Command(cmd_name, short_help=summary)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name, listed, rest = super().resolve_command(ctx, args)
+        if listed is None or listed.name is None:
+            return name, listed, rest
+        return name, load_command(listed.name), rest
+
+
+def load_command(name: str) -> click.Command:
+    """Import and return the command *name*."""
+    function = name.replace("-", "_")
+    command = getattr(import_module(f"sidecheck_server.cli.{function}"), function)
+    assert isinstance(command, click.Command)
+    return command
+
 
 @click.group(
+    cls=_LazyGroup,
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog=examples(
         "sidecheck check tools.json",
@@ -33,21 +71,4 @@ __all__ = ["sidecheck"]
 )
 @click.version_option(__version__, prog_name="sidecheck")
 def sidecheck() -> None:
-    """Judge the tool definitions, payloads and messages of MCP, and convert tools."""
-
-
-for _command in (
-    check,
-    completion,
-    convert,
-    healthcheck,
-    infer,
-    info,
-    lint_messages,
-    restore,
-    rules,
-    serve,
-    tools,
-    validate,
-):
-    sidecheck.add_command(_command)
+    """Validate MCP tool definitions, payloads and messages, and convert tools."""

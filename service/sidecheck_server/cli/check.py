@@ -1,11 +1,14 @@
-"""`sidecheck check`: check tool definitions offline by the rules of the protocol."""
+"""`sidecheck check`: check tool definitions offline."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import Any
 
 import click
 
 from sidecheck_server.cli.files import read_input, write_output
+from sidecheck_server.cli.findings import Finding, Source, Spot, find, find_violations
+from sidecheck_server.cli.in_process import LIMITS, Services, run_in_process
 from sidecheck_server.cli.options import (
     FILE,
     document_option,
@@ -14,13 +17,32 @@ from sidecheck_server.cli.options import (
     read_documents,
     version_option,
 )
+from sidecheck_server.cli.progress import with_progress
+from sidecheck_server.cli.reports import (
+    Block,
+    counted,
+    in_json,
+    tally,
+    violation_object,
+    write_blocks,
+)
+from sidecheck_server.cli.rows import is_terminal
+from sidecheck_server.cli.sarif import sarif_log
+from sidecheck_server.cli.tool_files import list_or_find
+from sidecheck_server.core.errors import RequestError
+from sidecheck_server.core.mcp.check import Checked
+from sidecheck_server.core.mcp.context import Context
+from sidecheck_server.core.mcp.rules.catalogue import CATALOGUE
+from sidecheck_server.core.mcp.subjects import CheckRequest, ReportLimits, ToolJson
+from sidecheck_server.core.mcp.tools.listing import Listing
+from sidecheck_server.core.mcp.tools.outcomes import CheckedTool, refused
+from sidecheck_server.core.mcp.tools.outcomes import outcomes as tool_outcomes
 from sidecheck_server.core.mcp.versions import DEFAULT_VERSION
+from sidecheck_server.core.types import Severity
 
-if TYPE_CHECKING:
-    from sidecheck_server.cli.checks import Outcome
-    from sidecheck_server.cli.findings import Source
+__all__ = ["Outcome", "check", "check_sources"]
 
-__all__ = ["check"]
+_DUPLICATE = "another tool has this name; if both are registered, the last one counts"
 
 
 @click.command(
@@ -32,13 +54,13 @@ __all__ = ["check"]
     )
 )
 @click.argument("files", nargs=-1, required=True, type=FILE, metavar="FILE...")
-@version_option("[default: 2025-11-25]")
+@version_option(f"[default: {DEFAULT_VERSION}]")
 @click.option(
     "--severity",
     type=click.Choice(["error", "warning", "info"]),
     default="warning",
     show_default=True,
-    help="The least grave problems that are shown; info is advice of providers of models.",
+    help="Minimum severity of the violations to report; info is advice of model providers.",
 )
 @document_option
 @click.option(
@@ -59,75 +81,149 @@ def check(
     form: str,
     excerpts: bool | None,
 ) -> None:
-    """Check the tool definitions of each FILE.
+    """Check the tool definitions in each FILE.
 
-    A file has one definition, a list of them, or an answer to tools/list, with or
-    without its JSON-RPC response; - reads standard input. Every rule for tools of the
-    protocol version is applied, and what stands around the tools of an answer is
-    checked too. Both schemas of every tool are compiled, under the limits that a
-    server has by default.
+    A file contains one definition, a list of definitions, or a tools/list result, with
+    or without its JSON-RPC response; - reads standard input. All rules of the protocol
+    version for tools apply, and a tools/list result is checked as a whole too. Both
+    schemas of each tool are compiled, with the default limits of a server.
 
-    Exits with 0 if nothing has an error, so that all tools can be registered, with 1
-    if something has one, and with 2 if the command is wrong or a file cannot be read.
+    Exits with 0 if there is no error, so that all tools can be registered, with 1 if
+    there is one, and with 2 if the command is wrong or a file cannot be read.
     """
     if [*files, *(file for _, file in documents)].count("-") > 1:
         raise click.UsageError("standard input (-) can be read only once")
-    brought = read_documents(documents)
-    sources, unread = _read(files)
-    # Imported here, so that the other commands start without the engines.
-    from sidecheck_server.cli.checks import check_sources  # noqa: PLC0415
-    from sidecheck_server.core.limits import Limits  # noqa: PLC0415
-    from sidecheck_server.core.types import Severity  # noqa: PLC0415
-
     version = protocol_version or DEFAULT_VERSION
-    outcomes = check_sources(sources, brought, Limits(), version, Severity(severity))
-    _write(form, version, sources, outcomes, unread, excerpts=excerpts)
-    for said in unread:
-        click.echo(f"Error: {said}", err=True)
-    context.exit(2 if unread else 0 if all(one.ok for one in outcomes) else 1)
+    request_context = Context(version=version, documents=read_documents(documents))
+    sources, unreadable = _read(files)
+    report = ReportLimits(LIMITS.violations, LIMITS.verdict_characters, Severity(severity))
+    outcomes = run_in_process(
+        lambda services: check_sources(services, sources, request_context, report)
+    )
+    _write(form, version, sources, outcomes, unreadable, excerpts=excerpts)
+    for message in unreadable:
+        click.echo(f"Error: {message}", err=True)
+    context.exit(2 if unreadable else 0 if all(outcome.ok for outcome in outcomes) else 1)
 
 
-def _read(files: Sequence[str]) -> tuple[list["Source"], list[str]]:
-    """Return the files that can be read, and what is wrong with the others."""
-    from sidecheck_server.cli.findings import Source  # noqa: PLC0415
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """Outcome of one tool, or of a file apart from its tools."""
 
-    sources, unread = [], []
+    source: Source
+    #: Name of the tool, or "" if it has none.
+    name: str
+    ok: bool
+    findings: tuple[Finding, ...]
+    #: Whether this is the outcome of a tool.
+    is_tool: bool = True
+
+    def as_object(self) -> dict[str, Any]:
+        """Return the outcome as a JSON object."""
+        return {
+            "file": self.source.name,
+            "name": self.name,
+            "ok": self.ok,
+            "violations": [_violation_object(finding) for finding in self.findings],
+        }
+
+
+async def check_sources(
+    services: Services, sources: Sequence[Source], context: Context, report: ReportLimits
+) -> list[Outcome]:
+    """Return an outcome per tool of *sources*, in order.
+
+    A source whose text around the tools has violations gets one more, after its tools.
+    """
+
+    async def checked(request: CheckRequest) -> Checked:
+        try:
+            return await services.checker.check(request)
+        except RequestError as error:
+            return refused(request, error)
+
+    listings = [(source, list_or_find(source, LIMITS)) for source in sources]
+    texts = [
+        tool.json
+        for _, listing in listings
+        if isinstance(listing, Listing)
+        for tool in listing.tools
+    ]
+    requests = (CheckRequest(ToolJson(text), context, report) for text in texts)
+    results = iter(
+        [
+            await checked(request)
+            for request in with_progress(requests, len(texts), "Checking tools")
+        ]
+    )
+    outcomes: list[Outcome] = []
+    for source, listing in listings:
+        if not isinstance(listing, Listing):
+            outcomes.append(Outcome(source, "", ok=False, findings=tuple(listing), is_tool=False))
+            continue
+        of_source = [next(results) for _ in listing.tools]
+        pointers = (tool.pointer for tool in listing.tools)
+        outcomes += _tool_outcomes(source, tool_outcomes(of_source, pointers, _DUPLICATE))
+        if listing.answer is not None:
+            around = await checked(CheckRequest(listing.answer, context, report))
+            outcomes += _outcome_around(source, around)
+    return outcomes
+
+
+def _tool_outcomes(source: Source, tools: Sequence[CheckedTool]) -> list[Outcome]:
+    # One pass over the source finds the positions of all violations.
+    spots = [
+        Spot(violation, tool.pointer + violation.instance_location, tool.name)
+        for tool in tools
+        for violation in tool.verdict.violations
+    ]
+    findings = iter(find(source, spots))
+    return [
+        Outcome(source, tool.name, tool.ok, tuple(next(findings) for _ in tool.verdict.violations))
+        for tool in tools
+    ]
+
+
+def _outcome_around(source: Source, checked: Checked) -> list[Outcome]:
+    """Return the outcome of the text around the tools of *source*, if it has violations."""
+    findings = find_violations(source, checked.findings.verdict().violations)
+    ok = not checked.findings.has_errors
+    return [Outcome(source, "", ok, tuple(findings), is_tool=False)] if findings else []
+
+
+def _violation_object(finding: Finding) -> dict[str, Any]:
+    rule = CATALOGUE.get(finding.violation.code)
+    return {**violation_object(finding), "requirement": rule.sentence if rule else ""}
+
+
+def _read(files: Sequence[str]) -> tuple[list[Source], list[str]]:
+    """Return the readable files, and the error messages of the others."""
+    sources, unreadable = [], []
     for name in dict.fromkeys(files):
         try:
             sources.append(Source(name, read_input(name)))
         except click.UsageError as error:
             if len(files) == 1:
                 raise
-            unread.append(error.message)
-    return sources, unread
+            unreadable.append(error.message)
+    return sources, unreadable
 
 
 def _write(
     form: str,
     version: str,
-    sources: Sequence["Source"],
-    outcomes: Sequence["Outcome"],
-    unread: Sequence[str],
+    sources: Sequence[Source],
+    outcomes: Sequence[Outcome],
+    unreadable: Sequence[str],
     *,
     excerpts: bool | None,
 ) -> None:
-    from sidecheck_server.cli.reports import (  # noqa: PLC0415
-        Block,
-        counted,
-        in_json,
-        tally,
-        write_blocks,
-    )
-    from sidecheck_server.cli.rows import is_terminal  # noqa: PLC0415
-
     findings = [finding for outcome in outcomes for finding in outcome.findings]
     if form == "json":
         write_output(in_json([outcome.as_object() for outcome in outcomes]))
     elif form == "sarif":
-        from sidecheck_server.cli.sarif import sarif_log  # noqa: PLC0415
-
         names = [source.name for source in sources]
-        write_output(in_json(sarif_log(names, findings, unread, version)))
+        write_output(in_json(sarif_log(names, findings, unreadable, version)))
     else:
         tools = counted(sum(outcome.is_tool for outcome in outcomes), "tool")
         write_blocks(

@@ -1,6 +1,7 @@
-"""`sidecheck completion`: the script by which a shell completes the command."""
+"""`sidecheck completion`: print the completion script of a shell."""
 
 import click
+from click.shell_completion import get_completion_class
 
 from sidecheck_server.cli.files import write_output
 from sidecheck_server.cli.options import examples
@@ -26,10 +27,8 @@ To install it:
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 @click.pass_context
 def completion(context: click.Context, shell: str) -> None:
-    """Print the script that makes SHELL complete this command."""
-    from click.shell_completion import get_completion_class  # noqa: PLC0415
-
-    made = get_completion_class(shell)
-    assert made is not None, "click knows each of these shells"
+    """Print the completion script of SHELL."""
+    completer = get_completion_class(shell)
+    assert completer is not None, "click supports each of these shells"
     root = context.find_root().command
-    write_output(made(root, {}, "sidecheck", "_SIDECHECK_COMPLETE").source())
+    write_output(completer(root, {}, "sidecheck", "_SIDECHECK_COMPLETE").source())

@@ -1,8 +1,13 @@
-"""`sidecheck convert`: tools in the form that the API of a provider of models takes, offline."""
+"""`sidecheck convert`: convert tools to the format of a model API, offline."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import click
 
+from sidecheck_server.cli.convert_report import Report, ReportedTool, mappings_json, write_report
 from sidecheck_server.cli.files import read_input, write_file
+from sidecheck_server.cli.in_process import LIMITS, Services, run_in_process
 from sidecheck_server.cli.options import (
     FILE,
     document_option,
@@ -10,7 +15,12 @@ from sidecheck_server.cli.options import (
     form_option,
     read_documents,
 )
+from sidecheck_server.cli.tool_files import list_or_exit
+from sidecheck_server.core.convert.apis import APIS
 from sidecheck_server.core.convert.words import ConversionOptions, Mode, ModelApi, ServerPrefix
+from sidecheck_server.core.types import Document
+from sidecheck_server.services.conversion import ToolsToConvert, ToolToConvert
+from sidecheck_server.services.targets import InlineTool
 
 __all__ = ["convert"]
 
@@ -20,7 +30,7 @@ _MODES = {mode.value.replace("_", "-"): mode for mode in Mode}
 @click.command(
     epilog=examples(
         "sidecheck convert --to openai-chat tools.json > request-tools.json",
-        "sidecheck convert --to anthropic --plan-out plans.json git.json time.json",
+        "sidecheck convert --to anthropic --mappings-out mappings.json tools.json",
         "sidecheck convert --to openai-responses --mode strict-if-lossless tools.json",
         "my-server --list-tools | sidecheck convert --to gemini --format json -",
     )
@@ -32,47 +42,46 @@ _MODES = {mode.value.replace("_", "-"): mode for mode in Mode}
     required=True,
     type=click.Choice([api.value for api in ModelApi]),
     metavar="API",
-    help=f"The API that takes them: {', '.join(ModelApi)}.",
+    help=f"Model API: {', '.join(ModelApi)}.",
 )
 @click.option(
     "--mode",
     type=click.Choice(list(_MODES)),
     default="compatible",
     show_default=True,
-    help="Whether the API is asked to hold the model to the schema.",
+    help="Use of the strict mode (structured outputs) of the API.",
 )
-@click.option("--server", default="", metavar="NAME", help="The server that offers the tools.")
+@click.option("--server", default="", metavar="NAME", help="Server that offers the tools.")
 @click.option(
     "--server-prefix",
     type=click.Choice([ServerPrefix.ALWAYS.value, ServerPrefix.NEVER.value]),
     default=ServerPrefix.NEVER.value,
     show_default=True,
-    help="Whether names begin with the server's.",
+    help="Whether tool names get the server name as a prefix.",
 )
 @click.option(
     "--assume-closed",
     is_flag=True,
-    help="An object that declares members takes no others, unless it says so; many tools "
-    "are strict only then.",
+    help="Treat an object schema that declares properties and does not mention others as "
+    "closed; many tools are strict only then.",
 )
 @click.option(
     "--description-length",
     type=click.IntRange(0),
     default=0,
     metavar="N",
-    help="The longest description of a tool, in characters.  [default: what the API takes]",
+    help="Maximum length of a tool description, in characters.  [default: that of the API]",
 )
 @click.option(
-    "--include-output-schema", is_flag=True, help="The output schema too, where the API takes one."
+    "--include-output-schema", is_flag=True, help="Include output schemas, if the API accepts them."
 )
 @document_option
 @form_option
 @click.option(
-    "--plan-out",
+    "--mappings-out",
     type=click.Path(dir_okay=False),
     metavar="FILE",
-    help="Write there what `sidecheck restore` needs, as a JSON array; not -, since standard "
-    "output has the tools.",
+    help="Write the mappings for `sidecheck convert-call` to FILE, as a JSON array.",
 )
 @click.pass_context
 def convert(
@@ -87,36 +96,28 @@ def convert(
     include_output_schema: bool,
     documents: tuple[tuple[str, str], ...],
     form: str,
-    plan_out: str | None,
+    mappings_out: str | None,
 ) -> None:
-    """Convert the tool definitions of each FILE for one request to the API of a provider.
+    """Convert the tool definitions in each FILE for one request to a model API.
 
-    A file has one definition, a list of them, or an answer to tools/list, with or
-    without its JSON-RPC response; - reads standard input. Standard output gets the
-    tools, as the request takes them; standard error what is not as in the originals,
-    and which tools are refused. In JSON both are one object on standard output.
+    A file contains one definition, a list of definitions, or a tools/list result, with
+    or without its JSON-RPC response; - reads standard input. The tools are written to
+    standard output in the format of the request; losses and errors to standard error.
+    With --format json all of it is one object on standard output.
 
-    Exits with 0 if all were converted, with 1 if some were refused or the request is
-    beyond a limit of the API, and with 2 if the command is wrong or a file cannot be
-    read or is none of these.
+    Exits with 0 if all tools were converted, with 1 if some were not or the request
+    exceeds a limit of the API, and with 2 if the command is wrong or a file cannot be
+    read or has no tools.
     """
     if [*files, *(file for _, file in documents)].count("-") > 1:
         raise click.UsageError("standard input (-) can be read only once")
-    if plan_out == "-":
+    if mappings_out == "-":
         raise click.UsageError(
-            "--plan-out is a file: standard output has the tools, and in JSON the plans too"
+            "--mappings-out needs a file: the tools are written to standard output; "
+            "--format json includes the mappings"
         )
     if server_prefix == ServerPrefix.ALWAYS and not server:
         raise click.UsageError("--server-prefix always needs --server")
-    brought = read_documents(documents)
-    texts = [(name, read_input(name)) for name in dict.fromkeys(files)]
-    # Imported here, so that the other commands start without the engines.
-    from sidecheck_server.cli.conversion_reports import (  # noqa: PLC0415
-        plans_text,
-        write_conversions,
-    )
-    from sidecheck_server.cli.conversions import convert_files  # noqa: PLC0415
-
     options = ConversionOptions(
         mode=_MODES[mode],
         server_prefix=ServerPrefix(server_prefix),
@@ -124,8 +125,53 @@ def convert(
         description_length=description_length,
         include_output_schema=include_output_schema,
     )
-    done = convert_files(texts, ModelApi(api), options, server, brought)
-    if plan_out is not None:
-        write_file(plan_out, plans_text(done))
-    write_conversions(form, done)
-    context.exit(0 if done.ok else 1)
+    tools = _read_tools(files, read_documents(documents))
+    report = run_in_process(
+        lambda services: _convert(services, tools, ModelApi(api), options, server)
+    )
+    if mappings_out is not None:
+        write_file(mappings_out, mappings_json(report))
+    write_report(form, report)
+    context.exit(0 if report.ok else 1)
+
+
+@dataclass(frozen=True, slots=True)
+class _ListedTool:
+    """Tool definition in a file."""
+
+    #: Name of the file, as given.
+    file: str
+    definition: InlineTool
+
+
+def _read_tools(files: Sequence[str], documents: tuple[Document, ...]) -> list[_ListedTool]:
+    """Return the tools of *files*.
+
+    Raises:
+        click.ClickException: a file cannot be read or has no tools; exit code 2.
+    """
+    texts = [(name, read_input(name)) for name in dict.fromkeys(files)]
+    return [
+        _ListedTool(name, InlineTool(tool.json, documents))
+        for name, text in texts
+        for tool in list_or_exit(name, text, LIMITS)
+    ]
+
+
+async def _convert(
+    services: Services,
+    tools: Sequence[_ListedTool],
+    api: ModelApi,
+    options: ConversionOptions,
+    server: str,
+) -> Report:
+    requested = tuple(ToolToConvert(tool.definition, server) for tool in tools)
+    converted = await services.converter.convert(ToolsToConvert(APIS[api], options, requested))
+    return Report(
+        APIS[api],
+        tuple(
+            ReportedTool(tool.file, conversion.name, conversion.outcome)
+            for tool, conversion in zip(tools, converted.tools, strict=True)
+        ),
+        converted.request,
+    )

@@ -1,8 +1,16 @@
-"""`sidecheck restore`: the call that a model made, as MCP has it, offline."""
+"""`sidecheck convert-call`: convert a model's call to MCP, offline."""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import click
+import msgspec
 
-from sidecheck_server.cli.files import read_input
+from sidecheck_server.cli.files import read_input, write_output
+from sidecheck_server.cli.findings import Finding, Source, Spot, find
+from sidecheck_server.cli.in_process import LIMITS, Services, run_in_process
 from sidecheck_server.cli.options import (
     FILE,
     document_option,
@@ -11,70 +19,255 @@ from sidecheck_server.cli.options import (
     form_option,
     read_documents,
 )
+from sidecheck_server.cli.reports import (
+    Block,
+    counted,
+    in_json,
+    tally,
+    violation_object,
+    write_blocks,
+)
+from sidecheck_server.cli.rows import Row, is_terminal, printable, table, write_rows
+from sidecheck_server.cli.tool_files import list_or_exit
+from sidecheck_server.core.errors import ErrorReason, RequestError
+from sidecheck_server.core.evaluate import EvaluationOptions
+from sidecheck_server.core.mcp.tools.definitions import read_tool
+from sidecheck_server.core.tool_error_text import tool_error_text
+from sidecheck_server.core.types import Change, Document, Verdict
+from sidecheck_server.registry.definitions import Definition
+from sidecheck_server.services.model_calls import CallToRestore, RestoredCall
 
-__all__ = ["restore"]
+__all__ = ["convert_call"]
 
 
 @click.command(
+    "convert-call",
     epilog=examples(
-        "sidecheck restore --plan plans.json --tools tools.json call.json",
-        "my-model | sidecheck restore --plan plans.json --tools tools.json -",
-    )
+        "sidecheck convert-call --mappings mappings.json --tools tools.json call.json",
+        "my-model | sidecheck convert-call --mappings m.json --tools tools.json -",
+    ),
 )
 @click.argument("call", type=FILE)
 @click.option(
-    "--plan",
+    "--mappings",
     required=True,
     type=FILE,
     metavar="FILE",
-    help="The plan of the tool, or an array of those of all tools of the request.",
+    help="Mapping of the called tool, or a JSON array of the mappings of all tools of the "
+    "request, as written by `sidecheck convert`.",
 )
 @click.option(
     "--tools",
     multiple=True,
     type=FILE,
     metavar="FILE",
-    help="The original definitions, as `sidecheck convert` had them; needed, since the "
-    "arguments are judged under them and no server is asked. May be repeated.",
+    help="Original tool definitions, as given to `sidecheck convert`: the arguments are "
+    "validated against them. May be repeated.",
 )
 @document_option
 @form_option
 @excerpts_option
 @click.pass_context
-def restore(
+def convert_call(
     context: click.Context,
     call: str,
-    plan: str,
+    mappings: str,
     tools: tuple[str, ...],
     documents: tuple[tuple[str, str], ...],
     form: str,
     excerpts: bool | None,
 ) -> None:
-    """Turn the CALL that a model made into the `params` of a `tools/call`, and judge it.
+    """Convert CALL, made by a model, to the `params` of a `tools/call`, and validate it.
 
-    CALL is a JSON file as the API gave it: an element of `tool_calls`, a
+    CALL is a JSON file in the format of the API: an element of `tool_calls`, a
     `function_call` item, a `tool_use` block, a `functionCall` or `toolUse` part; -
-    reads standard input. Standard output gets the params; standard error what was
-    changed, and what is wrong with the arguments, with its place in that output. A call
-    that cannot be read has no params, and what is wrong has its place in CALL.
+    reads standard input. The params are written to standard output; changes and
+    violations, with their position in the params, to standard error. If the call cannot
+    be read, there are no params, and positions are those in CALL.
 
-    Exits with 0 if the arguments are valid under the original input schema, with 1 if
-    they are not, and with 2 if the command is wrong, a file cannot be read, or the plan
-    is none or does not belong to the call or to the tools.
+    Exits with 0 if the arguments are valid against the original input schema, with 1 if
+    they are not, and with 2 if the command is wrong, a file cannot be read, or no
+    mapping belongs to the call and the tools.
     """
     if not tools:
         raise click.UsageError(
-            "give --tools: the original definitions, under which the arguments are judged"
+            "give --tools: the original definitions that the arguments are validated against"
         )
-    if [call, plan, *tools, *(file for _, file in documents)].count("-") > 1:
+    if [call, mappings, *tools, *(file for _, file in documents)].count("-") > 1:
         raise click.UsageError("standard input (-) can be read only once")
-    brought = read_documents(documents)
-    read = {name: read_input(name) for name in (call, plan, *tools)}
-    # Imported here, so that the other commands start without the engines.
-    from sidecheck_server.cli.restoration_reports import write_restored  # noqa: PLC0415
-    from sidecheck_server.cli.restorations import restore_call  # noqa: PLC0415
+    read = read_documents(documents)
+    source = Source(call, read_input(call))
+    mappings_text = read_input(mappings)
+    definitions = list(_read_definitions(tools, read))
+    try:
+        texts = _split_mappings(mappings, mappings_text)
+        converted = run_in_process(
+            lambda services: _convert(services, source.text, texts, definitions)
+        )
+    except RequestError as error:
+        raise _FailedError(printable(f"{error.reason.value}: {_message(error)}")) from None
+    report = _report(converted, source)
+    _write(form, report, excerpts=excerpts)
+    context.exit(0 if report.verdict.valid else 1)
 
-    originals = [(name, read[name]) for name in dict.fromkeys(tools)]
-    restored = restore_call((call, read[call]), (plan, read[plan]), originals, brought)
-    write_restored(form, restored, excerpts=excerpts)
-    context.exit(0 if restored.verdict.valid else 1)
+
+class _FailedError(click.ClickException):
+    """The call cannot be converted with these mappings and tools."""
+
+    exit_code = 2
+
+
+def _message(error: RequestError) -> str:
+    if error.reason is ErrorReason.UNKNOWN_DEFINITION:
+        return "the definition that the mapping was made from is in none of the files of --tools"
+    return error.message
+
+
+def _split_mappings(name: str, text: bytes) -> list[bytes]:
+    """Return the texts of the mappings in *text*: one, or an array of them."""
+    if text.lstrip()[:1] != b"[":
+        return [text]
+    try:
+        return [bytes(raw) for raw in msgspec.json.decode(text, type=list[msgspec.Raw])]
+    except (msgspec.DecodeError, RecursionError) as error:
+        message = f"{name} is not a JSON array of mappings: {error}"
+        raise RequestError(ErrorReason.INVALID_MAPPING, message) from None
+
+
+def _read_definitions(
+    tools: Sequence[str], documents: tuple[Document, ...]
+) -> Iterator[Definition]:
+    """Yield the valid definitions in the files *tools*."""
+    for name in dict.fromkeys(tools):
+        for listed in list_or_exit(name, read_input(name), LIMITS):
+            try:
+                tool = read_tool(listed.json, documents, LIMITS)
+            except RequestError:
+                continue  # It could not have been converted.
+            yield Definition(
+                digest=tool.digest,
+                name=tool.name,
+                json=tool.json,
+                documents=documents,
+                input_schema_digest=tool.input_digest,
+                output_schema_digest=tool.output_digest,
+            )
+
+
+async def _convert(
+    services: Services,
+    call: bytes,
+    mappings: Sequence[bytes],
+    definitions: Sequence[Definition],
+) -> RestoredCall:
+    # A namespace for each definition: several may have one name.
+    for number, definition in enumerate(definitions):
+        services.registry.register(str(number), [definition], keep=None)
+    return await services.restorer.restore(
+        CallToRestore(call, tuple(mappings), None, EvaluationOptions())
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Report:
+    """Converted call as it is written."""
+
+    converted: RestoredCall
+    #: The params as formatted JSON, or "" if there are none.
+    params: str
+    verdict: Verdict
+    #: Text that the locations of the verdict point into, below *pointer*.
+    source: Source
+    pointer: str
+    changes: tuple[Change, ...]
+
+    def findings(self) -> list[Finding]:
+        """Return the violations with their positions in the source."""
+        violations = self.verdict.violations
+        return find(
+            self.source,
+            [
+                Spot(violation, self.pointer + violation.instance_location)
+                for violation in violations
+            ],
+        )
+
+    def tool_error_text(self) -> str:
+        """Return the text for the model, or "" if the call is valid."""
+        whole = self.converted.whole
+        verdict = whole.verdict if whole.part is None else whole.part
+        return tool_error_text(verdict, tool=whole.tool or None)
+
+
+def _report(converted: RestoredCall, call: Source) -> _Report:
+    verdict = converted.whole.verdict
+    if converted.params:
+        params = in_json(json.loads(converted.params))
+        source, pointer = Source("params", params.encode()), "/arguments"
+    else:
+        params, pointer, source = "", "", call
+        if converted.arguments:
+            arguments = in_json(json.loads(converted.arguments))
+            source = Source("arguments", arguments.encode())
+    return _Report(converted, params, verdict, source, pointer, converted.changes)
+
+
+def _write(form: str, report: _Report, *, excerpts: bool | None) -> None:
+    """Write the params to standard output; as text, everything else to standard error."""
+    if form == "json":
+        write_output(in_json(_object(report)))
+        return
+    if report.params:
+        write_output(report.params)
+    if report.changes:
+        write_rows(_change_rows(report.changes), aside=True)
+    findings = report.findings()
+    word = ("valid", "bold green") if report.verdict.valid else ("invalid", "bold red")
+    subject = printable(report.converted.tool or report.source.name)
+    note = "... there may be more" if report.verdict.truncated else ""
+    summary = tally(findings)
+    if report.changes:
+        summary += f", {counted(len(report.changes), 'change')}"
+    show = is_terminal(aside=True) if excerpts is None else excerpts
+    block = Block(((f"{subject}: ", "bold"), word), findings, note)
+    write_blocks([block], summary, excerpts=show, aside=True)
+
+
+def _change_rows(changes: Sequence[Change]) -> Iterator[Row]:
+    lines = [
+        ("changed", change.pointer or "(root)", change.rule.value, change.message)
+        for change in changes
+    ]
+    yield from table(lines, ("bold", "cyan", "bold", ""))
+
+
+# As JSON, the params have no lines of their own.
+_POSITION = frozenset({"line", "column"})
+
+
+def _object(report: _Report) -> dict[str, Any]:
+    converted = report.converted
+    return {
+        "server": converted.server,
+        "tool": converted.tool,
+        "call_id": converted.call_id,
+        "params": json.loads(report.params) if report.params else None,
+        "valid": report.verdict.valid,
+        "violations": [
+            {
+                name: value
+                for name, value in violation_object(finding).items()
+                if name not in _POSITION
+            }
+            for finding in report.findings()
+        ],
+        "changes": [
+            {
+                "instance_location": change.pointer,
+                "code": change.rule.value,
+                "message": change.message,
+            }
+            for change in report.changes
+        ],
+        "tool_error_text": report.tool_error_text(),
+    }

@@ -1,4 +1,4 @@
-"""Excerpts: the line of a source that a finding is about, with the place marked in it."""
+"""Excerpts: the source line of a finding, with its position marked."""
 
 import json
 
@@ -12,11 +12,11 @@ __all__ = ["excerpt_rows"]
 _CUT = "..."
 _TAB = "    "
 _BYTES_OF_A_CHARACTER = 4
-"""A character of UTF-8 has at most so many bytes (RFC 3629, section 3)."""
+"""Maximum size of a character in UTF-8, in bytes (RFC 3629, section 3)."""
 
 
 def excerpt_rows(finding: Finding, width: int, style: str) -> list[Row]:
-    """Return the rows that show the place of *finding*, none of them longer than *width*.
+    """Return rows of at most *width* cells that mark the position of *finding*.
 
     What cannot be printed is escaped, and a long line is cut around the place.
     """
@@ -42,7 +42,7 @@ def excerpt_rows(finding: Finding, width: int, style: str) -> list[Row]:
 
 
 def _parts(finding: Finding, width: int) -> tuple[list[str], list[str], list[str]]:
-    """Return the line of the finding before its place, there, and after it.
+    """Return the source line before, at and after the position of *finding*.
 
     Each is a list of characters as they are shown, and bounded by *width*.
     """
@@ -82,7 +82,7 @@ def _cells(shown: list[str]) -> int:
 
 
 def _first(shown: list[str], room: int) -> list[str]:
-    """Return as many of the first characters as *room* holds, and that there are more."""
+    """Return the first characters that fit in *room* cells, with an ellipsis if some do not."""
     if _cells(shown) <= room:
         return shown
     kept: list[str] = []

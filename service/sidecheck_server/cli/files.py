@@ -1,4 +1,4 @@
-"""Files that are named on the command line, and standard input and output."""
+"""Input and output of commands: files and the standard streams."""
 
 import errno
 import os
@@ -14,7 +14,7 @@ def read_input(name: str) -> bytes:
     """Return the content of the file *name*, or of standard input for ``-``.
 
     Raises:
-        click.UsageError: the file cannot be read; the command exits with 2.
+        click.UsageError: the file cannot be read; exit code 2.
     """
     try:
         if name != "-":
@@ -27,30 +27,30 @@ def read_input(name: str) -> bytes:
 
 
 def write_output(text: str, *, aside: bool = False) -> None:
-    """Write *text* to standard output, with escapes for what its encoding lacks.
+    """Write *text* to standard output, or *aside* to standard error.
 
-    What is said *aside* goes to standard error.
+    Characters that the encoding of the stream lacks are escaped.
 
     Raises:
-        click.UsageError: it cannot be written; the command exits with 2.
+        click.UsageError: the stream cannot be written; exit code 2.
     """
     stream = sys.stderr if aside else sys.stdout
     encoding = getattr(stream, "encoding", None) or "utf-8"
     try:
         click.echo(text.encode(encoding, "backslashreplace").decode(encoding), err=aside)
     except OSError as error:
-        if error.errno == errno.EPIPE:  # who read it wants no more; click knows
+        if error.errno == errno.EPIPE:  # the reader is gone; click exits
             raise
-        # The stream keeps what it cannot write, and would fail again at exit.
+        # The stream buffers the unwritten text, and would fail again at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
         raise click.UsageError(f"cannot write the result: {error.strerror}") from None
 
 
 def write_file(name: str, text: str) -> None:
-    """Write *text* and the end of a line to the file *name*, in place of what it has.
+    """Write *text* and a newline to the file *name*, replacing its content.
 
     Raises:
-        click.UsageError: it cannot be written; the command exits with 2.
+        click.UsageError: the file cannot be written; exit code 2.
     """
     try:
         Path(name).write_text(f"{text}\n", "utf-8")

@@ -1,18 +1,141 @@
-"""Findings: violations with the place in a file that they are about."""
+"""Findings: violations with their positions in a source file."""
 
+import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from sidecheck_server.cli.source_map import Span, locate, positions
 from sidecheck_server.core.types import Severity, Violation
 
-__all__ = ["Finding", "Place", "Source", "Spot", "count", "find", "find_violations"]
+__all__ = [
+    "Finding",
+    "Place",
+    "Source",
+    "Span",
+    "Spot",
+    "count",
+    "find",
+    "find_violations",
+    "locate",
+    "positions",
+]
+
+_SPACE = re.compile(rb"[ \t\r\n]*+")
+_STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
+_KEY = re.compile(_STRING, re.DOTALL)
+_SCALAR = re.compile(rb'[^][{}",: \t\r\n]++|' + _STRING, re.DOTALL)
+_BRACKET = re.compile(rb'(?:[^][{}"]++|' + _STRING + rb")*+[][{}]", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Byte offsets of a value, and of its key if it has one."""
+
+    start: int
+    end: int
+    key_start: int
+    key_end: int
+
+
+def locate(text: bytes, pointers: Iterable[str]) -> dict[str, Span]:
+    """Return the span of the value at each of *pointers* in the JSON *text*.
+
+    For one that leads nowhere, it is where the nearest value on the way stands. Of
+    members with one key, the last counts. Time is linear in the length of *text*.
+    """
+    asked = set(pointers)
+    reader = _Reader(text, {way for pointer in asked for way in _ways(pointer)})
+    reader.read("", 0, None)
+    return {
+        pointer: next(reader.spans[way] for way in _ways(pointer) if way in reader.spans)
+        for pointer in asked
+    }
+
+
+def positions(text: bytes, offsets: Iterable[int]) -> dict[int, tuple[int, int]]:
+    """Return line and column of each of *offsets*, from 1, in characters.
+
+    Lines end with a line feed. Time is linear in the length of *text*.
+    """
+    found = {}
+    at, line, column = 0, 1, 1
+    for offset in sorted(set(offsets)):
+        passed = text[at:offset]
+        if lines := passed.count(b"\n"):
+            line, column = line + lines, 1
+            passed = passed[passed.rfind(b"\n") + 1 :]
+        column += len(passed.decode("utf-8", "replace"))
+        found[offset] = (line, column)
+        at = offset
+    return found
+
+
+def _ways(pointer: str) -> Iterable[str]:
+    """Yield *pointer* and its ancestors, the longest first."""
+    while pointer:
+        yield pointer
+        pointer = pointer.rpartition("/")[0]
+    yield ""
+
+
+class _Reader:
+    def __init__(self, text: bytes, wanted: set[str]) -> None:
+        self.spans: dict[str, Span] = {}
+        self._text = text
+        self._wanted = wanted
+
+    def read(self, pointer: str, at: int, key: tuple[int, int] | None) -> int:
+        """Read the value at *at*, after white space; return its end."""
+        start = self._skip_space(at)
+        if pointer not in self._wanted:
+            return self._skip(start)
+        opening = self._text[start : start + 1]
+        if opening == b"{":
+            end = self._read_members(pointer, start + 1)
+        elif opening == b"[":
+            end = self._read_items(pointer, start + 1)
+        else:
+            end = self._skip(start)
+        # Recursion is bounded: it goes no deeper than a pointer that was asked for.
+        self.spans[pointer] = Span(start, end, *(key or (start, end)))
+        return end
+
+    def _read_members(self, pointer: str, at: int) -> int:
+        while key := _KEY.match(self._text, self._skip_space(at)):
+            step = json.loads(key[0]).replace("~", "~0").replace("/", "~1")
+            colon = self._skip_space(key.end())
+            at = self._skip_space(self.read(f"{pointer}/{step}", colon + 1, key.span()))
+            if self._text[at : at + 1] == b",":
+                at += 1
+        return self._skip_space(at) + 1
+
+    def _read_items(self, pointer: str, at: int) -> int:
+        index = 0
+        while self._text[(at := self._skip_space(at)) : at + 1] not in (b"]", b""):
+            at = self._skip_space(self.read(f"{pointer}/{index}", at, None))
+            if self._text[at : at + 1] == b",":
+                at += 1
+            index += 1
+        return at + 1
+
+    def _skip(self, start: int) -> int:
+        if self._text[start : start + 1] not in (b"[", b"{"):
+            scalar = _SCALAR.match(self._text, start)
+            return scalar.end() if scalar else len(self._text)
+        depth, at = 1, start + 1
+        while depth and (bracket := _BRACKET.match(self._text, at)):
+            at = bracket.end()
+            depth += 1 if self._text[at - 1] in b"[{" else -1
+        return at
+
+    def _skip_space(self, at: int) -> int:
+        found = _SPACE.match(self._text, at)
+        return found.end() if found else at
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A file that was read, or standard input."""
+    """Name and content of an input file."""
 
     #: As it was named on the command line.
     name: str
@@ -21,7 +144,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A part of a source: offsets in bytes; lines and columns from 1, in characters."""
+    """Range of a source: offsets in bytes; lines and columns from 1, in characters."""
 
     start: int
     end: int
@@ -33,7 +156,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """A violation and the JSON Pointer, into the source, of what is to be shown."""
+    """Violation and the JSON Pointer of its value in the source."""
 
     violation: Violation
     pointer: str
@@ -43,7 +166,7 @@ class Spot:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A violation with its place."""
+    """Violation with its position in a source."""
 
     source: Source
     tool: str
@@ -53,7 +176,7 @@ class Finding:
 
 
 def find(source: Source, spots: Sequence[Spot]) -> list[Finding]:
-    """Return a finding for each of *spots*, in their order."""
+    """Return a finding per spot, in order."""
     if not spots:
         return []
     told = [_told_range(source.text, spot.violation) for spot in spots]
@@ -78,13 +201,13 @@ def find(source: Source, spots: Sequence[Spot]) -> list[Finding]:
 
 
 def find_violations(source: Source, violations: Sequence[Violation]) -> list[Finding]:
-    """Return a finding for each of *violations* of the whole *source*."""
-    return find(source, [Spot(found, found.instance_location) for found in violations])
+    """Return a finding per violation of *source* as a whole."""
+    return find(source, [Spot(violation, violation.instance_location) for violation in violations])
 
 
 def count(findings: Sequence[Finding], severity: Severity) -> int:
-    """Return how many of *findings* are of that severity."""
-    return sum(one.violation.severity is severity for one in findings)
+    """Return the number of *findings* of that severity."""
+    return sum(finding.violation.severity is severity for finding in findings)
 
 
 # Violations of a key, where others are of the value under it.

@@ -1,9 +1,28 @@
-"""`sidecheck infer`: the tool definitions that Python source text describes, offline."""
+"""`sidecheck infer`: infer tool definitions from Python source text, offline."""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
 
 import click
 
-from sidecheck_server.cli.files import read_input
+from sidecheck_server.cli.excerpts import excerpt_rows
+from sidecheck_server.cli.files import read_input, write_output
+from sidecheck_server.cli.findings import Finding, Place, Source
+from sidecheck_server.cli.in_process import run_in_process
 from sidecheck_server.cli.options import FILE, examples, form_option
+from sidecheck_server.cli.reports import STYLES, counted, in_json
+from sidecheck_server.cli.rows import Row, page_width, printable, write_rows
+from sidecheck_server.core.errors import RequestError
+from sidecheck_server.core.infer.words import (
+    Diagnostic,
+    InferenceOptions,
+    Inferred,
+    InferredTool,
+    OnUnsupported,
+)
+from sidecheck_server.core.types import Severity, Violation
 
 __all__ = ["infer"]
 
@@ -22,21 +41,23 @@ __all__ = ["infer"]
     "functions",
     multiple=True,
     metavar="NAME",
-    help="A function; a method is named Class.method. May be repeated.  "
-    "[default: those with a decorator called tool, or else all public ones]",
+    help="Function to read, Class.method for a method. May be repeated.  "
+    "[default: functions with a decorator named tool, or else all public ones]",
 )
 @click.option(
-    "--admit-anything",
-    is_flag=True,
-    help="Where a type has no schema, anything is admitted, and a warning says so.",
+    "--on-unsupported",
+    type=click.Choice(["error", "any"]),
+    default="error",
+    show_default=True,
+    help="Treatment of a type without schema: leave the tool out with an error, or accept "
+    "any value with a warning.",
 )
 @click.option(
     "--inject-type",
     "injected_types",
     multiple=True,
     metavar="NAME",
-    help="A type whose parameters the server gives, so that they are no arguments. "
-    "May be repeated.",
+    help="Type whose parameters the server injects; they are not arguments. May be repeated.",
 )
 @form_option
 @click.pass_context
@@ -44,41 +65,138 @@ def infer(
     context: click.Context,
     file: str,
     functions: tuple[str, ...],
-    admit_anything: bool,
+    on_unsupported: str,
     injected_types: tuple[str, ...],
     form: str,
 ) -> None:
     """Infer tool definitions from the Python source text in FILE.
 
-    The text is parsed and never run; - reads standard input. What it alone does not
-    tell, such as a type that is imported from another file, is an error, and the tool is
-    left out. Output schemas are in their natural form, whose root may be anything, as
-    protocol version 2026-07-28 admits it.
+    The text is parsed and never run; - reads standard input. What the text alone does
+    not define, such as a type imported from another file, is an error, and its tool is
+    left out. Output schemas may have any root, as protocol version 2026-07-28 allows.
 
-    Standard output gets the definitions, as a JSON array; standard error what is wrong,
-    and where. In JSON both are one object on standard output.
+    The definitions are written to standard output as a JSON array, diagnostics to
+    standard error. With --format json both are one object on standard output.
 
-    Exits with 0 if all were inferred, with 1 if something has an error, and with 2 if the
-    command is wrong, or the file cannot be read or is too large.
+    Exits with 0 if all tools were inferred, with 1 if there is an error, and with 2 if
+    the command is wrong, or the file cannot be read or is too large.
     """
     text = read_input(file)
-    # Imported here, so that the other commands start without the reader of docstrings.
-    from sidecheck_server.cli.inferences import write_inferred  # noqa: PLC0415
-    from sidecheck_server.core.errors import RequestError  # noqa: PLC0415
-    from sidecheck_server.core.infer.inferring import infer_tools  # noqa: PLC0415
-    from sidecheck_server.core.infer.words import (  # noqa: PLC0415
-        InferenceOptions,
-        OnUnsupported,
-    )
-    from sidecheck_server.core.limits import Limits  # noqa: PLC0415
-
     options = InferenceOptions(
         functions=functions,
-        on_unsupported=OnUnsupported.ADMIT_ANYTHING if admit_anything else OnUnsupported.REFUSE,
+        on_unsupported=(
+            OnUnsupported.ADMIT_ANYTHING if on_unsupported == "any" else OnUnsupported.REFUSE
+        ),
         injected_types=injected_types,
     )
     try:
-        inferred = infer_tools(text, options, Limits())
-    except RequestError as refusal:
-        raise click.UsageError(f"cannot read {file}: {refusal.message}") from None
-    context.exit(0 if write_inferred(form, file, text, inferred) else 1)
+        inferred = run_in_process(lambda services: services.inferrer.infer(text, options))
+    except RequestError as error:
+        raise click.UsageError(f"cannot read {file}: {error.message}") from None
+    context.exit(0 if _write(form, file, text, inferred) else 1)
+
+
+_END_OF_LINE = re.compile(rb"\r\n|\r|\n")
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+def _write(form: str, file: str, text: bytes, inferred: Inferred) -> bool:
+    """Write the tools and diagnostics; return whether there is no error."""
+    if form == "json":
+        output = {
+            "tools": [_tool_object(tool) for tool in inferred.tools],
+            "diagnostics": [_diagnostic_object(diagnostic) for diagnostic in inferred.diagnostics],
+        }
+        write_output(in_json(output))
+    else:
+        write_output(in_json([json.loads(tool.json) for tool in inferred.tools]))
+        if inferred.diagnostics:
+            write_rows([*_rows(Source(file, text), inferred), _summary(inferred)], aside=True)
+        elif not inferred.tools:
+            write_rows([_no_tools(file)], aside=True)
+    return not any(diagnostic.severity is Severity.ERROR for diagnostic in inferred.diagnostics)
+
+
+def _tool_object(tool: InferredTool) -> dict[str, Any]:
+    return {
+        "function": tool.function,
+        "line": tool.line,
+        "digest": tool.digest,
+        "definition": json.loads(tool.json),
+    }
+
+
+def _diagnostic_object(diagnostic: Diagnostic) -> dict[str, Any]:
+    return {
+        "code": diagnostic.code,
+        "severity": diagnostic.severity.value,
+        "message": diagnostic.message,
+        "line": diagnostic.place.line,
+        "column": diagnostic.place.column,
+        "end_line": diagnostic.place.end_line,
+        "end_column": diagnostic.place.end_column,
+        "function": diagnostic.function,
+        "parameter": diagnostic.parameter,
+    }
+
+
+def _rows(source: Source, inferred: Inferred) -> Iterator[Row]:
+    width = page_width(aside=True)
+    starts = [0, *(match.end() for match in _END_OF_LINE.finditer(source.text))]
+    for diagnostic in inferred.diagnostics:
+        style = STYLES[diagnostic.severity]
+        place = diagnostic.place
+        location = f"{printable(source.name)}:"
+        location += f"{place.line}:{place.column}:" if place.line else ""
+        message = printable(diagnostic.message)
+        yield Row(
+            (
+                (f"{location} ", "bold"),
+                (f"{diagnostic.severity.value} ", style),
+                (diagnostic.code, "bold"),
+                (f" {message}", ""),
+            ),
+            wraps=False,
+        )
+        if place.line:
+            yield from excerpt_rows(_finding(source, diagnostic, starts), width, style)
+
+
+def _finding(source: Source, diagnostic: Diagnostic, starts: list[int]) -> Finding:
+    place = diagnostic.place
+    start = _offset(source.text, starts, place.line, place.column)
+    end = _offset(source.text, starts, place.end_line, place.end_column)
+    return Finding(
+        source,
+        "",
+        "",
+        Violation("", "", "", diagnostic.code, diagnostic.message, diagnostic.severity),
+        Place(start, end, place.line, place.column, place.end_line, place.end_column),
+    )
+
+
+def _offset(text: bytes, starts: list[int], line: int, column: int) -> int:
+    """Return the byte offset of a column, in characters from 1."""
+    start = starts[min(line, len(starts)) - 1]
+    if line == 1 and text.startswith(_BYTE_ORDER_MARK):
+        start += len(_BYTE_ORDER_MARK)
+    end = starts[line] if line < len(starts) else len(text)
+    before = text[start:end].decode("utf-8", "surrogateescape")[: column - 1]
+    return start + len(before.encode("utf-8", "surrogateescape"))
+
+
+def _no_tools(file: str) -> Row:
+    message = (
+        " has no tools: no function has a decorator named tool, and no function of the module "
+        "is public; use --function to name one"
+    )
+    return Row(((printable(file), "bold"), (message, "")))
+
+
+def _summary(inferred: Inferred) -> Row:
+    severities = [diagnostic.severity for diagnostic in inferred.diagnostics]
+    errors, warnings = severities.count(Severity.ERROR), severities.count(Severity.WARNING)
+    parts = [counted(len(inferred.tools), "tool")]
+    parts += [counted(errors, "error")] if errors else []
+    parts += [counted(warnings, "warning")] if warnings else []
+    return Row(((", ".join(parts), "bold"),))

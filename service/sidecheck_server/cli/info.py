@@ -1,15 +1,15 @@
-"""`sidecheck info`: what a server is and what it accepts."""
+"""`sidecheck info`: show the version and limits of a server."""
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING
 
 import click
+from sidecheck import ServerInfo
 
+from sidecheck_server.cli.connection import connect
 from sidecheck_server.cli.files import write_output
 from sidecheck_server.cli.options import examples, form_option, target_option, timeout_option
-
-if TYPE_CHECKING:
-    from sidecheck import ServerInfo
+from sidecheck_server.cli.reports import in_json
+from sidecheck_server.cli.rows import facts, write_rows
 
 __all__ = ["info"]
 
@@ -23,38 +23,42 @@ __all__ = ["info"]
 @timeout_option(2.0)
 @form_option
 def info(target: str, timeout: float, form: str) -> None:
-    """Tell what the server at TARGET is, and what it accepts.
+    """Show the version, limits and supported standards of the server at TARGET.
 
-    Exits with 2 if it does not answer.
+    Exits with 2 if it does not respond.
     """
-    from sidecheck_server.cli.asking import asking  # noqa: PLC0415  (waits for gRPC)
-    from sidecheck_server.cli.reports import in_json  # noqa: PLC0415
-    from sidecheck_server.cli.rows import write_rows  # noqa: PLC0415
-    from sidecheck_server.cli.tables import facts  # noqa: PLC0415
-
-    with asking(target, timeout) as client:
-        told = client.info()
+    with connect(target, timeout) as client:
+        server = client.info()
     if form == "json":
-        write_output(in_json(asdict(told)))
+        write_output(in_json(asdict(server)))
     else:
-        write_rows(facts(_facts(told)))
+        write_rows(facts(_facts(server)))
 
 
-def _facts(told: "ServerInfo") -> list[tuple[str, list[str]]]:
-    default = told.default_protocol_version
-    limits = asdict(told.limits)
+def _facts(server: ServerInfo) -> list[tuple[str, list[str]]]:
+    default = server.default_protocol_version
+    limits = asdict(server.limits)
     width = max(map(len, limits))
     return [
-        ("version", [told.version]),
+        ("version", [server.version]),
         (
             "dialects",
-            [uri + (" (default)" if index == 0 else "") for index, uri in enumerate(told.dialects)],
+            [
+                uri + (" (default)" if index == 0 else "")
+                for index, uri in enumerate(server.dialects)
+            ],
         ),
         (
             "protocol versions",
-            [one + (" (default)" if one == default else "") for one in told.protocol_versions],
+            [
+                version + (" (default)" if version == default else "")
+                for version in server.protocol_versions
+            ],
         ),
-        ("engines", [f"{one.name}: {one.library} {one.version}" for one in told.engines]),
+        (
+            "engines",
+            [f"{engine.name}: {engine.library} {engine.version}" for engine in server.engines],
+        ),
         ("limits", [f"{name:<{width}}  {value:>10,}" for name, value in limits.items()]),
-        ("registry revision", [f"{told.registry_revision}"]),
+        ("registry revision", [f"{server.registry_revision}"]),
     ]

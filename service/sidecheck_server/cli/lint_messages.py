@@ -1,10 +1,15 @@
 """`sidecheck lint-messages`: check the messages of a transcript offline."""
 
-from typing import TYPE_CHECKING
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import click
 
 from sidecheck_server.cli.files import read_input, write_output
+from sidecheck_server.cli.findings import Finding, Source, find_violations
+from sidecheck_server.cli.in_process import LIMITS, Services, run_in_process
 from sidecheck_server.cli.options import (
     FILE,
     examples,
@@ -12,23 +17,40 @@ from sidecheck_server.cli.options import (
     form_option,
     version_option,
 )
-
-if TYPE_CHECKING:
-    from sidecheck_server.cli.linting import LineOutcome
+from sidecheck_server.cli.progress import with_progress
+from sidecheck_server.cli.reports import (
+    Block,
+    counted,
+    in_json,
+    tally,
+    violation_object,
+    write_blocks,
+)
+from sidecheck_server.cli.rows import is_terminal
+from sidecheck_server.cli.transcripts import Line, read_transcript
+from sidecheck_server.core.errors import RequestError
+from sidecheck_server.core.mcp.context import Context
+from sidecheck_server.core.mcp.sessions import Session
+from sidecheck_server.core.mcp.subjects import ProtocolMessage, ReportLimits
+from sidecheck_server.core.mcp.versions import DEFAULT_VERSION
+from sidecheck_server.core.types import Severity, Verdict, Violation
 
 __all__ = ["lint_messages"]
+
+_MAX_VIOLATIONS = 100
+"""Maximum number of violations per message."""
 
 
 @click.command(
     "lint-messages",
     epilog=examples(
         "sidecheck lint-messages session.jsonl",
-        "sidecheck lint-messages session.jsonl --protocol-version 2025-11-25 --format json",
+        "sidecheck lint-messages session.jsonl --protocol-version 2025-11-25",
         "my-proxy --dump | sidecheck lint-messages -",
     ),
 )
 @click.argument("file", type=FILE)
-@version_option("[default: the one that the messages agree on]")
+@version_option("[default: the version negotiated in the messages]")
 @form_option
 @excerpts_option
 @click.pass_context
@@ -39,54 +61,126 @@ def lint_messages(
     form: str,
     excerpts: bool | None,
 ) -> None:
-    """Check each message of FILE, a transcript; - reads standard input.
+    """Check each message of FILE, a transcript of one session; - reads standard input.
 
-    Each line is JSON: a message (or a batch), or an object with "message", which
-    is one, and perhaps "direction", who sent it ("client", or "client-to-server";
-    "server", or "server-to-client"), and "answers", for a response the method of
-    the request that it answers. Other members of the object are left alone, and
-    so are blank lines.
+    Each line is JSON: a message (or a batch), or an object with "message" and
+    optionally "direction", the sender ("client" or "client-to-server"; "server" or
+    "server-to-client"), and "request_method", for a response the method of its request.
+    Other properties of the object and blank lines are ignored.
 
-    The lines are one session, in its order: responses are matched with their
-    requests, as far as directions or methods tell them apart. Pointers lead into
-    the line.
+    The lines are one session, in order: responses are matched with their requests as
+    far as directions and methods allow. Locations point into the line.
 
-    With --format json the output is a list with an object for each line that is not
-    blank: "line" (from 1), "ok" (no error is among them), and "violations", each as
-    in a verdict, with the "line" and "column" of its place.
+    With --format json the output is a list with an object per line that is not blank:
+    "line" (from 1), "ok" (no errors), and "violations", each as in a verdict, with its
+    "line" and "column".
 
     Exits with 0 if no message has an error, with 1 if one has, and with 2 if the
     command is wrong or the file cannot be read.
     """
     text = read_input(file)
-    # Imported here, so that the other commands start without the engines.
-    from sidecheck_server.cli.linting import lint  # noqa: PLC0415
-    from sidecheck_server.core.limits import Limits  # noqa: PLC0415
-
-    outcomes = lint(file, text, protocol_version, Limits())
+    outcomes = run_in_process(lambda services: _lint(services, file, text, protocol_version))
     _write(form, outcomes, excerpts=excerpts)
-    context.exit(0 if all(one.ok for one in outcomes) else 1)
+    context.exit(0 if all(outcome.ok for outcome in outcomes) else 1)
 
 
-def _write(form: str, outcomes: list["LineOutcome"], *, excerpts: bool | None) -> None:
-    from sidecheck_server.cli.reports import (  # noqa: PLC0415
-        Block,
-        counted,
-        in_json,
-        tally,
-        write_blocks,
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    """Outcome of the message on one line."""
+
+    #: Number of the line, from 1.
+    line: int
+    ok: bool
+    truncated: bool
+    findings: tuple[Finding, ...]
+
+    def as_object(self) -> dict[str, Any]:
+        """Return the outcome as a JSON object."""
+        return {
+            "line": self.line,
+            "ok": self.ok,
+            "violations": [violation_object(finding) for finding in self.findings],
+        }
+
+
+async def _lint(services: Services, name: str, text: bytes, version: str | None) -> list[_Outcome]:
+    """Return an outcome per line of *text*, the content of the file *name*, in order."""
+    lines = list(read_transcript(text, LIMITS))
+    session = Session(Context(version=version or DEFAULT_VERSION), pinned=version is not None)
+    return [
+        _outcome(name, line, await _check(services, session, line))
+        for line in with_progress(lines, len(lines), "Checking messages")
+    ]
+
+
+async def _check(services: Services, session: Session, line: Line) -> Verdict:
+    message = ProtocolMessage(line.message, line.request_method)
+    request = session.asked(message, line.sender, ReportLimits(most=_MAX_VIOLATIONS))
+    checker = services.checker
+    try:
+        try:
+            checked = await checker.check_unanswered(request)
+        except RequestError:
+            session.miss()
+            raise
+        # The session defers checks too: whether a call fits a listed tool.
+        session.take(request, checked)
+        await checker.answer(request, checked)
+    except RequestError as error:
+        return Verdict((Violation("", "", "", error.reason.value, error.message),))
+    return checked.findings.verdict()
+
+
+def _outcome(name: str, line: Line, verdict: Verdict) -> _Outcome:
+    # The source is the line alone: a transcript as a whole is not JSON.
+    source = Source(name, line.text)
+    violations = [
+        *line.faults,
+        *(
+            replace(violation, instance_location=line.pointer + violation.instance_location)
+            for violation in verdict.violations
+        ),
+    ]
+    return _Outcome(
+        line.number,
+        not any(violation.severity is Severity.ERROR for violation in violations),
+        verdict.truncated,
+        _in_file(find_violations(source, violations), line.number),
     )
-    from sidecheck_server.cli.rows import is_terminal  # noqa: PLC0415
 
+
+# A message is one line of the file: only the column tells where in it.
+_IN_LINE = re.compile(r" at line 1, column (?=\d)")
+
+
+def _in_file(findings: Sequence[Finding], number: int) -> tuple[Finding, ...]:
+    """Return *findings* in a line with positions in the file, whose line *number* it is."""
+    return tuple(
+        replace(
+            finding,
+            violation=replace(
+                finding.violation,
+                message=_IN_LINE.sub(" at column ", finding.violation.message),
+            ),
+            place=replace(finding.place, line=number, end_line=number),
+        )
+        for finding in findings
+    )
+
+
+def _write(form: str, outcomes: Sequence[_Outcome], *, excerpts: bool | None) -> None:
     if form == "json":
-        write_output(in_json([one.as_object() for one in outcomes]))
+        write_output(in_json([outcome.as_object() for outcome in outcomes]))
         return
-    findings = [finding for one in outcomes for finding in one.findings]
+    findings = [finding for outcome in outcomes for finding in outcome.findings]
     write_blocks(
-        [Block(findings=one.findings, note=_MORE if one.truncated else "") for one in outcomes],
+        [
+            Block(
+                findings=outcome.findings,
+                note="... there may be more" if outcome.truncated else "",
+            )
+            for outcome in outcomes
+        ],
         f"{counted(len(outcomes), 'message')}, {tally(findings)}",
         excerpts=is_terminal() if excerpts is None else excerpts,
     )
-
-
-_MORE = "... there may be more"

@@ -1,4 +1,4 @@
-"""Options that several commands have."""
+"""Options shared by several commands."""
 
 import os
 from collections.abc import Callable
@@ -24,26 +24,26 @@ __all__ = [
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-#: A file, or - for standard input; shells complete it.
+#: A file, or - for standard input.
 FILE = click.Path(allow_dash=True)
 
 _DEFAULT_TARGET = "127.0.0.1:50151"
 
 
 def document_option(command: Command) -> Command:
-    """Give *command* the option ``--document``."""
+    """Add the option ``--document`` to *command*."""
     return click.option(
         "--document",
         "documents",
         type=(str, FILE),
         multiple=True,
         metavar="URI FILE",
-        help="A document that a schema refers to. May be repeated.",
+        help="Document that a schema refers to. May be repeated.",
     )(command)
 
 
 def read_documents(documents: tuple[tuple[str, str], ...]) -> tuple[Document, ...]:
-    """Return the documents that ``--document`` names.
+    """Return the documents of ``--document``.
 
     Raises:
         click.UsageError: a file cannot be read.
@@ -52,40 +52,40 @@ def read_documents(documents: tuple[tuple[str, str], ...]) -> tuple[Document, ..
 
 
 def examples(*commands: str) -> str:
-    """Return the end of a command's help, with *commands* as they are."""
-    # The first character keeps click from filling the lines that follow.
+    """Return the epilog of a command's help with example *commands*."""
+    # The first character keeps click from wrapping the following lines.
     return "\n".join(["\b", "Examples:", *(f"  {command}" for command in commands)])
 
 
 def excerpts_option(command: Command) -> Command:
-    """Give *command* the option ``--excerpts``."""
+    """Add the option ``--excerpts`` to *command*."""
     return click.option(
         "--excerpts/--no-excerpts",
         default=None,
-        help="Show the place of each problem in its file.  [default: on a terminal]",
+        help="Show each violation in its source line.  [default: on a terminal]",
     )(command)
 
 
 def form_option(command: Command) -> Command:
-    """Give *command* the option ``--format`` of text and JSON."""
+    """Add the option ``--format``, text or JSON, to *command*."""
     return click.option(
         "--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True
     )(command)
 
 
 def target_option(command: Command) -> Command:
-    """Give *command* the option ``--target``."""
+    """Add the option ``--target`` to *command*."""
     return click.option(
         "--target",
         default=_target,
-        show_default=f"as SIDECHECK_LISTEN or SIDECHECK_UNIX_SOCKET says, or {_DEFAULT_TARGET}",
+        show_default=f"SIDECHECK_LISTEN or SIDECHECK_UNIX_SOCKET, or {_DEFAULT_TARGET}",
         metavar="TARGET",
-        help="The server: host:port, or unix:/path.",
+        help="Address of the server: host:port, or unix:/path.",
     )(command)
 
 
 def timeout_option(seconds: float) -> Callable[[Command], Command]:
-    """Return what gives a command the option ``--timeout``, by default *seconds*."""
+    """Return a decorator for the option ``--timeout``, by default *seconds*."""
     return click.option(
         "--timeout",
         type=click.FloatRange(0, 3600, min_open=True),
@@ -96,16 +96,16 @@ def timeout_option(seconds: float) -> Callable[[Command], Command]:
 
 
 def version_option(default: str) -> Callable[[Command], Command]:
-    """Return what gives a command the option ``--protocol-version``, whose help says *default*."""
+    """Return a decorator for the option ``--protocol-version``; its help ends in *default*."""
     return click.option(
         "--protocol-version",
         type=click.Choice(VERSIONS),
-        help=f"The MCP protocol version whose rules hold.  {default}",
+        help=f"MCP protocol version whose rules apply.  {default}",
     )
 
 
 def _target() -> str:
-    """Return where a server listens that has its settings from this environment."""
+    """Return the address of a server with the settings of this environment."""
     listen = os.environ.get("SIDECHECK_LISTEN", _DEFAULT_TARGET)
     path = os.environ.get("SIDECHECK_UNIX_SOCKET")
     return listen or (f"unix:{path}" if path else _DEFAULT_TARGET)

@@ -1,4 +1,4 @@
-"""A bar on standard error that tells how far long work has come."""
+"""Progress bar on standard error for long operations."""
 
 import sys
 import time
@@ -9,22 +9,22 @@ __all__ = ["with_progress"]
 
 Item = TypeVar("Item")
 
-_SOON = 1.0
-"""Work that takes no longer than so many seconds gets no bar."""
+_DELAY_SECONDS = 1.0
+"""Time before the bar appears."""
 
 
-def with_progress(items: Iterable[Item], total: int, doing: str) -> Iterator[Item]:
-    """Yield *items*, and tell a person at a terminal of it if it takes long."""
+def with_progress(items: Iterable[Item], total: int, label: str) -> Iterator[Item]:
+    """Yield *items*; show a progress bar on a terminal if it takes long."""
     if sys.stderr is None or not sys.stderr.isatty():
         yield from items
         return
-    begun = time.monotonic()
-    steps = iter(items)
+    started = time.monotonic()
+    iterator = iter(items)
     done = 0
-    for item in steps:
+    for item in iterator:
         yield item
         done += 1
-        if time.monotonic() - begun > _SOON:
+        if time.monotonic() - started > _DELAY_SECONDS:
             break
     else:
         return
@@ -37,9 +37,9 @@ def with_progress(items: Iterable[Item], total: int, doing: str) -> Iterator[Ite
         TimeRemainingColumn,
     )
 
-    columns = (TextColumn(doing), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    columns = (TextColumn(label), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task(doing, total=total, completed=done)
-        for item in steps:
+        task = progress.add_task(label, total=total, completed=done)
+        for item in iterator:
             yield item
             progress.advance(task)

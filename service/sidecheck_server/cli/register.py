@@ -1,10 +1,18 @@
-"""`sidecheck tools register`: register the tools of files with a running server."""
+"""`sidecheck tools register`: register the tools in files with a running server."""
 
-from typing import TYPE_CHECKING, Literal
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
 
 import click
+import sidecheck
+from sidecheck import ChangePolicy, ToolDefinition
 
-from sidecheck_server.cli.files import read_input
+from sidecheck_server.cli.connection import connect
+from sidecheck_server.cli.files import read_input, write_output
+from sidecheck_server.cli.findings import Finding, Source, Spot, find
 from sidecheck_server.cli.options import (
     FILE,
     document_option,
@@ -15,30 +23,42 @@ from sidecheck_server.cli.options import (
     target_option,
     timeout_option,
 )
-
-if TYPE_CHECKING:
-    from sidecheck import ChangePolicy
+from sidecheck_server.cli.reports import (
+    Block,
+    counted,
+    in_json,
+    tally,
+    violation_object,
+    write_blocks,
+)
+from sidecheck_server.cli.rows import Part, is_terminal, printable
+from sidecheck_server.cli.tool_files import list_or_exit
+from sidecheck_server.core.limits import Limits
+from sidecheck_server.core.mcp.tools.listing import ListedTool
+from sidecheck_server.core.types import Severity, Violation
 
 __all__ = ["register"]
+
+_STYLES = {"rejected": "bold red", "unchanged": ""}
 
 
 @click.command(
     epilog=examples(
         "sidecheck tools register tools.json --server git",
-        "sidecheck tools register *.json --server git --replace --on-change refuse",
+        "sidecheck tools register *.json --server git --change-policy reject",
         "my-server --list-tools | sidecheck tools register - --server mine",
     )
 )
 @click.argument("files", nargs=-1, required=True, type=FILE, metavar="FILE...")
-@click.option("--server", required=True, metavar="NAME", help="The namespace of the tools.")
-@click.option("--replace", is_flag=True, help="Remove the server's other tools.")
-@click.option("--validate-only", is_flag=True, help="Tell what would happen; register nothing.")
+@click.option("--server", required=True, metavar="NAME", help="Server namespace of the tools.")
+@click.option("--replace", is_flag=True, help="Remove the other tools of the server.")
+@click.option("--validate-only", is_flag=True, help="Check the tools without registering them.")
 @click.option(
-    "--on-change",
-    type=click.Choice(["accept", "report", "refuse"]),
+    "--change-policy",
+    type=click.Choice(["accept", "report", "reject"]),
     default="accept",
     show_default=True,
-    help="What becomes of a tool that is registered with another definition; report warns.",
+    help="Treatment of a tool that is registered with another definition; report warns.",
 )
 @document_option
 @target_option
@@ -52,41 +72,153 @@ def register(
     server: str,
     replace: bool,
     validate_only: bool,
-    change_policy: "ChangePolicy",
+    change_policy: ChangePolicy,
     documents: tuple[tuple[str, str], ...],
     target: str,
     timeout: float,
-    form: Literal["text", "json"],
+    form: str,
     excerpts: bool | None,
 ) -> None:
-    """Register the tools of each FILE for one server.
+    """Register the tools in each FILE for one server; - reads standard input.
 
-    The file - is standard input. Each tool is judged by itself: those without an
-    error are registered. Exits with 1 if one is refused. A file that lists no tools
-    ends the command with 2, and nothing is registered.
+    Tools are checked independently: those without an error are registered. Exits with 1
+    if one is rejected. If a file has no tools, the command exits with 2 and registers
+    nothing.
     """
     if [*files, *(file for _, file in documents)].count("-") > 1:
         raise click.UsageError("standard input (-) can be read only once")
-    brought = read_documents(documents)
-    read = [(name, read_input(name)) for name in files]
-    from sidecheck_server.cli.asking import asking  # noqa: PLC0415  (waits for gRPC)
-    from sidecheck_server.cli.registrations import (  # noqa: PLC0415
-        definitions,
-        register_tools,
-        write_registration,
-    )
-
-    given = definitions(read)
-    with asking(target, timeout) as client:
-        done = register_tools(
-            client,
+    read = [sidecheck.Document(item.uri, item.json) for item in read_documents(documents)]
+    tools = _read_tools(files)
+    with connect(target, timeout) as client:
+        registration = client.register(
             server,
-            given,
-            brought,
+            [ToolDefinition(tool.json, tuple(read)) for _, tool in tools],
             replace=replace,
-            validate_only=validate_only,
             change_policy=change_policy,
+            validate_only=validate_only,
             timeout=timeout,
         )
-    write_registration(form, done, excerpts=excerpts)
-    context.exit(1 if any(one.action == "refused" for one in done.outcomes) else 0)
+    outcomes = _outcomes(tools, registration.outcomes)
+    _write(form, registration, outcomes, validate_only=validate_only, excerpts=excerpts)
+    context.exit(1 if any(outcome.action == "rejected" for outcome in outcomes) else 0)
+
+
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    """Outcome of one definition."""
+
+    source: Source
+    name: str
+    action: str
+    findings: tuple[Finding, ...]
+    definition_digest: str
+    previous_definition_digest: str
+
+    def as_object(self) -> dict[str, Any]:
+        """Return the outcome as a JSON object."""
+        return {
+            "file": self.source.name,
+            "name": self.name,
+            "action": self.action,
+            "violations": [violation_object(finding) for finding in self.findings],
+            "definition_digest": self.definition_digest,
+            "previous_definition_digest": self.previous_definition_digest,
+        }
+
+
+def _read_tools(files: Sequence[str]) -> list[tuple[Source, ListedTool]]:
+    """Return the tools of *files*, each with its source.
+
+    Raises:
+        click.ClickException: a file cannot be read or has no tools; exit code 2.
+    """
+    sources = [Source(name, read_input(name)) for name in files]
+    listed = [(source, list_or_exit(source.name, source.text, Limits())) for source in sources]
+    return [(source, tool) for source, tools in listed for tool in tools]
+
+
+def _outcomes(
+    tools: Sequence[tuple[Source, ListedTool]], outcomes: Sequence[sidecheck.Outcome]
+) -> list[_Outcome]:
+    # One pass over a source finds the positions of all its violations.
+    pairs = zip(tools, outcomes, strict=True)
+    return [
+        outcome
+        for _, group in groupby(pairs, key=lambda pair: id(pair[0][0]))
+        for outcome in _outcomes_of_source(list(group))
+    ]
+
+
+def _outcomes_of_source(
+    pairs: Sequence[tuple[tuple[Source, ListedTool], sidecheck.Outcome]],
+) -> list[_Outcome]:
+    source = pairs[0][0][0]
+    spots = [
+        Spot(_violation(violation), tool.pointer + violation.instance_location, outcome.name)
+        for (_, tool), outcome in pairs
+        for violation in outcome.violations
+    ]
+    findings = iter(find(source, spots))
+    return [
+        _Outcome(
+            source,
+            outcome.name,
+            outcome.action.value,
+            tuple(next(findings) for _ in outcome.violations),
+            outcome.definition_digest,
+            outcome.previous_definition_digest,
+        )
+        for _, outcome in pairs
+    ]
+
+
+def _violation(violation: sidecheck.Violation) -> Violation:
+    return Violation(
+        violation.instance_location,
+        violation.keyword_location,
+        violation.keyword,
+        violation.code,
+        violation.message,
+        Severity(violation.severity.value),
+        violation.suggestion,
+        violation.clause,
+    )
+
+
+def _write(
+    form: str,
+    registration: sidecheck.Registration,
+    outcomes: Sequence[_Outcome],
+    *,
+    validate_only: bool,
+    excerpts: bool | None,
+) -> None:
+    if form == "json":
+        output = {
+            "outcomes": [outcome.as_object() for outcome in outcomes],
+            "removed": list(registration.removed),
+            "registry_revision": registration.registry_revision,
+        }
+        write_output(in_json(output))
+        return
+    blocks = [
+        Block(_heading(outcome.action, outcome.name or "(no name)"), outcome.findings)
+        for outcome in outcomes
+    ]
+    blocks += [Block(_heading("removed", name)) for name in registration.removed]
+    actions = Counter(outcome.action for outcome in outcomes)
+    findings = [finding for outcome in outcomes for finding in outcome.findings]
+    removed = len(registration.removed)
+    summary = [
+        counted(len(outcomes), "tool"),
+        *(f"{number:,} {action}" for action, number in sorted(actions.items())),
+        *([f"{removed:,} removed"] if removed else []),
+        *([tally(findings)] if findings else []),
+        *(["nothing was registered (--validate-only)"] if validate_only else []),
+    ]
+    show = is_terminal() if excerpts is None else excerpts
+    write_blocks(blocks, ", ".join(summary), excerpts=show)
+
+
+def _heading(action: str, name: str) -> tuple[Part, ...]:
+    return ((f"{action:<9}  ", _STYLES.get(action, "bold green")), (printable(name), "bold"))

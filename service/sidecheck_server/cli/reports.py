@@ -1,4 +1,4 @@
-"""What commands say of findings: text for people, JSON for programs."""
+"""Reports of findings, as text and JSON."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -9,7 +9,7 @@ from sidecheck_server.cli.findings import Finding, count
 from sidecheck_server.cli.rows import Part, Row, page_width, printable, write_rows
 from sidecheck_server.core.types import Severity
 
-__all__ = ["STYLES", "Block", "counted", "in_json", "problem_object", "tally", "write_blocks"]
+__all__ = ["STYLES", "Block", "counted", "in_json", "tally", "violation_object", "write_blocks"]
 
 STYLES = {
     Severity.ERROR: "bold red",
@@ -17,50 +17,47 @@ STYLES = {
     Severity.INFO: "bold cyan",
 }
 _WIDEST = 48
-"""Columns that are wider than this are not aligned with the others."""
+"""Maximum width of an aligned column, in characters."""
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """What is said of one thing: a row, its findings, and what is to be added."""
+    """Heading, findings and note of one subject."""
 
     heading: tuple[Part, ...] = ()
     findings: Sequence[Finding] = ()
     note: str = ""
 
     def in_order(self) -> list[Finding]:
-        """Return the findings in the order of their places."""
+        """Return the findings in the order of their positions."""
         return sorted(self.findings, key=lambda finding: finding.place.start)
 
 
 def write_blocks(
     blocks: Sequence[Block], summary: str, *, excerpts: bool, aside: bool = False
 ) -> None:
-    """Write *blocks* to standard output, and a line at the end that sums them up.
-
-    What is said *aside* goes to standard error.
-    """
+    """Write *blocks* and a summary line to standard output, or *aside* to standard error."""
     rows = _long_rows(blocks, page_width(aside=aside)) if excerpts else _short_rows(blocks)
     write_rows([*rows, Row(((summary, "bold"),))], aside=aside)
 
 
 def in_json(value: Any) -> str:
-    """Return *value* as JSON in ASCII, for a terminal or a pipe alike."""
+    """Return *value* as formatted ASCII JSON, safe for any encoding."""
     return json.dumps(value, indent=2)
 
 
-def problem_object(finding: Finding) -> dict[str, Any]:
-    """Return the members of *finding* in JSON."""
-    found = finding.violation
+def violation_object(finding: Finding) -> dict[str, Any]:
+    """Return *finding* as a JSON object."""
+    violation = finding.violation
     return {
-        "code": found.code,
-        "severity": found.severity.value,
-        "keyword": found.keyword,
-        "instance_location": found.instance_location,
-        "keyword_location": found.keyword_location,
-        "message": found.message,
-        "suggestion": found.suggestion,
-        "clause": found.clause,
+        "code": violation.code,
+        "severity": violation.severity.value,
+        "keyword": violation.keyword,
+        "instance_location": violation.instance_location,
+        "keyword_location": violation.keyword_location,
+        "message": violation.message,
+        "suggestion": violation.suggestion,
+        "spec_url": violation.clause,
         "line": finding.place.line,
         "column": finding.place.column,
     }
@@ -72,18 +69,18 @@ def counted(number: int, noun: str) -> str:
 
 
 def tally(findings: Sequence[Finding]) -> str:
-    """Return how many errors, warnings and notes there are."""
+    """Return the number of findings by severity, such as "1 error, 2 warnings"."""
     nouns = ((Severity.ERROR, "error"), (Severity.WARNING, "warning"), (Severity.INFO, "note"))
     counts = [(count(findings, severity), noun) for severity, noun in nouns]
-    return ", ".join(counted(*each) for each in counts if each[0]) or "no problems"
+    return ", ".join(counted(*pair) for pair in counts if pair[0]) or "no violations"
 
 
 def _short_rows(blocks: Sequence[Block]) -> Iterator[Row]:
-    """Yield a row for each finding, with columns that are aligned over all blocks."""
+    """Yield a row per finding, with columns aligned over all blocks."""
     cells = [[_cells(finding) for finding in block.in_order()] for block in blocks]
-    every = [each for block in cells for each in block]
+    every = [line for block in cells for line in block]
     widths = [
-        min(max((len(each[column]) for each in every), default=0), _WIDEST) for column in range(4)
+        min(max((len(line[column]) for line in every), default=0), _WIDEST) for column in range(4)
     ]
     for block, lines in zip(blocks, cells, strict=True):
         if block.heading:
@@ -91,15 +88,15 @@ def _short_rows(blocks: Sequence[Block]) -> Iterator[Row]:
         for finding, line in zip(block.in_order(), lines, strict=True):
             style = STYLES[finding.violation.severity]
             padded = [f"{cell:<{width}}" for cell, width in zip(line, widths, strict=True)]
-            location, severity, code, place = padded
-            said = printable(finding.violation.message)
+            position, severity, code, location = padded
+            message = printable(finding.violation.message)
             yield Row(
                 (
-                    (f"{location} ", ""),
+                    (f"{position} ", ""),
                     (f"{severity}  ", style),
                     (f"{code}  ", "bold"),
-                    (f"{place}  ", "cyan"),
-                    (said, ""),
+                    (f"{location}  ", "cyan"),
+                    (message, ""),
                 ),
                 wraps=False,
             )
@@ -108,41 +105,41 @@ def _short_rows(blocks: Sequence[Block]) -> Iterator[Row]:
 
 
 def _cells(finding: Finding) -> tuple[str, str, str, str]:
-    found = finding.violation
-    place = " ".join(filter(None, (finding.tool, found.instance_location)))
+    violation = finding.violation
+    location = " ".join(filter(None, (finding.tool, violation.instance_location)))
     return (
-        f"{_location(finding)}:",
-        found.severity.value,
-        found.code,
-        printable(place) or "(root)",
+        f"{_position(finding)}:",
+        violation.severity.value,
+        violation.code,
+        printable(location) or "(root)",
     )
 
 
 def _long_rows(blocks: Sequence[Block], width: int) -> Iterator[Row]:
-    """Yield several rows for each finding: what, where, and an excerpt of its source."""
+    """Yield several rows per finding, with an excerpt of its source."""
     from sidecheck_server.cli.excerpts import excerpt_rows  # noqa: PLC0415  (reads rich)
 
     for block in blocks:
         if block.heading:
             yield Row(block.heading)
         for finding in block.in_order():
-            found = finding.violation
-            style = STYLES[found.severity]
-            where: list[Part] = [(f"{_location(finding)}: ", "bold")]
-            where += [(f"{found.severity.value} ", style), (found.code, "bold")]
+            violation = finding.violation
+            style = STYLES[violation.severity]
+            heading: list[Part] = [(f"{_position(finding)}: ", "bold")]
+            heading += [(f"{violation.severity.value} ", style), (violation.code, "bold")]
             if finding.tool:
-                where += [(" in ", ""), (printable(finding.tool), "bold")]
-            if found.instance_location:
-                where += [(" at ", ""), (printable(found.instance_location), "cyan")]
-            yield Row(tuple(where))
-            yield Row(((printable(found.message), ""),), indent=2)
-            if found.clause:
-                yield Row(((printable(found.clause), "dim"),), indent=2)
+                heading += [(" in ", ""), (printable(finding.tool), "bold")]
+            if violation.instance_location:
+                heading += [(" at ", ""), (printable(violation.instance_location), "cyan")]
+            yield Row(tuple(heading))
+            yield Row(((printable(violation.message), ""),), indent=2)
+            if violation.clause:
+                yield Row(((printable(violation.clause), "dim"),), indent=2)
             yield from excerpt_rows(finding, width, style)
             yield Row()
         if block.note:
             yield Row(((block.note, ""),))
 
 
-def _location(finding: Finding) -> str:
+def _position(finding: Finding) -> str:
     return f"{printable(finding.source.name)}:{finding.place.line}:{finding.place.column}"

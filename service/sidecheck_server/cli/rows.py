@@ -1,17 +1,18 @@
-"""Rows of text for people: coloured on a terminal, plain elsewhere."""
+"""Rows of text: coloured on a terminal, plain elsewhere."""
 
 import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from sidecheck_server.cli.files import write_output
 
+__all__ = ["Part", "Row", "facts", "is_terminal", "page_width", "printable", "table", "write_rows"]
+
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["Part", "Row", "is_terminal", "page_width", "printable", "write_rows"]
 
 #: A text and its style, "" for none; styles are those of rich, in the terminal's own
 #: sixteen colours, which its theme keeps readable on its background.
@@ -22,7 +23,7 @@ _WIDTH_OF_A_PIPE = 100
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row: its parts, and how far it is indented where it goes on in a second line."""
+    """Styled line of text; *indent* applies to its continuation lines too."""
 
     parts: tuple[Part, ...] = ()
     indent: int = 0
@@ -31,34 +32,34 @@ class Row:
 
     @property
     def plain(self) -> str:
-        """The row without its styles."""
+        """Text of the row without styles."""
         return (" " * self.indent + "".join(text for text, _ in self.parts)).rstrip()
 
 
 def printable(text: str) -> str:
-    """Return *text* with escapes for what cannot be printed.
+    """Return *text* with unprintable characters escaped.
 
     Names out of a file must not start a line of their own, or talk to the terminal.
     """
-    return "".join(each if each.isprintable() else json.dumps(each)[1:-1] for each in text)
+    return "".join(char if char.isprintable() else json.dumps(char)[1:-1] for char in text)
 
 
 def is_terminal(*, aside: bool = False) -> bool:
-    """Whether a person at a terminal reads standard output, or standard error if *aside*."""
+    """Whether standard output, or standard error if *aside*, is a terminal."""
     stream = sys.stderr if aside else sys.stdout
     return stream is not None and stream.isatty()
 
 
 def page_width(*, aside: bool = False) -> int:
-    """Return how many characters a row of standard output holds, or of standard error."""
+    """Return the width in characters of standard output, or of standard error if *aside*."""
     return _console(aside=aside).width if is_terminal(aside=aside) else _WIDTH_OF_A_PIPE
 
 
 def write_rows(rows: Iterable[Row], *, aside: bool = False) -> None:
-    """Write *rows* to standard output, or *aside*, to standard error.
+    """Write *rows* to standard output, or *aside* to standard error.
 
     Raises:
-        click.UsageError: it cannot be written; the command exits with 2.
+        click.UsageError: the stream cannot be written; exit code 2.
     """
     if not is_terminal(aside=aside):
         write_output("\n".join(row.plain for row in rows), aside=aside)
@@ -85,3 +86,22 @@ def _console(*, aside: bool) -> "Console":
 
     stream = sys.stderr if aside else sys.stdout
     return Console(file=stream, highlight=False, markup=False, emoji=False)
+
+
+def table(lines: Sequence[Sequence[str]], styles: Sequence[str]) -> Iterator[Row]:
+    """Yield a row per line, with columns in *styles*; unprintable characters are escaped."""
+    escaped = [[printable(cell) for cell in line] for line in lines]
+    widths = [max(map(len, column)) for column in zip(*escaped, strict=True)]
+    for line in escaped:
+        padded = [f"{cell:<{width}}  " for cell, width in zip(line, widths, strict=True)]
+        yield Row(tuple(zip(padded, styles, strict=True)), wraps=False)
+
+
+def facts(entries: Sequence[tuple[str, Sequence[str]]]) -> Iterator[Row]:
+    """Yield a row per value, the first of each name with the name beside it."""
+    lines = [
+        (name if index == 0 else "", value)
+        for name, values in entries
+        for index, value in enumerate(values)
+    ]
+    yield from table(lines, ("bold", ""))

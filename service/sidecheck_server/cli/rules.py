@@ -1,14 +1,20 @@
-"""`sidecheck rules`: the rules of the protocol."""
+"""`sidecheck rules`: list the rules of the protocol."""
 
-from typing import TYPE_CHECKING, Any
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import click
 
 from sidecheck_server.cli.files import write_output
 from sidecheck_server.cli.options import examples, version_option
-
-if TYPE_CHECKING:
-    from sidecheck_server.core.mcp.rules.rule import Rule
+from sidecheck_server.cli.reports import STYLES, counted, in_json
+from sidecheck_server.cli.rows import Row, write_rows
+from sidecheck_server.core.mcp.rules.catalogue import CATALOGUE, GROUPS
+from sidecheck_server.core.mcp.rules.rule import Rule
+from sidecheck_server.core.mcp.types.errata import ERRATA, Erratum
+from sidecheck_server.core.mcp.versions import VERSIONS
+from sidecheck_server.core.types import Severity
 
 __all__ = ["rules"]
 
@@ -19,7 +25,7 @@ __all__ = ["rules"]
         "sidecheck rules --protocol-version 2025-06-18 --format json",
     )
 )
-@version_option("[default: every one]")
+@version_option("[default: all]")
 @click.option(
     "--format",
     "form",
@@ -28,20 +34,14 @@ __all__ = ["rules"]
     show_default=True,
 )
 def rules(protocol_version: str | None, form: str) -> None:
-    """List the rules that definitions and messages are checked by.
+    """List the rules that definitions and messages are checked against.
 
-    Each has the code of its violations, how grave they are, the protocol versions
-    that have it, the clause that it comes from, and what must be so. The markdown
-    also has the errata of the published schemas.
+    Each has the code and severity of its violations, the protocol versions that have it,
+    the URL of the specification, and the requirement. As markdown, the errata of the
+    published schemas are included.
     """
-    # Imported here, so that the other commands start without the rules.
-    from sidecheck_server.cli.reports import in_json  # noqa: PLC0415
-    from sidecheck_server.core.mcp.rules.catalogue import CATALOGUE  # noqa: PLC0415
-
     if form == "markdown":
-        from sidecheck_server.cli.rule_tables import rules_in_markdown  # noqa: PLC0415
-
-        write_output(rules_in_markdown(protocol_version))
+        write_output(_markdown(protocol_version))
         return
     listed = [
         rule
@@ -51,18 +51,135 @@ def rules(protocol_version: str | None, form: str) -> None:
     if form == "json":
         write_output(in_json([_object(rule) for rule in listed]))
         return
-    from sidecheck_server.cli.rows import write_rows  # noqa: PLC0415
-    from sidecheck_server.cli.rule_tables import rows_of_rules  # noqa: PLC0415
-
-    write_rows(rows_of_rules(listed))
+    write_rows(_rows(listed))
 
 
-def _object(rule: "Rule") -> dict[str, Any]:
+def _object(rule: Rule) -> dict[str, Any]:
     return {
         "code": rule.code,
         "severity": rule.severity.value,
         "protocol_versions": list(rule.versions),
-        "clause": rule.clause.at(rule.versions[-1]),
-        "sentence": rule.sentence,
+        "spec_url": rule.clause.at(rule.versions[-1]),
+        "requirement": rule.sentence,
         "subjects": list(rule.subjects),
     }
+
+
+_INTRODUCTION = """\
+# Rules
+
+Requirements that definitions and messages are checked against, in addition to the published
+schemas. An *error* breaks a MUST of the specification or its schema, a *warning* a SHOULD; an
+*info* is advice of a model provider. `ProtocolService.ListRules` and `sidecheck rules` list the
+same rules.
+"""
+_ERRATA = """\
+## Errata of the published schemas
+
+The published schemas are generated from the `schema.ts` of the specification. Where they differ
+from it, or from normative text, Sidecheck checks the following instead.
+"""
+
+
+def _rows(rules: Sequence[Rule]) -> Iterator[Row]:
+    """Yield a row for each of *rules*, and a summary."""
+    width = max((len(rule.code) for rule in rules), default=0)
+    severities = max(map(len, Severity))
+    for rule in rules:
+        yield Row(
+            (
+                (f"{rule.code:<{width}}  ", "bold"),
+                (f"{rule.severity.value:<{severities}}  ", STYLES[rule.severity]),
+                (f"{_span(rule):<{_WIDEST_SPAN}}  ", "cyan"),
+                (rule.sentence, ""),
+            ),
+            wraps=False,
+        )
+    yield Row(((_counted(rules), "bold"),))
+
+
+def _markdown(version: str | None) -> str:
+    """Return a document with a table per group of rules, of *version* or of all."""
+    groups = {
+        title: [rule for rule in rules if version is None or rule.holds_in(version)]
+        for title, rules in GROUPS.items()
+    }
+    parts = [_INTRODUCTION, f"{_counted([rule for rules in groups.values() for rule in rules])}.\n"]
+    for title, rules in groups.items():
+        if rules:
+            parts += [f"## {title}\n", _table(rules)]
+    errata = [erratum for erratum in ERRATA if version is None or version in erratum.versions]
+    if errata:
+        parts += [_ERRATA, _table_of_errata(errata)]
+    return "\n".join(parts).rstrip("\n")
+
+
+def _table(rules: Sequence[Rule]) -> str:
+    lines = [
+        "| code | severity | versions | requirement | specification |",
+        "|---|---|---|---|---|",
+    ]
+    lines += [
+        f"| `{rule.code}` | {rule.severity.value} | {_span(rule)} | {_escaped(rule.sentence)} "
+        f"| {_link(rule)} |"
+        for rule in rules
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _table_of_errata(errata: Sequence[Erratum]) -> str:
+    lines = [
+        "| type | versions | published schema | checked instead | reason |",
+        "|---|---|---|---|---|",
+    ]
+    lines += [
+        f"| `{'.'.join(filter(None, (erratum.type, erratum.member)))}` "
+        f"| {', '.join(erratum.versions)} | {_escaped(erratum.published)} "
+        f"| {_escaped(erratum.holds)} | {_escaped(erratum.why)} |"
+        for erratum in errata
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _span(rule: Rule) -> str:
+    first, last = rule.versions[0], rule.versions[-1]
+    if (first, last) == (VERSIONS[0], VERSIONS[-1]):
+        return "all"
+    if first == last:
+        return first
+    if last == VERSIONS[-1]:
+        return f"since {first}"
+    if first == VERSIONS[0]:
+        return f"until {last}"
+    return f"{first} to {last}"
+
+
+_WIDEST_SPAN = len(f"{VERSIONS[0]} to {VERSIONS[0]}")
+
+
+def _link(rule: Rule) -> str:
+    clause = rule.clause
+    url = clause.at(rule.versions[-1])
+    # The host identifies the provider of a page outside the specification.
+    name = clause.page.partition("://")[2].partition("/")[0] or clause.page
+    anchor = f", {clause.anchor}" if clause.anchor and "://" not in clause.page else ""
+    return f"[{name}{anchor}]({url})" if "://" in url else name
+
+
+def _escaped(text: str) -> str:
+    for character in "\\|<>*_":
+        text = text.replace(character, f"\\{character}")
+    return text
+
+
+def _counted(rules: Sequence[Rule]) -> str:
+    counts = Counter(rule.severity for rule in rules)
+    by_severity = ", ".join(
+        counted(counts[severity], noun)
+        for severity, noun in (
+            (Severity.ERROR, "error"),
+            (Severity.WARNING, "warning"),
+            (Severity.INFO, "info"),
+        )
+    )
+    return f"{counted(len(rules), 'rule')}: {by_severity}"

@@ -1,4 +1,4 @@
-"""Findings in SARIF 2.1.0, the format that code scanners and editors read (OASIS, 2020)."""
+"""Findings in SARIF 2.1.0, the format of code scanners and editors (OASIS, 2020)."""
 
 import os
 from collections.abc import Sequence
@@ -19,18 +19,18 @@ _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: 
 
 
 def sarif_log(
-    names: Sequence[str], findings: Sequence[Finding], unread: Sequence[str], version: str
+    names: Sequence[str], findings: Sequence[Finding], unreadable: Sequence[str], version: str
 ) -> dict[str, Any]:
     """Return the log of one run over the files *names*, by the rules of *version*.
 
-    *unread* says of files why they could not be read; the run is then no success
-    (SARIF, section 3.20.14).
+    *unreadable* has the messages of files that could not be read, which make the run
+    unsuccessful (SARIF, section 3.20.14).
     """
     codes = list(dict.fromkeys(finding.violation.code for finding in findings))
-    invocation: dict[str, Any] = {"executionSuccessful": not unread}
-    if unread:
+    invocation: dict[str, Any] = {"executionSuccessful": not unreadable}
+    if unreadable:
         invocation["toolExecutionNotifications"] = [
-            {"level": "error", "message": {"text": said}} for said in unread
+            {"level": "error", "message": {"text": message}} for message in unreadable
         ]
     run = {
         "tool": {
@@ -42,7 +42,7 @@ def sarif_log(
         },
         "invocations": [invocation],
         "artifacts": [{"location": {"uri": _uri(name)}} for name in names],
-        # Section 3.14.17: what columns count.
+        # Section 3.14.17: unit of columns.
         "columnKind": "unicodeCodePoints",
         "results": [_result(finding, codes, names) for finding in findings],
     }
@@ -54,15 +54,15 @@ def _rule(code: str, version: str) -> dict[str, Any]:
     if rule is None:
         words = code.replace("_", " ").lower()
         return {"id": code, "shortDescription": {"text": f"{words[:1].upper()}{words[1:]}."}}
-    clause = rule.clause.at(version)
+    spec_url = rule.clause.at(version)
     described: dict[str, Any] = {
         "id": code,
         "shortDescription": {"text": rule.sentence},
         "defaultConfiguration": {"level": _LEVELS[rule.severity]},
-        "properties": {"clause": clause},
+        "properties": {"spec_url": spec_url},
     }
-    # Section 3.49.12: the address of what documents the rule.
-    return {**described, "helpUri": clause} if "://" in clause else described
+    # Section 3.49.12: URL of the documentation of the rule.
+    return {**described, "helpUri": spec_url} if "://" in spec_url else described
 
 
 def _result(finding: Finding, codes: Sequence[str], names: Sequence[str]) -> dict[str, Any]:
@@ -74,8 +74,8 @@ def _result(finding: Finding, codes: Sequence[str], names: Sequence[str]) -> dic
         "endColumn": place.end_column,
     }
     tool = f"{finding.tool}: " if finding.tool else ""
-    clause = finding.violation.clause
-    properties = {"properties": {"clause": clause}} if clause else {}
+    spec_url = finding.violation.clause
+    properties = {"properties": {"spec_url": spec_url}} if spec_url else {}
     return {
         **properties,
         "ruleId": finding.violation.code,
@@ -91,7 +91,7 @@ def _result(finding: Finding, codes: Sequence[str], names: Sequence[str]) -> dic
                     },
                     "region": region,
                 },
-                # Section 3.33.5: in JSON, a value's full name is the pointer to it.
+                # Section 3.33.5: the fully qualified name of a JSON value is its pointer.
                 "logicalLocations": [{"fullyQualifiedName": finding.pointer, "kind": "value"}],
             }
         ],
@@ -99,6 +99,6 @@ def _result(finding: Finding, codes: Sequence[str], names: Sequence[str]) -> dic
 
 
 def _uri(name: str) -> str:
-    """Return the reference (RFC 3986) to the file *name*, the bytes of which it may be."""
+    """Return the URI reference (RFC 3986) of the file *name*."""
     path = quote(os.fsencode(name))
     return f"file://{path}" if name.startswith("/") else path

@@ -1,16 +1,25 @@
 """`sidecheck serve`: run the service."""
 
-from collections.abc import Sequence
+import asyncio
+import gc
+import signal
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from sidecheck_server.app import running_service
+from sidecheck_server.cli.files import read_input
 from sidecheck_server.cli.options import FILE, examples
-
-if TYPE_CHECKING:
-    from sidecheck_server.services.registration import Registration
-    from sidecheck_server.settings import Settings
+from sidecheck_server.cli.tool_files import list_or_exit
+from sidecheck_server.core.limits import Limits
+from sidecheck_server.log import configure_log
+from sidecheck_server.registry import RegistryInUse, RegistryUnusable
+from sidecheck_server.rpc.sockets import AddressInUseError
+from sidecheck_server.services.registration import Registration
+from sidecheck_server.services.targets import InlineTool
+from sidecheck_server.settings import Settings, ToolsFile, UnusableSettingsError, read_settings
 
 __all__ = ["serve"]
 
@@ -23,56 +32,66 @@ __all__ = ["serve"]
         "SIDECHECK_LIMITS__PAYLOAD_BYTES=65536 sidecheck serve --listen 0.0.0.0:50151",
     )
 )
-@click.option("--config", type=click.Path(path_type=Path), help="A settings file, in TOML.")
-@click.option("--listen", metavar="HOST:PORT", help="Where to listen.  [default: 127.0.0.1:50151]")
-@click.option("--unix-socket", type=click.Path(path_type=Path), help="A unix socket to listen on.")
-@click.option("--unix-socket-mode", metavar="MODE", help="Its mode, octal.  [default: 660]")
+@click.option("--config", type=click.Path(path_type=Path), help="Settings file, in TOML.")
+@click.option(
+    "--listen", metavar="HOST:PORT", help="Address to listen on.  [default: 127.0.0.1:50151]"
+)
+@click.option(
+    "--unix-socket", type=click.Path(path_type=Path), help="Path of a unix socket to listen on."
+)
+@click.option(
+    "--unix-socket-mode", metavar="MODE", help="Mode of the socket, octal.  [default: 660]"
+)
 @click.option(
     "--registry",
     type=click.Path(path_type=Path),
-    help="The file that keeps registered tools.  [default: in memory]",
+    help="File that stores registered tools.  [default: in memory]",
 )
 @click.option(
     "--tools",
     type=FILE,
     multiple=True,
     metavar="FILE",
-    help="A file of tools to register at the start. May be repeated.",
+    help="File of tools to register at the start. May be repeated.",
 )
 @click.option(
     "--tools-server",
     multiple=True,
     metavar="NAME",
-    help="The server of those tools: one for each --tools, in order.  [default: the file's stem]",
+    help="Server namespace of a --tools file: one per file, in order.  [default: the file's stem]",
 )
-@click.option("--workers", type=int, help="Processes that compile schemas.  [default: 2]")
-@click.option("--drain-seconds", type=float, help="Serve on so long when stopped.  [default: 0]")
-@click.option("--grace-seconds", type=float, help="Time for calls under way.  [default: 10]")
+@click.option("--workers", type=int, help="Number of worker processes.  [default: 2]")
+@click.option(
+    "--drain-seconds", type=float, help="Time to keep serving after a stop signal.  [default: 0]"
+)
+@click.option(
+    "--grace-seconds", type=float, help="Time for running calls to finish.  [default: 10]"
+)
 @click.option(
     "--reflection/--no-reflection", default=None, help="Serve gRPC reflection.  [default: yes]"
 )
 @click.option(
     "--inference/--no-inference",
     default=None,
-    help="Infer tools from source text, never run.  [default: yes]",
+    help="Serve inference from source text, which is never run.  [default: yes]",
 )
 @click.option(
     "--log-level",
     type=click.Choice(["debug", "info", "warning", "error"]),
-    help="What to log.  [default: info]",
+    help="Minimum level to log.  [default: info]",
 )
 @click.option(
     "--log-format",
     type=click.Choice(["auto", "json", "console"]),
-    help="How to log; auto is console on a terminal and JSON elsewhere.  [default: auto]",
+    help="Format of the log; auto is console on a terminal and JSON elsewhere.  [default: auto]",
 )
 def serve(
     config: Path | None, tools: tuple[str, ...], tools_server: tuple[str, ...], **flags: Any
 ) -> None:
     """Run the service until SIGTERM or Ctrl-C.
 
-    Every setting can also be given in the environment (SIDECHECK_LISTEN, ...) or in
-    a TOML file. A flag comes before the environment, that before the file.
+    All settings can also be given in the environment (SIDECHECK_LISTEN, ...) or in a
+    TOML file. Flags take precedence over the environment, and that over the file.
     """
     if tools_server and len(tools_server) != len(tools):
         raise click.UsageError("give --tools-server for each --tools or for none")
@@ -81,29 +100,14 @@ def serve(
         flags["tools"] = [
             {"file": file, "server": name} for file, name in zip(tools, names, strict=True)
         ]
-    # Read here, so that the other commands start without pydantic and gRPC.
-    from sidecheck_server.cli.preload import read_preload  # noqa: PLC0415
-    from sidecheck_server.settings import UnusableSettingsError, read_settings  # noqa: PLC0415
-
     try:
         settings = read_settings(config, **flags)
     except UnusableSettingsError as error:
         raise click.UsageError(str(error)) from None
-    import asyncio  # noqa: PLC0415
-
-    asyncio.run(_serve(settings, read_preload(settings.tools, settings.limits)))
+    asyncio.run(_serve(settings, _read_registrations(settings.tools, settings.limits)))
 
 
-async def _serve(settings: "Settings", preload: "Sequence[Registration]") -> None:
-    import asyncio  # noqa: PLC0415
-    import gc  # noqa: PLC0415
-    import signal  # noqa: PLC0415
-
-    from sidecheck_server.app import running_service  # noqa: PLC0415
-    from sidecheck_server.log import configure_log  # noqa: PLC0415
-    from sidecheck_server.registry import RegistryInUse, RegistryUnusable  # noqa: PLC0415
-    from sidecheck_server.rpc.sockets import AddressInUseError  # noqa: PLC0415
-
+async def _serve(settings: Settings, preload: Sequence[Registration]) -> None:
     configure_log(settings)
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
@@ -111,9 +115,32 @@ async def _serve(settings: "Settings", preload: "Sequence[Registration]") -> Non
         loop.add_signal_handler(number, stop.set)
     try:
         async with running_service(settings, preload):
-            # What is there by now stays: to walk it again each time that the garbage of
-            # requests is looked for would hold all of them for a tenth of a second.
+            # The registered tools live as long as the process. Each full collection would
+            # traverse them, and hold all requests for a tenth of a second.
             gc.freeze()
             await stop.wait()
     except (AddressInUseError, RegistryInUse, RegistryUnusable) as error:
         raise click.ClickException(str(error)) from None
+
+
+def _read_registrations(files: Iterable[ToolsFile], limits: Limits) -> tuple[Registration, ...]:
+    """Return the registration of each of *files*.
+
+    Raises:
+        click.ClickException: a file cannot be read or has no tools; exit code 2.
+    """
+    return tuple(_registration(file, limits) for file in files)
+
+
+def _registration(tools: ToolsFile, limits: Limits) -> Registration:
+    name = str(tools.file)
+    server = tools.server or tools.file.stem
+    if not server.isprintable():
+        raise click.UsageError(f"{name}: not usable as a server name; give --tools-server")
+    listed = list_or_exit(name, read_input(name), limits)
+    if len(listed) > limits.batch_items:
+        raise click.UsageError(
+            f"{name}: {len(listed):,} tools, more than the limit of {limits.batch_items:,} "
+            "(batch_items)"
+        )
+    return Registration(server, tuple(InlineTool(tool.json) for tool in listed))

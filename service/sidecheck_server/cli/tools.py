@@ -1,22 +1,23 @@
-"""`sidecheck tools`: the tools that a running server knows."""
+"""`sidecheck tools`: manage the registered tools of a running server."""
 
 import json
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
+from sidecheck import Tool
 
+from sidecheck_server.cli.connection import connect
 from sidecheck_server.cli.files import write_output
 from sidecheck_server.cli.options import examples, form_option, target_option, timeout_option
 from sidecheck_server.cli.register import register
-
-if TYPE_CHECKING:
-    from sidecheck import Tool
+from sidecheck_server.cli.reports import counted, in_json
+from sidecheck_server.cli.rows import Row, facts, printable, table, write_rows
 
 __all__ = ["tools"]
 
 _DIGEST = len("sha256:") + 12
-"""How much of a digest tells it from others at a glance."""
+"""Number of characters of a digest in a table."""
 
 
 @click.group(
@@ -28,11 +29,10 @@ _DIGEST = len("sha256:") + 12
     )
 )
 def tools() -> None:
-    """Ask a running server about its tools.
+    """Manage the registered tools of a running server.
 
-    Every command exits with 0 if all went well, with 1 if the server refused
-    something or does not know it, and with 2 if the command is wrong or no server
-    answers.
+    Every command exits with 0 on success, with 1 if a tool was rejected or is unknown,
+    and with 2 if the command is wrong or the server does not respond.
     """
 
 
@@ -40,29 +40,24 @@ def tools() -> None:
     "list",
     epilog=examples("sidecheck tools list", "sidecheck tools list --server git --format json"),
 )
-@click.option("--server", metavar="NAME", help="The server whose tools to list.  [default: all]")
+@click.option("--server", metavar="NAME", help="Server whose tools to list.  [default: all]")
 @target_option
 @timeout_option(2.0)
 @form_option
 def list_tools(server: str | None, target: str, timeout: float, form: str) -> None:
     """List the registered tools."""
-    from sidecheck_server.cli.asking import asking  # noqa: PLC0415  (waits for gRPC)
-    from sidecheck_server.cli.reports import counted, in_json  # noqa: PLC0415
-    from sidecheck_server.cli.rows import Row, write_rows  # noqa: PLC0415
-    from sidecheck_server.cli.tables import table  # noqa: PLC0415
-
-    with asking(target, timeout) as client:
-        found = list(client.list(server))
+    with connect(target, timeout) as client:
+        listed = list(client.list(server))
     if form == "json":
-        write_output(in_json([_facts(tool) for tool in found]))
+        write_output(in_json([_facts(tool) for tool in listed]))
         return
     lines = [
         (tool.server, tool.name, str(tool.revision), tool.definition_digest[:_DIGEST])
-        for tool in found
+        for tool in listed
     ]
     heading = [("SERVER", "NAME", "REVISION", "DEFINITION")] if lines else []
-    servers = counted(len({tool.server for tool in found}), "server")
-    summary = Row(((f"{counted(len(found), 'tool')} of {servers}", "bold"),))
+    servers = counted(len({tool.server for tool in listed}), "server")
+    summary = Row(((f"{counted(len(listed), 'tool')} of {servers}", "bold"),))
     write_rows([*table([*heading, *lines], ("", "bold", "", "cyan")), summary])
 
 
@@ -79,25 +74,22 @@ def list_tools(server: str | None, target: str, timeout: float, form: str) -> No
 @timeout_option(2.0)
 @form_option
 def get_tool(server: str, name: str, target: str, timeout: float, form: str) -> None:
-    """Show the tool NAME of SERVER: its digests, then its definition."""
-    from sidecheck_server.cli.asking import asking  # noqa: PLC0415  (waits for gRPC)
-    from sidecheck_server.cli.reports import in_json  # noqa: PLC0415
-    from sidecheck_server.cli.rows import Row, printable, write_rows  # noqa: PLC0415
-    from sidecheck_server.cli.tables import facts  # noqa: PLC0415
-
-    with asking(target, timeout) as client:
+    """Show the digests and the definition of the tool NAME of SERVER."""
+    with connect(target, timeout) as client:
         tool = client.get(server, name)
     definition = json.loads(tool.json)
     if form == "json":
-        brought = [{"uri": one.uri, "json": _text(one.json)} for one in tool.documents]
-        write_output(in_json({**_facts(tool), "definition": definition, "documents": brought}))
+        documents = [
+            {"uri": document.uri, "json": _text(document.json)} for document in tool.documents
+        ]
+        write_output(in_json({**_facts(tool), "definition": definition, "documents": documents}))
         return
-    told = [(key.replace("_", " "), [str(value)]) for key, value in _facts(tool).items() if value]
+    rows = [(key.replace("_", " "), [str(value)]) for key, value in _facts(tool).items() if value]
     if tool.documents:
-        told.append(("documents", [one.uri for one in tool.documents]))
+        rows.append(("documents", [document.uri for document in tool.documents]))
     text = json.dumps(definition, indent=2, ensure_ascii=False)
     lines = [Row(((printable(line), ""),), wraps=False) for line in text.splitlines()]
-    write_rows([*facts(told), Row(), *lines])
+    write_rows([*facts(rows), Row(), *lines])
 
 
 @tools.command("delete", epilog=examples("sidecheck tools delete git git_log git_diff"))
@@ -115,30 +107,25 @@ def delete_tools(
     timeout: float,
     form: str,
 ) -> None:
-    """Delete the tools of SERVER that are called NAME.
+    """Delete the tools NAME of SERVER.
 
     Exits with 1 if one of them is not registered; the others are deleted.
     """
-    from sidecheck_server.cli.asking import asking  # noqa: PLC0415  (waits for gRPC)
-    from sidecheck_server.cli.reports import in_json  # noqa: PLC0415
-    from sidecheck_server.cli.rows import write_rows  # noqa: PLC0415
-    from sidecheck_server.cli.tables import table  # noqa: PLC0415
-
-    with asking(target, timeout) as client:
-        done = client.delete(server, names)
+    with connect(target, timeout) as client:
+        result = client.delete(server, names)
     if form == "json":
-        write_output(in_json(asdict(done)))
+        write_output(in_json(asdict(result)))
     else:
-        lines = [("deleted", name) for name in done.deleted]
-        lines += [("unknown", name) for name in done.unknown]
+        lines = [("deleted", name) for name in result.deleted]
+        lines += [("unknown", name) for name in result.unknown]
         write_rows(table(lines, ("bold", "")))
-    context.exit(1 if done.unknown else 0)
+    context.exit(1 if result.unknown else 0)
 
 
 tools.add_command(register)
 
 
-def _facts(tool: "Tool") -> dict[str, Any]:
+def _facts(tool: Tool) -> dict[str, Any]:
     return {
         "server": tool.server,
         "name": tool.name,

@@ -1,4 +1,4 @@
-"""Transcripts: files with a message of the protocol on each line."""
+"""Transcripts: files with one protocol message per line."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,66 +20,66 @@ DIRECTIONS = {
     "server": Sender.SERVER,
     "server-to-client": Sender.SERVER,
 }
-"""What a line may say of the direction of its message, and who sent it then."""
+"""Sender by the value of "direction" in a line."""
 
 TRANSCRIPT_LINE = "TRANSCRIPT_LINE"
-"""The code of what is wrong with the object that a message is wrapped in."""
+"""Code of violations in the object around a message."""
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line that is not blank."""
+    """Line of a transcript that is not blank."""
 
-    #: From 1.
+    #: Number of the line, from 1.
     number: int
     text: bytes
-    #: The JSON text of its message, as it stands there.
+    #: JSON text of its message, as in the line.
     message: bytes
-    #: Where the message stands in the line, as a JSON Pointer.
+    #: Location of the message in the line, as a JSON Pointer.
     pointer: str = ""
     sender: Sender | None = None
-    #: The method that it answers, or "".
-    answers: str = ""
-    #: What is wrong with what stands beside the message.
+    #: For a response, the method of its request, or "".
+    request_method: str = ""
+    #: Violations in the object around the message.
     faults: tuple[Violation, ...] = ()
 
 
 def read_transcript(text: bytes, limits: Limits) -> Iterator[Line]:
-    """Yield the lines of *text* that are not blank, with the message of each."""
+    """Yield the lines of *text* that are not blank."""
     for number, line in enumerate(text.split(b"\n"), 1):
         if line.strip():
             yield _line(number, line.removesuffix(b"\r"), limits)
 
 
 def _line(number: int, text: bytes, limits: Limits) -> Line:
-    wrapping = _wrapping(text, limits)
-    if wrapping is None:
+    wrapper = _wrapper(text, limits)
+    if wrapper is None:
         return Line(number, text, text)
     faults = []
-    direction, answers = wrapping.get("direction"), wrapping.get("answers")
+    direction, method = wrapper.get("direction"), wrapper.get("request_method")
     sender = DIRECTIONS.get(direction) if isinstance(direction, str) else None
     if sender is None and direction is not None:
         names = ", ".join(f'"{name}"' for name in DIRECTIONS)
-        faults.append(_fault("/direction", f"the direction of a message is one of {names}"))
-    if answers is not None and not isinstance(answers, str):
-        faults.append(_fault("/answers", "what a message answers is the name of a method"))
+        faults.append(_fault("/direction", f"unknown direction; expected one of {names}"))
+    if method is not None and not isinstance(method, str):
+        faults.append(_fault("/request_method", "expected the name of a method, as a string"))
     return Line(
         number,
         text,
         bytes(msgspec.json.decode(text, type=dict[str, msgspec.Raw])["message"]),
         "/message",
         sender,
-        answers if isinstance(answers, str) else "",
+        method if isinstance(method, str) else "",
         tuple(faults),
     )
 
 
-def _wrapping(text: bytes, limits: Limits) -> dict[str, Any] | None:
-    """Return the object around a message; None if the line is a bare one, or unreadable."""
+def _wrapper(text: bytes, limits: Limits) -> dict[str, Any] | None:
+    """Return the object around a message, or None for a bare message or an unreadable line."""
     if len(text) > limits.payload_bytes:
         return None
     try:
-        # One level more than a message, which is checked itself.
+        # The object adds one level to its message.
         value = decode(text, max_depth=limits.payload_depth + 1)
     except (MalformedError, RequestError):
         return None

@@ -1,8 +1,14 @@
-"""`sidecheck validate`: judge payloads offline, with the engines of the service."""
+"""`sidecheck validate`: validate payloads offline."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import click
 
-from sidecheck_server.cli.files import read_input
+from sidecheck_server.cli.files import read_input, write_output
+from sidecheck_server.cli.findings import Finding, Source, find_violations
+from sidecheck_server.cli.in_process import LIMITS, Services, run_in_process
 from sidecheck_server.cli.options import (
     FILE,
     document_option,
@@ -11,11 +17,25 @@ from sidecheck_server.cli.options import (
     form_option,
     read_documents,
 )
-from sidecheck_server.core.limits import Limits
+from sidecheck_server.cli.progress import with_progress
+from sidecheck_server.cli.reports import (
+    Block,
+    counted,
+    in_json,
+    tally,
+    violation_object,
+    write_blocks,
+)
+from sidecheck_server.cli.rows import is_terminal, printable
+from sidecheck_server.core.errors import RequestError
+from sidecheck_server.core.evaluate import EvaluationOptions
+from sidecheck_server.core.mcp.tools.definitions import find_tool
+from sidecheck_server.core.schemas.source import SchemaSource
+from sidecheck_server.core.types import Verdict
+from sidecheck_server.services.protocol import allow
+from sidecheck_server.services.targets import InlineTool, Side, Target
 
 __all__ = ["validate"]
-
-_LIMITS = Limits()
 
 
 @click.command(
@@ -26,24 +46,24 @@ _LIMITS = Limits()
     )
 )
 @click.argument("payloads", nargs=-1, required=True, type=FILE, metavar="PAYLOAD...")
-@click.option("--schema", type=FILE, metavar="FILE", help="The schema to judge under.")
+@click.option("--schema", type=FILE, metavar="FILE", help="Schema to validate against.")
 @click.option(
     "--tools",
     type=FILE,
     metavar="FILE",
-    help="Tool definitions: one, a list, or a tools/list answer.",
+    help="Tool definitions: one, a list, or a tools/list result.",
 )
-@click.option("--tool", metavar="NAME", help="Which of them; judges under its input schema.")
+@click.option("--tool", metavar="NAME", help="Tool whose input schema to validate against.")
 @document_option
-@click.option("--assert-formats", is_flag=True, help="Assert `format`; else it is an annotation.")
+@click.option("--assert-formats", is_flag=True, help="Assert `format`; otherwise an annotation.")
 @click.option(
     "--max-violations",
-    type=click.IntRange(1, _LIMITS.violations),
+    type=click.IntRange(1, LIMITS.violations),
     default=20,
     show_default=True,
-    help="The largest number of violations for each payload.",
+    help="Maximum number of violations per payload.",
 )
-@click.option("--hide-values", is_flag=True, help="Leave the values of payloads out of messages.")
+@click.option("--hide-values", is_flag=True, help="Leave values of payloads out of messages.")
 @form_option
 @excerpts_option
 @click.pass_context
@@ -60,10 +80,10 @@ def validate(
     form: str,
     excerpts: bool | None,
 ) -> None:
-    """Judge each PAYLOAD, a JSON file; - reads standard input.
+    """Validate each PAYLOAD, a JSON file; - reads standard input.
 
-    Exits with 0 if all are valid, with 1 if there are violations or refusals, and
-    with 2 if the command is wrong or a file cannot be read.
+    Exits with 0 if all payloads are valid, with 1 if there are violations or errors,
+    and with 2 if the command is wrong or a file cannot be read.
     """
     if (schema is None) == (tools is None):
         raise click.UsageError("give either --schema or --tools")
@@ -72,21 +92,101 @@ def validate(
     inputs = [*payloads, *(name for name in (schema, tools) if name), *(f for _, f in documents)]
     if inputs.count("-") > 1:
         raise click.UsageError("standard input (-) can be read only once")
-    brought = read_documents(documents)
+    read = read_documents(documents)
     definition = read_input(schema or tools or "")
-    texts = [(name, read_input(name)) for name in payloads]
-    # Imported here, so that the other commands start without the engines.
-    from sidecheck_server.cli.judgements import judge_payloads, write_judgements  # noqa: PLC0415
+    sources = [Source(name, read_input(name)) for name in payloads]
+    options = EvaluationOptions(max_violations=max_violations, hide_values=hide_values)
 
-    judgements = judge_payloads(
-        definition,
-        tool,
-        brought,
-        texts,
-        assert_formats=assert_formats,
-        max_violations=max_violations,
-        hide_values=hide_values,
+    def target() -> Target:
+        if tool is None:
+            return SchemaSource(definition, read)
+        return InlineTool(find_tool(definition, tool, LIMITS), read)
+
+    outcomes = run_in_process(
+        lambda services: _validate(services, target, sources, options, assert_formats)
     )
     # An excerpt would show the values that are to be hidden.
-    write_judgements(form, judgements, excerpts=False if hide_values else excerpts)
-    context.exit(0 if all(one.valid for one in judgements) else 1)
+    _write(form, outcomes, excerpts=False if hide_values else excerpts)
+    context.exit(0 if all(outcome.valid for outcome in outcomes) else 1)
+
+
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    """Outcome of one payload."""
+
+    source: Source
+    outcome: Verdict | RequestError
+
+    @property
+    def valid(self) -> bool:
+        return isinstance(self.outcome, Verdict) and self.outcome.valid
+
+    def findings(self) -> list[Finding]:
+        """Return the violations with their positions in the payload."""
+        if isinstance(self.outcome, RequestError):
+            return []
+        return find_violations(self.source, self.outcome.violations)
+
+
+async def _validate(
+    services: Services,
+    target: Callable[[], Target],
+    sources: Sequence[Source],
+    options: EvaluationOptions,
+    assert_formats: bool,
+) -> list[_Outcome]:
+    validator = services.validator
+    try:
+        schema = await validator.find(target(), Side.INPUT, assert_formats=assert_formats)
+    except RequestError as error:
+        return [_Outcome(source, error) for source in sources]
+
+    async def outcome(source: Source) -> _Outcome:
+        try:
+            return _Outcome(source, await validator.judge(schema, source.text, options, allow))
+        except RequestError as error:
+            return _Outcome(source, error)
+
+    progress = with_progress(sources, len(sources), "Validating payloads")
+    return [await outcome(source) for source in progress]
+
+
+def _write(form: str, outcomes: Sequence[_Outcome], *, excerpts: bool | None) -> None:
+    """Write *outcomes* to standard output; on a terminal with excerpts, unless told otherwise."""
+    if form == "json":
+        write_output(in_json([_object(outcome) for outcome in outcomes]))
+        return
+    blocks = [_block(outcome) for outcome in outcomes]
+    errors = sum(isinstance(outcome.outcome, RequestError) for outcome in outcomes)
+    summary = [counted(len(outcomes), "payload")]
+    findings = [finding for block in blocks for finding in block.findings]
+    if findings or not errors:
+        summary.append(tally(findings))
+    if errors:
+        summary.append(f"{errors:,} not validated")
+    show = is_terminal() if excerpts is None else excerpts
+    write_blocks(blocks, ", ".join(summary), excerpts=show)
+
+
+def _object(outcome: _Outcome) -> dict[str, Any]:
+    verdict = outcome.outcome
+    if isinstance(verdict, RequestError):
+        error = {"reason": verdict.reason.value, "message": verdict.message}
+        return {"payload": outcome.source.name, "error": error}
+    return {
+        "payload": outcome.source.name,
+        "valid": verdict.valid,
+        "truncated": verdict.truncated,
+        "violations": [violation_object(finding) for finding in outcome.findings()],
+    }
+
+
+def _block(outcome: _Outcome) -> Block:
+    verdict = outcome.outcome
+    name = f"{printable(outcome.source.name)}: "
+    if isinstance(verdict, RequestError):
+        message = printable(f": {verdict.reason.value}: {verdict.message}")
+        return Block(((name, "bold"), ("not validated", "bold red"), (message, "")))
+    word = ("valid", "bold green") if verdict.valid else ("invalid", "bold red")
+    note = "... there may be more; see --max-violations" if verdict.truncated else ""
+    return Block(((name, "bold"), word), outcome.findings(), note)

@@ -68,6 +68,8 @@ class RestoredCall:
     whole: WholeVerdict
     #: What was done to the arguments.
     changes: tuple[Change, ...] = ()
+    #: The arguments as JSON text, or b"" if the call cannot be read.
+    arguments: bytes = b""
 
 
 class Restorer:
@@ -122,6 +124,7 @@ class Restorer:
                 part=with_known_names(meant.verdict, plan.guide),
             ),
             changes=meant.changes,
+            arguments=meant.payload,
         )
 
     async def _read(self, text: bytes, api: Api, most: int) -> ModelCall:

@@ -116,7 +116,9 @@ class Checker:
                 take_long()
                 left -= 1
                 if left < 0:
-                    raise exceeded("offloaded_items", limit, "values of one payload that need a worker")
+                    raise exceeded(
+                        "offloaded_items", limit, "values of one payload that need a worker"
+                    )
                 verdict = await self._judge_long(compiled, text, how)
             return verdict
 

@@ -17,5 +17,8 @@ def normalized(response: protocol_pb.NormalizeToolResultResponse) -> NormalizedR
 def adapt_schema(response: inference_pb.AdaptToolResponse) -> AdaptedTool:
     """Translate a definition in the form for a version."""
     return carried(
-        response, AdaptedTool, json=JsonText(response.json), left_out=tuple(response.dropped_properties)
+        response,
+        AdaptedTool,
+        json=JsonText(response.json),
+        left_out=tuple(response.dropped_properties),
     )

@@ -171,7 +171,11 @@ def call_to_restore_from_wire(
         raise exceeded("batch_items", limits.batch_items, "the plans", count)
     target = target_from_wire(request.tool) if request.HasField("tool") else None
     return CallToRestore(
-        request.call, tuple(request.mappings), target, asked.how, assert_formats=asked.assert_formats
+        request.call,
+        tuple(request.mappings),
+        target,
+        asked.how,
+        assert_formats=asked.assert_formats,
     )
 
 

@@ -236,9 +236,7 @@ def test_a_box_admits_a_value_exactly_if_the_schema_does(edition: Edition) -> No
         again = unboxed(box, plenty())
         assert before == schema
         assert canonical_json(schema) == canonical_json(again)
-        one, other = (
-            summon(Question(edition, each, question.documents)) for each in (schema, box)
-        )
+        one, other = (summon(Question(edition, each, question.documents)) for each in (schema, box))
         if not isinstance(one, Judges):
             assert type(one) is type(other)
             continue

@@ -52,7 +52,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (tmp_path / name).write_text(json.dumps(value))
     words = ["convert", "--to", "openai-chat", "--mode", "strict", "--server", "air"]
     done = CliRunner().invoke(
-        sidecheck, [*words, "--plan-out", "plans.json", "tools.json"], catch_exceptions=False
+        sidecheck, [*words, "--mappings-out", "plans.json", "tools.json"], catch_exceptions=False
     )
     assert 0 == done.exit_code
     plan = json.loads((tmp_path / "plans.json").read_text())[1]
@@ -62,12 +62,14 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def run(*words: str, stdin: bytes | None = None) -> Result:
     """Run the command here; an exception of its own is the test's."""
-    return CliRunner().invoke(sidecheck, ["restore", *words], input=stdin, catch_exceptions=False)
+    return CliRunner().invoke(
+        sidecheck, ["convert-call", *words], input=stdin, catch_exceptions=False
+    )
 
 
 def restored(*words: str, stdin: bytes | None = None) -> Any:
     """Return what the command says in JSON, with the plans and the tools."""
-    every = ("--plan", "plans.json", "--tools", "tools.json", *words, "--format", "json")
+    every = ("--mappings", "plans.json", "--tools", "tools.json", *words, "--format", "json")
     return json.loads(run(*every, stdin=stdin).stdout)
 
 
@@ -79,20 +81,20 @@ def printed(arguments: dict[str, Any]) -> str:
 @pytest.mark.parametrize("plan", ["plan.json", "plans.json"])
 def test_the_params_are_apart_from_what_is_told_of_them(plan: str) -> None:
     """By the plan of the tool, or by that of those of all tools that the call means."""
-    result = run("--plan", plan, "--tools", "tools.json", "good.json")
+    result = run("--mappings", plan, "--tools", "tools.json", "good.json")
 
     assert printed({"to": "Oslo", "via": ["Bergen"]}) == result.stdout
     assert (
         f"changed  /date  SYNTHETIC_NULL_REMOVED  {REMOVED}\n"
         "search.flights: valid\n"
-        "no problems, 1 change\n"
+        "no violations, 1 change\n"
     ) == result.stderr
     assert 0 == result.exit_code
 
 
 def test_what_is_wrong_has_its_place_in_the_params() -> None:
     """Under the original schema, which says more than the converted one."""
-    result = run("--plan", "plans.json", "--tools", "tools.json", "bad.json")
+    result = run("--mappings", "plans.json", "--tools", "tools.json", "bad.json")
 
     assert printed({"to": "O"}) == result.stdout
     assert (
@@ -107,7 +109,7 @@ def test_what_is_wrong_has_its_place_in_the_params() -> None:
 
 def test_excerpts_show_the_place_in_the_params() -> None:
     """On request."""
-    result = run("--plan", "plan.json", "--tools", "tools.json", "--excerpts", "bad.json")
+    result = run("--mappings", "plan.json", "--tools", "tools.json", "--excerpts", "bad.json")
 
     assert (
         "search.flights: invalid\n"
@@ -140,10 +142,13 @@ def test_json_is_one_object() -> None:
                 "keyword_location": "/properties/to/minLength",
                 "message": "expected at least 3 characters, found 1",
                 "suggestion": "",
-                "clause": "",
+                "spec_url": "",
             }
         ],
-        "changes": [{"pointer": "/date", **change}, {"pointer": "/via", **change}],
+        "changes": [
+            {"instance_location": "/date", **change},
+            {"instance_location": "/via", **change},
+        ],
         "tool_error_text": TEXT,
     } == restored("bad.json")
 
@@ -178,9 +183,9 @@ def test_arguments_that_are_no_object_have_no_params(folder: Path) -> None:
     ]
     tool = {"name": "where", "inputSchema": {"anyOf": either}}
     (folder / "where.json").write_text(json.dumps(tool))
-    words = ["convert", "--to", "anthropic", "--plan-out", "where-plan.json", "where.json"]
+    words = ["convert", "--to", "anthropic", "--mappings-out", "where-plan.json", "where.json"]
     assert 0 == CliRunner().invoke(sidecheck, words, catch_exceptions=False).exit_code
-    words = ["--plan", "where-plan.json", "--tools", "where.json", "-"]
+    words = ["--mappings", "where-plan.json", "--tools", "where.json", "-"]
     results = [
         run(*words, stdin=json.dumps({"name": "where", "input": {"input": value}}).encode())
         for value in ({"city": "Oslo"}, "Oslo")
@@ -199,7 +204,7 @@ def test_arguments_that_are_no_object_have_no_params(folder: Path) -> None:
 
 def test_a_terminal_gets_excerpts_and_colours(on_terminal: Any) -> None:
     """Of what is told; the params are plain JSON."""
-    words = ("restore", "--plan", "plan.json", "--tools", "tools.json", "bad.json")
+    words = ("convert-call", "--mappings", "plan.json", "--tools", "tools.json", "bad.json")
     code, said = on_terminal(*words)
 
     assert 1 == code

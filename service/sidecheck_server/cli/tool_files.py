@@ -1,4 +1,4 @@
-"""Files of tool definitions that must be usable as a whole."""
+"""Files of tool definitions."""
 
 import click
 
@@ -12,32 +12,30 @@ from sidecheck_server.core.types import Violation
 __all__ = ["list_or_exit", "list_or_find"]
 
 
-class _Unusable(click.ClickException):
-    """A file lists no tools; the command exits with 2."""
+class _UnusableError(click.ClickException):
+    """A file has no tools."""
 
     exit_code = 2
 
 
 def list_or_find(source: Source, limits: Limits) -> Listing | list[Finding]:
-    """Return *source* taken apart, or what is wrong with it if it lists no tools."""
+    """Return the tools listed in *source*, or its violations if it lists none."""
     try:
         return read_listing(source.text, limits)
-    except RequestError as refusal:
-        problems = refusal.violations or (
-            Violation("", "", "", refusal.reason.value, refusal.message),
-        )
-        return find_violations(source, problems)
+    except RequestError as error:
+        violations = error.violations or (Violation("", "", "", error.reason.value, error.message),)
+        return find_violations(source, violations)
 
 
 def list_or_exit(name: str, text: bytes, limits: Limits) -> tuple[ListedTool, ...]:
-    """Return the tools of the file *name* that has the content *text*.
+    """Return the tools listed in *text*, the content of the file *name*.
 
     Raises:
-        click.ClickException: it lists none; the command exits with 2 and tells why.
+        click.ClickException: it lists none; exit code 2.
     """
     listed = list_or_find(Source(name, text), limits)
     if isinstance(listed, Listing):
         return listed.tools
-    place, found = listed[0].place, listed[0].violation
-    said = f"{name}:{place.line}:{place.column}: {found.code}: {found.message}"
-    raise _Unusable(printable(said))
+    place, violation = listed[0].place, listed[0].violation
+    message = f"{name}:{place.line}:{place.column}: {violation.code}: {violation.message}"
+    raise _UnusableError(printable(message))

@@ -38,7 +38,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     for name, value in FILES.items():
         (tmp_path / name).write_text(json.dumps(value))
-    words = ["convert", "--to", "openai-chat", "--plan-out", "plans.json", "tools.json"]
+    words = ["convert", "--to", "openai-chat", "--mappings-out", "plans.json", "tools.json"]
     assert 0 == CliRunner().invoke(sidecheck, words, catch_exceptions=False).exit_code
     plan = json.loads((tmp_path / "plans.json").read_text())[1]
     (tmp_path / "plan.json").write_text(json.dumps(plan))
@@ -49,12 +49,14 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def run(*words: str, stdin: bytes | None = None) -> Result:
     """Run the command here; an exception of its own is the test's."""
-    return CliRunner().invoke(sidecheck, ["restore", *words], input=stdin, catch_exceptions=False)
+    return CliRunner().invoke(
+        sidecheck, ["convert-call", *words], input=stdin, catch_exceptions=False
+    )
 
 
 def restored(*words: str) -> Any:
     """Return what the command says in JSON, with the plans and the tools."""
-    every = ("--plan", "plans.json", "--tools", "tools.json", *words, "--format", "json")
+    every = ("--mappings", "plans.json", "--tools", "tools.json", *words, "--format", "json")
     return json.loads(run(*every).stdout)
 
 
@@ -70,7 +72,7 @@ def restored(*words: str) -> Any:
 )
 def test_a_call_that_cannot_be_read_has_no_params(code: str, pointer: str, name: str) -> None:
     """What is wrong has its place in the call; nobody makes up arguments."""
-    result = run("--plan", "plans.json", "--tools", "tools.json", name)
+    result = run("--mappings", "plans.json", "--tools", "tools.json", name)
     found = restored(name)
 
     assert (1, "") == (result.exit_code, result.stdout)
@@ -85,7 +87,7 @@ def test_a_call_that_cannot_be_read_has_no_params(code: str, pointer: str, name:
 
 def test_a_place_in_a_text_is_told_of_the_text() -> None:
     """The place of the string in the file, and that in the string in the message."""
-    result = run("--plan", "plan.json", "--tools", "tools.json", "cut.json")
+    result = run("--mappings", "plan.json", "--tools", "tools.json", "cut.json")
 
     assert "" == result.stdout
     assert (
@@ -98,7 +100,7 @@ def test_a_place_in_a_text_is_told_of_the_text() -> None:
 
 def test_a_call_that_is_not_json_is_an_answer() -> None:
     """Standard input is read."""
-    result = run("--plan", "plans.json", "--tools", "tools.json", "-", stdin=b"{")
+    result = run("--mappings", "plans.json", "--tools", "tools.json", "-", stdin=b"{")
 
     assert (1, "") == (result.exit_code, result.stdout)
     assert (
@@ -112,20 +114,20 @@ def test_a_call_that_is_not_json_is_an_answer() -> None:
 def test_the_tools_may_be_in_several_files() -> None:
     """As those that were converted."""
     result = run(
-        "--plan", "plan.json", "--tools", "ping.json", "--tools", "tools.json", "good.json"
+        "--mappings", "plan.json", "--tools", "ping.json", "--tools", "tools.json", "good.json"
     )
 
     assert 0 == result.exit_code
 
 
-WITH_PLANS = ("--plan", "plans.json")
+WITH_PLANS = ("--mappings", "plans.json")
 WITH_BOTH = (*WITH_PLANS, "--tools", "tools.json")
 WRONG = [
     pytest.param(WITH_BOTH, "Missing argument 'CALL'", id="no call"),
-    pytest.param(("good.json",), "Missing option '--plan'", id="no plan"),
+    pytest.param(("good.json",), "Missing option '--mappings'", id="no plan"),
     pytest.param(
         (*WITH_PLANS, "good.json"),
-        "give --tools: the original definitions, under which the arguments are judged",
+        "give --tools: the original definitions that the arguments are validated against",
         id="no tools",
     ),
     pytest.param((*WITH_BOTH, "none.json"), "cannot read none.json", id="no such file"),
@@ -135,18 +137,18 @@ WRONG = [
         id="standard input twice",
     ),
     pytest.param(
-        ("--plan", "tools.json", "--tools", "tools.json", "good.json"),
+        ("--mappings", "tools.json", "--tools", "tools.json", "good.json"),
         "INVALID_MAPPING: ",
         id="another file for a plan",
     ),
     pytest.param(
-        ("--plan", "later.json", "--tools", "tools.json", "good.json"),
+        ("--mappings", "later.json", "--tools", "tools.json", "good.json"),
         "INVALID_MAPPING: ",
         id="a plan of a later version",
     ),
     pytest.param(
-        ("--plan", "cut-plans.json", "--tools", "tools.json", "good.json"),
-        "INVALID_MAPPING: cut-plans.json is no array of plans: ",
+        ("--mappings", "cut-plans.json", "--tools", "tools.json", "good.json"),
+        "INVALID_MAPPING: cut-plans.json is not a JSON array of mappings: ",
         id="plans that are cut off",
     ),
     pytest.param(
@@ -157,13 +159,12 @@ WRONG = [
     ),
     pytest.param(
         (*WITH_PLANS, "--tools", "other.json", "good.json"),
-        'MAPPING_MISMATCH: the plan of "search.flights" is of another definition than the one given: '
-        "give the one that was converted, or convert this one",
+        "UNKNOWN_DEFINITION: the definition that the mapping was made from is in none of the files",
         id="another definition",
     ),
     pytest.param(
         (*WITH_PLANS, "--tools", "ping.json", "good.json"),
-        "MAPPING_MISMATCH: no tool 'search.flights' is in the files",
+        "UNKNOWN_DEFINITION: the definition that the mapping was made from is in none of the files",
         id="no definition",
     ),
     pytest.param(

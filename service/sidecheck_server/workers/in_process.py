@@ -1,0 +1,70 @@
+"""Worker tasks in the calling process, for commands that serve nobody else."""
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from sidecheck_server.core.compiler.compilation import Artifact
+from sidecheck_server.core.compiler.compiled_schema import CompiledSchema
+from sidecheck_server.core.convert.forms import Form
+from sidecheck_server.core.convert.words import ConversionOptions, ModelApi
+from sidecheck_server.core.errors import RequestError
+from sidecheck_server.core.evaluate import EvaluationOptions, judge
+from sidecheck_server.core.infer.words import InferenceOptions, Inferred
+from sidecheck_server.core.limits import Limits
+from sidecheck_server.core.mcp.check import Checked
+from sidecheck_server.core.mcp.subjects import CheckRequest
+from sidecheck_server.core.schemas.source import SchemaSource
+from sidecheck_server.core.types import Document, Verdict
+from sidecheck_server.workers.tasks import check_here, compile_here, convert_here, infer_here
+
+__all__ = ["InProcessWorker"]
+
+_Result = TypeVar("_Result")
+
+
+class InProcessWorker:
+    """Runs each task at once. Has the methods of `Workers`.
+
+    Limits in steps and bytes apply; those in seconds and memory need a process to kill.
+    """
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+
+    async def compile(
+        self, source: SchemaSource, begun: Callable[[], None] | None = None
+    ) -> Artifact:
+        """Compile *source*."""
+        if begun is not None:
+            begun()
+        return _unwrap(compile_here(source, self._limits))
+
+    async def judge(
+        self, compiled: CompiledSchema, payload: bytes, how: EvaluationOptions
+    ) -> Verdict:
+        """Validate *payload* against *compiled*."""
+        return judge(compiled, payload, how)
+
+    async def check(self, asked: CheckRequest) -> Checked:
+        """Check the subject of a request; deferred checks are left to the caller."""
+        return _unwrap(check_here(asked, self._limits))
+
+    async def convert(
+        self,
+        text: bytes,
+        documents: tuple[Document, ...],
+        api: ModelApi,
+        options: ConversionOptions,
+    ) -> Form:
+        """Convert the tool definition *text*."""
+        return _unwrap(convert_here(text, documents, api, options, self._limits))
+
+    async def infer(self, source: bytes, options: InferenceOptions) -> Inferred:
+        """Infer the tools in *source*."""
+        return _unwrap(infer_here(source, options, self._limits))
+
+
+def _unwrap(result: _Result | RequestError) -> _Result:
+    if isinstance(result, RequestError):
+        raise result
+    return result
