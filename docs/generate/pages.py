@@ -4,7 +4,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 
-from sidecheck_server.cli.rule_tables import rules_in_markdown
+from click.testing import CliRunner
+from sidecheck_server.cli import sidecheck
 
 from docs.generate.api import api_page
 from docs.generate.commands import commands_page
@@ -16,6 +17,13 @@ __all__ = ["PAGES", "REPOSITORY"]
 
 REPOSITORY = Path(__file__).parents[2]
 
+
+def rules_page() -> str:
+    """Return the page of rules, as the command line prints it."""
+    arguments = ["rules", "--format", "markdown"]
+    return CliRunner().invoke(sidecheck, arguments, catch_exceptions=False).stdout
+
+
 PAGES: Mapping[str, Callable[[], str]] = MappingProxyType(
     {
         "docs/reference/api.md": api_page,
@@ -23,6 +31,6 @@ PAGES: Mapping[str, Callable[[], str]] = MappingProxyType(
         "docs/reference/configuration.md": configuration_page,
         "docs/reference/errors.md": errors_page,
         "docs/reference/logs.md": logs_page,
-        "docs/reference/rules.md": lambda: f"{rules_in_markdown()}\n",
+        "docs/reference/rules.md": rules_page,
     }
 )
