@@ -34,7 +34,8 @@ def _helps(command: click.Command, parent: click.Context | None) -> list[tuple[s
     helps = [(context.command_path, click.unstyle(command.get_help(context)))]
     if isinstance(command, click.Group):
         for each in command.list_commands(context):
-            subcommand = command.get_command(context, each)
+            # Listed commands may be mere summaries; resolving one imports it.
+            _, subcommand, _ = command.resolve_command(context, [each])
             if subcommand is not None and not subcommand.hidden:
                 helps += _helps(subcommand, context)
     return helps
