@@ -66,7 +66,7 @@ share: setup
 
 # Speed, as ratios against peers in the same run; writes benchmarks/report. Minutes, not seconds.
 bench: setup build/servers/.made
-	$(BIN)/python benchmarks/judging.py --report benchmarks/report
+	$(BIN)/python benchmarks/validation.py --report benchmarks/report
 	$(BIN)/python benchmarks/protocol.py --report benchmarks/report
 	$(BIN)/python benchmarks/admission.py --report benchmarks/report
 	$(BIN)/python benchmarks/conversion.py --report benchmarks/report
@@ -75,7 +75,7 @@ bench: setup build/servers/.made
 	$(BIN)/python benchmarks/inferred_servers.py --report benchmarks/report
 	$(BIN)/python benchmarks/serving.py --report benchmarks/report
 	$(BIN)/python benchmarks/remote.py --report benchmarks/report
-	$(BIN)/python benchmarks/claims.py
+	$(BIN)/python benchmarks/summary.py
 
 # The locks of the image hold releases of requirements.lock: what the service needs, and
 # what its wheels are built with.

@@ -1,8 +1,8 @@
-"""What it takes to make a schema ready, and to keep it.
+"""Cost of compiling and registering tools.
 
-The time to compile each tool of the corpus, against other libraries; and the time and the
-resident memory that a registered tool costs a real server, whose registry is in memory, for
-the corpus and for many more tools that are made from it by renaming properties.
+Time to compile each tool of the corpus, against other libraries; time and resident memory of
+a registered tool in a real server with its registry in memory, for the corpus and for many
+more tools derived from it by renaming properties.
 
     python benchmarks/admission.py [--quick] [--report FOLDER] [--most TOOLS]
 """
@@ -21,11 +21,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-import held
 import jsonschema
+import validator_memory
 from plots import plot_bars
-from report import Claim, Effort, Section, Table, run, told
-from rounds import Summary, summary
+from report import Claim, Effort, Section, Table, format_summary, run
 from servers import Running, sidecheck
 from sidecheck import Arguments, BlockingClient, Item, RegisteredTool
 from sidecheck_server.core.compiler.compilation import compile_source
@@ -33,41 +32,42 @@ from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.schemas.source import SchemaSource
 from subjects import all_subjects, corpus_tools
+from turns import Summary, summarize
 
 __all__ = ["add_options", "measure"]
 
-_OURS = "Sidecheck"
-_HELD = Path(__file__).resolve().parent / "held.py"
+_SIDECHECK = "Sidecheck"
+_MEMORY_SCRIPT = Path(__file__).resolve().parent / "validator_memory.py"
 _BATCH = 200
 _MOST_BYTES = 10_000
 _MOST_EXPLAINED = 10_000
 _LIMITS = Limits()
 
 _TEXT = (
-    "To compile is all that Sidecheck does to a schema once: strict decoding, bounds, the "
-    "meta-schema, every reference, code. jsonschema checks the schema and makes a validator, "
-    "fastjsonschema makes code and checks little, jsonschema-rs does both. A ratio is the "
+    "Compilation is all that Sidecheck does once for a schema: strict decoding, limits, the "
+    "meta-schema, every reference, code. jsonschema checks the schema and creates a validator, "
+    "fastjsonschema generates code and checks little, jsonschema-rs does both. A ratio is the "
     "peer's time over Sidecheck's for the same schema, each compiled once, in turns; so 2 "
-    "means that the peer takes twice as long. Schemas that any of them refuses are left out. "
+    "means that the peer takes twice as long. Schemas that one of them rejects are left out. "
     "The memory of a tool is what the resident memory of `sidecheck serve` grew by while "
     f"tools were registered through the client, {_BATCH} in a call, over their number; that "
-    "of the other libraries what a process grew by that made and kept their validators. "
+    "of the other libraries is the growth of a process that creates and stores their validators. "
     "Definition texts, names and digests are in Sidecheck's figure only. The last column is "
-    "the memory after every tool has also told, once, what is wrong with a payload; what does "
-    "that is made when it is first needed, and kept."
+    "the memory after every tool has also explained one invalid payload, which the complete "
+    "engine does; it is created on first use, and stays."
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
-    """What it took to make and keep validators for many tools."""
+class StorageCost:
+    """Cost of creating and storing validators for many tools."""
 
-    who: str
+    name: str
     tools: int
     schema_bytes: int
     milliseconds: float
     bytes: float
-    #: The same once each tool has told what is wrong with one payload; 0 if not asked.
+    #: After each tool has explained one invalid payload; 0 if not measured.
     bytes_explained: float = 0.0
 
 
@@ -79,26 +79,26 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def measure(effort: Effort) -> Section:
-    """Answer the question of this script."""
+    """Measure and return the section."""
     tools = list(corpus_tools()) or [subject.definition for subject in all_subjects()]
     random.Random(20261118).shuffle(tools)  # noqa: S311  (a fixed order, not a secret)
     tools = tools[: effort.choose(None, 150)]
     times = _compile_all(tools)
-    counts = [count for count in (len(tools), 10_000, 100_000) if count <= effort.given.most]
-    kept = [
+    counts = [count for count in (len(tools), 10_000, 100_000) if count <= effort.arguments.most]
+    costs = [
         _registered(list(islice(_distinct(tools), count)))
         for count in effort.choose(counts, [len(tools)])
     ]
     schemas = [_text(tool["inputSchema"]) for tool in islice(_distinct(tools), len(tools))]
-    kept += [_held(kind, schemas) for kind in held.KINDS]
+    costs += [_measure_memory(kind, schemas) for kind in validator_memory.KINDS]
     if effort.folder is not None:
-        _plot(effort.folder, kept)
+        _plot(effort.folder, costs)
     return Section(
         "admission",
-        "Compiling schemas and keeping tools",
+        "Compiling schemas and storing tools",
         _TEXT,
-        [_times_table(times), _kept_table(kept)],
-        list(_claims(times, kept)),
+        [_times_table(times), _storage_table(costs)],
+        list(_claims(times, costs)),
         [("admission.svg", "Bytes of resident memory for a tool")],
     )
 
@@ -108,8 +108,8 @@ def measure(effort: Effort) -> Section:
 
 def _compile_all(tools: list[dict[str, Any]]) -> dict[str, list[float]]:
     makers: dict[str, Callable[[Any, bytes], object]] = {
-        _OURS: lambda _schema, text: compile_source(SchemaSource(text), _LIMITS),
-        **{name: _making(make) for name, make in held.KINDS.items()},
+        _SIDECHECK: lambda _schema, text: compile_source(SchemaSource(text), _LIMITS),
+        **{name: _making(make) for name, make in validator_memory.KINDS.items()},
     }
     times: dict[str, list[float]] = {name: [] for name in makers}
     order = list(makers)
@@ -117,17 +117,17 @@ def _compile_all(tools: list[dict[str, Any]]) -> dict[str, list[float]]:
         make({"type": "object"}, b'{"type":"object"}')
     for tool in tools:
         text = _text(tool["inputSchema"])
-        took = {}
+        elapsed = {}
         try:
             for name in order:
                 schema = copy.deepcopy(tool["inputSchema"])
-                began = time.thread_time_ns()
+                started = time.thread_time_ns()
                 makers[name](schema, text)
-                took[name] = (time.thread_time_ns() - began) / 1e6
+                elapsed[name] = (time.thread_time_ns() - started) / 1e6
         except (RequestError, jsonschema.SchemaError, Exception):  # noqa: BLE001, S112
-            # Each library has its own way to fail.
+            # Each library raises its own exceptions.
             continue
-        for name, milliseconds in took.items():
+        for name, milliseconds in elapsed.items():
             times[name].append(milliseconds)
         order.reverse()
     return times
@@ -137,11 +137,11 @@ def _making(make: Callable[[Any], object]) -> Callable[[Any, bytes], object]:
     return lambda schema, _text: make(schema)
 
 
-# Keeping
+# Storing
 
 
 def _distinct(tools: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield *tools*, then again and again with other names of the tool and its properties."""
+    """Yield *tools*, then copies with other names of tools and properties, without end."""
     for lap in range(10**6):
         for number, tool in enumerate(tools):
             made = {**tool, "name": f"t{lap}_{number}"}
@@ -159,7 +159,7 @@ def _distinct(tools: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
             yield made
 
 
-def _registered(tools: list[dict[str, Any]]) -> Kept:
+def _registered(tools: list[dict[str, Any]]) -> StorageCost:
     texts = [_text(tool) for tool in tools]
     with (
         tempfile.TemporaryDirectory() as folder,
@@ -167,17 +167,17 @@ def _registered(tools: list[dict[str, Any]]) -> Kept:
         BlockingClient(server.address("unix")) as client,
     ):
         _register(client, [_text({"name": "warm", "inputSchema": {"type": "object"}})])
-        before, began = _settled(server), time.perf_counter()
+        before, started = _settled(server), time.perf_counter()
         admitted = _register(client, texts)
-        seconds = time.perf_counter() - began
+        seconds = time.perf_counter() - started
         grown = _settled(server) - before
         explained = 0
         if admitted <= _MOST_EXPLAINED:
             _explain(client, tools)
             explained = _settled(server) - before
     schema_bytes = sum(len(_text(tool["inputSchema"])) for tool in tools)
-    return Kept(
-        f"{_OURS}, {len(tools):,} tools",
+    return StorageCost(
+        f"{_SIDECHECK}, {len(tools):,} tools",
         admitted,
         schema_bytes // len(tools),
         1000 * seconds / admitted,
@@ -196,7 +196,7 @@ def _register(client: BlockingClient, texts: list[bytes]) -> int:
 
 
 def _explain(client: BlockingClient, tools: list[dict[str, Any]]) -> None:
-    """Have every tool say what is wrong with a payload that is not an object."""
+    """Validate a payload that is not an object against each tool."""
     for start in range(0, len(tools), _BATCH):
         server = f"server-{start // _BATCH}"
         named = [RegisteredTool(server, tool["name"]) for tool in tools[start : start + _BATCH]]
@@ -208,15 +208,15 @@ def _settled(server: Running) -> int:
     return server.resident_bytes()
 
 
-def _held(kind: str, schemas: list[bytes]) -> Kept:
+def _measure_memory(kind: str, schemas: list[bytes]) -> StorageCost:
     done = subprocess.run(  # noqa: S603  (our own command)
-        [sys.executable, str(_HELD), kind],
+        [sys.executable, str(_MEMORY_SCRIPT), kind],
         input=b"\n".join(schemas),
         capture_output=True,
         check=True,
     )
     found = json.loads(done.stdout)
-    return Kept(
+    return StorageCost(
         kind,
         found["made"],
         sum(map(len, schemas)) // len(schemas),
@@ -229,57 +229,67 @@ def _text(value: Any) -> bytes:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
 
 
-# What is told
+# Report
 
 
 def _times_table(times: dict[str, list[float]]) -> Table:
     rows = []
     for name, found in times.items():
-        every = summary(found)
-        ratio = summary(theirs / ours for theirs, ours in zip(found, times[_OURS], strict=True))
-        rows.append(
-            [name, told(every), f"{every.greatest:,.1f}", f"{sum(found) / 1000:,.2f}", told(ratio)]
+        every = summarize(found)
+        ratio = summarize(
+            theirs / ours for theirs, ours in zip(found, times[_SIDECHECK], strict=True)
         )
-    head = ["", "ms", "longest, ms", "all, s", f"/ {_OURS}, x"]
-    return Table(f"Making one schema ready ({len(times[_OURS]):,} schemas, once each)", head, rows)
+        rows.append(
+            [
+                name,
+                format_summary(every),
+                f"{every.greatest:,.1f}",
+                f"{sum(found) / 1000:,.2f}",
+                format_summary(ratio),
+            ]
+        )
+    head = ["", "ms", "longest, ms", "all, s", f"/ {_SIDECHECK}, x"]
+    return Table(
+        f"Making one schema ready ({len(times[_SIDECHECK]):,} schemas, once each)", head, rows
+    )
 
 
-def _kept_table(kept: list[Kept]) -> Table:
+def _storage_table(costs: list[StorageCost]) -> Table:
     rows = [
         [
-            one.who,
-            f"{one.tools:,}",
-            f"{one.schema_bytes:,}",
-            f"{one.milliseconds:.2f}",
-            f"{one.milliseconds * one.tools / 1000:,.1f}",
-            f"{one.bytes:,.0f}",
-            f"{one.bytes_explained:,.0f}" if one.bytes_explained else "",
+            cost.name,
+            f"{cost.tools:,}",
+            f"{cost.schema_bytes:,}",
+            f"{cost.milliseconds:.2f}",
+            f"{cost.milliseconds * cost.tools / 1000:,.1f}",
+            f"{cost.bytes:,.0f}",
+            f"{cost.bytes_explained:,.0f}" if cost.bytes_explained else "",
         ]
-        for one in kept
+        for cost in costs
     ]
     head = [
         "",
-        "made",
+        "created",
         "schema, B (mean)",
         "ms each",
         "all, s",
         "B of memory each",
-        "once explained",
+        "after explaining",
     ]
-    return Table("Keeping tools (Sidecheck: on the wall, through the client)", head, rows)
+    return Table("Storing tools (Sidecheck: wall time, through the client)", head, rows)
 
 
-def _claims(times: dict[str, list[float]], kept: list[Kept]) -> Iterator[Claim]:
-    for one in kept:
-        if one.who.startswith(_OURS):
+def _claims(times: dict[str, list[float]], costs: list[StorageCost]) -> Iterator[Claim]:
+    for cost in costs:
+        if cost.name.startswith(_SIDECHECK):
             yield Claim(
-                f"a registered tool costs little memory ({one.tools:,} tools)",
+                f"a registered tool costs little memory ({cost.tools:,} tools)",
                 f"{_MOST_BYTES:,} bytes at most",
-                f"{one.bytes:,.0f}",
-                one.bytes <= _MOST_BYTES,
+                f"{cost.bytes:,.0f}",
+                cost.bytes <= _MOST_BYTES,
             )
-    ratio = summary(
-        theirs / ours for theirs, ours in zip(times["jsonschema"], times[_OURS], strict=True)
+    ratio = summarize(
+        theirs / ours for theirs, ours in zip(times["jsonschema"], times[_SIDECHECK], strict=True)
     )
     yield Claim(
         "compiling is quicker than jsonschema's checking of the schema",
@@ -289,16 +299,16 @@ def _claims(times: dict[str, list[float]], kept: list[Kept]) -> Iterator[Claim]:
     )
 
 
-def _plot(folder: Path, kept: list[Kept]) -> None:
+def _plot(folder: Path, costs: list[StorageCost]) -> None:
     def bar(figure: float) -> Summary:
-        return summary([figure])
+        return summarize([figure])
 
     plot_bars(
         folder / "admission.svg",
         "Resident memory for one tool",
         "bytes, mean over the tools",
-        {one.who: {"bytes": bar(one.bytes)} for one in kept},
-        line=(_MOST_BYTES, "wanted of Sidecheck"),
+        {cost.name: {"bytes": bar(cost.bytes)} for cost in costs},
+        line=(_MOST_BYTES, "goal"),
     )
 
 

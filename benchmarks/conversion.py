@@ -1,6 +1,6 @@
-"""How long it takes to convert a tool for OpenAI's Chat Completions, against openai-agents.
+"""Time to convert a tool for OpenAI Chat Completions, against openai-agents.
 
-The peak of the memory that one conversion of the largest schema takes comes with it.
+Also the peak memory of one conversion of the largest schema.
 
     python benchmarks/conversion.py [--quick] [--report FOLDER]
 """
@@ -12,18 +12,18 @@ from dataclasses import dataclass
 
 from conversion_peers import (
     AGENTS,
-    ANEW,
     FROM_BYTES,
     FROM_VALUE,
     NON_STRICT,
+    UNCACHED,
     Maker,
     definition,
     is_strict,
 )
 from plots import plot_bars
-from report import Claim, Effort, Section, Table, digits, run, told
-from rounds import Rounds, Summary, summary, take_turns, timed
+from report import Claim, Effort, Section, Table, digits, format_summary, run
 from subjects import Subject, all_subjects
+from turns import Rounds, Summary, make_turn, summarize, take_turns
 
 __all__ = ["measure"]
 
@@ -36,9 +36,9 @@ _TEXT = (
     "its quartiles. Times are of the processor. From bytes to bytes, a contender decodes the "
     "definition of a tool and encodes what goes into a request. *Sidecheck* is what its server "
     "does when it sees a tool for the first time: strict decoding, every check of a schema that "
-    "is registered, the conversion with every loss that it tells, and the plan that turns calls "
-    "back; *kept* is what it does from then on. Strict, *Sidecheck* makes every tool strict, and "
-    "tells what is lost; *if lossless*, as *kept* is there, only those that lose nothing but "
+    "is registered, the conversion with every loss, and the mapping for calls; "
+    "*cached* is what it does from then on. Strict, *Sidecheck* makes every tool strict, and "
+    "tells what is lost; *if lossless* only those that lose nothing but "
     "members that are not declared. openai-agents is the SDK's `Tool.model_validate_json`, "
     "`MCPUtil.to_function_tool`, which also makes what its agents call, "
     "`Converter.tool_to_openai` and `json`; its strict mode makes all members required, and "
@@ -53,20 +53,20 @@ _TEXT = (
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """The rounds of one tool."""
+    """Rounds of one tool."""
 
     subject: Subject
     rounds: Rounds
-    #: Who made a strict tool of it.
+    #: Contenders that made it strict.
     strict: frozenset[str]
 
     def ratio(self, name: str) -> Summary:
-        """Return how many times as long as *name* openai-agents takes."""
+        """Return the ratio of the time of openai-agents to that of *name*."""
         return self.rounds.ratio(AGENTS, name)
 
 
 def measure(effort: Effort) -> Section:
-    """Answer the question of this script."""
+    """Measure and return the section."""
     subjects = all_subjects(effort.choose(None, 3))
     kinds = {
         "From bytes to bytes": FROM_BYTES,
@@ -104,7 +104,7 @@ def _compare(effort: Effort, subject: Subject, makers: Mapping[str, Maker]) -> M
     strict = frozenset(
         name for name, (convert, given) in ready.items() if is_strict(convert(given))
     )
-    turns = {name: timed(convert, given, seconds) for name, (convert, given) in ready.items()}
+    turns = {name: make_turn(convert, given, seconds) for name, (convert, given) in ready.items()}
     return Measured(subject, Rounds(take_turns(turns, rounds)), strict)
 
 
@@ -113,9 +113,9 @@ def _largest(subjects: Iterable[Subject]) -> Subject:
 
 
 def _peak(subject: Subject, make: Maker) -> int:
-    """Return the most bytes that one conversion holds at a time."""
+    """Return the peak memory of one conversion, in bytes."""
     convert, given = make(definition(subject))
-    # What is made once, at the first conversion, is not counted.
+    # One-time initialization is not counted.
     convert(given)
     gc.collect()
     tracemalloc.start()
@@ -127,7 +127,7 @@ def _peak(subject: Subject, make: Maker) -> int:
         tracemalloc.stop()
 
 
-# What is told
+# Report
 
 
 def _table(caption: str, found: Sequence[Measured]) -> Table:
@@ -136,15 +136,15 @@ def _table(caption: str, found: Sequence[Measured]) -> Table:
     rows = [
         [
             f"{one.subject.origin}: {one.subject.title}",
-            *(told(one.rounds.of(name), 1e6) for name in names),
-            *(told(one.ratio(name)) for name in others),
+            *(format_summary(one.rounds.of(name), 1e6) for name in names),
+            *(format_summary(one.ratio(name)) for name in others),
         ]
         for one in found
     ]
     if others:
         over = [_over_tools(found, name) for name in others]
         rest = [""] * len(names)
-        rows.append(["**median over tools**", *rest, *(told(one) for one in over)])
+        rows.append(["**median over tools**", *rest, *(format_summary(one) for one in over)])
         rows.append(["least", *rest, *(f"{one.least:.2f}" for one in over)])
     head = [
         "tool (schema)",
@@ -156,11 +156,11 @@ def _table(caption: str, found: Sequence[Measured]) -> Table:
 
 
 def _over_tools(found: Iterable[Measured], name: str) -> Summary:
-    return summary(one.ratio(name).median for one in found)
+    return summarize(one.ratio(name).median for one in found)
 
 
 def _rates_table(found: Mapping[tuple[str, str], Sequence[Measured]]) -> Table:
-    """Tell how many tools a second are converted, one after the other, and how many are strict."""
+    """Return the number of tools converted in a second, and of strict ones."""
     rows = []
     for (kind, mode), each in found.items():
         for name in each[0].rounds.figures:
@@ -170,7 +170,7 @@ def _rates_table(found: Mapping[tuple[str, str], Sequence[Measured]]) -> Table:
                 [
                     f"{kind}, {mode}: {name}",
                     digits(len(seconds) / sum(seconds)),
-                    digits(1 / summary(seconds).median),
+                    digits(1 / summarize(seconds).median),
                     f"{strict} of {len(each)}",
                 ]
             )
@@ -196,7 +196,7 @@ def _claims(found: Mapping[tuple[str, str], Sequence[Measured]]) -> Iterable[Cla
                 continue
             where = f"{kind.lower()}, {mode}"
             over = _over_tools(each, name)
-            if name in ANEW:
+            if name in UNCACHED:
                 yield Claim(
                     f"{name} takes not much longer than openai-agents: {where}",
                     f"{_MOST_TIMES_LONGER} times its time at most, median over tools",

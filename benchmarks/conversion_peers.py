@@ -1,6 +1,6 @@
-"""Conversion of MCP tools for OpenAI's Chat Completions, ours and that of openai-agents.
+"""Conversion of MCP tools for OpenAI Chat Completions, by Sidecheck and openai-agents.
 
-This is the one place of the benchmarks that calls them. openai-agents makes of a tool of
+ openai-agents makes of a tool of
 the MCP SDK what its agents can call, and of that what it sends. In strict mode it rewrites
 schemas, or leaves them as they are and the tool non-strict where it cannot.
 
@@ -33,11 +33,11 @@ from subjects import Subject
 
 __all__ = [
     "AGENTS",
-    "ANEW",
     "FROM_BYTES",
     "FROM_VALUE",
     "NON_STRICT",
     "STRICT",
+    "UNCACHED",
     "Maker",
     "definition",
     "is_strict",
@@ -45,12 +45,12 @@ __all__ = [
 
 SIDECHECK = "Sidecheck"
 LOSSLESS = "Sidecheck, if lossless"
-KEPT = "Sidecheck, kept"
+CACHED = "Sidecheck, cached"
 CLIENT = "client alone"
 AGENTS = "openai-agents"
 
-#: Those that keep nothing of a tool that was converted, and read it and check it whole.
-ANEW = frozenset({SIDECHECK, LOSSLESS})
+#: Contenders without a cache, which read and check the whole definition each time.
+UNCACHED = frozenset({SIDECHECK, LOSSLESS})
 
 NON_STRICT = "non-strict"
 STRICT = "strict"
@@ -97,7 +97,7 @@ def _ours(options: ConversionOptions) -> Maker:
     return lambda text: (convert, text)
 
 
-def _kept(options: ConversionOptions) -> Maker:
+def _cached(options: ConversionOptions) -> Maker:
     async def in_turn(
         text: bytes, documents: tuple[Document, ...], api: ModelApi, options: ConversionOptions
     ) -> Form:
@@ -156,14 +156,14 @@ FROM_BYTES: Mapping[str, Mapping[str, Maker]] = MappingProxyType(
     {
         NON_STRICT: {
             SIDECHECK: _ours(ConversionOptions()),
-            KEPT: _kept(ConversionOptions()),
+            CACHED: _cached(ConversionOptions()),
             CLIENT: _client_from_bytes,
             AGENTS: _agents_from_bytes(strict=False),
         },
         STRICT: {
             SIDECHECK: _ours(ConversionOptions(mode=Mode.STRICT)),
             LOSSLESS: _ours(_IF_LOSSLESS),
-            KEPT: _kept(_IF_LOSSLESS),
+            CACHED: _cached(_IF_LOSSLESS),
             AGENTS: _agents_from_bytes(strict=True),
         },
     }

@@ -1,4 +1,4 @@
-"""How two definitions of the same tool differ, by kinds."""
+"""Kinds of differences between two definitions of a tool."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -65,7 +65,7 @@ def _of_output(theirs: Any, ours: Any) -> Iterator[str]:
 
 
 def _unboxed(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return the only property of *schema* as a schema by itself."""
+    """Return the schema of the only property of *schema*."""
     inner: dict[str, Any] = schema["properties"]["result"]
     definitions = {**schema.get("$defs", {})}
     if list(inner) == ["$ref"]:
@@ -74,7 +74,7 @@ def _unboxed(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _titles(schema: Any, path: str = "") -> dict[str, str]:
-    """Return the titles in *schema*, by where they are."""
+    """Return the titles in *schema*, by location."""
     found: dict[str, str] = {}
     if isinstance(schema, list):
         for index, one in enumerate(schema):
@@ -88,7 +88,7 @@ def _titles(schema: Any, path: str = "") -> dict[str, str]:
 
 
 def without_titles(schema: Any) -> Any:
-    """Return *schema* without the titles in it; a property may be called so."""
+    """Return *schema* without titles; a property may have that name."""
     if isinstance(schema, list):
         return [without_titles(one) for one in schema]
     if not isinstance(schema, dict):

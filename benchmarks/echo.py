@@ -1,9 +1,8 @@
-"""A bare gRPC server: what a Python service can reach at best, with the same transport.
+"""Bare gRPC server: the upper bound for a Python service on the same transport.
 
-It answers each path with the bytes that were agreed beforehand, without looking at what
-came: no message is parsed, made, judged or logged. A path that ends in "Stream" answers
-every message of a stream so. It runs on the same event loop as Sidecheck and with the same
-options, on a free port and a unix socket.
+It responds to each path with fixed bytes: nothing is parsed, validated or logged. A path that
+ends in "Stream" gets one response per message. Event loop and options are those of Sidecheck;
+it listens on a free port and a unix socket.
 
     python benchmarks/echo.py SOCKET PATH=FILE ...
 """
@@ -28,7 +27,7 @@ _OPTIONS = (
 
 
 class Echo(grpc.GenericRpcHandler):
-    """Answers each path with the bytes that it was given for it."""
+    """Responds to each path with fixed bytes."""
 
     def __init__(self, answers: dict[str, bytes]) -> None:
         self._handlers = {
@@ -37,7 +36,7 @@ class Echo(grpc.GenericRpcHandler):
         }
 
     def service(self, handler_call_details: grpc.HandlerCallDetails) -> Any:
-        """Return the handler of a path; None for one that is not known."""
+        """Return the handler of a path, or None for an unknown one."""
         return self._handlers.get(handler_call_details.method)
 
 

@@ -1,4 +1,4 @@
-"""Payloads made from a schema, for real tools that come without calls.
+"""Payloads generated from a schema, for real tools without recorded calls.
 
 Every property is filled in, by what its schema plainly says; whether the result is valid
 is for a validator to say.
@@ -14,7 +14,7 @@ _DEEPEST = 6
 
 
 def valid(schema: Any) -> Any:
-    """Return a payload that is likely to be valid under *schema*."""
+    """Return a payload that is likely to be valid against *schema*."""
     return _example(schema, schema, _DEEPEST)
 
 

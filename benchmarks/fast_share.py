@@ -1,4 +1,4 @@
-"""What share of the schemas of real tools runs on the fast engine, and why not the rest.
+"""Share of the schemas of real tools on the fast engine, and the reasons for the rest.
 
 Compiles the distinct input and output schemas of the corpus, which it reads from
 SIDECHECK_SHARED, or from `shared` beside the checkout. Exits with 1 if fewer than

@@ -1,4 +1,4 @@
-"""How long it takes to make a tool of a function, against FastMCP and the MCP SDK.
+"""Time to infer a tool from a function, against FastMCP and the MCP SDK.
 
 python benchmarks/inference.py [--quick] [--report FOLDER]
 """
@@ -17,11 +17,11 @@ import inference_functions
 from inference_functions import ORDINARY
 from inference_peers import FASTMCP, INFERENCES, SDK, SIDECHECK
 from plots import plot_bars
-from report import Claim, Effort, Section, Table, digits, run, told
-from rounds import Rounds, Summary, summary, take_turns, timed
+from report import Claim, Effort, Section, Table, digits, format_summary, run
 from sidecheck_server.core.infer.inferring import infer_tools
 from sidecheck_server.core.infer.words import InferenceOptions
 from sidecheck_server.core.limits import Limits
+from turns import Rounds, Summary, make_turn, summarize, take_turns
 
 __all__ = ["measure"]
 
@@ -33,29 +33,29 @@ _LIMITS = Limits()
 _TEXT = (
     "Contenders take turns; a ratio is the time of a peer over that of Sidecheck in the same "
     "round, so 2 means that the peer takes twice as long. Each cell is a median with its "
-    "quartiles. Times are of the processor. Each makes a tool of a function that is there: "
-    "Sidecheck by `infer_tool`, FastMCP and the SDK by `from_function`; all of them make what "
-    "validates calls, too. *From text* is what the server does with the source text of the "
-    "function and of what it refers to: it parses that and writes the definition, and makes "
-    "nothing that could be called. The functions are the ordinary ones of "
+    "quartiles. Times are of the processor. Each infers a tool from a live function: "
+    "Sidecheck by `infer_tool`, FastMCP and the SDK by `from_function`, including the "
+    "validation of calls. *From text* is what the server does with the source text of the "
+    "function and of what it refers to: it parses the text and writes the definition, without "
+    "anything callable. The functions are the ordinary ones of "
     "`benchmarks/inference_functions.py`."
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """The rounds of one function."""
+    """Rounds of one function."""
 
     name: str
     rounds: Rounds
 
     def ratio(self, peer: str, to: str) -> Summary:
-        """Return how many times as long as *to* a peer takes."""
+        """Return the ratio of the time of a peer to that of *to*."""
         return self.rounds.ratio(peer, to)
 
 
 def measure(effort: Effort) -> Section:
-    """Answer the question of this script."""
+    """Measure and return the section."""
     functions = list(ORDINARY.items())[: effort.choose(None, 3)]
     texts = _texts()
     with _quiet():
@@ -100,7 +100,7 @@ def _texts() -> dict[str, bytes]:
 
 def _compare(effort: Effort, name: str, function: Callable[..., Any], text: bytes) -> Measured:
     rounds, seconds = effort.choose((21, 0.004), (3, 0.0002))
-    turns = {who: timed(infer, function, seconds) for who, infer in INFERENCES.items()}
+    turns = {who: make_turn(infer, function, seconds) for who, infer in INFERENCES.items()}
     options = InferenceOptions(functions=(name,))
 
     def by_reading(given: bytes) -> object:
@@ -108,7 +108,7 @@ def _compare(effort: Effort, name: str, function: Callable[..., Any], text: byte
 
     if not infer_tools(text, options, _LIMITS).tools:
         raise AssertionError(f"the text of {name} gives no tool")
-    turns[FROM_TEXT] = timed(by_reading, text, seconds)
+    turns[FROM_TEXT] = make_turn(by_reading, text, seconds)
     return Measured(name, Rounds(take_turns(turns, rounds)))
 
 
@@ -120,14 +120,14 @@ def _table(found: Sequence[Measured]) -> Table:
     rows = [
         [
             one.name,
-            *(told(one.rounds.of(name), 1e6) for name in names),
-            *(told(one.ratio(peer, SIDECHECK)) for peer in _PEERS),
+            *(format_summary(one.rounds.of(name), 1e6) for name in names),
+            *(format_summary(one.ratio(peer, SIDECHECK)) for peer in _PEERS),
         ]
         for one in found
     ]
     over = [_over_functions(found, peer, SIDECHECK) for peer in _PEERS]
     rest = [""] * len(names)
-    rows.append(["**median over functions**", *rest, *(told(one) for one in over)])
+    rows.append(["**median over functions**", *rest, *(format_summary(one) for one in over)])
     rows.append(["least", *rest, *(f"{one.least:.2f}" for one in over)])
     head = [
         "function",
@@ -138,7 +138,7 @@ def _table(found: Sequence[Measured]) -> Table:
 
 
 def _over_functions(found: Iterable[Measured], peer: str, to: str) -> Summary:
-    return summary(one.ratio(peer, to).median for one in found)
+    return summarize(one.ratio(peer, to).median for one in found)
 
 
 def _rates_table(found: Sequence[Measured]) -> Table:

@@ -145,7 +145,7 @@ JUDGED: Mapping[tuple[str, str], tuple[str, str]] = MappingProxyType(
 def found(quick: int | None = None) -> dict[str, dict[str, list[str]]]:
     """Return the kinds of differences by function and peer; those without any are left out."""
     every = list({**ORDINARY, **HARD}.items())[:quick]
-    told: dict[str, dict[str, list[str]]] = {}
+    format_summary: dict[str, dict[str, list[str]]] = {}
     logging.disable(logging.WARNING)
     try:
         for name, function in every:
@@ -153,10 +153,10 @@ def found(quick: int | None = None) -> dict[str, dict[str, list[str]]]:
             for peer in (FASTMCP, SDK):
                 kinds = _kinds(inferred(peer, function), ours)
                 if kinds:
-                    told.setdefault(name, {})[peer] = sorted(kinds)
+                    format_summary.setdefault(name, {})[peer] = sorted(kinds)
     finally:
         logging.disable(logging.NOTSET)
-    return told
+    return format_summary
 
 
 def _kinds(theirs: object, ours: object) -> set[str]:
@@ -168,10 +168,10 @@ def _kinds(theirs: object, ours: object) -> set[str]:
 
 
 def measure(effort: Effort) -> Section:
-    """Answer the question of this script."""
-    told = found(effort.choose(None, 12))
+    """Compare and return the section."""
+    format_summary = found(effort.choose(None, 12))
     kinds: dict[tuple[str, str], list[str]] = {}
-    for name, peers in told.items():
+    for name, peers in format_summary.items():
         for peer, each in peers.items():
             for kind in each:
                 kinds.setdefault((peer, kind), []).append(name)

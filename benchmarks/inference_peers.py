@@ -38,11 +38,11 @@ def _definition(name: str, description: str | None, inputs: Any, outputs: Any) -
 INFERENCES: Mapping[str, Callable[[Callable[..., Any]], dict[str, Any]]] = MappingProxyType(
     {SIDECHECK: _by_sidecheck, FASTMCP: _by_fastmcp, SDK: _by_sdk}
 )
-"""What makes the definition of a tool of a function."""
+"""Inference of a tool definition from a function, by contender."""
 
 
 def inferred(who: str, function: Callable[..., Any]) -> dict[str, Any] | str:
-    """Return the definition, or why there is none."""
+    """Return the definition, or the reason why there is none."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:

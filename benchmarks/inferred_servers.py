@@ -1,4 +1,4 @@
-"""How many tools of published MCP servers are inferred from their source text alone.
+"""Share of the tools of published MCP servers that are inferred from source text.
 
 python benchmarks/inferred_servers.py [--quick] [--report FOLDER]
 """
@@ -19,7 +19,7 @@ _TEXT = (
     "The servers are those of `tests/servers.lock`: releases of others, downloaded, read and "
     "never installed or run. A tool is a function with a decorator called `tool`. Each file is "
     f"read by itself, as a caller would send it; one of more than {LIMITS.source_bytes:,} bytes "
-    "is refused whole, and with its limit wider, all are read. What a server published comes "
+    "is rejected, and with a wider limit all are read. What a server published comes "
     "from answers to `tools/list`, of the same release for fetch, git and time, and of an "
     "earlier one for the others, so that tools differ there because they were changed, too. "
     "Titles are those that pydantic makes of names; a closed root is `additionalProperties: "
@@ -28,7 +28,7 @@ _TEXT = (
 
 
 def measure(effort: Effort) -> Section:  # noqa: ARG001  (all is read at once, and quickly)
-    """Answer the question of this script."""
+    """Measure and return the section."""
     every = servers()
     if not every:
         raise SystemExit("build/servers has no servers; make build/servers/.made downloads them")
@@ -81,7 +81,7 @@ def _sum(outcomes: Iterable[Outcome]) -> Outcome:
 def _differences_table(
     found: Mapping[str, Outcome], published: Mapping[str, Mapping[str, Any]]
 ) -> Table:
-    """Tell what differs from what servers published, by kinds, for tools of the same name."""
+    """Return the differences from published definitions of the same name, by kind."""
     rows = []
     for server, theirs in sorted(published.items()):
         ours = found[server].definitions if server in found else {}

@@ -1,10 +1,9 @@
-"""Load on a server: from h2load, a program in C, or from processes with gRPC's own client.
+"""Load generation with h2load, or with processes that use gRPC's Python client.
 
-h2load posts a file as the body of each request: gRPC's messages, each with its prefix of
-five bytes, so a file of many messages is a whole stream. It does not show trailers, where
-gRPC says how a call ended. But a unary call that failed has no message in its answer, so
-all calls ended well exactly if the bytes of the bodies are those of as many expected
-answers. Each load is held to that.
+h2load posts a file as the body of each request: gRPC messages, each with a prefix of five
+bytes, so a file of several messages is a whole stream. It does not report trailers, which have
+the status of a call. A failed unary call has no message in its response, so all calls succeeded
+if and only if the size of the bodies is that of as many expected responses, which is asserted.
 """
 
 import json
@@ -19,50 +18,50 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["Load", "Work", "framed", "has_h2load", "loaded"]
+__all__ = ["Load", "Work", "frame_messages", "has_h2load", "run_load"]
 
-_CALLER = Path(__file__).resolve().parent / "caller.py"
+_CLIENT_SCRIPT = Path(__file__).resolve().parent / "load_client.py"
 
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """One call to be made over and over."""
+    """Call to repeat."""
 
-    #: The path of the method.
+    #: Path of the method.
     path: str
-    #: What is sent, a message or, for a stream, several.
+    #: Request messages: one, or several for a stream.
     messages: tuple[bytes, ...]
-    #: The bytes of the answer's messages, their prefixes not counted, and their number.
+    #: Size of the response messages without prefixes, in bytes, and their number.
     answer_bytes: int
     answers: int = 1
 
     @property
     def body_bytes(self) -> int:
-        """The length of the body of an answer."""
+        """Size of the body of a response, in bytes."""
         return self.answer_bytes + 5 * self.answers
 
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """What became of many calls."""
+    """Result of many calls."""
 
     calls: int
     seconds: float
-    #: How long each call took.
+    #: Latency of each call.
     milliseconds: Sequence[float]
 
 
-def framed(messages: Sequence[bytes]) -> bytes:
+def frame_messages(messages: Sequence[bytes]) -> bytes:
     """Return *messages* as the body of a request (gRPC over HTTP2, Length-Prefixed-Message)."""
-    return b"".join(b"\0" + struct.pack(">I", len(each)) + each for each in messages)
+    return b"".join(b"\0" + struct.pack(">I", len(message)) + message for message in messages)
 
 
 def has_h2load() -> bool:
-    """Return whether h2load is there; Debian has it in the package nghttp2-client."""
+    """Return whether h2load is installed (Debian package nghttp2-client)."""
     return shutil.which("h2load") is not None
 
 
-def loaded(
+def run_load(
     address: str,
     work: Work,
     calls: int,
@@ -72,23 +71,23 @@ def loaded(
     per_second: int | None = None,
     callers: bool = False,
 ) -> Load:
-    """Make so many calls, so many at once on each connection, or at a fixed rate.
+    """Make *calls* calls, *in_flight* at once per connection, or at a fixed rate.
 
-    With *callers*, or where h2load is missing, other processes with gRPC's Python client
-    make them, which can make fewer than a server can answer, and keep no rate.
+    With *callers*, or without h2load, processes with gRPC's Python client make them. These
+    are slower than a server, and have no fixed rate.
 
     Raises:
-        AssertionError: not every call was answered as expected.
+        AssertionError: a call had an unexpected response.
     """
     with tempfile.TemporaryDirectory() as folder:
         body = Path(folder) / "body"
-        body.write_bytes(framed(work.messages))
+        body.write_bytes(frame_messages(work.messages))
         if callers or not has_h2load():
-            return _by_callers(address, work, calls, connections * in_flight, body)
-        return _by_h2load(address, work, calls, (connections, in_flight, per_second), body)
+            return _load_by_clients(address, work, calls, connections * in_flight, body)
+        return _load_by_h2load(address, work, calls, (connections, in_flight, per_second), body)
 
 
-def _by_h2load(
+def _load_by_h2load(
     address: str, work: Work, calls: int, shape: tuple[int, int, int | None], body: Path
 ) -> Load:
     connections, in_flight, per_second = shape
@@ -104,38 +103,40 @@ def _by_h2load(
     received = re.search(r"\((\d+)\) data", done.stdout)
     ended = re.search(r"finished in ([\d.]+)(us|ms|s),", done.stdout)
     if received is None or ended is None:
-        raise AssertionError(f"h2load said what is not understood:\n{done.stdout}")
+        raise AssertionError(f"unexpected output of h2load:\n{done.stdout}")
     _expect(calls * work.body_bytes, int(received[1]))
     seconds = float(ended[1]) * {"us": 1e-6, "ms": 1e-3, "s": 1.0}[ended[2]]
     rows = (line.split("\t") for line in log.read_text(encoding="utf-8").splitlines())
     return Load(calls, seconds, [int(row[2]) / 1000 for row in rows])
 
 
-def _by_callers(address: str, work: Work, calls: int, in_flight: int, body: Path) -> Load:
-    many = 2
-    command = [sys.executable, str(_CALLER), address, work.path, str(body)]
-    command += [str(calls // many), str(max(1, in_flight // many))]
-    started = [
+def _load_by_clients(address: str, work: Work, calls: int, in_flight: int, body: Path) -> Load:
+    processes = 2
+    command = [sys.executable, str(_CLIENT_SCRIPT), address, work.path, str(body)]
+    command += [str(calls // processes), str(max(1, in_flight // processes))]
+    clients = [
         subprocess.Popen(  # noqa: S603  (our own command)
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
-        for _ in range(many)
+        for _ in range(processes)
     ]
-    for one in started:
-        assert one.stdout is not None
-        one.stdout.readline()
-    began = time.perf_counter()
-    for one in started:
-        assert one.stdin is not None
-        one.stdin.write("go\n")
-        one.stdin.flush()
-    told = [json.loads(one.communicate()[0]) for one in started]
-    seconds = time.perf_counter() - began
-    made = many * (calls // many)
-    _expect(made * work.answer_bytes, sum(each["bytes"] for each in told))
-    return Load(made, seconds, [took for each in told for took in each["milliseconds"]])
+    for client in clients:
+        assert client.stdout is not None
+        client.stdout.readline()
+    started = time.perf_counter()
+    for client in clients:
+        assert client.stdin is not None
+        client.stdin.write("go\n")
+        client.stdin.flush()
+    results = [json.loads(client.communicate()[0]) for client in clients]
+    seconds = time.perf_counter() - started
+    made = processes * (calls // processes)
+    _expect(made * work.answer_bytes, sum(result["bytes"] for result in results))
+    return Load(
+        made, seconds, [elapsed for result in results for elapsed in result["milliseconds"]]
+    )
 
 
-def _expect(wanted: int, received: int) -> None:
-    if wanted != received:
-        raise AssertionError(f"the answers have {received} bytes, and {wanted} were expected")
+def _expect(expected: int, received: int) -> None:
+    if expected != received:
+        raise AssertionError(f"the responses have {received} bytes; expected {expected}")

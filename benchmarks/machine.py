@@ -1,4 +1,4 @@
-"""The machine and the versions that a figure was measured with."""
+"""Machine and software versions of a measurement."""
 
 import os
 import platform
@@ -23,7 +23,7 @@ _PACKAGES = (
 
 
 def machine() -> list[str]:
-    """Return what a reader must know to compare figures, a line each."""
+    """Return the conditions of the figures, one per line."""
     return [
         f"{_processor()}, {os.cpu_count()} cores, {platform.system()} {platform.machine()}",
         f"{platform.python_implementation()} {platform.python_version()}",

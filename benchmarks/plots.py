@@ -1,4 +1,4 @@
-"""Plots as SVG files, which are the same bytes for the same figures."""
+"""Plots as SVG files, deterministic for the same figures."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -7,7 +7,7 @@ import matplotlib as mpl
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 from report import digits
-from rounds import Summary
+from turns import Summary
 
 __all__ = ["plot_bars", "plot_lines"]
 
@@ -26,11 +26,10 @@ def plot_bars(
     begin: float = 0.0,
     line: tuple[float, str] | None = None,
 ) -> None:
-    """Write bars to the median, with a stroke from quartile to quartile.
+    """Write bars of medians, with error bars of quartiles.
 
-    *groups* has a group of bars for each label; equal names have equal colours. Bars begin
-    at *begin*; if that is more than zero, the axis is logarithmic. *line* is a figure to
-    compare with, and its name.
+    *groups* maps labels to bars by name; a name has one colour. Bars start at *begin*; if it
+    is above zero, the axis is logarithmic. *line* is a reference figure and its name.
     """
     names = list(dict.fromkeys(name for group in groups.values() for name in group))
     figure = Figure(figsize=(8, 1 + 0.15 * len(groups) + 0.22 * len(groups) * len(names)))
@@ -81,7 +80,7 @@ def plot_lines(
     axes_titles: tuple[str, str],
     lines: Mapping[str, Sequence[tuple[float, Summary]]],
 ) -> None:
-    """Write lines through medians, with their quartiles, on logarithmic axes."""
+    """Write lines of medians with quartiles, on logarithmic axes."""
     figure = Figure(figsize=(8, 4.4))
     axes = figure.add_subplot()
     for number, (name, points) in enumerate(lines.items()):

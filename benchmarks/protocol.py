@@ -15,8 +15,8 @@ from plots import plot_bars
 from protocol_peers import SDK, SHAPE, SIDECHECK
 from protocol_serving import add_options, serving_table
 from protocol_subjects import Given, histories, listings, messages, names
-from report import Claim, Effort, Section, Table, digits, run, told
-from rounds import Rounds, Summary, summary, take_turns, timed
+from report import Claim, Effort, Section, Table, digits, format_summary, run
+from turns import Rounds, Summary, make_turn, summarize, take_turns
 
 __all__ = ["measure"]
 
@@ -39,7 +39,7 @@ _TEXT = (
     "a list of tools here: what Sidecheck asks its compiler about is not in its time. Of a "
     "history the SDK gets decoded params from `pydantic_core.from_json`, then "
     "`parse_server_request` and `validate_tool_use_result_messages`, which looks at the last "
-    "two messages only; Sidecheck looks at all of them, and leaves out judging inputs of tools "
+    "two messages only; Sidecheck looks at all of them, and leaves out the validation of tool inputs "
     "by their schemas. Of names, `sdk_warnings` tells what `validate_tool_name` does, word for "
     "word, and `check_names` that and every rule, advice of providers, duplicates and "
     "collisions. What takes longer than a moment (*at length*) a server leaves to a worker."
@@ -116,7 +116,7 @@ def _compare(
     of: int = 1,
 ) -> Measured:
     rounds, seconds = effort.choose((41, 0.004), (3, 0.0002))
-    turns = {name: timed(action, given, seconds) for name, (action, given) in actions.items()}
+    turns = {name: make_turn(action, given, seconds) for name, (action, given) in actions.items()}
     found = take_turns(turns, rounds)
     return Measured(
         title, size, Rounds({name: [one / of for one in times] for name, times in found.items()})
@@ -199,16 +199,22 @@ def _table(
     rows = []
     for one in found:
         ours, theirs = one.rounds.of(SIDECHECK), one.rounds.of(SDK)
-        row = [one.title, one.size, told(ours, 1e6), told(theirs, 1e6), told(one.ratio)]
+        row = [
+            one.title,
+            one.size,
+            format_summary(ours, 1e6),
+            format_summary(theirs, 1e6),
+            format_summary(one.ratio),
+        ]
         if shapes:
             known = SHAPE in one.rounds.figures
-            row.append(told(one.rounds.ratio(SHAPE, SIDECHECK)) if known else "")
+            row.append(format_summary(one.rounds.ratio(SHAPE, SIDECHECK)) if known else "")
         if per_second:
             row += [digits(1 / ours.median), digits(1 / theirs.median)]
         rows.append(row)
-    over = summary(one.ratio.median for one in found)
+    over = summarize(one.ratio.median for one in found)
     rest = [""] * (len(head) - 5)
-    rows.append(["**median**", "", "", "", told(over), *rest])
+    rows.append(["**median**", "", "", "", format_summary(over), *rest])
     rows.append(["least", "", "", "", f"{over.least:.2f}", *rest])
     return Table(caption, head, rows)
 
@@ -224,8 +230,8 @@ def _finds_table(invalid: Iterable[Given], found: Iterable[Measured]) -> Table:
                 given.title,
                 f"{len(verdict.violations)} ({codes})",
                 peers.sdk_finds(given),
-                told(one.rounds.of(SIDECHECK), 1e6),
-                told(one.rounds.of(SDK), 1e6),
+                format_summary(one.rounds.of(SIDECHECK), 1e6),
+                format_summary(one.rounds.of(SDK), 1e6),
             ]
         )
     head = ["message", "violations", "errors of the SDK", f"{SIDECHECK}, µs", f"{SDK}, µs"]
@@ -233,7 +239,7 @@ def _finds_table(invalid: Iterable[Given], found: Iterable[Measured]) -> Table:
 
 
 def _five_times(valid: Sequence[Measured]) -> Claim:
-    over = summary(one.ratio.median for one in valid)
+    over = summarize(one.ratio.median for one in valid)
     return Claim(
         "checking messages is faster than the Python SDK",
         f"{_TIMES_FASTER} times at least, median over kinds",

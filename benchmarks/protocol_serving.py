@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import grpc
-from load import Work, has_h2load, loaded
+from load import Work, has_h2load, run_load
 from protocol_subjects import messages, text
-from report import Effort, Table, told
-from rounds import Rounds, take_turns
+from report import Effort, Table, format_summary
 from servers import Running, sidecheck
 from sidecheck.v1 import protocol_service_pb2 as protocol
 from sidecheck.v1 import verdict_pb2
+from turns import Rounds, take_turns
 
 __all__ = ["add_options", "serving_table"]
 
@@ -44,7 +44,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def serving_table(effort: Effort) -> Table:
     """Return how many messages a server checks in a second, over a unix socket."""
-    callers = effort.given.callers or not has_h2load()
+    callers = effort.arguments.callers or not has_h2load()
     rounds, seconds = effort.choose((11, 0.4), (2, 0.0))
     with tempfile.TemporaryDirectory() as folder, sidecheck(Path(folder)) as server:
         with grpc.insecure_channel(server.address("unix")) as channel:
@@ -57,7 +57,10 @@ def serving_table(effort: Effort) -> Table:
     return Table(
         f"Messages through a server, over a unix socket, load from {load} ({rounds} rounds)",
         ["calls", "messages/s", "server's processor, µs/message"],
-        [[title, told(rates.of(title)), told(times.of(title))] for title in found],
+        [
+            [title, format_summary(rates.of(title)), format_summary(times.of(title))]
+            for title in found
+        ],
     )
 
 
@@ -67,7 +70,7 @@ def _loading(
     """Return a turn of about so many seconds; it finds messages/s, and µs of the server's."""
 
     def load(calls: int) -> tuple[int, float]:
-        done = loaded(
+        done = run_load(
             server.address("unix"),
             call.work,
             calls,
@@ -79,14 +82,14 @@ def _loading(
 
     calls = 2 * call.connections * call.in_flight
     if seconds:
-        made, took = load(calls)
-        calls = max(calls, int(seconds * made / took))
+        made, elapsed = load(calls)
+        calls = max(calls, int(seconds * made / elapsed))
 
     def turn() -> tuple[float, float]:
         before = server.processor_seconds()
-        made, took = load(calls)
+        made, elapsed = load(calls)
         used = server.processor_seconds() - before
-        return made * call.items / took, max(used, 0.001) * 1e6 / (made * call.items)
+        return made * call.items / elapsed, max(used, 0.001) * 1e6 / (made * call.items)
 
     return turn
 

@@ -1,4 +1,4 @@
-"""Published MCP servers, read and never run: what inference makes of their source texts.
+"""Published MCP servers, read and never run: tools inferred from their source texts.
 
 The servers are wheels in ``build/servers``, which the Makefile downloads by
 ``tests/servers.lock``. What some of them published themselves comes from the shared material:
@@ -51,7 +51,7 @@ _ORIGINS = MappingProxyType(
 
 @dataclass(slots=True)
 class Outcome:
-    """What inference made of the functions that are tools."""
+    """Outcome of the inference of tool functions."""
 
     tools: int = 0
     clean: int = 0
@@ -64,11 +64,11 @@ class Outcome:
 
     @property
     def inferred(self) -> int:
-        """How many have a definition."""
+        """Number of inferred definitions."""
         return self.clean + self.warned
 
     def add(self, other: "Outcome") -> None:
-        """Count what *other* counts, too."""
+        """Add the counts of *other*."""
         self.tools += other.tools
         self.clean += other.clean
         self.warned += other.warned
@@ -79,7 +79,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """A server, as the texts of its release."""
+    """Server, with the source texts of a release."""
 
     name: str
     version: str
@@ -87,7 +87,7 @@ class Server:
     texts: Mapping[str, bytes]
 
     def outcome(self, limits: Limits) -> Outcome:
-        """Infer the decorated functions of all its texts, each by itself."""
+        """Infer the decorated functions of each source text."""
         whole = Outcome()
         for text in self.texts.values():
             whole.add(_outcome(text, limits))
@@ -95,12 +95,12 @@ class Server:
 
 
 def servers() -> list[Server]:
-    """Return the servers that were downloaded, by name; none if that was not done."""
+    """Return the downloaded servers, by name."""
     return sorted(map(_server, _FOLDER.glob("*.whl")), key=lambda one: one.name)
 
 
 def published_tools() -> dict[str, dict[str, Any]]:
-    """Return the definitions that servers published, by server and tool; {} if not at hand."""
+    """Return published definitions by server and tool; {} without the shared material."""
     shared = Path(os.environ.get("SIDECHECK_SHARED") or _REPOSITORY.parent / "shared")
     found: dict[str, dict[str, Any]] = {}
     for file, server in _CAPTURED.items():
@@ -144,12 +144,12 @@ def _outcome(text: bytes, limits: Limits) -> Outcome:
     except RequestError as refusal:
         found.refused[refusal.reason.value.upper()] = len(names)
         return found
-    told: dict[str, list[tuple[Severity, str]]] = {}
+    format_summary: dict[str, list[tuple[Severity, str]]] = {}
     for one in inferred.diagnostics:
-        told.setdefault(one.function, []).append((one.severity, one.code))
+        format_summary.setdefault(one.function, []).append((one.severity, one.code))
     made = {one.function: one.json for one in inferred.tools}
     for name in names:
-        said = told.get(name, [])
+        said = format_summary.get(name, [])
         errors = [code for severity, code in said if severity is Severity.ERROR]
         if name not in made:
             found.refused[errors[0] if errors else "?"] += 1
@@ -163,7 +163,7 @@ def _outcome(text: bytes, limits: Limits) -> Outcome:
 
 
 def _decorated(text: bytes) -> Iterator[str]:
-    """Yield the functions with a decorator that makes them tools."""
+    """Yield the functions with a tool decorator."""
     try:
         every = functions_of(parse_text(text))
     except Complaint:

@@ -1,4 +1,4 @@
-"""How long a server takes to register every tool of the corpus.
+"""Time of a server to register every tool of the corpus.
 
 Starts a server whose registry is a file, registers the tools of each origin in one
 call, twice: first every schema is compiled, then every definition is known. Reads the
@@ -49,8 +49,8 @@ def main() -> None:
             with BlockingClient(f"unix:{socket}") as client:
                 for what in ("first", "again"):
                     actions, seconds = _register(client, tools)
-                    told = ", ".join(f"{count} {name}" for name, count in actions.items())
-                    print(f"{what:<6} {seconds:6.2f} s  {told}")
+                    format_summary = ", ".join(f"{count} {name}" for name, count in actions.items())
+                    print(f"{what:<6} {seconds:6.2f} s  {format_summary}")
         finally:
             server.terminate()
             server.wait()
@@ -68,11 +68,11 @@ def _tools(path: Path) -> dict[str, list[bytes]]:
 
 def _register(client: BlockingClient, tools: dict[str, list[bytes]]) -> tuple[Counter[str], float]:
     actions: Counter[str] = Counter()
-    began = time.perf_counter()
+    started = time.perf_counter()
     for server, definitions in tools.items():
         registration = client.register(server, definitions, timeout=60.0)
         actions.update(outcome.action.value for outcome in registration.outcomes)
-    return actions, time.perf_counter() - began
+    return actions, time.perf_counter() - started
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What one call to the server takes, against one local `jsonschema.validate`.
+"""Time of one call to the server, against one local `jsonschema.validate`.
 
 As a caller sees it: the time on the wall from the arguments to a verdict, for the blocking
 client, which encodes them, and for the generated stub, which sends their bytes. The server
@@ -15,34 +15,34 @@ from pathlib import Path
 from typing import Any
 
 import grpc
-from judges import FRESH, JUDGES, KEPT
 from plots import plot_bars
-from report import Claim, Effort, Section, Table, run, told
-from rounds import Rounds, summary, take_turns, timed
+from report import Claim, Effort, Section, Table, format_summary, run
 from servers import sidecheck
 from sidecheck import BlockingClient, RegisteredTool
 from sidecheck.v1 import target_pb2
 from sidecheck.v1 import validation_service_pb2 as validation
 from sidecheck.v1.validation_service_pb2_grpc import ValidationServiceStub
 from subjects import Subject, all_subjects
+from turns import Rounds, make_turn, summarize, take_turns
+from validators import CONTENDERS, FRESH, PREPARED
 
 __all__ = ["measure"]
 
 _CLIENT, _STUB = "BlockingClient", "stub"
 _SERVER = "benchmark"
-_LOCAL = (FRESH, KEPT)
+_LOCAL = (FRESH, PREPARED)
 
 _TEXT = (
     "A ratio is the local validator's time over that of the call in the same round, so more "
-    "than 1 means that asking the server is quicker. `jsonschema.validate` checks the schema "
-    "and makes a validator each time, as most servers that use it do; the kept one does not. "
+    "than 1 means that the call is faster. `jsonschema.validate` checks the schema "
+    "and creates a validator each time, as most servers that use it do; the prepared one does not. "
     "Local validators and the client are given a decoded value, the stub is given its bytes. "
-    "Times are on the wall, of valid payloads."
+    "Wall times, valid payloads."
 )
 
 
 def measure(effort: Effort) -> Section:
-    """Answer the question of this script."""
+    """Measure and return the section."""
     rounds, seconds = effort.choose((21, 0.02), (3, 0.001))
     subjects = all_subjects(effort.choose(None, 3))
     found = []
@@ -58,13 +58,13 @@ def measure(effort: Effort) -> Section:
             actions: dict[str, Callable[[Any], bool]] = {
                 _CLIENT: _by_client(client, subject),
                 _STUB: _by_stub(channel, subject),
-                **{name: JUDGES[name](subject.schema).of_value for name in _LOCAL},
+                **{name: CONTENDERS[name](subject.schema).validate_value for name in _LOCAL},
             }
             for name, action in actions.items():
                 if not action(value):
                     raise AssertionError(f"{name} finds a valid payload of {subject.name} invalid")
             turns = {
-                name: timed(action, value, seconds, time.perf_counter_ns)
+                name: make_turn(action, value, seconds, time.perf_counter_ns)
                 for name, action in actions.items()
             }
             found.append((subject, Rounds(take_turns(turns, rounds))))
@@ -89,26 +89,26 @@ def _by_stub(channel: grpc.Channel, subject: Subject) -> Callable[[Any], bool]:
     stub: Any = ValidationServiceStub(channel)
     named = target_pb2.RegisteredTool(server=_SERVER, name=subject.name)
 
-    def ask(_value: Any) -> bool:
+    def call_once(_value: Any) -> bool:
         request = validation.ValidateRequest(
             target=target_pb2.Target(registered_tool=named),
             subject=target_pb2.Subject(arguments=subject.valid),
         )
         return bool(stub.Validate(request, timeout=5).verdict.valid)
 
-    return ask
+    return call_once
 
 
 def _table(found: list[tuple[Subject, Rounds]]) -> Table:
     rows = [
         [
             f"{subject.origin}: {subject.title}",
-            *(told(rounds.of(name), 1e6) for name in (_CLIENT, _STUB, *_LOCAL)),
-            *(told(rounds.ratio(name, _CLIENT)) for name in _LOCAL),
+            *(format_summary(rounds.of(name), 1e6) for name in (_CLIENT, _STUB, *_LOCAL)),
+            *(format_summary(rounds.ratio(name, _CLIENT)) for name in _LOCAL),
         ]
         for subject, rounds in found
     ]
-    over = (told(summary(_medians(found, name, _CLIENT))) for name in _LOCAL)
+    over = (format_summary(summarize(_medians(found, name, _CLIENT))) for name in _LOCAL)
     rows.append(["**median over tools**", "", "", "", "", *over])
     head = [
         "tool (schema)",
@@ -123,7 +123,7 @@ def _medians(found: list[tuple[Subject, Rounds]], name: str, to: str) -> list[fl
 
 
 def _claim(found: list[tuple[Subject, Rounds]], way: str) -> Claim:
-    ratio = summary(_medians(found, FRESH, way))
+    ratio = summarize(_medians(found, FRESH, way))
     return Claim(
         f"a call ({way}) is quicker than a local {FRESH}",
         "1 times at least, median over tools",

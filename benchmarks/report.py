@@ -1,7 +1,7 @@
-"""What a benchmark found: tables, claims and plots, for the terminal and as Markdown.
+"""Sections of a report: tables, goals and plots, for the terminal and as Markdown.
 
-A script makes one section. It prints it, and with ``--report FOLDER`` keeps it there, so
-that `claims.py` can put all of them together.
+Each script measures one section and prints it. With ``--report FOLDER`` it also stores it
+there, for `summary.py` to combine.
 """
 
 import argparse
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from machine import machine
-from rounds import Summary
+from turns import Summary
 
 __all__ = [
     "Claim",
@@ -23,16 +23,16 @@ __all__ = [
     "Table",
     "claims_table",
     "digits",
+    "format_summary",
     "read_section",
     "run",
     "table_lines",
-    "told",
 ]
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows of figures under a caption."""
+    """Table of figures with a caption."""
 
     caption: str
     head: Sequence[str]
@@ -41,7 +41,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What is wanted of a figure, and what it is."""
+    """Goal for a figure, and the figure."""
 
     what: str
     wanted: str
@@ -51,7 +51,7 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """The answer to one question."""
+    """Results of one script."""
 
     name: str
     title: str
@@ -82,14 +82,14 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """How much to measure, and where plots go."""
+    """Extent of the measurement, and the folder for plots."""
 
     quick: bool
     folder: Path | None
-    given: argparse.Namespace
+    arguments: argparse.Namespace
 
     def choose(self, full: Any, quick: Any) -> Any:
-        """Return one of two, by how much is to be measured."""
+        """Return *quick* for a quick measurement, otherwise *full*."""
         return quick if self.quick else full
 
 
@@ -98,32 +98,32 @@ def run(
     about: str | None,
     options: Callable[[argparse.ArgumentParser], None] = lambda _parser: None,
 ) -> None:
-    """Read the command line, measure, print the section, and keep it if a folder is given."""
+    """Parse the command line, measure, and print the section; store it if a folder is arguments."""
     parser = argparse.ArgumentParser(
         description=about, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--quick", action="store_true", help="few rounds, few subjects")
-    parser.add_argument("--report", type=Path, metavar="FOLDER", help="keep the section there")
+    parser.add_argument("--quick", action="store_true", help="measure few rounds of few subjects")
+    parser.add_argument("--report", type=Path, metavar="FOLDER", help="store the section in FOLDER")
     options(parser)
-    given = parser.parse_args()
-    if given.report is not None:
-        given.report.mkdir(parents=True, exist_ok=True)
-    began = time.monotonic()
-    section = measure(Effort(given.quick, given.report, given))
-    flags = [flag for flag in sys.argv[1:] if flag != "--report" and flag != str(given.report)]
+    arguments = parser.parse_args()
+    if arguments.report is not None:
+        arguments.report.mkdir(parents=True, exist_ok=True)
+    started = time.monotonic()
+    section = measure(Effort(arguments.quick, arguments.report, arguments))
+    flags = [flag for flag in sys.argv[1:] if flag != "--report" and flag != str(arguments.report)]
     command = " ".join(["python", f"benchmarks/{Path(sys.argv[0]).name}", *flags])
-    finished = {**asdict(section), "command": command, "seconds": round(time.monotonic() - began)}
+    finished = {**asdict(section), "command": command, "seconds": round(time.monotonic() - started)}
     section = _section(finished)
     print("\n".join((*section.machine, "", *section.markdown())))
     if section.claims:
         print("\n".join(table_lines(claims_table(section))))
-    if given.report is not None:
+    if arguments.report is not None:
         text = json.dumps(finished, ensure_ascii=False, indent=1)
-        (given.report / f"{section.name}.json").write_text(text + "\n", encoding="utf-8")
+        (arguments.report / f"{section.name}.json").write_text(text + "\n", encoding="utf-8")
 
 
 def read_section(path: Path) -> Section:
-    """Return a section that was kept."""
+    """Return a stored section."""
     return _section(json.loads(path.read_text(encoding="utf-8")))
 
 
@@ -134,7 +134,7 @@ def claims_table(*sections: Section) -> Table:
 
 
 def table_lines(table: Table) -> Iterator[str]:
-    """Yield the lines of a table in Markdown, its columns of figures to the right."""
+    """Yield the lines of a Markdown table, with figures aligned to the right."""
     rows = [list(table.head), *map(list, table.rows)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(table.head))]
     for index, row in enumerate(rows):
@@ -151,26 +151,26 @@ def table_lines(table: Table) -> Iterator[str]:
             yield f"| {' | '.join(rules)} |"
 
 
-def told(found: Summary, scale: float = 1.0) -> str:
-    """Return a median with its quartiles."""
+def format_summary(figures: Summary, scale: float = 1.0) -> str:
+    """Return a median with its quartiles, as text."""
     return (
-        f"{digits(found.median * scale)} "
-        f"[{digits(found.lower * scale)}..{digits(found.upper * scale)}]"
+        f"{digits(figures.median * scale)} "
+        f"[{digits(figures.lower * scale)}..{digits(figures.upper * scale)}]"
     )
 
 
 def digits(figure: float) -> str:
-    """Return *figure* to three digits, as far as they mean something."""
+    """Return *figure* with three significant digits."""
     if figure >= 100:
         return f"{figure:,.0f}"
     return f"{figure:.{1 if figure >= 10 else 2 if figure >= 0.1 else 3}f}"
 
 
-def _section(kept: dict[str, Any]) -> Section:
+def _section(stored: dict[str, Any]) -> Section:
     return Section(
         **{
-            **kept,
-            "tables": [Table(**table) for table in kept["tables"]],
-            "claims": [Claim(**claim) for claim in kept["claims"]],
+            **stored,
+            "tables": [Table(**table) for table in stored["tables"]],
+            "claims": [Claim(**claim) for claim in stored["claims"]],
         }
     )

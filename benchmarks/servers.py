@@ -19,7 +19,7 @@ _ECHO = Path(__file__).resolve().parent / "echo.py"
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """A server that answers."""
+    """Running server."""
 
     process: psutil.Process
     #: "host:port".
@@ -27,22 +27,22 @@ class Running:
     socket: Path
 
     def address(self, transport: str) -> str:
-        """Return the address by the name of a transport, "tcp" or "unix"."""
+        """Return the address for a transport, "tcp" or "unix"."""
         return self.tcp if transport == "tcp" else f"unix:{self.socket}"
 
     def processor_seconds(self) -> float:
-        """Return the time of the processor that the server has had, without its workers."""
+        """Return the processor time of the server without its workers, in seconds."""
         times = self.process.cpu_times()
         return times.user + times.system
 
     def resident_bytes(self) -> int:
-        """Return the memory of the server that is resident, without its workers."""
+        """Return the resident memory of the server without its workers, in bytes."""
         return int(self.process.memory_info().rss)
 
 
 @contextmanager
 def sidecheck(folder: Path, *flags: str) -> Iterator[Running]:
-    """Run `sidecheck serve` with an empty registry in memory and its default log, in a file."""
+    """Run `sidecheck serve` with an empty registry in memory and its default log in a file."""
     socket, log = folder / "sidecheck.sock", folder / "sidecheck.log"
     with log.open("wb") as events:
         process = subprocess.Popen(  # noqa: S603  (our own command)
@@ -62,7 +62,7 @@ def sidecheck(folder: Path, *flags: str) -> Iterator[Running]:
 
 @contextmanager
 def echo(folder: Path, answers: Mapping[str, bytes]) -> Iterator[Running]:
-    """Run the bare server, which answers each path with its bytes."""
+    """Run the bare server."""
     socket = folder / "echo.sock"
     pairs = []
     for number, (path, answer) in enumerate(answers.items()):

@@ -1,8 +1,8 @@
-"""What a call to the server costs, against a bare gRPC server that does nothing.
+"""Cost of a call to the server, against a bare gRPC server.
 
 Unary calls, batches and streams, over TCP and a unix socket, in turns with a server that
 answers the same bytes without looking at what came; and a batch's cost for each item,
-against decoding, judging and reading and writing the messages, which no server can leave
+against decoding, validation and reading and writing the messages, which no server can leave
 out. Load comes from h2load where it is installed, else from gRPC's own client.
 
     python benchmarks/serving.py [--quick] [--report FOLDER] [--callers]
@@ -15,36 +15,36 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import grpc
-from calls import SERVER, Call, all_calls, ask
-from load import Load, Work, has_h2load, loaded
+from load import Load, Work, has_h2load, run_load
+from load_calls import SERVER, Call, all_calls, call_once
 from plots import plot_bars
-from report import Claim, Effort, Section, Table, run, told
-from rounds import Rounds, summary, take_turns, timed
+from report import Claim, Effort, Section, Table, format_summary, run
 from servers import Running, echo, sidecheck
 from sidecheck import BlockingClient
 from subjects import own_tool
+from turns import Rounds, make_turn, summarize, take_turns
 
 __all__ = ["add_options", "measure"]
 
-_OURS, _BARE, _FLOOR = "Sidecheck", "bare server", "floor"
+_SIDECHECK, _BARE, _FLOOR = "Sidecheck", "bare server", "floor"
 _LEAST_OF_BARE = 0.8
 _MOST_OF_FLOOR = 1.5
 
 _TEXT = (
     "Both servers run at once, each in a process of its own with its default settings, and "
     "are loaded in turns with the same request; the bare one answers the same bytes as "
-    "Sidecheck. The payload is a valid one of `git_log` (136 bytes). Every load is held to "
-    "the bytes that its answers must have, a call of a real client before and after is "
-    "answered as expected, and the server's log is searched for refusals. The time of the "
+    "Sidecheck. The payload is a valid one of `git_log` (136 bytes). The size of the responses of "
+    "every load is checked, a call of a real client before and after has the expected "
+    "response, and the server's log is searched for errors. The time of the "
     "processor is that of the whole server process, the threads of gRPC included, from "
     "`psutil`. The floor of a batch is measured in one process in the same rounds: read the "
-    "request, decode and judge every payload, make and write the response."
+    "request, decode and validate every payload, build and serialize the response."
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What one load found."""
+    """Figures of one load."""
 
     #: Of payloads in a second.
     rate: float
@@ -54,7 +54,7 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """The rounds of one call."""
+    """Rounds of one call."""
 
     call: Call
     rates: Rounds
@@ -62,15 +62,15 @@ class Measured:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the flags of this script."""
+    """Add the options of this script."""
     parser.add_argument(
         "--callers", action="store_true", help="make calls with gRPC's own client, not h2load"
     )
 
 
 def measure(effort: Effort) -> Section:
-    """Answer the question of this script."""
-    callers = effort.given.callers or not has_h2load()
+    """Measure and return the section."""
+    callers = effort.arguments.callers or not has_h2load()
     with tempfile.TemporaryDirectory() as folder, sidecheck(Path(folder)) as server:
         subject = own_tool("git_log")
         with BlockingClient(server.address("unix")) as client:
@@ -80,7 +80,7 @@ def measure(effort: Effort) -> Section:
             found = [_measure(effort, folder, server, *one, callers=callers) for one in calls]
             paced = [] if callers else _paced(effort, folder, server, *calls[0])
             for call, answer in calls:
-                if call.title != "stream" and ask(channel, call.work) != answer:
+                if call.title != "stream" and call_once(channel, call.work) != answer:
                     raise AssertionError(f"{call.title} is answered otherwise than before")
     if effort.folder is not None:
         _plot(effort.folder, found)
@@ -107,12 +107,12 @@ def _measure(
         if call.title == "stream":
             count = len(work.messages)
             work = Work(work.path, work.messages, count * len(answer), count)
-        turns = {_OURS: ours, _BARE: _loading(bare, call, work, seconds, callers=callers)}
+        turns = {_SIDECHECK: ours, _BARE: _loading(bare, call, work, seconds, callers=callers)}
         if call.floor is not None:
-            took = timed(call.floor, call.work.messages[0], seconds / 4)
-            turns[_FLOOR] = lambda: Turn(0.0, took() * 1e6 / call.items)
+            elapsed = make_turn(call.floor, call.work.messages[0], seconds / 4)
+            turns[_FLOOR] = lambda: Turn(0.0, elapsed() * 1e6 / call.items)
         found = take_turns(turns, rounds)
-    rates = {name: [turn.rate for turn in found[name]] for name in (_OURS, _BARE)}
+    rates = {name: [turn.rate for turn in found[name]] for name in (_SIDECHECK, _BARE)}
     times = {name: [turn.processor for turn in turns] for name, turns in found.items()}
     return Measured(call, Rounds(rates), Rounds(times))
 
@@ -120,10 +120,10 @@ def _measure(
 def _loading(
     server: Running, call: Call, work: Work, seconds: float, *, callers: bool
 ) -> Callable[[], Turn]:
-    """Return a turn of about so many seconds, or of few calls if that is none."""
+    """Return a turn of about *seconds*, or of few calls without."""
 
     def load(calls: int) -> Load:
-        return loaded(
+        return run_load(
             server.address(call.transport),
             work,
             calls,
@@ -155,11 +155,14 @@ def _paced(effort: Effort, folder: str, server: Running, call: Call, answer: byt
         for transport in ("unix", "tcp"):
             turns = {
                 name: _pacing(one.address(transport), call.work, calls, rate)
-                for name, one in ((_OURS, server), (_BARE, bare))
+                for name, one in ((_SIDECHECK, server), (_BARE, bare))
             }
             found = take_turns(turns, rounds)
             for name, loads in found.items():
-                cells = (told(summary(_percentile(one, at) for one in loads)) for at in _PERCENTS)
+                cells = (
+                    format_summary(summarize(_percentile(one, at) for one in loads))
+                    for at in _PERCENTS
+                )
                 rows.append([f"{name}, {transport}", *cells])
     head = ["server", *(f"{percent} %, ms" for percent in _PERCENTS)]
     caption = f"Latency of single calls at {rate:,} in a second ({rounds} rounds of {calls:,})"
@@ -170,7 +173,7 @@ _PERCENTS = (50, 90, 99)
 
 
 def _pacing(address: str, work: Work, calls: int, rate: int) -> Callable[[], Load]:
-    return lambda: loaded(address, work, calls, per_second=rate)
+    return lambda: run_load(address, work, calls, per_second=rate)
 
 
 def _percentile(load: Load, percent: int) -> float:
@@ -185,12 +188,12 @@ def _table(found: list[Measured]) -> Table:
     rows = [
         [
             f"{one.call.title}, {one.call.transport}",
-            told(one.rates.of(_OURS)),
-            told(one.rates.of(_BARE)),
-            told(one.rates.ratio(_OURS, _BARE)),
-            told(one.processor.of(_OURS)),
-            told(one.processor.of(_BARE)),
-            told(one.processor.ratio(_OURS, _BARE)),
+            format_summary(one.rates.of(_SIDECHECK)),
+            format_summary(one.rates.of(_BARE)),
+            format_summary(one.rates.ratio(_SIDECHECK, _BARE)),
+            format_summary(one.processor.of(_SIDECHECK)),
+            format_summary(one.processor.of(_BARE)),
+            format_summary(one.processor.ratio(_SIDECHECK, _BARE)),
         ]
         for one in found
     ]
@@ -203,7 +206,7 @@ def _table(found: list[Measured]) -> Table:
         "bare server, µs",
         "ratio, x",
     ]
-    n = found[0].rates.of(_OURS).n
+    n = found[0].rates.of(_SIDECHECK).n
     return Table(f"As fast as it goes ({n} rounds)", head, rows)
 
 
@@ -211,22 +214,22 @@ def _floor_table(found: list[Measured]) -> Table:
     rows = [
         [
             one.call.title,
-            told(one.processor.of(_OURS)),
-            told(one.processor.of(_FLOOR)),
-            told(one.processor.ratio(_OURS, _FLOOR)),
+            format_summary(one.processor.of(_SIDECHECK)),
+            format_summary(one.processor.of(_FLOOR)),
+            format_summary(one.processor.ratio(_SIDECHECK, _FLOOR)),
         ]
         for one in found
         if one.call.floor is not None
     ]
     head = ["calls", "server's processor, µs/payload", "floor, µs/payload", "ratio, x"]
-    return Table("Batches against decoding, judging and messages alone", head, rows)
+    return Table("Batches against decoding, validation and messages alone", head, rows)
 
 
 def _claims(found: list[Measured]) -> Iterator[Claim]:
     for one in found:
         if one.call.title == "one":
-            ratio = one.rates.ratio(_OURS, _BARE).median
-            times = one.processor.ratio(_OURS, _BARE).median
+            ratio = one.rates.ratio(_SIDECHECK, _BARE).median
+            times = one.processor.ratio(_SIDECHECK, _BARE).median
             yield Claim(
                 f"single calls are near a bare gRPC server ({one.call.transport})",
                 f"{_LEAST_OF_BARE} of its calls in a second at least",
@@ -234,9 +237,9 @@ def _claims(found: list[Measured]) -> Iterator[Claim]:
                 ratio >= _LEAST_OF_BARE,
             )
         if one.call.items == 256 and one.call.floor is not None:
-            ratio = one.processor.ratio(_OURS, _FLOOR).median
+            ratio = one.processor.ratio(_SIDECHECK, _FLOOR).median
             yield Claim(
-                "a batch of 256 is near decoding, judging and messages alone",
+                "a batch of 256 is near decoding, validation and messages alone",
                 f"{_MOST_OF_FLOOR} times that at most, for a payload",
                 f"{ratio:.2f}",
                 ratio <= _MOST_OF_FLOOR,

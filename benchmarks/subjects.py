@@ -1,4 +1,4 @@
-"""What is judged: tools with a payload that is valid and one that is not.
+"""Subjects of validation: tools with a valid and an invalid payload.
 
 Ten are the project's own, modelled on what servers offer, and are there in every clone.
 Where the corpus is at hand, ten more are chosen from it, by size and by what their
@@ -28,7 +28,7 @@ _TOOLS = _FOLDER / "tools"
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """One tool, and what to judge under it."""
+    """Tool with payloads to validate against it."""
 
     #: OWN or CORPUS.
     origin: str
@@ -40,7 +40,7 @@ class Subject:
 
     @property
     def title(self) -> str:
-        """The name and the size of the schema."""
+        """Name, and size of the schema."""
         return f"{self.name} ({_size(len(self.schema))})"
 
     @property
@@ -50,7 +50,7 @@ class Subject:
 
 
 def own_tool(name: str) -> Subject:
-    """Return one of the project's own tools."""
+    """Return one of the tools in `benchmarks/tools`."""
     kept = json.loads((_TOOLS / f"{name}.json").read_bytes())
     return Subject(
         OWN, name, _text(kept["inputSchema"]), _text(kept["valid"]), _text(kept["invalid"])
@@ -58,7 +58,7 @@ def own_tool(name: str) -> Subject:
 
 
 def all_subjects(most: int | None = None) -> list[Subject]:
-    """Return all tools, or so many of each origin, from small schemas to large ones."""
+    """Return all tools, or *count* of each origin, from small schemas to large ones."""
     own = [own_tool(path.stem) for path in sorted(_TOOLS.glob("*.json"))]
     found = []
     for group in (own, list(_chosen())):
@@ -70,7 +70,7 @@ def all_subjects(most: int | None = None) -> list[Subject]:
 
 @cache
 def corpus_tools() -> tuple[dict[str, Any], ...]:
-    """Return every tool definition of the corpus; none if it is not at hand."""
+    """Return every tool definition of the corpus, or none without the shared material."""
     root = Path(os.environ.get("SIDECHECK_SHARED") or _FOLDER.parent.parent / "shared")
     path = root / "corpus" / "tools.jsonl.gz"
     if not path.exists():

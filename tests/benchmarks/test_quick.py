@@ -11,7 +11,7 @@ from support.shared_material import REPOSITORY, shared
 pytest.importorskip("matplotlib", reason="the group bench of pyproject.toml is not installed")
 
 SCRIPTS = (
-    "judging",
+    "validation",
     "protocol",
     "admission",
     "conversion",
@@ -21,7 +21,7 @@ SCRIPTS = (
     "remote",
 )
 PLOTS = {
-    "judging.svg",
+    "validation.svg",
     "growth-text.svg",
     "growth-lines.svg",
     "protocol.svg",

@@ -1,10 +1,10 @@
-"""How long a judgement takes in one process, against other validators.
+"""Time of a validation in one process, against other validators.
 
 From the same bytes to a verdict, each with its usual decoder (`json.loads` for all but
 Sidecheck, jsonschema-rs included), and on the same decoded value. With growing payloads,
 the cost of a byte.
 
-    python benchmarks/judging.py [--quick] [--report FOLDER]
+    python benchmarks/validation.py [--quick] [--report FOLDER]
 """
 
 import json
@@ -12,37 +12,37 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import judges
-from judges import EXPLAINING, FASTJSONSCHEMA, FRESH, JUDGES, KEPT, RUST, SIDECHECK
+import validators
 from plots import plot_bars, plot_lines
-from report import Claim, Effort, Section, Table, run, told
-from rounds import Rounds, Summary, summary, take_turns, timed
+from report import Claim, Effort, Section, Table, format_summary, run
 from subjects import Subject, all_subjects, own_tool
+from turns import Rounds, Summary, make_turn, summarize, take_turns
+from validators import CONTENDERS, EXPLAINING, FASTJSONSCHEMA, FRESH, PREPARED, RUST, SIDECHECK
 
 __all__ = ["measure"]
 
-_OF_TEXT = (KEPT, FRESH, FASTJSONSCHEMA, RUST)
-_OF_VALUE = (KEPT, FASTJSONSCHEMA, RUST)
-_SAYING_NO = (EXPLAINING, KEPT, FASTJSONSCHEMA, RUST)
+_TEXT_CONTENDERS = (PREPARED, FRESH, FASTJSONSCHEMA, RUST)
+_VALUE_CONTENDERS = (PREPARED, FASTJSONSCHEMA, RUST)
+_WITH_VIOLATIONS = (EXPLAINING, PREPARED, FASTJSONSCHEMA, RUST)
 _GROWTH_PLOTS = {"one long text": "growth-text.svg", "an order of many lines": "growth-lines.svg"}
 _FLAT = 1.5
-"""How much dearer a byte of the largest payload may be than one of 10 KB."""
+"""Maximum cost of a byte of the largest payload, in multiples of a byte at 10 KB."""
 
 _TEXT = (
     "Contenders take turns; a ratio is the peer's time over Sidecheck's in the same round, "
     "so 2 means that the peer takes twice as long. Each cell is a median with its quartiles. "
     "Times are of the processor. Formats are not asserted and no payload is edited, by "
-    "anybody. A valid payload is judged from its bytes; Sidecheck's strict decoder, which "
+    "anybody. A valid payload is validated from its bytes; Sidecheck's strict decoder, which "
     "finds duplicate keys, is in its time, and `json.loads`, which does not, is in that of "
     "the others. Of an invalid payload Sidecheck tells where and why, up to 20 violations, "
-    "and so does the contender with all errors; the others say no. Where a validator judges "
-    "otherwise than expected, its cell says so."
+    "and so does the contender with all errors; the others say no. A validator "
+    "with another verdict than expected is marked as wrong."
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """The rounds of one subject, and who judged it otherwise than expected."""
+    """Rounds of one subject, and the contenders with a wrong verdict."""
 
     subject: Subject
     rounds: Rounds
@@ -59,7 +59,7 @@ def measure(effort: Effort) -> Section:
     """Answer the question of this script."""
     rounds, seconds = effort.choose((41, 0.002), (3, 0.0002))
     subjects = all_subjects(effort.choose(None, 3))
-    ready = [{name: make(one.schema) for name, make in JUDGES.items()} for one in subjects]
+    ready = [{name: make(one.schema) for name, make in CONTENDERS.items()} for one in subjects]
 
     def compare(names: Iterable[str], subject: str, kind: str) -> list[Measured]:
         found = []
@@ -70,27 +70,29 @@ def measure(effort: Effort) -> Section:
             found.append(_compare(one, actions, given, rounds, seconds, subject == "valid"))
         return found
 
-    of_text = compare(_OF_TEXT, "valid", "of_text")
-    of_value = compare(_OF_VALUE, "valid", "of_value")
-    no_of_value = compare(_OF_VALUE, "invalid", "of_value")
-    saying_no = compare(_SAYING_NO, "invalid", "of_text")
+    validate_text = compare(_TEXT_CONTENDERS, "valid", "of_text")
+    validate_value = compare(_VALUE_CONTENDERS, "valid", "of_value")
+    no_of_value = compare(_VALUE_CONTENDERS, "invalid", "of_value")
+    with_violations = compare(_WITH_VIOLATIONS, "invalid", "of_text")
     growth = _growth(effort)
     if effort.folder is not None:
-        _plot(effort, of_text, of_value, growth)
+        _plot(effort, validate_text, validate_value, growth)
     return Section(
-        "judging",
-        "Judging in one process",
+        "validation",
+        "Validation in one process",
         _TEXT,
         [
-            _table("From bytes to a verdict, valid payloads", of_text, _OF_TEXT, "valid"),
-            _table("From a decoded value to yes", of_value, _OF_VALUE, "valid"),
-            _table("From a decoded value to no", no_of_value, _OF_VALUE, "invalid"),
-            _table("From bytes to violations", saying_no, _SAYING_NO, "invalid"),
+            _table(
+                "From bytes to a verdict, valid payloads", validate_text, _TEXT_CONTENDERS, "valid"
+            ),
+            _table("From a decoded value to yes", validate_value, _VALUE_CONTENDERS, "valid"),
+            _table("From a decoded value to no", no_of_value, _VALUE_CONTENDERS, "invalid"),
+            _table("From bytes to violations", with_violations, _WITH_VIOLATIONS, "invalid"),
             *(_growth_table(shape, points) for shape, points in growth.items()),
         ],
-        [*_claims(of_text, of_value), *_growth_claims(growth)],
+        [*_claims(validate_text, validate_value), *_growth_claims(growth)],
         [
-            ("judging.svg", "How many times as long peers take"),
+            ("validation.svg", "How many times as long peers take"),
             *((file, f"Nanoseconds for a byte: {shape}") for shape, file in _GROWTH_PLOTS.items()),
         ],
     )
@@ -102,12 +104,12 @@ def _compare(
     given: Any,
     rounds: int,
     seconds: float,
-    expected: bool,  # noqa: FBT001  (what every contender is to answer)
+    expected: bool,  # noqa: FBT001  (the verdict of every contender)
 ) -> Measured:
     wrong = frozenset(name for name, action in actions.items() if action(given) != expected)
     if SIDECHECK in wrong:
-        raise AssertionError(f"Sidecheck judges {subject.name} otherwise than expected")
-    turns = {name: timed(action, given, seconds) for name, action in actions.items()}
+        raise AssertionError(f"Sidecheck has an unexpected verdict on {subject.name}")
+    turns = {name: make_turn(action, given, seconds) for name, action in actions.items()}
     return Measured(subject, Rounds(take_turns(turns, rounds)), wrong)
 
 
@@ -120,12 +122,12 @@ def _table(caption: str, found: list[Measured], names: Iterable[str], payload: s
             [
                 f"{one.subject.origin}: {one.subject.title}",
                 f"{len(getattr(one.subject, payload)):,}",
-                told(one.rounds.of(SIDECHECK), 1e6),
-                *("wrong" if cell is None else told(cell) for cell in cells),
+                format_summary(one.rounds.of(SIDECHECK), 1e6),
+                *("wrong" if cell is None else format_summary(cell) for cell in cells),
             ]
         )
     over = [_over_tools(found, name) for name in names]
-    rows.append(["**median over tools**", "", "", *(told(one) for one in over)])
+    rows.append(["**median over tools**", "", "", *(format_summary(one) for one in over)])
     rows.append(["least", "", "", *(f"{one.least:.2f}" for one in over)])
     head = ["tool (schema)", "payload, B", "Sidecheck, µs", *(f"{name}, x" for name in names)]
     n = found[0].rounds.of(SIDECHECK).n
@@ -134,18 +136,20 @@ def _table(caption: str, found: list[Measured], names: Iterable[str], payload: s
 
 def _over_tools(found: list[Measured], name: str) -> Summary:
     ratios = (one.ratio(name) for one in found)
-    return summary(ratio.median for ratio in ratios if ratio is not None)
+    return summarize(ratio.median for ratio in ratios if ratio is not None)
 
 
-def _claims(of_text: list[Measured], of_value: list[Measured]) -> list[Claim]:
+def _claims(validate_text: list[Measured], validate_value: list[Measured]) -> list[Claim]:
     claims = []
-    for where, found in (("from bytes", of_text), ("on a value", of_value)):
-        kept, stock, rust = (_over_tools(found, name) for name in _OF_VALUE)
+    for where, found in (("from bytes", validate_text), ("on a value", validate_value)):
+        kept, stock, rust = (_over_tools(found, name) for name in _VALUE_CONTENDERS)
         claims += [
-            _claim(f"judging {where} is faster than a kept jsonschema validator", 25, kept.median),
-            _claim(f"judging {where} is never slower than stock fastjsonschema", 1, stock.least),
+            _claim(
+                f"validation {where} is faster than a kept jsonschema validator", 25, kept.median
+            ),
+            _claim(f"validation {where} is never slower than stock fastjsonschema", 1, stock.least),
             Claim(
-                f"judging {where} is near jsonschema-rs",
+                f"validation {where} is near jsonschema-rs",
                 "4 times its time at most, median over tools",
                 f"{1 / rust.median:.2f} (worst tool {1 / rust.least:.1f})",
                 rust.median >= 1 / 4,
@@ -175,12 +179,12 @@ def _growth(effort: Effort) -> dict[str, list[tuple[int, Rounds]]]:
 
 def _grown(subject: Subject, text: bytes, rounds: int, seconds: float) -> tuple[int, Rounds]:
     actions: dict[str, Callable[[bytes], object]] = {
-        name: JUDGES[name](subject.schema).of_text
-        for name in (SIDECHECK, KEPT, FASTJSONSCHEMA, RUST)
+        name: CONTENDERS[name](subject.schema).validate_text
+        for name in (SIDECHECK, PREPARED, FASTJSONSCHEMA, RUST)
     }
-    actions["Sidecheck, decoding"] = judges.decode_ours
+    actions["Sidecheck, decoding"] = validators.decode_strictly
     actions["json.loads"] = json.loads
-    turns = {name: timed(action, text, seconds) for name, action in actions.items()}
+    turns = {name: make_turn(action, text, seconds) for name, action in actions.items()}
     nanoseconds = {
         name: [seconds * 1e9 / len(text) for seconds in found]
         for name, found in take_turns(turns, rounds).items()
@@ -205,7 +209,9 @@ def _many_lines(size: int) -> tuple[Subject, bytes]:
 
 def _growth_table(shape: str, points: list[tuple[int, Rounds]]) -> Table:
     names = list(points[0][1].figures)
-    rows = [[f"{size:,}", *(told(found.of(name)) for name in names)] for size, found in points]
+    rows = [
+        [f"{size:,}", *(format_summary(found.of(name)) for name in names)] for size, found in points
+    ]
     n = points[0][1].of(names[0]).n
     return Table(f"Nanoseconds for a byte, {shape} ({n} rounds)", ["payload, B", *names], rows)
 
@@ -223,7 +229,7 @@ def _growth_claims(growth: dict[str, list[tuple[int, Rounds]]]) -> Iterable[Clai
         )
         stock = min(one.ratio(FASTJSONSCHEMA, SIDECHECK).median for _, one in points)
         yield Claim(
-            f"judging is never slower than stock fastjsonschema: {shape}",
+            f"validation is never slower than stock fastjsonschema: {shape}",
             "1 times at least, least of the sizes",
             f"{stock:.2f}",
             stock >= 1,
@@ -232,21 +238,25 @@ def _growth_claims(growth: dict[str, list[tuple[int, Rounds]]]) -> Iterable[Clai
 
 def _plot(
     effort: Effort,
-    of_text: list[Measured],
-    of_value: list[Measured],
+    validate_text: list[Measured],
+    validate_value: list[Measured],
     growth: dict[str, list[tuple[int, Rounds]]],
 ) -> None:
     assert effort.folder is not None
     bars = {
         name: {
-            "from bytes": _over_tools(of_text, name),
-            **({"on a decoded value": _over_tools(of_value, name)} if name in _OF_VALUE else {}),
+            "from bytes": _over_tools(validate_text, name),
+            **(
+                {"on a decoded value": _over_tools(validate_value, name)}
+                if name in _VALUE_CONTENDERS
+                else {}
+            ),
         }
-        for name in _OF_TEXT
+        for name in _TEXT_CONTENDERS
     }
     plot_bars(
-        effort.folder / "judging.svg",
-        "Time to judge valid payloads, in multiples of Sidecheck's",
+        effort.folder / "validation.svg",
+        "Time to validate valid payloads, in multiples of Sidecheck's",
         "times Sidecheck's time: median and quartiles over the tools",
         bars,
         begin=1.0,

@@ -1,6 +1,6 @@
-"""The calls that are made to a server under load, as bytes, and what they must be answered.
+"""Calls to a server under load, as bytes, and their expected responses.
 
-One payload, valid under one registered tool, is asked about in every way there is.
+One payload, valid against one registered tool, in every kind of call.
 """
 
 from collections.abc import Callable, Iterator
@@ -8,16 +8,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import grpc
-from judges import JUDGES, SIDECHECK
 from load import Work
 from sidecheck.v1 import target_pb2, verdict_pb2
 from sidecheck.v1 import validation_service_pb2 as validation
 from subjects import Subject
+from validators import CONTENDERS, SIDECHECK
 
-__all__ = ["SERVER", "Call", "all_calls", "ask"]
+__all__ = ["SERVER", "Call", "all_calls", "call_once"]
 
 SERVER = "benchmark"
-"""The server that the tool is registered under."""
+"""Server namespace of the tool."""
 
 _SERVICE = "/sidecheck.v1.ValidationService/"
 
@@ -38,7 +38,7 @@ class Call:
 def all_calls(
     channel: grpc.Channel, subject: Subject, *, quick: bool
 ) -> Iterator[tuple[Call, bytes]]:
-    """Yield every kind of call, with the answer that the server behind *channel* has for it."""
+    """Yield every kind of call, with the response of the server behind *channel*."""
     unary = validation.ValidateRequest(target=_target(subject), subject=_arguments(subject.valid))
     for transport in ("unix", "tcp"):
         work, answer = _work(channel, "Validate", unary.SerializeToString())
@@ -60,11 +60,13 @@ def _stream(channel: grpc.Channel, subject: Subject, count: int) -> Iterator[tup
         not in validation.DESCRIPTOR.services_by_name["ValidationService"].methods_by_name
     ):
         return
-    made: Any = validation
-    defaults = made.StreamDefaults(target=_target(subject))
-    item = made.StreamItem(id="0", item=validation.ValidateItem(subject=_arguments(subject.valid)))
-    messages = [made.ValidateStreamRequest(defaults=defaults)]
-    messages += [made.ValidateStreamRequest(item=item)] * count
+    messages_module: Any = validation
+    defaults = messages_module.StreamDefaults(target=_target(subject))
+    item = messages_module.StreamItem(
+        id="0", item=validation.ValidateItem(subject=_arguments(subject.valid))
+    )
+    messages = [messages_module.ValidateStreamRequest(defaults=defaults)]
+    messages += [messages_module.ValidateStreamRequest(item=item)] * count
     texts = tuple(message.SerializeToString() for message in messages)
     path = f"{_SERVICE}ValidateStream"
     call: Any = channel.stream_stream(path)
@@ -74,7 +76,7 @@ def _stream(channel: grpc.Channel, subject: Subject, count: int) -> Iterator[tup
         if error.code() is grpc.StatusCode.UNIMPLEMENTED:
             return
         raise
-    # The defaults have no answer; the bare server has one for every message.
+    # The defaults have no response; the bare server responds to every message.
     work = Work(path, texts, sum(map(len, answers)), len(answers))
     yield Call("stream", "unix", work, count, 2, 2), answers[0]
 
@@ -90,19 +92,19 @@ def _arguments(payload: bytes) -> target_pb2.Subject:
 
 def _work(channel: grpc.Channel, method: str, request: bytes) -> tuple[Work, bytes]:
     work = Work(f"{_SERVICE}{method}", (request,), 0)
-    answer = ask(channel, work)
+    answer = call_once(channel, work)
     return Work(work.path, work.messages, len(answer)), answer
 
 
-def ask(channel: grpc.Channel, work: Work) -> bytes:
-    """Make the call once with a real client and return its answer."""
+def call_once(channel: grpc.Channel, work: Work) -> bytes:
+    """Make the call once with gRPC's client and return its response."""
     call: Any = channel.unary_unary(work.path)
     answer: bytes = call(work.messages[0], timeout=30)
     return answer
 
 
 def _floor(subject: Subject, request: bytes, answer: bytes) -> Callable[[Any], object]:
-    judge = JUDGES[SIDECHECK](subject.schema).of_text
+    is_valid = CONTENDERS[SIDECHECK](subject.schema).validate_text
     expected = validation.ValidateBatchResponse.FromString(answer)
     fields = expected.outcomes[0].verdict.ListFields()
     known: Any = {field.name: value for field, value in fields if field.name != "valid"}
@@ -110,12 +112,12 @@ def _floor(subject: Subject, request: bytes, answer: bytes) -> Callable[[Any], o
     def floor(text: bytes) -> bytes:
         outcomes = []
         for item in validation.ValidateBatchRequest.FromString(text).items:
-            verdict = verdict_pb2.Verdict(valid=judge(item.subject.arguments), **known)
+            verdict = verdict_pb2.Verdict(valid=is_valid(item.subject.arguments), **known)
             outcomes.append(validation.ValidateOutcome(verdict=verdict))
         return validation.ValidateBatchResponse(
             outcomes=outcomes, registry_revision=expected.registry_revision
         ).SerializeToString()
 
     if floor(request) != answer:
-        raise AssertionError("the floor answers otherwise than the server")
+        raise AssertionError("the floor and the server have different responses")
     return floor

@@ -1,10 +1,9 @@
-"""Holds a validator for each of many schemas, and says what they take.
+"""Memory and time to create validators for many schemas.
 
-Reads JSON texts of schemas, a line each; prints, as JSON, how much the resident memory of
-the process grew and how many seconds of the processor passed while it made them, and how
-many it could make.
+Reads the JSON text of one schema per line. Prints, as JSON, the growth of the resident memory
+in bytes, the processor time in seconds, and the number of validators created.
 
-    python benchmarks/held.py {jsonschema|fastjsonschema|jsonschema-rs} < SCHEMAS
+    python benchmarks/validator_memory.py {jsonschema|fastjsonschema|jsonschema-rs} < SCHEMAS
 """
 
 import gc
@@ -19,7 +18,7 @@ import jsonschema
 import jsonschema_rs
 import psutil
 from jsonschema.validators import validator_for
-from judges import compile_stock
+from validators import compile_with_fastjsonschema
 
 __all__ = ["KINDS", "main"]
 
@@ -33,32 +32,32 @@ def _checked(schema: Any) -> Any:
 KINDS: Mapping[str, Callable[[Any], Any]] = MappingProxyType(
     {
         "jsonschema": _checked,
-        "fastjsonschema": compile_stock,
+        "fastjsonschema": compile_with_fastjsonschema,
         "jsonschema-rs": jsonschema_rs.validator_for,
     }
 )
-"""How a validator is made, its schema checked where the library can."""
+"""Creation of a validator, with a check of its schema where the library has one."""
 
 
 def main() -> None:
-    """Make the validators, and print the figures."""
+    """Create the validators and print the figures."""
     make = KINDS[sys.argv[1]]
     texts = sys.stdin.buffer.read().splitlines()
-    # What is made once is not counted.
+    # One-time initialization is not counted.
     make({"type": "object", "properties": {"a": {"type": "string", "pattern": "^a"}}})
     gc.collect()
     process = psutil.Process()
-    before, began = process.memory_info().rss, time.process_time()
-    held = []
+    before, started = process.memory_info().rss, time.process_time()
+    validators = []
     for text in texts:
         try:
-            held.append(make(json.loads(text)))
+            validators.append(make(json.loads(text)))
         except Exception:  # noqa: BLE001, S112  (each library has its own way to fail)
             continue
-    seconds = time.process_time() - began
+    seconds = time.process_time() - started
     gc.collect()
     grown = process.memory_info().rss - before
-    print(json.dumps({"bytes": grown, "seconds": seconds, "made": len(held)}))
+    print(json.dumps({"bytes": grown, "seconds": seconds, "made": len(validators)}))
 
 
 if __name__ == "__main__":

@@ -1,8 +1,7 @@
-"""Sidecheck's judge and its peers, all asked in one way.
+"""Sidecheck's validator and its peers, behind one interface.
 
-This is the one place of the benchmarks that calls the core's judge, and the peers'.
 Options are set so that all do the same work: formats are not asserted, and no payload is
-edited. That is kind to stock fastjsonschema, which does both unless it is told not to.
+edited. That favours stock fastjsonschema, which does both by default.
 """
 
 import json
@@ -22,52 +21,52 @@ from sidecheck_server.core.payload import decode
 from sidecheck_server.core.schemas.source import SchemaSource
 
 __all__ = [
+    "CONTENDERS",
     "EXPLAINING",
     "FASTJSONSCHEMA",
     "FRESH",
-    "JUDGES",
-    "KEPT",
+    "PREPARED",
     "RUST",
     "SIDECHECK",
-    "Judge",
-    "compile_ours",
-    "compile_stock",
-    "decode_ours",
+    "Contender",
+    "compile_with_fastjsonschema",
+    "compile_with_sidecheck",
+    "decode_strictly",
 ]
 
 SIDECHECK = "Sidecheck"
 FRESH = "jsonschema.validate"
-KEPT = "jsonschema, kept validator"
+PREPARED = "jsonschema, prepared validator"
 FASTJSONSCHEMA = "fastjsonschema, stock"
 RUST = "jsonschema-rs"
 EXPLAINING = "jsonschema, all errors"
 
 _LIMITS = Limits()
-_HOW = EvaluationOptions()
+_OPTIONS = EvaluationOptions()
 
 
 @dataclass(frozen=True, slots=True)
-class Judge:
-    """One contender, ready for one schema."""
+class Contender:
+    """Validator of one library, prepared for one schema."""
 
-    #: From JSON text to whether it is valid, with the decoder that its users have.
-    of_text: Callable[[bytes], bool]
-    #: From a decoded value to whether it is valid.
-    of_value: Callable[[Any], bool]
+    #: Whether a JSON text is valid, with the usual decoder of the library.
+    validate_text: Callable[[bytes], bool]
+    #: Whether a decoded value is valid.
+    validate_value: Callable[[Any], bool]
 
 
-def compile_ours(schema: bytes) -> CompiledSchema:
+def compile_with_sidecheck(schema: bytes) -> CompiledSchema:
     """Compile with Sidecheck, in this process."""
     source = SchemaSource(schema)
     return CompiledSchema(source, compile_source(source, _LIMITS), _LIMITS)
 
 
-def decode_ours(text: bytes) -> Any:
-    """Decode as Sidecheck does: strictly, and bounded."""
+def decode_strictly(text: bytes) -> Any:
+    """Decode with Sidecheck: strictly, and bounded."""
     return decode(text, max_depth=_LIMITS.payload_depth)
 
 
-def compile_stock(schema: Any) -> Callable[[Any], Any]:
+def compile_with_fastjsonschema(schema: Any) -> Callable[[Any], Any]:
     """Compile with fastjsonschema as it is published."""
     compiled: Callable[[Any], Any] = fastjsonschema.compile(
         schema, use_default=False, use_formats=False
@@ -75,69 +74,69 @@ def compile_stock(schema: Any) -> Callable[[Any], Any]:
     return compiled
 
 
-def _sidecheck(schema: bytes) -> Judge:
-    compiled = compile_ours(schema)
+def _sidecheck(schema: bytes) -> Contender:
+    compiled = compile_with_sidecheck(schema)
     fast = compiled.fast
     if fast is None:
-        raise ValueError(f"the fast engine does not take the schema: {compiled.why_complete}")
-    return Judge(lambda text: judge(compiled, text, _HOW).valid, fast.is_valid)
+        raise ValueError(f"the fast engine does not support the schema: {compiled.why_complete}")
+    return Contender(lambda text: judge(compiled, text, _OPTIONS).valid, fast.is_valid)
 
 
-def _decoding(of_value: Callable[[Any], bool]) -> Judge:
-    return Judge(lambda text: of_value(json.loads(text)), of_value)
+def _decoding(validate_value: Callable[[Any], bool]) -> Contender:
+    return Contender(lambda text: validate_value(json.loads(text)), validate_value)
 
 
-def _fresh(schema: bytes) -> Judge:
-    known = json.loads(schema)
+def _fresh(schema: bytes) -> Contender:
+    decoded = json.loads(schema)
 
-    def of_value(value: Any) -> bool:
+    def validate_value(value: Any) -> bool:
         try:
-            jsonschema.validate(value, known)
+            jsonschema.validate(value, decoded)
         except jsonschema.ValidationError:
             return False
         return True
 
-    return _decoding(of_value)
+    return _decoding(validate_value)
 
 
-def _kept(schema: bytes) -> Judge:
+def _kept(schema: bytes) -> Contender:
     return _decoding(_validator(schema).is_valid)
 
 
-def _explaining(schema: bytes) -> Judge:
+def _explaining(schema: bytes) -> Contender:
     validator = _validator(schema)
     return _decoding(lambda value: not list(validator.iter_errors(value)))
 
 
 def _validator(schema: bytes) -> Any:
-    known = json.loads(schema)
-    return validator_for(known, default=jsonschema.Draft202012Validator)(known)
+    decoded = json.loads(schema)
+    return validator_for(decoded, default=jsonschema.Draft202012Validator)(decoded)
 
 
-def _fastjsonschema(schema: bytes) -> Judge:
-    compiled = compile_stock(json.loads(schema))
+def _fastjsonschema(schema: bytes) -> Contender:
+    compiled = compile_with_fastjsonschema(json.loads(schema))
 
-    def of_value(value: Any) -> bool:
+    def validate_value(value: Any) -> bool:
         try:
             compiled(value)
         except fastjsonschema.JsonSchemaException:
             return False
         return True
 
-    return _decoding(of_value)
+    return _decoding(validate_value)
 
 
-def _rust(schema: bytes) -> Judge:
+def _rust(schema: bytes) -> Contender:
     validator = jsonschema_rs.validator_for(json.loads(schema), validate_formats=False)
     return _decoding(validator.is_valid)
 
 
-JUDGES: dict[str, Callable[[bytes], Judge]] = {
+CONTENDERS: dict[str, Callable[[bytes], Contender]] = {
     SIDECHECK: _sidecheck,
     FRESH: _fresh,
-    KEPT: _kept,
+    PREPARED: _kept,
     EXPLAINING: _explaining,
     FASTJSONSCHEMA: _fastjsonschema,
     RUST: _rust,
 }
-"""How each contender is made ready for the JSON text of a schema."""
+"""Preparation of each contender for the JSON text of a schema."""

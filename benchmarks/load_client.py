@@ -1,9 +1,9 @@
-"""Makes calls with gRPC's own client: the load where h2load is missing.
+"""Load generator with gRPC's Python client, for machines without h2load.
 
-Says "ready", waits for a line, makes the calls, so many at once, and prints the bytes of
-all answers and how long each call took, as JSON.
+Prints "ready", waits for a line, makes the calls, and prints as JSON the size of all responses
+in bytes and the latency of each call.
 
-    python benchmarks/caller.py ADDRESS PATH BODY-FILE CALLS IN-FLIGHT
+    python benchmarks/load_client.py ADDRESS PATH BODY-FILE CALLS IN-FLIGHT
 """
 
 import asyncio
@@ -29,7 +29,7 @@ async def _call(address: str, path: str, messages: list[bytes], calls: int, many
         left = iter(range(calls))
         found = await asyncio.gather(*(_worker(channel, path, messages, left) for _ in range(many)))
     received = sum(size for size, _ in found)
-    milliseconds = [round(took, 3) for _, times in found for took in times]
+    milliseconds = [round(elapsed, 3) for _, times in found for elapsed in times]
     print(json.dumps({"bytes": received, "milliseconds": milliseconds}))
 
 
@@ -39,13 +39,13 @@ async def _worker(
     unary, stream = channel.unary_unary(path), channel.stream_stream(path)
     received, milliseconds = 0, []
     for _ in left:
-        began = time.perf_counter()
+        started = time.perf_counter()
         if len(messages) > 1:
             async for answer in stream(iter(messages)):
                 received += len(answer)
         else:
             received += len(await unary(messages[0]))
-        milliseconds.append(1000 * (time.perf_counter() - began))
+        milliseconds.append(1000 * (time.perf_counter() - started))
     return received, milliseconds
 
 
