@@ -90,7 +90,8 @@ def test_what_a_server_logs_is_documented(shared_server: RunningServer) -> None:
 def test_paths_in_a_page_exist(page: Path) -> None:
     """Those in code font that look like one, and the targets of links into the repository."""
     text = re.sub(r"^( *)```.*?^\1```$", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
-    named = [name for name in re.findall(r"`([^`\s]+/[^`\s]*)`", text) if _is_path(name)]
+    words = [word for code in re.findall(r"`([^`]+)`", text) for word in code.split()]
+    named = [word for word in words if "/" in word and _is_path(word)]
     linked = re.findall(r"sidecheck/sidecheck/(?:blob|tree)/main/([^)#\s]+)", text)
 
     assert [] == [name for name in (*named, *linked) if not _exists(name, page)]
