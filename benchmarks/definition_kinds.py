@@ -60,11 +60,11 @@ def _of_output(theirs: Any, ours: Any) -> Iterator[str]:
     theirs = without_titles(theirs)
     if theirs == ours:
         return
-    boxed = list(theirs.get("properties", ())) == ["result"]
-    yield "boxed output" if boxed and _unboxed(theirs) == ours else "output"
+    wrapped = list(theirs.get("properties", ())) == ["result"]
+    yield "wrapped output" if wrapped and _unwrapped(theirs) == ours else "output"
 
 
-def _unboxed(schema: dict[str, Any]) -> dict[str, Any]:
+def _unwrapped(schema: dict[str, Any]) -> dict[str, Any]:
     """Return the schema of the only property of *schema*."""
     inner: dict[str, Any] = schema["properties"]["result"]
     definitions = {**schema.get("$defs", {})}

@@ -18,8 +18,8 @@ from inference_functions import ORDINARY
 from inference_peers import FASTMCP, INFERENCES, SDK, SIDECHECK
 from plots import plot_bars
 from report import Claim, Effort, Section, Table, digits, format_summary, run
-from sidecheck_server.core.infer.inferring import infer_tools
-from sidecheck_server.core.infer.words import InferenceOptions
+from sidecheck_server.core.infer.infer import infer_tools
+from sidecheck_server.core.infer.types import InferenceOptions
 from sidecheck_server.core.limits import Limits
 from turns import Rounds, Summary, make_turn, summarize, take_turns
 

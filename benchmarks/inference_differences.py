@@ -25,7 +25,7 @@ _TEXT = (
     "arguments by the name that the function takes, and no promise that a call breaks."
 )
 
-_BOXED = (
+_WRAPPED = (
     "each in its way",
     (
         "Revisions before 2026-07-28 want an object at the root, later ones take any schema. "
@@ -51,8 +51,8 @@ _NULL_DEFAULT = (
 #: Who is right on a kind of difference, by peer and kind, and why.
 JUDGED: Mapping[tuple[str, str], tuple[str, str]] = MappingProxyType(
     {
-        (FASTMCP, "boxed output"): _BOXED,
-        (SDK, "boxed output"): _BOXED,
+        (FASTMCP, "wrapped output"): _WRAPPED,
+        (SDK, "wrapped output"): _WRAPPED,
         (FASTMCP, "defaults"): _NULL_DEFAULT,
         (SDK, "defaults"): _NULL_DEFAULT,
         (FASTMCP, "output"): (
@@ -145,7 +145,7 @@ JUDGED: Mapping[tuple[str, str], tuple[str, str]] = MappingProxyType(
 def found(quick: int | None = None) -> dict[str, dict[str, list[str]]]:
     """Return the kinds of differences by function and peer; those without any are left out."""
     every = list({**ORDINARY, **HARD}.items())[:quick]
-    format_summary: dict[str, dict[str, list[str]]] = {}
+    found_kinds: dict[str, dict[str, list[str]]] = {}
     logging.disable(logging.WARNING)
     try:
         for name, function in every:
@@ -153,10 +153,10 @@ def found(quick: int | None = None) -> dict[str, dict[str, list[str]]]:
             for peer in (FASTMCP, SDK):
                 kinds = _kinds(inferred(peer, function), ours)
                 if kinds:
-                    format_summary.setdefault(name, {})[peer] = sorted(kinds)
+                    found_kinds.setdefault(name, {})[peer] = sorted(kinds)
     finally:
         logging.disable(logging.NOTSET)
-    return format_summary
+    return found_kinds
 
 
 def _kinds(theirs: object, ours: object) -> set[str]:
@@ -169,9 +169,9 @@ def _kinds(theirs: object, ours: object) -> set[str]:
 
 def measure(effort: Effort) -> Section:
     """Compare and return the section."""
-    format_summary = found(effort.choose(None, 12))
+    by_function = found(effort.choose(None, 12))
     kinds: dict[tuple[str, str], list[str]] = {}
-    for name, peers in format_summary.items():
+    for name, peers in by_function.items():
         for peer, each in peers.items():
             for kind in each:
                 kinds.setdefault((peer, kind), []).append(name)

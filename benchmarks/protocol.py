@@ -39,8 +39,8 @@ _TEXT = (
     "a list of tools here: what Sidecheck asks its compiler about is not in its time. Of a "
     "history the SDK gets decoded params from `pydantic_core.from_json`, then "
     "`parse_server_request` and `validate_tool_use_result_messages`, which looks at the last "
-    "two messages only; Sidecheck looks at all of them, and leaves out the validation of tool inputs "
-    "by their schemas. Of names, `sdk_warnings` tells what `validate_tool_name` does, word for "
+    "two messages only; Sidecheck looks at all of them, without the validation of tool inputs "
+    "against their schemas. Of names, `sdk_warnings` has what `validate_tool_name` has, word for "
     "word, and `check_names` that and every rule, advice of providers, duplicates and "
     "collisions. What takes longer than a moment (*at length*) a server leaves to a worker."
 )

@@ -17,11 +17,11 @@ from types import MappingProxyType
 from typing import Any
 
 from sidecheck_server.core.errors import RequestError
-from sidecheck_server.core.infer.complaints import Complaint
-from sidecheck_server.core.infer.functions import chosen, functions_of
-from sidecheck_server.core.infer.inferring import infer_tools
-from sidecheck_server.core.infer.parsing import parse_text
-from sidecheck_server.core.infer.words import InferenceOptions
+from sidecheck_server.core.infer.diagnostics import SourceError
+from sidecheck_server.core.infer.functions import find_functions, select_functions
+from sidecheck_server.core.infer.infer import infer_tools
+from sidecheck_server.core.infer.source import parse_source
+from sidecheck_server.core.infer.types import InferenceOptions
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.types import Severity
 
@@ -165,9 +165,9 @@ def _outcome(text: bytes, limits: Limits) -> Outcome:
 def _decorated(text: bytes) -> Iterator[str]:
     """Yield the functions with a tool decorator."""
     try:
-        every = functions_of(parse_text(text))
-    except Complaint:
+        every = find_functions(parse_source(text))
+    except SourceError:
         return
-    for one in chosen(every, ()):
+    for one in select_functions(every, ()):
         if one.decorator is not None:
             yield one.name

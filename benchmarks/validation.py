@@ -65,15 +65,15 @@ def measure(effort: Effort) -> Section:
         found = []
         for one, known in zip(subjects, ready, strict=True):
             text: bytes = getattr(one, subject)
-            given: Any = text if kind == "of_text" else json.loads(text)
+            given: Any = text if kind == "validate_text" else json.loads(text)
             actions = {name: getattr(known[name], kind) for name in (SIDECHECK, *names)}
             found.append(_compare(one, actions, given, rounds, seconds, subject == "valid"))
         return found
 
-    validate_text = compare(_TEXT_CONTENDERS, "valid", "of_text")
-    validate_value = compare(_VALUE_CONTENDERS, "valid", "of_value")
-    no_of_value = compare(_VALUE_CONTENDERS, "invalid", "of_value")
-    with_violations = compare(_WITH_VIOLATIONS, "invalid", "of_text")
+    validate_text = compare(_TEXT_CONTENDERS, "valid", "validate_text")
+    validate_value = compare(_VALUE_CONTENDERS, "valid", "validate_value")
+    no_of_value = compare(_VALUE_CONTENDERS, "invalid", "validate_value")
+    with_violations = compare(_WITH_VIOLATIONS, "invalid", "validate_text")
     growth = _growth(effort)
     if effort.folder is not None:
         _plot(effort, validate_text, validate_value, growth)

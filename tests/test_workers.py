@@ -15,8 +15,8 @@ from sidecheck_server.core.compiler.compilation import Artifact, compile_source
 from sidecheck_server.core.compiler.compiled_schema import CompiledSchema
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.evaluate import EvaluationOptions, judge
-from sidecheck_server.core.infer.inferring import infer_tools
-from sidecheck_server.core.infer.words import InferenceOptions
+from sidecheck_server.core.infer.infer import infer_tools
+from sidecheck_server.core.infer.types import InferenceOptions
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.subjects import CheckRequest, ToolJson

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from sidecheck_server.core import errors as errors_module
 from sidecheck_server.core.errors import ErrorReason
-from sidecheck_server.core.infer import complaints as diagnostics_module
+from sidecheck_server.core.infer import diagnostics as diagnostics_module
 from sidecheck_server.core.mcp.rules.catalogue import CATALOGUE
 from sidecheck_server.rpc.status import STATUS_CODES
 
@@ -53,7 +53,7 @@ def errors_page() -> str:
         violations="\n".join(
             f"### {title}\n\n{_codes(meanings)}" for title, meanings in TABLES.items()
         ),
-        diagnostics=_codes(documented_constants(Path(diagnostics_module.__file__), "Code")),
+        diagnostics=_codes(documented_constants(Path(diagnostics_module.__file__), "DiagnosticCode")),
     )
 
 

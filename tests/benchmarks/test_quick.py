@@ -103,7 +103,7 @@ def test_tools_of_the_corpus_are_judged_where_it_is_at_hand(
 ) -> None:
     """With the corpus, tools of both origins are judged."""
     monkeypatch.setenv("SIDECHECK_SHARED", str(shared("corpus").parent))
-    printed = run("judging", "--quick")
+    printed = run("validation", "--quick")
     assert "| own: " in printed
     assert "| corpus: " in printed
 

@@ -19,7 +19,7 @@ ADD = {
     },
     "outputSchema": {"type": "integer"},
 }
-UNKNOWN = "Shape is neither defined in the text nor imported from a module that is known"
+UNKNOWN = "Shape is neither defined in the source nor imported from a known module"
 
 
 @pytest.fixture(autouse=True)

@@ -83,7 +83,7 @@ async def test_the_functions_and_what_they_take_are_the_callers_choice(client: C
     done = await client.inference.infer_tools(
         SOURCE,
         functions=["get_tides", "Ports.add"],
-        on_unsupported="admit_anything",
+        on_unsupported="any",
         injected_parameters=["secret"],
     )
     tides, add = done.tools

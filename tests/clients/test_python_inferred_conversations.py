@@ -52,7 +52,7 @@ def test_nobody_makes_up_a_definition(policy: OnUnavailable) -> None:
         pytest.param({"source": b"", "functions": ["f"]}, {"functions": ("f",)}, id="functions"),
         pytest.param(
             {"source": b"", "on_unsupported": inference_pb.ON_UNSUPPORTED_ANY},
-            {"on_unsupported": "admit_anything"},
+            {"on_unsupported": "any"},
             id="unsupported types",
         ),
         pytest.param(

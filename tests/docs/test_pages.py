@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from sidecheck_server.core.errors import ErrorReason
-from sidecheck_server.core.infer.complaints import Code
+from sidecheck_server.core.infer.diagnostics import DiagnosticCode
 from sidecheck_server.core.mcp.rules.catalogue import CATALOGUE
 from support.running import RunningServer
 
@@ -45,7 +45,7 @@ def test_every_code_is_documented_once() -> None:
     documented = [name for table in TABLES.values() for name in table]
     keywords = set(TABLES["Keywords of JSON Schema"]) - {"FALSE_SCHEMA"}
     occurring = _names_in_code() - CATALOGUE.keys() - ErrorReason.__members__.keys()
-    occurring -= Code.__members__.keys() | _OTHER_NAMES
+    occurring -= DiagnosticCode.__members__.keys() | _OTHER_NAMES
 
     assert len(documented) == len(set(documented))
     assert occurring == set(documented) - keywords - {"UNKNOWN_TOOL"}
@@ -54,7 +54,7 @@ def test_every_code_is_documented_once() -> None:
 def test_every_reason_and_diagnostic_is_documented() -> None:
     """With its meaning."""
     page = (REPOSITORY / "docs/reference/errors.md").read_text()
-    for name in (*ErrorReason, *Code):
+    for name in (*ErrorReason, *DiagnosticCode):
         assert re.search(rf"^\| `{name}` \|.*[a-z]{{3}}", page, re.MULTILINE), name
 
 

@@ -13,7 +13,7 @@ from google.protobuf.message import DecodeError
 from google.rpc.status_pb2 import Status
 from sidecheck.v1 import inference_service_pb2 as v1
 from sidecheck_server.core.errors import ErrorReason, RequestError
-from sidecheck_server.core.infer.inferring import infer_tools
+from sidecheck_server.core.infer.infer import infer_tools
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.rpc.mapping import inferred_to_wire, to_infer_from_wire
 from support.inference_sources import SOURCES

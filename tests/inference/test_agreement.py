@@ -1,29 +1,29 @@
-"""What is inferred from a function and from its source text is the same.
+"""Both routes infer the same definitions from random sources.
 
-The number of texts is ``SIDECHECK_INFERENCE_TEXTS``; with another number than that of the
-checks they are other ones each time.
+The number of sources is ``SIDECHECK_INFERENCE_TEXTS``; with a number other than the default,
+they differ in each run.
 """
 
 import os
 
 from hypothesis import HealthCheck, given, note, settings
-from inference.routes import by_reading, by_running
-from inference.sources import sources
+from inference.random_sources import sources
+from inference.routes import infer_live, infer_text
 
-CHECKED = 800
-TEXTS = int(os.environ.get("SIDECHECK_INFERENCE_TEXTS", CHECKED))
+DEFAULT_TEXTS = 800
+TEXTS = int(os.environ.get("SIDECHECK_INFERENCE_TEXTS", DEFAULT_TEXTS))
 
 
 @settings(
     max_examples=TEXTS,
-    derandomize=TEXTS == CHECKED,
+    derandomize=TEXTS == DEFAULT_TEXTS,
     deadline=None,
     database=None,
     suppress_health_check=list(HealthCheck),
 )
 @given(sources())
 def test_the_routes_agree(source: str) -> None:
-    """Definitions are equal, their members in the same order, and so are the codes."""
+    """In definitions, the order of their properties, and diagnostic codes."""
     note(source)
-    run, read = by_running(source), by_reading(source)
-    assert run.agrees(read), (run, read)
+    live, text = infer_live(source), infer_text(source)
+    assert live.agrees(text), (live, text)

@@ -13,8 +13,8 @@ from sidecheck.v1 import inference_service_pb2 as v1
 from sidecheck.v1 import target_pb2
 from sidecheck.v1.inference_service_pb2_grpc import InferenceServiceStub
 from sidecheck_server.core.digests import digest_of
-from sidecheck_server.core.infer.inferring import infer_tools
-from sidecheck_server.core.infer.words import InferenceOptions
+from sidecheck_server.core.infer.infer import infer_tools
+from sidecheck_server.core.infer.types import InferenceOptions
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.rpc.mapping import inferred_to_wire
 from support.inference_sources import SOURCES
@@ -129,7 +129,7 @@ def test_a_diagnostic_has_its_place(stub: Any) -> None:
     response = stub.InferTools(asked("def f(ö: str, a: Query): ..."))
     (found,) = MessageToDict(response)["diagnostics"]
 
-    assert found.pop("message").startswith("Query is neither defined in the text nor imported")
+    assert found.pop("message").startswith("Query is neither defined in the source nor imported")
     assert {
         "code": "UNRESOLVED_NAME",
         "severity": "SEVERITY_ERROR",

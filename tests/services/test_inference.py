@@ -2,8 +2,8 @@
 
 import pytest
 from sidecheck_server.core.errors import ErrorReason, RequestError
-from sidecheck_server.core.infer.inferring import infer_tools
-from sidecheck_server.core.infer.words import InferenceOptions, Inferred
+from sidecheck_server.core.infer.infer import infer_tools
+from sidecheck_server.core.infer.types import InferenceOptions, InferenceResult
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.services.inference import Inferrer
 
@@ -24,7 +24,7 @@ class LongWork:
         #: The texts that were parsed.
         self.done: list[bytes] = []
 
-    async def __call__(self, source: bytes, options: InferenceOptions) -> Inferred:
+    async def __call__(self, source: bytes, options: InferenceOptions) -> InferenceResult:
         self.done.append(source)
         return infer_tools(source, options, LIMITS)
 

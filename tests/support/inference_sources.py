@@ -1,7 +1,8 @@
-"""Sources that would do something if anything of them ran, or cost too much if read badly.
+"""Hostile sources: they have an effect if run, or are expensive to read.
 
-Run as a program, it reads all of them under an audit hook, and prints one JSON object: what
-was caught, and for each source the codes of its diagnostics and the seconds it took.
+Run as a program, it infers from all of them under an audit hook and prints a JSON object: the
+events of the hook and, for each source, the number of tools, the codes of its diagnostics and
+the seconds it took.
 """
 
 import json
@@ -129,43 +130,52 @@ for _name, _line in {
         f'@tool\ndef f(a: int):\n    """F.\n\n{_line}\n    """'.encode()
     )
 
-# Nothing of the source may cause any of these.
-_CAUGHT = ("exec", "import", "open", "os.", "subprocess.", "socket.", "ctypes.", "shutil.")
+# Audit events that no source may cause.
+_FORBIDDEN_EVENTS = (
+    "exec",
+    "import",
+    "open",
+    "os.",
+    "subprocess.",
+    "socket.",
+    "ctypes.",
+    "shutil.",
+)
 
 
 def main() -> None:
-    """Read all sources."""
-    from sidecheck_server.core.infer.inferring import infer_tools
-    from sidecheck_server.core.infer.words import InferenceOptions
+    """Infer from all sources."""
+    from sidecheck_server.core.infer.infer import infer_tools
+    from sidecheck_server.core.infer.types import InferenceOptions
     from sidecheck_server.core.limits import Limits
 
-    # What Python loads late, it loads now.
+    # Modules that are imported lazily are imported now.
     infer_tools(b'def f(a: "int" = 1):\n    """F.\n\n    Args:\n        a (int): x\n    """',
                 InferenceOptions(), Limits())  # fmt: skip
-    caught: list[str] = []
+    events: list[str] = []
 
     def hook(event: str, arguments: tuple[object, ...]) -> None:
-        # For the line of an error Python opens the file that the text is from: none.
-        if event.startswith(_CAUGHT) and arguments[0] != "":
-            caught.append(f"{event} {str(arguments)[:80]}")
+        # For the line of a syntax error, Python opens the file of the source: "" is none.
+        if event.startswith(_FORBIDDEN_EVENTS) and arguments[0] != "":
+            events.append(f"{event} {str(arguments)[:80]}")
         elif event == "compile":
-            # The parser is the compiler, asked for a tree by a flag; whatever it compiled
-            # otherwise would have to be executed to do anything.
+            # The parser is the compiler, called with a flag for the syntax tree; anything else
+            # that it compiled would have to be executed to have an effect.
             caller = sys._getframe(1).f_code.co_name
             if caller not in ("parse", "_compile_docstring_annotation"):
-                caught.append(f"compile from {caller}")
+                events.append(f"compile from {caller}")
 
     sys.addaudithook(hook)
-    told = {}
+    sources = {}
     for name, source in SOURCES.items():
         start = time.perf_counter()
-        found = infer_tools(source[: 64 << 10], InferenceOptions(), Limits())
+        result = infer_tools(source[: 64 << 10], InferenceOptions(), Limits())
         seconds = time.perf_counter() - start
-        codes = sorted({one.code for one in found.diagnostics})
-        told[name] = [len(found.tools), codes, round(seconds, 3)]
-    before = list(caught)
+        codes = sorted({diagnostic.code for diagnostic in result.diagnostics})
+        sources[name] = [len(result.tools), codes, round(seconds, 3)]
+    before = list(events)
     exec("1")
-    print(json.dumps({"caught": before, "hooked": len(caught) > len(before), "told": told}))
+    print(json.dumps({"events": before, "hooked": len(events) > len(before), "sources": sources}))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Types, and defaults of some, that inference from text and pydantic must agree on."""
+"""Types and defaults for which inference from source text must agree with pydantic."""
 
 __all__ = ["DEFAULTS", "TYPES"]
 

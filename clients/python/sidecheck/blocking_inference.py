@@ -25,7 +25,7 @@ class BlockingInferenceClient:
         source: str | bytes,
         *,
         functions: Sequence[str] = (),
-        on_unsupported: OnUnsupported = "refuse",
+        on_unsupported: OnUnsupported = "error",
         injected_types: Sequence[str] = (),
         injected_parameters: Sequence[str] = (),
         timeout: float | None = None,

@@ -34,7 +34,7 @@ class InferenceClient:
         source: str | bytes,
         *,
         functions: Sequence[str] = (),
-        on_unsupported: OnUnsupported = "refuse",
+        on_unsupported: OnUnsupported = "error",
         injected_types: Sequence[str] = (),
         injected_parameters: Sequence[str] = (),
         timeout: float | None = None,
@@ -46,7 +46,7 @@ class InferenceClient:
         functions of the module. Parameters of *injected_types* (beside ``Context`` and the
         like) and *injected_parameters* are no arguments. What the text alone does not tell
         is a diagnostic: a tool with an error is not among those that are returned, unless
-        *on_unsupported* is ``"admit_anything"``.
+        *on_unsupported* is ``"any"``.
         """
         text = Source(
             text=source,

@@ -11,7 +11,7 @@ __all__ = ["Diagnostic", "Inferred", "InferredTool", "OnUnsupported", "Source"]
 
 #: What becomes of an annotation that cannot be turned into a schema: its tool is not
 #: inferred, or anything is admitted in its place. A diagnostic says which, and why.
-OnUnsupported: TypeAlias = Literal["refuse", "admit_anything"]
+OnUnsupported: TypeAlias = Literal["error", "any"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +27,7 @@ class Source:
     #: The functions, by name, of a method ``Class.method``. () means those with a decorator
     #: called ``tool``, or, if there is none, the public functions of the module.
     functions: Sequence[str] = ()
-    on_unsupported: OnUnsupported = "refuse"
+    on_unsupported: OnUnsupported = "error"
     #: Types, by name, whose parameters are no arguments, beside ``Context`` and the like.
     injected_types: Sequence[str] = ()
     #: Parameters, by name, that are no arguments.

@@ -15,10 +15,10 @@ from sidecheck_server.cli.options import FILE, examples, form_option
 from sidecheck_server.cli.reports import STYLES, counted, in_json
 from sidecheck_server.cli.rows import Row, page_width, printable, write_rows
 from sidecheck_server.core.errors import RequestError
-from sidecheck_server.core.infer.words import (
+from sidecheck_server.core.infer.types import (
     Diagnostic,
     InferenceOptions,
-    Inferred,
+    InferenceResult,
     InferredTool,
     OnUnsupported,
 )
@@ -84,9 +84,7 @@ def infer(
     text = read_input(file)
     options = InferenceOptions(
         functions=functions,
-        on_unsupported=(
-            OnUnsupported.ADMIT_ANYTHING if on_unsupported == "any" else OnUnsupported.REFUSE
-        ),
+        on_unsupported=OnUnsupported(on_unsupported),
         injected_types=injected_types,
     )
     try:
@@ -100,7 +98,7 @@ _END_OF_LINE = re.compile(rb"\r\n|\r|\n")
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
-def _write(form: str, file: str, text: bytes, inferred: Inferred) -> bool:
+def _write(form: str, file: str, text: bytes, inferred: InferenceResult) -> bool:
     """Write the tools and diagnostics; return whether there is no error."""
     if form == "json":
         output = {
@@ -131,21 +129,21 @@ def _diagnostic_object(diagnostic: Diagnostic) -> dict[str, Any]:
         "code": diagnostic.code,
         "severity": diagnostic.severity.value,
         "message": diagnostic.message,
-        "line": diagnostic.place.line,
-        "column": diagnostic.place.column,
-        "end_line": diagnostic.place.end_line,
-        "end_column": diagnostic.place.end_column,
+        "line": diagnostic.location.line,
+        "column": diagnostic.location.column,
+        "end_line": diagnostic.location.end_line,
+        "end_column": diagnostic.location.end_column,
         "function": diagnostic.function,
         "parameter": diagnostic.parameter,
     }
 
 
-def _rows(source: Source, inferred: Inferred) -> Iterator[Row]:
+def _rows(source: Source, inferred: InferenceResult) -> Iterator[Row]:
     width = page_width(aside=True)
     starts = [0, *(match.end() for match in _END_OF_LINE.finditer(source.text))]
     for diagnostic in inferred.diagnostics:
         style = STYLES[diagnostic.severity]
-        place = diagnostic.place
+        place = diagnostic.location
         location = f"{printable(source.name)}:"
         location += f"{place.line}:{place.column}:" if place.line else ""
         message = printable(diagnostic.message)
@@ -163,7 +161,7 @@ def _rows(source: Source, inferred: Inferred) -> Iterator[Row]:
 
 
 def _finding(source: Source, diagnostic: Diagnostic, starts: list[int]) -> Finding:
-    place = diagnostic.place
+    place = diagnostic.location
     start = _offset(source.text, starts, place.line, place.column)
     end = _offset(source.text, starts, place.end_line, place.end_column)
     return Finding(
@@ -193,7 +191,7 @@ def _no_tools(file: str) -> Row:
     return Row(((printable(file), "bold"), (message, "")))
 
 
-def _summary(inferred: Inferred) -> Row:
+def _summary(inferred: InferenceResult) -> Row:
     severities = [diagnostic.severity for diagnostic in inferred.diagnostics]
     errors, warnings = severities.count(Severity.ERROR), severities.count(Severity.WARNING)
     parts = [counted(len(inferred.tools), "tool")]

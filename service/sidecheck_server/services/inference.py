@@ -3,13 +3,13 @@
 from collections.abc import Awaitable, Callable
 
 from sidecheck_server.core.errors import ErrorReason, RequestError
-from sidecheck_server.core.infer.words import InferenceOptions, Inferred
+from sidecheck_server.core.infer.types import InferenceOptions, InferenceResult
 from sidecheck_server.core.limits import Limits, exceeded
 
 __all__ = ["InferLong", "Inferrer"]
 
 #: Infers the tools of a source text in a worker.
-InferLong = Callable[[bytes, InferenceOptions], Awaitable[Inferred]]
+InferLong = Callable[[bytes, InferenceOptions], Awaitable[InferenceResult]]
 
 
 class Inferrer:
@@ -20,7 +20,7 @@ class Inferrer:
         self._limits = limits
         self._allowed = allowed
 
-    async def infer(self, source: bytes, options: InferenceOptions) -> Inferred:
+    async def infer(self, source: bytes, options: InferenceOptions) -> InferenceResult:
         """Return the definitions of the tools of *source*, which is parsed and never run.
 
         Raises:

@@ -9,7 +9,7 @@ from sidecheck_server.core.convert.forms import Form
 from sidecheck_server.core.convert.words import ConversionOptions, ModelApi
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.evaluate import EvaluationOptions, judge
-from sidecheck_server.core.infer.words import InferenceOptions, Inferred
+from sidecheck_server.core.infer.types import InferenceOptions, InferenceResult
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.check import Checked
 from sidecheck_server.core.mcp.subjects import CheckRequest
@@ -59,7 +59,7 @@ class InProcessWorker:
         """Convert the tool definition *text*."""
         return _unwrap(convert_here(text, documents, api, options, self._limits))
 
-    async def infer(self, source: bytes, options: InferenceOptions) -> Inferred:
+    async def infer(self, source: bytes, options: InferenceOptions) -> InferenceResult:
         """Infer the tools in *source*."""
         return _unwrap(infer_here(source, options, self._limits))
 

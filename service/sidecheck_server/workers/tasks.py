@@ -16,8 +16,8 @@ from sidecheck_server.core.convert.tools import form_of
 from sidecheck_server.core.convert.words import ConversionOptions, ModelApi
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.evaluate import EvaluationOptions, judge
-from sidecheck_server.core.infer.inferring import infer_tools
-from sidecheck_server.core.infer.words import InferenceOptions, Inferred
+from sidecheck_server.core.infer.infer import infer_tools
+from sidecheck_server.core.infer.types import InferenceOptions, InferenceResult
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.check import Checked, check
 from sidecheck_server.core.mcp.protocol_schemas import Surfaces, compile_protocol_schemas
@@ -101,7 +101,9 @@ def convert_here(
         return refusal
 
 
-def infer_here(source: bytes, options: InferenceOptions, limits: Limits) -> Inferred | RequestError:
+def infer_here(
+    source: bytes, options: InferenceOptions, limits: Limits
+) -> InferenceResult | RequestError:
     """Infer the definitions of the tools in *source*."""
     try:
         return infer_tools(source, options, limits)

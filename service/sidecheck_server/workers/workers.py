@@ -11,7 +11,7 @@ from sidecheck_server.core.convert.forms import Form
 from sidecheck_server.core.convert.words import ConversionOptions, ModelApi
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.evaluate import EvaluationOptions
-from sidecheck_server.core.infer.words import InferenceOptions, Inferred
+from sidecheck_server.core.infer.types import InferenceOptions, InferenceResult
 from sidecheck_server.core.limits import Limits, exceeded
 from sidecheck_server.core.mcp.check import Checked
 from sidecheck_server.core.mcp.subjects import CheckRequest
@@ -110,7 +110,7 @@ class Workers:
         task = (convert_here, text, documents, api, options, self._limits)
         return await self._run(what, bound, _do_nothing, *task)
 
-    async def infer(self, source: bytes, options: InferenceOptions) -> Inferred:
+    async def infer(self, source: bytes, options: InferenceOptions) -> InferenceResult:
         """Infer the definitions of the tools in *source* in a worker.
 
         Raises:

@@ -1,4 +1,4 @@
-"""Calls with the arguments of a request: judged as JSON, handed over as Python values."""
+"""Calls with the arguments of a request: validated as JSON, converted to Python values."""
 
 import datetime as dt
 import json
@@ -26,7 +26,7 @@ from sidecheck.inference import (
     tool_definition,
     validate_arguments,
 )
-from sidecheck.inference.outputs import InvalidResult
+from sidecheck.inference.output_schema import InvalidResult
 
 
 class Colour(Enum):
@@ -44,8 +44,8 @@ class Shape(BaseModel):
     note: str | None = None
 
 
-def taking(annotation: Any) -> Any:
-    """Return a tool that gives back its one argument."""
+def echo_tool(annotation: Any) -> Any:
+    """Return a tool that returns its argument ``x`` of that type."""
 
     def echo(x: Any) -> Any:
         return x
@@ -76,11 +76,11 @@ def taking(annotation: Any) -> Any:
         ([Point(1)], Sequence[Point], [{"x": 1}]),
     ],
 )
-def test_arguments_become_what_the_function_takes(
+def test_arguments_are_converted_to_the_types_of_the_function(
     expected: Any, annotation: Any, sent: Any
 ) -> None:
-    got = call_tool(taking(annotation), {"x": sent})
-    assert (expected, type(expected)) == (got, type(got))
+    value = call_tool(echo_tool(annotation), {"x": sent})
+    assert (expected, type(expected)) == (value, type(value))
 
 
 @pytest.mark.parametrize(
@@ -105,21 +105,21 @@ def test_arguments_become_what_the_function_takes(
         ([("", "/arguments/x is of type Point, which JSON cannot express")], Point, Point(1)),
     ],
 )
-def test_what_the_function_does_not_take_is_told_by_place(
+def test_invalid_arguments_are_violations_with_a_location(
     expected: list[tuple[str, str]], annotation: Any, sent: Any
 ) -> None:
     with pytest.raises(InvalidArguments) as caught:
-        call_tool(taking(annotation), {"x": sent})
-    assert expected == [(one.pointer, one.message) for one in caught.value.violations]
+        call_tool(echo_tool(annotation), {"x": sent})
+    assert expected == [
+        (violation.instance_location, violation.message) for violation in caught.value.violations
+    ]
 
 
-def test_arguments_are_those_of_the_signature() -> None:
+def test_missing_and_unknown_arguments_are_violations() -> None:
     with pytest.raises(InvalidArguments) as caught:
-        call_tool(taking(int), {"y/": 1})
+        call_tool(echo_tool(int), {"y/": 1})
     assert (
-        "Invalid arguments for tool 'echo':\n"
-        "- arguments: 'x' is required\n"
-        "- /y~1: no argument is called so"
+        "Invalid arguments for tool 'echo':\n- arguments: 'x' is required\n- /y~1: unknown argument"
     ) == str(caught.value)
 
 
@@ -134,12 +134,12 @@ def test_arguments_are_those_of_the_signature() -> None:
         (None, "null", int | None, "null"),
     ],
 )
-def test_a_string_is_read_as_json_where_it_is_invalid(
+def test_an_invalid_string_is_decoded_as_json(
     expected: Any, read_as: str, annotation: Any, sent: str
 ) -> None:
-    """And told of."""
-    got = validate_arguments(taking(annotation), {"x": sent})
-    assert ({"x": expected}, (ArgumentChange("/x", read_as),)) == (got.values, got.changes)
+    """The change is reported."""
+    valid = validate_arguments(echo_tool(annotation), {"x": sent})
+    assert ({"x": expected}, (ArgumentChange("/x", read_as),)) == (valid.values, valid.changes)
 
 
 @pytest.mark.parametrize(
@@ -156,8 +156,8 @@ def test_a_string_is_read_as_json_where_it_is_invalid(
     ],
 )
 def test_a_valid_string_stays_as_it_is(annotation: Any, sent: Any) -> None:
-    got = validate_arguments(taking(annotation), {"x": sent})
-    assert ({"x": sent}, ()) == (got.values, got.changes)
+    valid = validate_arguments(echo_tool(annotation), {"x": sent})
+    assert ({"x": sent}, ()) == (valid.values, valid.changes)
 
 
 @tool(validate=True)
@@ -171,27 +171,27 @@ def order(
     return {"item": item, "count": count, "tags": tags, "notes": notes}
 
 
-def told(item: str, count: int = 2, tags: Any = (), **notes: int) -> dict[str, Any]:
-    """Return what `order` says of its arguments."""
+def order_result(item: str, count: int = 2, tags: Any = (), **notes: int) -> dict[str, Any]:
+    """Return the result of `order` for these arguments."""
     return {"item": item, "count": count, "tags": list(tags), "notes": notes}
 
 
 @pytest.mark.parametrize(
     ("expected", "sent"),
     [
-        (told("a"), {"$item": "a"}),
-        (told("a", 5, ["b"]), {"$item": "a", "count": 5, "tags": ["b"]}),
-        (told("a", left=1), {"$item": "a", "left": 1}),
-        (told("a", left=1), {"$item": "a", "left": "1"}),
+        (order_result("a"), {"$item": "a"}),
+        (order_result("a", 5, ["b"]), {"$item": "a", "count": 5, "tags": ["b"]}),
+        (order_result("a", left=1), {"$item": "a", "left": 1}),
+        (order_result("a", left=1), {"$item": "a", "left": "1"}),
     ],
 )
-def test_fields_make_defaults_and_further_arguments_have_a_type(
+def test_defaults_of_fields_and_typed_additional_arguments(
     expected: Any, sent: dict[str, Any]
 ) -> None:
     assert expected == call_tool(order, sent)
 
 
-def test_fields_make_defaults_where_nothing_is_judged() -> None:
+def test_defaults_of_fields_without_validation() -> None:
     @tool
     def plain(
         a: int = Field(3, validation_alias=AliasChoices("A", "first")),
@@ -203,17 +203,19 @@ def test_fields_make_defaults_where_nothing_is_judged() -> None:
     assert [(3, 4), (1, 5)] == [call_tool(plain, {}), call_tool(plain, {"A": 1, "B": 5})]
 
 
-def test_a_call_in_python_is_judged_too() -> None:
-    assert told("a", 3, left=1) == order("a", 3, left=1)
-    assert told("a") == order(item="a")
+def test_a_call_in_python_is_validated_too() -> None:
+    assert order_result("a", 3, left=1) == order("a", 3, left=1)
+    assert order_result("a") == order(item="a")
     with pytest.raises(InvalidArguments) as caught:
         order("a", 0, left="x")  # type: ignore[arg-type]
-    assert ["/count", "/left"] == [one.pointer for one in caught.value.violations]
+    assert ["/count", "/left"] == [
+        violation.instance_location for violation in caught.value.violations
+    ]
     with pytest.raises(TypeError, match="missing a required argument: 'item'"):
         order()  # type: ignore[call-arg]
 
 
-def test_values_stay_unjudged_unless_asked() -> None:
+def test_calls_are_not_validated_by_default() -> None:
     @tool
     def echo(x: int) -> Any:
         return x
@@ -232,12 +234,12 @@ async def test_coroutine_functions_are_awaited() -> None:
 
     assert 2 == await later(1)
     assert 3 == await acall_tool(later, {"x": "2"})
-    assert told("a") == await acall_tool(order, {"$item": "a"})
+    assert order_result("a") == await acall_tool(order, {"$item": "a"})
     with pytest.raises(TypeError, match="await acall_tool"):
         call_tool(later, {"x": 1})
 
 
-def test_results_are_written_by_their_schema() -> None:
+def test_results_are_dumped_by_their_schema() -> None:
     @tool
     def shape() -> Shape:
         return Shape(at=[Point(1, 2)])
@@ -256,7 +258,7 @@ def test_results_are_written_by_their_schema() -> None:
         ("'utf-8' codec can't decode byte 0xff in position 0: invalid utf-8", {"b": b"\xff"}),
     ],
 )
-def test_what_json_cannot_tell_is_no_result(expected: str, value: dict[str, Any]) -> None:
+def test_a_result_without_a_json_form_is_invalid(expected: str, value: dict[str, Any]) -> None:
     class Row(TypedDict, total=False):
         a: float
         b: Any
@@ -267,12 +269,12 @@ def test_what_json_cannot_tell_is_no_result(expected: str, value: dict[str, Any]
 
     with pytest.raises(InvalidResult) as caught:
         dump_result(row, value)
-    assert f"the result is not what the schema admits: {expected}" == str(caught.value)
+    assert f"the result violates the output schema: {expected}" == str(caught.value)
 
 
 @tool
 def half() -> float:
-    """Return what JSON cannot express."""
+    """Return a value that JSON cannot express."""
     return float("nan")
 
 
@@ -281,10 +283,12 @@ SCALARS = st.sampled_from([int, float, bool, str, None, Colour, dt.date, Literal
 ANNOTATIONS = st.recursive(
     SCALARS,
     lambda inner: st.one_of(
-        inner.map(lambda one: list[one]),  # type: ignore[valid-type]
-        inner.map(lambda one: dict[str, one]),  # type: ignore[valid-type]
-        st.tuples(inner, inner).map(lambda two: two[0] | two[1] if two[0] is not None else two[1]),
-        st.tuples(inner, inner).map(lambda two: tuple[two[0], two[1]]),  # type: ignore[valid-type]
+        inner.map(lambda item: list[item]),  # type: ignore[valid-type]
+        inner.map(lambda item: dict[str, item]),  # type: ignore[valid-type]
+        st.tuples(inner, inner).map(
+            lambda pair: pair[0] | pair[1] if pair[0] is not None else pair[1]
+        ),
+        st.tuples(inner, inner).map(lambda pair: tuple[pair[0], pair[1]]),  # type: ignore[valid-type]
     ),
     max_leaves=4,
 )
@@ -303,16 +307,16 @@ JSON = st.recursive(
 
 @settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 @given(ANNOTATIONS, st.lists(JSON, min_size=1, max_size=8))
-def test_the_schema_and_the_judgement_agree(annotation: Any, values: list[Any]) -> None:
-    """What the one admits the other takes unchanged, and the other way round."""
-    made = taking(annotation)
-    schema = tool_definition(made)["inputSchema"]
+def test_the_schema_and_the_validation_agree(annotation: Any, values: list[Any]) -> None:
+    """The schema admits exactly the arguments that are valid without changes."""
+    echo = echo_tool(annotation)
+    schema = tool_definition(echo)["inputSchema"]
     Draft202012Validator.check_schema(schema)
     checker = Draft202012Validator(schema, format_checker=Draft202012Validator.FORMAT_CHECKER)
     for value in values:
         sent = json.loads(json.dumps({"x": value}))
         try:
-            taken = not validate_arguments(made, sent).changes
+            is_valid = not validate_arguments(echo, sent).changes
         except InvalidArguments:
-            taken = False
-        assert checker.is_valid(sent) == taken, (schema, sent)
+            is_valid = False
+        assert checker.is_valid(sent) == is_valid, (schema, sent)

@@ -1,4 +1,4 @@
-"""What can be made a tool, and where its names are looked up."""
+"""Callables that can be made tools, and the scope of their annotations."""
 
 import functools
 from collections.abc import Callable
@@ -14,13 +14,13 @@ INTEGER = {"type": "integer"}
 
 
 class Colour(Enum):
-    """What paint has."""
+    """A colour of paint."""
 
     RED = "red"
 
 
 class Shop:
-    """Somewhere."""
+    """A class with tools."""
 
     def sell(self, item: str) -> int:
         return len(item)
@@ -48,7 +48,7 @@ def power(base: int, exponent: int) -> int:
     return base * exponent
 
 
-def passed_on(function: Callable[..., Any]) -> Callable[..., Any]:
+def wrapped(function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(function)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         return function(*args, **kwargs)
@@ -60,7 +60,7 @@ def passed_on(function: Callable[..., Any]) -> Callable[..., Any]:
     ("expected", "target"),
     [
         (("power", {"base": INTEGER, "exponent": INTEGER}), power),
-        (("power", {"base": INTEGER, "exponent": INTEGER}), passed_on(power)),
+        (("power", {"base": INTEGER, "exponent": INTEGER}), wrapped(power)),
         (("power", {"exponent": INTEGER}), functools.partial(power, 2)),
         (
             ("power", {"base": INTEGER, "exponent": {**INTEGER, "default": 2}}),
@@ -72,7 +72,7 @@ def passed_on(function: Callable[..., Any]) -> Callable[..., Any]:
         (("sell", {"item": STRING}), functools.partial(Shop().sell)),
     ],
 )
-def test_whatever_can_be_called_can_be_a_tool(expected: Any, target: Any) -> None:
+def test_a_callable_can_be_made_a_tool(expected: Any, target: Any) -> None:
     definition = tool_definition(infer_tool(target))
     name, properties = definition["name"], definition["inputSchema"]["properties"]
     assert expected == (name, properties)
@@ -91,7 +91,7 @@ def test_methods_are_decorated_in_their_class(expected: Any, function: Any) -> N
     assert expected == tool_definition(function)["inputSchema"]["properties"]
 
 
-def test_names_are_looked_up_where_the_tool_is_made() -> None:
+def test_names_are_resolved_where_the_tool_is_made() -> None:
     class Local(BaseModel):
         n: int
 
@@ -99,16 +99,16 @@ def test_names_are_looked_up_where_the_tool_is_made() -> None:
         Inner = Local
 
         @tool
-        def use(self, one: "Local", other: "Inner") -> "Local | None":  # type: ignore[valid-type]
-            return one
+        def use(self, first: "Local", second: "Inner") -> "Local | None":  # type: ignore[valid-type]
+            return first
 
-    assert {"one", "other"} == set(tool_definition(Holder.use)["inputSchema"]["properties"])
+    assert {"first", "second"} == set(tool_definition(Holder.use)["inputSchema"]["properties"])
 
 
 def paint(x: "Colour", y: "int") -> None: ...
 
 
-def test_who_makes_a_tool_of_a_function_does_not_change_its_names() -> None:
-    Colour = int = str  # noqa: A001, N806, F841  (what is not looked up)
+def test_names_of_the_caller_do_not_shadow_those_of_the_function() -> None:
+    Colour = int = str  # noqa: A001, N806, F841  (must not be resolved)
     properties = tool_definition(infer_tool(paint))["inputSchema"]["properties"]
     assert {"x": {"$ref": "#/$defs/Colour"}, "y": INTEGER} == properties

@@ -1,4 +1,4 @@
-"""What functions become: schemas, descriptions, and what is told beside them."""
+"""Definitions of functions: schemas, descriptions, and warnings."""
 
 import datetime as dt
 from collections.abc import Callable, Sequence
@@ -24,7 +24,7 @@ INTEGER_FIELD = {"type": "object", "properties": {"width": INTEGER}, "required":
 
 
 class Colour(Enum):
-    """What paint has."""
+    """A colour of paint."""
 
     RED = "red"
     BLUE = "blue"
@@ -65,7 +65,7 @@ class TextContent:
     text: str
 
 
-# Beside a function, a class of this name would be what it says.
+# In the module of the function, a class of this name would be data.
 TextContent.__module__ = "mcp_types"
 
 
@@ -75,14 +75,14 @@ class ImageContent:
 
 
 def arguments_of(function: Callable[..., Any], **options: Any) -> Any:
-    """Return the properties that a function's arguments become."""
+    """Return the properties of the input schema of a function."""
     return tool_definition(infer_tool(function, **options))["inputSchema"]["properties"]
 
 
-def told_of(function: Callable[..., Any], **options: Any) -> list[tuple[str, str]]:
-    """Return the codes that are told of a function, with the parameters."""
+def warnings_of(function: Callable[..., Any], **options: Any) -> list[tuple[str, str]]:
+    """Return the codes and parameters of the warnings about a function."""
     config = tool_config(infer_tool(function, **options))
-    return [(one.code, one.parameter) for one in config.diagnostics]
+    return [(warning.code, warning.parameter) for warning in config.diagnostics]
 
 
 def annotated(annotation: Any, default: Any = ...) -> Callable[..., Any]:
@@ -130,7 +130,7 @@ def test_a_parameter_is_described_by_its_type(expected: Any, annotation: Any) ->
 
 
 @pytest.mark.parametrize(
-    ("expected", "told", "annotation", "default"),
+    ("expected", "codes", "annotation", "default"),
     [
         (3, [], int, 3),
         ("red", [], Colour, Colour.RED),
@@ -150,18 +150,18 @@ def test_a_parameter_is_described_by_its_type(expected: Any, annotation: Any) ->
         (..., [], list[int], Field(default_factory=list)),
     ],
 )
-def test_a_default_is_told_as_json_or_left_out(
-    expected: Any, told: list[str], annotation: Any, default: Any
+def test_a_default_is_written_as_json_or_omitted(
+    expected: Any, codes: list[str], annotation: Any, default: Any
 ) -> None:
-    made = infer_tool(annotated(annotation, default))
-    schema = tool_definition(made)["inputSchema"]
+    tool_function = infer_tool(annotated(annotation, default))
+    schema = tool_definition(tool_function)["inputSchema"]
     assert expected == schema["properties"]["x"].get("default", ...)
     assert "required" not in schema
-    assert told == [one.code for one in tool_config(made).diagnostics]
+    assert codes == [warning.code for warning in tool_config(tool_function).diagnostics]
 
 
-def test_parameters_may_be_called_as_keywords_are() -> None:
-    """Nothing in a schema is taken for what it is not."""
+def test_parameters_may_have_the_names_of_keywords() -> None:
+    """Properties are not taken for keywords."""
 
     def awkward(
         title: str,
@@ -185,14 +185,14 @@ def test_parameters_may_be_called_as_keywords_are() -> None:
     assert STRING == schema["properties"]["title"]
 
 
-def test_an_unannotated_parameter_admits_anything_and_is_told_of() -> None:
+def test_an_unannotated_parameter_admits_any_value_with_a_warning() -> None:
     def loose(x, *, y=3): ...  # type: ignore[no-untyped-def]
 
     assert {"x": {}, "y": {"default": 3}} == arguments_of(loose)
-    assert [("MISSING_ANNOTATION", "x"), ("MISSING_ANNOTATION", "y")] == told_of(loose)
+    assert [("MISSING_ANNOTATION", "x"), ("MISSING_ANNOTATION", "y")] == warnings_of(loose)
 
 
-def test_recursion_keeps_its_definition_and_an_inlined_root() -> None:
+def test_a_recursive_root_is_inlined_and_keeps_its_definition() -> None:
     def grow(tree: Tree, old: Old | None = None) -> Tree:
         return tree
 
@@ -216,8 +216,8 @@ def test_recursion_keeps_its_definition_and_an_inlined_root() -> None:
     assert {**tree, "$defs": {"Tree": tree}} == definition["outputSchema"]
 
 
-def test_results_are_described_as_they_are_written() -> None:
-    """By alias, with what is computed; what the author called things stays."""
+def test_results_are_described_as_they_are_serialized() -> None:
+    """By alias, with computed fields; titles of the author are kept."""
 
     def read(book: Book) -> Book:
         return book
@@ -268,7 +268,7 @@ class Shown(BaseModel):
         ({"anyOf": [{"type": "array", "items": {}}, INTEGER]}, list[Any] | int),
         (INTEGER_FIELD, ImageContent),
         (STRING, str),
-        ({"type": "string", "enum": ["red", "blue"], "description": "What paint has."}, Colour),
+        ({"type": "string", "enum": ["red", "blue"], "description": "A colour of paint."}, Colour),
         ({"type": "integer", "enum": [1]}, Size),
         ({"type": "object", "additionalProperties": True}, dict[str, Any]),
         ({"type": "array", "items": INTEGER}, list[int]),
@@ -278,22 +278,25 @@ class Shown(BaseModel):
         ),
     ],
 )
-def test_a_result_is_described_unless_it_is_content(expected: Any, annotation: Any) -> None:
+def test_a_result_has_a_schema_unless_it_is_content(expected: Any, annotation: Any) -> None:
     def give() -> None: ...
 
     give.__annotations__["return"] = annotation
     assert expected == tool_definition(infer_tool(give)).get("outputSchema")
 
 
-def test_the_order_of_a_union_is_the_function_s_own() -> None:
-    """Whatever equal types others have."""
+def test_the_order_of_a_union_is_that_of_the_annotation() -> None:
+    """Even if another annotation has an equal type."""
 
-    def one(x: int | str, *, y: int | str = 1, **z: int | str) -> None: ...
-    def other(x: str | int, *, y: str | int = 1, **z: str | int) -> None: ...
+    def integer_first(x: int | str, *, y: int | str = 1, **z: int | str) -> None: ...
+    def string_first(x: str | int, *, y: str | int = 1, **z: str | int) -> None: ...
 
-    for function, wanted in ((one, [INTEGER, STRING]), (other, [STRING, INTEGER])):
+    for function, branches in (
+        (integer_first, [INTEGER, STRING]),
+        (string_first, [STRING, INTEGER]),
+    ):
         schema = tool_definition(infer_tool(function))["inputSchema"]
-        assert [wanted] * 3 == [
+        assert [branches] * 3 == [
             schema["properties"]["x"]["anyOf"],
             schema["properties"]["y"]["anyOf"],
             schema["additionalProperties"]["anyOf"],

@@ -1,11 +1,12 @@
-"""The examples of tools from functions, made tools by running their source.
+"""The shared cases of inference, made tools by running their source.
 
-The server infers the same from the text alone, and is held to the same file.
+The server infers the same from the source text alone; tests/core/infer/test_cases.py runs
+the same files.
 """
 
 import json
 import linecache
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import count
 from types import ModuleType
 from typing import Any
@@ -16,28 +17,26 @@ from sidecheck.tool_functions import ATTRIBUTE
 from support.shared_material import REPOSITORY
 
 _FOLDER = REPOSITORY / "tests" / "cases" / "infer"
-_EXAMPLES = [
+_CASES = [
     pytest.param(case, id=case["name"])
-    for case in json.loads((_FOLDER / "examples.json").read_text())["cases"]
+    for file in ("examples.json", "docstrings.json")
+    for case in json.loads((_FOLDER / file).read_text())["cases"]
 ]
 _numbers = count()
 
 
 @pytest.fixture
-def ran() -> Iterator[Any]:
-    """Return what runs a source and returns its names, its lines known to tracebacks."""
+def run_source() -> Iterator[Callable[[str], dict[str, Any]]]:
+    """Return a function that runs a source and returns its names."""
     files: list[str] = []
 
     def run(source: str) -> dict[str, Any]:
-        files.append(f"<example {next(_numbers)}>")
-        linecache.cache[files[-1]] = (
-            len(source),
-            None,
-            source.splitlines(keepends=True),
-            files[-1],
-        )
+        file = f"<example {next(_numbers)}>"
+        files.append(file)
+        # Diagnostics take their lines from here.
+        linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
         module = ModuleType("example")
-        exec(compile(source, files[-1], "exec", dont_inherit=True), vars(module))
+        exec(compile(source, file, "exec", dont_inherit=True), vars(module))
         return vars(module)
 
     yield run
@@ -45,19 +44,20 @@ def ran() -> Iterator[Any]:
         del linecache.cache[file]
 
 
-@pytest.mark.parametrize("case", _EXAMPLES)
-def test_an_example_is_what_the_case_says(case: dict[str, Any], ran: Any) -> None:
-    """Its definitions in their order, and what is told: the code and, of an error, the line."""
-    tools, told = [], []
+@pytest.mark.parametrize("case", _CASES)
+def test_a_case(case: dict[str, Any], run_source: Callable[[str], dict[str, Any]]) -> None:
+    """Definitions in order, and the code and line of diagnostics."""
+    definitions, diagnostics = [], []
     try:
-        names = ran(case["source"])
+        names = run_source(case["source"])
     except InferenceError as error:
-        told.append([error.code, error.line])
+        diagnostics.append([error.code, error.line])
         names = {}
-    for one in names.values():
-        if hasattr(one, ATTRIBUTE):
-            tools.append(tool_definition(one))
-            told += [[found.code, found.line] for found in tool_config(one).diagnostics]
-    wanted = case["want"]
-    assert wanted["tools"] == tools
-    assert [found[:2] for found in wanted["diagnostics"]] == told
+    for value in names.values():
+        if hasattr(value, ATTRIBUTE):
+            definitions.append(tool_definition(value))
+            config = tool_config(value)
+            diagnostics += [[warning.code, warning.line] for warning in config.diagnostics]
+    want = case["want"]
+    assert want["tools"] == definitions
+    assert [diagnostic[:2] for diagnostic in want["diagnostics"]] == diagnostics

@@ -1,4 +1,4 @@
-"""Definitions stay what they were, and are known by their digests."""
+"""Definitions are immutable, and their fingerprints are the digests of the service."""
 
 from typing import Any
 
@@ -10,8 +10,8 @@ from sidecheck.inference.fingerprints import fingerprint_of
 from sidecheck_server.core.digests import digest_of
 
 
-def test_a_definition_stays_what_it_was() -> None:
-    """Copies may be changed, and the digest is that by which the service knows it."""
+def test_a_definition_cannot_be_modified() -> None:
+    """Only copies are returned, and the fingerprint is the digest of the service."""
 
     @tool(cache_ttl=2.5, category="sums", read_only=False)
     def add(a: int, b: float = 1e-7) -> int:

@@ -1,4 +1,4 @@
-"""Parameters that the server fills in, and that no argument reaches."""
+"""Injected parameters, which no argument of a call reaches."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -28,79 +28,79 @@ T = TypeVar("T")
 
 
 class Database:
-    """What a server has."""
+    """A resource of the server."""
 
     def __init__(self, name: str = "provided") -> None:
         self.name = name
 
 
 class Replica(Database):
-    """Another of its kind."""
+    """A derived resource."""
 
 
 class Session(Generic[T]):
-    """Known only where it is named."""
+    """Injected only where it is marked or listed."""
 
 
 injectable(Database, Database)
 
 
 @dataclass
-class Shelf:
+class StaticResources:
     """Resources by type."""
 
-    holds: dict[type, Any]
+    by_type: dict[type, Any]
 
-    def resolve(self, wanted: type[Any], /) -> Any:
-        return self.holds[wanted]
+    def resolve(self, resource_type: type[Any], /) -> Any:
+        return self.by_type[resource_type]
 
 
-def in_context(x: int, ctx: "Context[int]") -> None: ...
+def with_context(x: int, ctx: "Context[int]") -> None: ...
 def by_type(x: int, db: Database) -> None: ...
-def by_kind(x: int, db: Replica | None = None) -> None: ...
-def by_mark(x: int, s: Annotated[Session[int], Injected]) -> None: ...
+def by_derived_type(x: int, db: Replica | None = None) -> None: ...
+def by_marker(x: int, s: Annotated[Session[int], Injected]) -> None: ...
 def by_default(x: int, s: Session[int] = Injected()) -> None: ...  # noqa: B008  (what is tested)
-def named(x: int, s: Session[int]) -> None: ...
-def rooted(x: int, project_root: Path) -> None: ...
-def settled(x: int, git_path: str) -> None: ...
+def by_option(x: int, s: Session[int]) -> None: ...
+def with_root(x: int, project_root: Path) -> None: ...
+def with_setting(x: int, git_path: str) -> None: ...
 
 
 @pytest.mark.parametrize(
     ("function", "options"),
     [
-        (in_context, {}),
+        (with_context, {}),
         (by_type, {}),
-        (by_kind, {}),
-        (by_mark, {}),
+        (by_derived_type, {}),
+        (by_marker, {}),
         (by_default, {}),
-        (named, {"injected": ["s"]}),
-        (named, {"injected": [Session]}),
-        (rooted, {"inject_root": True}),
-        (settled, {"inject_settings": ["git.path"]}),
+        (by_option, {"injected": ["s"]}),
+        (by_option, {"injected": [Session]}),
+        (with_root, {"inject_root": True}),
+        (with_setting, {"inject_settings": ["git.path"]}),
     ],
 )
-def test_what_the_server_fills_in_is_no_argument(
+def test_an_injected_parameter_is_no_argument(
     function: Callable[..., Any], options: dict[str, Any]
 ) -> None:
-    made = infer_tool(function, **options)
-    schema = tool_definition(made)["inputSchema"]
+    tool_function = infer_tool(function, **options)
+    schema = tool_definition(tool_function)["inputSchema"]
     assert (["x"], ["x"]) == (list(schema["properties"]), schema["required"])
-    (name,) = tool_config(made).injected
+    (name,) = tool_config(tool_function).injected
     with pytest.raises(InvalidArguments) as caught:
-        validate_arguments(made, {"x": 1, name: 2})
-    assert [f"/{name}"] == [one.pointer for one in caught.value.violations]
+        validate_arguments(tool_function, {"x": 1, name: 2})
+    assert [f"/{name}"] == [violation.instance_location for violation in caught.value.violations]
 
 
-def test_without_being_asked_nothing_is_filled_in() -> None:
+def test_injection_depends_on_the_options() -> None:
     assert ["x", "project_root"] == list(
-        tool_definition(infer_tool(rooted))["inputSchema"]["properties"]
+        tool_definition(infer_tool(with_root))["inputSchema"]["properties"]
     )
     with pytest.raises(TypeError, match="UNSUPPORTED_TYPE"):
         infer_tool(by_type, autowire=False)
 
 
 @pytest.mark.parametrize(("expected", "module"), [(["x", "c"], "shop"), (["x"], "mcp.server")])
-def test_a_model_called_context_is_an_argument_unless_a_framework_has_it(
+def test_a_model_called_context_is_an_argument_unless_a_framework_defines_it(
     expected: list[str], module: str
 ) -> None:
     model = type("Context", (BaseModel,), {"__module__": module, "__annotations__": {"n": int}})
@@ -112,23 +112,23 @@ def test_a_model_called_context_is_an_argument_unless_a_framework_has_it(
 
 
 class AContext(BaseModel, Generic[T]):
-    """What a framework has, once it says so."""
+    """Becomes a class of a framework below."""
 
 
 class ARequest(BaseModel):
     """As `AContext`."""
 
 
-for _each in (AContext, ARequest):
-    _each.__module__, _each.__name__ = "mcp.server", _each.__name__.removeprefix("A")
+for _class in (AContext, ARequest):
+    _class.__module__, _class.__name__ = "mcp.server", _class.__name__.removeprefix("A")
 
 
 class OwnContext(AContext[int]):
-    """One under it."""
+    """A derived context."""
 
 
 class OwnRequest(ARequest):
-    """Protocols call data so."""
+    """A derived request, which is data in protocols."""
 
 
 @pytest.mark.parametrize(
@@ -141,8 +141,8 @@ class OwnRequest(ARequest):
         (["x", "c"], OwnRequest),
     ],
 )
-def test_a_framework_s_context_is_no_argument(expected: list[str], annotation: Any) -> None:
-    """With parameters too, and classes under it."""
+def test_a_context_of_a_framework_is_no_argument(expected: list[str], annotation: Any) -> None:
+    """Also with type parameters, and if it is derived."""
 
     def take(x: int, c: Any) -> None: ...
 
@@ -154,12 +154,12 @@ def test_a_framework_s_context_is_no_argument(expected: list[str], annotation: A
 def status(
     short: bool, db: Database, project_root: Path, git_path: str = "git", **more: str
 ) -> list[Any]:
-    """Tell what it was called with."""
+    """Return the arguments of the call."""
     return [short, db.name, project_root, git_path, more]
 
 
 @pytest.mark.parametrize(
-    ("expected", "holds"),
+    ("expected", "resources"),
     [
         ([True, "provided", Path("r"), "git", {}], {Path: Path("r")}),
         ([True, "own", Path("r"), "git", {}], {Path: Path("r"), Database: Database("own")}),
@@ -170,28 +170,30 @@ def status(
     ],
 )
 def test_resources_come_first_then_providers_then_defaults(
-    expected: Any, holds: dict[type, Any]
+    expected: Any, resources: dict[type, Any]
 ) -> None:
-    assert expected == call_tool(status, {"short": True}, resources=Shelf(holds))
+    assert expected == call_tool(status, {"short": True}, resources=StaticResources(resources))
 
 
-def test_what_nothing_provides_is_told() -> None:
-    with pytest.raises(NotProvided, match="nothing provides 'project_root', of type Path"):
+def test_a_parameter_that_nothing_provides_is_an_error() -> None:
+    with pytest.raises(NotProvided, match="nothing provides parameter 'project_root' of type Path"):
         call_tool(status, {"short": True})
 
 
 @pytest.mark.parametrize("validate", [True, False])
-def test_no_argument_reaches_what_the_server_fills_in(validate: bool) -> None:
-    """Not even through ``**kwargs``, and where the function has a default."""
+def test_no_argument_reaches_an_injected_parameter(validate: bool) -> None:
+    """Not even through ``**kwargs``, or if the parameter has a default."""
 
     def read(path: str = "safe", **more: str) -> list[Any]:
         return [path, more]
 
-    made = infer_tool(read, injected=["path"], validate=validate)
+    tool_function = infer_tool(read, injected=["path"], validate=validate)
     sent = {"path": "/etc", "other": "o"}
     if validate:
-        with pytest.raises(InvalidArguments, match="/path: no argument is called so"):
-            call_tool(made, sent)
+        with pytest.raises(InvalidArguments, match="/path: unknown argument"):
+            call_tool(tool_function, sent)
     else:
-        assert ["safe", {"other": "o"}] == call_tool(made, sent)
-        assert ["own", {"other": "o"}] == call_tool(made, sent, resources=Shelf({str: "own"}))
+        assert ["safe", {"other": "o"}] == call_tool(tool_function, sent)
+        assert ["own", {"other": "o"}] == call_tool(
+            tool_function, sent, resources=StaticResources({str: "own"})
+        )

@@ -1,4 +1,4 @@
-"""Functions that are tools, registered with a real server."""
+"""Registration of functions that are tools with a real server."""
 
 import pytest
 from pydantic import BaseModel
@@ -10,7 +10,7 @@ from support.weather_tools import FORECAST
 
 
 class Report(BaseModel):
-    """What the weather was."""
+    """A weather report."""
 
     celsius: float
 
@@ -32,26 +32,28 @@ async def client(request: pytest.FixtureRequest, shared_server: RunningServer) -
 
 
 async def test_functions_are_registered_beside_definitions(client: Client) -> None:
-    """In the list or by themselves, and known by the fingerprints that they have here."""
+    """In the list or as arguments, under the fingerprints of the client."""
     async with client:
         try:
             mixed = await client.register("functions", [FORECAST, read_report], drop)
             alone = await client.register("functions", read_report, drop)
-            assert [Action.CREATED] * 3 == [one.action for one in mixed.outcomes]
-            assert [Action.UNCHANGED] * 2 == [one.action for one in alone.outcomes]
-            registered = {one.name: one async for one in client.list("functions")}
+            assert [Action.CREATED] * 3 == [outcome.action for outcome in mixed.outcomes]
+            assert [Action.UNCHANGED] * 2 == [outcome.action for outcome in alone.outcomes]
+            registered = {item.name: item async for item in client.list("functions")}
             assert {
                 "read_report": tool_config(read_report).fingerprint,
                 "drop_report": tool_config(drop).fingerprint,
             } == {
-                name: one.definition_digest
-                for name, one in registered.items()
+                name: item.definition_digest
+                for name, item in registered.items()
                 if name != "get_forecast"
             }
             verdict = await client.validate(
                 RegisteredTool("functions", "read_report"), {"city": 5, "week": 1}
             )
-            assert ["/city", "/week"] == [one.instance_location for one in verdict.violations]
+            assert ["/city", "/week"] == [
+                violation.instance_location for violation in verdict.violations
+            ]
         finally:
             await client.delete_all("functions")
 
@@ -63,4 +65,4 @@ async def test_a_function_that_is_no_tool_is_not_registered(client: Client) -> N
 
 
 def helper() -> None:
-    """Be no tool."""
+    """Return nothing; not a tool."""

@@ -1,4 +1,4 @@
-"""Agreement with pydantic: the same schemas, from text alone, as it writes of running code."""
+"""Agreement with pydantic: the schemas it generates from the running source."""
 
 import json
 from collections.abc import Iterator
@@ -7,32 +7,35 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from support.inference import by_pydantic, infer, running
 from support.inference_types import DEFAULTS, TYPES
-from support.inferring import by_pydantic, infer, running
 
-# What the types below are made of. Only tests run it.
+# Definitions that the types use. Only tests run it.
 PRELUDE = (Path(__file__).with_name("prelude.txt")).read_text()
 
-# Results of which a client learns nothing: they have no output schema.
-_SAYING_NOTHING: tuple[dict[str, Any], ...] = ({}, {"type": "null"})
-_EACH = [(each, "") for each in TYPES] + [(each, f" = {default}") for each, default in DEFAULTS]
+# Uninformative output schemas are omitted.
+_UNINFORMATIVE: tuple[dict[str, Any], ...] = ({}, {"type": "null"})
+_CASES = [
+    *((annotation, "") for annotation in TYPES),
+    *((annotation, f" = {default}") for annotation, default in DEFAULTS),
+]
 _SOURCE = PRELUDE + "".join(
     f"\n@tool\ndef f{number}(a: {annotation}{default}) -> {annotation}: ...\n"
-    for number, (annotation, default) in enumerate(_EACH)
+    for number, (annotation, default) in enumerate(_CASES)
 )
 
 
 @pytest.fixture(scope="module")
 def inferred() -> dict[str, dict[str, Any]]:
-    """What the text gives, by function."""
-    found = infer(_SOURCE)
-    assert () == found.diagnostics
-    return {one.function: json.loads(one.json) for one in found.tools}
+    """The inferred definitions by function."""
+    result = infer(_SOURCE)
+    assert () == result.diagnostics
+    return {tool.function: json.loads(tool.json) for tool in result.tools}
 
 
 @pytest.fixture(scope="module")
 def module() -> Iterator[ModuleType]:
-    """The text, run."""
+    """The source, run."""
     with running(_SOURCE) as module:
         yield module
 
@@ -41,25 +44,25 @@ def module() -> Iterator[ModuleType]:
     "function",
     [
         pytest.param(f"f{number}", id=f"{annotation}{default}")
-        for number, (annotation, default) in enumerate(_EACH)
+        for number, (annotation, default) in enumerate(_CASES)
     ],
 )
-def test_the_schemas_are_those_that_pydantic_writes(
+def test_the_schemas_are_those_of_pydantic(
     function: str, inferred: dict[str, dict[str, Any]], module: ModuleType
 ) -> None:
-    """Of the type as it is read, with its default, and as it is written."""
+    """For validation, with the default, and for serialization."""
     want_input, want_output = by_pydantic(module, function)
-    got = inferred[function]
+    definition = inferred[function]
 
-    assert want_input == got["inputSchema"]
-    if _says_something(want_output):
-        assert want_output == got["outputSchema"]
+    assert want_input == definition["inputSchema"]
+    if _is_informative(want_output):
+        assert want_output == definition["outputSchema"]
     else:
-        assert "outputSchema" not in got
+        assert "outputSchema" not in definition
 
 
-def _says_something(schema: dict[str, Any]) -> bool:
-    bare = schema.get("type") == "array" and schema.get("items", True) == {}
-    bare = bare or schema.get("maxItems") == 0
-    told = schema not in _SAYING_NOTHING and schema.get("format") != "binary"
-    return told and not bare
+def _is_informative(schema: dict[str, Any]) -> bool:
+    is_any_list = schema.get("type") == "array" and schema.get("items", True) == {}
+    is_any_list = is_any_list or schema.get("maxItems") == 0
+    is_specific = schema not in _UNINFORMATIVE and schema.get("format") != "binary"
+    return is_specific and not is_any_list

@@ -1,4 +1,4 @@
-"""The shared cases of inference: a source, the definitions in it, and what is amiss."""
+"""The shared cases of inference: a source, its definitions and its diagnostics."""
 
 import json
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from inference.routes import in_order
 from sidecheck_server.core.digests import digest_of
-from support.inferring import infer
+from support.inference import infer
 from support.shared_material import REPOSITORY
 
 CASES = [
@@ -18,12 +18,15 @@ CASES = [
 
 @pytest.mark.parametrize("case", CASES)
 def test_a_case(case: dict[str, Any]) -> None:
-    """Member by member, the order of properties included."""
-    found = infer(case["source"])
+    """The order of properties counts."""
+    result = infer(case["source"])
 
     want = case["want"]
-    assert in_order(want["tools"]) == in_order([json.loads(one.json) for one in found.tools])
+    assert in_order(want["tools"]) == in_order([json.loads(tool.json) for tool in result.tools])
     assert want["diagnostics"] == [
-        [one.code, one.place.line, one.place.column] for one in found.diagnostics
+        [diagnostic.code, diagnostic.location.line, diagnostic.location.column]
+        for diagnostic in result.diagnostics
     ]
-    assert [digest_of(one) for one in want["tools"]] == [one.digest for one in found.tools]
+    assert [digest_of(definition) for definition in want["tools"]] == [
+        tool.digest for tool in result.tools
+    ]

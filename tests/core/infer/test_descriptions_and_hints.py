@@ -1,9 +1,9 @@
-"""What decorators and fields say beside the types: told where it is written out, or left out."""
+"""Options of decorators and metadata of fields: read if they are literals, else omitted."""
 
 from typing import Any
 
 import pytest
-from support.inferring import definition, infer
+from support.inference import infer, infer_definition
 
 HEAD = """\
 from typing import Annotated
@@ -15,45 +15,50 @@ TEXT = "What to look for."
 """
 
 
-def test_annotations_may_have_a_name() -> None:
-    """A name of the text, for ToolAnnotations with literals."""
-    found = definition(HEAD + "@server.tool(annotations=HINTS)\ndef look(): ...\n")
-    assert {"title": "Look", "readOnlyHint": True} == found["annotations"]
+def test_annotations_may_be_an_alias() -> None:
+    """Of ToolAnnotations with literals."""
+    definition = infer_definition(HEAD + "@server.tool(annotations=HINTS)\ndef look(): ...\n")
+    assert {"title": "Look", "readOnlyHint": True} == definition["annotations"]
 
 
-def test_annotations_that_a_function_makes_are_left_out() -> None:
-    """Whatever its arguments are called; a warning says so."""
-    found = infer(HEAD + "@server.tool(annotations=hints(read_only=True))\ndef look(): ...\n")
-    assert ["UNSUPPORTED_SYNTAX"] == [one.code for one in found.diagnostics]
-    assert b"annotations" not in found.tools[0].json
+def test_annotations_returned_by_a_function_are_omitted() -> None:
+    """With a warning, whatever the names of its arguments."""
+    result = infer(HEAD + "@server.tool(annotations=hints(read_only=True))\ndef look(): ...\n")
+    assert ["UNSUPPORTED_SYNTAX"] == [diagnostic.code for diagnostic in result.diagnostics]
+    assert b"annotations" not in result.tools[0].json
 
 
-def test_results_that_are_text_alone_have_no_schema() -> None:
-    """The decorator says so by structured_output=False."""
-    found = definition(HEAD + "@server.tool(structured_output=False)\ndef look() -> str: ...\n")
-    assert "outputSchema" not in found
+def test_unstructured_results_have_no_schema() -> None:
+    """With structured_output=False."""
+    definition = infer_definition(
+        HEAD + "@server.tool(structured_output=False)\ndef look() -> str: ...\n"
+    )
+    assert "outputSchema" not in definition
 
 
-@pytest.mark.parametrize("said", ['f"What is {WHERE}."', "TEXT + WHERE", "told()"])
-def test_a_description_that_is_computed_is_left_out_with_a_warning(said: str) -> None:
-    """It admits nothing and nobody; the tool is what it is without it."""
-    source = f"{HEAD}@tool\ndef look(a: Annotated[int, Field(ge=1, description={said})]): ...\n"
-    found = infer(source)
+@pytest.mark.parametrize("expression", ['f"What is {WHERE}."', "TEXT + WHERE", "compute()"])
+def test_a_computed_description_is_omitted_with_a_warning(expression: str) -> None:
+    """It restricts nothing, so the tool is valid without it."""
+    source = (
+        f"{HEAD}@tool\ndef look(a: Annotated[int, Field(ge=1, description={expression})]): ...\n"
+    )
+    result = infer(source)
     assert [("UNSUPPORTED_SYNTAX", "warning", "a")] == [
-        (one.code, one.severity, one.parameter) for one in found.diagnostics
+        (diagnostic.code, diagnostic.severity, diagnostic.parameter)
+        for diagnostic in result.diagnostics
     ]
-    assert b'{"a":{"type":"integer","minimum":1}}' in found.tools[0].json
+    assert b'{"a":{"type":"integer","minimum":1}}' in result.tools[0].json
 
 
-def test_a_bound_that_is_computed_is_an_error() -> None:
-    """Without it, the schema would admit what the function does not."""
-    found = infer(f"{HEAD}@tool\ndef look(a: Annotated[int, Field(ge=least())]): ...\n")
-    assert () == found.tools
-    assert ["error"] == [one.severity for one in found.diagnostics]
+def test_a_computed_bound_is_an_error() -> None:
+    """Without it, the schema would admit values that the function rejects."""
+    result = infer(f"{HEAD}@tool\ndef look(a: Annotated[int, Field(ge=least())]): ...\n")
+    assert () == result.tools
+    assert ["error"] == [diagnostic.severity for diagnostic in result.diagnostics]
 
 
 @pytest.mark.parametrize(
-    ("said", "wanted"),
+    ("metadata", "want"),
     [
         ("'What to look for.'", "What to look for."),
         ("TEXT", "What to look for."),
@@ -61,38 +66,40 @@ def test_a_bound_that_is_computed_is_an_error() -> None:
         ("'A text.', Field(description='A description.')", "A description."),
     ],
 )
-def test_a_text_in_annotated_describes(said: str, wanted: str) -> None:
-    """Also under a name; the first of several; and not beside a description."""
-    found = definition(f"{HEAD}@tool\ndef look(a: Annotated[str, {said}]): ...\n")
-    assert wanted == found["inputSchema"]["properties"]["a"]["description"]
+def test_a_string_in_annotated_describes(metadata: str, want: str) -> None:
+    """Also through an alias; the first of several; a description takes precedence."""
+    definition = infer_definition(f"{HEAD}@tool\ndef look(a: Annotated[str, {metadata}]): ...\n")
+    assert want == definition["inputSchema"]["properties"]["a"]["description"]
 
 
 @pytest.mark.parametrize(
-    ("decorator", "wanted"),
+    ("decorator", "want"),
     [
         ("from sidecheck.inference import tool\n@tool(title='T')", {"annotations": {"title": "T"}}),
         ("@skill_command(title='T')", {"annotations": {"title": "T"}}),
         ("@server.tool(title='T')", {"title": "T"}),
     ],
 )
-def test_a_title_stands_where_the_decorator_puts_it(decorator: str, wanted: dict[str, Any]) -> None:
-    """Among the annotations, if it is the client's own; elsewhere it is the tool's."""
-    found = definition(f"{decorator}\ndef look(): ...\n")
-    assert wanted == {key: found[key] for key in ("title", "annotations") if key in found}
+def test_the_place_of_a_title_depends_on_the_decorator(
+    decorator: str, want: dict[str, Any]
+) -> None:
+    """In the annotations for the client's own decorator, else in the tool."""
+    definition = infer_definition(f"{decorator}\ndef look(): ...\n")
+    assert want == {key: definition[key] for key in ("title", "annotations") if key in definition}
 
 
 @pytest.mark.parametrize("type_", ["None", "Annotated[None, Field(description='It is done.')]"])
-def test_nothing_is_said_of_nothing(type_: str) -> None:
-    """Whatever describes it."""
-    found = definition(f"{HEAD}@tool\ndef look() -> {type_}: ...\n")
-    assert "outputSchema" not in found
+def test_a_result_of_none_has_no_schema(type_: str) -> None:
+    """Even with a description."""
+    definition = infer_definition(f"{HEAD}@tool\ndef look() -> {type_}: ...\n")
+    assert "outputSchema" not in definition
 
 
-def test_further_arguments_without_a_type_are_warned_of() -> None:
-    """They admit anything, as a parameter without one does."""
-    found = infer("@tool\ndef look(**rest): ...\n")
+def test_additional_arguments_without_a_type_are_a_warning() -> None:
+    """They admit any value, as a parameter without a type does."""
+    result = infer("@tool\ndef look(**rest): ...\n")
     assert [("MISSING_ANNOTATION", "rest")] == [
-        (one.code, one.parameter) for one in found.diagnostics
+        (diagnostic.code, diagnostic.parameter) for diagnostic in result.diagnostics
     ]
 
 
@@ -112,12 +119,12 @@ def test_further_arguments_without_a_type_are_warned_of() -> None:
         "a: Annotated[list[int], Field(max_length=1)] = [1, 2]",
     ],
 )
-def test_a_default_that_the_type_does_not_admit_is_left_out(parameter: str) -> None:
-    """With a warning; the argument is optional all the same."""
-    found = infer(f"from typing import Literal\n{HEAD}@tool\ndef look({parameter}): ...\n")
-    assert ["DEFAULT_NOT_JSON"] == [one.code for one in found.diagnostics]
-    assert b"default" not in found.tools[0].json
-    assert b"required" not in found.tools[0].json
+def test_a_default_that_the_type_does_not_admit_is_omitted(parameter: str) -> None:
+    """With a warning; the argument stays optional."""
+    result = infer(f"from typing import Literal\n{HEAD}@tool\ndef look({parameter}): ...\n")
+    assert ["DEFAULT_NOT_JSON"] == [diagnostic.code for diagnostic in result.diagnostics]
+    assert b"default" not in result.tools[0].json
+    assert b"required" not in result.tools[0].json
 
 
 @pytest.mark.parametrize(
@@ -132,7 +139,9 @@ def test_a_default_that_the_type_does_not_admit_is_left_out(parameter: str) -> N
         "a: Literal['x', None] = None",
     ],
 )
-def test_a_default_that_the_type_admits_stays(parameter: str) -> None:
-    """As the JSON that it is."""
-    found = definition(f"from typing import Literal\n{HEAD}@tool\ndef look({parameter}): ...\n")
-    assert "default" in found["inputSchema"]["properties"]["a"]
+def test_a_default_that_the_type_admits_is_kept(parameter: str) -> None:
+    """As JSON."""
+    definition = infer_definition(
+        f"from typing import Literal\n{HEAD}@tool\ndef look({parameter}): ...\n"
+    )
+    assert "default" in definition["inputSchema"]["properties"]["a"]

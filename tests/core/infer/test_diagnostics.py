@@ -1,11 +1,11 @@
-"""What cannot be read of a source is told, with its code and its place."""
+"""Diagnostics: code, severity, message, and location."""
 
 import json
 
 import pytest
-from sidecheck_server.core.infer.words import OnUnsupported, Place
+from sidecheck_server.core.infer.types import OnUnsupported, SourceRange
 from sidecheck_server.core.types import Severity
-from support.inferring import codes, infer
+from support.inference import diagnostic_codes, infer
 
 PYDANTIC = "from pydantic import BaseModel, ConfigDict, Field, computed_field, field_serializer\n"
 
@@ -13,9 +13,9 @@ PYDANTIC = "from pydantic import BaseModel, ConfigDict, Field, computed_field, f
 @pytest.mark.parametrize(
     ("want", "source"),
     [
-        pytest.param([("SYNTAX_ERROR", 1, 7)], "def f(:", id="no Python"),
-        pytest.param([("SYNTAX_ERROR", 2, 10)], "@tool\ndef f(a: 'int int'): ...", id="no type"),
-        pytest.param([("SYNTAX_ERROR", 2, 5)], b"x = 1\nabcd\xff", id="no UTF-8"),
+        pytest.param([("SYNTAX_ERROR", 1, 7)], "def f(:", id="not Python"),
+        pytest.param([("SYNTAX_ERROR", 2, 10)], "@tool\ndef f(a: 'int int'): ...", id="not a type"),
+        pytest.param([("SYNTAX_ERROR", 2, 5)], b"x = 1\nabcd\xff", id="not UTF-8"),
         pytest.param(
             [("UNRESOLVED_NAME", 2, 10)], "@tool\ndef f(a: Shape): ...", id="an unknown name"
         ),
@@ -47,7 +47,7 @@ PYDANTIC = "from pydantic import BaseModel, ConfigDict, Field, computed_field, f
         pytest.param(
             [("UNRESOLVED_NAME", 3, 10)],
             "from typing import *\n@tool\ndef f(a: Any): ...",
-            id="what a star brings",
+            id="imported by a star",
         ),
         pytest.param(
             [("UNRESOLVED_NAME", 2, 9)],
@@ -82,7 +82,7 @@ PYDANTIC = "from pydantic import BaseModel, ConfigDict, Field, computed_field, f
             id="an alias generator",
         ),
         pytest.param(
-            [("UNSUPPORTED_SYNTAX", 2, 10)], "@tool\ndef f(a: 1 + 1): ...", id="no type at all"
+            [("UNSUPPORTED_SYNTAX", 2, 10)], "@tool\ndef f(a: 1 + 1): ...", id="a sum"
         ),
         pytest.param([("VARIADIC_PARAMETER", 2, 8)], "@tool\ndef f(*a: int): ...", id="variadic"),
         pytest.param(
@@ -101,7 +101,7 @@ PYDANTIC = "from pydantic import BaseModel, ConfigDict, Field, computed_field, f
         pytest.param(
             [("DUPLICATE_TOOL", 4, 1)],
             "@tool\ndef f(): ...\n@tool(name='f')\ndef g(): ...",
-            id="one name for two",
+            id="two tools with one name",
         ),
         pytest.param(
             [("UNSUPPORTED_SYNTAX", 1, 12)],
@@ -111,22 +111,26 @@ PYDANTIC = "from pydantic import BaseModel, ConfigDict, Field, computed_field, f
         pytest.param(
             [("UNRESOLVED_NAME", 2, 10), ("UNRESOLVED_NAME", 2, 16)],
             "@tool\ndef f(a: X, b: Y): ...",
-            id="all of them",
+            id="several",
         ),
     ],
 )  # fmt: skip
 def test_a_diagnostic(want: list[tuple[str, int, int]], source: str | bytes) -> None:
-    """Ordered by line and column."""
-    assert want == codes(source)
+    """Sorted by line and column."""
+    assert want == diagnostic_codes(source)
 
 
 def test_a_diagnostic_names_the_function_and_the_parameter() -> None:
-    """And where what it is about ends."""
-    (found,) = infer("class A:\n    @tool\n    def f(self, a: list[Shape]): ...").diagnostics
+    """And the end of its location."""
+    (diagnostic,) = infer("class A:\n    @tool\n    def f(self, a: list[Shape]): ...").diagnostics
 
-    assert ("A.f", "a", Severity.ERROR) == (found.function, found.parameter, found.severity)
-    assert Place(3, 25, 3, 30) == found.place
-    assert "Shape is neither defined in the text nor imported" in found.message
+    assert ("A.f", "a", Severity.ERROR) == (
+        diagnostic.function,
+        diagnostic.parameter,
+        diagnostic.severity,
+    )
+    assert SourceRange(3, 25, 3, 30) == diagnostic.location
+    assert "Shape is neither defined in the source nor imported" in diagnostic.message
 
 
 @pytest.mark.parametrize(
@@ -138,16 +142,18 @@ def test_a_diagnostic_names_the_function_and_the_parameter() -> None:
         pytest.param("UNSUPPORTED_SYNTAX", "@tool(name=g())\ndef f(): ...", id="decorator"),
     ],
 )
-def test_a_warning_leaves_the_tool(code: str, source: str) -> None:
-    """It is inferred all the same."""
-    found = infer(source)
+def test_a_warning_keeps_the_tool(code: str, source: str) -> None:
+    """It is inferred."""
+    result = infer(source)
 
-    assert [(code, Severity.WARNING)] == [(one.code, one.severity) for one in found.diagnostics]
-    assert ["f"] == [one.function for one in found.tools]
+    assert [(code, Severity.WARNING)] == [
+        (diagnostic.code, diagnostic.severity) for diagnostic in result.diagnostics
+    ]
+    assert ["f"] == [tool.function for tool in result.tools]
 
 
 @pytest.mark.parametrize(
-    ("told", "annotation", "default"),
+    ("admitted", "annotation", "default"),
     [
         (True, "int", "1"),
         (True, "float", "1"),
@@ -172,93 +178,110 @@ def test_a_warning_leaves_the_tool(code: str, source: str) -> None:
         (False, "Annotated[int, Field(ge=3)]", "2"),
         (False, "Annotated[str, Field(min_length=2)]", "'a'"),
         (False, "Annotated[list[int], Field(max_length=1)]", "[1, 2]"),
+        (False, "Annotated[dict, Field(min_length=1)]", "{}"),
     ],
 )
-def test_a_default_is_told_if_the_type_admits_it(told: bool, annotation: str, default: str) -> None:
-    """Another would break the schema in which it stands."""
-    found = infer(
+def test_a_default_is_kept_if_the_type_admits_it(
+    admitted: bool, annotation: str, default: str
+) -> None:
+    """Another would contradict its schema."""
+    result = infer(
         "from typing import Annotated, Literal\nfrom pydantic import BaseModel, Field\n"
         f"class M(BaseModel):\n x: int\n@tool\ndef f(a: {annotation} = {default}): ..."
     )
 
-    (tool,) = found.tools
+    (tool,) = result.tools
     schema = json.loads(tool.json)["inputSchema"]["properties"]["a"]
-    codes_of = [] if told else ["DEFAULT_NOT_JSON"]
-    assert (codes_of, told) == ([one.code for one in found.diagnostics], "default" in schema)
+    codes = [] if admitted else ["DEFAULT_NOT_JSON"]
+    assert (codes, admitted) == (
+        [diagnostic.code for diagnostic in result.diagnostics],
+        "default" in schema,
+    )
 
 
-def test_anything_is_admitted_on_request() -> None:
-    """In place of what is unknown, and with a warning for each."""
+def test_any_value_is_admitted_on_request() -> None:
+    """With a warning for each unknown type."""
     source = "@tool\ndef f(a: X, b: list[Y], *, c: Z = 1, **d: U) -> V: ..."
-    found = infer(source, on_unsupported=OnUnsupported.ADMIT_ANYTHING)
+    result = infer(source, on_unsupported=OnUnsupported.ANY)
 
     assert [("UNRESOLVED_NAME", Severity.WARNING)] * 5 == [
-        (one.code, one.severity) for one in found.diagnostics
+        (diagnostic.code, diagnostic.severity) for diagnostic in result.diagnostics
     ]
-    (tool,) = found.tools
+    (tool,) = result.tools
     assert (
         b'{"name":"f","inputSchema":{"type":"object","properties":{"a":{},"b":{},"c":{}},'
         b'"required":["a","b"],"additionalProperties":true}}'
     ) == tool.json
 
 
-def test_an_unknown_function_is_told() -> None:
-    """It is about the whole text."""
-    found = infer("def f(): ...", functions=("f", "A.f"))
+def test_an_unknown_function_is_an_error() -> None:
+    """Located at the whole source."""
+    result = infer("def f(): ...", functions=("f", "A.f"))
 
-    assert ["f"] == [one.function for one in found.tools]
-    assert [("UNKNOWN_FUNCTION", Place(), "A.f")] == [
-        (one.code, one.place, one.function) for one in found.diagnostics
+    assert ["f"] == [tool.function for tool in result.tools]
+    assert [("UNKNOWN_FUNCTION", SourceRange(), "A.f")] == [
+        (diagnostic.code, diagnostic.location, diagnostic.function)
+        for diagnostic in result.diagnostics
     ]
 
 
-def test_a_function_that_is_inside_is_told_by_its_whole_name() -> None:
-    """Where one is called so, and not a function of that end."""
+def test_the_error_of_an_unknown_function_suggests_a_qualified_name() -> None:
+    """That of a nested function with this name, if there is one."""
     source = "class A:\n    def f(): ...\n    def g_f(): ..."
-    messages = [one.message for one in infer(source, functions=("f", "h", "")).diagnostics]
+    messages = [
+        diagnostic.message for diagnostic in infer(source, functions=("f", "h", "")).diagnostics
+    ]
 
     assert [
-        f'no function of the text is called "{name}"; one inside of a class or a function is '
-        f"named with it, as in {like}"
-        for name, like in (("f", "A.f"), ("h", "Class.method"), ("", "Class.method"))
+        f'no function "{name}" in the source; a nested function needs its qualified name, for '
+        f"example {example}"
+        for name, example in (("f", "A.f"), ("h", "Class.method"), ("", "Class.method"))
     ] == messages
 
 
-def test_a_null_byte_has_its_place() -> None:
-    """Which Python does not tell."""
-    assert [("SYNTAX_ERROR", 3, 4)] == codes("def f():\r\n    ...\n'é'\0")
+def test_a_null_byte_has_a_location() -> None:
+    """Python reports none."""
+    assert [("SYNTAX_ERROR", 3, 4)] == diagnostic_codes("def f():\r\n    ...\n'é'\0")
 
 
 @pytest.mark.parametrize(
-    ("said", "escape"), [("a null byte", r"\0"), ("half of a surrogate pair", r"\ud800")]
+    ("fault", "escape"), [("a null byte", r"\0"), ("half of a surrogate pair", r"\ud800")]
 )
-def test_quotes_with_what_no_source_has_are_no_type(said: str, escape: str) -> None:
-    """And the message has no word of the decoder's."""
-    (found,) = infer(f"def f(a: '{escape}'): ...").diagnostics
+def test_quotes_with_invalid_characters_are_a_syntax_error(fault: str, escape: str) -> None:
+    """The message is not that of the decoder."""
+    (diagnostic,) = infer(f"def f(a: '{escape}'): ...").diagnostics
 
-    assert ("SYNTAX_ERROR", Place(1, 10, 1, 12 + len(escape))) == (found.code, found.place)
-    assert found.message.endswith(f": it has {said}")
+    assert ("SYNTAX_ERROR", SourceRange(1, 10, 1, 12 + len(escape))) == (
+        diagnostic.code,
+        diagnostic.location,
+    )
+    assert diagnostic.message.endswith(f": contains {fault}")
 
 
 @pytest.mark.parametrize("schema", ["{}", "{'type': 'array'}"])
-def test_an_input_schema_that_mcp_refuses_is_left_out(schema: str) -> None:
-    """That of the function stands instead."""
-    found = infer(f"@tool(input_schema={schema})\ndef f(a: int): ...")
+def test_an_input_schema_that_mcp_rejects_is_omitted(schema: str) -> None:
+    """The inferred schema is used instead."""
+    result = infer(f"@tool(input_schema={schema})\ndef f(a: int): ...")
 
-    assert b'"properties":{"a":{"type":"integer"}}' in found.tools[0].json
+    assert b'"properties":{"a":{"type":"integer"}}' in result.tools[0].json
     assert [("UNSUPPORTED_SYNTAX", "warning", 1, 20)] == [
-        (one.code, one.severity.value, one.place.line, one.place.column)
-        for one in found.diagnostics
+        (
+            diagnostic.code,
+            diagnostic.severity.value,
+            diagnostic.location.line,
+            diagnostic.location.column,
+        )
+        for diagnostic in result.diagnostics
     ]
 
 
-def test_a_declaration_of_an_encoding_means_nothing() -> None:
-    """The text is UTF-8 whatever it says."""
+def test_a_declaration_of_an_encoding_is_ignored() -> None:
+    """The source is UTF-8 in any case."""
     source = '# -*- coding: latin-1 -*-\n@tool(description="é")\ndef f(): ...'.encode()
 
     assert '"description":"é"'.encode() in infer(source).tools[0].json
 
 
-def test_a_byte_order_mark_is_no_column() -> None:
-    """Nor is it a part of the text."""
-    assert [("UNRESOLVED_NAME", 1, 10)] == codes(b"\xef\xbb\xbfdef f(a: X): ...")
+def test_a_byte_order_mark_counts_as_no_column() -> None:
+    """It is not part of the source."""
+    assert [("UNRESOLVED_NAME", 1, 10)] == diagnostic_codes(b"\xef\xbb\xbfdef f(a: X): ...")

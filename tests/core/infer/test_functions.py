@@ -1,11 +1,11 @@
-"""Which functions are tools, and what is said of them and of their parameters."""
+"""Selection of functions, injected parameters, descriptions, and output schemas."""
 
 import json
 from typing import Any
 
 import pytest
-from sidecheck_server.core.infer.words import OnUnsupported
-from support.inferring import definition, infer
+from sidecheck_server.core.infer.types import OnUnsupported
+from support.inference import infer, infer_definition
 
 
 @pytest.mark.parametrize(
@@ -14,30 +14,32 @@ from support.inferring import definition, infer
         pytest.param(["f"], "@tool\ndef f(): ...\ndef g(): ...", id="bare"),
         pytest.param(["f"], "@mcp.tool()\nasync def f(): ...\ndef g(): ...", id="called, async"),
         pytest.param(["f"], "@a.b.server.tool('n')\ndef f(): ...", id="of a server"),
-        pytest.param(["f"], "@skill_command(name='x')\ndef f(): ...", id="another name for it"),
+        pytest.param(["f"], "@skill_command(name='x')\ndef f(): ...", id="another decorator"),
         pytest.param(["f"], "@other\n@tool\n@more()\ndef f(): ...", id="among others"),
         pytest.param(["A.f"], "class A:\n @tool\n def f(self): ...", id="a method"),
         pytest.param(["g.f"], "def g():\n @tool\n def f(): ...", id="in a function"),
         pytest.param(["g.A.f"], "def g():\n class A:\n  @tool\n  def f(self): ...", id="in both"),
         pytest.param(["f"], "if True:\n @tool\n def f(): ...\nelse: ...", id="in a branch"),
-        pytest.param(["f"], "with a:\n try: ...\n except B:\n  @tool\n  def f(): ...", id="deep"),
-        pytest.param(["f", "g"], "def f(): ...\ndef g(): ...\ndef _h(): ...", id="none is marked"),
+        pytest.param(
+            ["f"], "with a:\n try: ...\n except B:\n  @tool\n  def f(): ...", id="nested statements"
+        ),
+        pytest.param(["f", "g"], "def f(): ...\ndef g(): ...\ndef _h(): ...", id="no decorators"),
         pytest.param([], "class A:\n def f(self): ...", id="methods are not public functions"),
         pytest.param([], "x = 1", id="nothing"),
         pytest.param([], "", id="empty"),
     ],
 )
-def test_the_tools_of_a_text(want: list[str], source: str) -> None:
-    """In the order of the text."""
-    assert want == [one.function for one in infer(source).tools]
+def test_the_tools_of_a_source(want: list[str], source: str) -> None:
+    """In source order."""
+    assert want == [tool.function for tool in infer(source).tools]
 
 
-def test_functions_that_are_asked_for() -> None:
-    """Methods by the class too; a decorator is not needed."""
+def test_requested_functions() -> None:
+    """Methods by qualified name; a decorator is not needed."""
     source = "@tool\ndef f(): ...\nclass A:\n def g(self, a: int): ...\n def h(self): ..."
-    found = infer(source, functions=("A.g",))
+    result = infer(source, functions=("A.g",))
 
-    assert [("A.g", 4)] == [(one.function, one.line) for one in found.tools]
+    assert [("A.g", 4)] == [(tool.function, tool.line) for tool in result.tools]
 
 
 @pytest.mark.parametrize(
@@ -50,62 +52,64 @@ def test_functions_that_are_asked_for() -> None:
         pytest.param(["a"], "a: int, ctx: Optional[RunContext[int]] = None", id="optional"),
         pytest.param(["a"], "a: int, db: X = Depends(get)", id="a default that injects"),
         pytest.param(["a"], "a: int, db: Annotated[X, Depends(get)]", id="metadata that injects"),
-        pytest.param(["a"], "a: int, s: Session", id="a type that is named"),
-        pytest.param(["a"], "a: int, user: X", id="a parameter that is named"),
-        pytest.param(["a", "Context"], "a: int, Context: int", id="a name is no type"),
+        pytest.param(["a"], "a: int, s: Session", id="a listed type"),
+        pytest.param(["a"], "a: int, user: X", id="a listed parameter"),
+        pytest.param(["a", "Context"], "a: int, Context: int", id="a parameter named as a type"),
     ],
 )
-def test_what_is_injected_is_no_argument(want: list[str], parameters: str) -> None:
+def test_an_injected_parameter_is_no_argument(want: list[str], parameters: str) -> None:
     """By its type, its default, its metadata, or its name."""
-    found = definition(
+    definition = infer_definition(
         f"from typing import Annotated, Optional\n@tool\ndef f({parameters}): ...",
         injected_types=("Session",),
         injected_parameters=("user",),
     )
 
-    assert want == list(found["inputSchema"]["properties"])
+    assert want == list(definition["inputSchema"]["properties"])
 
 
-def test_a_decorator_names_what_is_injected() -> None:
-    """Parameters by text, types by name."""
+def test_a_decorator_lists_injected_parameters_and_types() -> None:
+    """Parameters as strings, types as names."""
     source = "@tool(injected=['user', db.Session])\ndef f(a: int, user: X, s: Session): ..."
 
-    assert ["a"] == list(definition(source)["inputSchema"]["properties"])
+    assert ["a"] == list(infer_definition(source)["inputSchema"]["properties"])
 
 
 @pytest.mark.parametrize(
     ("want", "classes"),
     [
-        pytest.param(["a"], "class C(Context): ...", id="under a context"),
-        pytest.param(["a"], "class B(mcp.Context[int]): ...\nclass C(B): ...", id="further under"),
+        pytest.param(["a"], "class C(Context): ...", id="derived from a context"),
+        pytest.param(
+            ["a"], "class B(mcp.Context[int]): ...\nclass C(B): ...", id="derived indirectly"
+        ),
         pytest.param(["a", "c"], "class C(Request, TypedDict): ...", id="a request may be data"),
         pytest.param(
             ["a", "c"],
             "class Context(TypedDict):\n x: int\nclass C(Context): ...",
-            id="under a class of data",
+            id="derived from a class of data",
         ),
     ],
 )
-def test_a_class_of_the_text_under_a_context_is_one(want: list[str], classes: str) -> None:
-    """Unless that is the text's own, and data."""
+def test_a_class_derived_from_a_context_is_injected(want: list[str], classes: str) -> None:
+    """Unless the source defines the context as a class of data."""
     source = f"from typing import TypedDict\n{classes}\n@tool\ndef f(a: int, c: C): ..."
-    found = infer(source, on_unsupported=OnUnsupported.ADMIT_ANYTHING)
+    result = infer(source, on_unsupported=OnUnsupported.ANY)
 
-    assert want == list(json.loads(found.tools[0].json)["inputSchema"]["properties"])
-
-
-def test_a_description_of_nothing_hides_the_docstring() -> None:
-    assert "description" not in definition("@tool(description='')\ndef f():\n 'Text.'")
+    assert want == list(json.loads(result.tools[0].json)["inputSchema"]["properties"])
 
 
-def test_a_type_of_the_text_is_no_context() -> None:
-    """If it is a class of data."""
+def test_an_empty_description_hides_the_docstring() -> None:
+    assert "description" not in infer_definition("@tool(description='')\ndef f():\n 'Text.'")
+
+
+def test_a_class_of_data_is_no_context() -> None:
+    """Even with the name of one."""
     source = (
         "from dataclasses import dataclass\n@dataclass\nclass Context:\n    a: int\n"
         "@tool\ndef f(c: Context): ..."
     )
 
-    assert ["c"] == list(definition(source)["inputSchema"]["properties"])
+    assert ["c"] == list(infer_definition(source)["inputSchema"]["properties"])
 
 
 GOOGLE = """F.
@@ -151,10 +155,10 @@ SPHINX = """F.
 @pytest.mark.parametrize("text", [GOOGLE, NUMPY, SPHINX], ids=["google", "numpy", "sphinx"])
 def test_docstrings_describe(text: str) -> None:
     """In three styles."""
-    found = definition(f'@tool\ndef f(a: int, b: int = 1):\n    """{text}"""')
+    definition = infer_definition(f'@tool\ndef f(a: int, b: int = 1):\n    """{text}"""')
 
-    properties = found["inputSchema"]["properties"]
-    assert "F.\n\nMore of it." == found["description"]
+    properties = definition["inputSchema"]["properties"]
+    assert "F.\n\nMore of it." == definition["description"]
     assert "The a, going on." == " ".join(properties["a"]["description"].split())
     assert "The b." == properties["b"]["description"]
 
@@ -167,14 +171,14 @@ def test_docstrings_describe(text: str) -> None:
         pytest.param("of the docstring", "int"),
     ],
 )
-def test_the_nearest_description_holds(want: str, annotation: str) -> None:
-    """That of a field before a text beside the type, and both before the docstring."""
-    found = definition(
+def test_the_nearest_description_wins(want: str, annotation: str) -> None:
+    """That of a field, then a string in `Annotated`, then the docstring."""
+    definition = infer_definition(
         "from typing import Annotated\nfrom pydantic import Field\n@tool\n"
         f'def f(a: {annotation}):\n    """F.\n\n    Args:\n        a: of the docstring\n    """'
     )
 
-    assert want == found["inputSchema"]["properties"]["a"]["description"]
+    assert want == definition["inputSchema"]["properties"]["a"]["description"]
 
 
 @pytest.mark.parametrize(
@@ -194,17 +198,17 @@ def test_the_nearest_description_holds(want: str, annotation: str) -> None:
         pytest.param({"type": "object", "additionalProperties": True}, " -> dict", id="an object"),
     ],
 )
-def test_an_output_schema_says_something(want: dict[str, Any] | None, returns: str) -> None:
-    """Or there is none."""
+def test_an_output_schema_is_informative(want: dict[str, Any] | None, returns: str) -> None:
+    """Else it is omitted."""
     source = (
         "from typing import Any\nfrom mcp import types\nfrom mcp.types import CallToolResult\n"
         f"from mcp.types import TextContent\n@tool\ndef f(){returns}: ..."
     )
 
-    assert want == definition(source).get("outputSchema")
+    assert want == infer_definition(source).get("outputSchema")
 
 
-def test_members_stand_in_order() -> None:
+def test_properties_of_a_definition_are_ordered() -> None:
     """As clients show them."""
     source = "@tool(title='T', description='D', read_only=True)\ndef f(a: int) -> int: ..."
 
@@ -213,14 +217,16 @@ def test_members_stand_in_order() -> None:
     )
 
 
-def test_names_of_a_function_are_seen_inside_of_it() -> None:
-    """But not those of a class inside of its methods' bodies."""
+def test_names_of_a_function_are_visible_inside_of_it() -> None:
+    """Those of a class are not visible in the bodies of its methods."""
     source = (
         "def make():\n    X = list[int]\n    @tool\n    def f(a: X): ...\n"
         "class A:\n    Y = str\n    @tool\n    def g(self, a: Y):\n"
         "        @tool\n        def h(a: Y): ...\n"
     )
-    found = infer(source)
+    result = infer(source)
 
-    assert ["make.f", "A.g"] == [one.function for one in found.tools]
-    assert [("UNRESOLVED_NAME", "A.g.h")] == [(one.code, one.function) for one in found.diagnostics]
+    assert ["make.f", "A.g"] == [tool.function for tool in result.tools]
+    assert [("UNRESOLVED_NAME", "A.g.h")] == [
+        (diagnostic.code, diagnostic.function) for diagnostic in result.diagnostics
+    ]

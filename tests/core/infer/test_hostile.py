@@ -1,4 +1,4 @@
-"""Nothing of a source ever runs, and nothing in one is beyond a bound."""
+"""Hostile sources: nothing of them runs, and every bound holds."""
 
 import ast
 import json
@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 import sidecheck_server.core.infer
 from sidecheck_server.core.errors import ErrorReason, RequestError
-from sidecheck_server.core.infer.inferring import infer_tools
-from sidecheck_server.core.infer.words import InferenceOptions
+from sidecheck_server.core.infer.infer import infer_tools
+from sidecheck_server.core.infer.types import InferenceOptions
 from sidecheck_server.core.limits import Limits
+from support.inference import infer
 from support.inference_sources import SOURCES
-from support.inferring import infer
 from support.shared_material import REPOSITORY
 
 FOLDER = Path(next(iter(sidecheck_server.core.infer.__path__)))
@@ -22,45 +22,56 @@ _FORBIDDEN_MODULES = {
     "builtins", "codeop", "ctypes", "importlib", "inspect", "io", "os", "pathlib", "pickle",
     "pydantic", "runpy", "subprocess", "types", "typing_extensions",
 }  # fmt: skip
-# Of typing and of types, what describes code and makes nothing of a text.
+# Names of typing and types that describe code and evaluate nothing.
 _ALLOWED_NAMES = {
-    "typing": {"TYPE_CHECKING", "Any", "TypeAlias"},
+    "typing": {"Any", "Literal", "NamedTuple", "Protocol", "TypeAlias"},
     "types": {"MappingProxyType"},
 }
 
 
 @pytest.mark.parametrize("path", sorted(FOLDER.glob("*.py")), ids=lambda path: path.stem)
-def test_the_package_has_nothing_to_run_a_source_with(path: Path) -> None:
-    """Neither what evaluates, nor what imports, nor what evaluates annotations."""
+def test_the_package_cannot_run_a_source(path: Path) -> None:
+    """It evaluates and imports nothing, annotations included."""
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Call):
             called = node.func
             name = called.id if isinstance(called, ast.Name) else getattr(called, "attr", "")
-            plain = isinstance(called, ast.Attribute) and ast.unparse(called.value) == "re"
-            assert plain or name not in _FORBIDDEN_CALLS
+            is_pattern = isinstance(called, ast.Attribute) and ast.unparse(called.value) == "re"
+            assert is_pattern or name not in _FORBIDDEN_CALLS
         elif isinstance(node, ast.Import):
-            for each in node.names:
-                assert each.name.partition(".")[0] not in {*_FORBIDDEN_MODULES, *_ALLOWED_NAMES}
+            for imported in node.names:
+                assert imported.name.partition(".")[0] not in {*_FORBIDDEN_MODULES, *_ALLOWED_NAMES}
         elif isinstance(node, ast.ImportFrom):
             module = (node.module or "").partition(".")[0]
-            names = {each.name for each in node.names}
+            names = {imported.name for imported in node.names}
             assert names <= _ALLOWED_NAMES.get(module, names)
             assert module in _ALLOWED_NAMES or module not in _FORBIDDEN_MODULES
+
+
+def test_the_package_loads_neither_grpc_nor_the_client() -> None:
+    """Workers import it, and stay small."""
+    script = "import sys, sidecheck_server.core.infer.infer; print('grpc' in sys.modules)"
+    script += "; print('sidecheck' in sys.modules)"
+    process = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True
+    )
+
+    assert ["False", "False"] == process.stdout.split()
 
 
 def test_no_source_runs() -> None:
     """An audit hook sees nothing executed, imported, opened or connected."""
     script = REPOSITORY / "tests" / "support" / "inference_sources.py"
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, str(script)], capture_output=True, text=True, timeout=120, check=False
     )
 
-    assert "" == done.stderr
-    told = json.loads(done.stdout)
-    assert [] == told["caught"]
-    assert told["hooked"]
-    assert list(SOURCES) == list(told["told"])
-    slow = {name: row[2] for name, row in told["told"].items() if row[2] > 5}
+    assert "" == process.stderr
+    report = json.loads(process.stdout)
+    assert [] == report["events"]
+    assert report["hooked"]
+    assert list(SOURCES) == list(report["sources"])
+    slow = {name: row[2] for name, row in report["sources"].items() if row[2] > 5}
     assert {} == slow
 
 
@@ -84,23 +95,23 @@ def test_no_source_runs() -> None:
         pytest.param("hexadecimal digits", {"DEFAULT_NOT_JSON"}, id="hexadecimal digits"),
     ],
 )
-def test_what_cannot_be_read_is_told(name: str, codes: set[str]) -> None:
-    """By one code for each kind of it."""
-    assert codes == {one.code for one in infer(SOURCES[name]).diagnostics}
+def test_a_hostile_source_has_diagnostics(name: str, codes: set[str]) -> None:
+    """Of a single code."""
+    assert codes == {diagnostic.code for diagnostic in infer(SOURCES[name]).diagnostics}
 
 
-def test_a_text_that_is_too_large_is_refused() -> None:
+def test_an_oversized_source_is_rejected() -> None:
     """Before it is parsed."""
-    with pytest.raises(RequestError) as refused:
+    with pytest.raises(RequestError) as caught:
         infer_tools(b"#" * 65_537, InferenceOptions(), Limits())
 
-    assert ErrorReason.LIMIT_EXCEEDED is refused.value.reason
-    assert {"bound": "source_bytes", "limit": "65536", "found": "65537"} == refused.value.metadata
+    assert ErrorReason.LIMIT_EXCEEDED is caught.value.reason
+    assert {"bound": "source_bytes", "limit": "65536", "found": "65537"} == caught.value.metadata
 
 
 def test_definitions_are_bounded_together() -> None:
-    """However little of the text each takes."""
-    found = infer(SOURCES["a long text in many tools"])
+    """However small each function is."""
+    result = infer(SOURCES["a long text in many tools"])
 
-    assert sum(len(one.json) for one in found.tools) < 3 << 20
-    assert 0 < len(found.tools) < 100
+    assert sum(len(tool.json) for tool in result.tools) < 3 << 20
+    assert 0 < len(result.tools) < 100

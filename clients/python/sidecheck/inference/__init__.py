@@ -1,12 +1,12 @@
-"""Tools from functions: definitions inferred from signatures, and calls by them.
+"""Tools from functions: definitions inferred from signatures, and calls validated by them.
 
-`tool` makes a tool of a function. Its schemas are what its annotations mean, as pydantic
-writes them, and what cannot be told is an `InferenceError`, not a schema that admits
-anything. Needs pydantic, griffelib and stamina: ``pip install sidecheck[infer]``.
+`tool` makes a tool of a function. Pydantic writes the schemas of its annotations; what has
+no schema raises `InferenceError`. Needs pydantic, griffelib and stamina:
+``pip install sidecheck[infer]``.
 """
 
 # isort: off
-from sidecheck.inference import requirements as requirements  # says what to install
+from sidecheck.inference import requirements as requirements  # names missing packages
 
 # isort: on
 from sidecheck.inference.arguments import ArgumentChange, ValidArguments
@@ -19,7 +19,7 @@ from sidecheck.inference.calls import (
     tool_definition,
     validate_arguments,
 )
-from sidecheck.inference.configs import ToolConfig
+from sidecheck.inference.config import ToolConfig
 from sidecheck.inference.errors import (
     ArgumentViolation,
     Diagnostic,
@@ -33,7 +33,7 @@ from sidecheck.inference.injection import (
     SettingSource,
     injectable,
 )
-from sidecheck.inference.outputs import InvalidResult
+from sidecheck.inference.output_schema import InvalidResult
 from sidecheck.inference.tool import infer_tool, tool
 
 __all__ = [

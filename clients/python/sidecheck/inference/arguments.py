@@ -1,4 +1,4 @@
-"""Arguments of calls: JSON to Python values, judged by the types of the function."""
+"""Arguments of calls: validated with the types of the function, and converted to its values."""
 
 import json
 from collections.abc import Mapping
@@ -9,168 +9,177 @@ from typing import Any, Final
 from pydantic_core import ErrorDetails, ValidationError
 
 from sidecheck.inference.errors import ArgumentViolation, InvalidArguments
-from sidecheck.inference.inputs import FURTHER, Inputs
+from sidecheck.inference.input_schema import ADDITIONAL, InputModel
 from sidecheck.json_copies import NotJson, copied
 
-__all__ = ["ArgumentChange", "ValidArguments", "valid_arguments", "valid_values"]
+__all__ = ["ArgumentChange", "ValidArguments", "convert_arguments", "validate_values"]
 
-#: The most faults that are told, and strings that are read as JSON.
-_MOST: Final = 100
+#: Violations that are reported, and strings that are decoded.
+_MAX_VIOLATIONS: Final = 100
 
 _Path = tuple[str | int, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class ArgumentChange:
-    """A string that was read as the JSON text that it holds, for it was not valid itself."""
+    """An invalid string that was replaced with the JSON value in it."""
 
-    #: Where it is, as a JSON Pointer (RFC 6901).
-    pointer: str
-    #: The type of what it holds: ``array``, ``object``, ``boolean``, ``number`` or ``null``.
+    #: JSON Pointer (RFC 6901) into the arguments.
+    instance_location: str
+    #: Type of the value: ``array``, ``object``, ``boolean``, ``number`` or ``null``.
     read_as: str
 
 
 @dataclass(frozen=True, slots=True)
 class ValidArguments:
-    """Arguments that a function takes."""
+    """Arguments that the function accepts."""
 
-    #: The values by parameter; further ones beside them.
+    #: Values by parameter, with additional arguments beside them.
     values: dict[str, Any]
-    #: What was changed so that they are valid.
+    #: Changes that made the arguments valid.
     changes: tuple[ArgumentChange, ...]
 
 
-def valid_arguments(tool: str, inputs: Inputs, given: Mapping[str, Any]) -> ValidArguments:
-    """Return the Python values of the arguments *given* as decoded JSON.
+def convert_arguments(
+    tool: str, input_model: InputModel, arguments: Mapping[str, Any]
+) -> ValidArguments:
+    """Return the Python values of *arguments*, decoded JSON.
 
-    They are judged as JSON is, so "5" is no integer. A string that is not valid, and
-    holds JSON text of something else that then is, counts as that; it is told as a change.
-    Strings that are valid stay as they are, whatever they hold.
+    Validation is that of JSON, so "5" is no integer. An invalid string that contains the JSON
+    text of a valid value is replaced with that value, and reported as a change. Valid strings
+    stay as they are.
 
     Raises:
-        InvalidArguments: They are not what the tool takes, or no JSON.
+        InvalidArguments: they violate the input schema, or are not JSON.
     """
-    if not isinstance(given, Mapping):
+    if not isinstance(arguments, Mapping):
         raise InvalidArguments(tool, (ArgumentViolation("", "must be an object"),))
     try:
-        payload = _packed(inputs, copied(dict(given), "arguments"))
+        payload = _pack(input_model, copied(dict(arguments), "arguments"))
     except NotJson as error:
         raise InvalidArguments(tool, (ArgumentViolation("", str(error)),)) from None
-    unknown = _unknown(inputs, payload)
+    unknown = _unknown_arguments(input_model, payload)
     try:
-        values = _unpacked(_judged(inputs, payload))
+        values = _unpack(_validate(input_model, payload))
         if unknown:
             raise InvalidArguments(tool, unknown)
         return ValidArguments(values, ())
     except ValidationError as error:
-        faults = error.errors(include_url=False, include_context=False, include_input=False)
+        errors = error.errors(include_url=False, include_context=False, include_input=False)
     except RecursionError:
         raise InvalidArguments(tool, (ArgumentViolation("", "is nested too deeply"),)) from None
-    changes = _read_strings(payload, faults)
-    if unknown or not changes:
-        raise InvalidArguments(tool, (*_violations(payload, faults), *unknown))
-    mended = payload
-    for path, value in changes.items():
-        mended = _replaced(mended, path, value)
+    replacements = _replacements(payload, errors)
+    if unknown or not replacements:
+        raise InvalidArguments(tool, (*_violations(payload, errors), *unknown))
+    repaired = payload
+    for path, value in replacements.items():
+        repaired = _replace(repaired, path, value)
     try:
-        values = _unpacked(_judged(inputs, mended))
+        values = _unpack(_validate(input_model, repaired))
     except ValidationError:
-        # Told of what was given, not of what was tried.
-        raise InvalidArguments(tool, _violations(payload, faults)) from None
-    told = [
-        ArgumentChange(_pointer(path), _kind(value))
-        for path, value in changes.items()
-        if isinstance(_at(payload, path), str)
+        # Violations of the original arguments, not of the attempted repair.
+        raise InvalidArguments(tool, _violations(payload, errors)) from None
+    changes = [
+        ArgumentChange(_pointer(path), _json_type(value))
+        for path, value in replacements.items()
+        if isinstance(_value_at(payload, path), str)
     ]
-    return ValidArguments(values, tuple(told))
+    return ValidArguments(values, tuple(changes))
 
 
-def valid_values(tool: str, inputs: Inputs, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values for the Python values *given* by parameter, as pydantic takes them.
+def validate_values(
+    tool: str, input_model: InputModel, values: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the Python *values* of parameters as pydantic converts them.
 
     Raises:
-        InvalidArguments: They are not what the tool takes.
+        InvalidArguments: they violate the types of the parameters.
     """
-    wires = {one.name: one.wire for one in inputs.signature.arguments}
-    payload = _packed(inputs, {wires.get(name, name): value for name, value in given.items()})
+    wire_names = {argument.name: argument.wire_name for argument in input_model.signature.arguments}
+    by_wire_name = {wire_names.get(name, name): value for name, value in values.items()}
+    payload = _pack(input_model, by_wire_name)
     try:
-        return _unpacked(inputs.adapter.validate_python(payload))
+        return _unpack(input_model.adapter.validate_python(payload))
     except ValidationError as error:
-        faults = error.errors(include_url=False, include_context=False, include_input=False)
-        raise InvalidArguments(tool, _violations(payload, faults)) from None
+        errors = error.errors(include_url=False, include_context=False, include_input=False)
+        raise InvalidArguments(tool, _violations(payload, errors)) from None
 
 
-def _packed(inputs: Inputs, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Put what no parameter is called by under `FURTHER`, where it is judged together."""
-    if inputs.signature.further is None:
-        return dict(given)
-    # What the server fills in stays outside, where it is unknown.
-    known = {one.wire for one in inputs.signature.arguments}
-    known |= {one.name for one in inputs.signature.injections}
-    payload = {name: value for name, value in given.items() if name in known}
-    return {**payload, FURTHER: {n: v for n, v in given.items() if n not in known}}
+def _pack(input_model: InputModel, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return *arguments* with the additional ones under `ADDITIONAL`, to be validated together."""
+    signature = input_model.signature
+    if signature.additional is None:
+        return dict(arguments)
+    # Names of injected parameters stay outside, where they are unknown.
+    known = {argument.wire_name for argument in signature.arguments}
+    known |= {injection.name for injection in signature.injections}
+    payload = {name: value for name, value in arguments.items() if name in known}
+    additional = {name: value for name, value in arguments.items() if name not in known}
+    return {**payload, ADDITIONAL: additional}
 
 
-def _unknown(inputs: Inputs, payload: dict[str, Any]) -> tuple[ArgumentViolation, ...]:
-    known = {one.wire for one in inputs.signature.arguments}
-    if inputs.signature.further is not None:
-        known.add(FURTHER)
+def _unpack(values: dict[str, Any]) -> dict[str, Any]:
+    return {**values.pop(ADDITIONAL, {}), **values}
+
+
+def _unknown_arguments(
+    input_model: InputModel, payload: dict[str, Any]
+) -> tuple[ArgumentViolation, ...]:
+    known = {argument.wire_name for argument in input_model.signature.arguments}
+    if input_model.signature.additional is not None:
+        known.add(ADDITIONAL)
     unknown = (name for name in payload if name not in known)
     return tuple(
-        ArgumentViolation(f"/{_escaped(name)}", "no argument is called so")
-        for name in islice(unknown, _MOST)
+        ArgumentViolation(f"/{_escape(name)}", "unknown argument")
+        for name in islice(unknown, _MAX_VIOLATIONS)
     )
 
 
-def _unpacked(values: dict[str, Any]) -> dict[str, Any]:
-    return {**values.pop(FURTHER, {}), **values}
-
-
-def _judged(inputs: Inputs, payload: dict[str, Any]) -> dict[str, Any]:
+def _validate(input_model: InputModel, payload: dict[str, Any]) -> dict[str, Any]:
     text = json.dumps(payload, ensure_ascii=False, separators=(",", ":"))
-    return inputs.adapter.validate_json(text.encode("utf-8", "surrogatepass"), strict=True)
+    return input_model.adapter.validate_json(text.encode("utf-8", "surrogatepass"), strict=True)
 
 
-def _read_strings(payload: dict[str, Any], faults: list[ErrorDetails]) -> dict[_Path, Any]:
-    """Return what invalid strings hold, by path, and 1 where an integer is written 1.0.
+def _replacements(payload: dict[str, Any], errors: list[ErrorDetails]) -> dict[_Path, Any]:
+    """Return, by path, the JSON values in invalid strings, and 1 for an integer written 1.0.
 
-    JSON Schema's integers are numbers without a fraction, however written (core,
-    section 4.2.3); pydantic's strict ones are not.
+    In JSON Schema, integers are numbers without a fraction, however written (core, section
+    4.2.3); in pydantic's strict mode they are not.
     """
-    found: dict[_Path, Any] = {}
-    for fault in faults[:_MOST]:
-        path = _path(payload, fault)
-        value = _at(payload, path)
-        if isinstance(value, float) and value.is_integer() and fault["type"] == "int_type":
-            found[path] = int(value)
-        elif isinstance(value, str) and fault["type"] != "extra_forbidden":
+    replacements: dict[_Path, Any] = {}
+    for error in errors[:_MAX_VIOLATIONS]:
+        path = _path(payload, error)
+        value = _value_at(payload, path)
+        if isinstance(value, float) and value.is_integer() and error["type"] == "int_type":
+            replacements[path] = int(value)
+        elif isinstance(value, str) and error["type"] != "extra_forbidden":
             try:
-                inner = copied({"": json.loads(value)}, "")[""]
+                decoded = copied({"": json.loads(value)}, "")[""]
             except (ValueError, RecursionError):
                 continue
-            if not isinstance(inner, str):
-                found[path] = inner
-    return found
+            if not isinstance(decoded, str):
+                replacements[path] = decoded
+    return replacements
 
 
-def _violations(payload: Any, faults: list[ErrorDetails]) -> tuple[ArgumentViolation, ...]:
-    told: dict[tuple[str, str], ArgumentViolation] = {}
-    for fault in faults[:_MOST]:
-        message = fault["msg"]
-        if fault["type"] == "missing":
-            message = f"{fault['loc'][-1]!r} is required"
-        elif fault["type"] == "extra_forbidden":
-            message = "no such member is known"
-        one = ArgumentViolation(_pointer(_path(payload, fault)), message)
-        told.setdefault((one.pointer, one.message), one)
-    return tuple(told.values())
+def _violations(payload: Any, errors: list[ErrorDetails]) -> tuple[ArgumentViolation, ...]:
+    violations: dict[tuple[str, str], ArgumentViolation] = {}
+    for error in errors[:_MAX_VIOLATIONS]:
+        message = error["msg"]
+        if error["type"] == "missing":
+            message = f"{error['loc'][-1]!r} is required"
+        elif error["type"] == "extra_forbidden":
+            message = "unknown property"
+        location = _pointer(_path(payload, error))
+        violations.setdefault((location, message), ArgumentViolation(location, message))
+    return tuple(violations.values())
 
 
-def _path(payload: Any, fault: ErrorDetails) -> _Path:
-    """Return the path of *fault* without what pydantic calls the branches of unions."""
+def _path(payload: Any, error: ErrorDetails) -> _Path:
+    """Return the path of *error* without the names of union branches."""
     path: list[str | int] = []
     value = payload
-    for step in fault["loc"]:
+    for step in error["loc"]:
         if (isinstance(value, Mapping) and step in value) or (
             isinstance(value, list | tuple) and isinstance(step, int) and step < len(value)
         ):
@@ -179,30 +188,30 @@ def _path(payload: Any, fault: ErrorDetails) -> _Path:
     return tuple(path)
 
 
-def _at(payload: Any, path: _Path) -> Any:
+def _value_at(payload: Any, path: _Path) -> Any:
     for step in path:
         payload = payload[step]
     return payload
 
 
-def _replaced(value: Any, path: _Path, leaf: Any) -> Any:
+def _replace(value: Any, path: _Path, leaf: Any) -> Any:
     """Return a copy of *value* with *leaf* at *path*."""
     if not path:
         return leaf
     copy = value.copy()
-    copy[path[0]] = _replaced(value[path[0]], path[1:], leaf)
+    copy[path[0]] = _replace(value[path[0]], path[1:], leaf)
     return copy
 
 
 def _pointer(path: _Path) -> str:
-    return "".join(f"/{_escaped(step)}" for step in path if step != FURTHER)
+    return "".join(f"/{_escape(step)}" for step in path if step != ADDITIONAL)
 
 
-def _escaped(step: str | int) -> str:
+def _escape(step: str | int) -> str:
     return str(step).replace("~", "~0").replace("/", "~1")
 
 
-def _kind(value: Any) -> str:
+def _json_type(value: Any) -> str:
     match value:
         case None:
             return "null"

@@ -1,4 +1,4 @@
-"""Tools by their functions: what they are, and calls with the arguments of a request."""
+"""Access to tools by their functions: definition, configuration, validation and calls."""
 
 import copy
 import inspect
@@ -7,7 +7,7 @@ from dataclasses import fields, replace
 from typing import Any
 
 from sidecheck.inference.arguments import ValidArguments
-from sidecheck.inference.configs import ToolConfig
+from sidecheck.inference.config import ToolConfig
 from sidecheck.inference.function_tools import tool_of
 from sidecheck.inference.injection import Resources
 
@@ -23,60 +23,60 @@ __all__ = [
 
 
 def tool_definition(function: Callable[..., Any]) -> dict[str, Any]:
-    """Return a copy of the definition of a tool, its output schema in the natural form.
+    """Return a copy of the canonical definition of a tool.
 
     Raises:
-        TypeError: It is no tool.
+        TypeError: *function* is not a tool.
     """
     return copy.deepcopy(tool_of(function).definition)
 
 
 def tool_config(function: Callable[..., Any]) -> ToolConfig:
-    """Return what a tool is and how it is called, a copy.
+    """Return a copy of the configuration of a tool.
 
     Raises:
-        TypeError: It is no tool.
+        TypeError: *function* is not a tool.
     """
     config = tool_of(function).config
-    parts = ("annotations", "input_schema", "output_schema")
-    return replace(config, **{name: copy.deepcopy(getattr(config, name)) for name in parts})
+    mutable = ("annotations", "input_schema", "output_schema")
+    return replace(config, **{name: copy.deepcopy(getattr(config, name)) for name in mutable})
 
 
 def get_script_config(function: Callable[..., Any]) -> dict[str, Any]:
-    """Return what `tool_config` does, as a dictionary.
+    """Return the configuration of a tool, as `tool_config`, in a dictionary.
 
     Raises:
-        TypeError: It is no tool.
+        TypeError: *function* is not a tool.
     """
     config = tool_config(function)
-    return {one.name: getattr(config, one.name) for one in fields(config)}
+    return {field.name: getattr(config, field.name) for field in fields(config)}
 
 
 def validate_arguments(
     function: Callable[..., Any], arguments: Mapping[str, Any]
 ) -> ValidArguments:
-    """Return the Python values for a call's *arguments*, decoded JSON, and what was changed.
+    """Return the Python values of a call's *arguments*, decoded JSON, and the changes made.
 
-    Whether the tool was made with ``validate`` makes no difference.
+    The tool's option ``validate`` has no effect on this.
 
     Raises:
-        InvalidArguments: They are not what the tool takes.
-        TypeError: It is no tool, or its input schema was given.
+        InvalidArguments: they violate the input schema.
+        TypeError: *function* is not a tool, or its input schema was given.
     """
-    return tool_of(function).judged(arguments)
+    return tool_of(function).validate(arguments)
 
 
 def dump_result(function: Callable[..., Any], result: Any) -> Any:
-    """Return the *result* of a tool as JSON, by its output schema: aliases and all.
+    """Return the *result* of a tool as JSON by its output schema, with its aliases.
 
     Raises:
-        InvalidResult: It is not what the schema says.
-        TypeError: It is no tool, or has no output schema that was inferred.
+        InvalidResult: it violates the schema.
+        TypeError: *function* is not a tool, or no output schema was inferred.
     """
     tool = tool_of(function)
-    if tool.outputs is None:
+    if tool.output_model is None:
         raise TypeError(f"no output schema was inferred for {tool.config.name!r}")
-    return tool.outputs.dump(result)
+    return tool.output_model.dump(result)
 
 
 def call_tool(
@@ -87,19 +87,19 @@ def call_tool(
 ) -> Any:
     """Call a tool with the *arguments* of a request, decoded JSON, and return its result.
 
-    They are judged if the tool was made with ``validate``, and handed over as they are if
-    not. Arguments never reach a parameter that the server fills in: that comes from
-    *resources*, from a provider given to `injectable`, or is the function's own default.
+    Arguments are validated if the tool was made with ``validate``, and passed on otherwise.
+    They never reach an injected parameter: its value comes from *resources*, from a provider
+    given to `injectable`, or is the parameter's default.
 
     Raises:
-        InvalidArguments: The arguments are not what the tool takes.
-        NotProvided: Nothing provides a parameter.
-        TypeError: It is no tool, or a coroutine function.
+        InvalidArguments: the arguments violate the input schema.
+        NotProvided: nothing provides an injected parameter.
+        TypeError: *function* is not a tool, or is a coroutine function.
     """
     tool = tool_of(function)
     if tool.is_async:
         raise TypeError(f"{tool.config.name!r} is a coroutine function: await acall_tool")
-    return tool.run(*_bound_to(function), **tool.filled(arguments, resources))
+    return tool.run(*_bound_instance(function), **tool.call_values(arguments, resources))
 
 
 async def acall_tool(
@@ -108,15 +108,15 @@ async def acall_tool(
     *,
     resources: Resources | None = None,
 ) -> Any:
-    """Call a tool as `call_tool` does, whether it is a coroutine function or not.
+    """Call a tool as `call_tool` does, whether or not it is a coroutine function.
 
-    One that is not runs in this task, and the loop waits for it.
+    Other functions run in the current task and block the event loop.
     """
     tool = tool_of(function)
-    result = tool.run(*_bound_to(function), **tool.filled(arguments, resources))
+    result = tool.run(*_bound_instance(function), **tool.call_values(arguments, resources))
     return await result if tool.is_async else result
 
 
-def _bound_to(function: Callable[..., Any]) -> tuple[Any, ...]:
-    """Return the object that a method is bound to, if it is one."""
+def _bound_instance(function: Callable[..., Any]) -> tuple[Any, ...]:
+    """Return the instance of a bound method, or ()."""
     return (function.__self__,) if inspect.ismethod(function) else ()

@@ -1,4 +1,4 @@
-"""What inference and calls of tools tell: diagnostics, and the errors that end them."""
+"""Diagnostics and errors of inference and of tool calls."""
 
 from dataclasses import dataclass
 
@@ -9,24 +9,25 @@ __all__ = ["ArgumentViolation", "Diagnostic", "InferenceError", "InvalidArgument
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """One thing that was found in a function."""
+    """Error or warning about a function."""
 
-    #: The stable code in upper snake case, for example ``IMPLICIT_OPTIONAL``.
+    #: Stable code in upper snake case, for example ``IMPLICIT_OPTIONAL``.
     code: str
     severity: Severity
-    #: What is wrong, and what would be right.
+    #: The fault and its remedy.
     message: str
+    #: Qualified name of the function.
     function: str
-    #: The parameter that it is about, ``return`` for the result, or "".
+    #: Name of the parameter concerned, ``return`` for the result, or "".
     parameter: str
-    #: The file of the function, or "" if it has none.
+    #: File of the function, or "" if it has none.
     file: str
-    #: The line in it, from 1, or 0.
+    #: Line in the file, from 1; 0 if it is unknown.
     line: int
 
 
 class InferenceError(TypeError):
-    """A function is no tool as it stands; ``diagnostic`` says why, and where."""
+    """A function cannot be made a tool; ``diagnostic`` has the reason and the location."""
 
     def __init__(self, diagnostic: Diagnostic) -> None:
         self.diagnostic = diagnostic
@@ -34,49 +35,52 @@ class InferenceError(TypeError):
 
     @property
     def code(self) -> str:
-        """The stable code in upper snake case, for example ``UNRESOLVED_NAME``."""
+        """Stable code in upper snake case, for example ``UNRESOLVED_NAME``."""
         return self.diagnostic.code
 
     @property
     def function(self) -> str:
-        """The function, by its qualified name."""
+        """Qualified name of the function."""
         return self.diagnostic.function
 
     @property
     def parameter(self) -> str:
-        """The parameter, ``return`` for the result, or ""."""
+        """Name of the parameter concerned, ``return`` for the result, or ""."""
         return self.diagnostic.parameter
 
     @property
     def file(self) -> str:
-        """The file of the function, or "" if it has none."""
+        """File of the function, or "" if it has none."""
         return self.diagnostic.file
 
     @property
     def line(self) -> int:
-        """The line in the file, from 1, or 0."""
+        """Line in the file, from 1; 0 if it is unknown."""
         return self.diagnostic.line
 
     def __str__(self) -> str:
-        one = self.diagnostic
-        about = f"{one.function}, parameter {one.parameter}" if one.parameter else one.function
-        if one.parameter == "return":
-            about = f"{one.function}, result"
-        return f"{one.file or '?'}:{one.line}: {about}: {one.message} ({one.code})"
+        diagnostic = self.diagnostic
+        subject = diagnostic.function
+        if diagnostic.parameter == "return":
+            subject += ", result"
+        elif diagnostic.parameter:
+            subject += f", parameter {diagnostic.parameter}"
+        location = f"{diagnostic.file or '?'}:{diagnostic.line}"
+        return f"{location}: {subject}: {diagnostic.message} ({diagnostic.code})"
 
 
 @dataclass(frozen=True, slots=True)
 class ArgumentViolation:
-    """One fault of a call's arguments."""
+    """Violation of the input schema by the arguments of a call."""
 
-    #: Where it is, as a JSON Pointer (RFC 6901); what is missing, at what lacks it.
-    pointer: str
-    #: What is wrong; it never tells the value.
+    #: JSON Pointer (RFC 6901) into the arguments; for a missing property, its parent.
+    instance_location: str
+    #: The fault, without the value.
     message: str
 
 
 class InvalidArguments(ValueError):
-    """The arguments of a call are not what the tool takes; ``violations`` says why."""
+    """The arguments of a call violate the input schema of the tool."""
 
     def __init__(self, tool: str, violations: tuple[ArgumentViolation, ...]) -> None:
         self.tool = tool
@@ -84,7 +88,10 @@ class InvalidArguments(ValueError):
         super().__init__(tool, violations)
 
     def __str__(self) -> str:
-        """Return the text for the model: what is wrong, line by line, and where."""
+        """Return the text for the model: a line for each violation."""
         lines = [f"Invalid arguments for tool {self.tool!r}:"]
-        lines += [f"- {one.pointer or 'arguments'}: {one.message}" for one in self.violations]
+        lines += [
+            f"- {violation.instance_location or 'arguments'}: {violation.message}"
+            for violation in self.violations
+        ]
         return "\n".join(lines)

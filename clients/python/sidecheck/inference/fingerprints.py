@@ -1,4 +1,4 @@
-"""Fingerprints: the digests by which the service knows definitions too."""
+"""Fingerprints of definitions: the digests that the service computes too."""
 
 import hashlib
 from collections.abc import Callable
@@ -9,9 +9,9 @@ __all__ = ["fingerprint_of"]
 
 
 def fingerprint_of(value: Any) -> str:
-    """Return ``sha256:`` and the hexadecimal digest of the canonical JSON of *value*.
+    """Return ``sha256:`` and the hexadecimal SHA-256 of the canonical JSON of *value*.
 
-    That is RFC 8785's, but with exact integers. *value* is JSON, as decoded.
+    Canonical JSON is that of RFC 8785 with exact integers. *value* is decoded JSON.
     """
     parts: list[str] = []
     _write(value, parts.append)
@@ -23,44 +23,44 @@ def _write(value: Any, put: Callable[[str], None]) -> None:
         case str():
             put(encode_basestring(value))
         case dict():
-            # RFC 8785, section 3.2.3: members in the order of their UTF-16 code units.
+            # RFC 8785, section 3.2.3: properties are sorted by UTF-16 code units.
             names = sorted(value, key=lambda name: name.encode("utf-16-be", "surrogatepass"))
-            _join("{}", names, put, lambda name: _member(name, value[name], put))
+            _write_items("{}", names, put, lambda name: _write_property(name, value[name], put))
         case list():
-            _join("[]", value, put, lambda one: _write(one, put))
+            _write_items("[]", value, put, lambda item: _write(item, put))
         case None | True | False:
             put({None: "null", True: "true", False: "false"}[value])
         case int():
             put(str(value))
         case _:
-            put(_double(value))
+            put(_format_double(value))
 
 
-def _join(
-    brackets: str, items: list[Any], put: Callable[[str], None], each: Callable[[Any], None]
+def _write_items(
+    brackets: str, items: list[Any], put: Callable[[str], None], write_item: Callable[[Any], None]
 ) -> None:
     put(brackets[0])
-    for index, one in enumerate(items):
+    for index, item in enumerate(items):
         if index:
             put(",")
-        each(one)
+        write_item(item)
     put(brackets[1])
 
 
-def _member(name: str, value: Any, put: Callable[[str], None]) -> None:
+def _write_property(name: str, value: Any, put: Callable[[str], None]) -> None:
     put(encode_basestring(name))
     put(":")
     _write(value, put)
 
 
-def _double(value: float) -> str:
-    """Write a double as the integer that it is, or as RFC 8785, section 3.2.2.3, does."""
+def _format_double(value: float) -> str:
+    """Format a double as an integer if it is one, else as RFC 8785, section 3.2.2.3."""
     if value.is_integer():
         return str(int(value))
     mantissa, _, exponent = f"{abs(value)!r}".partition("e")
     whole, _, fraction = mantissa.partition(".")
     digits = (whole + fraction).lstrip("0")
-    # The decimal point stands before digit number `point`.
+    # Number of digits before the decimal point.
     point = len(whole) + int(exponent or 0) - (len(whole + fraction) - len(digits))
     digits = digits.rstrip("0")
     sign = "-" if value < 0 else ""

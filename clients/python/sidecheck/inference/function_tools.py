@@ -1,105 +1,111 @@
-"""A function that is a tool, with everything that its calls need."""
+"""Tools made of functions: validation, injection and execution of calls."""
 
 import functools
 import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from sidecheck.inference.arguments import ValidArguments, valid_arguments, valid_values
-from sidecheck.inference.configs import Options, ToolConfig
-from sidecheck.inference.inferring import Inferred
+from sidecheck.inference.arguments import ValidArguments, convert_arguments, validate_values
+from sidecheck.inference.config import ToolConfig, ToolOptions
+from sidecheck.inference.execution import wrap_async, wrap_sync
+from sidecheck.inference.infer import InferredTool
 from sidecheck.inference.injection import Resources
-from sidecheck.inference.outputs import Outputs
-from sidecheck.inference.running import run_async, run_sync
+from sidecheck.inference.output_schema import OutputModel
 from sidecheck.tool_functions import ATTRIBUTE
 
-__all__ = ["FunctionTool", "as_tool", "tool_of"]
+__all__ = ["FunctionTool", "make_tool", "tool_of"]
 
 
 class FunctionTool:
-    """What hangs on a function that is a tool."""
+    """A tool, stored in an attribute of its function."""
 
-    def __init__(self, target: Callable[..., Any], inferred: Inferred, options: Options) -> None:
+    def __init__(
+        self, target: Callable[..., Any], inferred: InferredTool, options: ToolOptions
+    ) -> None:
         self.config: ToolConfig = inferred.config
-        self.outputs: Outputs | None = inferred.outputs
+        self.output_model: OutputModel | None = inferred.output_model
         self.is_async = _is_async(target)
-        #: Runs the function with arguments that are as it takes them.
-        self.run = (run_async if self.is_async else run_sync)(target, options)
-        self._inferred = inferred
+        #: Runs the function with converted values.
+        self.run = (wrap_async if self.is_async else wrap_sync)(target, options)
+        self._input_model = inferred.input_model
+        self._arguments = inferred.signature.arguments
+        self._injections = inferred.signature.injections
         self._signature = inspect.signature(target)
-        # Fields as defaults are made values here: Python would hand over the field.
-        self._makers = {
-            one.name: one.maker for one in inferred.signature.arguments if one.maker is not None
+        # Python would pass a field as the default; its value is produced here instead.
+        self._default_fields = {
+            argument.name: argument.default_field
+            for argument in self._arguments
+            if argument.default_field is not None
         }
 
     @property
     def definition(self) -> dict[str, Any]:
-        """The definition in its natural form; not a copy."""
+        """The canonical definition; not a copy."""
         return self.config.definition
-
-    def bound(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> inspect.BoundArguments:
-        """Return the arguments of a call in Python: with its fields' defaults, and judged.
-
-        Raises:
-            TypeError: They do not fit the signature.
-            InvalidArguments: They are judged, and not what the tool takes.
-        """
-        bound = self._signature.bind_partial(*args, **kwargs)
-        for name, maker in self._makers.items():
-            if name not in bound.arguments:
-                bound.arguments[name] = maker.get_default(call_default_factory=True)
-        bound = self._signature.bind(*bound.args, **bound.kwargs)
-        inputs = self._inferred.inputs
-        if self.config.validate and inputs is not None:
-            further = inputs.signature.further
-            extra = bound.arguments.get(further.name, {}) if further else {}
-            names = {one.name for one in inputs.signature.arguments}
-            given = {name: one for name, one in bound.arguments.items() if name in names}
-            values = valid_values(self.config.name, inputs, {**given, **extra})
-            bound.arguments.update({name: one for name, one in values.items() if name in names})
-            if further and extra:
-                bound.arguments[further.name] = {name: values[name] for name in extra}
-        return bound
 
     @property
     def passes_through(self) -> bool:
-        """Whether a call in Python is handed on as it is."""
-        return not self.config.validate and not self._makers
+        """Whether calls in Python reach the function unchanged."""
+        return not self.config.validate and not self._default_fields
 
-    def judged(self, arguments: Mapping[str, Any]) -> ValidArguments:
-        """Return the values for a call's *arguments*, decoded JSON.
+    def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> inspect.BoundArguments:
+        """Return the bound arguments of a call in Python, with defaults of fields, validated.
 
         Raises:
-            InvalidArguments: They are not what the tool takes.
-            TypeError: The tool's input schema was given, not inferred.
+            TypeError: they do not match the signature.
+            InvalidArguments: the tool validates, and they violate the input schema.
         """
-        if self._inferred.inputs is None:
+        bound = self._signature.bind_partial(*args, **kwargs)
+        for name, default_field in self._default_fields.items():
+            if name not in bound.arguments:
+                bound.arguments[name] = default_field.get_default(call_default_factory=True)
+        bound = self._signature.bind(*bound.args, **bound.kwargs)
+        if self.config.validate and self._input_model is not None:
+            parameter = self._input_model.signature.additional
+            additional = bound.arguments.get(parameter.name, {}) if parameter else {}
+            names = {argument.name for argument in self._arguments}
+            given = {name: value for name, value in bound.arguments.items() if name in names}
+            values = validate_values(self.config.name, self._input_model, {**given, **additional})
+            bound.arguments.update({name: value for name, value in values.items() if name in names})
+            if parameter and additional:
+                bound.arguments[parameter.name] = {name: values[name] for name in additional}
+        return bound
+
+    def validate(self, arguments: Mapping[str, Any]) -> ValidArguments:
+        """Return the values of a call's *arguments*, decoded JSON.
+
+        Raises:
+            InvalidArguments: they violate the input schema.
+            TypeError: the input schema was given, not inferred.
+        """
+        if self._input_model is None:
             raise TypeError(
-                f"the input schema of {self.config.name!r} was given, so the service judges by"
-                " it: its function's types say nothing of it"
+                f"the input schema of {self.config.name!r} was given, not inferred from types;"
+                " validate with the service"
             )
-        return valid_arguments(self.config.name, self._inferred.inputs, arguments)
+        return convert_arguments(self.config.name, self._input_model, arguments)
 
-    def filled(self, arguments: Mapping[str, Any], resources: Resources | None) -> dict[str, Any]:
-        """Return what the function is called with for a call's *arguments*.
+    def call_values(
+        self, arguments: Mapping[str, Any], resources: Resources | None
+    ) -> dict[str, Any]:
+        """Return the keyword arguments of the function for a call's *arguments*.
 
         Raises:
-            InvalidArguments: They are judged, and not what the tool takes.
-            NotProvided: Nothing provides a parameter that the server fills in.
+            InvalidArguments: the tool validates, and they violate the input schema.
+            NotProvided: nothing provides an injected parameter.
         """
-        injections = self._inferred.signature.injections
         if self.config.validate:
-            values = self.judged(arguments).values
+            values = self.validate(arguments).values
         else:
-            injected = {one.name for one in injections}
-            names = {one.wire: one.name for one in self._inferred.signature.arguments}
-            renamed = {names.get(name, name): one for name, one in arguments.items()}
-            values = {name: one for name, one in renamed.items() if name not in injected}
-            for name, maker in self._makers.items():
+            injected = {injection.name for injection in self._injections}
+            names = {argument.wire_name: argument.name for argument in self._arguments}
+            by_name = {names.get(name, name): value for name, value in arguments.items()}
+            values = {name: value for name, value in by_name.items() if name not in injected}
+            for name, default_field in self._default_fields.items():
                 if name not in values:
-                    values[name] = maker.get_default(call_default_factory=True)
-        for one in injections:
-            values.update(one.fill(resources))
+                    values[name] = default_field.get_default(call_default_factory=True)
+        for injection in self._injections:
+            values.update(injection.resolve(resources))
         return values
 
 
@@ -111,41 +117,41 @@ def _is_async(target: Callable[..., Any]) -> bool:
     return inspect.iscoroutinefunction(target)
 
 
-def as_tool(target: Callable[..., Any], tool: FunctionTool) -> Callable[..., Any]:
-    """Return a function that is called as *target* is, and is the tool."""
+def make_tool(target: Callable[..., Any], tool: FunctionTool) -> Callable[..., Any]:
+    """Return a function with the signature of *target* that holds *tool*."""
     if tool.is_async:
 
         @functools.wraps(target)
         async def call_async(*args: Any, **kwargs: Any) -> Any:
             if tool.passes_through:
                 return await tool.run(*args, **kwargs)
-            bound = tool.bound(args, kwargs)
+            bound = tool.bind(args, kwargs)
             return await tool.run(*bound.args, **bound.kwargs)
 
-        made: Callable[..., Any] = call_async
+        function: Callable[..., Any] = call_async
     else:
 
         @functools.wraps(target)
         def call(*args: Any, **kwargs: Any) -> Any:
             if tool.passes_through:
                 return tool.run(*args, **kwargs)
-            bound = tool.bound(args, kwargs)
+            bound = tool.bind(args, kwargs)
             return tool.run(*bound.args, **bound.kwargs)
 
-        made = call
+        function = call
     if not hasattr(target, "__name__"):
-        made.__name__ = made.__qualname__ = tool.config.name
-    setattr(made, ATTRIBUTE, tool)
-    return made
+        function.__name__ = function.__qualname__ = tool.config.name
+    setattr(function, ATTRIBUTE, tool)
+    return function
 
 
 def tool_of(function: Callable[..., Any]) -> FunctionTool:
-    """Return the tool that *function* is.
+    """Return the tool of *function*.
 
     Raises:
-        TypeError: It is none.
+        TypeError: it has none.
     """
     tool = getattr(function, ATTRIBUTE, None)
     if not isinstance(tool, FunctionTool):
-        raise TypeError(f"{function!r} is no tool: decorate it with @tool()")
+        raise TypeError(f"{function!r} is not a tool: decorate it with @tool()")
     return tool

@@ -1,4 +1,4 @@
-"""Parameters that the server fills in, and that are no arguments of a call."""
+"""Injection: parameters that the server fills in, which are no arguments of a call."""
 
 import inspect
 from collections.abc import Callable, Iterable
@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Final, Protocol, TypeVar, get_args, get_origin
 
-from sidecheck.inference.annotations import Scope, underlying
+from sidecheck.inference.annotations import Scope, underlying_class
 
 __all__ = [
     "Injected",
     "Injection",
-    "Injections",
+    "InjectionRules",
     "NotProvided",
     "Resources",
     "SettingSource",
@@ -20,8 +20,8 @@ __all__ = [
 
 T = TypeVar("T")
 
-#: Classes that are known by name: what frameworks call the context of a request.
-_CONTEXTS: Final = frozenset(
+#: Class names that frameworks give to the context of a request.
+_CONTEXT_NAMES: Final = frozenset(
     {
         "AgentContext",
         "Context",
@@ -32,183 +32,190 @@ _CONTEXTS: Final = frozenset(
         "ToolContext",
     }
 )
-#: Those of which a class under one is one too. Protocols call data requests: MCP does.
-_INHERITED: Final = _CONTEXTS - {"Request"}
-#: What frameworks call their marks of such parameters.
-_MARKS: Final = frozenset({"CurrentContext", "Depends", "InjectedToolArg", "Resolve"})
-#: Classes that autowiring knows by name, registered or not.
-_WIRED: Final = frozenset({"Settings", "ConfigPaths"})
-_ROOT: Final = "project_root"
+#: Derived classes are injected too. Not those of Request: protocols call data so, MCP among
+#: them.
+_INHERITED_NAMES: Final = _CONTEXT_NAMES - {"Request"}
+#: Names that frameworks give to markers of injected parameters.
+_MARKER_NAMES: Final = frozenset({"CurrentContext", "Depends", "InjectedToolArg", "Resolve"})
+#: Class names that autowiring injects, registered or not.
+_AUTOWIRED_NAMES: Final = frozenset({"Settings", "ConfigPaths"})
+_ROOT_PARAMETER: Final = "project_root"
 
 _providers: dict[type, Callable[[], Any] | None] = {}
 
 
 class Resources(Protocol):
-    """Where a server's own things come from when a tool is called."""
+    """Source of the server's objects for a call of a tool."""
 
-    def resolve(self, wanted: type[Any], /) -> Any:
-        """Return the one of type *wanted*.
+    def resolve(self, resource_type: type[Any], /) -> Any:
+        """Return the object of type *resource_type*.
 
         Raises:
-            LookupError: There is none; a registered provider or the parameter's own
-                default stands in.
+            LookupError: there is none; a registered provider or the parameter's default is
+                used instead.
         """
 
 
 class SettingSource(Protocol):
-    """What `Resources` give when settings are wanted."""
+    """Source of settings, which `Resources` resolve."""
 
     def get(self, name: str, /) -> Any:
         """Return the setting with a name like ``git.path``."""
 
 
 class NotProvided(LookupError):
-    """A parameter is filled in by the server, and nothing provides it."""
+    """Nothing provides a parameter that the server injects."""
 
 
 class _Marker:
-    """Says of a parameter that it is no argument."""
+    """Marker of an injected parameter."""
 
 
-#: Says of a parameter that it is no argument: ``Annotated[T, Injected]``, or as the
-#: default ``Injected()``.
+#: Marks an injected parameter: ``Annotated[T, Injected]``, or the default ``Injected()``.
 Injected: Final[Any] = _Marker
 
 
-def injectable(wanted: type[T], provider: Callable[[], T] | None = None) -> type[T]:
-    """Have parameters of type *wanted*, or of a class under it, filled in, and return it.
+def injectable(injected_type: type[T], provider: Callable[[], T] | None = None) -> type[T]:
+    """Inject parameters of *injected_type*, or of a derived class; return the type.
 
-    It holds for tools that are made afterwards, unless with ``autowire=False``. The
-    *provider* is called for each call of a tool whose resources have none.
+    This affects tools made afterwards, unless with ``autowire=False``. *provider* is called
+    for each call of a tool whose resources have no such object.
     """
-    _providers[wanted] = provider
-    return wanted
+    _providers[injected_type] = provider
+    return injected_type
 
 
 @dataclass(frozen=True, slots=True)
 class Injection:
-    """One parameter that the server fills in."""
+    """An injected parameter."""
 
     name: str
-    #: The type to ask for; ``object`` if it is not known.
-    wanted: type[Any]
-    #: The setting to ask for, or "".
+    #: The type to resolve; ``object`` if it is unknown.
+    resource_type: type[Any]
+    #: Name of the setting to read, or "".
     setting: str = ""
-    #: Whether the function has something of its own in its place.
+    #: Whether the parameter has a default.
     optional: bool = False
 
-    def fill(self, resources: Resources | None) -> dict[str, Any]:
-        """Return the parameter with its value; nothing where the function's own stands in.
+    def resolve(self, resources: Resources | None) -> dict[str, Any]:
+        """Return the parameter with its value, or {} to use its default.
 
         Raises:
-            NotProvided: Nothing provides it.
+            NotProvided: nothing provides it.
         """
         try:
             if resources is not None:
-                found = resources.resolve(self.wanted)
-                return {self.name: found.get(self.setting) if self.setting else found}
+                resource = resources.resolve(self.resource_type)
+                return {self.name: resource.get(self.setting) if self.setting else resource}
         except LookupError:
             pass
-        provider = next((_providers[one] for one in _mro(self.wanted) if _providers.get(one)), None)
+        providers = (_providers.get(base) for base in _mro(self.resource_type))
+        provider = next(filter(None, providers), None)
         if provider is not None:
             return {self.name: provider()}
         if self.optional:
             return {}
         raise NotProvided(
-            f"nothing provides {self.name!r}, of type {self.wanted.__name__}: give resources"
-            " that resolve it, or a provider to injectable()"
+            f"nothing provides parameter {self.name!r} of type {self.resource_type.__name__}; pass"
+            " resources that resolve it, or register a provider with injectable()"
         )
 
 
 @dataclass(frozen=True, slots=True)
-class Injections:
-    """Tells which parameters the server fills in."""
+class InjectionRules:
+    """Rules that decide which parameters of a function are injected."""
 
-    #: Whether ``project_root`` is one.
+    #: Whether ``project_root`` is injected.
     root: bool = False
-    #: Settings like ``git.path``; the parameter for it is ``git_path``.
+    #: Settings like ``git.path``, whose parameter is ``git_path``.
     settings: tuple[str, ...] = ()
-    #: Whether types given to `injectable` are known.
+    #: Whether types given to `injectable` are injected.
     autowire: bool = True
-    #: Further parameters by name, and types.
+    #: Further parameter names and types.
     injected: tuple[str | type, ...] = ()
-    _by_setting: dict[str, str] = field(init=False)
+    _settings_by_parameter: dict[str, str] = field(init=False)
 
     def __post_init__(self) -> None:
-        names = {setting.replace(".", "_"): setting for setting in self.settings}
-        object.__setattr__(self, "_by_setting", names)
+        settings = {setting.replace(".", "_"): setting for setting in self.settings}
+        object.__setattr__(self, "_settings_by_parameter", settings)
 
-    def of(self, parameter: inspect.Parameter, scope: Scope) -> Injection | None:
-        """Return how *parameter* is filled in, or None if it is an argument."""
+    def injection_of(self, parameter: inspect.Parameter, scope: Scope) -> Injection | None:
+        """Return the injection of *parameter*, or None if it is an argument."""
         name, default = parameter.name, parameter.default
-        optional = default is not inspect.Parameter.empty and not _is_mark(default)
-        if name in self._by_setting:
-            return Injection(name, SettingSource, self._by_setting[name], optional)
+        optional = default is not inspect.Parameter.empty and not _is_marker(default)
+        if name in self._settings_by_parameter:
+            return Injection(name, SettingSource, self._settings_by_parameter[name], optional)
         try:
             annotation = scope.resolve(parameter.annotation)
         except (NameError, SyntaxError, TypeError, AttributeError):
             annotation = None
-        wanted = underlying(annotation)
-        known = wanted if isinstance(wanted, type) else object
-        if self.root and name == _ROOT:
+        underlying = underlying_class(annotation)
+        resource_type = underlying if isinstance(underlying, type) else object
+        if self.root and name == _ROOT_PARAMETER:
             return Injection(name, Path, "", optional)
         if (
             name in self.injected
-            or _is_mark(default)
-            or _is_marked(annotation)
-            or (self._wires(known) if annotation is not None else _is_context(parameter))
+            or _is_marker(default)
+            or _has_marker(annotation)
+            or (
+                self._injects_type(resource_type)
+                if annotation is not None
+                else _names_context(parameter)
+            )
         ):
-            return Injection(name, known, "", optional)
+            return Injection(name, resource_type, "", optional)
         return None
 
-    def _wires(self, wanted: type) -> bool:
-        given = tuple(one for one in self.injected if isinstance(one, type))
-        if wanted in given:
+    def _injects_type(self, resource_type: type) -> bool:
+        if any(resource_type is injected for injected in self.injected):
             return True
-        known = _CONTEXTS | _WIRED if self.autowire else _CONTEXTS
-        if _is_called(wanted, known) or any(_is_called(one, _INHERITED) for one in _mro(wanted)):
+        names = _CONTEXT_NAMES | _AUTOWIRED_NAMES if self.autowire else _CONTEXT_NAMES
+        if _is_injected_class(resource_type, names):
             return True
-        return self.autowire and any(one in _providers for one in _mro(wanted))
+        if any(_is_injected_class(base, _INHERITED_NAMES) for base in _mro(resource_type)):
+            return True
+        return self.autowire and any(base in _providers for base in _mro(resource_type))
 
 
-def _mro(wanted: type) -> Iterable[type]:
-    return getattr(wanted, "__mro__", (wanted,))
+def _mro(cls: type) -> Iterable[type]:
+    return getattr(cls, "__mro__", (cls,))
 
 
-def _is_called(wanted: type, names: frozenset[str]) -> bool:
-    """Say whether a class has one of *names*, and is no caller's.
+def _is_injected_class(cls: type, names: frozenset[str]) -> bool:
+    """Whether a class has one of *names* and is no class of data.
 
-    pydantic makes a class of its own for a generic one with its parameters.
+    Pydantic creates a class of its own for a generic class with type parameters.
     """
-    return wanted.__name__.partition("[")[0] in names and not _is_data(wanted)
+    return cls.__name__.partition("[")[0] in names and not _is_data_class(cls)
 
 
-def _is_data(wanted: type) -> bool:
-    """Say whether a class that is called as a context is a caller's: its fields are data."""
-    framework = wanted.__module__.partition(".")[0] in {"fastmcp", "mcp"} or any(
-        one.__name__ == "BaseSettings" for one in _mro(wanted)
+def _is_data_class(cls: type) -> bool:
+    """Whether a class that has the name of a context is the caller's own data."""
+    is_framework = cls.__module__.partition(".")[0] in {"fastmcp", "mcp"} or any(
+        base.__name__ == "BaseSettings" for base in _mro(cls)
     )
-    described = ("__pydantic_fields__", "__dataclass_fields__", "__required_keys__")
-    return not framework and any(hasattr(wanted, one) for one in described)
+    attributes = ("__pydantic_fields__", "__dataclass_fields__", "__required_keys__")
+    return not is_framework and any(hasattr(cls, attribute) for attribute in attributes)
 
 
-def _is_context(parameter: inspect.Parameter) -> bool:
-    """Say whether the text of an annotation that cannot be resolved names a context.
+def _names_context(parameter: inspect.Parameter) -> bool:
+    """Whether an annotation that cannot be resolved names a context.
 
-    Such names are often imported for type checkers alone.
+    Such names are often imported for type checkers only.
     """
     text = parameter.annotation
     if not isinstance(text, str):
         return False
-    return text.partition("[")[0].partition("|")[0].strip().rpartition(".")[2] in _CONTEXTS
+    name = text.partition("[")[0].partition("|")[0].strip().rpartition(".")[2]
+    return name in _CONTEXT_NAMES
 
 
-def _is_marked(annotation: Any) -> bool:
+def _has_marker(annotation: Any) -> bool:
     if get_origin(annotation) is not Annotated:
         return False
-    return any(_is_mark(one) for one in get_args(annotation)[1:])
+    return any(map(_is_marker, get_args(annotation)[1:]))
 
 
-def _is_mark(value: Any) -> bool:
-    kind = value if isinstance(value, type) else type(value)
-    return kind is _Marker or kind.__name__.lstrip("_") in _MARKS
+def _is_marker(value: Any) -> bool:
+    cls = value if isinstance(value, type) else type(value)
+    return cls is _Marker or cls.__name__.lstrip("_") in _MARKER_NAMES

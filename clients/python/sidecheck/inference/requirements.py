@@ -1,4 +1,4 @@
-"""What inference needs, imported first so that a package that is missing is told of."""
+"""Optional packages of inference, imported first to name those that are missing."""
 
 try:
     import griffe
@@ -6,8 +6,8 @@ try:
     import stamina
 except ImportError as error:
     raise ImportError(
-        "tools are made of functions with the packages pydantic, griffelib and stamina, not all"
-        " of which are installed: pip install sidecheck[infer]"
+        "sidecheck.inference needs the packages pydantic, griffelib and stamina, not all of"
+        " which are installed: pip install sidecheck[infer]"
     ) from error
 
 __all__ = ["griffe", "pydantic", "stamina"]

@@ -1,4 +1,4 @@
-"""Signatures: which parameters are arguments of a call, and of what types."""
+"""Signatures of functions: the arguments of a call with their types, and the injections."""
 
 import functools
 import inspect
@@ -10,13 +10,13 @@ from pydantic import AliasChoices
 from pydantic.fields import FieldInfo
 
 from sidecheck.inference.annotations import Scope
+from sidecheck.inference.diagnostics import FunctionDiagnostics
 from sidecheck.inference.errors import Diagnostic
-from sidecheck.inference.injection import Injection, Injections
-from sidecheck.inference.places import Placed
+from sidecheck.inference.injection import Injection, InjectionRules
 
-__all__ = ["MISSING", "Argument", "Signature", "function_of", "signature_of"]
+__all__ = ["MISSING", "Argument", "Signature", "read_signature", "unwrap_function"]
 
-#: No default.
+#: No default, or no annotation.
 MISSING: Any = inspect.Parameter.empty
 
 
@@ -25,38 +25,38 @@ class Argument:
     """A parameter that is an argument of a call."""
 
     name: str
-    #: The name of it in JSON: an alias, or its own.
-    wire: str
-    #: The type, with all metadata.
+    #: Its name in JSON: an alias, or its own name.
+    wire_name: str
+    #: The type with all metadata.
     annotation: Any
-    #: The value that stands in, or `MISSING`.
+    #: The default, or `MISSING`.
     default: Any = MISSING
-    #: A field that makes its default, or None.
-    maker: FieldInfo | None = None
-    #: The text that it is annotated with, or "".
-    text: str = ""
+    #: The field that produces the default, or None.
+    default_field: FieldInfo | None = None
+    #: The description in its annotation, or "".
+    description: str = ""
 
     @property
     def required(self) -> bool:
-        """Whether a call must give it."""
-        return self.default is MISSING and self.maker is None
+        """Whether a call must pass it."""
+        return self.default is MISSING and self.default_field is None
 
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """What a function takes and returns."""
+    """Parameters and result of a function."""
 
     arguments: tuple[Argument, ...]
     injections: tuple[Injection, ...]
-    #: The name of ``**kwargs`` and the type of each further argument, or None.
-    further: Argument | None
+    #: ``**kwargs`` with the type of each additional argument, or None.
+    additional: Argument | None
     #: The type of the result, or `MISSING`.
-    returned: Any
+    result_type: Any
     diagnostics: tuple[Diagnostic, ...]
 
 
-def function_of(target: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the function that *target*, perhaps a partial or an object, comes down to."""
+def unwrap_function(target: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the function that *target*, perhaps a partial or a callable object, calls."""
     while isinstance(target, functools.partial):
         target = target.func
     if not inspect.isroutine(target) and not isinstance(target, type):
@@ -65,127 +65,129 @@ def function_of(target: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
-def signature_of(
+def read_signature(
     target: Callable[..., Any],
     scope: Scope,
-    injections: Injections,
-    placed: Placed,
+    rules: InjectionRules,
+    diagnostics: FunctionDiagnostics,
     *,
-    lenient: bool = False,
-    admit_anything: bool = False,
+    injections_only: bool = False,
+    admit_any: bool = False,
 ) -> Signature:
-    """Read the signature of *target*.
+    """Return the signature of *target*.
 
-    With *admit_anything*, an annotation that cannot be resolved admits anything, with a
-    warning. A *lenient* reading takes no arguments: their schema was given.
+    With *admit_any*, an annotation that cannot be resolved admits any value, with a warning.
+    With *injections_only*, arguments are skipped, since the input schema is given.
 
     Raises:
-        InferenceError: It has ``*args`` or positional-only parameters, or an annotation
+        InferenceError: it has ``*args`` or positional-only parameters, or an annotation
             cannot be resolved.
     """
-    reader = _Reader(scope, placed, admit_anything)
+    reader = _ArgumentReader(scope, diagnostics, admit_any=admit_any)
     arguments: list[Argument] = []
-    injected: list[Injection] = []
-    further = None
+    injections: list[Injection] = []
+    additional = None
     signature = inspect.signature(target)
-    for index, one in enumerate(signature.parameters.values()):
-        if index == 0 and one.name in {"self", "cls"} and one.annotation is MISSING:
+    for index, parameter in enumerate(signature.parameters.values()):
+        if index == 0 and parameter.name in {"self", "cls"} and parameter.annotation is MISSING:
             continue
-        if (injection := injections.of(one, scope)) is not None:
-            injected.append(injection)
+        if (injection := rules.injection_of(parameter, scope)) is not None:
+            injections.append(injection)
             continue
-        if lenient:
+        if injections_only:
             continue
-        match one.kind:
+        match parameter.kind:
             case inspect.Parameter.VAR_POSITIONAL:
-                raise placed.error(
+                raise diagnostics.error(
                     "VARIADIC_PARAMETER",
-                    one.name,
-                    f"a call names its arguments, so '*{one.name}' can be given none: take a"
-                    f" list, as '{one.name}: list[...]'",
+                    parameter.name,
+                    f"'*{parameter.name}' takes positional arguments, but tool arguments are"
+                    f" passed by name; use a parameter '{parameter.name}: list[...]'",
                 )
             case inspect.Parameter.POSITIONAL_ONLY:
-                raise placed.error(
+                raise diagnostics.error(
                     "POSITIONAL_ONLY",
-                    one.name,
-                    "a call names its arguments, and this one has no name to give: leave out"
-                    " the '/' after it",
+                    parameter.name,
+                    "it is positional-only, but tool arguments are passed by name; remove the '/'",
                 )
             case inspect.Parameter.VAR_KEYWORD:
-                further = reader.argument(one)
+                additional = reader.read(parameter)
             case _:
-                arguments.append(reader.argument(one))
-    returned = reader.returned(signature.return_annotation)
+                arguments.append(reader.read(parameter))
+    result_type = reader.read_result(signature.return_annotation)
     return Signature(
-        tuple(arguments), tuple(injected), further, returned, tuple(reader.diagnostics)
+        tuple(arguments), tuple(injections), additional, result_type, tuple(reader.warnings)
     )
 
 
-class _Reader:
-    def __init__(self, scope: Scope, placed: Placed, admit_anything: bool) -> None:  # noqa: FBT001
+class _ArgumentReader:
+    def __init__(self, scope: Scope, diagnostics: FunctionDiagnostics, *, admit_any: bool) -> None:
         self._scope = scope
-        self._placed = placed
-        self._admit_anything = admit_anything
-        self._wires: set[str] = set()
-        self.diagnostics: list[Diagnostic] = []
+        self._diagnostics = diagnostics
+        self._admit_any = admit_any
+        self._wire_names: set[str] = set()
+        self.warnings: list[Diagnostic] = []
 
-    def argument(self, parameter: inspect.Parameter) -> Argument:
-        """Return the argument that *parameter* is."""
+    def read(self, parameter: inspect.Parameter) -> Argument:
+        """Return the argument for *parameter*."""
         name, default = parameter.name, parameter.default
         if parameter.annotation is MISSING:
             annotation: Any = Any
-            self.diagnostics.append(
-                self._placed.warning(
-                    "MISSING_ANNOTATION",
-                    name,
-                    "it has no annotation, so anything is admitted: annotate it with its type",
-                )
-            )
+            message = "it has no annotation and admits any value; annotate it"
+            self.warnings.append(self._diagnostics.warning("MISSING_ANNOTATION", name, message))
         else:
-            annotation = self._resolved(name, parameter.annotation)
-        maker = None
+            annotation = self._resolve(name, parameter.annotation)
+        default_field = None
         if isinstance(default, FieldInfo):
-            annotation, maker, default = Annotated[annotation, default], default, MISSING
-        fields = [one for one in _metadata(annotation) if isinstance(one, FieldInfo)]
-        if maker is None and default is MISSING:
-            maker = next((one for one in fields if not one.is_required()), None)
-        if maker is not None and maker.is_required():
-            maker = None
-        if maker is not None and maker.default_factory is None:
-            default = maker.get_default()
-        wire = _wire(name, fields)
-        if not wire or wire in self._wires:
-            why = f"{wire!r} is the name of another" if wire else "it is a path into another"
-            raise self._placed.error(
-                "UNSUPPORTED_TYPE", name, f"a call cannot give it by its alias: {why}"
-            )
-        self._wires.add(wire)
-        return Argument(name, wire, annotation, default, maker, _text(annotation))
+            annotation, default_field, default = Annotated[annotation, default], default, MISSING
+        fields = [item for item in _metadata(annotation) if isinstance(item, FieldInfo)]
+        if default_field is None and default is MISSING:
+            default_field = next((field for field in fields if not field.is_required()), None)
+        if default_field is not None and default_field.is_required():
+            default_field = None
+        if default_field is not None and default_field.default_factory is None:
+            default = default_field.get_default()
+        wire_name = self._add_wire_name(name, fields)
+        description = _description(annotation)
+        return Argument(name, wire_name, annotation, default, default_field, description)
 
-    def returned(self, annotation: Any) -> Any:
+    def read_result(self, annotation: Any) -> Any:
         """Return the type of the result."""
-        if annotation is MISSING:
-            return MISSING
-        return self._resolved("return", annotation)
+        return MISSING if annotation is MISSING else self._resolve("return", annotation)
 
-    def _resolved(self, name: str, annotation: Any) -> Any:
+    def _add_wire_name(self, name: str, fields: list[FieldInfo]) -> str:
+        wire_name = _wire_name(name, fields)
+        if not wire_name or wire_name in self._wire_names:
+            reason = (
+                f"{wire_name!r} is the name of another argument"
+                if wire_name
+                else "it is a path into another argument"
+            )
+            raise self._diagnostics.error(
+                "UNSUPPORTED_TYPE", name, f"a call cannot pass it by its alias: {reason}"
+            )
+        self._wire_names.add(wire_name)
+        return wire_name
+
+    def _resolve(self, name: str, annotation: Any) -> Any:
         try:
             return self._scope.resolve(annotation)
         except NameError as error:
             code = "UNRESOLVED_NAME"
-            why = (
-                f"the name {getattr(error, 'name', None) or str(error)!r} is not known where the"
-                " function is made a tool: define or import it before, not for type checkers alone"
+            unknown = getattr(error, "name", None) or str(error)
+            message = (
+                f"the name {unknown!r} is unknown where the function is made a tool; define or"
+                " import it before, not only for type checkers"
             )
         except SyntaxError as error:
             code = "UNSUPPORTED_SYNTAX"
-            why = f"its annotation is no expression ({error.msg}): annotate it with a type"
+            message = f"its annotation is not an expression ({error.msg}); annotate it with a type"
         except (TypeError, AttributeError, ValueError, RecursionError) as error:
             code = "UNSUPPORTED_TYPE"
-            why = f"its annotation is no type ({error}): annotate it with one"
-        if not self._admit_anything:
-            raise self._placed.error(code, name, why)
-        self.diagnostics.append(self._placed.warning(code, name, why))
+            message = f"its annotation is not a type ({error}); annotate it with a type"
+        if not self._admit_any:
+            raise self._diagnostics.error(code, name, message)
+        self.warnings.append(self._diagnostics.warning(code, name, message))
         return Any
 
 
@@ -193,13 +195,13 @@ def _metadata(annotation: Any) -> tuple[Any, ...]:
     return get_args(annotation)[1:] if get_origin(annotation) is Annotated else ()
 
 
-def _wire(name: str, fields: list[FieldInfo]) -> str:
+def _wire_name(name: str, fields: list[FieldInfo]) -> str:
     """Return the name in JSON, or "" if it is a path: the last alias wins, as with pydantic.
 
-    Of several, the first is the one in the schema, and so the one that is taken.
+    Of several choices, the first stands in the schema and is the one accepted.
     """
-    for one in reversed(fields):
-        alias = one.validation_alias or one.alias
+    for field in reversed(fields):
+        alias = field.validation_alias or field.alias
         if isinstance(alias, AliasChoices):
             alias = alias.choices[0]
         if alias is not None:
@@ -207,10 +209,10 @@ def _wire(name: str, fields: list[FieldInfo]) -> str:
     return name
 
 
-def _text(annotation: Any) -> str:
-    """Return what `Annotated` says of it: a text, or a documentation (PEP 727)."""
-    for one in _metadata(annotation):
-        told = one if isinstance(one, str) else getattr(one, "documentation", None)
-        if isinstance(told, str):
-            return told
+def _description(annotation: Any) -> str:
+    """Return the description in `Annotated`: a string, or ``documentation`` (PEP 727)."""
+    for item in _metadata(annotation):
+        description = item if isinstance(item, str) else getattr(item, "documentation", None)
+        if isinstance(description, str):
+            return description
     return ""

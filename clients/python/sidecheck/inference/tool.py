@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
 from typing import Any, TypeVar, overload
 
-from sidecheck.inference.configs import OnUnsupported, Options
-from sidecheck.inference.function_tools import FunctionTool, as_tool
-from sidecheck.inference.inferring import infer
+from sidecheck.inference.config import OnUnsupported, ToolOptions
+from sidecheck.inference.function_tools import FunctionTool, make_tool
+from sidecheck.inference.infer import infer
 
 __all__ = ["infer_tool", "tool"]
 
@@ -51,124 +51,126 @@ def tool(
 def tool(function: F | None = None, /, **options: Any) -> F | Callable[[F], F]:
     """Make a tool of a function, as ``@tool`` or ``@tool(...)``.
 
-    The function stays one, with the same signature, and a coroutine function if it was.
-    Its definition is inferred here and now, once.
+    The result is a function with the same signature, a coroutine function if it was one. The
+    definition is inferred once, when the function is decorated.
 
     Args:
         function: The function, if there are no options.
-        **options: These.
-            ``name``, ``description``: The function's own, and its docstring without
-            sections, if they are not given.
-            ``category``: A word for those who sort tools; no part of the definition.
-            ``input_schema``, ``output_schema``: Taken as they are, instead of inferred.
+        **options: The following.
+            ``name``, ``description``: By default, those of the function and its docstring
+            without sections.
+            ``category``: Groups tools for display; not part of the definition.
+            ``input_schema``, ``output_schema``: Used unchanged instead of inferred ones.
             ``title``, ``read_only``, ``destructive``, ``idempotent``, ``open_world``: The
-            annotations of MCP's ``Tool``. What is not set is not told, and the protocol's
-            own defaults hold.
-            ``inject_root``: The server fills in ``project_root``.
-            ``inject_settings``: Settings that the server fills in; ``git.path`` is the
-            parameter ``git_path``.
-            ``autowire``: Parameters of types given to `injectable` are filled in.
-            ``injected``: Further types, and names of parameters, that are filled in.
-            ``retry_on``, ``max_attempts``: After these exceptions alone, the function is
-            tried again, up to so many times in all.
-            ``cache_ttl``, ``cache_size``, ``clock``: Results are kept for so many seconds of
-            the clock, by arguments; at most so many of them. Each call with the same
-            arguments gets the same object.
-            ``validate``: Calls are judged before they run.
-            ``on_unsupported``: An annotation that has no schema is an error ("error"), or
-            admits anything with a warning ("any").
+            annotations of MCP's ``Tool``. Options that are not set are omitted, so that the
+            defaults of the protocol apply.
+            ``inject_root``: Inject the parameter ``project_root``.
+            ``inject_settings``: Settings to inject; ``git.path`` is the parameter
+            ``git_path``.
+            ``autowire``: Inject parameters of types given to `injectable`.
+            ``injected``: Further types and parameter names to inject.
+            ``retry_on``, ``max_attempts``: Retry after these exceptions, up to so many
+            attempts in all.
+            ``cache_ttl``, ``cache_size``, ``clock``: Cache results by arguments, for so many
+            seconds of the clock and at most so many results. Calls with equal arguments get
+            the same object.
+            ``validate``: Validate the arguments of calls.
+            ``on_unsupported``: For an annotation without a JSON Schema, raise an error
+            ("error") or admit any value with a warning ("any").
 
     Raises:
-        InferenceError: The function is no tool as it stands.
-        ValueError: An option is of another kind than these.
-        TypeError: It is no function, or there is no such option.
+        InferenceError: The signature or a type of the function cannot be described.
+        ValueError: An option has an invalid value.
+        TypeError: It is not a function, or an option is unknown.
     """
     if function is not None:
-        made: F = _made(function, _options(), sys._getframe(1))  # noqa: SLF001  (names of the caller)
+        made: F = _make(function, _build_options(), sys._getframe(1))  # noqa: SLF001  (names of the caller)
         return made
-    settled = _options(**options)
+    tool_options = _build_options(**options)
 
     def decorate(decorated: F) -> F:
-        result: F = _made(decorated, settled, sys._getframe(1))  # noqa: SLF001  (names of the caller)
+        result: F = _make(decorated, tool_options, sys._getframe(1))  # noqa: SLF001  (names of the caller)
         return result
 
     return decorate
 
 
 def infer_tool(target: Callable[..., Any], /, **options: Any) -> Callable[..., Any]:
-    """Return a function that is a tool and calls *target*, which stays as it is.
+    """Return a function that is a tool and calls *target*, which is not modified.
 
-    A target may be anything that can be called: a bound method, a ``functools.partial``,
-    an object with ``__call__``. The options are those of `tool`, and so are the errors.
+    *target* may be any callable: a bound method, a ``functools.partial``, an object with
+    ``__call__``. Options and errors are those of `tool`.
     """
-    made: Callable[..., Any] = _made(target, _options(**options), sys._getframe(1))  # noqa: SLF001
+    made: Callable[..., Any] = _make(target, _build_options(**options), sys._getframe(1))  # noqa: SLF001
     return made
 
 
-def _options(
+def _build_options(
     *,
     retry_on: type[Exception] | tuple[type[Exception], ...] | None = (),
     inject_settings: Iterable[str] | None = (),
     injected: Iterable[str | type] = (),
     clock: Callable[[], float] = time.monotonic,
     **others: Any,
-) -> Options:
-    unknown = others.keys() - {one.name for one in fields(Options)}
+) -> ToolOptions:
+    unknown = others.keys() - {field.name for field in fields(ToolOptions)}
     if unknown:
-        raise TypeError(f"a tool has no option {min(unknown)!r}")
-    return Options(
-        retry_on=_several(
+        raise TypeError(f"unknown option {min(unknown)!r}")
+    return ToolOptions(
+        retry_on=_as_tuple(
             "retry_on",
             (retry_on,) if isinstance(retry_on, type) else retry_on,
-            "classes under Exception",
-            lambda one: isinstance(one, type) and issubclass(one, Exception),
+            "subclasses of Exception",
+            lambda item: isinstance(item, type) and issubclass(item, Exception),
         ),
-        inject_settings=_several(
+        inject_settings=_as_tuple(
             "inject_settings",
             inject_settings,
-            "the names of settings",
-            lambda one: isinstance(one, str),
+            "names of settings",
+            lambda item: isinstance(item, str),
         ),
-        injected=_several(
+        injected=_as_tuple(
             "injected",
             injected,
-            "types and names of parameters",
-            lambda one: isinstance(one, str | type),
+            "types and parameter names",
+            lambda item: isinstance(item, str | type),
         ),
         clock=clock,
         **others,
     )
 
 
-def _several(option: str, given: Any, what: str, fits: Callable[[Any], bool]) -> tuple[Any, ...]:
-    """Return *given* as a tuple; a single string is not taken for its letters.
+def _as_tuple(
+    option: str, items: Any, expected: str, is_valid: Callable[[Any], bool]
+) -> tuple[Any, ...]:
+    """Return *items* as a tuple; a string is not taken for a list of characters.
 
     Raises:
-        ValueError: It is not several of *what*.
+        ValueError: they are not a list of *expected*.
     """
-    if given is None:
+    if items is None:
         return ()
-    if isinstance(given, str | type) or not isinstance(given, Iterable):
-        raise ValueError(f"{option} is a list of {what}, not {given!r:.100}")  # noqa: TRY004  (as for its parts)
-    several = tuple(given)
-    for one in several:
-        if not fits(one):
-            raise ValueError(f"{option} is a list of {what}, and {one!r:.100} is none")
-    return several
+    if isinstance(items, str | type) or not isinstance(items, Iterable):
+        raise ValueError(f"invalid {option} {items!r:.100}; expected a list of {expected}")  # noqa: TRY004  (as for its items)
+    result = tuple(items)
+    for item in result:
+        if not is_valid(item):
+            raise ValueError(f"invalid item {item!r:.100} in {option}; expected {expected}")
+    return result
 
 
-def _made(target: Any, options: Options, frame: types.FrameType | None) -> Any:
+def _make(target: Any, options: ToolOptions, frame: types.FrameType | None) -> Any:
     if isinstance(target, staticmethod | classmethod):
-        return type(target)(_made(target.__func__, options, frame))
+        return type(target)(_make(target.__func__, options, frame))
     if not callable(target) or inspect.isclass(target):
-        raise TypeError(f"a tool is made of a function, not of {target!r}{_instead(target)}")
-    return as_tool(target, FunctionTool(target, infer(target, options, frame), options))
+        raise TypeError(f"expected a function, not {target!r}{_remedy(target)}")
+    return make_tool(target, FunctionTool(target, infer(target, options, frame), options))
 
 
-def _instead(target: Any) -> str:
-    """Return what would be right, where one can guess it."""
+def _remedy(target: Any) -> str:
+    """Return what to do instead, or ""."""
     if isinstance(target, str):
-        return f": the name is an option, as in @tool(name={target!r})"
+        return f"; the name is an option: @tool(name={target!r})"
     if inspect.isclass(target):
-        return ": decorate its methods, or a function that makes one"
+        return "; decorate its methods, or a function that creates one"
     return ""

@@ -10,8 +10,8 @@ from sidecheck.wire.protocol_requests import label
 __all__ = ["inference_request"]
 
 ON_UNSUPPORTED: Final[Mapping[str, str]] = {
-    "refuse": "ON_UNSUPPORTED_ERROR",
-    "admit_anything": "ON_UNSUPPORTED_ANY",
+    "error": "ON_UNSUPPORTED_ERROR",
+    "any": "ON_UNSUPPORTED_ANY",
 }
 
 

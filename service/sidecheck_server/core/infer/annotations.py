@@ -1,296 +1,292 @@
-"""Annotations: the schema of a type, from the expression that names it.
+"""Annotations: JSON Schemas of types, from the expressions that name them.
 
-The schemas are those that pydantic 2.14 writes without titles of its own. Where a type is
-read otherwise than it is written, the direction decides.
+The schemas are those that pydantic 2.14 writes, without generated titles.
 """
 
 import ast
 import copy
 from typing import Any
 
-from sidecheck_server.core.infer.bounds import Meter
-from sidecheck_server.core.infer.classes import Classes
-from sidecheck_server.core.infer.complaints import Code, Complaint, Complaints
-from sidecheck_server.core.infer.fields import Info, read_default, read_metadata
-from sidecheck_server.core.infer.forms import NULL, Form, IsContent, enumerated, mapping, union
-from sidecheck_server.core.infer.known import (
+from sidecheck_server.core.infer.definitions import Definitions
+from sidecheck_server.core.infer.diagnostics import DiagnosticCode, SourceError
+from sidecheck_server.core.infer.fields import FieldInfo, read_default
+from sidecheck_server.core.infer.known_types import (
     CONTENT_TYPES,
     MAPPINGS,
     SEQUENCES,
+    SERIALIZED,
     SETS,
     SIMPLE,
     TUPLES,
-    WRITTEN,
-    Kind,
+    TypeKind,
 )
-from sidecheck_server.core.infer.literals import Literals
-from sidecheck_server.core.infer.parsing import parse_expression
-from sidecheck_server.core.infer.scopes import Alias, Class, Foreign, Known, Meaning, Scope
-from sidecheck_server.core.infer.unions import leaves_of, tagged
+from sidecheck_server.core.infer.scopes import Binding, ForeignName, KnownName, Scope, SourceClass
+from sidecheck_server.core.infer.type_schemas import (
+    NULL,
+    HoldsContent,
+    TypeSchema,
+    enumeration_schema,
+    mapping_schema,
+    union_schema,
+)
+from sidecheck_server.core.infer.unwrapping import (
+    ReadContext,
+    known_name,
+    subscript_arguments,
+    union_branches,
+    unwrap,
+    unwrap_alias,
+)
 from sidecheck_server.core.types import Severity
 
-__all__ = ["Types"]
+__all__ = ["AnnotationReader"]
 
-_QUALIFIERS = {
-    "typing.NotRequired": False,
-    "typing.Required": True,
-    "typing.ReadOnly": None,
-}
-
-# Types of results that tell a client nothing, or hold what has no place in JSON.
-_SAYING_NOTHING = frozenset(
+# Results of these types are binary or never returned: they have no output schema.
+_WITHOUT_OUTPUT_SCHEMA = frozenset(
     {"builtins.bytes", "pydantic.Base64Bytes", "typing.Never", "typing.NoReturn"}
 )
 
 
-class Types:
-    """Reads the types of one text, as they are read, or as they are *written*.
+class AnnotationReader:
+    """Reads the types of one source for one mode of schemas.
 
-    Classes are in the schemas by reference; ``classes`` has their definitions.
+    Classes stand in the schemas as references to `definitions`.
     """
 
-    def __init__(
-        self, meter: Meter, literals: Literals, complaints: Complaints, *, written: bool
-    ) -> None:
-        self.meter = meter
-        self.literals = literals
-        self.complaints = complaints
-        self.written = written
-        self.classes = Classes(self)
+    def __init__(self, context: ReadContext) -> None:
+        self.context = context
+        self.definitions = Definitions(self)
 
-    def schema(self, node: ast.expr, scope: Scope, depth: int = 0) -> dict[str, Any]:
-        """Return the schema of the type that *node* names.
+    def read_type(self, node: ast.expr, scope: Scope, depth: int = 0) -> dict[str, Any]:
+        """Return the schema of the type *node*.
 
         Raises:
-            Complaint: it has none that the text alone tells.
-            IsContent: it holds a result of MCP, and is to be written.
+            SourceError: the source does not determine it.
+            HoldsContent: in mode "serialization", it contains MCP content.
         """
-        form, info = self.field(node, scope, depth)
-        return form.finished() | info.members
+        type_schema, info = self.read_field(node, scope, depth)
+        return type_schema.build() | info.keywords
 
-    def field(
+    def read_field(
         self, node: ast.expr, scope: Scope, depth: int = 0, default: ast.expr | None = None
-    ) -> tuple[Form, Info]:
-        """Return the type of a field, and what `Annotated` and its *default* say besides."""
-        info = Info()
-        node, inside, depth = self.peel(node, scope, depth, info)
-        if default is not None:
-            read_default(default, scope, info, self.literals)
-        while info.left_out:
-            self.complaints.add(info.left_out.pop(0), Severity.WARNING)
-        form = self._form(node, inside, depth, info)
-        for constraint in info.constraints:
-            form.add(constraint)
-        return form, info
+    ) -> tuple[TypeSchema, FieldInfo]:
+        """Return the schema of the type of a field, and the metadata of it and of its *default*.
 
-    def peel(
-        self, node: ast.expr, scope: Scope, depth: int, info: Info
-    ) -> tuple[ast.expr, Scope, int]:
-        """Return the type that is under quotes, aliases and `Annotated`.
-
-        What is said on the way is added to *info*, from the inside to the outside.
+        Raises:
+            SourceError: the source does not determine them.
+            HoldsContent: in mode "serialization", the type contains MCP content.
         """
-        said: list[tuple[ast.expr, Scope]] = []
-        under: tuple[ast.expr, Scope] | None = (node, scope)
-        while under is not None:
-            node, scope = under
-            self.meter.deep(depth, node)
-            self.meter.node()
-            depth += 1
-            under = self._under(node, scope, info, said)
-        for each, where in said:
-            self.meter.node()
-            read_metadata(each, where, info, self.literals)
-        return node, scope, depth
+        info = FieldInfo()
+        node, inner_scope, depth = unwrap(node, scope, depth, info, self.context)
+        if default is not None:
+            read_default(default, scope, info, self.context.literals)
+        while info.omitted:
+            self.context.diagnostics.add(info.omitted.pop(0), Severity.WARNING)
+        type_schema = self._read(node, inner_scope, depth, info)
+        for constraint in info.constraints:
+            type_schema.constrain(constraint)
+        return type_schema, info
 
-    def _under(
-        self, node: ast.expr, scope: Scope, info: Info, said: list[tuple[ast.expr, Scope]]
-    ) -> tuple[ast.expr, Scope] | None:
-        """Return what *node* is around of, and its scope; None if it is the type itself."""
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            self.meter.node(node.value)
-            return parse_expression(node), scope
-        if isinstance(node, ast.Name | ast.Attribute):
-            found = scope.meaning(node)
-            return (found.value, found.scope) if isinstance(found, Alias) else None
-        if isinstance(node, ast.Subscript):
-            head = self.known(node.value, scope)
-            if head == "typing.Annotated" and isinstance(node.slice, ast.Tuple):
-                said[:0] = [(each, scope) for each in node.slice.elts[1:]]
-                return node.slice.elts[0], scope
-            if head in _QUALIFIERS:
-                info.required = _QUALIFIERS[head] if info.required is None else info.required
-                return node.slice, scope
-        if not isinstance(node, ast.Call) or len(node.args) != 2:
-            return None
-        makes_new = self.known(node.func, scope) == "typing.NewType"
-        return (node.args[1], scope) if makes_new else None
+    def read_with_definitions(
+        self, node: ast.expr, scope: Scope, default: ast.expr | None = None
+    ) -> tuple[TypeSchema, FieldInfo, dict[str, dict[str, Any]]]:
+        """Return what `read_field` does, and the definitions that the schema needs.
 
-    def known(self, node: ast.expr, scope: Scope) -> str:
-        """Return the dotted name of a known *node*, or ""."""
-        if not isinstance(node, ast.Name | ast.Attribute):
-            return ""
-        found = scope.meaning(node)
-        return found.name if isinstance(found, Known) else ""
+        Raises:
+            SourceError: the source does not determine them.
+            HoldsContent: in mode "serialization", the type contains MCP content.
+        """
+        self.definitions.references = set()
+        type_schema, info = self.read_field(node, scope, default=default)
+        return type_schema, info, self.definitions.collect()
 
-    def _form(self, node: ast.expr, scope: Scope, depth: int, info: Info) -> Form:
+    @property
+    def _is_serialization(self) -> bool:
+        return self.context.mode == "serialization"
+
+    def _read(self, node: ast.expr, scope: Scope, depth: int, info: FieldInfo) -> TypeSchema:
         if isinstance(node, ast.Constant) and node.value is None:
-            return Form(dict(NULL))
+            return TypeSchema(dict(NULL))
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
-            return self._union([node], scope, depth, info)
+            return self._read_union([node], scope, depth, info)
         if isinstance(node, ast.Name | ast.Attribute):
-            return self._named(scope.meaning(node), node)
+            return self._read_binding(scope.resolve(node), node)
         if isinstance(node, ast.Subscript):
-            return self._generic(node, scope, depth, info)
+            return self._read_generic(node, scope, depth, info)
         if isinstance(node, ast.Call):
-            functional = self.classes.functional(node, scope)
-            if functional is not None:
-                return functional
-        raise Complaint(
-            Code.UNSUPPORTED_SYNTAX,
-            "a type must be a name, one with [...], or several with |; nothing of the text is "
-            "run to find out what this is",
+            reference = self.definitions.reference_to_call(node, scope)
+            if reference is not None:
+                return reference
+        raise SourceError(
+            DiagnosticCode.UNSUPPORTED_SYNTAX,
+            "expected a type: a name, a name with [...], or types joined with |; the source is "
+            "not run",
             node,
         )
 
-    def _named(self, found: Meaning, node: ast.expr) -> Form:
-        if isinstance(found, Class):
-            return self.classes.form(found)
-        if isinstance(found, Known):
-            return self._plain(found.name, node)
-        if isinstance(found, Foreign):
-            if self.written and found.name.rpartition(".")[2] in CONTENT_TYPES:
-                raise IsContent
-            raise Complaint(
-                Code.UNRESOLVED_NAME,
-                f"{found.name} is defined elsewhere, and nothing is imported; define it in the "
-                "text, or use a type that is known",
+    def _read_binding(self, binding: Binding, node: ast.expr) -> TypeSchema:
+        if isinstance(binding, SourceClass):
+            return self.definitions.reference(binding)
+        if isinstance(binding, KnownName):
+            return self._read_known(binding.name, node)
+        if isinstance(binding, ForeignName):
+            if self._is_serialization and binding.name.rpartition(".")[2] in CONTENT_TYPES:
+                raise HoldsContent
+            raise SourceError(
+                DiagnosticCode.UNRESOLVED_NAME,
+                f"{binding.name} is defined outside the source, and nothing is imported; define "
+                "it in the source or use a known type",
                 node,
             )
-        raise Complaint(
-            Code.UNRESOLVED_NAME, f"{ast.unparse(node)} is not a type that the text defines", node
+        raise SourceError(
+            DiagnosticCode.UNRESOLVED_NAME,
+            f"{ast.unparse(node)} is not a type that the source defines",
+            node,
         )
 
-    def _plain(self, name: str, node: ast.expr) -> Form:
-        if self.written and name in _SAYING_NOTHING and not self.classes.is_reading:
-            raise IsContent
+    def _read_known(self, name: str, node: ast.expr) -> TypeSchema:
+        if (
+            self._is_serialization
+            and name in _WITHOUT_OUTPUT_SCHEMA
+            and not self.definitions.is_reading
+        ):
+            raise HoldsContent
         if name in SIMPLE:
             schema, kind = SIMPLE[name]
-            if self.written and name in WRITTEN:
-                schema = WRITTEN[name]
-            return Form(copy.deepcopy(schema), kind)
+            if self._is_serialization and name in SERIALIZED:
+                schema = SERIALIZED[name]
+            return TypeSchema(copy.deepcopy(schema), kind)
         if name == "pydantic.JsonValue":
-            return self.classes.anything("JsonValue")
+            return self.definitions.reference_to_any("JsonValue")
         if name in SEQUENCES or name in TUPLES:
-            return Form({"type": "array", "items": {}}, Kind.ARRAY)
+            return TypeSchema({"type": "array", "items": {}}, TypeKind.ARRAY)
         if name in SETS:
-            return Form({"type": "array", "items": {}, "uniqueItems": True}, Kind.ARRAY)
+            schema = {"type": "array", "items": {}, "uniqueItems": True}
+            return TypeSchema(schema, TypeKind.ARRAY)
         if name in MAPPINGS:
-            return Form({"type": "object", "additionalProperties": True}, Kind.OBJECT)
-        raise Complaint(
-            Code.UNSUPPORTED_TYPE, f"{name} has no schema, or none that is known here", node
+            schema = {"type": "object", "additionalProperties": True}
+            return TypeSchema(schema, TypeKind.OBJECT)
+        raise SourceError(
+            DiagnosticCode.UNSUPPORTED_TYPE, f"no JSON Schema is known for {name}", node
         )
 
-    def _generic(self, node: ast.Subscript, scope: Scope, depth: int, info: Info) -> Form:
-        name = self.known(node.value, scope)
-        given = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-        if name == "typing.Optional" and len(given) == 1:
-            return self._union([*given, ast.Constant(None)], scope, depth, info)
+    def _read_generic(
+        self, node: ast.Subscript, scope: Scope, depth: int, info: FieldInfo
+    ) -> TypeSchema:
+        name = known_name(node.value, scope)
+        arguments = subscript_arguments(node)
+        if name == "typing.Optional" and len(arguments) == 1:
+            return self._read_union([*arguments, ast.Constant(None)], scope, depth, info)
         if name == "typing.Union":
-            return self._union(given, scope, depth, info)
+            return self._read_union(arguments, scope, depth, info)
         if name == "typing.Literal":
-            return Form(self._literal(self._values(given, scope, depth)))
+            return TypeSchema(self._literal_schema(arguments, scope, depth))
         if name in TUPLES:
-            return self._tuple(given, scope, depth)
-        if (container := self._container(name, given, scope, depth)) is not None:
+            return self._read_tuple(arguments, scope, depth)
+        if (container := self._read_container(name, arguments, scope, depth)) is not None:
             return container
         if name == "re.Pattern":
-            return self._plain(name, node)
-        if name == "pydantic.Json" and len(given) == 1:
-            return Form(self._json(self.schema(given[0], scope, depth)))
+            return self._read_known(name, node)
+        if name == "pydantic.Json" and len(arguments) == 1:
+            return TypeSchema(self._json_schema(self.read_type(arguments[0], scope, depth)))
         if name:
-            raise Complaint(
-                Code.UNSUPPORTED_TYPE,
-                f"{name} with {len(given)} parameters has no schema that is known here",
+            raise SourceError(
+                DiagnosticCode.UNSUPPORTED_TYPE,
+                f"no JSON Schema is known for {name} with {len(arguments)} type parameters",
                 node,
             )
-        self._named(scope.meaning(node.value), node.value)
-        raise Complaint(
-            Code.UNSUPPORTED_TYPE,
-            "classes of the text with parameters of their own are not read; write out the class",
+        self._read_binding(scope.resolve(node.value), node.value)
+        raise SourceError(
+            DiagnosticCode.UNSUPPORTED_TYPE,
+            "generic classes are not supported; write the class without type parameters",
             node,
         )
 
-    def _container(self, name: str, given: list[ast.expr], scope: Scope, depth: int) -> Form | None:
-        """Return the type of what holds values of one type; None if *name* is none."""
-        if (name in SEQUENCES or name in SETS) and len(given) == 1:
-            schema: dict[str, Any] = {"type": "array", "items": self.schema(given[0], scope, depth)}
-            return Form(schema | ({"uniqueItems": True} if name in SETS else {}), Kind.ARRAY)
-        if name in MAPPINGS and len(given) == 2:
-            keys, values = (self.schema(each, scope, depth) for each in given)
-            return Form(mapping(keys, values), Kind.OBJECT)
-        if name == "collections.Counter" and len(given) == 1:
-            keys = self.schema(given[0], scope, depth)
-            return Form(mapping(keys, {"type": "integer"}), Kind.OBJECT)
+    def _read_container(
+        self, name: str, arguments: list[ast.expr], scope: Scope, depth: int
+    ) -> TypeSchema | None:
+        """Return the schema of a sequence, set or mapping; None if *name* is none."""
+        if (name in SEQUENCES or name in SETS) and len(arguments) == 1:
+            items = self.read_type(arguments[0], scope, depth)
+            schema: dict[str, Any] = {"type": "array", "items": items}
+            if name in SETS:
+                schema["uniqueItems"] = True
+            return TypeSchema(schema, TypeKind.ARRAY)
+        if name in MAPPINGS and len(arguments) == 2:
+            keys, values = (self.read_type(argument, scope, depth) for argument in arguments)
+            return TypeSchema(mapping_schema(keys, values), TypeKind.OBJECT)
+        if name == "collections.Counter" and len(arguments) == 1:
+            keys = self.read_type(arguments[0], scope, depth)
+            return TypeSchema(mapping_schema(keys, {"type": "integer"}), TypeKind.OBJECT)
         return None
 
-    def _union(self, given: list[ast.expr], scope: Scope, depth: int, info: Info) -> Form:
-        leaves = leaves_of(self, given, scope, depth)
-        forms = [self.field(leaf, where, deep) for leaf, where, deep in leaves if leaf is not None]
-        # A type that is named twice is there once.
-        each: dict[str, Form] = {}
-        for form, said in forms:
-            whole = Form(form.finished() | said.members) if said.members else form
-            each.setdefault(repr(whole.finished()), whole)
-        if not each:
-            return Form(dict(NULL))
-        schemas = [form.finished() for form in each.values()]
+    def _read_union(
+        self, nodes: list[ast.expr], scope: Scope, depth: int, info: FieldInfo
+    ) -> TypeSchema:
+        branches = union_branches(nodes, scope, depth, self.context)
+        non_null = [
+            self.read_field(node, branch_scope, branch_depth)
+            for node, branch_scope, branch_depth in branches
+            if node is not None
+        ]
+        unique: dict[str, TypeSchema] = {}
+        for branch, branch_info in non_null:
+            if branch_info.keywords:
+                described = TypeSchema(branch.build() | branch_info.keywords)
+            else:
+                described = branch
+            unique.setdefault(repr(described.build()), described)
+        if not unique:
+            return TypeSchema(dict(NULL))
+        schemas = [branch.build() for branch in unique.values()]
         if info.discriminator:
-            whole = Form(tagged(self, schemas, info.discriminator, given[0]))
+            tagged = self.definitions.tagged_union(schemas, info.discriminator, nodes[0])
+            union = TypeSchema(tagged)
+        elif len(unique) == 1:
+            union = next(iter(unique.values()))
         else:
-            whole = next(iter(each.values())) if len(each) == 1 else Form(union(schemas))
-        return Form({}, Kind.NULLABLE, whole) if len(forms) < len(leaves) else whole
+            union = TypeSchema(union_schema(schemas))
+        admits_null = len(non_null) < len(branches)
+        return TypeSchema({}, TypeKind.NULLABLE, union) if admits_null else union
 
-    def _tuple(self, given: list[ast.expr], scope: Scope, depth: int) -> Form:
-        if len(given) == 2 and isinstance(given[1], ast.Constant) and given[1].value is ...:
-            items = self.schema(given[0], scope, depth)
-            return Form({"type": "array", "items": items}, Kind.ARRAY)
-        schema: dict[str, Any] = {"type": "array", "minItems": len(given), "maxItems": len(given)}
-        if given:
-            schema["prefixItems"] = [self.schema(each, scope, depth) for each in given]
-        return Form(schema, Kind.ARRAY)
+    def _read_tuple(self, arguments: list[ast.expr], scope: Scope, depth: int) -> TypeSchema:
+        last = arguments[-1] if len(arguments) == 2 else None
+        if isinstance(last, ast.Constant) and last.value is ...:
+            items = self.read_type(arguments[0], scope, depth)
+            return TypeSchema({"type": "array", "items": items}, TypeKind.ARRAY)
+        length = len(arguments)
+        schema: dict[str, Any] = {"type": "array", "minItems": length, "maxItems": length}
+        if arguments:
+            schema["prefixItems"] = [
+                self.read_type(argument, scope, depth) for argument in arguments
+            ]
+        return TypeSchema(schema, TypeKind.ARRAY)
 
-    def _values(self, given: list[ast.expr], scope: Scope, depth: int) -> list[Any]:
-        """Return the values of `Literal`, those of literals within it among them."""
-        found: list[Any] = []
-        for each in given:
-            node, where, deep = self.peel_names(each, scope, depth)
+    def _literal_schema(
+        self, arguments: list[ast.expr], scope: Scope, depth: int
+    ) -> dict[str, Any]:
+        values = self._literal_values(arguments, scope, depth)
+        # By type as well: 1, 1.0 and True are equal.
+        unique = {(type(value), value): value for value in values}
+        return enumeration_schema(list(unique.values()), allow_const=True)
+
+    def _literal_values(self, arguments: list[ast.expr], scope: Scope, depth: int) -> list[Any]:
+        """Return the values of `Literal`, nested literals flattened."""
+        values: list[Any] = []
+        for argument in arguments:
+            node, inner_scope, inner_depth = unwrap_alias(
+                argument, scope, depth, self.context.meter
+            )
             if (
                 isinstance(node, ast.Subscript)
-                and self.known(node.value, where) == "typing.Literal"
+                and known_name(node.value, inner_scope) == "typing.Literal"
             ):
-                inner = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-                found += self._values(inner, where, deep)
+                values += self._literal_values(subscript_arguments(node), inner_scope, inner_depth)
             else:
-                found.append(self.literals.read(node, where, deep))
-        return found
+                values.append(self.context.literals.read(node, inner_scope, inner_depth))
+        return values
 
-    def peel_names(self, node: ast.expr, scope: Scope, depth: int) -> tuple[ast.expr, Scope, int]:
-        """Return what *node* is an alias of, but leave texts as they are."""
-        while isinstance(node, ast.Name):
-            self.meter.deep(depth, node)
-            self.meter.node()
-            found = scope.meaning(node)
-            if not isinstance(found, Alias):
-                break
-            node, scope, depth = found.value, found.scope, depth + 1
-        return node, scope, depth + 1
-
-    @staticmethod
-    def _literal(values: list[Any]) -> dict[str, Any]:
-        return enumerated(list({(type(each), each): each for each in values}.values()), one=True)
-
-    def _json(self, inner: dict[str, Any]) -> dict[str, Any]:
-        if self.written:
+    def _json_schema(self, inner: dict[str, Any]) -> dict[str, Any]:
+        if self._is_serialization:
             return inner
         return {"type": "string", "contentMediaType": "application/json", "contentSchema": inner}

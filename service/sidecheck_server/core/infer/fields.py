@@ -1,18 +1,27 @@
-"""What is said beside a type: `Field(...)`, and the metadata of `Annotated`."""
+"""Field metadata: `Field(...)`, defaults, and the metadata of `Annotated`."""
 
 import ast
 from dataclasses import dataclass, field
 from typing import Any
 
-from sidecheck_server.core.infer.complaints import Code, Complaint
-from sidecheck_server.core.infer.constraints import CONSTRAINTS, Constraint
-from sidecheck_server.core.infer.literals import Literals
-from sidecheck_server.core.infer.scopes import Alias, Class, Foreign, Known, Meaning, Scope
+from sidecheck_server.core.infer.diagnostics import DiagnosticCode, Diagnostics, SourceError
+from sidecheck_server.core.infer.literals import LiteralReader
+from sidecheck_server.core.infer.scopes import (
+    Alias,
+    Binding,
+    ForeignName,
+    KnownName,
+    Scope,
+    SourceClass,
+)
+from sidecheck_server.core.infer.type_schemas import CONSTRAINTS, Constraint
+from sidecheck_server.core.infer.types import SchemaMode
 
 __all__ = [
-    "DECIDING",
-    "INJECTING",
-    "Info",
+    "INJECTION_MARKERS",
+    "SCHEMA_METHODS",
+    "FieldInfo",
+    "add_default",
     "called_name",
     "read_default",
     "read_metadata",
@@ -20,19 +29,19 @@ __all__ = [
 
 
 @dataclass(slots=True)
-class Info:
-    """Everything that is said beside one type."""
+class FieldInfo:
+    """Metadata of a type: constraints, keywords, default, aliases."""
 
     constraints: list[Constraint] = field(default_factory=list)
-    #: What stands in the schema as it is: title, description, examples, and more.
-    members: dict[str, Any] = field(default_factory=dict)
-    #: What describes it and cannot be told.
-    left_out: list[Complaint] = field(default_factory=list)
-    #: A text that is all by itself in the metadata.
+    #: Keywords of the schema: title, description, examples and others.
+    keywords: dict[str, Any] = field(default_factory=dict)
+    #: Annotation keywords that cannot be read and are omitted.
+    omitted: list[SourceError] = field(default_factory=list)
+    #: A bare string in the metadata, which describes the field.
     text: str = ""
-    #: The expression of the default, and where its names are looked up.
+    #: The expression of the default and the scope of its names.
     default: tuple[ast.expr, Scope] | None = None
-    #: Whether a function makes the default, so that it is not known.
+    #: Whether a function produces the default, so that it is unknown.
     has_factory: bool = False
     alias: str | None = None
     validation_alias: str | None = None
@@ -40,25 +49,31 @@ class Info:
     exclude: bool = False
     kw_only: bool = False
     discriminator: str = ""
-    #: What Required and NotRequired say.
+    #: True for Required, False for NotRequired.
     required: bool | None = None
-    #: Whether the value is injected, which is what `Depends(...)` means.
+    #: Whether the server injects the value, as for `Depends(...)`.
     injected: bool = False
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing is said that matters for the schema."""
-        return not (self.constraints or self.members or self.discriminator)
+        """Whether nothing affects the schema."""
+        return not (self.constraints or self.keywords or self.discriminator)
 
-    def name(self, plain: str, *, written: bool) -> str:
-        """Return the name under which a field called *plain* is read, or is *written*."""
-        chosen = self.serialization_alias if written else self.validation_alias
-        return chosen or self.alias or plain
+    def wire_name(self, name: str, mode: SchemaMode) -> str:
+        """Return the JSON name, in *mode*, of a field called *name*."""
+        alias = self.serialization_alias if mode == "serialization" else self.validation_alias
+        return alias or self.alias or name
 
 
-_MEMBERS = frozenset({"deprecated", "description", "examples", "title"})
-# What pydantic checks, or does, without telling it in a schema.
-_UNTOLD = frozenset(
+#: Methods by which a class defines its schema for pydantic.
+SCHEMA_METHODS = frozenset({"__get_pydantic_core_schema__", "__get_pydantic_json_schema__"})
+#: Names of calls and classes that mark an injected parameter.
+INJECTION_MARKERS = frozenset(
+    {"CurrentContext", "Depends", "Injected", "InjectedToolArg", "Resolve"}
+)
+_ANNOTATION_KEYWORDS = frozenset({"deprecated", "description", "examples", "title"})
+# Arguments that change validation or behaviour, but not the schema.
+_WITHOUT_SCHEMA = frozenset(
     {
         "allow_inf_nan", "alias_priority", "ascii_only", "coerce_numbers_to_str",
         "decimal_places", "fail_fast", "frozen", "hash", "init", "max_digits", "metadata",
@@ -66,11 +81,11 @@ _UNTOLD = frozenset(
         "validate_default", "compare",
     }
 )  # fmt: skip
-_TEXTS = frozenset({"alias", "discriminator", "serialization_alias", "validation_alias"})
-_SWITCHES = frozenset({"exclude", "kw_only"})
-_FIELDS = frozenset({"pydantic.Field", "dataclasses.field"})
-# The classes of annotated_types, and what their arguments are.
-_BOUNDS = {
+_STRINGS = frozenset({"alias", "discriminator", "serialization_alias", "validation_alias"})
+_BOOLEANS = frozenset({"exclude", "kw_only"})
+_FIELD_FUNCTIONS = frozenset({"pydantic.Field", "dataclasses.field"})
+# Classes of annotated_types and the constraints that their arguments are.
+_CONSTRAINT_CLASSES = {
     "Ge": ("ge",),
     "Gt": ("gt",),
     "Interval": ("gt", "ge", "lt", "le"),
@@ -81,61 +96,8 @@ _BOUNDS = {
     "MinLen": ("min_length",),
     "MultipleOf": ("multiple_of",),
 }
-#: Methods by which a class tells pydantic its schema.
-DECIDING = frozenset({"__get_pydantic_core_schema__", "__get_pydantic_json_schema__"})
-INJECTING = frozenset({"CurrentContext", "Depends", "Injected", "InjectedToolArg", "Resolve"})
-
-
-def read_default(node: ast.expr, scope: Scope, info: Info, literals: Literals) -> None:
-    """Add to *info* what stands after the ``=`` of a field or a parameter."""
-    if isinstance(node, ast.Call):
-        name = called_name(node, scope)
-        if name in _FIELDS or name.rpartition(".")[2] in ("Field", "field"):
-            _look_up(node, scope)
-            _read_field(node, scope, info, literals)
-            return
-        if name.rpartition(".")[2] in INJECTING:
-            info.injected = True
-            return
-    info.default = (node, scope)
-
-
-def read_metadata(node: ast.expr, scope: Scope, info: Info, literals: Literals) -> None:
-    """Add to *info* one of the metadata of `Annotated`; what nobody knows means nothing."""
-    if (text := _text(node, scope)) is not None:
-        info.text = info.text or literals.text(text, scope)
-        return
-    name = called_name(node, scope)
-    module, _, last = name.rpartition(".")
-    if last in INJECTING:
-        info.injected = True
-    elif name == "pydantic.Field" and isinstance(node, ast.Call):
-        _read_field(node, scope, info, literals)
-    elif module == "annotated_types" and last in _BOUNDS and isinstance(node, ast.Call):
-        for bound, value in _arguments(node, _BOUNDS[last]):
-            _constrain(bound, value, scope, info, literals)
-    elif name == "pydantic.StringConstraints" and isinstance(node, ast.Call):
-        for keyword in node.keywords:
-            _keyword(keyword, scope, info, literals)
-    elif (module == "pydantic" and last in _CHANGING) or _decides(node, scope):
-        raise Complaint(
-            Code.UNSUPPORTED_TYPE, f"{last} may change the schema, and is not run", node
-        )
-
-
-def _text(node: ast.expr, scope: Scope) -> ast.expr | None:
-    """Return the text that *node* is, or is a name for."""
-    if isinstance(node, ast.Name):
-        try:
-            found = scope.meaning(node)
-        except Complaint:
-            return None
-        node = found.value if isinstance(found, Alias) else node
-    return node if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
-
-
-# Metadata of pydantic that decides the schema, by what it calls or in a way of its own.
-_CHANGING = frozenset(
+# Metadata of pydantic that determines the schema by code or in a way of its own.
+_SCHEMA_METADATA = frozenset(
     {
         "Discriminator", "EncodedBytes", "EncodedStr", "GetPydanticSchema", "PlainSerializer",
         "PlainValidator", "Tag", "WithJsonSchema", "WrapSerializer", "WrapValidator",
@@ -143,114 +105,199 @@ _CHANGING = frozenset(
 )  # fmt: skip
 
 
-def _look_up(node: ast.expr, scope: Scope) -> Meaning | None:
-    """Return what *node* calls, or is; None if it is no name.
+def read_default(node: ast.expr, scope: Scope, info: FieldInfo, literals: LiteralReader) -> None:
+    """Add to *info* the expression after the ``=`` of a field or a parameter."""
+    if isinstance(node, ast.Call):
+        name = called_name(node, scope)
+        if name in _FIELD_FUNCTIONS or name.rpartition(".")[2] in ("Field", "field"):
+            _resolve_called(node, scope)
+            _read_field(node, scope, info, literals)
+            return
+        if name.rpartition(".")[2] in INJECTION_MARKERS:
+            info.injected = True
+            return
+    info.default = (node, scope)
+
+
+def read_metadata(node: ast.expr, scope: Scope, info: FieldInfo, literals: LiteralReader) -> None:
+    """Add to *info* an item of the metadata of `Annotated`; unknown metadata is ignored.
 
     Raises:
-        Complaint: what it does to the schema is not known here.
+        SourceError: it determines the schema by code, or cannot be read.
     """
-    called = node.func if isinstance(node, ast.Call) else node
-    if not isinstance(called, ast.Name | ast.Attribute):
-        return None
-    found = scope.meaning(called)
-    if isinstance(found, Foreign):
-        raise Complaint(
-            Code.UNRESOLVED_NAME,
-            f"{found.name} is defined elsewhere, and what it does to the schema is not known here",
-            node,
+    if (text := _string_constant(node, scope)) is not None:
+        info.text = info.text or literals.read_string(text, scope)
+        return
+    name = called_name(node, scope)
+    module, _, last = name.rpartition(".")
+    if last in INJECTION_MARKERS:
+        info.injected = True
+    elif name == "pydantic.Field" and isinstance(node, ast.Call):
+        _read_field(node, scope, info, literals)
+    elif module == "annotated_types" and last in _CONSTRAINT_CLASSES and isinstance(node, ast.Call):
+        for constraint, value in _arguments(node, _CONSTRAINT_CLASSES[last]):
+            _add_constraint(constraint, value, scope, info, literals)
+    elif name == "pydantic.StringConstraints" and isinstance(node, ast.Call):
+        for keyword in node.keywords:
+            _read_keyword(keyword, scope, info, literals)
+    elif (module == "pydantic" and last in _SCHEMA_METADATA) or _has_schema_method(node, scope):
+        raise SourceError(
+            DiagnosticCode.UNSUPPORTED_TYPE, f"{last} may change the schema, and is not run", node
         )
-    return found
 
 
-def _decides(node: ast.expr, scope: Scope) -> bool:
-    """Whether *node* is of a class that tells pydantic the schema by code of its own."""
-    found = _look_up(node, scope)
-    return isinstance(found, Class) and any(
-        isinstance(each, ast.FunctionDef) and each.name in DECIDING for each in found.node.body
-    )
+def add_default(
+    schema: dict[str, Any], info: FieldInfo, literals: LiteralReader, diagnostics: Diagnostics
+) -> bool:
+    """Add the default to *schema* if it is a literal; return whether the field is required."""
+    if info.has_factory:
+        return False
+    if info.default is None:
+        return True
+    node, scope = info.default
+    if isinstance(node, ast.Constant) and node.value is ...:
+        return True
+    try:
+        schema["default"] = literals.read(node, scope)
+    except SourceError as error:
+        message = f"the default is omitted from the schema: {error.message}"
+        diagnostics.warn(DiagnosticCode.DEFAULT_NOT_JSON, message, node)
+    return False
 
 
 def called_name(node: ast.expr, scope: Scope) -> str:
-    """Return the dotted name of what *node* calls, or is; "" if that is none that is known.
+    """Return the dotted name that *node* calls or is; "" if it is no name.
 
-    Of a name that the text does not explain, it is the name as it is written.
+    A name that the source does not explain is returned as written.
     """
     called = node.func if isinstance(node, ast.Call) else node
     if not isinstance(called, ast.Name | ast.Attribute):
         return ""
     try:
-        found = scope.meaning(called)
-    except Complaint:
+        binding = scope.resolve(called)
+    except SourceError:
         return called.id if isinstance(called, ast.Name) else called.attr
-    if isinstance(found, Known):
-        return found.name
-    return getattr(found, "name", "")
+    if isinstance(binding, KnownName):
+        return binding.name
+    return getattr(binding, "name", "")
+
+
+def _string_constant(node: ast.expr, scope: Scope) -> ast.expr | None:
+    """Return the string constant that *node* is or is an alias of; None for others."""
+    if isinstance(node, ast.Name):
+        try:
+            binding = scope.resolve(node)
+        except SourceError:
+            return None
+        node = binding.value if isinstance(binding, Alias) else node
+    return node if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
+
+
+def _resolve_called(node: ast.expr, scope: Scope) -> Binding | None:
+    """Return the binding of what *node* calls or is; None if it is no name.
+
+    Raises:
+        SourceError: it is foreign, so its effect on the schema is unknown.
+    """
+    called = node.func if isinstance(node, ast.Call) else node
+    if not isinstance(called, ast.Name | ast.Attribute):
+        return None
+    binding = scope.resolve(called)
+    if isinstance(binding, ForeignName):
+        raise SourceError(
+            DiagnosticCode.UNRESOLVED_NAME,
+            f"{binding.name} is defined outside the source, so its effect on the schema is unknown",
+            node,
+        )
+    return binding
+
+
+def _has_schema_method(node: ast.expr, scope: Scope) -> bool:
+    """Whether the class of *node* defines its schema by a method."""
+    binding = _resolve_called(node, scope)
+    return isinstance(binding, SourceClass) and any(
+        isinstance(statement, ast.FunctionDef) and statement.name in SCHEMA_METHODS
+        for statement in binding.node.body
+    )
 
 
 def _arguments(node: ast.Call, names: tuple[str, ...]) -> list[tuple[str, ast.expr]]:
-    given = list(zip(names, node.args, strict=False))
-    return given + [(each.arg, each.value) for each in node.keywords if each.arg in names]
+    positional = list(zip(names, node.args, strict=False))
+    return positional + [
+        (keyword.arg, keyword.value) for keyword in node.keywords if keyword.arg in names
+    ]
 
 
-def _read_field(node: ast.Call, scope: Scope, info: Info, literals: Literals) -> None:
-    if len(node.args) > 1 or any(isinstance(each, ast.Starred) for each in node.args):
-        raise Complaint(Code.UNSUPPORTED_SYNTAX, "only the default may stand by position", node)
-    for given in node.args:
-        info.default = (given, scope)
+def _read_field(node: ast.Call, scope: Scope, info: FieldInfo, literals: LiteralReader) -> None:
+    if len(node.args) > 1 or any(isinstance(argument, ast.Starred) for argument in node.args):
+        raise SourceError(
+            DiagnosticCode.UNSUPPORTED_SYNTAX, "only the default may be positional", node
+        )
+    for argument in node.args:
+        info.default = (argument, scope)
         info.has_factory = False
     for keyword in node.keywords:
-        _keyword(keyword, scope, info, literals)
+        _read_keyword(keyword, scope, info, literals)
 
 
-def _keyword(keyword: ast.keyword, scope: Scope, info: Info, literals: Literals) -> None:
+def _read_keyword(
+    keyword: ast.keyword, scope: Scope, info: FieldInfo, literals: LiteralReader
+) -> None:
     name, node = keyword.arg, keyword.value
-    literals.meter.node()
+    literals.meter.count_node()
     if name == "default":
         info.default, info.has_factory = (node, scope), False
     elif name == "default_factory":
         info.default, info.has_factory = None, True
-    elif name in _UNTOLD or (isinstance(node, ast.Constant) and node.value is None):
+    elif name in _WITHOUT_SCHEMA or (isinstance(node, ast.Constant) and node.value is None):
         pass
     elif name in CONSTRAINTS:
-        _constrain(name, node, scope, info, literals)
-    elif name in _TEXTS:
-        setattr(info, name, literals.text(node, scope))
-    elif name in _SWITCHES:
+        _add_constraint(name, node, scope, info, literals)
+    elif name in _STRINGS:
+        setattr(info, name, literals.read_string(node, scope))
+    elif name in _BOOLEANS:
         setattr(info, name, literals.read(node, scope) is True)
-    elif name in _MEMBERS:
-        _describe(name, node, scope, info, literals)
+    elif name in _ANNOTATION_KEYWORDS:
+        _add_annotation(name, node, scope, info, literals)
     else:
-        info.members |= _extra(name, node, scope, literals)
+        info.keywords |= _read_extra(name, node, scope, literals)
 
 
-def _describe(name: str, node: ast.expr, scope: Scope, info: Info, literals: Literals) -> None:
-    """Add what describes a field, and is no part of what it admits; so it can be left out."""
+def _add_annotation(
+    name: str, node: ast.expr, scope: Scope, info: FieldInfo, literals: LiteralReader
+) -> None:
+    """Add a keyword that admits or rejects nothing, and so may be omitted."""
     try:
-        info.members[name] = literals.read(node, scope)
-    except Complaint as complaint:
-        if complaint.code not in (Code.UNRESOLVED_NAME, Code.UNSUPPORTED_SYNTAX):
+        info.keywords[name] = literals.read(node, scope)
+    except SourceError as error:
+        omissible = (DiagnosticCode.UNRESOLVED_NAME, DiagnosticCode.UNSUPPORTED_SYNTAX)
+        if error.code not in omissible:
             raise
-        message = f"the {name} is left out of the schema: {complaint.message}"
-        info.left_out.append(Complaint(Code.UNSUPPORTED_SYNTAX, message, node))
+        message = f"the {name} is omitted from the schema: {error.message}"
+        info.omitted.append(SourceError(DiagnosticCode.UNSUPPORTED_SYNTAX, message, node))
 
 
-def _extra(name: str | None, node: ast.expr, scope: Scope, literals: Literals) -> dict[str, Any]:
-    """Return what the argument *name* of a field adds to the schema, a dictionary."""
+def _read_extra(
+    name: str | None, node: ast.expr, scope: Scope, literals: LiteralReader
+) -> dict[str, Any]:
+    """Return the keywords of ``json_schema_extra={...}``."""
     extra = literals.read(node, scope) if name == "json_schema_extra" else None
     if not isinstance(extra, dict):
-        raise Complaint(
-            Code.UNSUPPORTED_SYNTAX,
-            f"what {name or 'a dictionary of keywords'} does to the schema is not known here",
+        raise SourceError(
+            DiagnosticCode.UNSUPPORTED_SYNTAX,
+            f"the effect of {name or '**'} on the schema is unknown",
             node,
         )
     return extra
 
 
-def _constrain(name: str, node: ast.expr, scope: Scope, info: Info, literals: Literals) -> None:
+def _add_constraint(
+    name: str, node: ast.expr, scope: Scope, info: FieldInfo, literals: LiteralReader
+) -> None:
     try:
         value = literals.read(node, scope)
-    except Complaint:
-        # Bounds of dates and times are values that only code makes; no schema tells them.
+    except SourceError:
+        # Bounds of dates and times are computed values; the schema has no keyword for them.
         value = None
     if value is not None or not isinstance(node, ast.Constant):
         info.constraints.append(Constraint(name, value, node))

@@ -1,155 +1,226 @@
-"""Literals: values that the text spells out, and their JSON.
+"""Literals and enumerations: values that the source spells out, as JSON.
 
-A value is read from the tree, never computed: constants, signs before numbers, lists,
-tuples, sets and dictionaries, names of such values, members of enumerations, and a few
-calls whose outcome is plain.
+A value is read from the syntax tree, never computed: constants, signs before numbers,
+lists, tuples, sets and dictionaries, names of such values, members of enumerations, and
+calls of a few constructors whose result is known.
 """
 
 import ast
 import math
 from typing import Any
 
-from sidecheck_server.core.infer.bounds import Meter
-from sidecheck_server.core.infer.complaints import Code, Complaint
-from sidecheck_server.core.infer.enumerations import members_of
-from sidecheck_server.core.infer.scopes import Alias, Known, Member, Scope
+from sidecheck_server.core.infer.diagnostics import DiagnosticCode, SourceError
+from sidecheck_server.core.infer.scopes import (
+    Alias,
+    ClassAttribute,
+    KnownName,
+    Scope,
+    SourceClass,
+)
+from sidecheck_server.core.infer.source import Meter
 
-__all__ = ["Literals"]
+__all__ = ["ENUMERATIONS", "LiteralReader"]
 
-_EMPTY = {
+ENUMERATIONS = frozenset({"enum.Enum", "enum.Flag", "enum.IntEnum", "enum.IntFlag", "enum.StrEnum"})
+_MIXIN_TYPES = {"builtins.str": str, "builtins.int": int, "builtins.float": float}
+_BASE_TYPES = {"enum.IntEnum": int, "enum.IntFlag": int, "enum.Flag": int, "enum.StrEnum": str}
+# Methods that compute the values of members.
+_VALUE_METHODS = frozenset({"__new__", "_generate_next_value_"})
+_EMPTY_CONSTRUCTORS = {
     "builtins.list": list, "builtins.dict": dict, "builtins.set": list,
     "builtins.frozenset": list, "builtins.tuple": list,
 }  # fmt: skip
 
 
-class Literals:
-    """Reads values, counting them on *meter*."""
+class LiteralReader:
+    """Reads literal values and members of enumerations, counting nodes on *meter*."""
 
     def __init__(self, meter: Meter) -> None:
         self.meter = meter
 
     def read(self, node: ast.expr, scope: Scope, depth: int = 0) -> Any:
-        """Return the JSON of the value of *node*.
+        """Return the value of *node* as JSON.
 
-        Tuples and sets are arrays, as pydantic writes them, and bytes are text.
+        Tuples and sets become arrays, as pydantic writes them, and bytes become strings.
 
         Raises:
-            Complaint: it is no literal, or none that JSON could tell.
+            SourceError: it is not a literal, or has no JSON form.
         """
-        self.meter.deep(depth, node)
-        self.meter.node()
+        self.meter.check_depth(depth, node)
+        self.meter.count_node()
         if isinstance(node, ast.Constant):
-            return self._constant(node)
+            return self._read_constant(node)
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.UAdd):
-            return self._signed(node, scope, depth)
+            return self._read_signed(node, scope, depth)
         if isinstance(node, ast.List | ast.Tuple | ast.Set):
-            items = [self.read(each, scope, depth + 1) for each in node.elts]
-            return _once_each(items) if isinstance(node, ast.Set) else items
+            items = [self.read(element, scope, depth + 1) for element in node.elts]
+            return _without_duplicates(items) if isinstance(node, ast.Set) else items
         if isinstance(node, ast.Dict):
-            return self._dict(node, scope, depth)
+            return self._read_dict(node, scope, depth)
         if isinstance(node, ast.Name | ast.Attribute):
-            return self._named(node, scope, depth)
+            return self._read_name(node, scope, depth)
         if isinstance(node, ast.Call):
-            return self._called(node, scope)
-        raise _no_literal(node)
+            return self._read_call(node, scope)
+        raise _not_literal(node)
 
-    def text(self, node: ast.expr, scope: Scope) -> str:
-        """Return the text that *node* is.
+    def read_string(self, node: ast.expr, scope: Scope) -> str:
+        """Return the string *node*.
 
         Raises:
-            Complaint: it is something else.
+            SourceError: it is something else.
         """
-        found = self.read(node, scope)
-        if not isinstance(found, str):
-            raise Complaint(Code.UNSUPPORTED_SYNTAX, "this must be a text", node)
-        return found
+        value = self.read(node, scope)
+        if not isinstance(value, str):
+            raise SourceError(DiagnosticCode.UNSUPPORTED_SYNTAX, "expected a string literal", node)
+        return value
 
-    def docstring(self, node: ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) -> str:
-        """Return the docstring of *node*, without its indentation; "" if it has none."""
-        text = ast.get_docstring(node) or ""
-        self.meter.node(text)
+    def read_docstring(
+        self, node: ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef, *, clean: bool = True
+    ) -> str:
+        """Return the docstring of *node*, or ""; with *clean*, without its indentation."""
+        text = ast.get_docstring(node, clean) or ""
+        self.meter.count_node(text)
         return text.encode("utf-8", "replace").decode()
 
-    def _constant(self, node: ast.Constant) -> Any:
+    def enumeration_members(self, owner: SourceClass, depth: int = 0) -> dict[str, Any]:
+        """Return the values of the members of *owner* by name; {} if it is no enumeration.
+
+        Raises:
+            SourceError: the source does not determine a value.
+        """
+        bases = [_known_base(owner, base) for base in owner.node.bases]
+        base = bases[-1] if bases else ""
+        if base not in ENUMERATIONS:
+            return {}
+        value_type = _BASE_TYPES.get(base)
+        for mixin in bases[:-1]:
+            if mixin not in _MIXIN_TYPES:
+                raise SourceError(
+                    DiagnosticCode.UNSUPPORTED_TYPE,
+                    "an enumeration may mix in only str, int or float: the values are unknown "
+                    "otherwise",
+                    owner.node,
+                )
+            value_type = _MIXIN_TYPES[mixin]
+        members: dict[str, Any] = {}
+        for statement in owner.node.body:
+            if isinstance(statement, ast.FunctionDef) and statement.name in _VALUE_METHODS:
+                raise SourceError(
+                    DiagnosticCode.UNSUPPORTED_TYPE,
+                    f"{statement.name} computes the values of the enumeration, and is not run",
+                    statement,
+                )
+            for name, node in _member_assignments(statement):
+                preceding = list(members.values())
+                members[name] = self._read_member(owner, node, base, preceding, depth)
+                _check_member_type(members[name], value_type, node)
+            if len(members) > self.meter.bounds.fields:
+                raise SourceError(
+                    DiagnosticCode.TOO_LARGE,
+                    f"an enumeration of more than {self.meter.bounds.fields} members",
+                    owner.node,
+                )
+        return members
+
+    def _read_constant(self, node: ast.Constant) -> Any:
         value = node.value
         if isinstance(value, bytes):
             try:
                 value = value.decode()
             except UnicodeDecodeError:
-                raise Complaint(
-                    Code.UNSUPPORTED_SYNTAX, "these bytes are not UTF-8, and no JSON text", node
+                raise SourceError(
+                    DiagnosticCode.UNSUPPORTED_SYNTAX,
+                    "these bytes are not UTF-8, so no JSON string",
+                    node,
                 ) from None
         if isinstance(value, str):
-            self.meter.node(value)
+            self.meter.count_node(value)
             if not _is_unicode(value):
-                raise Complaint(
-                    Code.UNSUPPORTED_SYNTAX, "half of a surrogate pair is no text of JSON", node
+                raise SourceError(
+                    DiagnosticCode.UNSUPPORTED_SYNTAX,
+                    "a JSON string cannot contain half of a surrogate pair",
+                    node,
                 )
             return value
         if isinstance(value, int) and value.bit_length() > self.meter.bounds.integer_bits:
-            raise Complaint(
-                Code.TOO_LARGE,
+            raise SourceError(
+                DiagnosticCode.TOO_LARGE,
                 f"an integer of more than {self.meter.bounds.integer_bits:,} bits",
                 node,
             )
         if isinstance(value, float) and not math.isfinite(value):
-            raise Complaint(Code.UNSUPPORTED_SYNTAX, "JSON has no infinite numbers", node)
+            raise SourceError(
+                DiagnosticCode.UNSUPPORTED_SYNTAX, "JSON has no infinite numbers", node
+            )
         if value is None or isinstance(value, int | float):
             return value
-        raise _no_literal(node)
+        raise _not_literal(node)
 
-    def _signed(self, node: ast.UnaryOp, scope: Scope, depth: int) -> Any:
-        found = self.read(node.operand, scope, depth + 1)
-        if isinstance(found, bool) or not isinstance(found, int | float):
-            raise _no_literal(node)
-        return -found if isinstance(node.op, ast.USub) else found
+    def _read_signed(self, node: ast.UnaryOp, scope: Scope, depth: int) -> Any:
+        value = self.read(node.operand, scope, depth + 1)
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise _not_literal(node)
+        return -value if isinstance(node.op, ast.USub) else value
 
-    def _dict(self, node: ast.Dict, scope: Scope, depth: int) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+    def _read_dict(self, node: ast.Dict, scope: Scope, depth: int) -> dict[str, Any]:
+        properties: dict[str, Any] = {}
         for key, value in zip(node.keys, node.values, strict=True):
             if key is None:
-                raise _no_literal(value)
+                raise _not_literal(value)
             name = self.read(key, scope, depth + 1)
             if isinstance(name, bool) or not isinstance(name, str | int):
-                raise Complaint(
-                    Code.UNSUPPORTED_SYNTAX, "members of a JSON object are named by texts", key
+                raise SourceError(
+                    DiagnosticCode.UNSUPPORTED_SYNTAX,
+                    "property names of a JSON object must be strings",
+                    key,
                 )
-            found[str(name)] = self.read(value, scope, depth + 1)
-        return found
+            properties[str(name)] = self.read(value, scope, depth + 1)
+        return properties
 
-    def _named(self, node: ast.Name | ast.Attribute, scope: Scope, depth: int) -> Any:
+    def _read_name(self, node: ast.Name | ast.Attribute, scope: Scope, depth: int) -> Any:
         # `Colour.RED.value` is the value of the member, as Colour.RED is once it is JSON.
-        named = node.value if isinstance(node, ast.Attribute) and node.attr == "value" else node
-        found = scope.meaning(named)
-        if isinstance(found, Alias) and named is node:
-            return self.read(found.value, found.scope, depth + 1)
-        if isinstance(found, Member):
-            members = members_of(found.owner, self, depth + 1)
-            if found.name in members:
-                return members[found.name]
-        raise _no_literal(node)
+        target = node.value if isinstance(node, ast.Attribute) and node.attr == "value" else node
+        binding = scope.resolve(target)
+        if isinstance(binding, Alias) and target is node:
+            return self.read(binding.value, binding.scope, depth + 1)
+        if isinstance(binding, ClassAttribute):
+            members = self.enumeration_members(binding.owner, depth + 1)
+            if binding.name in members:
+                return members[binding.name]
+        raise _not_literal(node)
 
-    def _called(self, node: ast.Call, scope: Scope) -> Any:
+    def _read_call(self, node: ast.Call, scope: Scope) -> Any:
         if not isinstance(node.func, ast.Name | ast.Attribute) or node.keywords:
-            raise _no_literal(node)
-        called = scope.meaning(node.func)
-        name = called.name if isinstance(called, Known) else ""
-        if name in _EMPTY and not node.args:
-            return _EMPTY[name]()
+            raise _not_literal(node)
+        binding = scope.resolve(node.func)
+        name = binding.name if isinstance(binding, KnownName) else ""
+        if name in _EMPTY_CONSTRUCTORS and not node.args:
+            return _EMPTY_CONSTRUCTORS[name]()
         if len(node.args) == 1 and isinstance(node.args[0], ast.Constant):
             text = node.args[0].value
             if isinstance(text, str) and name == "decimal.Decimal" and _is_decimal(text):
                 return text
             if isinstance(text, str) and name.startswith("pathlib.") and _is_path(text):
                 return text
-        raise _no_literal(node)
+        raise _not_literal(node)
+
+    def _read_member(
+        self, owner: SourceClass, node: ast.expr, base: str, preceding: list[Any], depth: int
+    ) -> Any:
+        if isinstance(node, ast.Call) and not node.args and not node.keywords:
+            called = (
+                owner.body_scope.resolve(node.func)
+                if isinstance(node.func, ast.Name | ast.Attribute)
+                else None
+            )
+            if called == KnownName("enum.auto"):
+                return _automatic_value(owner, node, base, preceding)
+        return self.read(node, owner.body_scope, depth + 1)
 
 
-def _no_literal(node: ast.expr) -> Complaint:
-    return Complaint(
-        Code.UNSUPPORTED_SYNTAX,
-        "this is no literal, and nothing of the text is run to find out what it is",
-        node,
+def _not_literal(node: ast.expr) -> SourceError:
+    return SourceError(
+        DiagnosticCode.UNSUPPORTED_SYNTAX, "not a literal, and the source is not run", node
     )
 
 
@@ -162,20 +233,72 @@ def _is_unicode(text: str) -> bool:
 
 
 def _is_decimal(text: str) -> bool:
-    """Whether decimal.Decimal writes *text* as it is: digits, and a point within them."""
+    """Whether decimal.Decimal prints *text* unchanged: digits, with a point between them."""
     whole, point, fraction = text.removeprefix("-").partition(".")
     plain = whole.isascii() and whole.isdigit() and (whole == "0" or whole[0] != "0")
     return plain and (not point or (fraction.isascii() and fraction.isdigit()))
 
 
 def _is_path(text: str) -> bool:
-    """Whether pathlib writes *text* as it is."""
+    """Whether pathlib prints *text* unchanged."""
     parts = text.removeprefix("/").split("/")
     return text in ("/", ".") or (all(part not in ("", ".") for part in parts) and text.isascii())
 
 
-def _once_each(items: list[Any]) -> list[Any]:
-    kept: dict[tuple[str, Any], Any] = {}
+def _without_duplicates(items: list[Any]) -> list[Any]:
+    # By type as well: 1, 1.0 and True are equal.
+    unique: dict[tuple[str, str], Any] = {}
     for item in items:
-        kept.setdefault((type(item).__name__, repr(item)), item)
-    return list(kept.values())
+        unique.setdefault((type(item).__name__, repr(item)), item)
+    return list(unique.values())
+
+
+def _known_base(owner: SourceClass, base: ast.expr) -> str:
+    binding = owner.scope.resolve(base) if isinstance(base, ast.Name | ast.Attribute) else None
+    return binding.name if isinstance(binding, KnownName) else ""
+
+
+def _member_assignments(statement: ast.stmt) -> list[tuple[str, ast.expr]]:
+    targets: list[ast.expr] = []
+    if isinstance(statement, ast.Assign):
+        targets, value = statement.targets, statement.value
+    elif isinstance(statement, ast.AnnAssign) and statement.value is not None:
+        targets, value = [statement.target], statement.value
+    # Names with leading underscores are private to the enumeration.
+    return [
+        (target.id, value)
+        for target in targets
+        if isinstance(target, ast.Name) and not target.id.startswith("_")
+    ]
+
+
+def _automatic_value(owner: SourceClass, node: ast.Call, base: str, preceding: list[Any]) -> Any:
+    """Return the value of ``auto()`` after the values *preceding*."""
+    if base == "enum.StrEnum":
+        return next(
+            target.id.lower()
+            for statement in owner.node.body
+            if isinstance(statement, ast.Assign) and statement.value is node
+            for target in statement.targets
+            if isinstance(target, ast.Name)
+        )
+    # After values that do not ascend, releases of Python differ.
+    if not all(type(value) is int for value in preceding) or preceding != sorted(preceding):
+        raise SourceError(
+            DiagnosticCode.UNSUPPORTED_TYPE,
+            "auto() is supported only after ascending integers; write the value",
+            node,
+        )
+    if base in ("enum.Flag", "enum.IntFlag"):
+        return 1 << max((value.bit_length() for value in preceding), default=0)
+    return max(preceding, default=0) + 1
+
+
+def _check_member_type(value: Any, value_type: type | None, node: ast.expr) -> None:
+    if value_type is not None and type(value) is not value_type:
+        raise SourceError(
+            DiagnosticCode.UNSUPPORTED_TYPE,
+            f"the value of this member must be written as {value_type.__name__}: its conversion "
+            "is not run",
+            node,
+        )

@@ -1,7 +1,7 @@
-"""Scopes: what a name of the text means, by what the text binds it to.
+"""Scopes: name resolution by the bindings that the source itself contains.
 
-A name that is bound once can be known; of one that is bound in several ways, nobody can
-tell without running the text.
+A name with one binding resolves to it. Which of several bindings holds cannot be known
+without running the source.
 """
 
 import ast
@@ -9,37 +9,46 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from sidecheck_server.core.infer.complaints import Code, Complaint
-from sidecheck_server.core.infer.known import KNOWN_MODULES, canonical
+from sidecheck_server.core.infer.diagnostics import DiagnosticCode, SourceError
+from sidecheck_server.core.infer.known_types import KNOWN_MODULES, canonical_name
 
-__all__ = ["Alias", "Class", "Foreign", "Function", "Known", "Meaning", "Member", "Scope"]
+__all__ = [
+    "Alias",
+    "Binding",
+    "ClassAttribute",
+    "ForeignName",
+    "KnownName",
+    "OpaqueBinding",
+    "Scope",
+    "SourceClass",
+]
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
-    """A name of a known module, by its one dotted name; or such a module."""
+class KnownName:
+    """A known module or a name in one, by its canonical dotted name."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
-class Foreign:
-    """A name that is imported from a module that is not known."""
+class ForeignName:
+    """A name imported from an unknown module."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Class:
-    """A class of the text."""
+class SourceClass:
+    """A class that the source defines."""
 
     node: ast.ClassDef
     scope: "Scope"
 
     @property
-    def inside(self) -> "Scope":
+    def body_scope(self) -> "Scope":
         """The scope of its body."""
-        return self.scope.within(self.node)
+        return self.scope.child(self.node)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,33 +60,33 @@ class Alias:
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
-    """A name of a class, for example a member of an enumeration."""
+class ClassAttribute:
+    """An attribute of a class, for example a member of an enumeration."""
 
-    owner: Class
+    owner: SourceClass
     name: str
 
 
 @dataclass(frozen=True, slots=True)
-class Function:
-    """A name that is bound, but to nothing that could be a type: a function, a loop's name."""
+class OpaqueBinding:
+    """A binding that cannot be a type: a function, a parameter, a loop variable."""
 
     node: ast.AST
 
 
-Meaning: TypeAlias = Known | Foreign | Class | Alias | Member | Function
+Binding: TypeAlias = KnownName | ForeignName | SourceClass | Alias | ClassAttribute | OpaqueBinding
 
 _Definition: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-# What has names of its own, and binds none outside.
-_CLOSED = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+# Expressions with a scope of their own, which bind no name outside.
+_NESTED_EXPRESSIONS = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _BUILTINS = frozenset(
     {
         "bool", "bytes", "classmethod", "complex", "dict", "float", "frozenset", "int", "list",
         "object", "property", "set", "staticmethod", "str", "tuple", "type",
     }
 )  # fmt: skip
-_LONGEST_CHAIN = 20
+_MAX_ATTRIBUTES = 20
 
 
 @dataclass(slots=True, eq=False)
@@ -86,164 +95,171 @@ class Scope:
 
     node: ast.Module | ast.ClassDef | _Definition
     outer: "Scope | None" = None
-    _bound: dict[str, list[Meaning]] | None = None
-    _within: dict[ast.AST, "Scope"] = field(default_factory=dict)
+    _bindings: dict[str, list[Binding]] | None = None
+    _children: dict[ast.AST, "Scope"] = field(default_factory=dict)
 
-    def within(self, node: ast.ClassDef | _Definition) -> "Scope":
-        """Return the scope of *node*, which stands in this one."""
-        return self._within.setdefault(node, Scope(node, self))
+    def child(self, node: ast.ClassDef | _Definition) -> "Scope":
+        """Return the scope of *node*, a class or function in this scope."""
+        return self._children.setdefault(node, Scope(node, self))
 
-    def own(self, name: str) -> list[Meaning]:
-        """Return what this scope itself binds *name* to."""
-        if self._bound is None:
-            self._bound = {}
-            self._bind()
-        return self._bound.get(name, [])
+    def own_bindings(self, name: str) -> list[Binding]:
+        """Return the bindings of *name* in this scope itself, at most two."""
+        if self._bindings is None:
+            self._bindings = {}
+            self._bind_all()
+        return self._bindings.get(name, [])
 
-    def meaning(self, node: ast.expr) -> Meaning:
-        """Return what a name, or an attribute of one, means here.
+    def resolve(self, node: ast.expr) -> Binding:
+        """Return the binding of a name, or of an attribute of a name.
 
         Raises:
-            Complaint: the text alone does not tell, or *node* is neither.
+            SourceError: the source does not determine it, or *node* is neither.
         """
-        names: list[str] = []
-        at = node
-        while isinstance(at, ast.Attribute) and len(names) < _LONGEST_CHAIN:
-            names.append(at.attr)
-            at = at.value
-        if not isinstance(at, ast.Name):
-            raise Complaint(
-                Code.UNSUPPORTED_SYNTAX,
-                "only a name, or an attribute of a name, can be looked up here",
+        attributes: list[str] = []
+        root = node
+        while isinstance(root, ast.Attribute) and len(attributes) < _MAX_ATTRIBUTES:
+            attributes.append(root.attr)
+            root = root.value
+        if not isinstance(root, ast.Name):
+            raise SourceError(
+                DiagnosticCode.UNSUPPORTED_SYNTAX,
+                "expected a name or an attribute of a name",
                 node,
             )
-        found = self.look_up(at.id, at)
-        for name in reversed(names):
-            found = _attribute(found, name, node)
-        if isinstance(found, Known) and found.name in KNOWN_MODULES:
-            raise Complaint(Code.UNRESOLVED_NAME, f"{ast.unparse(node)} is a module", node)
-        return found
+        binding = self.resolve_name(root.id, root)
+        for attribute in reversed(attributes):
+            binding = _resolve_attribute(binding, attribute, node)
+        if isinstance(binding, KnownName) and binding.name in KNOWN_MODULES:
+            raise SourceError(
+                DiagnosticCode.UNRESOLVED_NAME, f"{ast.unparse(node)} is a module", node
+            )
+        return binding
 
-    def look_up(self, name: str, node: ast.expr) -> Meaning:
-        """Return what *name* means here.
+    def resolve_name(self, name: str, node: ast.expr) -> Binding:
+        """Return the binding of *name*.
 
         Raises:
-            Complaint: the text alone does not tell.
+            SourceError: the source does not determine it.
         """
         scope: Scope | None = self
         while scope is not None:
             # Functions do not see the names of the class that they stand in.
             if scope is self or not isinstance(scope.node, ast.ClassDef):
-                found = scope.own(name)
-                if len(found) > 1:
-                    raise Complaint(
-                        Code.UNRESOLVED_NAME,
-                        f"{name} is bound more than once, and the text alone does not tell "
-                        "which of them holds here; bind it once",
+                bindings = scope.own_bindings(name)
+                if len(bindings) > 1:
+                    raise SourceError(
+                        DiagnosticCode.UNRESOLVED_NAME,
+                        f"{name} is bound more than once, and the source does not determine "
+                        "which binding holds here; bind it once",
                         node,
                     )
-                if found:
-                    return found[0]
+                if bindings:
+                    return bindings[0]
             scope = scope.outer
         if name in _BUILTINS:
-            return Known(f"builtins.{name}")
-        raise Complaint(
-            Code.UNRESOLVED_NAME,
-            f"{name} is neither defined in the text nor imported from a module that is known",
+            return KnownName(f"builtins.{name}")
+        raise SourceError(
+            DiagnosticCode.UNRESOLVED_NAME,
+            f"{name} is neither defined in the source nor imported from a known module",
             node,
         )
 
-    def _bind(self) -> None:
-        assert self._bound is not None
+    def _bind_all(self) -> None:
         if not isinstance(self.node, ast.Module | ast.ClassDef):
             arguments = self.node.args
-            for each in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
-                self._add(each.arg, Function(each))
-        for node in _statements(self.node.body):
-            self._bind_by(node)
+            for parameter in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
+                self._add(parameter.arg, OpaqueBinding(parameter))
+        for node in _binding_nodes(self.node.body):
+            self._bind(node)
 
-    def _bind_by(self, node: ast.AST) -> None:
+    def _bind(self, node: ast.AST) -> None:
         """Add the names that *node* itself binds."""
         if isinstance(node, ast.ClassDef):
-            self._add(node.name, Class(node, self))
+            self._add(node.name, SourceClass(node, self))
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            self._add(node.name, Function(node))
+            self._add(node.name, OpaqueBinding(node))
         elif isinstance(node, ast.Import | ast.ImportFrom):
-            self._import(node)
-        elif (name := _assigned(node)) is not None:
+            self._bind_import(node)
+        elif (name := _assigned_name(node)) is not None:
             value = node.value  # type: ignore[attr-defined]
-            # The default of a field hides, in its class, what the name means outside; no
-            # type is meant by it.
+            # In its class, the default of a field hides the outer binding of the name, but no
+            # annotation refers to it as a type.
             is_field = isinstance(node, ast.AnnAssign) and isinstance(self.node, ast.ClassDef)
             if value is not None:
-                self._add(name, Function(node) if is_field else Alias(value, self))
+                self._add(name, OpaqueBinding(node) if is_field else Alias(value, self))
         elif isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
-            self._add(node.id, Function(node))
+            self._add(node.id, OpaqueBinding(node))
         elif isinstance(node, ast.ExceptHandler) and node.name:
-            self._add(node.name, Function(node))
+            self._add(node.name, OpaqueBinding(node))
 
-    def _add(self, name: str, meaning: Meaning) -> None:
-        assert self._bound is not None
-        found = self._bound.setdefault(name, [])
-        # Two are enough to tell that it is not known which.
-        if len(found) < 2 and meaning not in found:
-            found.append(meaning)
+    def _add(self, name: str, binding: Binding) -> None:
+        assert self._bindings is not None
+        bindings = self._bindings.setdefault(name, [])
+        # Two suffice to know that the name is ambiguous.
+        if len(bindings) < 2 and binding not in bindings:
+            bindings.append(binding)
 
-    def _import(self, node: ast.Import | ast.ImportFrom) -> None:
+    def _bind_import(self, node: ast.Import | ast.ImportFrom) -> None:
         if isinstance(node, ast.Import):
-            for each in node.names:
-                if each.asname:
-                    self._add(each.asname, _imported(each.name))
+            for imported in node.names:
+                if imported.asname:
+                    self._add(imported.asname, _imported_binding(imported.name))
                 else:
-                    self._add(each.name.partition(".")[0], _imported(each.name.partition(".")[0]))
+                    package = imported.name.partition(".")[0]
+                    self._add(package, _imported_binding(package))
             return
         module = "." * node.level + (node.module or "")
-        for each in node.names:
-            if each.name != "*":
-                self._add(each.asname or each.name, _imported(f"{module}.{each.name}"))
+        for imported in node.names:
+            if imported.name != "*":
+                binding = _imported_binding(f"{module}.{imported.name}")
+                self._add(imported.asname or imported.name, binding)
 
 
-def _imported(dotted: str) -> Meaning:
+def _imported_binding(dotted: str) -> Binding:
     if dotted in KNOWN_MODULES:
-        return Known(dotted)
+        return KnownName(dotted)
     if dotted.rpartition(".")[0] in KNOWN_MODULES:
-        return Known(canonical(dotted))
-    return Foreign(dotted)
+        return KnownName(canonical_name(dotted))
+    return ForeignName(dotted)
 
 
-def _attribute(of: Meaning, name: str, node: ast.expr) -> Meaning:
-    if isinstance(of, Known):
-        return _imported(f"{of.name}.{name}")
-    if isinstance(of, Foreign):
-        return Foreign(f"{of.name}.{name}")
-    if isinstance(of, Class):
-        nested = [found for found in of.inside.own(name) if isinstance(found, Class)]
-        return nested[0] if len(nested) == 1 else Member(of, name)
-    raise Complaint(
-        Code.UNRESOLVED_NAME,
-        f"{ast.unparse(node)}: the text alone does not tell what {name} is",
+def _resolve_attribute(owner: Binding, name: str, node: ast.expr) -> Binding:
+    if isinstance(owner, KnownName):
+        return _imported_binding(f"{owner.name}.{name}")
+    if isinstance(owner, ForeignName):
+        return ForeignName(f"{owner.name}.{name}")
+    if isinstance(owner, SourceClass):
+        nested = [
+            binding
+            for binding in owner.body_scope.own_bindings(name)
+            if isinstance(binding, SourceClass)
+        ]
+        return nested[0] if len(nested) == 1 else ClassAttribute(owner, name)
+    raise SourceError(
+        DiagnosticCode.UNRESOLVED_NAME,
+        f"{ast.unparse(node)}: the source does not determine what {name} is",
         node,
     )
 
 
-def _statements(body: list[ast.stmt]) -> Iterator[ast.AST]:
-    """Yield what binds names in *body*, but nothing of scopes inside of it."""
-    waiting: list[ast.AST] = list(reversed(body))
-    while waiting:
-        node = waiting.pop()
+def _binding_nodes(body: list[ast.stmt]) -> Iterator[ast.AST]:
+    """Yield the nodes of *body* that may bind names, without those of nested scopes."""
+    pending: list[ast.AST] = list(reversed(body))
+    while pending:
+        node = pending.pop()
         yield node
-        if isinstance(node, (*_SCOPES, *_CLOSED)):
+        if isinstance(node, (*_SCOPES, *_NESTED_EXPRESSIONS)):
             continue
-        if _assigned(node) is not None:
+        if _assigned_name(node) is not None:
             value = node.value  # type: ignore[attr-defined]
-            inner = [] if value is None else [value]
+            children = [] if value is None else [value]
         else:
-            inner = list(ast.iter_child_nodes(node))
-        waiting.extend(reversed(inner))
+            children = list(ast.iter_child_nodes(node))
+        pending.extend(reversed(children))
 
 
-def _assigned(node: ast.AST) -> str | None:
-    """Return the one name that an assignment binds; None for whatever else."""
+def _assigned_name(node: ast.AST) -> str | None:
+    """Return the name bound by an assignment to a single name; None for other nodes."""
     target: ast.expr | None = None
     if isinstance(node, ast.Assign) and len(node.targets) == 1:
         target = node.targets[0]

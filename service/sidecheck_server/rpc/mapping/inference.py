@@ -5,7 +5,12 @@ from types import MappingProxyType
 
 from sidecheck.v1 import inference_service_pb2 as wire
 
-from sidecheck_server.core.infer.words import Diagnostic, InferenceOptions, Inferred, OnUnsupported
+from sidecheck_server.core.infer.types import (
+    Diagnostic,
+    InferenceOptions,
+    InferenceResult,
+    OnUnsupported,
+)
 from sidecheck_server.rpc.mapping.values import no_such_value
 from sidecheck_server.rpc.mapping.verdicts import SEVERITIES
 
@@ -13,9 +18,9 @@ __all__ = ["inferred_to_wire", "to_infer_from_wire"]
 
 _ON_UNSUPPORTED: Mapping[int, OnUnsupported] = MappingProxyType(
     {
-        wire.ON_UNSUPPORTED_UNSPECIFIED: OnUnsupported.REFUSE,
-        wire.ON_UNSUPPORTED_ERROR: OnUnsupported.REFUSE,
-        wire.ON_UNSUPPORTED_ANY: OnUnsupported.ADMIT_ANYTHING,
+        wire.ON_UNSUPPORTED_UNSPECIFIED: OnUnsupported.ERROR,
+        wire.ON_UNSUPPORTED_ERROR: OnUnsupported.ERROR,
+        wire.ON_UNSUPPORTED_ANY: OnUnsupported.ANY,
     }
 )
 
@@ -38,7 +43,7 @@ def to_infer_from_wire(request: wire.InferToolsRequest) -> tuple[bytes, Inferenc
     return request.source, options
 
 
-def inferred_to_wire(inferred: Inferred) -> wire.InferToolsResponse:
+def inferred_to_wire(inferred: InferenceResult) -> wire.InferToolsResponse:
     """Return the message of what a text gave."""
     tools = [
         wire.InferredTool(
@@ -53,15 +58,15 @@ def inferred_to_wire(inferred: Inferred) -> wire.InferToolsResponse:
 
 
 def _diagnostic(found: Diagnostic) -> wire.Diagnostic:
-    place = found.place
+    location = found.location
     return wire.Diagnostic(
         code=found.code,
         severity=SEVERITIES[found.severity],
         message=found.message,
-        line=place.line,
-        column=place.column,
-        end_line=place.end_line,
-        end_column=place.end_column,
+        line=location.line,
+        column=location.column,
+        end_line=location.end_line,
+        end_column=location.end_column,
         function=found.function,
         parameter=found.parameter,
     )

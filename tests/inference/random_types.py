@@ -1,4 +1,4 @@
-"""Random types, as expressions of Python with defaults of theirs, and the classes in them."""
+"""Random types: Python expressions with defaults, and the classes that they need."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -7,12 +7,12 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-__all__ = ["BOUNDS", "SAID", "Writer", "Written"]
+__all__ = ["CONSTRAINTS", "KEYWORDS", "TypeExpression", "TypeWriter"]
 
 _DEEPEST = 3
 _NAMES = ("title", "type", "properties", "default", "required", "schema", "json", "copy", "name")
 
-#: The types without parts, with defaults of theirs.
+#: Types without type parameters, with defaults.
 _SIMPLE: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "str": ("''", "'a'", '"ünder é"', "A_TEXT"),
@@ -42,12 +42,12 @@ _SIMPLE: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "Mapping": ("{}",),
     }
 )
-#: Those that can be members of a set, and names of members.
-_HASHED = ("str", "int", "float", "bool", "UUID", "date", "Path")
+#: Hashable types.
+_HASHABLE = ("str", "int", "float", "bool", "UUID", "date", "Path")
 _LITERALS = ("'a'", "'b c'", "0", "1", "-3", "True", "None")
 
-#: What `Field` can bound, by the type.
-BOUNDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+#: Constraints of `Field`, by type.
+CONSTRAINTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "int": ("ge=0", "gt=-1", "le=100", "lt=9", "multiple_of=5", "ge=1, le=10"),
         "float": ("ge=0.5", "lt=1.5", "gt=0", "multiple_of=0.5"),
@@ -57,9 +57,9 @@ BOUNDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "Decimal": ("ge=1", "lt=2"),
     }
 )
-#: What it can say of any type.
-SAID = (
-    "description='What it is.'",
+#: Keyarguments of `Field` for any type.
+KEYWORDS = (
+    "description='The description.'",
     "title='A title'",
     "examples=[1, 'a']",
     "deprecated=True",
@@ -75,43 +75,43 @@ _MARKERS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
-    """A type as it is written."""
+class TypeExpression:
+    """Expression of a type."""
 
     text: str
-    #: What may stand after the ``=``.
+    #: Expressions of defaults.
     defaults: tuple[str, ...] = ()
-    #: The type without parts that it is, if it is one.
+    #: Name of the simple type, or "".
     kind: str = ""
-    hashed: bool = False
+    is_hashable: bool = False
 
 
 @dataclass(slots=True)
-class Writer:
-    """Writes types, and the statements that they need before them."""
+class TypeWriter:
+    """Writes types, and the statements that define their names."""
 
     draw: Callable[[st.SearchStrategy[Any]], Any]
     statements: list[str] = field(default_factory=list)
     names: int = 0
 
     def chance(self, percent: int) -> bool:
-        """Return whether something is so that is so in that share of cases."""
+        """Return True in *percent* of cases."""
         return bool(self.draw(st.integers(0, 99)) >= 100 - percent)
 
-    def one_of(self, choices: Iterable[Any]) -> Any:
-        """Return one of several."""
+    def choose(self, choices: Iterable[Any]) -> Any:
+        """Return an item of *choices*."""
         return self.draw(st.sampled_from(list(choices)))
 
     def new_name(self, prefix: str) -> str:
-        """Return a name that nothing has."""
+        """Return an unused name."""
         self.names += 1
         return f"{prefix}{self.names}"
 
-    def type(self, depth: int = 0) -> Written:
+    def type(self, depth: int = 0) -> TypeExpression:
         """Return a type."""
         if depth >= _DEEPEST or self.chance(35):
             return self._simple(_SIMPLE)
-        forms: tuple[Callable[[int], Written], ...] = (
+        forms: tuple[Callable[[int], TypeExpression], ...] = (
             self._array,
             self._tuple,
             self._map,
@@ -125,87 +125,89 @@ class Writer:
             self._class,
             self._class,
         )
-        form: Callable[[int], Written] = self.one_of(forms)
+        form: Callable[[int], TypeExpression] = self.choose(forms)
         return form(depth + 1)
 
-    def _simple(self, names: Iterable[str]) -> Written:
-        name = self.one_of(names)
-        return Written(name, _SIMPLE[name], name, name in _HASHED)
+    def _simple(self, names: Iterable[str]) -> TypeExpression:
+        name = self.choose(names)
+        return TypeExpression(name, _SIMPLE[name], name, name in _HASHABLE)
 
-    def _array(self, depth: int) -> Written:
-        head = self.one_of(("list", "List", "Sequence", "set", "frozenset", "deque"))
+    def _array(self, depth: int) -> TypeExpression:
+        head = self.choose(("list", "List", "Sequence", "set", "frozenset", "deque"))
         if head in {"set", "frozenset"}:
-            inner = self._simple(_HASHED)
-            return Written(f"{head}[{inner.text}]")
+            inner = self._simple(_HASHABLE)
+            return TypeExpression(f"{head}[{inner.text}]")
         inner = self.type(depth)
         defaults: tuple[str, ...] = ("[]",) if head != "deque" else ()
         if inner.defaults and head == "list":
             defaults += (f"[{inner.defaults[0]}]",)
-        return Written(f"{head}[{inner.text}]", defaults)
+        return TypeExpression(f"{head}[{inner.text}]", defaults)
 
-    def _tuple(self, depth: int) -> Written:
-        parts = [self.type(depth) for _ in range(self.one_of((0, 1, 2, 3)))]
+    def _tuple(self, depth: int) -> TypeExpression:
+        parts = [self.type(depth) for _ in range(self.choose((0, 1, 2, 3)))]
         if not parts:
-            return Written("tuple[()]", ("()",))
+            return TypeExpression("tuple[()]", ("()",))
         if len(parts) == 1 and self.chance(50):
-            return Written(f"tuple[{parts[0].text}, ...]", ("()",))
-        return Written(f"tuple[{', '.join(one.text for one in parts)}]")
+            return TypeExpression(f"tuple[{parts[0].text}, ...]", ("()",))
+        return TypeExpression(f"tuple[{', '.join(part.text for part in parts)}]")
 
-    def _map(self, depth: int) -> Written:
-        head = self.one_of(("dict", "Dict", "Mapping", "OrderedDict"))
+    def _map(self, depth: int) -> TypeExpression:
+        head = self.choose(("dict", "Dict", "Mapping", "OrderedDict"))
         key = self._simple(("str", "str", "int", "UUID"))
         text = key.text
         if self.chance(15):
-            text = self.one_of(("Literal['a', 'b']", "Annotated[str, Field(pattern='^k')]"))
+            text = self.choose(("Literal['a', 'b']", "Annotated[str, Field(pattern='^k')]"))
         defaults = ("{}",) if head in {"dict", "Dict", "Mapping"} else ()
-        return Written(f"{head}[{text}, {self.type(depth).text}]", defaults)
+        return TypeExpression(f"{head}[{text}, {self.type(depth).text}]", defaults)
 
-    def _union(self, depth: int) -> Written:
-        parts = [self.type(depth) for _ in range(self.one_of((1, 1, 2, 3)))]
-        texts = [one.text for one in parts]
-        defaults = tuple(each for one in parts[:1] for each in one.defaults[:1])
+    def _union(self, depth: int) -> TypeExpression:
+        parts = [self.type(depth) for _ in range(self.choose((1, 1, 2, 3)))]
+        texts = [part.text for part in parts]
+        defaults = parts[0].defaults[:1]
         if len(parts) == 1 or self.chance(30):
             defaults = ("None", "None")
             if len(parts) == 1 and self.chance(50):
-                return Written(f"Optional[{texts[0]}]", defaults)
+                return TypeExpression(f"Optional[{texts[0]}]", defaults)
             texts.append("None")
-        # A text is not joined with |, which no text has.
+        # Strings do not support |.
         if self.chance(50) and not any(text[0] == "'" for text in texts):
             if texts == ["None", "None"]:
-                return Written("None", defaults)
-            return Written(" | ".join(texts), defaults)
-        return Written(f"Union[{', '.join(texts)}]", defaults)
+                return TypeExpression("None", defaults)
+            return TypeExpression(" | ".join(texts), defaults)
+        return TypeExpression(f"Union[{', '.join(texts)}]", defaults)
 
-    def _literal(self, _depth: int) -> Written:
-        count = self.one_of((1, 2, 3))
-        chosen = tuple(dict.fromkeys(self.one_of(_LITERALS) for _ in range(count)))
-        return Written(f"Literal[{', '.join(chosen)}]", chosen[:1], hashed=True)
+    def _literal(self, _depth: int) -> TypeExpression:
+        count = self.choose((1, 2, 3))
+        chosen = tuple(dict.fromkeys(self.choose(_LITERALS) for _ in range(count)))
+        return TypeExpression(f"Literal[{', '.join(chosen)}]", chosen[:1], is_hashable=True)
 
-    def _annotated(self, depth: int) -> Written:
-        inner = self._simple(BOUNDS) if self.chance(60) else self.type(depth)
-        said = [f"Field({self.field_words(inner.kind)})"]
+    def _annotated(self, depth: int) -> TypeExpression:
+        inner = self._simple(CONSTRAINTS) if self.chance(60) else self.type(depth)
+        metadata = [f"Field({self.field_arguments(inner.kind)})"]
         if self.chance(30):
-            said = [self.one_of(("'Told by a text.'", "Doc", "object()"))]
+            metadata = [self.choose(("'Described by a string.'", "Doc", "object()"))]
         elif inner.kind in _MARKERS and self.chance(40):
-            said = [self.one_of(_MARKERS[inner.kind])]
+            metadata = [self.choose(_MARKERS[inner.kind])]
         if self.chance(20):
-            said.append("'Another text.'")
-        return Written(f"Annotated[{inner.text}, {', '.join(said)}]")
+            metadata.append("'Another text.'")
+        return TypeExpression(f"Annotated[{inner.text}, {', '.join(metadata)}]")
 
-    def field_words(self, kind: str) -> str:
-        """Return keywords for `Field` beside a type of that kind."""
-        words = [self.one_of(BOUNDS[kind])] if kind in BOUNDS and self.chance(60) else []
-        if not words or self.chance(50):
-            words.append(self.one_of(SAID))
-        return ", ".join(words)
+    def field_arguments(self, kind: str) -> str:
+        """Return arguments of `Field` for a type of that kind."""
+        arguments = (
+            [self.choose(CONSTRAINTS[kind])] if kind in CONSTRAINTS and self.chance(60) else []
+        )
+        if not arguments or self.chance(50):
+            arguments.append(self.choose(KEYWORDS))
+        return ", ".join(arguments)
 
-    def _quoted(self, depth: int) -> Written:
+    def _quoted(self, depth: int) -> TypeExpression:
         inner = self.type(depth)
         if "'" in inner.text or '"' in inner.text:
             return inner
-        return Written(f"'{inner.text}'", inner.defaults)
+        return TypeExpression(f"'{inner.text}'", inner.defaults)
 
-    def _alias(self, depth: int) -> Written:
+    def _alias(self, depth: int) -> TypeExpression:
         inner = self.type(depth)
         name = self.new_name("Alias")
         if inner.text[0] == "'" or inner.text == "None":
@@ -214,11 +216,11 @@ class Writer:
             self.statements.append(f"{name} = NewType('{name}', {inner.text})")
         else:
             self.statements.append(f"{name} = {inner.text}")
-        return Written(name, inner.defaults)
+        return TypeExpression(name, inner.defaults)
 
-    def _enumeration(self, _depth: int) -> Written:
+    def _enumeration(self, _depth: int) -> TypeExpression:
         name = self.new_name("Enum")
-        base, values = self.one_of(
+        base, values = self.choose(
             (
                 ("Enum", ("'a'", "'b'")),
                 ("Enum", ("1", "'b'", "None")),
@@ -233,36 +235,38 @@ class Writer:
             lines.insert(0, "    '''Choices of a kind.'''")
         self.statements.append("\n".join([f"class {name}({base}):", *lines]))
         if self.chance(20):
-            return Written(f"Literal[{name}.M0]", hashed=True)
-        return Written(name, (f"{name}.M0",), hashed=True)
+            return TypeExpression(f"Literal[{name}.M0]", is_hashable=True)
+        return TypeExpression(name, (f"{name}.M0",), is_hashable=True)
 
     # Classes
 
-    def _class(self, depth: int) -> Written:
+    def _class(self, depth: int) -> TypeExpression:
         name = self.new_name("Class")
-        kind = self.one_of(("model", "model", "dataclass", "typed"))
+        kind = self.choose(("model", "model", "dataclass", "typed"))
         head, lines = self._head(kind, name), []
         if self.chance(40):
             lines.append("    '''Things of a kind.\n\n    More on them.\n    '''")
-        fields = [self._field(kind, depth) for _ in range(self.one_of((1, 2, 3)))]
-        # Dataclasses and dictionaries take over the configuration of the first model that
-        # they are met in; the text route has them as they are written.
-        plain = not any("@dataclass" in one or "(TypedDict" in one for one in self.statements)
-        if kind == "model" and self.chance(20) and plain:
-            lines.append(f"    model_config = ConfigDict({self.one_of(_CONFIGS)})")
+        fields = [self._field(kind, depth) for _ in range(self.choose((1, 2, 3)))]
+        # Dataclasses and typed dictionaries inherit the configuration of the first model that
+        # uses them; inference from text does not imitate that.
+        is_plain = not any(
+            "@dataclass" in statement or "(TypedDict" in statement for statement in self.statements
+        )
+        if kind == "model" and self.chance(20) and is_plain:
+            lines.append(f"    model_config = ConfigDict({self.choose(_CONFIGS)})")
         if self.chance(25):
             fields.append((f"Optional['{name}']", "None" if kind != "typed" else ""))
         if self.chance(10):
             fields.append((f"list['{name}']", ""))
         if kind == "dataclass":
-            fields.sort(key=lambda one: bool(one[1]))
+            fields.sort(key=lambda field: bool(field[1]))
         for index, (text, default) in enumerate(fields):
             member = f"member{index}"
             if self.chance(15) and kind != "model":
-                member = f"{self.one_of(_NAMES)}{'' if index == 0 else index}"
+                member = f"{self.choose(_NAMES)}{'' if index == 0 else index}"
             lines.append(f"    {member}: {text}{f' = {default}' if default else ''}")
         self.statements.append("\n".join([head, *lines]))
-        return Written(name)
+        return TypeExpression(name)
 
     def _head(self, kind: str, name: str) -> str:
         if kind == "model":
@@ -272,23 +276,25 @@ class Writer:
         return f"class {name}(TypedDict{', total=False' if self.chance(30) else ''}):"
 
     def _field(self, kind: str, depth: int) -> tuple[str, str]:
-        """Return the type of a field, and its default or ""."""
-        found = self.type(depth + 1)
+        """Return the type of a field, and its default, or ""."""
+        expression = self.type(depth + 1)
         if kind == "typed":
-            if self.chance(30) and found.text[0] != "'":
-                return f"{self.one_of(('Required', 'NotRequired'))}[{found.text}]", ""
-            return found.text, ""
-        default = self.one_of(found.defaults) if found.defaults and self.chance(40) else ""
+            if self.chance(30) and expression.text[0] != "'":
+                return f"{self.choose(('Required', 'NotRequired'))}[{expression.text}]", ""
+            return expression.text, ""
+        default = (
+            self.choose(expression.defaults) if expression.defaults and self.chance(40) else ""
+        )
         if kind == "dataclass":
-            if default[:1] in {"[", "{"} or (default and found.kind in {"Any", "object"}):
+            if default[:1] in {"[", "{"} or (default and expression.kind in {"Any", "object"}):
                 default = "field(default_factory=list)" if default[0] == "[" else ""
-            return found.text, default
+            return expression.text, default
         if self.chance(30):
-            words = self.field_words(found.kind)
+            arguments = self.field_arguments(expression.kind)
             if self.chance(20):
-                words += ", alias='another-name-" + self.new_name("") + "'"
-            default = f"Field({', '.join(([default] if default else []) + [words])})"
-        return found.text, default
+                arguments += ", alias='another-name-" + self.new_name("") + "'"
+            default = f"Field({', '.join(([default] if default else []) + [arguments])})"
+        return expression.text, default
 
 
 _CONFIGS = ("extra='forbid'", "extra='allow'", "title='Its title'", "use_enum_values=True")

@@ -1,4 +1,4 @@
-"""Tools that are tried again, and whose results are kept."""
+"""Execution of tools: retries, and the cache of results."""
 
 import asyncio
 import inspect
@@ -13,14 +13,14 @@ from sidecheck.inference import acall_tool, call_tool, infer_tool, tool
 
 
 @pytest.fixture(autouse=True)
-def at_once() -> Iterator[None]:
-    """Have no test wait between attempts."""
+def without_waiting() -> Iterator[None]:
+    """Disable the waits between attempts."""
     with stamina.set_testing(True, attempts=10, cap=True):
         yield
 
 
 class Clock:
-    """A clock that is set by hand."""
+    """A clock that the test sets."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -30,7 +30,7 @@ class Clock:
 
 
 class Flaky:
-    """Fails with each error in turn, then counts its calls."""
+    """Raises the errors in turn, then returns the number of calls."""
 
     def __init__(self, *errors: Exception) -> None:
         self.errors = list(errors)
@@ -61,69 +61,77 @@ RETRIES = {"retry_on": (ConnectionError, TimeoutError), "max_attempts": 3}
         (ConnectionError, [ConnectionError()], {"max_attempts": 3}),
     ],
 )
-async def test_only_named_exceptions_are_tried_again(
+async def test_only_listed_exceptions_are_retried(
     expected: Any, errors: list[Exception], options: dict[str, Any]
 ) -> None:
-    """And so many times at most, in either kind of function."""
+    """Up to the maximum of attempts, in functions of both kinds."""
     flaky, later = Flaky(*errors), Flaky(*errors)
-    made, made_later = infer_tool(flaky, **options), infer_tool(later.later, **options)
+    tool_function, async_function = infer_tool(flaky, **options), infer_tool(later.later, **options)
     if isinstance(expected, int):
-        assert (expected, expected) == (call_tool(made, {}), await acall_tool(made_later, {}))
+        assert (expected, expected) == (
+            call_tool(tool_function, {}),
+            await acall_tool(async_function, {}),
+        )
         return
     with pytest.raises(expected):
-        made()
+        tool_function()
     with pytest.raises(expected):
-        await made_later()
+        await async_function()
     assert flaky.calls == later.calls
 
 
 def test_arguments_are_not_logged(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
-    made = infer_tool(Flaky(ConnectionError()), **RETRIES)
-    assert 2 == made("hush")
+    tool_function = infer_tool(Flaky(ConnectionError()), **RETRIES)
+    assert 2 == tool_function("hush")
     assert "hush" not in caplog.text
 
 
-async def test_results_are_kept_for_a_while_by_arguments() -> None:
+async def test_results_are_cached_by_arguments_for_a_time() -> None:
     clock, calls = Clock(), Flaky()
-    made = infer_tool(calls, cache_ttl=10.0, clock=clock)
+    tool_function = infer_tool(calls, cache_ttl=10.0, clock=clock)
     later = infer_tool(calls.later, cache_ttl=10.0, clock=clock)
-    assert [1, 1, 2, 1] == [made("a"), made(secret="a"), made(), call_tool(made, {"secret": "a"})]
-    assert 2 == made("")
+    assert [1, 1, 2, 1] == [
+        tool_function("a"),
+        tool_function(secret="a"),
+        tool_function(),
+        call_tool(tool_function, {"secret": "a"}),
+    ]
+    assert 2 == tool_function("")
     clock.now = 9.9
-    assert 1 == made("a")
+    assert 1 == tool_function("a")
     clock.now = 10.0
-    assert 3 == made("a")
+    assert 3 == tool_function("a")
     assert [4, 4] == [await later("a"), await later("a")]
     assert [5, 5] == [await acall_tool(later, {"secret": "q"}) for _ in range(2)]
 
 
-def test_the_oldest_result_gives_way() -> None:
-    made = infer_tool(Flaky(), cache_ttl=10.0, cache_size=2, clock=Clock())
-    assert [1, 2, 3, 4, 3] == [made(one) for one in "abcac"]
+def test_the_oldest_result_is_evicted() -> None:
+    tool_function = infer_tool(Flaky(), cache_ttl=10.0, cache_size=2, clock=Clock())
+    assert [1, 2, 3, 4, 3] == [tool_function(letter) for letter in "abcac"]
 
 
-def test_failures_are_not_kept() -> None:
-    made = infer_tool(Flaky(KeyError()), cache_ttl=10.0, clock=Clock())
+def test_failures_are_not_cached() -> None:
+    tool_function = infer_tool(Flaky(KeyError()), cache_ttl=10.0, clock=Clock())
     with pytest.raises(KeyError):
-        made()
-    assert [2, 2] == [made(), made()]
+        tool_function()
+    assert [2, 2] == [tool_function(), tool_function()]
 
 
 @dataclass
-class Box:
-    """Something that cannot be hashed."""
+class Unhashable:
+    """A dataclass that is not hashable."""
 
-    held: Any
+    value: Any
 
 
 @pytest.mark.parametrize(
-    ("kept", "one", "other"),
+    ("cached", "first", "second"),
     [
         (True, {"a": [1, {2}]}, {"a": [1, {2}]}),
         (True, {"a": 1, "b": 2}, {"b": 2, "a": 1}),
-        (True, Box([1]), Box([1])),
-        (False, Box([1]), Box([2])),
+        (True, Unhashable([1]), Unhashable([1])),
+        (False, Unhashable([1]), Unhashable([2])),
         (False, 1, True),
         (False, 1, 1.0),
         (False, [1], (1,)),
@@ -131,7 +139,7 @@ class Box:
         (False, bytearray(b"a"), bytearray(b"a")),
     ],
 )
-def test_calls_are_told_apart_by_their_arguments(kept: bool, one: Any, other: Any) -> None:
+def test_calls_are_distinguished_by_their_arguments(cached: bool, first: Any, second: Any) -> None:
     calls = []
 
     @tool(cache_ttl=1.0, clock=Clock())
@@ -139,23 +147,23 @@ def test_calls_are_told_apart_by_their_arguments(kept: bool, one: Any, other: An
         calls.append(x)
         return len(calls)
 
-    assert kept == (count(one) == count(other))
+    assert cached == (count(first) == count(second))
 
 
-def test_one_object_is_not_answered_with_the_results_of_another() -> None:
+def test_instances_do_not_share_cached_results() -> None:
     class Account:
         def __init__(self, balance: int) -> None:
             self.balance = balance
 
         @tool(cache_ttl=10.0, clock=Clock())
-        def tell(self) -> int:
+        def show(self) -> int:
             return self.balance
 
-    assert [1, 2] == [Account(1).tell(), Account(2).tell()]
-    assert [1, 2] == [call_tool(Account(one).tell, {}) for one in (1, 2)]
+    assert [1, 2] == [Account(1).show(), Account(2).show()]
+    assert [1, 2] == [call_tool(Account(balance).show, {}) for balance in (1, 2)]
 
 
-def test_a_tool_is_the_function_it_was_for_those_who_read_it() -> None:
+def test_a_tool_keeps_the_signature_of_its_function() -> None:
     @tool(cache_ttl=1.0, validate=True)
     def add(a: int, b: int = 1) -> int:
         """Add."""
@@ -168,5 +176,5 @@ def test_a_tool_is_the_function_it_was_for_those_who_read_it() -> None:
     assert_type(add(1), int)
     assert (2, "add", "Add.") == (add(1), add.__name__, add.__doc__)
     assert "(a: int, b: int = 1) -> int" == str(inspect.signature(add))
-    assert [False, True] == [inspect.iscoroutinefunction(one) for one in (add, later)]
+    assert [False, True] == [inspect.iscoroutinefunction(function) for function in (add, later)]
     assert inspect.isfunction(add)

@@ -1,4 +1,4 @@
-"""What is no tool as it stands: the code, the parameter and the line."""
+"""Errors of inference: their codes, parameters and lines; options that are checked."""
 
 import math
 import sys
@@ -16,15 +16,15 @@ from sidecheck.inference import (
 )
 
 
-class Thing:
+class PlainClass:
     pass
 
 
-def several(*numbers: int) -> int:
+def variadic(*numbers: int) -> int:
     raise NotImplementedError
 
 
-def by_place(a: int, /, b: int) -> int:
+def positional_only(a: int, /, b: int) -> int:
     raise NotImplementedError
 
 
@@ -36,7 +36,7 @@ def broken(a: "1 +") -> int:  # type: ignore[valid-type]  # noqa: F722
     raise NotImplementedError
 
 
-def opaque(a: Thing | int) -> int:
+def opaque(a: PlainClass | int) -> int:
     raise NotImplementedError
 
 
@@ -56,7 +56,7 @@ def twice(b: int, a: Annotated[int, Field(alias="b")]) -> int:
     raise NotImplementedError
 
 
-def gives(a: int) -> Thing:
+def gives(a: int) -> PlainClass:
     raise NotImplementedError
 
 
@@ -73,10 +73,10 @@ def takes_a_part(a: Part) -> int:
 
 
 LINES = {
-    one.__name__: one.__code__.co_firstlineno
-    for one in (
-        several,
-        by_place,
+    function.__name__: function.__code__.co_firstlineno
+    for function in (
+        variadic,
+        positional_only,
         unknown,
         broken,
         opaque,
@@ -93,8 +93,8 @@ LINES = {
 @pytest.mark.parametrize(
     ("expected", "function"),
     [
-        (("VARIADIC_PARAMETER", "numbers"), several),
-        (("POSITIONAL_ONLY", "a"), by_place),
+        (("VARIADIC_PARAMETER", "numbers"), variadic),
+        (("POSITIONAL_ONLY", "a"), positional_only),
         (("UNRESOLVED_NAME", "b"), unknown),
         (("UNSUPPORTED_SYNTAX", "a"), broken),
         (("UNSUPPORTED_TYPE", "a"), opaque),
@@ -106,9 +106,7 @@ LINES = {
         (("UNRESOLVED_NAME", "return"), gives_unknown),
     ],
 )
-def test_what_cannot_be_told_is_an_error_with_a_place(
-    expected: tuple[str, str], function: Callable[..., Any]
-) -> None:
+def test_an_error_has_a_location(expected: tuple[str, str], function: Callable[..., Any]) -> None:
     with pytest.raises(InferenceError) as caught:
         infer_tool(function)
     error = caught.value
@@ -117,7 +115,7 @@ def test_what_cannot_be_told_is_an_error_with_a_place(
     assert str(error).startswith(f"{__file__}:{error.line}: {function.__qualname__}, ")
 
 
-def test_a_parameter_is_placed_on_its_own_line() -> None:
+def test_the_location_of_a_parameter_is_its_own_line() -> None:
     here = sys._getframe().f_lineno
     with pytest.raises(InferenceError) as caught:
 
@@ -126,84 +124,87 @@ def test_a_parameter_is_placed_on_its_own_line() -> None:
         )
         def spread(
             a: int,
-            b: Thing,
+            b: PlainClass,
         ) -> None: ...
 
     assert here + 8 == caught.value.line
 
 
 @pytest.mark.parametrize("function", [unknown, opaque, calls, classes, gives, gives_unknown])
-def test_anything_is_admitted_only_on_request(function: Callable[..., Any]) -> None:
-    """And it is told."""
-    made = infer_tool(function, on_unsupported="any")
-    definition, (told,) = tool_definition(made), tool_config(made).diagnostics
+def test_any_value_is_admitted_with_a_warning_on_request(function: Callable[..., Any]) -> None:
+    tool_function = infer_tool(function, on_unsupported="any")
+    definition, (warning,) = tool_definition(tool_function), tool_config(tool_function).diagnostics
     properties = definition["inputSchema"]["properties"]
-    if told.parameter == "return":
+    if warning.parameter == "return":
         assert "outputSchema" not in definition
     else:
-        assert {} == properties[told.parameter]
-    assert "warning" == told.severity
+        assert {} == properties[warning.parameter]
+    assert "warning" == warning.severity
 
 
-@pytest.mark.parametrize("function", [several, by_place, unknown, opaque])
-def test_a_schema_that_is_given_needs_no_signature(function: Callable[..., Any]) -> None:
-    """It stays as it is, down to the titles."""
+@pytest.mark.parametrize("function", [variadic, positional_only, unknown, opaque])
+def test_a_given_schema_replaces_the_types_of_the_arguments(function: Callable[..., Any]) -> None:
+    """It is used unchanged, titles included."""
     given = {"type": "object", "title": "T", "properties": {"a": {"title": "A"}}}
-    made = infer_tool(function, input_schema=given, output_schema={"type": "string"})
-    definition = tool_definition(made)
+    tool_function = infer_tool(function, input_schema=given, output_schema={"type": "string"})
+    definition = tool_definition(tool_function)
     assert (given, {"type": "string"}) == (definition["inputSchema"], definition["outputSchema"])
 
 
 @pytest.mark.parametrize(
     ("expected", "options"),
     [
-        ("input_schema is an object, not of type list", {"input_schema": []}),
+        ("invalid input_schema of type list; expected an object", {"input_schema": []}),
         (
             "/input_schema/default is of type object, which JSON cannot express",
             {"input_schema": {"default": object()}},
         ),
         (
-            'input_schema has "type": "object" at its root, as MCP has arguments',
+            'invalid input_schema; MCP requires "type": "object" at the root',
             {"input_schema": {"type": "array"}},
         ),
         (
-            'input_schema has "type": "object" at its root, as MCP has arguments',
+            'invalid input_schema; MCP requires "type": "object" at the root',
             {"input_schema": {}},
         ),
-        ("name is a string, not 5", {"name": 5}),
-        ("name is empty: leave it out for the function's own", {"name": ""}),
-        ("read_only is True or False, not 1", {"read_only": 1}),
-        ("max_attempts is at least 1, not 0", {"max_attempts": 0}),
-        ("max_attempts is an integer, not '3'", {"max_attempts": "3"}),
-        ("max_attempts is an integer, not True", {"max_attempts": True}),
-        ("cache_ttl is at least 0 seconds, and cache_size at least 1", {"cache_ttl": -1.0}),
-        ("cache_ttl is at least 0 seconds, and cache_size at least 1", {"cache_ttl": math.nan}),
-        ("cache_ttl is a number, not '1h'", {"cache_ttl": "1h"}),
+        ("invalid name 5; expected a string", {"name": 5}),
+        ('invalid name ""; omit it to use the name of the function', {"name": ""}),
+        ("invalid read_only 1; expected True or False", {"read_only": 1}),
+        ("invalid max_attempts 0; expected at least 1", {"max_attempts": 0}),
+        ("invalid max_attempts '3'; expected an integer", {"max_attempts": "3"}),
+        ("invalid max_attempts True; expected an integer", {"max_attempts": True}),
+        ("invalid cache_ttl -1.0; expected at least 0 seconds", {"cache_ttl": -1.0}),
+        ("invalid cache_ttl nan; expected at least 0 seconds", {"cache_ttl": math.nan}),
+        ("invalid cache_size 0; expected at least 1", {"cache_size": 0}),
+        ("invalid cache_ttl '1h'; expected a number", {"cache_ttl": "1h"}),
         (
-            "retry_on is a list of classes under Exception, and 5 is none",
+            "invalid item 5 in retry_on; expected subclasses of Exception",
             {"retry_on": [ValueError, 5]},
         ),
         (
-            "retry_on is a list of classes under Exception, not 'ValueError'",
+            "invalid retry_on 'ValueError'; expected a list of subclasses of Exception",
             {"retry_on": "ValueError"},
         ),
         (
-            f"retry_on is a list of classes under Exception, and {BaseException} is none",
+            f"invalid item {BaseException} in retry_on; expected subclasses of Exception",
             {"retry_on": BaseException},
         ),
         (
-            "inject_settings is a list of the names of settings, not 'git.path'",
+            "invalid inject_settings 'git.path'; expected a list of names of settings",
             {"inject_settings": "git.path"},
         ),
         (
-            f"injected is a list of types and names of parameters, not {Thing}",
-            {"injected": Thing},
+            f"invalid injected {PlainClass}; expected a list of types and parameter names",
+            {"injected": PlainClass},
         ),
-        ('on_unsupported is "error" or "any", not \'all\'', {"on_unsupported": "all"}),
+        (
+            'invalid on_unsupported \'all\'; expected one of "error", "any"',
+            {"on_unsupported": "all"},
+        ),
         (
             (
-                "validate judges by the function's own types: leave out input_schema, or let the"
-                " service judge by it"
+                "validate uses the types of the function, which input_schema replaces: omit"
+                " input_schema, or validate with the service"
             ),
             {"input_schema": {}, "validate": True},
         ),
@@ -215,35 +216,32 @@ def test_options_are_checked(expected: str, options: dict[str, Any]) -> None:
     assert expected == str(caught.value)
 
 
-def test_an_option_that_there_is_not_is_told_by_name() -> None:
-    with pytest.raises(TypeError, match=r"^a tool has no option 'cache'$"):
+def test_an_unknown_option_is_an_error() -> None:
+    with pytest.raises(TypeError, match=r"^unknown option 'cache'$"):
         tool(cache=1)  # type: ignore[call-overload]
 
 
 @pytest.mark.parametrize(
     ("kind", "expected", "target"),
     [
-        (ValueError, "'<lambda>' is no name for a tool: give name=", lambda a: a),
+        (ValueError, "'<lambda>' is not a name for a tool; pass name=", lambda a: a),
         (
             TypeError,
             (
-                f"a tool is made of a function, not of {Thing}: decorate its methods, or a"
-                " function that makes one"
+                f"expected a function, not {PlainClass}; decorate its methods, or a function that"
+                " creates one"
             ),
-            Thing,
+            PlainClass,
         ),
         (
             TypeError,
-            (
-                "a tool is made of a function, not of 'sum': the name is an option, as in"
-                " @tool(name='sum')"
-            ),
+            ("expected a function, not 'sum'; the name is an option: @tool(name='sum')"),
             "sum",
         ),
-        (TypeError, "a tool is made of a function, not of 5", 5),
+        (TypeError, "expected a function, not 5", 5),
     ],
 )
-def test_what_is_no_function_with_a_name_is_no_tool(
+def test_a_tool_needs_a_function_with_a_name(
     kind: type[Exception], expected: str, target: Any
 ) -> None:
     with pytest.raises(kind) as caught:
@@ -251,16 +249,16 @@ def test_what_is_no_function_with_a_name_is_no_tool(
     assert expected == str(caught.value)
 
 
-def test_a_class_that_is_not_whole_is_told_without_pydantic_s_own_names() -> None:
+def test_the_error_of_an_incomplete_class_has_no_internal_names() -> None:
     with pytest.raises(InferenceError) as caught:
         infer_tool(takes_a_part)
     assert "UNRESOLVED_NAME" == caught.value.code
     assert (
-        "it has no JSON Schema: something that it refers to is not defined; it would have to be"
-        " defined or imported first, or have its schema given to the decorator"
+        "it has no JSON Schema: a type that it refers to is not defined; define or import it"
+        " first, or pass its schema to the decorator"
     ) == caught.value.diagnostic.message
 
 
-def test_a_function_that_is_no_tool_is_told_so() -> None:
-    with pytest.raises(TypeError, match=r"is no tool: decorate it with @tool\(\)"):
+def test_a_function_without_a_tool_is_an_error() -> None:
+    with pytest.raises(TypeError, match=r"is not a tool: decorate it with @tool\(\)"):
         tool_definition(gives)

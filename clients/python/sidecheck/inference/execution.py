@@ -1,0 +1,177 @@
+"""Execution of a tool's function: retries, and a cache of results."""
+
+import functools
+import inspect
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from dataclasses import fields, is_dataclass
+from typing import Any, Final
+
+import stamina
+from pydantic import BaseModel
+
+from sidecheck.inference.config import ToolOptions
+
+__all__ = ["wrap_async", "wrap_sync"]
+
+#: Marks a key without a cached result.
+_MISS: Final = object()
+#: Nesting of arguments that are compared.
+_MAX_DEPTH: Final = 50
+
+
+def wrap_sync(function: Callable[..., Any], options: ToolOptions) -> Callable[..., Any]:
+    """Return *function* with the retries and the cache of *options*."""
+    return _with_cache(_with_retries(function, options), options)
+
+
+def wrap_async(function: Callable[..., Any], options: ToolOptions) -> Callable[..., Any]:
+    """Return the coroutine function *function* with the retries and the cache of *options*."""
+    return _with_cache_async(_with_retries_async(function, options), options)
+
+
+def _retry_attempts(options: ToolOptions) -> Any:
+    # A context, not stamina's decorator: that passes the arguments to its hooks, which log.
+    return stamina.retry_context(on=options.retry_on, attempts=options.max_attempts, timeout=None)
+
+
+def _has_retries(options: ToolOptions) -> bool:
+    return bool(options.retry_on) and options.max_attempts > 1
+
+
+def _with_retries(function: Callable[..., Any], options: ToolOptions) -> Callable[..., Any]:
+    if not _has_retries(options):
+        return function
+
+    @functools.wraps(function)
+    def retrying(*args: Any, **kwargs: Any) -> Any:
+        for attempt in _retry_attempts(options):
+            with attempt:
+                return function(*args, **kwargs)
+        raise AssertionError  # the last attempt returns or raises
+
+    return retrying
+
+
+def _with_retries_async(function: Callable[..., Any], options: ToolOptions) -> Callable[..., Any]:
+    if not _has_retries(options):
+        return function
+
+    @functools.wraps(function)
+    async def retrying(*args: Any, **kwargs: Any) -> Any:
+        async for attempt in _retry_attempts(options):
+            with attempt:
+                return await function(*args, **kwargs)
+        raise AssertionError  # the last attempt returns or raises
+
+    return retrying
+
+
+def _with_cache(function: Callable[..., Any], options: ToolOptions) -> Callable[..., Any]:
+    if not options.cache_ttl:
+        return function
+    cache = _Cache(options.cache_ttl, options.cache_size, options.clock)
+    signature = inspect.signature(function)
+
+    @functools.wraps(function)
+    def caching(*args: Any, **kwargs: Any) -> Any:
+        key = _key_of(signature, args, kwargs)
+        if (result := cache.get(key)) is _MISS:
+            result = function(*args, **kwargs)
+            cache.put(key, result)
+        return result
+
+    return caching
+
+
+def _with_cache_async(function: Callable[..., Any], options: ToolOptions) -> Callable[..., Any]:
+    if not options.cache_ttl:
+        return function
+    cache = _Cache(options.cache_ttl, options.cache_size, options.clock)
+    signature = inspect.signature(function)
+
+    @functools.wraps(function)
+    async def caching(*args: Any, **kwargs: Any) -> Any:
+        key = _key_of(signature, args, kwargs)
+        if (result := cache.get(key)) is _MISS:
+            result = await function(*args, **kwargs)
+            cache.put(key, result)
+        return result
+
+    return caching
+
+
+class _Cache:
+    """Cache of the newest *size* results, each valid for *ttl* seconds of *clock*.
+
+    Threads and tasks may share it. It holds results, never coroutines. Concurrent calls do
+    not wait for each other.
+    """
+
+    def __init__(self, ttl: float, size: int, clock: Callable[[], float]) -> None:
+        self._ttl = ttl
+        self._size = size
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._entries: OrderedDict[Hashable, tuple[float, Any]] = OrderedDict()
+
+    def get(self, key: Hashable) -> Any:
+        """Return the result under *key*, the same object each time, or `_MISS`."""
+        if key is None:
+            return _MISS
+        with self._lock:
+            expiry, result = self._entries.get(key, (0.0, _MISS))
+            if result is _MISS or self._clock() < expiry:
+                return result
+            del self._entries[key]
+        return _MISS
+
+    def put(self, key: Hashable, result: Any) -> None:
+        """Store *result* under *key*, unless that is None."""
+        if key is None:
+            return
+        with self._lock:
+            self._entries[key] = (self._clock() + self._ttl, result)
+            self._entries.move_to_end(key)
+            while len(self._entries) > self._size:
+                self._entries.popitem(last=False)
+
+
+def _key_of(
+    signature: inspect.Signature, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Hashable:
+    """Return the cache key of a call, or None if its arguments cannot be compared.
+
+    Positional, keyword and default arguments are equivalent. Values are compared with their
+    types: 1, 1.0 and True differ. A hashable object is its own key, and stays alive as long
+    as the result.
+    """
+    try:
+        bound = signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        return _freeze(bound.arguments, 0)
+    except (TypeError, RecursionError):
+        return None
+
+
+def _freeze(value: Any, depth: int) -> Hashable:
+    """Return a hashable equivalent of *value*."""
+    if depth > _MAX_DEPTH:
+        raise RecursionError
+    value_type, inner = type(value), depth + 1
+    match value:
+        case dict():
+            pairs = ((_freeze(key, inner), _freeze(value[key], inner)) for key in value)
+            return value_type, frozenset(pairs)
+        case list() | tuple():
+            return value_type, tuple(_freeze(item, inner) for item in value)
+        case set() | frozenset():
+            return value_type, frozenset(_freeze(item, inner) for item in value)
+        case BaseModel():
+            return value_type, _freeze(dict(value), inner)
+    if is_dataclass(value) and value_type.__hash__ is None:
+        items = (getattr(value, field.name) for field in fields(value))
+        return value_type, tuple(_freeze(item, inner) for item in items)
+    hash(value)
+    return value_type, value

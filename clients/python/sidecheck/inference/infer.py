@@ -1,0 +1,140 @@
+"""Inference of a tool from a function."""
+
+import inspect
+import types
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sidecheck_docstrings import parse_docstring
+
+from sidecheck.inference.annotations import Scope
+from sidecheck.inference.config import ToolConfig, ToolOptions
+from sidecheck.inference.diagnostics import FunctionDiagnostics
+from sidecheck.inference.errors import Diagnostic, InferenceError
+from sidecheck.inference.fingerprints import fingerprint_of
+from sidecheck.inference.injection import InjectionRules
+from sidecheck.inference.input_schema import InputModel, build_input
+from sidecheck.inference.output_schema import OutputModel, build_output
+from sidecheck.inference.schema_generator import GENERATOR
+from sidecheck.inference.signatures import Signature, read_signature, unwrap_function
+from sidecheck.json_copies import NotJson, copied
+
+__all__ = ["InferredTool", "infer"]
+
+
+@dataclass(frozen=True, slots=True)
+class InferredTool:
+    """Configuration and models of a tool."""
+
+    config: ToolConfig
+    signature: Signature
+    #: None if the input schema was given.
+    input_model: InputModel | None
+    #: None if the output schema was given, or results have none.
+    output_model: OutputModel | None
+
+
+def infer(
+    target: Callable[..., Any], options: ToolOptions, frame: types.FrameType | None
+) -> InferredTool:
+    """Infer the tool of *target*, which is made a tool in *frame*.
+
+    Raises:
+        InferenceError: its signature or types cannot be described.
+        ValueError: a schema in *options* is not a JSON object, or no schema of arguments, or
+            there is no name.
+    """
+    function = unwrap_function(target)
+    qualified_name = getattr(function, "__qualname__", type(target).__qualname__)
+    diagnostics = FunctionDiagnostics(function, qualified_name)
+    name = options.name or _name_of(target, function)
+    positions = {
+        parameter: position
+        for position, parameter in enumerate(inspect.signature(target).parameters)
+    }
+    docstring = parse_docstring(function.__doc__, positions)
+    admit_any = options.on_unsupported == "any"
+    warnings: list[Diagnostic] = []
+
+    input_schema = _copy_schema(options.input_schema, "input_schema")
+    if input_schema is not None and input_schema.get("type") != "object":
+        raise ValueError('invalid input_schema; MCP requires "type": "object" at the root')
+    signature = read_signature(
+        target,
+        Scope.of(function, frame),
+        InjectionRules(
+            options.inject_root, options.inject_settings, options.autowire, options.injected
+        ),
+        diagnostics,
+        # A given schema replaces the types of the arguments, which then need no schemas.
+        injections_only=input_schema is not None,
+        admit_any=admit_any,
+    )
+    warnings += signature.diagnostics
+    input_model = None
+    if input_schema is None:
+        input_model, input_warnings = build_input(
+            signature, docstring.parameters, diagnostics, admit_any=admit_any
+        )
+        input_schema = input_model.schema
+        warnings += input_warnings
+    output_schema = _copy_schema(options.output_schema, "output_schema")
+    output_model = None
+    if output_schema is None:
+        try:
+            output_model = build_output(signature.result_type, diagnostics)
+        except InferenceError as error:
+            if not admit_any:
+                raise
+            message = error.diagnostic.message
+            warnings.append(diagnostics.warning(error.code, "return", message))
+        output_schema = output_model.schema if output_model else None
+    warnings.sort(key=lambda warning: positions.get(warning.parameter, len(positions)))
+    config = ToolConfig(
+        name=name,
+        description=docstring.text if options.description is None else options.description,
+        category=options.category,
+        annotations=options.annotations,
+        input_schema=input_schema,
+        output_schema=output_schema,
+        inject_root=options.inject_root,
+        inject_settings=options.inject_settings,
+        autowire=options.autowire,
+        injected=tuple(injection.name for injection in signature.injections),
+        retry_on=options.retry_on,
+        max_attempts=options.max_attempts,
+        cache_ttl=options.cache_ttl,
+        validate=options.validate,
+        diagnostics=tuple(warnings),
+        fingerprint="",
+        generator=GENERATOR,
+    )
+    config = replace(config, fingerprint=fingerprint_of(config.definition))
+    return InferredTool(config, signature, input_model, output_model)
+
+
+def _name_of(target: Callable[..., Any], function: Callable[..., Any]) -> str:
+    name: str = getattr(function, "__name__", "")
+    if name == "__call__":
+        return type(target).__name__
+    if not name.isidentifier():
+        raise ValueError(f"{name or target!r} is not a name for a tool; pass name=")
+    return name
+
+
+def _copy_schema(schema: Mapping[str, Any] | None, option: str) -> dict[str, Any] | None:
+    """Return a copy of the schema in *option*.
+
+    Raises:
+        ValueError: it is not a JSON object.
+    """
+    if schema is None:
+        return None
+    if not isinstance(schema, dict):
+        raise ValueError(f"invalid {option} of type {type(schema).__name__}; expected an object")  # noqa: TRY004  (as for its parts)
+    try:
+        copy: dict[str, Any] = copied(schema, option)
+    except NotJson as error:
+        raise ValueError(str(error)) from None
+    return copy

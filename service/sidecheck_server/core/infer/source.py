@@ -1,0 +1,193 @@
+"""Source text: how much of it is read, and its syntax trees.
+
+Nothing is compiled: `ast.parse` asks Python's compiler for the syntax tree alone.
+"""
+
+import ast
+import re
+import sys
+import warnings
+from dataclasses import dataclass
+
+from sidecheck_server.core.budget import spend
+from sidecheck_server.core.infer.diagnostics import DiagnosticCode, SourceError
+
+__all__ = ["BOUNDS", "Bounds", "Meter", "parse_expression", "parse_source", "split_lines"]
+
+# The line ends of Python source; bytes.splitlines() knows more.
+_END_OF_LINE = re.compile(rb"\r\n|\r|\n")
+_BYTE_ORDER_MARK = "\ufeff"
+# The parser knows the syntax of its own release: `type X = int` is Python since 3.12.
+_PYTHON = f"Python {sys.version_info.major}.{sys.version_info.minor}"
+_CHARACTERS_PER_STEP = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """Bounds on what is read of one source; `core.limits` bounds its size."""
+
+    #: Nodes of annotations, classes and defaults per tool, counted at each use.
+    nodes: int = 20_000
+    #: The same for all tools of a source.
+    all_nodes: int = 100_000
+    #: Nesting of annotations, of values and of aliases.
+    depth: int = 40
+    #: Classes per source and direction.
+    classes: int = 200
+    #: Fields of a class, members of an enumeration, parameters of a function.
+    fields: int = 200
+    #: Characters of a qualified function name.
+    name_length: int = 1000
+    #: Tools per source.
+    tools: int = 1000
+    #: Size of all definitions together, in bytes.
+    definitions_bytes: int = 2 << 20
+    #: Bits of an integer. JSON has no bound, but Python prints no more digits.
+    integer_bits: int = 1024
+
+
+BOUNDS = Bounds()
+
+
+class Meter:
+    """Counter of the nodes that are read, per tool and in total."""
+
+    def __init__(self, bounds: Bounds = BOUNDS) -> None:
+        self.bounds = bounds
+        self._all = [bounds.all_nodes]
+        self._tool = [bounds.nodes]
+
+    def start_tool(self) -> None:
+        """Restart the count per tool."""
+        self._tool = [self.bounds.nodes]
+
+    def count_node(self, text: str | bytes = "") -> None:
+        """Count a node, and the *text* that the definition repeats.
+
+        Raises:
+            core.budget.Exhausted: a bound is exceeded.
+        """
+        steps = 1 + len(text) // _CHARACTERS_PER_STEP
+        spend(self._tool, steps)
+        spend(self._all, steps)
+
+    def check_depth(self, depth: int, node: object) -> None:
+        """Check that *node* is not nested too deeply.
+
+        Raises:
+            SourceError: TOO_DEEP.
+        """
+        if depth > self.bounds.depth:
+            raise SourceError(
+                DiagnosticCode.TOO_DEEP,
+                f"nested deeper than {self.bounds.depth} levels, aliases included, or an alias "
+                "of itself; use classes, which may refer to themselves, to make it flatter",
+                node if hasattr(node, "lineno") else None,  # type: ignore[arg-type]
+            )
+
+
+def split_lines(source: bytes) -> list[bytes]:
+    """Return the lines of *source*, without their ends."""
+    return _END_OF_LINE.split(source.removeprefix(b"\xef\xbb\xbf"))
+
+
+def parse_source(source: bytes) -> ast.Module:
+    """Return the syntax tree of *source*, which is UTF-8.
+
+    A declaration of another encoding (PEP 263) is a comment like any other.
+
+    Raises:
+        SourceError: it is not UTF-8, not Python, or too deeply nested for the parser.
+    """
+    try:
+        decoded = source.decode().removeprefix(_BYTE_ORDER_MARK)
+    except UnicodeDecodeError as error:
+        before = _END_OF_LINE.split(source[: error.start])
+        raise SourceError(
+            DiagnosticCode.SYNTAX_ERROR,
+            f"byte {error.start} is not UTF-8; the source is read as UTF-8 whatever encoding it "
+            "declares",
+            _node_at(len(before), len(before[-1])),
+        ) from None
+    tree = _parse(decoded, "exec")
+    assert isinstance(tree, ast.Module)
+    return tree
+
+
+def parse_expression(quoted: ast.Constant) -> ast.expr:
+    """Return the expression in a *quoted* annotation, all of it located at the quotes.
+
+    Raises:
+        SourceError: it is not an expression, or too deeply nested for the parser.
+    """
+    try:
+        tree = _parse(str(quoted.value).strip(), "eval")
+    except SourceError as error:
+        raise SourceError(error.code, f"in the quotes: {error.message}", quoted) from None
+    assert isinstance(tree, ast.Expression)
+    for node in ast.walk(tree):
+        if hasattr(node, "lineno"):
+            ast.copy_location(node, quoted)
+    return tree.body
+
+
+def _parse(text: str, mode: str) -> ast.AST:
+    if "\0" in text:
+        # Python reports these without a location.
+        before = _END_OF_LINE.split(text.partition("\0")[0].encode("utf-8", "surrogatepass"))
+        raise SourceError(
+            DiagnosticCode.SYNTAX_ERROR,
+            f"not valid {_PYTHON}: contains a null byte",
+            _node_at(len(before), len(before[-1])),
+        )
+    try:
+        with warnings.catch_warnings():
+            # The parser warns of invalid escapes and of comparisons with `is`.
+            warnings.simplefilter("ignore")
+            # For a syntax error, Python opens the file of that name: "" is none.
+            return ast.parse(text, "", mode)
+    except SyntaxError as error:
+        raise SourceError(
+            DiagnosticCode.SYNTAX_ERROR,
+            f"not valid {_PYTHON}: {error.msg}",
+            _node_of_error(text, error),
+        ) from None
+    except UnicodeEncodeError:  # as an escape in a quoted annotation
+        raise SourceError(
+            DiagnosticCode.SYNTAX_ERROR,
+            f"not valid {_PYTHON}: contains half of a surrogate pair",
+            _node_at(1, 0),
+        ) from None
+    except (MemoryError, RecursionError):
+        raise SourceError(
+            DiagnosticCode.TOO_DEEP, "nested too deeply for the parser of Python", None
+        ) from None
+
+
+def _node_of_error(text: str, error: SyntaxError) -> ast.AST:
+    """Return a node at the location of *error*, whose columns are in characters from 1."""
+    lines = _END_OF_LINE.split(text.encode())
+    line = min(max(error.lineno or 1, 1), len(lines))
+    characters = lines[line - 1].decode()
+    start = min(max((error.offset or 1) - 1, 0), len(characters))
+    end_line = min(max(error.end_lineno or line, line), len(lines))
+    end = (error.end_offset or 0) - 1
+    if end_line == line:
+        end = max(min(end, len(characters)), start)
+    return _node_at(
+        line,
+        len(characters[:start].encode()),
+        end_line,
+        len(lines[end_line - 1].decode()[: max(end, 0)].encode()),
+    )
+
+
+def _node_at(
+    line: int, column: int, end_line: int | None = None, end: int | None = None
+) -> ast.AST:
+    return ast.Pass(
+        lineno=line,
+        col_offset=column,
+        end_lineno=end_line or line,
+        end_col_offset=column if end is None else end,
+    )
