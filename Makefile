@@ -1,59 +1,94 @@
-# make demo   the main job, end to end, with real MCP servers
-# make test   every check and every test
+# make demo    the main job, end to end, with real MCP servers
+# make quick   the checks and the unit tests, in less than a minute
+# make test    every check and every test that needs no more than this clone
+# make ci      these, and what needs the shared material, Go and Node; see .ci/run
 #
-# Both begin with make setup, which makes .venv from the lock file and needs Python
+# All begin with make setup, which makes .venv from the lock file and needs Python
 # 3.11 or later, git and make. Go and Node are used where they are.
 PYTHON ?= python3
+# Processes that run tests.
+JOBS ?= 2
 BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: setup demo test check generate docs lock share bench clean
+PIP_INSTALL := -m pip install --quiet --disable-pip-version-check
+PIP_DOWNLOAD := -m pip download --quiet --disable-pip-version-check --require-hashes --no-deps
+PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadfile
+UNIT_TESTS := $(wildcard tests/core tests/state tests/services)
+
+.PHONY: setup demo quick test ci lint types unit generated breaking generate docs lock dist \
+	share bench clean
 
 setup: .venv/.made
 
+# The last line is for mypy's cache: reading the types of the packages that only tests and
+# benchmarks use takes half a minute, once.
 .venv/.made: requirements.lock pyproject.toml clients/python/pyproject.toml
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e clients/python -e .
+	$(BIN)/python $(PIP_INSTALL) --require-hashes -r requirements.lock
+	$(BIN)/python $(PIP_INSTALL) --no-deps --no-build-isolation -e clients/python -e .
 	touch $@
+	-$(BIN)/mypy tests/providers benchmarks >/dev/null
 
 .venv-demo/.made: clients/python/demo/requirements.lock
 	$(PYTHON) -m venv .venv-demo
-	.venv-demo/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
+	.venv-demo/bin/python $(PIP_INSTALL) --require-hashes -r $<
 	touch $@
 
 demo: setup .venv-demo/.made
 	$(BIN)/python clients/python/demo
 
 # The official JSON Schema test suite, for clones without the shared material.
-build/suite/.made: tests/suite.lock
+build/suite/.made: tests/suite.lock | setup
 	rm -rf build/suite && mkdir -p build/suite
-	$(BIN)/python -m pip download --quiet --disable-pip-version-check --require-hashes \
-		--no-deps --no-binary :all: --dest build/suite -r $<
+	$(BIN)/python $(PIP_DOWNLOAD) --no-binary :all: --dest build/suite -r $<
 	tar -xzf build/suite/*.tar.gz -C build/suite --strip-components 1
 	touch $@
 
 # Published MCP servers written in Python, to be read: nothing of them is installed or run.
-build/servers/.made: tests/servers.lock
+build/servers/.made: tests/servers.lock | setup
 	rm -rf build/servers && mkdir -p build/servers
-	$(BIN)/python -m pip download --quiet --disable-pip-version-check --require-hashes \
-		--no-deps --only-binary :all: --dest build/servers -r $<
+	$(BIN)/python $(PIP_DOWNLOAD) --only-binary :all: --dest build/servers -r $<
 	touch $@
 
-test: check .venv-demo/.made build/suite/.made build/servers/.made
-	$(BIN)/python -m pytest
+quick: lint types unit
 
-check: setup
+test: lint types generated .venv-demo/.made build/suite/.made build/servers/.made
+	$(PYTEST) -m "not corpus"
+
+ci: lint types generated breaking .venv-demo/.made build/suite/.made build/servers/.made
+	$(PYTEST)
+
+lint: setup
 	ruff check
 	ruff format --check
-	mypy
 	lint-imports
 	hadolint Dockerfile
 	proto/lint.sh
+	.ci/check_names.py
+
+types: setup
+	mypy
+
+unit: setup
+	$(PYTEST) -q -m "not (server or slow or corpus or fuzz)" $(UNIT_TESTS)
+
+# Whether the generated code is what the .proto files make.
+generated: setup
 	proto/check_generated.sh
+
+# Whether callers of the last tagged release can still call.
+breaking: setup
+	proto/lint.sh --breaking
 
 generate: setup
 	proto/generate.sh
+
+# The wheels and source distributions of the server and the client.
+dist: setup
+	rm -rf dist
+	$(BIN)/python -m build --no-isolation --outdir dist .
+	$(BIN)/python -m build --no-isolation --outdir dist clients/python
 
 # The generated pages, from the code, and the site, in build/site; without a network.
 docs: setup
@@ -79,17 +114,15 @@ bench: setup build/servers/.made
 
 # The locks of the image hold releases of requirements.lock: what the service needs, and
 # what its wheels are built with.
+LOCK := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
+	--no-emit-index-url
 lock: setup
-	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
-		--no-emit-package sidecheck --no-emit-index-url --group dev --extra infer \
+	$(LOCK) --no-emit-package sidecheck --group dev --extra infer \
 		pyproject.toml clients/python/pyproject.toml -o requirements.lock
-	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
-		--no-emit-index-url --group demo -o clients/python/demo/requirements.lock
-	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
-		--no-emit-package sidecheck --no-emit-index-url --constraint requirements.lock \
+	$(LOCK) --group demo -o clients/python/demo/requirements.lock
+	$(LOCK) --no-emit-package sidecheck --constraint requirements.lock \
 		pyproject.toml clients/python/pyproject.toml -o deploy/runtime.lock
-	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
-		--no-emit-index-url --constraint requirements.lock --group build -o deploy/build.lock
+	$(LOCK) --constraint requirements.lock --group build -o deploy/build.lock
 
 clean:
-	rm -rf .venv .venv-demo .tools build
+	rm -rf .venv .venv-demo .tools build dist

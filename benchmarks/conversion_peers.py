@@ -18,12 +18,11 @@ from agents.mcp import MCPServerStdio, MCPUtil
 from agents.models.chatcmpl_converter import Converter
 from mcp.types import Tool
 from sidecheck import MCPToOpenAIConverter
-from sidecheck_server.core.convert.apis import APIS
-from sidecheck_server.core.convert.converted import converted
-from sidecheck_server.core.convert.forms import Form
-from sidecheck_server.core.convert.names import Named, tool_names
-from sidecheck_server.core.convert.tools import form_of
-from sidecheck_server.core.convert.words import ConversionOptions, Mode, ModelApi, ServerPrefix
+from sidecheck_server.core.convert.converted_tool import ToolForm, build_converted_tool
+from sidecheck_server.core.convert.names import ToolName, assign_tool_names
+from sidecheck_server.core.convert.providers import PROVIDERS
+from sidecheck_server.core.convert.tool_conversion import convert_definition
+from sidecheck_server.core.convert.types import ConversionOptions, Mode, ModelApi, ServerPrefix
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.tools.definitions import read_tool
 from sidecheck_server.core.types import Document
@@ -81,7 +80,7 @@ def _text(value: Any) -> bytes:
 # Sidecheck
 
 _LIMITS = Limits()
-_API = APIS[ModelApi.OPENAI_CHAT]
+_API = PROVIDERS[ModelApi.OPENAI_CHAT]
 
 
 # As openai-agents does it: objects that do not say so count as closed, and what has no
@@ -92,7 +91,7 @@ _IF_LOSSLESS = ConversionOptions(mode=Mode.STRICT_IF_LOSSLESS, assume_closed=Tru
 def _ours(options: ConversionOptions) -> Maker:
     def convert(text: bytes) -> bytes:
         read = read_tool(text, (), _LIMITS)
-        return _tool(form_of(read, _API, options, _LIMITS))
+        return _tool(convert_definition(read, _API, options, _LIMITS))
 
     return lambda text: (convert, text)
 
@@ -100,8 +99,10 @@ def _ours(options: ConversionOptions) -> Maker:
 def _cached(options: ConversionOptions) -> Maker:
     async def in_turn(
         text: bytes, documents: tuple[Document, ...], api: ModelApi, options: ConversionOptions
-    ) -> Form:
-        return form_of(read_tool(text, documents, _LIMITS), APIS[api], options, _LIMITS)
+    ) -> ToolForm:
+        return convert_definition(
+            read_tool(text, documents, _LIMITS), PROVIDERS[api], options, _LIMITS
+        )
 
     forms = Forms(in_turn, _LIMITS)
 
@@ -117,10 +118,10 @@ def _cached(options: ConversionOptions) -> Maker:
     return lambda text: (convert, InlineTool(text))
 
 
-def _tool(form: Form) -> bytes:
-    named = Named("", form.tool)
-    name = tool_names([named], _API.names, ServerPrefix.AUTOMATIC)[0]
-    return converted(form, named, name, _API).json
+def _tool(form: ToolForm) -> bytes:
+    named = ToolName("", form.tool)
+    name = assign_tool_names([named], _API.tool_names, ServerPrefix.AUTOMATIC)[0]
+    return build_converted_tool(form, named, name, _API).json
 
 
 # The client's converter

@@ -1,15 +1,74 @@
-"""Fixtures for all tests."""
+"""Fixtures, markers and settings for all tests."""
 
+import signal
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
+import hypothesis
 import pytest
 from support.running import RunningServer
+
+_TESTS = Path(__file__).resolve().parent
+
+#: The markers of whole folders and files; single tests carry their own.
+_MARKERS = {
+    "agreement/test_agreement.py": ("slow", "fuzz"),
+    "benchmarks": ("slow",),
+    "cli/test_serve.py": ("server",),
+    "cli/test_serve_tools.py": ("server",),
+    "corpus": ("slow", "corpus"),
+    "e2e": ("server", "slow"),
+    "fuzz/test_fuzz.py": ("server", "slow", "fuzz"),
+    "hostile/test_beside.py": ("server", "slow"),
+    "hostile/test_hostile.py": ("server", "slow"),
+    "image/test_distributions.py": ("slow",),
+    "image/test_image.py": ("server", "slow"),
+    "rpc": ("server",),
+}
+
+#: What starts a server, in a process of its own or in that of the test.
+_SERVER_FIXTURES = {"server", "shared_server", "served", "emptied"}
+
+# Data is generated more slowly while the machine does other work, too.
+hypothesis.settings.register_profile(
+    "sidecheck",
+    deadline=None,
+    suppress_health_check=[hypothesis.HealthCheck.too_slow],
+)
+hypothesis.settings.load_profile("sidecheck")
+
+
+def pytest_configure() -> None:
+    """Let tests be interrupted, and start their children with the default handler.
+
+    Shells and CI systems start background jobs with SIGINT ignored, which every child
+    would inherit.
+    """
+    ignored = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    if ignored and threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark tests by their folder, their file and their fixtures."""
+    if moved := [path for path in _MARKERS if not (_TESTS / path).exists()]:
+        raise pytest.UsageError(f"tests/conftest.py marks what is not there: {', '.join(moved)}")
+    for item in items:
+        path = item.path.relative_to(_TESTS)
+        places = {path.as_posix(), *(parent.as_posix() for parent in path.parents)}
+        for place in places & _MARKERS.keys():
+            for name in _MARKERS[place]:
+                item.add_marker(name)
+        parameters = item.callspec.params if hasattr(item, "callspec") else {}
+        fixtures = set(getattr(item, "fixturenames", ())) - parameters.keys()
+        if not _SERVER_FIXTURES.isdisjoint(fixtures):
+            item.add_marker("server")
 
 
 @pytest.fixture(scope="session")
 def shared_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
-    """A server that all tests share, for what leaves nothing behind in it."""
+    """Return a server that all tests of a process share, for what leaves nothing behind in it."""
     running = RunningServer(tmp_path_factory.mktemp("server"))
     yield running
     running.close()
@@ -17,7 +76,7 @@ def shared_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningS
 
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[RunningServer]:
-    """A server of the test's own, with an empty registry."""
+    """Return a server of the test's own, with an empty registry."""
     running = RunningServer(tmp_path)
     yield running
     running.close()

@@ -22,7 +22,7 @@ log = structlog.get_logger()
 {code}
 """
     done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=300, check=True
     )
     assert "" == done.stdout
     return done.stderr

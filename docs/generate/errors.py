@@ -53,7 +53,9 @@ def errors_page() -> str:
         violations="\n".join(
             f"### {title}\n\n{_codes(meanings)}" for title, meanings in TABLES.items()
         ),
-        diagnostics=_codes(documented_constants(Path(diagnostics_module.__file__), "DiagnosticCode")),
+        diagnostics=_codes(
+            documented_constants(Path(diagnostics_module.__file__), "DiagnosticCode")
+        ),
     )
 
 

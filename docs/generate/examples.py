@@ -32,7 +32,7 @@ _EXAMPLE = re.compile(r"^```(python|console)", re.MULTILINE)
 _TITLE = re.compile(r'title="([^"/]+)"')
 _COMMENTED_PRINT = re.compile(r"(?P<call>print\(.*\))  # (?P<output>.*)$", re.MULTILINE)
 _BOUNDARY = "\x1eend of block"
-_SECONDS = 60
+_SECONDS = 300
 
 
 class ExampleError(Exception):

@@ -1,5 +1,9 @@
 """The entry: `sidecheck`, or `python -m sidecheck_server`."""
 
+import signal
+import sys
+from types import FrameType
+
 from sidecheck_server.cli import sidecheck
 
 __all__ = ["main"]
@@ -7,7 +11,15 @@ __all__ = ["main"]
 
 def main() -> None:
     """Run the command line."""
+    # Shells and CI systems start background jobs with SIGINT ignored. `serve` replaces both.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGTERM, _exit)
     sidecheck(prog_name="sidecheck")
+
+
+def _exit(number: int, _frame: FrameType | None) -> None:
+    # An exception, so that workers and temporary files are cleaned up on the way out.
+    sys.exit(128 + number)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from agreement.run import run
 from agreement.shrinking import shrunk
 from sidecheck_server.core.errors import ErrorReason
 
-SECONDS = float(os.environ.get("SIDECHECK_AGREEMENT_SECONDS", "30"))
+SECONDS = float(os.environ.get("SIDECHECK_AGREEMENT_SECONDS", "10"))
 LEAST_SCHEMAS = 200
 SEED = "sidecheck"
 

@@ -17,6 +17,7 @@ SILENT = {"contentSchema"}
 each_edition = pytest.mark.parametrize("edition", EDITIONS, ids=[each.name for each in EDITIONS])
 
 
+@pytest.mark.slow
 @each_edition
 def test_every_keyword_and_every_name_is_written(edition: Edition) -> None:
     """A few hundred schemas have all keywords of their edition, and all hostile names."""

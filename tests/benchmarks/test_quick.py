@@ -39,7 +39,7 @@ def run(script: str, *arguments: str) -> str:
         [sys.executable, str(REPOSITORY / "benchmarks" / f"{script}.py"), *arguments],
         capture_output=True,
         text=True,
-        timeout=240,
+        timeout=900,
         check=False,
     )
     assert done.returncode == 0, done.stderr
@@ -98,6 +98,7 @@ def test_the_projects_own_tools_do_without_the_corpus(report: Path) -> None:
     assert "| corpus: " not in page
 
 
+@pytest.mark.corpus
 def test_tools_of_the_corpus_are_judged_where_it_is_at_hand(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -39,7 +39,7 @@ def on_terminal() -> Terminal:
         while part := _read(ours):
             said += part
         os.close(ours)
-        return started.wait(timeout=60), said.decode().replace("\r\n", "\n")
+        return started.wait(timeout=300), said.decode().replace("\r\n", "\n")
 
     return run
 

@@ -64,7 +64,7 @@ def test_bash_completes_the_command(tmp_path: Path, typed: list[str], offered: l
         ["bash", "-c", script],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=False,
         env={**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"},
     )

@@ -22,7 +22,7 @@ SEARCH = {
     },
 }
 PING = {"name": "ping", "inputSchema": {"type": "object"}}
-REMOVED = "removed null, which stands for a member that is not there"
+REMOVED = "removed null, which stands for an absent property"
 TEXT = (
     "The arguments of the call to search_flights are not valid:\n"
     "- to: expected at least 3 characters, found 1\n"

@@ -35,7 +35,7 @@ def test_info_tells_what_a_server_is(shared_server: RunningServer) -> None:
 
 def test_info_tells_programs_the_same(shared_server: RunningServer) -> None:
     """As the Python client has it."""
-    with BlockingClient(shared_server.address) as client:
+    with BlockingClient(shared_server.address, timeout=120) as client:
         info: Any = json.loads(json.dumps(asdict(client.info())))
 
     assert info == json.loads(

@@ -59,7 +59,7 @@ def start(*flags: str, **environment: str) -> subprocess.Popen[str]:
 
 def ended(server: subprocess.Popen[str]) -> tuple[int, str]:
     """Return how *server* exits and what else it says."""
-    _, said = server.communicate(timeout=30)
+    _, said = server.communicate(timeout=300)
     return server.returncode, said
 
 
@@ -154,9 +154,9 @@ def test_ctrl_c_ends_the_server_and_says_no_more_than_that() -> None:
     """It reaches the workers too, which leave the end to the server.
 
     Whoever watches the health is told and let go: a watch has no end of its own, and
-    calls under way may take ten seconds.
+    calls under way may take long.
     """
-    server = start("--listen", "127.0.0.1:0")
+    server = start("--listen", "127.0.0.1:0", "--grace-seconds", "200")
     assert server.stderr is not None
     said = server.stderr.readline()
     with grpc.insecure_channel(json.loads(said)["addresses"][0]) as channel:
@@ -174,7 +174,7 @@ def test_ctrl_c_ends_the_server_and_says_no_more_than_that() -> None:
     assert ["server.ready", "server.draining", "server.stopped"] == [
         json.loads(line)["event"] for line in (said + rest).splitlines()
     ]
-    assert took < 5
+    assert took < 100
 
 
 def test_ctrl_c_while_workers_start_is_no_traceback() -> None:
@@ -210,4 +210,4 @@ def test_a_log_that_nobody_reads_costs_no_answer(tmp_path: Path) -> None:
     server.terminate()
 
     assert [False, False] == valid
-    assert 0 == server.wait(timeout=30)
+    assert 0 == server.wait(timeout=300)

@@ -33,7 +33,7 @@ def told(running: RunningServer) -> list[dict[str, object]]:
 
 def registered(running: RunningServer) -> list[tuple[str, str]]:
     """Return the servers and the names of all registered tools."""
-    with BlockingClient(running.address) as client:
+    with BlockingClient(running.address, timeout=120) as client:
         return [(tool.server, tool.name) for tool in client.list()]
 
 
@@ -45,7 +45,7 @@ def test_tools_of_files_are_there_when_the_server_is(tmp_path: Path, git: Path) 
     running = RunningServer(tmp_path, *files)
     try:
         assert [("b", "diff"), ("git", "diff"), ("git", "log")] == registered(running)
-        with BlockingClient(running.address) as client:
+        with BlockingClient(running.address, timeout=120) as client:
             assert not client.validate(RegisteredTool("git", "log"), {}).valid
         refused = {"event": "preload.refused", "level": "warning"}
         done = {"event": "preload.registered", "level": "info"}

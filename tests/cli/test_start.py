@@ -1,6 +1,7 @@
 """Commands import only what they need, so that they start quickly."""
 
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -42,10 +43,43 @@ def test_a_command_imports_what_it_needs(
         cwd=tmp_path,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=False,
     )
     imported = set(re.findall(r"^import time:.*\| +([a-z0-9_]+)", done.stderr, re.MULTILINE))
 
     assert "click" in imported
     assert set() == imported & unwanted
+
+
+@pytest.mark.parametrize(
+    ("status", "message", "number"),
+    [
+        pytest.param(1, "Aborted!", signal.SIGINT, id="SIGINT"),
+        pytest.param(143, "", signal.SIGTERM, id="SIGTERM"),
+    ],
+)
+def test_a_command_ends_by_signals_that_were_ignored_at_the_start(
+    status: int, message: str, number: signal.Signals
+) -> None:
+    """Shells start background jobs with SIGINT ignored."""
+    before = signal.signal(number, signal.SIG_IGN)
+    try:
+        command = subprocess.Popen(
+            [sys.executable, "-m", "sidecheck_server", "lint-messages", "-"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+    finally:
+        signal.signal(number, before)
+    with command:
+        assert command.stdin is not None
+        # Longer than a pipe holds: once it is written, the command reads.
+        command.stdin.write("\n" * (1 << 20))
+        command.stdin.flush()
+        command.send_signal(number)
+        _, messages = command.communicate(timeout=300)
+
+    assert (status, message) == (command.returncode, messages.strip())

@@ -134,7 +134,7 @@ def test_definitions_go_byte_for_byte_and_with_their_documents(
     to = ("--server", "git", "--target", server.address)
 
     assert 0 == run("tools", "register", "refers.json", *document, *to).exit_code
-    with BlockingClient(server.address) as client:
+    with BlockingClient(server.address, timeout=120) as client:
         tool = client.get("git", "r")
     assert b'{"name":"r", "inputSchema": {"type": "object", "$ref": "urn:d"}}' == tool.json
     assert [("urn:d", LOG)] == [(one.uri, one.json) for one in tool.documents]

@@ -181,7 +181,7 @@ def start(*words: str, **streams: Any) -> subprocess.CompletedProcess[bytes]:
     return subprocess.run(
         [sys.executable, "-m", "sidecheck_server", "validate", "--schema", "schema.json", *words],
         stderr=subprocess.PIPE,
-        timeout=60,
+        timeout=300,
         check=False,
         **streams,
     )
@@ -218,7 +218,7 @@ def test_a_pipe_gets_plain_text() -> None:
 def test_a_stream_that_fails_is_told_without_a_traceback(redirected: str, said: bytes) -> None:
     """With the exit code of a file that cannot be read."""
     command = f'"{sys.executable}" -m sidecheck_server validate --schema schema.json {redirected}'
-    done = subprocess.run(command, shell=True, capture_output=True, timeout=60, check=False)
+    done = subprocess.run(command, shell=True, capture_output=True, timeout=300, check=False)
 
     assert 2 == done.returncode
     assert said in done.stderr

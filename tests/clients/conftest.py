@@ -12,7 +12,7 @@ from support.running import RunningServer
 async def emptied(shared_server: RunningServer) -> AsyncIterator[RunningServer]:
     """Return a server whose registry is empty, and empty it again."""
     yield shared_server
-    async with Client(shared_server.address, timeout=10) as client:
+    async with Client(shared_server.address, timeout=120) as client:
         for server in ("other", "weather"):
             await client.delete_all(server)
 
@@ -20,5 +20,5 @@ async def emptied(shared_server: RunningServer) -> AsyncIterator[RunningServer]:
 @pytest.fixture(params=FACES)
 async def client(request: pytest.FixtureRequest, emptied: RunningServer) -> AsyncIterator[Client]:
     """Return a client of each face in turn, connected to a server with no tools."""
-    async with connect(request.param, emptied.address, timeout=10) as connected:
+    async with connect(request.param, emptied.address, timeout=120) as connected:
         yield connected

@@ -204,6 +204,7 @@ def test_the_keyword_goes_and_nothing_else(schema: dict[str, Any]) -> None:
     assert without_defaults(schema) == got
 
 
+@pytest.mark.corpus
 def test_real_schemas_lose_their_defaults_and_nothing_else() -> None:
     """Of the corpus, every tool."""
     tools = [record["tool"] for record in read_records(shared("corpus/tools.jsonl.gz"))]

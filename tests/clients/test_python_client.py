@@ -223,7 +223,7 @@ async def test_a_server_can_report_only(face: str, tmp_path: Path) -> None:
     """The verdict says so, and is not raised."""
     running = RunningServer(tmp_path, SIDECHECK_REPORT_ONLY='["weather"]')
     try:
-        async with connect(face, running.address, timeout=10) as client:
+        async with connect(face, running.address, timeout=120) as client:
             await register(client, FORECAST)
             verdict = await client.validate(REGISTERED, {})
     finally:
@@ -287,9 +287,9 @@ async def test_the_server_says_what_it_is(client: Client) -> None:
 @pytest.mark.parametrize("face", FACES)
 async def test_a_socket_leads_to_the_same_server(face: str, emptied: RunningServer) -> None:
     """What is registered over one address is known over the other."""
-    async with connect(face, emptied.address) as client:
+    async with connect(face, emptied.address, timeout=120) as client:
         await register(client, FORECAST)
-    async with connect(face, emptied.unix_address) as client:
+    async with connect(face, emptied.unix_address, timeout=120) as client:
         assert (await client.validate(REGISTERED, {"city": "Oslo"})).valid
 
 

@@ -16,7 +16,7 @@ def ends(code: str) -> tuple[int, str]:
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=300,
     )
     return run.returncode, (run.stderr.splitlines() or [""])[-1]
 

@@ -28,7 +28,7 @@ Check: TypeAlias = Callable[..., Any]
 async def session(face: str, address: str, **settings: Any) -> AsyncIterator[Check]:
     """Open a session and yield its `check`; a blocking one waits in a thread."""
     if face == "blocking":
-        with BlockingClient(address, timeout=10) as client:
+        with BlockingClient(address, timeout=120) as client:
             held = await asyncio.to_thread(client.protocol.session(**settings).__enter__)
 
             async def check(*arguments: Any, **how: Any) -> CheckResult:
@@ -39,7 +39,7 @@ async def session(face: str, address: str, **settings: Any) -> AsyncIterator[Che
             finally:
                 await asyncio.to_thread(held.__exit__)
     else:
-        async with Client(address, timeout=10) as aio, aio.protocol.session(**settings) as opened:
+        async with Client(address, timeout=120) as aio, aio.protocol.session(**settings) as opened:
             yield opened.check
 
 
@@ -118,7 +118,7 @@ async def test_tasks_share_a_session(shared_server: RunningServer, outstanding: 
 def test_threads_share_a_session(shared_server: RunningServer, outstanding: int) -> None:
     """Each has the answer to its own message."""
     with (
-        BlockingClient(shared_server.address, timeout=10) as client,
+        BlockingClient(shared_server.address, timeout=120) as client,
         client.protocol.session(
             peers=ProtocolContext("2025-11-25"), outstanding=outstanding
         ) as held,
@@ -174,10 +174,13 @@ async def test_a_session_that_was_left_is_over(shared_server: RunningServer) -> 
 async def test_a_session_that_was_not_entered_says_so(shared_server: RunningServer) -> None:
     """With either face."""
     said = "a stream is entered, using with, before it is used"
-    async with Client(shared_server.address) as client:
+    async with Client(shared_server.address, timeout=120) as client:
         with pytest.raises(RuntimeError, match=said):
             await client.protocol.session().check(ping(1))
-    with BlockingClient(shared_server.address) as blocking, pytest.raises(RuntimeError, match=said):
+    with (
+        BlockingClient(shared_server.address, timeout=120) as blocking,
+        pytest.raises(RuntimeError, match=said),
+    ):
         blocking.protocol.session().check(ping(1))
 
 

@@ -104,7 +104,7 @@ async def test_items_may_come_as_they_arise(shared_server: RunningServer) -> Non
             answered.clear()
 
     found = []
-    async with Client(shared_server.address, timeout=10) as client:
+    async with Client(shared_server.address, timeout=120) as client:
         async for id_, _ in client.validate_stream(arise(), target=STRING):
             found.append(id_)
             answered.set()
@@ -124,6 +124,8 @@ async def test_a_slow_taker_holds_up_the_sender(face: str, shared_server: Runnin
     async with aclosing(answers):
         for _ in range(3):
             await anext(answers)
+        while len(taken) < 3 + 5 + 1:  # noqa: ASYNC110  (they are taken in another thread)
+            await asyncio.sleep(0.01)
         await asyncio.sleep(0.3)
         assert 3 + 5 + 1 == len(taken)
 
@@ -146,21 +148,23 @@ async def test_what_the_items_raise_is_raised_after_the_answers(
 async def test_a_server_that_stops_ends_the_stream(face: str, server: RunningServer) -> None:
     """What was answered before stays; whoever takes is told at once, though no item is sent."""
     stopped = threading.Event()
+    found: list[Answer] = []
 
     def idle() -> Iterator[tuple[str, Item]]:
         yield from items("x")
-        stopped.wait(0.2)
+        while not found:
+            stopped.wait(0.01)
         server.process.terminate()
-        stopped.wait(20)
+        stopped.wait(120)
 
     async def idle_in_the_loop() -> AsyncIterator[tuple[str, Item]]:
         yield items("x")[0]
-        await asyncio.sleep(0.2)
+        while not found:  # noqa: ASYNC110  (it is a list)
+            await asyncio.sleep(0.01)
         server.process.terminate()
-        await asyncio.sleep(20)
+        await asyncio.sleep(120)
 
     given: Any = idle() if face == "blocking" else idle_in_the_loop()
-    found: list[Answer] = []
     with pytest.raises(StreamUnavailable) as raised:
         await collect(take(face, server.address, given, target=STRING), found)
     stopped.set()
@@ -174,7 +178,7 @@ async def test_a_server_that_stops_ends_the_stream(face: str, server: RunningSer
 async def test_items_are_sent_and_answers_taken_by_hand(shared_server: RunningServer) -> None:
     """One task or thread sends, another one takes."""
     async with (
-        Client(shared_server.address, timeout=10) as client,
+        Client(shared_server.address, timeout=120) as client,
         client.stream(target=STRING) as stream,
     ):
         for id_, item in items("x", 1):
@@ -191,7 +195,7 @@ def test_items_are_sent_and_answers_taken_by_hand_while_waiting(
 ) -> None:
     """The blocking stream is the mirror image of the other."""
     with (
-        BlockingClient(shared_server.address, timeout=10) as client,
+        BlockingClient(shared_server.address, timeout=120) as client,
         client.stream(target=STRING) as stream,
     ):
         for id_, item in items("x", 1):

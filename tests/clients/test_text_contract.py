@@ -69,7 +69,7 @@ def test_the_server_says_the_same(shared_server: RunningServer) -> None:
     expected = [case.values[0] for case in PAYLOADS]
     # Encoded here: the client takes a bare string for JSON text.
     items = [ToolResult(json.dumps(case.values[1]), "text") for case in PAYLOADS]
-    with BlockingClient(shared_server.address, timeout=10) as client:
+    with BlockingClient(shared_server.address, timeout=120) as client:
         found: list[Any] = client.protocol.check_batch(items)
     assert expected == [one.verdict.valid for one in found]
     assert {Severity.ERROR} == {

@@ -71,12 +71,12 @@ class Checking:
         """Check *results* in turn with one checker."""
         settings: Any = {"skip": skip, "options": Options(protocol_version=version)}
         if self._face == "blocking":
-            with BlockingClient(self._address, timeout=10) as client:
+            with BlockingClient(self._address, timeout=120) as client:
                 blocking = BlockingResultChecker(client, tools.page, **settings)
                 for name, result in results:
                     await asyncio.to_thread(blocking.check, name, result, **how)
         else:
-            async with Client(self._address, timeout=10) as aio:
+            async with Client(self._address, timeout=120) as aio:
                 checker = ResultChecker(aio, tools.awaited, **settings)
                 for name, result in results:
                     await checker.check(name, result, **how)

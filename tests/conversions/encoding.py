@@ -1,7 +1,7 @@
-"""From arguments under the original schema to what a model would send for them.
+"""Encoding of original arguments as what a model would send for them.
 
-The other direction of a guide, written from what a guide says and not from what reads it.
-Where the guide leaves open in which of several forms a value is sent, all are given.
+The inverse of a decoder, written from its specification and independent of the implementation.
+If a value can be sent in several forms, all are returned.
 """
 
 import json
@@ -9,126 +9,132 @@ from collections.abc import Iterator
 from itertools import islice, product
 from typing import Any
 
-__all__ = ["as_told", "encodings"]
+__all__ = ["as_instructed", "encodings"]
 
 _MOST = 64
-"""The most forms of one value that are looked at."""
+"""Maximum number of forms of one value."""
 
-_Guides = list[dict[str, Any]]
+_Decoders = list[dict[str, Any]]
 
 
-def encodings(value: Any, guide: dict[str, Any] | None) -> Iterator[Any]:
-    """Yield the forms that *value* may have for a model, at most 64."""
-    if guide is None:
+def encodings(value: Any, decoder: dict[str, Any] | None) -> Iterator[Any]:
+    """Yield the forms in which a model may send *value*, at most 64."""
+    if decoder is None:
         return iter((value,))
-    return _Encoder(guide.get("defs", {})).forms(value, [guide])
+    return _Encoder(decoder.get("defs", {})).forms(value, [decoder])
 
 
-def as_told(value: Any, guide: dict[str, Any] | None, text: str) -> Any:
-    """Return *value*, which a model sent, as one would that does what it is told.
+def as_instructed(value: Any, decoder: dict[str, Any] | None, text: str) -> Any:
+    """Return *value*, which a model sent, as a model that follows instructions would send it.
 
-    No schema can hold a model to it that a string has JSON *text* in it, that each entry of
-    a list has a name of its own, or, everywhere, that nothing stands beside what is wrapped.
+    No schema can require that a string contains JSON *text*, that the entries of a list have
+    distinct names, or, everywhere, that a wrapper has no other properties.
     """
-    if guide is None:
+    if decoder is None:
         return value
-    return _Encoder(guide.get("defs", {})).told(value, [guide], text)
+    return _Encoder(decoder.get("defs", {})).instruct(value, [decoder], text)
 
 
 class _Encoder:
     def __init__(self, nodes: dict[str, Any]) -> None:
         self._nodes = nodes
 
-    def forms(self, value: Any, guides: _Guides) -> Iterator[Any]:
-        """Yield the forms of *value* by all of *guides* together."""
-        return islice(self._forms(value, guides), _MOST)
+    def forms(self, value: Any, decoders: _Decoders) -> Iterator[Any]:
+        """Yield the forms of *value* by all *decoders* together."""
+        return islice(self._forms(value, decoders), _MOST)
 
-    def _forms(self, value: Any, guides: _Guides) -> Iterator[Any]:
-        for gathered, tests in islice(self._gathered(guides), _MOST):
+    def _forms(self, value: Any, decoders: _Decoders) -> Iterator[Any]:
+        for gathered, tests in islice(self._gathered(decoders), _MOST):
             for form in self._encoded(value, gathered):
                 if all(_passes(form, test) for test in tests):
                     yield form
 
-    def _gathered(self, guides: _Guides) -> Iterator[tuple[_Guides, _Guides]]:
-        """Yield all guides of a value, by one choice of alternatives, and their tests."""
-        found: _Guides = []
-        unions: list[_Guides] = []
-        pending = list(guides)
+    def _gathered(self, decoders: _Decoders) -> Iterator[tuple[_Decoders, _Decoders]]:
+        """Yield all decoders of a value for each choice of branches, and the tests of these."""
+        found: _Decoders = []
+        unions: list[_Decoders] = []
+        pending = list(decoders)
         while pending:
-            guide = pending.pop(0)
-            if any(guide is each for each in found):
+            decoder = pending.pop(0)
+            if any(decoder is each for each in found):
                 continue
-            found.append(guide)
-            pending += [self._nodes[guide["ref"]]] if "ref" in guide else []
-            pending += guide.get("also", [])
-            unions += [guide["any_of"]] if "any_of" in guide else []
+            found.append(decoder)
+            pending += [self._nodes[decoder["ref"]]] if "ref" in decoder else []
+            pending += decoder.get("also", [])
+            unions += [decoder["any_of"]] if "any_of" in decoder else []
         if not unions:
             yield found, []
             return
-        # Each alternative may have unions of its own.
+        # A branch may have unions of its own.
         ways = [[(each, self._inside(each)) for each in union] for union in unions]
         for chosen in islice(product(*ways), _MOST):
             tests = [alternative["when"] for alternative, _ in chosen]
             for inside in islice(product(*(more for _, more in chosen)), _MOST):
-                below = [guide for guides, _ in inside for guide in guides]
+                below = [decoder for decoders, _ in inside for decoder in decoders]
                 further = [test for _, more in inside for test in more]
                 yield [*found, *below], [*tests, *further]
 
-    def _inside(self, alternative: dict[str, Any]) -> list[tuple[_Guides, _Guides]]:
+    def _inside(self, alternative: dict[str, Any]) -> list[tuple[_Decoders, _Decoders]]:
         if "as" not in alternative:
             return [([], [])]
         return list(islice(self._gathered([alternative["as"]]), _MOST))
 
-    def _encoded(self, value: Any, guides: _Guides) -> Iterator[Any]:
-        for guide in guides:
-            if "wrapped" in guide:
-                inner = [each["inner"] for each in guides if "inner" in each]
+    def _encoded(self, value: Any, decoders: _Decoders) -> Iterator[Any]:
+        for decoder in decoders:
+            if "wrapped" in decoder:
+                inner = [each["inner"] for each in decoders if "inner" in each]
                 for form in self.forms(value, inner):
-                    yield {guide["wrapped"]: form}
+                    yield {decoder["wrapped"]: form}
                 return
-            if guide.get("json_text"):
+            if decoder.get("json_text"):
                 yield json.dumps(value)
                 return
-            if "entries" in guide and isinstance(value, dict):
-                yield from self._entries(value, guide["entries"])
+            if "entries" in decoder and isinstance(value, dict):
+                yield from self._entries(value, decoder["entries"])
                 return
         if isinstance(value, dict):
-            yield from self._members(value, guides)
+            yield from self._properties(value, decoders)
         elif isinstance(value, list):
-            yield from self._items(value, guides)
+            yield from self._items(value, decoders)
         else:
             yield value
 
-    def told(self, value: Any, guides: _Guides, text: str) -> Any:
-        """Return *value*, the form that it was sent in, as it was to be."""
+    def instruct(self, value: Any, decoders: _Decoders, text: str) -> Any:
+        """Return the form *value* as the instructions require it."""
         fitting = [
             gathered
-            for gathered, tests in islice(self._gathered(guides), _MOST)
+            for gathered, tests in islice(self._gathered(decoders), _MOST)
             if all(_passes(value, test) for test in tests)
         ]
-        guides = [guide for gathered in fitting for guide in gathered]
-        if isinstance(value, str) and any(each.get("json_text") for each in guides):
+        decoders = [decoder for gathered in fitting for decoder in gathered]
+        if isinstance(value, str) and any(each.get("json_text") for each in decoders):
             return text
-        for guide in guides:
-            if isinstance(value, dict) and guide.get("wrapped") in value:
-                inner = [each["inner"] for each in guides if "inner" in each]
-                return {guide["wrapped"]: self.told(value[guide["wrapped"]], inner, text)}
-            if isinstance(value, list) and "entries" in guide:
-                return self._told_entries(value, guide["entries"], text)
+        for decoder in decoders:
+            if isinstance(value, dict) and decoder.get("wrapped") in value:
+                inner = [each["inner"] for each in decoders if "inner" in each]
+                return {decoder["wrapped"]: self.instruct(value[decoder["wrapped"]], inner, text)}
+            if isinstance(value, list) and "entries" in decoder:
+                return self._instruct_entries(value, decoder["entries"], text)
         if isinstance(value, dict):
             return {
-                name: self.told(each, [m for guide in guides for m in _member(guide, name)], text)
+                name: self.instruct(
+                    each,
+                    [m for decoder in decoders for m in _property_decoders(decoder, name)],
+                    text,
+                )
                 for name, each in value.items()
             }
         if isinstance(value, list):
             return [
-                self.told(each, [m for guide in guides for m in _item(guide, index)], text)
+                self.instruct(
+                    each, [m for decoder in decoders for m in _item_decoders(decoder, index)], text
+                )
                 for index, each in enumerate(value)
             ]
         return value
 
-    def _told_entries(self, value: list[Any], entries: dict[str, Any], text: str) -> list[Any]:
-        guides = [entries["each"]] if "each" in entries else []
+    def _instruct_entries(self, value: list[Any], entries: dict[str, Any], text: str) -> list[Any]:
+        decoders = [entries["each"]] if "each" in entries else []
         by_name = {
             entry[entries["name"]]: {
                 entries["name"]: entry[entries["name"]],
@@ -136,23 +142,26 @@ class _Encoder:
             }
             for entry in value
             if isinstance(entry, dict) and entries["value"] in entry
-            for told in [self.told(entry[entries["value"]], guides, text)]
+            for told in [self.instruct(entry[entries["value"]], decoders, text)]
         }
         return list(by_name.values()) if by_name else value
 
-    def _members(self, value: dict[str, Any], guides: _Guides) -> Iterator[Any]:
+    def _properties(self, value: dict[str, Any], decoders: _Decoders) -> Iterator[Any]:
         names = {
-            original: name for each in guides for name, original in each.get("renamed", {}).items()
+            original: name
+            for each in decoders
+            for name, original in each.get("renamed", {}).items()
         }
         sent = {names.get(name, name): each for name, each in value.items()}
-        lacking = {name: None for each in guides for name in each.get("nulls", [])}
+        lacking = {name: None for each in decoders for name in each.get("nulls", [])}
         forms = [
             [
                 form
                 for form in self.forms(
-                    each, [found for guide in guides for found in _member(guide, name)]
+                    each,
+                    [found for decoder in decoders for found in _property_decoders(decoder, name)],
                 )
-                # It would be taken for one that lacks.
+                # Null would stand for an absent property.
                 if not (name in lacking and form is None)
             ]
             for name, each in sent.items()
@@ -161,35 +170,40 @@ class _Encoder:
             yield {**lacking, **dict(zip(sent, chosen, strict=True))}
 
     def _entries(self, value: dict[str, Any], entries: dict[str, Any]) -> Iterator[Any]:
-        guides = [entries["each"]] if "each" in entries else []
-        forms = [list(self.forms(each, guides)) for each in value.values()]
+        decoders = [entries["each"]] if "each" in entries else []
+        forms = [list(self.forms(each, decoders)) for each in value.values()]
         for chosen in islice(product(*forms), _MOST):
             yield [
                 {entries["name"]: name, entries["value"]: each}
                 for name, each in zip(value, chosen, strict=True)
             ]
 
-    def _items(self, value: list[Any], guides: _Guides) -> Iterator[Any]:
+    def _items(self, value: list[Any], decoders: _Decoders) -> Iterator[Any]:
         forms = [
-            list(self.forms(each, [found for guide in guides for found in _item(guide, index)]))
+            list(
+                self.forms(
+                    each,
+                    [found for decoder in decoders for found in _item_decoders(decoder, index)],
+                )
+            )
             for index, each in enumerate(value)
         ]
         for chosen in islice(product(*forms), _MOST):
             yield list(chosen)
 
 
-def _member(guide: dict[str, Any], name: str) -> _Guides:
-    members = guide.get("members", {})
-    if name in members:
-        return [members[name]]
-    return [guide["values"]] if "values" in guide else []
+def _property_decoders(decoder: dict[str, Any], name: str) -> _Decoders:
+    properties = decoder.get("properties", {})
+    if name in properties:
+        return [properties[name]]
+    return [decoder["values"]] if "values" in decoder else []
 
 
-def _item(guide: dict[str, Any], index: int) -> _Guides:
-    first = guide.get("prefix", [])
+def _item_decoders(decoder: dict[str, Any], index: int) -> _Decoders:
+    first = decoder.get("prefix", [])
     if index < len(first):
         return [] if first[index] is None else [first[index]]
-    return [guide["items"]] if "items" in guide else []
+    return [decoder["items"]] if "items" in decoder else []
 
 
 _TYPES: dict[str, Any] = {
@@ -202,7 +216,7 @@ _TYPES: dict[str, Any] = {
 
 
 def _passes(value: Any, test: dict[str, Any]) -> bool:
-    """Return whether *value* can be of the alternative that has *test*."""
+    """Return whether *value* can match the branch with that *test*."""
     if "types" in test and not any(_is(value, name) for name in test["types"]):
         return False
     if not isinstance(value, dict):

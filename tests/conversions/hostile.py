@@ -1,4 +1,4 @@
-"""Small schemas of tools that are hard to convert, made by Hypothesis."""
+"""Hypothesis strategies for small schemas that are hard to convert."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ _REFERENCES = st.sampled_from(("#", "#/$defs/d", "#/$defs/e~1f")).map(lambda to:
 
 
 def _simple() -> st.SearchStrategy[Any]:
-    """Return a strategy for schemas without others in them."""
+    """Return a strategy for schemas without subschemas."""
     kinds = ("null", "boolean", "integer", "number", "string")
     return st.one_of(
         st.sampled_from(kinds).map(lambda kind: {"type": kind}),
@@ -40,11 +40,11 @@ def _simple() -> st.SearchStrategy[Any]:
 
 
 def _objects(below: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
-    members = st.dictionaries(_NAMES, below, max_size=3)
+    properties = st.dictionaries(_NAMES, below, max_size=3)
     return st.fixed_dictionaries(
         {"type": st.sampled_from(("object", "object", ["object", "null"]))},
         optional={
-            "properties": members,
+            "properties": properties,
             "required": st.lists(_NAMES, max_size=2, unique=True),
             "additionalProperties": st.one_of(st.booleans(), below),
             "patternProperties": st.dictionaries(_PATTERNS, below, min_size=1, max_size=1),

@@ -1,4 +1,4 @@
-"""Values that a schema admits."""
+"""Random values that a schema admits."""
 
 from random import Random
 from typing import Any
@@ -11,19 +11,19 @@ __all__ = ["valid_values"]
 
 _NAMES = ("a", "b", "id", "name", "x-1", "$ref", "__proto__", "")
 _TRIES = 12
-"""How often a value is guessed for one that is wanted."""
+"""Attempts for each requested value."""
 
 
 def valid_values(
-    schema: Any, judge: jsonschema_rs.Validator, random: Random, count: int
+    schema: Any, validator: jsonschema_rs.Validator, random: Random, count: int
 ) -> list[Any]:
-    """Return up to *count* values that *schema* admits, as *judge* finds."""
+    """Return up to *count* values that *schema* admits, according to *validator*."""
     maker = PayloadMaker(random, follow_within(schema), names=_NAMES)
     found: list[Any] = []
     for _ in range(count * _TRIES):
         if len(found) == count:
             break
         value = maker.make(schema)
-        if isinstance(value, dict) and judge.is_valid(value):
+        if isinstance(value, dict) and validator.is_valid(value):
             found.append(value)
     return found

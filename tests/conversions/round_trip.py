@@ -1,13 +1,13 @@
-"""The way of arguments to a model and back.
+"""Round trip of arguments to a model and back.
 
-What is held to be true of every converted tool, with the original schema and the converted
-one both judged by jsonschema-rs:
+Invariants of every converted tool, with the original and the converted schema both evaluated
+by jsonschema-rs:
 
 - Arguments that the original admits have a form that the converted schema admits, unless a
-  loss tells that the converted one is narrower.
-- That form comes back as the same arguments, but that null may stand for absence.
-- Whatever the converted schema admits comes back as something that can be judged; if no loss
-  tells that it is wider, as something that the original admits.
+  loss narrows it.
+- That form is decoded to the same arguments, except that null may stand for absence.
+- Whatever the converted schema admits can be decoded; if no loss widens it, the result is
+  valid against the original.
 """
 
 from collections.abc import Iterator
@@ -17,22 +17,22 @@ from typing import Any
 
 import jsonschema_rs
 from agreement.values import spelling
-from conversions.encoding import as_told, encodings
-from conversions.making import LIMITS, Made
+from conversions.converting_tools import LIMITS, ConvertedDefinition
+from conversions.encoding import as_instructed, encodings
 from conversions.payloads import valid_values
-from sidecheck_server.core.convert.restoring import readings
-from sidecheck_server.core.convert.words import Direction
+from sidecheck_server.core.convert.decode_arguments import decode_arguments
+from sidecheck_server.core.convert.types import Effect
 
 __all__ = ["Fault", "Trip"]
 
 
 _TEXTS = ("{}", "[]", '""', "0", "true", "null", '["a"]', '{"a": "a"}', '["a", "b"]')
-"""JSON texts that a model may write where it is told to write one."""
+"""JSON texts that a model may send where a description asks for one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """Something that must not be."""
+    """Violated invariant."""
 
     kind: str
     sent: Any
@@ -48,74 +48,83 @@ def _cut(value: Any) -> str:
 
 
 class Trip:
-    """One converted tool, and what its arguments become."""
+    """Round trips of the arguments of one converted tool."""
 
-    def __init__(self, original: Any, made: Made, judge: jsonschema_rs.Validator) -> None:
-        #: How many payloads have a valid reading before the one that was meant.
+    def __init__(
+        self, original: Any, conversion: ConvertedDefinition, validator: jsonschema_rs.Validator
+    ) -> None:
+        #: Payloads that have a valid interpretation before the intended one.
         self.ambiguous = 0
         self._original = original
-        self._made = made
-        self._judge = judge
-        self._narrower = made.loses(Direction.NARROWER)
-        self._wider = made.loses(Direction.WIDER)
-        schema = made.schema
-        # Nothing keeps a model from sending something to a tool without a schema.
-        self._converted = _judge({"type": "object"} if schema is None else schema)
+        self._made = conversion
+        self._original_validator = validator
+        self._narrower = conversion.has_loss(Effect.NARROWED)
+        self._wider = conversion.has_loss(Effect.WIDENED)
+        schema = conversion.schema
+        # A model may send anything to a tool without a schema.
+        self._converted = _validator_of({"type": "object"} if schema is None else schema)
         self._sent = {"type": "object", "maxProperties": 0} if schema is None else schema
 
     def faults(self, arguments: list[Any], random: Random, count: int) -> Iterator[Fault]:
-        """Yield what is wrong with *arguments*, and with *count* more for each schema."""
-        for sent in (*arguments, *valid_values(self._original, self._judge, random, count)):
-            yield from self.there_and_back(sent)
-        for sent in valid_values(self._sent, _judge(self._sent), random, count):
+        """Yield the faults of *arguments*, and of *count* random ones for each schema."""
+        for sent in (
+            *arguments,
+            *valid_values(self._original, self._original_validator, random, count),
+        ):
+            yield from self.round_trip(sent)
+        for sent in valid_values(self._sent, _validator_of(self._sent), random, count):
             yield from self.back(sent)
 
-    def there_and_back(self, arguments: Any) -> Iterator[Fault]:
-        """Yield what is wrong with *arguments*, which the original admits."""
-        forms = list(encodings(arguments, self._made.form.guide))
+    def round_trip(self, arguments: Any) -> Iterator[Fault]:
+        """Yield the faults of *arguments*, which the original admits."""
+        forms = list(encodings(arguments, self._made.form.decoder))
         admitted = [form for form in forms if self._converted.is_valid(form)]
         if not admitted and not self._narrower:
-            yield Fault("the converted schema refuses valid arguments", arguments, forms[:1])
+            yield Fault("the converted schema rejects valid arguments", arguments, forms[:1])
         for form in admitted:
-            read = self._readings(form)
-            if not self._judge.is_valid(read[0]):
-                yield Fault("the original refuses what came back", form, read[0])
+            read = self._interpretations(form)
+            if not self._original_validator.is_valid(read[0]):
+                yield Fault("the original rejects the decoded arguments", form, read[0])
             elif not any(_same(arguments, each) for each in read):
                 yield Fault(f"not what was sent, {_cut(arguments)}", form, read[0])
             elif not _same(arguments, read[0]):
                 self.ambiguous += 1
 
     def back(self, sent: Any) -> Iterator[Fault]:
-        """Yield what is wrong with *sent*, which the converted schema admits."""
-        back = self._restored(sent)
-        if self._wider or self._judge.is_valid(back):
+        """Yield the faults of *sent*, which the converted schema admits."""
+        back = self._decode(sent)
+        if self._wider or self._original_validator.is_valid(back):
             return
-        guide = self._made.form.guide
-        told = [form for text in _TEXTS if (form := as_told(sent, guide, text)) != sent]
+        decoder = self._made.form.decoder
+        told = [form for text in _TEXTS if (form := as_instructed(sent, decoder, text)) != sent]
         if not any(
-            self._judge.is_valid(self._restored(form))
+            self._original_validator.is_valid(self._decode(form))
             for form in told
-            # Without some entries it may be another thing.
+            # Without some entries it may be another value.
             if self._converted.is_valid(form)
         ):
-            yield Fault("nothing is wider, and the original refuses what came back", sent, back)
+            yield Fault(
+                "no loss widens, and the original rejects the decoded arguments", sent, back
+            )
 
-    def _restored(self, sent: Any) -> Any:
-        """Return the reading of *sent* that counts."""
-        return self._readings(sent)[0]
+    def _decode(self, sent: Any) -> Any:
+        """Return the interpretation of *sent* that is selected."""
+        return self._interpretations(sent)[0]
 
-    def _readings(self, sent: Any) -> list[Any]:
-        """Return the valid readings of *sent*, in order; if there is none, the first."""
-        found = [each.value for each in readings(sent, self._made.form.guide, [LIMITS.steps])]
-        return [each for each in found if self._judge.is_valid(each)] or found[:1]
+    def _interpretations(self, sent: Any) -> list[Any]:
+        """Return the valid interpretations of *sent*, in order, or else the first one."""
+        found = [
+            each.value for each in decode_arguments(sent, self._made.form.decoder, [LIMITS.steps])
+        ]
+        return [each for each in found if self._original_validator.is_valid(each)] or found[:1]
 
 
-def _judge(schema: Any) -> jsonschema_rs.Validator:
+def _validator_of(schema: Any) -> jsonschema_rs.Validator:
     return jsonschema_rs.Draft202012Validator(schema, offline=True, validate_formats=False)
 
 
 def _same(sent: Any, back: Any) -> bool:
-    """Return whether *back* is *sent*, but for members that are null instead of absent."""
+    """Return whether *back* is *sent*, except for properties that are null instead of absent."""
     if isinstance(sent, dict) and isinstance(back, dict):
         extra = back.keys() - sent.keys()
         if any(back[name] is not None for name in extra) or sent.keys() - back.keys():

@@ -18,10 +18,10 @@ _ODD = (
     *("anyOf", "oneOf", "allOf", "not", "const", "prefixItems", "propertyNames", "$ref"),
     *("dependentRequired", "uniqueItems", "exclusiveMinimum", "pattern", "format"),
 )
-"""Keywords that few tools have, or that many conversions lose."""
+"""Keywords that are rare, or that many conversions lose."""
 
 _CALLS = 5
-"""The most calls of one tool that are looked at."""
+"""Maximum number of calls of one tool."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -31,7 +31,7 @@ class Subject:
     #: The record's identifier.
     name: str
     tool: dict[str, Any]
-    #: Arguments that were sent to it, and that keep its schema.
+    #: Recorded arguments that are valid.
     calls: tuple[Any, ...]
 
 
@@ -80,7 +80,7 @@ def _text(subject: Subject) -> str:
 
 
 def _is_odd(tool: dict[str, Any]) -> bool:
-    """Return whether *tool* has a root, a name or a member that few have."""
+    """Return whether *tool* has an unusual root or name."""
     schema = tool.get("inputSchema")
     root = schema.get("type") if isinstance(schema, dict) else None
     return root != "object" or len(tool["name"]) > 64 or not tool["name"].isascii()

@@ -5,10 +5,10 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from conversions.making import Made, defined, made
+from conversions.converting_tools import ConvertedDefinition, convert_tool, read_definition
 from conversions.subjects import Subject
 from preflight.checker import faults
-from sidecheck_server.core.convert.words import ConversionOptions, ModelApi
+from sidecheck_server.core.convert.types import ConversionOptions, ModelApi
 from sidecheck_server.core.errors import RequestError
 
 __all__ = ["Tally", "tally_of"]
@@ -21,18 +21,18 @@ class Tally:
     converted: int = 0
     strict: int = 0
     refused: Counter[str] = field(default_factory=Counter)
-    #: By action and direction: in how many tools, and how many in all.
+    #: By action and effect: all losses, and the tools that have them.
     tools_losing: Counter[str] = field(default_factory=Counter)
     losses: Counter[str] = field(default_factory=Counter)
-    #: Names of tools with what the preflight says of them.
+    #: Names of tools, each with a fault that the preflight reports.
     faults: list[tuple[str, str]] = field(default_factory=list)
-    #: Names of tools that brought forth something else than a refusal.
+    #: Names of tools, each with an exception other than an error of the request.
     broken: list[tuple[str, str]] = field(default_factory=list)
-    #: Of conversion alone.
+    #: Without reading the definitions.
     seconds: float = 0.0
 
     def lines(self) -> list[str]:
-        """Return it for a person."""
+        """Return the report, one line each."""
         refused = ", ".join(f"{reason} {n}" for reason, n in sorted(self.refused.items()))
         losses = "; ".join(
             f"{kind}: {n:,} in {self.tools_losing[kind]:,}"
@@ -46,14 +46,14 @@ class Tally:
         told = [f"    {name}: {said}" for name, said in (*self.broken[:10], *self.faults[:10])]
         return [first, f"  losses: {losses}", *told]
 
-    def add(self, subject: Subject, result: Made | RequestError) -> None:
-        """Count what became of *subject*."""
+    def add(self, subject: Subject, result: ConvertedDefinition | RequestError) -> None:
+        """Add the *result* of *subject*."""
         if isinstance(result, RequestError):
             self.refused[result.reason] += 1
             return
         self.converted += 1
         self.strict += result.strict
-        kinds = [f"{loss.action}/{loss.direction}" for loss in result.form.losses]
+        kinds = [f"{loss.action}/{loss.effect}" for loss in result.form.losses]
         self.losses.update(kinds)
         self.tools_losing.update(set(kinds))
         for said in faults(result.api, result.tool, strict=result.strict)[:1]:
@@ -61,19 +61,19 @@ class Tally:
 
 
 def tally_of(subjects: Iterable[Subject], api: ModelApi, options: ConversionOptions) -> Tally:
-    """Return what becomes of *subjects* for *api*."""
+    """Return the tally of *subjects* converted for *api*."""
     tally = Tally()
     for subject in subjects:
         try:
-            definition = defined(subject.tool)
+            definition = read_definition(subject.tool)
             started = time.perf_counter()
             try:
-                result: Made | RequestError = made(definition, api, options)
+                result: ConvertedDefinition | RequestError = convert_tool(definition, api, options)
             finally:
                 tally.seconds += time.perf_counter() - started
         except RequestError as refusal:
             result = refusal
-        except Exception as error:  # noqa: BLE001 - whatever it is, it is told and counted
+        except Exception as error:  # noqa: BLE001 - every failure is counted
             tally.broken.append((subject.name, f"{type(error).__name__}: {error}"))
             continue
         tally.add(subject, result)

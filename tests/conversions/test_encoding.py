@@ -1,27 +1,27 @@
-"""Arguments take the form that a guide says."""
+"""Encoding of arguments, as the inverse of a decoder."""
 
 from typing import Any
 
 import pytest
-from conversions.encoding import as_told, encodings
+from conversions.encoding import as_instructed, encodings
 
 TEXT = {"types": ["string"]}
 CLOSED = {"types": ["object"], "required": ["kind"], "only": ["kind", "b"]}
 
-# What it is about, the guide, a value, and its forms.
+# Name, decoder, value, and the forms of the value.
 FORMS: list[tuple[str, Any, Any, list[Any]]] = [
     ("nothing to do", None, {"a": 1}, [{"a": 1}]),
     ("a member that lacks", {"nulls": ["a", "b"]}, {"b": 1}, [{"a": None, "b": 1}]),
     ("a name", {"renamed": {"a_b": "a b"}}, {"a b": 1, "c": 2}, [{"a_b": 1, "c": 2}]),
     (
         "below members, by their names in the API",
-        {"renamed": {"a_b": "a b"}, "members": {"a_b": {"nulls": ["c"]}}},
+        {"renamed": {"a_b": "a b"}, "properties": {"a_b": {"nulls": ["c"]}}},
         {"a b": {}},
         [{"a_b": {"c": None}}],
     ),
     (
         "other members",
-        {"members": {"a": {}}, "values": {"json_text": True}},
+        {"properties": {"a": {}}, "values": {"json_text": True}},
         {"a": 1, "b": 2},
         [{"a": 1, "b": "2"}],
     ),
@@ -47,19 +47,19 @@ FORMS: list[tuple[str, Any, Any, list[Any]]] = [
         [{"input": {"a": None}}],
     ),
     (
-        "another guide",
-        {"members": {"a": {"ref": "d0"}}, "defs": {"d0": {"nulls": ["b"]}}},
+        "another decoder",
+        {"properties": {"a": {"ref": "d0"}}, "defs": {"d0": {"nulls": ["b"]}}},
         {"a": {}},
         [{"a": {"b": None}}],
     ),
     (
         "one that comes back to itself",
-        {"ref": "d0", "defs": {"d0": {"nulls": ["b"], "members": {"a": {"ref": "d0"}}}}},
+        {"ref": "d0", "defs": {"d0": {"nulls": ["b"], "properties": {"a": {"ref": "d0"}}}}},
         {"a": {"a": {"b": 1}}},
         [{"b": None, "a": {"b": None, "a": {"b": 1}}}],
     ),
     (
-        "several guides",
+        "several decoders",
         {"also": [{"nulls": ["a"]}, {"nulls": ["b"]}]},
         {},
         [{"a": None, "b": None}],
@@ -93,23 +93,23 @@ FORMS: list[tuple[str, Any, Any, list[Any]]] = [
 
 
 @pytest.mark.parametrize(
-    ("guide", "value", "forms"), [row[1:] for row in FORMS], ids=[row[0] for row in FORMS]
+    ("decoder", "value", "forms"), [row[1:] for row in FORMS], ids=[row[0] for row in FORMS]
 )
-def test_a_value_has_the_forms_that_its_guide_says(
-    guide: Any, value: Any, forms: list[Any]
+def test_a_value_has_all_forms_that_its_decoder_accepts(
+    decoder: Any, value: Any, forms: list[Any]
 ) -> None:
-    assert forms == list(encodings(value, guide))
+    assert forms == list(encodings(value, decoder))
 
 
-def test_forms_are_bounded() -> None:
+def test_the_number_of_forms_is_limited() -> None:
     either = {"any_of": [{"when": {}, "as": {"json_text": True}}, {"when": {}}]}
     assert 64 == len(list(encodings([1] * 10, {"items": either})))
 
 
-# A guide, what a model sent, and what it would have sent as told, with "1" for a text.
-TOLD: list[tuple[Any, Any, Any]] = [
+# Decoder, what a model sent, and what it sends if it follows instructions, with "1" for a text.
+INSTRUCTED: list[tuple[Any, Any, Any]] = [
     (None, "x", "x"),
-    ({"members": {"a": {"json_text": True}}}, {"a": "x", "b": "x"}, {"a": "1", "b": "x"}),
+    ({"properties": {"a": {"json_text": True}}}, {"a": "x", "b": "x"}, {"a": "1", "b": "x"}),
     ({"items": {"any_of": [{"when": TEXT, "as": {"json_text": True}}]}}, ["x", 2], ["1", 2]),
     ({"wrapped": "input", "inner": {"json_text": True}}, {"input": "x", "b": 1}, {"input": "1"}),
     (
@@ -120,6 +120,6 @@ TOLD: list[tuple[Any, Any, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("guide", "sent", "told"), TOLD)
-def test_what_a_model_is_told_is_done(guide: Any, sent: Any, told: Any) -> None:
-    assert told == as_told(sent, guide, "1")
+@pytest.mark.parametrize(("decoder", "sent", "expected"), INSTRUCTED)
+def test_instructions_are_followed(decoder: Any, sent: Any, expected: Any) -> None:
+    assert expected == as_instructed(sent, decoder, "1")

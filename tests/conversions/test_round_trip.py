@@ -1,26 +1,26 @@
-"""Arguments come back from a model as they were, whatever the schema."""
+"""Round trips of arguments, for hostile schemas."""
 
 from random import Random
 from typing import Any
 
 import pytest
+from conversions.converting_tools import OPTIONS, convert_tool, oracle, read_definition
 from conversions.hostile import tools
-from conversions.making import WAYS, defined, made, oracle
 from conversions.round_trip import Trip
 from hypothesis import HealthCheck, assume, given, settings
 from preflight.checker import faults
-from sidecheck_server.core.convert.words import ModelApi
+from sidecheck_server.core.convert.types import ModelApi
 from sidecheck_server.core.errors import RequestError
 
-LOOKED_AT = [
-    *((ModelApi.OPENAI_CHAT, way) for way in WAYS),
+CASES = [
+    *((ModelApi.OPENAI_CHAT, name) for name in OPTIONS),
     (ModelApi.ANTHROPIC, "compatible"),
     (ModelApi.ANTHROPIC, "if lossless"),
     *((api, "compatible") for api in (ModelApi.GEMINI, ModelApi.GEMINI_JSON, ModelApi.OLLAMA)),
 ]
 
 
-@pytest.mark.parametrize(("api", "way"), LOOKED_AT)
+@pytest.mark.parametrize(("api", "options"), CASES)
 @given(tool=tools())
 @settings(
     max_examples=40,
@@ -29,10 +29,12 @@ LOOKED_AT = [
     report_multiple_bugs=False,
     suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow],
 )
-def test_arguments_come_back_as_they_were(api: ModelApi, way: str, tool: dict[str, Any]) -> None:
-    """With schemas that are small, and hard to convert."""
+def test_arguments_come_back_as_they_were(
+    api: ModelApi, options: str, tool: dict[str, Any]
+) -> None:
+    """Schemas are small, and hard to convert."""
     try:
-        result = made(defined(tool), api, WAYS[way])
+        result = convert_tool(read_definition(tool), api, OPTIONS[options])
     except RequestError:
         assume(False)
     schema = tool["inputSchema"]

@@ -1,4 +1,4 @@
-"""A schema of any edition that is read and written out again means the same."""
+"""A schema of any dialect that is read and written admits the same payloads."""
 
 import json
 from random import Random
@@ -11,11 +11,11 @@ from agreement.known_differences import is_avoided
 from agreement.mutations import mutated
 from agreement.payloads import PayloadMaker
 from agreement.schemas import Generated, generate_schema
-from sidecheck_server.core.convert.apis.api import Subset
-from sidecheck_server.core.convert.reading import read_parts
-from sidecheck_server.core.convert.record import Record
-from sidecheck_server.core.convert.words import Direction
-from sidecheck_server.core.convert.writing import write_schema
+from sidecheck_server.core.convert.loss_log import LossLog
+from sidecheck_server.core.convert.providers.subset import Subset
+from sidecheck_server.core.convert.schema_reader import read_schema
+from sidecheck_server.core.convert.schema_writer import write_schema
+from sidecheck_server.core.convert.types import Effect
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.limits import Limits
 
@@ -28,15 +28,15 @@ _EVERYTHING = Subset()
 
 
 def written(generated: Generated) -> tuple[Any, bool]:
-    """Return the schema of 2020-12 that *generated* becomes, and whether that loses nothing."""
-    record = Record([LIMITS.steps])
-    root = read_parts(generated.question.source(), ("inputSchema",), record, LIMITS)
-    same = all(loss.direction is Direction.SAME for loss in record.losses)
+    """Return *generated* in 2020-12, and whether nothing was lost."""
+    record = LossLog([LIMITS.steps])
+    root = read_schema(generated.question.source(), ("inputSchema",), record, LIMITS)
+    same = all(loss.effect is Effect.EQUIVALENT for loss in record.losses)
     return write_schema(root, _EVERYTHING), same
 
 
 def differences(edition: Edition, random: Random) -> tuple[list[Any], int]:
-    """Return payloads of a random schema that are judged otherwise, and how many were valid."""
+    """Return payloads of a random schema with different results, and the number of valid ones."""
     generated = generate_schema(random, edition)
     question = generated.question
     if generated.endless or is_avoided(edition, question.schema):
@@ -45,7 +45,7 @@ def differences(edition: Edition, random: Random) -> tuple[list[Any], int]:
         schema, same = written(generated)
         original = edition.oracle(question.schema, question.documents)
     except (RequestError, ValueError):
-        # What neither takes is held against each other elsewhere.
+        # Whether both reject the same schemas is tested elsewhere.
         return [], 0
     converted = jsonschema_rs.Draft202012Validator(schema, offline=True, validate_formats=False)
     hides = edition.reference_hides_siblings
@@ -56,21 +56,21 @@ def differences(edition: Edition, random: Random) -> tuple[list[Any], int]:
         for each in (payload, mutated(random, payload, generated.names)):
             before, after = original.is_valid(each), converted.is_valid(each)
             valid += before
-            # In draft 4, 1.0 is no integer.
+            # In draft 4, 1.0 is not an integer.
             if before != after and same and not (edition is EDITIONS[0] and _has_doubles(each)):
                 found.append((question.schema, question.documents, schema, each, before, after))
     return found, valid
 
 
 def _has_doubles(value: Any) -> bool:
-    """Return whether a double that is an integer is in *value*."""
+    """Return whether *value* contains a double that is an integer."""
     if isinstance(value, dict | list):
         return any(map(_has_doubles, value.values() if isinstance(value, dict) else value))
     return isinstance(value, float) and value.is_integer()
 
 
 @pytest.mark.parametrize("edition", EDITIONS, ids=[edition.name for edition in EDITIONS])
-def test_a_schema_means_the_same_once_it_is_written_again(edition: Edition) -> None:
+def test_a_written_schema_admits_the_same_payloads(edition: Edition) -> None:
     found, valid = [], 0
     for number in range(SCHEMAS):
         more, admitted = differences(edition, Random(f"spelling/{number}"))

@@ -77,6 +77,7 @@ def outcome(schema: Any, documents: dict[str, Any], asserts: bool) -> Artifact |
         return refusal
 
 
+@pytest.mark.slow
 def test_any_object_is_compiled_or_refused_and_judges() -> None:
     """Nothing else is ever raised, here or by what was compiled; and the engines agree."""
     compiles = 0

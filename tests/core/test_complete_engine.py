@@ -11,6 +11,7 @@ from support.complete_engines import violations
 LIMITS = Limits()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dialect", suite.FOLDERS)
 def test_the_complete_engine_alone_passes_the_official_suite(
     dialect: str, subtests: pytest.Subtests

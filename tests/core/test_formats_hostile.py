@@ -44,6 +44,7 @@ UNITS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FORMATS)
 def test_a_checker_returns_on_every_hostile_string(name: str) -> None:
     """No repeated character makes a checker raise or search without end."""

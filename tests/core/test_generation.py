@@ -119,6 +119,7 @@ def shape(tree: ast.AST) -> list[str]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "position", [pytest.param(make, id=name) for name, make in POSITIONS.items()]
 )

@@ -180,6 +180,7 @@ def test_one_violation_is_enough_for_the_complete_engine_too() -> None:
     assert ErrorReason.LIMIT_EXCEEDED == refused.value.reason
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "last",
     [pytest.param("a", id="that would be valid"), pytest.param(1, id="that would be invalid")],

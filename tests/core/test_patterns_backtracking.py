@@ -240,6 +240,7 @@ patterns = st.recursive(atom, widen, max_leaves=7)
 texts = st.lists(st.text(LETTERS, max_size=6), min_size=1, max_size=8).map(lambda some: ["", *some])
 
 
+@pytest.mark.slow
 @seed(20)
 @settings(max_examples=300, deadline=None, database=None)
 @given(st.one_of(patterns, patterns.map("^(?:{})$".format)), st.data(), texts)

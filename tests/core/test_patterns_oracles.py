@@ -72,6 +72,7 @@ def test_the_official_suite_agrees(draft: str, name: str) -> None:
         assert None not in verdicts
 
 
+@pytest.mark.corpus
 def test_every_pattern_of_real_tools_compiles() -> None:
     """No pattern that a published tool carries is refused."""
     patterns = json.loads((shared("corpus") / "patterns.json").read_text())
@@ -169,6 +170,7 @@ conditioned = st.builds(
 texts = st.lists(st.text(LETTERS, max_size=6), min_size=1, max_size=6).map(lambda some: ["", *some])
 
 
+@pytest.mark.slow
 @seed(20)
 @settings(max_examples=400, deadline=None, database=None)
 @given(st.one_of(linear, conditioned), texts)
@@ -205,6 +207,7 @@ SCRAPS = [
 LEFT_TO_THE_LENIENT = re.compile(r"\\[pPuk]")
 
 
+@pytest.mark.slow
 @seed(20)
 @settings(max_examples=1500, deadline=None, database=None)
 @given(st.lists(st.sampled_from(SCRAPS), max_size=9).map("".join), texts)

@@ -113,6 +113,7 @@ def write_module() -> None:
     sys.stdout.write(MODULE.format(version=version, packed=packed))
 
 
+@pytest.mark.slow
 def test_properties_are_those_of_javascript() -> None:
     """Every property has the code points that a JavaScript engine of the same Unicode gives it."""
     version, expected = ask_javascript()

@@ -40,6 +40,7 @@ def test_extreme_numbers_of_long_texts_are_read_exactly(number: str) -> None:
     assert list(map(repr, expected)) == list(map(repr, decoded))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [
@@ -73,4 +74,5 @@ def test_time_is_linear_in_the_length(text: bytes) -> None:
     with suppress(MalformedError, RequestError):
         decode(text, max_depth=128)
 
-    assert process_time() - before < 3
+    # Of the processor, whatever else it does.
+    assert process_time() - before < 30

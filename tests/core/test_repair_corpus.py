@@ -5,6 +5,7 @@ from collections import Counter
 from functools import cache
 from typing import Any
 
+import pytest
 from sidecheck_server.core.engines.complete import CompleteEngine
 from sidecheck_server.core.repair.coercion import coerce
 from sidecheck_server.core.repair.defaults import apply_defaults
@@ -52,6 +53,8 @@ def _as_text(value: Any) -> Any:
     return value if isinstance(value, str | None) else json.dumps(value)
 
 
+@pytest.mark.slow
+@pytest.mark.corpus
 def test_real_calls_are_repaired() -> None:
     """Nothing valid is coerced or made invalid; and what is written as a text is read."""
     tally: Counter[str] = Counter()
@@ -68,6 +71,8 @@ def test_real_calls_are_repaired() -> None:
     assert tally["texts mended"] > 0.95 * tally["texts"]
 
 
+@pytest.mark.slow
+@pytest.mark.corpus
 def test_defaults_that_the_schemas_of_real_tools_refuse_are_skipped() -> None:
     """Most of them are null where null is not allowed; the others are put in."""
     tally: Counter[str] = Counter()

@@ -106,6 +106,7 @@ def check(before: Any, text: str, after: Any, changes: tuple[Change, ...]) -> No
     assert all(change.message for change in changes)
 
 
+@pytest.mark.slow
 @ALL_EDITIONS
 @RANDOM
 @given(seed=SEEDS)
@@ -132,6 +133,7 @@ def test_coercion_of_anything(edition: Edition, seed: int) -> None:
             assert not scalars or coercion is Coercion.SAFE_SCALARS
 
 
+@pytest.mark.slow
 @ALL_EDITIONS
 @RANDOM
 @given(seed=SEEDS)
@@ -156,6 +158,7 @@ def test_nothing_unknown_is_left_after_stripping(edition: Edition, seed: int) ->
         assert all(f"{pointer}/".startswith(gone) for pointer in found)
 
 
+@pytest.mark.slow
 @ALL_EDITIONS
 @RANDOM
 @given(seed=SEEDS)
@@ -180,6 +183,7 @@ def test_defaults_leave_valid_what_is(edition: Edition, seed: int) -> None:
             assert again is result, (more, changes)
 
 
+@pytest.mark.slow
 @ALL_EDITIONS
 @RANDOM
 @given(seed=SEEDS)

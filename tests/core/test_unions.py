@@ -305,6 +305,7 @@ def said(definitions: dict[str, Any]) -> list[bool]:
     return [engine.is_valid(payload) for payload in OBJECTS]
 
 
+@pytest.mark.slow
 def test_what_is_not_tried_accepts_what_the_union_accepts() -> None:
     """Random branches, behind references or not, with neighbours or without."""
     told = 0

@@ -6,9 +6,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from docs.generate.pages import REPOSITORY
 
 
+@pytest.mark.slow
 def test_the_site_builds_without_warnings_and_fetches_nothing(tmp_path: Path) -> None:
     """Broken links and pages that are not in the navigation are warnings."""
     run = subprocess.run(
@@ -18,7 +21,7 @@ def test_the_site_builds_without_warnings_and_fetches_nothing(tmp_path: Path) ->
         capture_output=True,
         text=True,
         check=False,
-        timeout=120,
+        timeout=300,
     )
     assert 0 == run.returncode, run.stderr
 

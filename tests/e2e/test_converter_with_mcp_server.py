@@ -20,7 +20,7 @@ async def list_tools(program: Path, *flags: str) -> list[dict[str, Any]]:
     """Return what the converter is given of the tools of a server, from all pages."""
     server = mcp.StdioServerParameters(command=str(program), args=list(flags))
     tools: list[Any] = []
-    async with mcp.Client(server, read_timeout_seconds=30) as client:
+    async with mcp.Client(server, read_timeout_seconds=300) as client:
         cursor = None
         while True:
             page = await client.list_tools(cursor=cursor)

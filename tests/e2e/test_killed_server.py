@@ -34,17 +34,20 @@ def test_nothing_acknowledged_is_lost_and_nothing_is_half_written(
     acknowledged = [(0, 0)]
 
     def register() -> None:
-        with BlockingClient(running.address) as client:
+        with BlockingClient(running.address, timeout=120) as client:
             for generation in range(1, 1000):
                 try:
-                    done = client.register("s", tools(generation), timeout=5.0)
+                    done = client.register("s", tools(generation), timeout=60.0)
                 except SidecheckError:
                     return
                 acknowledged.append((generation, done.registry_revision))
 
     writer = threading.Thread(target=register)
     writer.start()
-    time.sleep(random.Random(round_).uniform(0.5, 1.5))
+    while len(acknowledged) < 2:
+        assert writer.is_alive()
+        time.sleep(0.01)
+    time.sleep(random.Random(round_).uniform(0, 1))
     running.process.kill()
     running.process.wait()
     writer.join()
@@ -52,7 +55,7 @@ def test_nothing_acknowledged_is_lost_and_nothing_is_half_written(
 
     again = RunningServer(tmp_path, "--registry", database)
     try:
-        with BlockingClient(again.address) as client:
+        with BlockingClient(again.address, timeout=120) as client:
             revision = client.info().registry_revision
             found = [json.loads(tool.json) for tool in client.list("s")]
     finally:

@@ -82,7 +82,7 @@ async def call(smoke: list[str], server: RunningServer) -> tuple[int | None, str
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
     )
-    output, messages = await asyncio.wait_for(process.communicate(), timeout=30)
+    output, messages = await asyncio.wait_for(process.communicate(), timeout=300)
     return process.returncode, output.decode(), messages.decode()
 
 

@@ -20,10 +20,10 @@ from google.protobuf.message import DecodeError, Message
 from google.protobuf.message_factory import GetMessageClass
 from google.rpc.status_pb2 import Status
 from sidecheck.v1 import conversion_service_pb2 as v1
-from sidecheck_server.core.convert.apis import APIS
-from sidecheck_server.core.convert.plan import Plan, plan_to_json
-from sidecheck_server.core.convert.tools import form_of
-from sidecheck_server.core.convert.words import ConversionOptions, Mode, ModelApi
+from sidecheck_server.core.convert.mapping import ToolMapping, mapping_to_json
+from sidecheck_server.core.convert.providers import PROVIDERS
+from sidecheck_server.core.convert.tool_conversion import convert_definition
+from sidecheck_server.core.convert.types import ConversionOptions, Mode, ModelApi
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.tools.definitions import read_tool
 
@@ -133,10 +133,12 @@ class ConversionWriter:
             tool = read_tool(text, (), _LIMITS)
             name, digest = tool.name, tool.digest
             options = ConversionOptions(mode, assume_closed=True)
-            guide = form_of(tool, APIS[api], options, _LIMITS).guide
+            guide = convert_definition(tool, PROVIDERS[api], options, _LIMITS).decoder
         except Exception:  # noqa: BLE001  (the server says what is wrong with the tool)
             pass
-        return plan_to_json(Plan(api, _NAMED, "", name, digest, mode is Mode.STRICT, guide))
+        return mapping_to_json(
+            ToolMapping(api, _NAMED, "", name, digest, mode is Mode.STRICT, guide)
+        )
 
 
 def examine_conversion(caller: Caller, exchange: Exchange, outcome: Outcome) -> Iterator[Finding]:

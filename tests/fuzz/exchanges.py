@@ -17,8 +17,8 @@ from fuzz.rpcs import rpc_named
 
 __all__ = ["Caller", "Ending", "Exchange", "Outcome", "read_exchanges", "write_exchanges"]
 
-DEADLINE = 60.0
-"""How long a call may take, in seconds; compiling and judging may take 20 each."""
+DEADLINE = 300.0
+"""How long a call may take, in seconds; compiling and judging may take 120 each."""
 
 _OPEN_SECONDS = 0.05
 """How long a stream stays open that the caller does not end in order."""

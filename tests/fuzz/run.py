@@ -18,7 +18,7 @@ from fuzz.mutation import spoilt
 from fuzz.properties import Finding, examine_outcome
 from fuzz.questions import SERVICE
 from fuzz.returning import NORMALIZE, PROJECT, examine_returned
-from fuzz.rpcs import RPCS, Rpc, rpc_named
+from fuzz.rpcs import RPCS, Rpc, reachable_fields, rpc_named
 from fuzz.sources import INFER, examine_inferred
 from fuzz.texts import marks_in
 from fuzz.watched import WatchedServer, unexpected
@@ -27,6 +27,7 @@ from sidecheck.v1.registry_service_pb2 import RegisterToolsResponse
 
 __all__ = ["Run", "Tally"]
 
+_FIELDS = frozenset().union(*(reachable_fields(rpc.request) for rpc in RPCS))
 _AT_ONCE = 4
 _ROUNDS_BETWEEN_LOOKS = 25
 _REMEMBERED = 1000
@@ -47,6 +48,19 @@ class Tally:
     #: Memory of the server and of its workers in megabytes, at each look.
     memory: list[tuple[float, float]] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
+
+    def missing_methods(self) -> set[str]:
+        """Return the methods that have answered no call, as ``Service/Method``."""
+        answered = {method for method, code in self.calls if code in {"OK", "CANCELLED"}}
+        return {rpc.path.rpartition(".")[2] for rpc in RPCS} - answered
+
+    def missing_fields(self) -> set[str]:
+        """Return the full names of the fields of requests that were never sent."""
+        return set(_FIELDS) - self.fields
+
+    def is_complete(self) -> bool:
+        """Return whether every method has answered and every field was sent."""
+        return not self.missing_methods() and not self.missing_fields()
 
     def growth(self) -> float:
         """Return by how many megabytes the server grew after the first third of the run."""
@@ -85,12 +99,27 @@ class Run:
         """End the calls."""
         self._caller.close()
 
-    def go(self, seconds: float, *, most_findings: int = 3, least_rounds: int = 0) -> None:
-        """Make exchanges for so many seconds, or until there are so many findings."""
+    def go(
+        self,
+        seconds: float,
+        *,
+        most_findings: int = 3,
+        least_rounds: int = 0,
+        most_rounds: int = 0,
+    ) -> None:
+        """Make exchanges for so many seconds, or until there are so many findings.
+
+        At least *least_rounds* rounds of them, however long these take; and up to
+        *most_rounds*, until every method has answered and every field was sent.
+        """
         end = time.monotonic() + seconds
         rounds = 0
         with ThreadPoolExecutor(_AT_ONCE) as pool:
-            while time.monotonic() < end or rounds < least_rounds:
+            while (
+                time.monotonic() < end
+                or rounds < least_rounds
+                or (rounds < most_rounds and not self.tally.is_complete())
+            ):
                 exchanges = [self._next() for _ in range(_AT_ONCE)]
                 self._recent.extend(exchanges)
                 for findings in pool.map(self.examine, exchanges):

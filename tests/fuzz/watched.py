@@ -25,8 +25,8 @@ class WatchedServer(RunningServer):
     def __init__(self, folder: Path) -> None:
         super().__init__(
             folder,
-            SIDECHECK_LIMITS__COMPILE_SECONDS="20",
-            SIDECHECK_LIMITS__VALIDATION_SECONDS="20",
+            SIDECHECK_LIMITS__COMPILE_SECONDS="120",
+            SIDECHECK_LIMITS__VALIDATION_SECONDS="120",
             SIDECHECK_INLINE_SCHEMAS="300",
             SIDECHECK_REGISTERED_SCHEMAS="300",
             SIDECHECK_REGISTRY=str(folder / "tools.db"),

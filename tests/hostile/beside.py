@@ -50,7 +50,7 @@ def calls_beside(siege: Siege, case: Case | None, seconds: float) -> Latencies:
     assert bystander.stdout is not None
     assert bystander.stdout.readline() == "ready\n"
     made = _attack(siege, attacks, bystander.poll) if attacks else 0
-    said, _ = bystander.communicate(timeout=seconds + 120)
+    said, _ = bystander.communicate(timeout=seconds + 600)
     latencies = json.loads(said)
     cuts = statistics.quantiles(latencies, n=100, method="inclusive")
     return Latencies(len(latencies), cuts[49], cuts[98], max(latencies), made)

@@ -55,9 +55,9 @@ class Case:
         return f"{self.family}: {self.name}"
 
     @property
-    def is_many(self) -> bool:
-        """Whether it asks for many judgements at once."""
-        return not self.asks.keys().isdisjoint(("items", "register", "convert", "infer"))
+    def is_killed(self) -> bool:
+        """Whether nothing ends it but that its worker is killed."""
+        return str(self.expect.get("bound", "")).endswith("_seconds")
 
 
 def families() -> list[str]:

@@ -43,7 +43,7 @@ class Siege:
     so that it costs the next question nothing.
     """
 
-    def __init__(self, folder: Path, *, patience: float = 15.0, **settings: str) -> None:
+    def __init__(self, folder: Path, *, patience: float = 300.0, **settings: str) -> None:
         self._folder = folder
         self._patience = patience
         self._settings = settings
@@ -65,7 +65,7 @@ class Siege:
             **self._settings,
         )
         self._channel = grpc.insecure_channel(self.server.address, options=_ANY_SIZE)
-        grpc.channel_ready_future(self._channel).result(timeout=10)
+        grpc.channel_ready_future(self._channel).result(timeout=180)
         self.weight.put_on_scales(self.server.process.pid)
 
     def ask(self, question: Question) -> Answer:

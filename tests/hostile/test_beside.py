@@ -8,8 +8,9 @@ from hostile.cases import CASES, Case
 from hostile.resilience import Siege
 
 SECONDS = 2.0
-# The goal is 50 ms; the machine may do other work. `python -m hostile --beside` tells more.
-SLOWEST_MS = 500.0
+# The goal is 50 ms, which `python -m hostile --beside` measures. Here the machine may do much
+# other work; an attack that is not bounded holds a server for minutes.
+SLOWEST_MS = 10_000.0
 
 # Of each family the one that holds a naive server the longest.
 WORST = {

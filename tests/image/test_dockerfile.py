@@ -118,3 +118,18 @@ def test_compose_runs_the_image_read_only_on_its_volumes() -> None:
 
 def _pins(lock: str) -> list[tuple[str, str]]:
     return re.findall(r"^([^\s=]+)==(\S+)", (REPOSITORY / lock).read_text(), re.MULTILINE)
+
+
+def test_the_memory_limit_of_compose_holds_what_the_settings_allow() -> None:
+    """The workers at their limit, the server, and its cache of inline schemas."""
+    composed: Any = yaml.safe_load((REPOSITORY / "deploy" / "compose.yaml").read_text())
+    limit = re.fullmatch(r"(\d+)m", composed["services"]["sidecheck"]["mem_limit"])
+    settings = Settings()
+    needed = (
+        settings.workers * settings.limits.worker_bytes
+        + (92 << 20)
+        + settings.inline_schemas * 10_000
+    )
+
+    assert limit is not None
+    assert needed < int(limit[1]) << 20

@@ -6,6 +6,7 @@ they differ in each run.
 
 import os
 
+import pytest
 from hypothesis import HealthCheck, given, note, settings
 from inference.random_sources import sources
 from inference.routes import infer_live, infer_text
@@ -14,6 +15,7 @@ DEFAULT_TEXTS = 800
 TEXTS = int(os.environ.get("SIDECHECK_INFERENCE_TEXTS", DEFAULT_TEXTS))
 
 
+@pytest.mark.slow
 @settings(
     max_examples=TEXTS,
     derandomize=TEXTS == DEFAULT_TEXTS,

@@ -1,9 +1,9 @@
-"""The form of a tool around its schema, for each API.
+"""Shape of a tool around its schema, for each API.
 
 Sources: the published packages openai 3.54 (types/chat/chat_completion_function_tool,
 types/responses/function_tool), anthropic 2.12 (types/tool_param), google-genai 3.4
 (types.FunctionDeclaration), botocore 1.44 (bedrock-runtime: ToolSpecification), mistralai
-3.7 (models/function) and ollama 0.6 (types.Tool); names as the providers' references say.
+3.7 (models/function) and ollama 0.6 (types.Tool); names by the providers' references.
 """
 
 import re
@@ -11,53 +11,53 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["ENVELOPES", "Envelope", "Opened"]
+__all__ = ["ENVELOPES", "Contents", "Envelope"]
 
 
 @dataclass(frozen=True, slots=True)
 class Envelope:
-    """Where the API has the name, the description and the schema of a tool."""
+    """Location of the name, the description and the schema of a tool."""
 
-    #: From the tool to the object that has its name.
-    way: tuple[str, ...]
+    #: Path from the tool to the object that has its name.
+    path: tuple[str, ...]
     name: re.Pattern[str]
-    #: From there to the schema.
+    #: Path from there to the schema.
     schema: tuple[str, ...]
-    #: Members that the object beside name and schema may have.
+    #: Other properties that the object may have.
     others: frozenset[str]
-    #: What stands beside the object, exactly.
+    #: Exact properties beside the object.
     beside: tuple[tuple[str, str], ...] = ()
-    #: Whether the API has a field that asks for strictness.
+    #: Whether the API has a strict mode.
     has_strict: bool = True
-    #: Whether that field has to be there.
+    #: Whether `strict` is required.
     strict_explicit: bool = False
-    #: Whether a tool that takes nothing has no schema.
+    #: Whether a tool without arguments has no schema.
     without_schema: bool = False
 
-    def open(self, tool: Any) -> "Opened":
-        """Return what is in *tool*."""
+    def open(self, tool: Any) -> "Contents":
+        """Return the contents of *tool*."""
         faults: list[str] = []
         inner = tool
-        for step in self.way:
+        for step in self.path:
             rest = {key: value for key, value in inner.items() if key != step}
             if rest != dict(self.beside):
-                faults.append(f"beside {step!r} stands {rest}, not {dict(self.beside)}")
+                faults.append(f"beside {step!r} is {rest}, not {dict(self.beside)}")
             inner = inner.get(step)
             if not isinstance(inner, dict):
-                return Opened([*faults, f"{step!r} is not an object"], {}, None)
-        if not self.way and not isinstance(inner, dict):
-            return Opened(["the tool is not an object"], {}, None)
+                return Contents([*faults, f"{step!r} is not an object"], {}, None)
+        if not self.path and not isinstance(inner, dict):
+            return Contents(["the tool is not an object"], {}, None)
         unknown = inner.keys() - {"name", self.schema[0], *self.others}
-        faults += [f"unknown member {name!r}" for name in sorted(unknown)]
+        faults += [f"unknown property {name!r}" for name in sorted(unknown)]
         schema: Any = inner
         for step in self.schema:
             schema = schema.get(step) if isinstance(schema, dict) else None
-        return Opened(faults, inner, schema)
+        return Contents(faults, inner, schema)
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
-    """A tool out of its envelope."""
+class Contents:
+    """Contents of a tool."""
 
     faults: list[str]
     #: The object that has the name.
@@ -65,7 +65,7 @@ class Opened:
     schema: Any
 
     def check(self, envelope: Envelope, *, strict: bool) -> Iterator[str]:
-        """Yield what is wrong around the schema."""
+        """Yield the faults around the schema."""
         yield from self.faults
         for rule in _RULES:
             yield from rule(self.inner, envelope, strict)
@@ -80,17 +80,17 @@ def _name(inner: dict[str, Any], envelope: Envelope, _: bool) -> Iterator[str]:
 def _description(inner: dict[str, Any], _: Envelope, __: bool) -> Iterator[str]:
     description = inner.get("description", "-")
     if not isinstance(description, str) or not description:
-        # Bedrock demands at least one character; OpenAI's Chat Completions no null.
+        # Bedrock requires at least one character; OpenAI's Chat Completions rejects null.
         yield "the description is not a text"
 
 
 def _strict(inner: dict[str, Any], envelope: Envelope, strict: bool) -> Iterator[str]:
-    said = inner.get("strict")
-    if envelope.strict_explicit and not isinstance(said, bool):
-        # OpenAI's Responses tries strictness where the field is missing.
-        yield "strict is not said"
-    if envelope.has_strict and bool(said) is not strict:
-        yield f"strict is {said!r}"
+    requested = inner.get("strict")
+    if envelope.strict_explicit and not isinstance(requested, bool):
+        # OpenAI's Responses uses strict mode where it can if the field is missing.
+        yield "strict is missing"
+    if envelope.has_strict and bool(requested) is not strict:
+        yield f"strict is {requested!r}"
 
 
 _RULES: tuple[Callable[[dict[str, Any], Envelope, bool], Iterator[str]], ...] = (
@@ -155,7 +155,7 @@ ENVELOPES = {
     ),
     "ollama": Envelope(
         ("function",),
-        # No rule is published; nothing else is known to be sent back untouched.
+        # No rule is published; only such names are known to be returned unchanged.
         re.compile(r"[^\s]+"),
         ("parameters",),
         frozenset({"description"}),

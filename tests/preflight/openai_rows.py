@@ -1,14 +1,14 @@
-"""Schemas that OpenAI takes, each beside one that breaks a rule."""
+"""Schemas that OpenAI accepts, each with one that violates a rule."""
 
 from typing import Any
 
-from preflight.making import TEXT, closed, having, listed, nested
+from preflight.tools import TEXT, closed, having, listed, nested
 
 __all__ = ["ROWS"]
 
 _RECURSIVE = closed(next={"anyOf": [{"$ref": "#"}, {"type": "null"}]})
 
-# API, strict, a schema that passes, one that breaks a rule, and what is said of it.
+# API, strict, a schema that passes, one that breaks a rule, and the fault.
 ROWS: list[tuple[str, bool, Any, Any, str]] = [
     ("openai-chat", False, having(), {"type": "object"}, "object schema missing properties"),
     ("openai-chat", False, having(), {"properties": {}}, "schema must have type"),
@@ -33,9 +33,9 @@ ROWS: list[tuple[str, bool, Any, Any, str]] = [
         False,
         having(type=TEXT),
         having(type="object"),
-        "it breaks its meta-schema",
+        "it is invalid against its meta-schema",
     ),
-    ("openai-chat", False, having(required=TEXT), having(a={"required": True}), "it breaks its"),
+    ("openai-chat", False, having(required=TEXT), having(a={"required": True}), "it is invalid"),
     (
         "openai-chat",
         False,
@@ -55,31 +55,31 @@ ROWS: list[tuple[str, bool, Any, Any, str]] = [
         False,
         {**having(a={"$ref": "#/$defs/a~1b"}), "$defs": {"a/b": TEXT}},
         having(a={"$ref": "#/$defs/a"}),
-        "/properties/a: '#/$defs/a' leads nowhere",
+        "/properties/a: '#/$defs/a' is unresolved",
     ),
     (
         "mistral",
         False,
         having(a={"$ref": "#"}),
         having(a={"$ref": "http://x"}),
-        "/properties/a: 'http://x' leads nowhere",
+        "/properties/a: 'http://x' is unresolved",
     ),
-    # Data are no schemas.
+    # Data are not schemas.
     (
         "openai-chat",
         True,
         closed(a={"const": {"default": 1, "$ref": "x"}}),
         closed(a={"default": 1, "type": "string"}),
-        "/properties/a: 'default' is not taken",
+        "/properties/a: 'default' is not supported",
     ),
     (
         "openai-chat",
         True,
         closed(minLength=TEXT),
         closed(a={**TEXT, "minLength": 1}),
-        "/properties/a: 'minLength' is not taken",
+        "/properties/a: 'minLength' is not supported",
     ),
-    ("openai-chat", True, closed(a={"anyOf": [TEXT]}), closed(a={}), "/properties/a: does not say"),
+    ("openai-chat", True, closed(a={"anyOf": [TEXT]}), closed(a={}), "/properties/a: has no type"),
     ("openai-chat", True, closed(a=TEXT), closed(a=True), "/properties/a: is true or false"),
     ("openai-chat", True, closed(), having(), "/: is not closed"),
     (

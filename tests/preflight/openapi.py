@@ -1,17 +1,17 @@
-"""Gemini's ``Schema``, a form of OpenAPI 3.0's, as the JSON Schema that means the same."""
+"""Translation of Gemini's ``Schema``, a variant of OpenAPI 3.0's, to JSON Schema."""
 
 from typing import Any
 
-__all__ = ["as_json_schema"]
+__all__ = ["to_json_schema"]
 
-_APART = {"type", "nullable", "properties", "items", "anyOf", "enum"}
+_TRANSLATED = {"type", "nullable", "properties", "items", "anyOf", "enum"}
 
 
-def as_json_schema(schema: Any) -> Any:
-    """Return the JSON Schema 2020-12 that means what *schema* means."""
+def to_json_schema(schema: Any) -> Any:
+    """Return the JSON Schema 2020-12 that is equivalent to *schema*."""
     if not isinstance(schema, dict):
         return schema
-    written = {key: value for key, value in schema.items() if key not in _APART}
+    written = {key: value for key, value in schema.items() if key not in _TRANSLATED}
     nullable = schema.get("nullable") is True
     if isinstance(schema.get("type"), str):
         name = schema["type"].lower()
@@ -19,11 +19,11 @@ def as_json_schema(schema: Any) -> Any:
     if "enum" in schema:
         written["enum"] = [*schema["enum"], *([None] if nullable else [])]
     if isinstance(schema.get("properties"), dict):
-        members = schema["properties"].items()
-        written["properties"] = {name: as_json_schema(each) for name, each in members}
+        properties = schema["properties"].items()
+        written["properties"] = {name: to_json_schema(each) for name, each in properties}
     if "items" in schema:
-        written["items"] = as_json_schema(schema["items"])
+        written["items"] = to_json_schema(schema["items"])
     if isinstance(schema.get("anyOf"), list):
-        branches = [as_json_schema(each) for each in schema["anyOf"]]
+        branches = [to_json_schema(each) for each in schema["anyOf"]]
         written["anyOf"] = [*branches, *([{"type": "null"}] if nullable else [])]
     return written

@@ -1,22 +1,22 @@
-"""Schemas that the APIs beside OpenAI's take, each beside one that breaks a rule."""
+"""Schemas that other APIs accept, each with one that violates a rule."""
 
 from typing import Any
 
-from preflight.making import TEXT, closed, having, listed
+from preflight.tools import TEXT, closed, having, listed
 
 __all__ = ["LETTERS", "ROWS", "capital"]
 
 LETTERS = {"type": "STRING"}
 
 
-def capital(**members: Any) -> dict[str, Any]:
-    """Return the schema of an object with *members*, for Gemini."""
-    return {"type": "OBJECT", "properties": members}
+def capital(**properties: Any) -> dict[str, Any]:
+    """Return the schema of an object with *properties*, for Gemini."""
+    return {"type": "OBJECT", "properties": properties}
 
 
 _TREE = {**having(next={"$ref": "#"}), "additionalProperties": False}
 
-# API, strict, a schema that passes, one that breaks a rule, and what is said of it.
+# API, strict, a schema that passes, one that breaks a rule, and the fault.
 ROWS: list[tuple[str, bool, Any, Any, str]] = [
     ("anthropic", False, having(), {**having(), "anyOf": [{}]}, "'anyOf' at the top level"),
     (
@@ -39,10 +39,10 @@ ROWS: list[tuple[str, bool, Any, Any, str]] = [
         True,
         closed(a={"type": "integer"}),
         closed(a={"type": "integer", "minimum": 1}),
-        "/properties/a: 'minimum' is not taken",
+        "/properties/a: 'minimum' is not supported",
     ),
-    ("anthropic", True, closed(a=TEXT), _TREE, "it comes back to itself"),
-    ("bedrock", True, closed(a=TEXT), _TREE, "it comes back to itself"),
+    ("anthropic", True, closed(a=TEXT), _TREE, "it is recursive"),
+    ("bedrock", True, closed(a=TEXT), _TREE, "it is recursive"),
     ("bedrock", False, having(), {**having(), "$defs": {}}, "'$defs' at the top level"),
     ("bedrock", False, having(a=TEXT), having(**{"a b": TEXT}), "/: the name 'a b' is not"),
     ("mistral", True, {**having(a=TEXT), "additionalProperties": False}, having(), "/: is not"),
@@ -53,7 +53,7 @@ ROWS: list[tuple[str, bool, Any, Any, str]] = [
         False,
         capital(a={**LETTERS, "nullable": True}),
         capital(a={**LETTERS, "const": "a"}),
-        "/properties/a: 'const' is not taken",
+        "/properties/a: 'const' is not supported",
     ),
     (
         "gemini",
@@ -97,7 +97,7 @@ ROWS: list[tuple[str, bool, Any, Any, str]] = [
         capital(**{"a-b": LETTERS}),
         "/: the name 'a-b' is not",
     ),
-    ("gemini", False, capital(a=LETTERS), capital(a={}), "/properties/a: does not say its type"),
+    ("gemini", False, capital(a=LETTERS), capital(a={}), "/properties/a: has no type"),
     (
         "gemini",
         False,
@@ -110,7 +110,7 @@ ROWS: list[tuple[str, bool, Any, Any, str]] = [
         False,
         having(a={"prefixItems": [TEXT]}),
         {**having(), "$schema": "https://json-schema.org/draft/2020-12/schema"},
-        "/: '$schema' is not taken",
+        "/: '$schema' is not supported",
     ),
     (
         "gemini-json",
@@ -125,7 +125,7 @@ ROWS: list[tuple[str, bool, Any, Any, str]] = [
         _TREE,
         having(a={"$ref": "#/$defs/b"})
         | {"$defs": {"b": {**having(c={"$ref": "#/$defs/b"}), "required": ["c"]}}},
-        "it comes back to itself",
+        "it is recursive",
     ),
     ("ollama", False, having(), {**having(), "description": "x"}, "'description' at the top level"),
     (
@@ -133,7 +133,7 @@ ROWS: list[tuple[str, bool, Any, Any, str]] = [
         False,
         having(a={"anyOf": [TEXT]}),
         having(a={"oneOf": [TEXT]}),
-        "/properties/a: 'oneOf' is not taken",
+        "/properties/a: 'oneOf' is not supported",
     ),
     (
         "ollama",

@@ -1,4 +1,4 @@
-"""Every place in a schema where a subschema stands, and none where data do."""
+"""All subschemas of a schema, without data such as the value of ``default``."""
 
 import re
 from collections.abc import Iterator
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote
 
-__all__ = ["Place", "leads_to", "places", "types_of"]
+__all__ = ["Place", "places", "resolve", "types_of"]
 
 _BY_NAME = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas")
 _LISTS = ("allOf", "anyOf", "oneOf", "prefixItems")
@@ -18,16 +18,16 @@ _SINGLE = (
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A subschema and where it stands."""
+    """Subschema and its location."""
 
-    #: A JSON Pointer from the root of the schema.
+    #: Location, as a JSON Pointer from the root of the schema.
     pointer: str
     schema: Any
-    #: The keyword that holds it; "" for the root.
+    #: The keyword that contains it; "" for the root.
     under: str
 
     def keywords(self) -> dict[str, Any]:
-        """Return its keywords; none if it is true or false."""
+        """Return its keywords, or none if it is a boolean."""
         return self.schema if isinstance(self.schema, dict) else {}
 
 
@@ -53,11 +53,11 @@ def _below(place: Place) -> Iterator[Place]:
             yield Place(at, value, keyword)
 
 
-def leads_to(root: Any, reference: str) -> Any:
-    """Return what *reference* leads to within *root*.
+def resolve(root: Any, reference: str) -> Any:
+    """Return the target of *reference* within *root*.
 
     Raises:
-        LookupError: it leads nowhere, or elsewhere.
+        LookupError: there is no target in *root*.
     """
     if not reference.startswith("#"):
         raise LookupError(reference)
@@ -74,7 +74,7 @@ def leads_to(root: Any, reference: str) -> Any:
 
 
 def types_of(keywords: dict[str, Any]) -> set[str]:
-    """Return the types that ``type`` names, in small letters."""
+    """Return the types in ``type``, in lower case."""
     types = keywords.get("type", [])
     named = types if isinstance(types, list) else [types]
     return {name.lower() for name in named if isinstance(name, str)}

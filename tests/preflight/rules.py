@@ -1,10 +1,10 @@
-"""The rules for one place in a schema; each yields what is wrong there."""
+"""Rules for one subschema; each yields faults."""
 
 import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from preflight.places import Place, leads_to, types_of
+from preflight.places import Place, resolve, types_of
 from preflight.subsets import Subset
 
 __all__ = ["RULES"]
@@ -15,14 +15,14 @@ _ANNOTATIONS = {"title", "description", "nullable", "default", "example", "$defs
 def _keywords(place: Place, subset: Subset, _: Any) -> Iterator[str]:
     if subset.keywords is not None:
         for keyword in sorted(place.keywords().keys() - subset.keywords):
-            yield f"{keyword!r} is not taken"
+            yield f"{keyword!r} is not supported"
 
 
 def _booleans(place: Place, subset: Subset, _: Any) -> Iterator[str]:
-    # Where additional members may stand, a truth value is no schema of their own.
+    # A boolean is allowed for additionalProperties even where it is not a schema.
     if not isinstance(place.schema, dict) and place.under != "additionalProperties":
         if not isinstance(place.schema, bool):
-            yield "is no schema"
+            yield "is not a schema"
         elif not subset.booleans:
             yield "is true or false"
 
@@ -33,9 +33,9 @@ def _types(place: Place, subset: Subset, _: Any) -> Iterator[str]:
         yield "has several types"
     if subset.capitals and isinstance(types, str) and types != types.upper():
         yield f"the type {types!r} is not in capitals"
-    said = place.keywords().keys() & {"type", "anyOf", "enum", "const", "$ref"}
-    if subset.typed and isinstance(place.schema, dict) and not said:
-        yield "does not say its type"
+    typing = place.keywords().keys() & {"type", "anyOf", "enum", "const", "$ref"}
+    if subset.typed and isinstance(place.schema, dict) and not typing:
+        yield "has no type"
 
 
 def _arrays(place: Place, subset: Subset, _: Any) -> Iterator[str]:
@@ -64,7 +64,7 @@ def _objects(place: Place, subset: Subset, _: Any) -> Iterator[str]:
     keywords = place.keywords()
     if "object" not in types_of(keywords):
         if subset.capitals and keywords.keys() & {"required", "properties"}:
-            yield "has members and is no object"
+            yield "has properties and is not an object"
         return
     if subset.closed and keywords.get("additionalProperties") is not False:
         yield "is not closed"
@@ -98,9 +98,9 @@ def _choices(place: Place, subset: Subset, root: Any) -> Iterator[str]:
 
 
 def _first(branch: Any, root: Any) -> str:
-    """Return the first member of *branch*, with its only value if it has but one."""
+    """Return the first property of *branch*, with its value if it can have only one."""
     if isinstance(branch, dict) and isinstance(branch.get("$ref"), str):
-        branch = leads_to(root, branch["$ref"])
+        branch = resolve(root, branch["$ref"])
     declared = branch.get("properties") if isinstance(branch, dict) else None
     if not declared:
         return ""
@@ -133,14 +133,14 @@ def _references(place: Place, subset: Subset, root: Any) -> Iterator[str]:
     if "$ref" not in keywords:
         return
     if subset.references == "none":
-        yield "$ref is not taken"
+        yield "$ref is not supported"
     beside = {name for name in keywords if name != "$ref" and not name.startswith("$")}
     if subset.references == "alone" and beside:
         yield f"$ref cannot have keywords {sorted(beside)}"
     try:
-        leads_to(root, keywords["$ref"])
+        resolve(root, keywords["$ref"])
     except (LookupError, AttributeError):
-        yield f"{keywords['$ref']!r} leads nowhere"
+        yield f"{keywords['$ref']!r} is unresolved"
 
 
 RULES: tuple[Callable[[Place, Subset, Any], Iterator[str]], ...] = (

@@ -1,16 +1,16 @@
-"""How large a schema is, and whether it comes back to itself."""
+"""Size of a schema, and whether it is recursive."""
 
 from collections.abc import Iterator
 from typing import Any
 
-from preflight.places import leads_to, places, types_of
+from preflight.places import places, resolve, types_of
 from preflight.subsets import Sizes, Subset
 
-__all__ = ["beyond", "depth_of", "optional_and_unions", "recursion_faults"]
+__all__ = ["depth_of", "excess", "optional_and_unions", "recursion_faults"]
 
 
-def beyond(root: Any, sizes: Sizes) -> Iterator[str]:
-    """Yield which of *sizes* the schema *root* goes beyond."""
+def excess(root: Any, sizes: Sizes) -> Iterator[str]:
+    """Yield the *sizes* that the schema *root* exceeds."""
     properties = text = enum_values = 0
     for place in places(root):
         keywords = place.keywords()
@@ -24,27 +24,27 @@ def beyond(root: Any, sizes: Sizes) -> Iterator[str]:
         texts = [value for value in values if isinstance(value, str)]
         if len(texts) > 250 and sum(map(len, texts)) > sizes.enum_text:
             yield f"an enum has more than {sizes.enum_text:,} characters"
-    for what, found, most in (
+    for noun, found, maximum in (
         ("properties", properties, sizes.properties),
         ("characters of names and values", text, sizes.text),
         ("values of enums", enum_values, sizes.enum_values),
         ("levels", depth_of(root), sizes.depth),
     ):
-        if found > most:
-            yield f"{found:,} {what}, more than {most:,}"
+        if found > maximum:
+            yield f"{found:,} {noun}, more than {maximum:,}"
 
 
 def depth_of(root: Any) -> int:
-    """Return how many objects and arrays are on the longest way down, each once on a way."""
+    """Return the number of objects and arrays on the longest path down without repetition."""
 
-    def deepest(schema: Any, way: tuple[int, ...]) -> int:
-        if not isinstance(schema, dict) or id(schema) in way or len(way) > 200:
+    def deepest(schema: Any, path: tuple[int, ...]) -> int:
+        if not isinstance(schema, dict) or id(schema) in path or len(path) > 200:
             return 0
         here = int(bool(types_of(schema) & {"object", "array"}))
         below = [value for each in _one_down(schema) for value in each]
         if isinstance(schema.get("$ref"), str):
-            below.append(leads_to(root, schema["$ref"]))
-        return here + max((deepest(each, (*way, id(schema))) for each in below), default=0)
+            below.append(resolve(root, schema["$ref"]))
+        return here + max((deepest(each, (*path, id(schema))) for each in below), default=0)
 
     return deepest(root, ())
 
@@ -58,39 +58,41 @@ def _one_down(schema: dict[str, Any]) -> Iterator[list[Any]]:
 
 
 def recursion_faults(root: Any, subset: Subset) -> Iterator[str]:
-    """Yield where *root* comes back to itself though it may not."""
+    """Yield a fault if *root* is recursive where it may not be."""
     if subset.recursion == "any":
         return
     seen: set[tuple[int, bool]] = set()
 
-    def loops(schema: Any, way: tuple[int, ...], optional: tuple[bool, ...]) -> bool:
-        """Return whether a loop is met that goes through no optional member."""
+    def loops(schema: Any, path: tuple[int, ...], optional: tuple[bool, ...]) -> bool:
+        """Return whether there is a cycle without an optional property."""
         if not isinstance(schema, dict):
             return False
-        if id(schema) in way:
-            passed = optional[way.index(id(schema)) :]
+        if id(schema) in path:
+            passed = optional[path.index(id(schema)) :]
             return subset.recursion == "none" or not any(passed)
         if (id(schema), any(optional)) in seen:
             return False
-        way = (*way, id(schema))
+        path = (*path, id(schema))
         required = schema.get("required", [])
         down = [(each, False) for group in _one_down(schema) for each in group]
-        members = schema.get("properties", {})
-        down = [pair for pair in down if not any(pair[0] is each for each in members.values())]
-        down += [(each, name not in required) for name, each in members.items()]
+        properties_below = schema.get("properties", {})
+        down = [
+            pair for pair in down if not any(pair[0] is each for each in properties_below.values())
+        ]
+        down += [(each, name not in required) for name, each in properties_below.items()]
         if isinstance(schema.get("$ref"), str):
-            down.append((leads_to(root, schema["$ref"]), False))
-        found = any(loops(each, way, (*optional, free)) for each, free in down)
+            down.append((resolve(root, schema["$ref"]), False))
+        found = any(loops(each, path, (*optional, free)) for each, free in down)
         if not found:
             seen.add((id(schema), any(optional)))
         return found
 
     if loops(root, (), ()):
-        yield "it comes back to itself"
+        yield "it is recursive"
 
 
 def optional_and_unions(root: Any) -> tuple[int, int]:
-    """Return how many members are optional, and how many have a union for a type."""
+    """Return how many properties are optional, and how many have a union for a type."""
     optional = unions = 0
     for place in places(root):
         declared = place.keywords().get("properties", {})

@@ -1,8 +1,8 @@
-"""What each API takes of JSON Schema, as its documentation and its refusals say.
+"""Subset of JSON Schema that each API supports, by its documents and errors.
 
 Sources, as read between 2026-02 and 2026-11: OpenAI's guide to structured outputs and its
-OpenAPI description; Anthropic's guide to structured outputs and the refusals of its API;
-the reference of Gemini's ``Schema`` and of ``parametersJsonSchema``, and the refusals of
+OpenAPI description; Anthropic's guide to structured outputs and the errors of its API;
+the reference of Gemini's ``Schema`` and of ``parametersJsonSchema``, and the errors of
 its API; Ollama's ``api.ToolProperty``.
 """
 
@@ -14,7 +14,7 @@ __all__ = ["SUBSETS", "Sizes", "Subset"]
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """How large one schema may be."""
+    """Limits of the size of one schema."""
 
     properties: int = 10**9
     depth: int = 10**9
@@ -25,13 +25,13 @@ class Sizes:
 
 @dataclass(frozen=True, slots=True)
 class Subset:
-    """What may be said."""
+    """Supported schemas."""
 
-    #: None is everything.
+    #: None is all.
     keywords: frozenset[str] | None = None
     not_at_root: frozenset[str] = frozenset({"anyOf", "oneOf", "allOf"})
-    #: All that may stand at the root; None is what may stand elsewhere.
-    at_root: frozenset[str] | None = None
+    #: All keywords that are allowed at the root; None is all that are allowed elsewhere.
+    root_keywords: frozenset[str] | None = None
     properties_at_root: bool = False
     items: bool = False
     booleans: bool = True
@@ -41,17 +41,17 @@ class Subset:
     members: re.Pattern[str] | None = None
     closed: bool = False
     all_required: bool = False
-    #: Whether required members have to be declared beside.
+    #: Whether required properties must be declared.
     required_declared: bool = False
     empty_objects: bool = True
     texts_in_enum: bool = False
-    #: Whether anyOf goes without assertions beside it.
+    #: Whether anyOf may have no assertions beside it.
     lone_any_of: bool = False
     formats: frozenset[str] | None = None
     min_items: frozenset[int] | None = None
     #: "any", "alone" or "none".
     references: str = "any"
-    #: "any", "optional" (only below members that are not required) or "none".
+    #: "any", "optional" (only below properties that are not required) or "none".
     recursion: str = "any"
     regular_patterns: bool = False
     first_keys_differ: bool = False
@@ -136,7 +136,7 @@ _GEMINI_JSON = Subset(
 _OLLAMA = Subset(
     keywords=frozenset({"type", "properties", "required", "items", "enum", "anyOf", "description"}),
     # What else stands at the root vanishes in the server.
-    at_root=frozenset({"type", "properties", "required", "items", "$defs"}),
+    root_keywords=frozenset({"type", "properties", "required", "items", "$defs"}),
     booleans=False,
     references="none",
     recursion="none",
@@ -154,7 +154,7 @@ SUBSETS: dict[tuple[str, bool], Subset] = {
     # The models decide: those of Amazon take three keywords at the root (the guide to
     # tools with Nova), those of Anthropic have rules for members.
     ("bedrock", False): Subset(
-        at_root=frozenset({"type", "properties", "required"}), members=_ANTHROPIC_KEYS
+        root_keywords=frozenset({"type", "properties", "required"}), members=_ANTHROPIC_KEYS
     ),
     ("bedrock", True): _ANTHROPIC_STRICT,
     ("mistral", False): Subset(not_at_root=frozenset()),

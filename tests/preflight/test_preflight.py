@@ -1,4 +1,4 @@
-"""The preflight passes what keeps the rules of an API, and catches what breaks one."""
+"""The preflight accepts valid tools, and reports violations of the rules of each API."""
 
 from typing import Any
 
@@ -6,14 +6,14 @@ import pytest
 from preflight import openai_rows, other_rows
 from preflight.checker import faults, request_faults, schema_of
 from preflight.envelopes import ENVELOPES
-from preflight.making import TEXT, closed, listed, tool_of
 from preflight.other_rows import LETTERS, capital
 from preflight.sizes import depth_of
 from preflight.subsets import SUBSETS
+from preflight.tools import TEXT, closed, listed, tool_of
 
 
 def sound(api: str, *, strict: bool) -> dict[str, Any]:
-    """Return a tool that breaks nothing."""
+    """Return a valid tool."""
     schema = capital(a=LETTERS) if api == "gemini" else closed(a=TEXT)
     if api == "ollama" or (api == "bedrock" and not strict):
         del schema["additionalProperties"]
@@ -21,44 +21,44 @@ def sound(api: str, *, strict: bool) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("api", "strict"), SUBSETS)
-def test_a_sound_tool_passes(api: str, strict: bool) -> None:
+def test_a_valid_tool_passes(api: str, strict: bool) -> None:
     assert [] == faults(api, sound(api, strict=strict), strict=strict)
 
 
-# Around the schema: API, members of the tool that break a rule, and what is said of them.
-AROUND: list[tuple[str, dict[str, Any], str]] = [
+# Around the schema: API, invalid properties of the tool, and the fault.
+ENVELOPE_FAULTS: list[tuple[str, dict[str, Any], str]] = [
     ("openai-chat", {"name": "a.b"}, "the name"),
     ("openai-chat", {"name": "a" * 65}, "the name"),
     ("openai-chat", {"name": "find\n"}, "the name"),
     ("openai-chat", {"description": None}, "the description"),
-    ("openai-chat", {"strict": None}, "strict is not said"),
+    ("openai-chat", {"strict": None}, "strict is missing"),
     ("openai-chat", {"strict": True}, "strict is True"),
-    ("openai-chat", {"type": "function"}, "unknown member 'type'"),
+    ("openai-chat", {"type": "function"}, "unknown property 'type'"),
     ("openai-responses", {"name": "a" * 129}, "the name"),
-    ("openai-responses", {"strict": None}, "strict is not said"),
+    ("openai-responses", {"strict": None}, "strict is missing"),
     ("anthropic", {"name": "a b"}, "the name"),
     ("anthropic", {"strict": True}, "strict is True"),
-    ("anthropic", {"parameters": {}}, "unknown member 'parameters'"),
+    ("anthropic", {"parameters": {}}, "unknown property 'parameters'"),
     ("gemini", {"name": "1a"}, "the name"),
-    ("gemini", {"strict": False}, "unknown member 'strict'"),
+    ("gemini", {"strict": False}, "unknown property 'strict'"),
     ("gemini-json", {"name": "a" * 65}, "the name"),
-    ("gemini-json", {"parameters": {}}, "unknown member 'parameters'"),
+    ("gemini-json", {"parameters": {}}, "unknown property 'parameters'"),
     ("bedrock", {"name": ""}, "the name"),
     ("bedrock", {"name": "a.b"}, "the name"),
     ("bedrock", {"description": ""}, "the description"),
     ("mistral", {"name": "a:b"}, "the name"),
     ("ollama", {"name": ""}, "the name"),
-    ("ollama", {"strict": False}, "unknown member 'strict'"),
+    ("ollama", {"strict": False}, "unknown property 'strict'"),
 ]
 
 
-@pytest.mark.parametrize(("api", "members", "said"), AROUND)
-def test_what_is_wrong_around_a_schema_is_told(
-    api: str, members: dict[str, Any], said: str
+@pytest.mark.parametrize(("api", "properties", "message"), ENVELOPE_FAULTS)
+def test_faults_around_a_schema_are_reported(
+    api: str, properties: dict[str, Any], message: str
 ) -> None:
     schema = capital(a=LETTERS) if api == "gemini" else schema_of(api, sound(api, strict=False))
-    found = faults(api, tool_of(api, schema, members), strict=False)
-    assert [said] == [each[: len(said)] for each in found]
+    found = faults(api, tool_of(api, schema, properties), strict=False)
+    assert [message] == [each[: len(message)] for each in found]
 
 
 @pytest.mark.parametrize(
@@ -73,35 +73,35 @@ def test_what_is_wrong_around_a_schema_is_told(
         ("ollama", "a/b.c"),
     ],
 )
-def test_names_within_the_rule_pass(api: str, name: str) -> None:
+def test_valid_names_pass(api: str, name: str) -> None:
     schema = capital(a=LETTERS) if api == "gemini" else schema_of(api, sound(api, strict=False))
     assert [] == faults(api, tool_of(api, schema, {"name": name}), strict=False)
 
 
 @pytest.mark.parametrize(
-    ("api", "strict", "passes", "breaks", "said"), [*openai_rows.ROWS, *other_rows.ROWS]
+    ("api", "strict", "passes", "breaks", "message"), [*openai_rows.ROWS, *other_rows.ROWS]
 )
-def test_a_schema_passes_and_one_that_breaks_the_rule_is_told(
-    api: str, strict: bool, passes: Any, breaks: Any, said: str
+def test_a_valid_schema_passes_and_a_violation_is_reported(
+    api: str, strict: bool, passes: Any, breaks: Any, message: str
 ) -> None:
     assert [] == faults(api, tool_of(api, passes, strict=strict), strict=strict)
     found = faults(api, tool_of(api, breaks, strict=strict), strict=strict)
-    assert said in [each[: len(said)] for each in found]
+    assert message in [each[: len(message)] for each in found]
 
 
-def test_an_api_without_strictness_is_not_asked_for_it() -> None:
+def test_an_api_without_strict_mode_is_reported() -> None:
     found = faults("ollama", sound("ollama", strict=False), strict=True)
-    assert ["ollama cannot be asked for strictness"] == found
+    assert ["ollama has no strict mode"] == found
 
 
 @pytest.mark.parametrize("api", ["gemini", "gemini-json"])
-def test_a_tool_that_takes_nothing_has_no_schema(api: str) -> None:
+def test_a_tool_without_arguments_has_no_schema(api: str) -> None:
     tool = {"name": "find", "description": "Finds."}
     assert [] == faults(api, tool, strict=False)
     assert None is schema_of(api, tool)
 
 
-def test_a_schema_of_gemini_means_what_openapi_says() -> None:
+def test_a_schema_of_gemini_is_translated() -> None:
     branch = {"anyOf": [{"type": "OBJECT", "properties": {"type": LETTERS}}], "nullable": True}
     kind = {"type": "STRING", "enum": ["x"], "nullable": True, "description": "d"}
     listed = {"type": "ARRAY", "items": {"type": "NUMBER"}}
@@ -129,7 +129,7 @@ def test_a_schema_of_gemini_means_what_openapi_says() -> None:
         ({**closed(a={"$ref": "#/$defs/b"}), "$defs": {"b": closed(c=closed())}}, 3),
     ],
 )
-def test_levels_are_counted_on_the_way_down(schema: Any, levels: int) -> None:
+def test_levels_are_counted_on_the_longest_path(schema: Any, levels: int) -> None:
     assert levels == depth_of(schema)
 
 
@@ -142,8 +142,8 @@ def named(api: str, count: int, schema: Any, *, strict: bool = False) -> list[An
 _MANY = {f"a{index}": TEXT for index in range(24)}
 _UNION = {"type": ["string", "null"]}
 
-# API, tools that fit together, tools that do not, and what is said of them.
-TOGETHER: list[tuple[str, list[Any], list[Any], str]] = [
+# API, tools of a valid request, tools of an invalid one, and the fault.
+REQUESTS: list[tuple[str, list[Any], list[Any], str]] = [
     *(
         (api, [sound(api, strict=False)], 2 * [sound(api, strict=False)], "'find' is the name of 2")
         for api in ENVELOPES
@@ -162,7 +162,7 @@ TOGETHER: list[tuple[str, list[Any], list[Any], str]] = [
         "anthropic",
         named("anthropic", 1, {**closed(**_MANY), "required": []}, strict=True),
         named("anthropic", 2, {**closed(**_MANY), "required": ["a1"]}, strict=True),
-        "46 optional members, more than 24",
+        "46 optional properties, more than 24",
     ),
     (
         "bedrock",
@@ -173,9 +173,9 @@ TOGETHER: list[tuple[str, list[Any], list[Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("api", "fitting", "beyond", "said"), TOGETHER)
-def test_tools_of_one_request_fit_together(
-    api: str, fitting: list[Any], beyond: list[Any], said: str
+@pytest.mark.parametrize(("api", "accepted", "excess", "message"), REQUESTS)
+def test_limits_of_one_request(
+    api: str, accepted: list[Any], excess: list[Any], message: str
 ) -> None:
-    assert [] == request_faults(api, fitting)
-    assert [said] == [each[: len(said)] for each in request_faults(api, beyond)]
+    assert [] == request_faults(api, accepted)
+    assert [message] == [each[: len(message)] for each in request_faults(api, excess)]

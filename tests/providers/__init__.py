@@ -1,14 +1,14 @@
-"""Shapes held against the published types of providers: one module for each vendor.
+"""Checks of JSON shapes against the published types of model providers, a module each.
 
-Each checker raises if its argument, a JSON text, is none that the vendor's own package
-would send; for the meaning of schemas in it no package has a type.
+A checker raises an error if the vendor's own package could not send its argument, a JSON text.
+No package has types for the contents of schemas.
 """
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import TypeAlias
 
-from sidecheck_server.core.convert.words import ModelApi
+from sidecheck_server.core.convert.types import ModelApi
 
 from providers import (
     anthropic_types,
@@ -51,10 +51,10 @@ RESULTS: Mapping[ModelApi, Checker] = MappingProxyType(
 
 
 def validate_tool(api: ModelApi, text: bytes) -> None:
-    """Raise if *text* is no tool of *api* by the types of its vendor."""
+    """Raise if *text* is not a tool of *api* by the types of its vendor."""
     TOOLS[api](text)
 
 
 def validate_result(api: ModelApi, text: bytes) -> None:
-    """Raise if *text* is no answer to a call of *api* by the types of its vendor."""
+    """Raise if *text* is not a result for *api* by the types of its vendor."""
     RESULTS[api](text)

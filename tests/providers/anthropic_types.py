@@ -14,10 +14,10 @@ _RESULT: TypeAdapter[Any] = TypeAdapter(ToolResultBlockParam)
 
 
 def validate_tool(text: bytes) -> None:
-    """Raise if *text* is no element of ``tools``."""
+    """Raise if *text* is not an element of ``tools``."""
     read_exactly(_TOOL, text)
 
 
 def validate_result(text: bytes) -> None:
-    """Raise if *text* is no block ``tool_result``."""
+    """Raise if *text* is not a block ``tool_result``."""
     read_exactly(_RESULT, text)

@@ -13,14 +13,14 @@ __all__ = ["validate_result", "validate_tool"]
 
 
 def validate_tool(text: bytes) -> None:
-    """Raise if *text* is no element of ``toolConfig.tools`` of Converse."""
+    """Raise if *text* is not an element of ``toolConfig.tools`` of Converse."""
     _validate("Tool", text)
 
 
 def validate_result(text: bytes) -> None:
-    """Raise if *text* is no block with a tool result."""
+    """Raise if *text* is not a block with a tool result."""
     value = _validate("ContentBlock", text)
-    assert set(value) == {"toolResult"}, "the block is no tool result"
+    assert set(value) == {"toolResult"}, "the block is not a tool result"
 
 
 @cache

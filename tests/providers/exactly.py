@@ -1,4 +1,4 @@
-"""One strict reading of a JSON text by a type: nothing unknown, and nothing left unread."""
+"""Strict validation of a JSON text against a type, without unknown or lazy parts."""
 
 import json
 from typing import Any
@@ -9,14 +9,14 @@ __all__ = ["read_exactly"]
 
 
 def read_exactly(adapter: TypeAdapter[Any], text: bytes) -> None:
-    """Raise if *text* is none of *adapter*'s type, or has members that the type has not."""
+    """Raise if *text* is not of *adapter*'s type, or has properties that the type does not have."""
     _exhaust(adapter.validate_json(text, extra="forbid"), json.loads(text))
 
 
 def _exhaust(read: Any, given: Any) -> None:
-    """Read the iterables in *read*, what pydantic made of *given*: only then it validates them.
+    """Consume the iterables in *read*, pydantic's result for *given*, which validates them.
 
-    Where a string may stand as well as an iterable, it takes a string for the latter.
+    If a string is allowed beside an iterable, pydantic treats a string as the latter.
     """
     if isinstance(given, dict) and isinstance(read, dict):
         for name, value in given.items():

@@ -11,7 +11,7 @@ def validate_tool(text: bytes) -> None:
 
 
 def validate_result(text: bytes) -> None:
-    """Raise if *text* is no part with a function response."""
+    """Raise if *text* is not a part with a function response."""
     part = Part.model_validate_json(text)
     assert part.function_response is not None, "the part has no function response"
     assert part.function_response.name, "a function response needs a name"

@@ -14,12 +14,12 @@ _RESULT: TypeAdapter[Any] = TypeAdapter(ToolMessage)
 
 
 def validate_tool(text: bytes) -> None:
-    """Raise if *text* is no element of ``tools``."""
+    """Raise if *text* is not an element of ``tools``."""
     read_exactly(_TOOL, text)
 
 
 def validate_result(text: bytes) -> None:
-    """Raise if *text* is no message with the role ``tool``."""
+    """Raise if *text* is not a message with the role ``tool``."""
     read_exactly(_RESULT, text)
     message = ToolMessage.model_validate_json(text)
     for chunk in message.content if isinstance(message.content, list) else []:

@@ -19,7 +19,7 @@ _PROPERTY = {"type", "items", "description", "enum", "anyOf", "properties", "req
 
 
 def validate_tool(text: bytes) -> None:
-    """Raise if *text* is no element of ``tools``, or has what the server would leave out."""
+    """Raise if *text* is not an element of ``tools``, or has what the server would leave out."""
     tool = json.loads(text)
     parameters = tool["function"]["parameters"]
     for schema in parameters.get("properties", {}).values():
@@ -36,7 +36,7 @@ def _hold_schema(schema: Any) -> None:
 
 
 def validate_result(text: bytes) -> None:
-    """Raise if *text* is no message with the role ``tool``."""
+    """Raise if *text* is not a message with the role ``tool``."""
     message = json.loads(text)
     assert message["role"] == "tool", "an answer has the role tool"
     assert isinstance(message.pop("tool_call_id", ""), str), "an id is a string"

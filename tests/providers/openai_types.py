@@ -23,20 +23,20 @@ _RESULT: TypeAdapter[Any] = TypeAdapter(FunctionCallOutput)
 
 
 def validate_chat_tool(text: bytes) -> None:
-    """Raise if *text* is no element of ``tools`` of Chat Completions."""
+    """Raise if *text* is not an element of ``tools`` of Chat Completions."""
     read_exactly(_CHAT_TOOL, text)
 
 
 def validate_chat_result(text: bytes) -> None:
-    """Raise if *text* is no message with the role ``tool``."""
+    """Raise if *text* is not a message with the role ``tool``."""
     read_exactly(_CHAT_RESULT, text)
 
 
 def validate_responses_tool(text: bytes) -> None:
-    """Raise if *text* is no element of ``tools`` of Responses."""
+    """Raise if *text* is not an element of ``tools`` of Responses."""
     read_exactly(_TOOL, text)
 
 
 def validate_responses_result(text: bytes) -> None:
-    """Raise if *text* is no item ``function_call_output``."""
+    """Raise if *text* is not an item ``function_call_output``."""
     read_exactly(_RESULT, text)

@@ -1,7 +1,7 @@
-"""The checkers themselves: each refuses what the types of its vendor do not allow."""
+"""The checkers reject what the types of their vendors do not allow."""
 
 import pytest
-from sidecheck_server.core.convert.words import ModelApi
+from sidecheck_server.core.convert.types import ModelApi
 
 from providers import validate_result, validate_tool
 
@@ -87,18 +87,18 @@ BAD_RESULTS = {
 }
 
 
-def _each(bad: dict[ModelApi, tuple[bytes, ...]]) -> list[tuple[ModelApi, bytes]]:
+def _cases(bad: dict[ModelApi, tuple[bytes, ...]]) -> list[tuple[ModelApi, bytes]]:
     assert list(bad) == list(ModelApi)
     return [(key, text) for key, texts in bad.items() for text in texts]
 
 
-@pytest.mark.parametrize(("key", "text"), _each(BAD_TOOLS))
-def test_what_is_no_tool_is_refused(key: ModelApi, text: bytes) -> None:
+@pytest.mark.parametrize(("key", "text"), _cases(BAD_TOOLS))
+def test_an_invalid_tool_is_rejected(key: ModelApi, text: bytes) -> None:
     with pytest.raises((ValueError, AssertionError, KeyError)):
         validate_tool(key, text)
 
 
-@pytest.mark.parametrize(("key", "text"), _each(BAD_RESULTS))
-def test_what_is_no_answer_is_refused(key: ModelApi, text: bytes) -> None:
+@pytest.mark.parametrize(("key", "text"), _cases(BAD_RESULTS))
+def test_an_invalid_result_is_rejected(key: ModelApi, text: bytes) -> None:
     with pytest.raises((ValueError, AssertionError, KeyError)):
         validate_result(key, text)

@@ -6,6 +6,7 @@ import tracemalloc
 from contextlib import closing
 from pathlib import Path
 
+import pytest
 from sidecheck_server.registry.definitions import Definition
 from sidecheck_server.registry.sqlite import open_registry
 from support.shared_material import read_records, shared
@@ -34,6 +35,7 @@ def corpus() -> dict[str, list[Definition]]:
     return {server: list(tools.values()) for server, tools in servers.items()}
 
 
+@pytest.mark.corpus
 def test_real_tools_come_back_and_cost_little_memory(tmp_path: Path) -> None:
     """Every byte of the corpus is kept, in less than 2 KB of memory beyond the JSON."""
     servers = corpus()

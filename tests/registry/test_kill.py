@@ -84,6 +84,7 @@ def run_and_kill(path: Path, *, lines: int, seconds: float, last: int = sys.maxs
     return [int(line) for line in printed.split()]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
 def test_what_was_acknowledged_survives_a_kill(tmp_path: Path) -> None:
     """After each kill all acknowledged transactions are there, whole, and at most one more."""

@@ -242,7 +242,7 @@ async def test_a_call_that_is_cancelled_is_cancelled_inside() -> None:
             under_way = call(INFO)
             await begun.wait()
             under_way.cancel()
-            await asyncio.wait_for(cancelled.wait(), 5)
+            await asyncio.wait_for(cancelled.wait(), 120)
             with pytest.raises(asyncio.CancelledError):
                 await under_way
 

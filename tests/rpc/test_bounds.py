@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import time
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -49,35 +48,34 @@ def batch(schema: Any, payloads: list[Any], **options: Any) -> ValidateBatchRequ
     )
 
 
-async def slowest(stub: Any, beside: asyncio.Task[Any]) -> tuple[float, int]:
-    """Return the longest time that a call took until *beside* was done, and how many."""
+async def calls_until(stub: Any, beside: asyncio.Task[Any]) -> int:
+    """Return how many calls were answered, one after the other, until *beside* was done."""
     request = ValidateRequest(target=under({"type": "integer"}), subject=subject(1))
-    times = []
+    calls = 0
     while not beside.done():
-        begun = time.perf_counter()
         await stub.Validate(request)
-        times.append(time.perf_counter() - begun)
-    return max(times), len(times)
+        calls += 1
+    await beside
+    return calls
 
 
 async def test_a_call_beside_large_batches_is_answered_promptly(
     stub: Any, shared_server: RunningServer
 ) -> None:
-    """They give way every few milliseconds; the bound is lenient, for a busy machine."""
+    """They give way every few milliseconds, so that many calls are answered during each."""
     await stub.Validate(ValidateRequest(target=under({"type": "integer"}), subject=subject(1)))
-    large = batch({"type": "integer"}, list(range(10_000)))
+    large = batch({"items": {"type": "integer"}}, [[n] * 30 for n in range(10_000)])
     async with grpc.aio.insecure_channel(shared_server.unix_address) as channel:
         other: Any = ValidationServiceStub(channel)
 
         async def work() -> None:
-            for _ in range(5):
+            for _ in range(2):
                 answered = await other.ValidateBatch(large)
                 assert all(one.verdict.valid for one in answered.outcomes)
 
-        longest, calls = await slowest(stub, asyncio.create_task(work()))
+        calls = await calls_until(stub, asyncio.create_task(work()))
 
     assert calls > 10
-    assert longest < 2
 
 
 async def test_what_takes_long_does_not_hold_up_the_others(
@@ -93,10 +91,9 @@ async def test_what_takes_long_does_not_hold_up_the_others(
             for _ in range(10):
                 assert (await other.Validate(request)).verdict.valid
 
-        longest, calls = await slowest(stub, asyncio.create_task(work()))
+        calls = await calls_until(stub, asyncio.create_task(work()))
 
-    assert calls > 10
-    assert longest < 2
+    assert calls > 20
 
 
 async def test_a_batch_has_a_bound_for_items_that_take_long(stub: Any) -> None:
@@ -191,15 +188,21 @@ async def test_a_caller_who_goes_away_stops_its_batch(server: RunningServer) -> 
         await stub.Validate(ValidateRequest(target=under(LONG), subject=subject([1])))
         with pytest.raises(grpc.aio.AioRpcError) as caught:
             await stub.ValidateBatch(long, timeout=0.3)
-        begun = time.perf_counter()
         single = ValidateRequest(target=under(LONG), subject=subject([1] * 5_000))
         assert (await stub.Validate(single)).verdict.valid
-        took = time.perf_counter() - begun
+        workers = psutil.Process(server.process.pid).children()
+        before = _processor_seconds(workers)
+        await asyncio.sleep(0.5)
+        after = _processor_seconds(workers)
 
     # The whole batch would take some two seconds of a worker.
     assert grpc.StatusCode.DEADLINE_EXCEEDED is caught.value.code()
-    assert took < 1.5
+    assert after - before < 0.1
     assert '"method": "ValidateBatch"' not in server.log_text()
+
+
+def _processor_seconds(processes: list[psutil.Process]) -> float:
+    return sum(sum(process.cpu_times()[:2]) for process in processes)
 
 
 async def test_the_repairs_of_a_batch_are_bounded(stub: Any) -> None:

@@ -24,10 +24,12 @@ class Servicer(InfoServiceServicer):
 
     def __init__(self) -> None:
         self.door = ShutdownGate()
+        self.entered = asyncio.Event()
         self.go = asyncio.Event()
 
     @rpc_handler
     async def GetServerInfo(self, _request: Any) -> GetServerInfoResponse:  # noqa: N802
+        self.entered.set()
         await self.go.wait()
         return GetServerInfoResponse(version="1")
 
@@ -36,7 +38,7 @@ class Served:
     """A server with a door, whose method waits until it may answer."""
 
     def __init__(self, servicer: Servicer, channel: grpc.aio.Channel) -> None:
-        self.door, self.go = servicer.door, servicer.go
+        self.door, self.entered, self.go = servicer.door, servicer.entered, servicer.go
         self._stub: Any = InfoServiceStub(channel)
 
     async def call(self) -> str:
@@ -82,7 +84,7 @@ async def test_a_shut_door_turns_calls_away_to_try_elsewhere(served: Served) -> 
 async def test_whoever_is_inside_stays(served: Served) -> None:
     """A call under way is answered."""
     inside = asyncio.create_task(served.call())
-    await asyncio.sleep(0.1)
+    await served.entered.wait()
     await served.door.shut()
     served.go.set()
 
@@ -106,5 +108,5 @@ async def test_the_door_waits_until_nobody_comes(served: Served) -> None:
         over.set()
         await asyncio.gather(*coming)
 
-    assert 0.04 < times[0] < 0.5
-    assert 0.9 < times[1] < 5
+    assert 0.04 < times[0]
+    assert 0.9 < times[1] < 60

@@ -1,7 +1,6 @@
 """Whether the server serves, for those who ask and those who watch."""
 
 import asyncio
-import time
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -95,11 +94,10 @@ async def test_watchers_do_not_hold_up_the_end(served: Served) -> None:
     served.health.say(serving=False)
     got.append(await told(watch))
     served.health.end()
-    begun = time.monotonic()
-    await served.server.stop(30)
+    # Watchers that are not let go take all of this time.
+    await asyncio.wait_for(served.server.stop(600), 120)
 
     assert [SERVING, NOT_SERVING] == got
-    assert time.monotonic() - begun < 5
     assert grpc.aio.EOF is await watch.read()
     assert grpc.StatusCode.OK is await watch.code()
 

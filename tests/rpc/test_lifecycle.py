@@ -33,7 +33,7 @@ def serve(*flags: str, **environment: str) -> subprocess.CompletedProcess[str]:
         [sys.executable, "-m", "sidecheck_server", "serve", *flags],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         env={**os.environ, **environment},
         check=False,
     )
@@ -139,17 +139,19 @@ def test_no_accepted_call_is_lost_on_sigterm(tmp_path: Path) -> None:
     """Every call is answered, or told by UNAVAILABLE to try elsewhere; none is cut off."""
     running = RunningServer(tmp_path)
     begun = threading.Barrier(9)
+    answered = threading.Semaphore(0)
 
     def calls(lane: int) -> list[str]:
         got = []
         with grpc.insecure_channel(running.address) as channel:
             stub: Any = ValidationServiceStub(channel)
-            stub.Validate(request(lane * 1000), timeout=20)
+            stub.Validate(request(lane * 1000), timeout=300)
             begun.wait()
             for number in range(1, 200):
                 try:
-                    stub.Validate(request(lane * 1000 + number), timeout=20)
+                    stub.Validate(request(lane * 1000 + number), timeout=300)
                     got.append("OK")
+                    answered.release()
                 except grpc.RpcError as error:
                     got.append(error.code().name if isinstance(error, grpc.Call) else repr(error))
                     break
@@ -158,7 +160,8 @@ def test_no_accepted_call_is_lost_on_sigterm(tmp_path: Path) -> None:
     with ThreadPoolExecutor(8) as pool:
         lanes = [pool.submit(calls, lane) for lane in range(8)]
         begun.wait()
-        time.sleep(0.3)
+        for _ in range(40):
+            assert answered.acquire(timeout=300)
         code = running.terminate()
         got = [lane.result() for lane in lanes]
     running.close()
@@ -169,7 +172,7 @@ def test_no_accepted_call_is_lost_on_sigterm(tmp_path: Path) -> None:
 
 def test_a_stopping_server_says_so_by_health_first(tmp_path: Path) -> None:
     """While it drains, it still answers."""
-    running = RunningServer(tmp_path, "--drain-seconds", "1")
+    running = RunningServer(tmp_path, "--drain-seconds", "4")
     with grpc.insecure_channel(running.address) as channel:
         health: Any = health_pb2_grpc.HealthStub(channel)
         validation: Any = ValidationServiceStub(channel)
@@ -178,7 +181,7 @@ def test_a_stopping_server_says_so_by_health_first(tmp_path: Path) -> None:
         time.sleep(0.1)
         status = health.Check(health_pb2.HealthCheckRequest()).status
         valid = validation.Validate(request(1)).verdict.valid
-    code = running.process.wait(timeout=20)
+    code = running.process.wait(timeout=300)
     running.close()
 
     assert (health_pb2.HealthCheckResponse.NOT_SERVING, True, 0) == (status, valid, code)
@@ -191,7 +194,7 @@ def test_registered_tools_outlive_the_server(tmp_path: Path) -> None:
     tool = ToolDefinition(json={"name": "a", "inputSchema": {"type": "object"}})
     for _ in range(2):
         running = RunningServer(tmp_path, "--registry", str(tmp_path / "tools.db"))
-        with BlockingClient(running.address) as client:
+        with BlockingClient(running.address, timeout=120) as client:
             outcome = client.register("s", [tool]).outcomes[0]
             assert client.validate(RegisteredTool("s", "a"), {}).valid
         running.close()

@@ -25,7 +25,7 @@ def test_a_server_answers_as_the_case_wants(
 ) -> None:
     """Verdict in the answer, refusal as a status."""
     try:
-        response = stub.Validate(_request(case), timeout=10)
+        response = stub.Validate(_request(case), timeout=120)
     except grpc.RpcError as error:
         got: dict[str, Any] = {"refusal": refusal_of(error).reason}
     else:

@@ -37,7 +37,7 @@ def test_a_server_converts_as_the_case_wants(case: dict[str, Any], stub: Any) ->
         ),
         tools=[v1.ToolToConvert(tool=target(tool_of(case)))],
     )
-    [one] = stub.ConvertTools(request, timeout=10).conversions
+    [one] = stub.ConvertTools(request, timeout=120).conversions
     if one.HasField("refused"):
         got: dict[str, Any] = {"refusal": info_of(one.refused).reason}
     else:
@@ -52,7 +52,7 @@ def test_a_server_restores_as_the_case_wants(case: dict[str, Any], stub: Any) ->
         call=call_of(case), mappings=[plan_of(case)], tool=target(tool_of(case))
     )
     try:
-        got = _restored(stub.ConvertToolCall(request, timeout=10))
+        got = _restored(stub.ConvertToolCall(request, timeout=120))
     except grpc.RpcError as error:
         got = {"refusal": refusal_of(error).reason}
 

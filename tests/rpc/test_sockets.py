@@ -56,7 +56,7 @@ async def test_a_free_port_is_found_and_told(server: grpc.aio.Server, host: str)
     bound = bind_tcp(server, f"{host}:0")
     await server.start()
     port = int(bound.removeprefix(f"{host}:"))
-    with socket.create_connection((host.strip("[]"), port), timeout=5):
+    with socket.create_connection((host.strip("[]"), port), timeout=60):
         pass
     await server.stop(None)
 

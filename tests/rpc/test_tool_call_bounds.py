@@ -98,7 +98,7 @@ def test_few_items_of_a_batch_may_take_long(tmp_path: Path, subject: target_pb2.
             stub: Any = ValidationServiceStub(channel)
             items = [v1.ValidateItem(subject=subject)] * 6
             request = v1.ValidateBatchRequest(target=target, items=items)
-            outcomes = stub.ValidateBatch(request, timeout=30).outcomes
+            outcomes = stub.ValidateBatch(request, timeout=300).outcomes
     finally:
         running.close()
     refused = [info_of(one.refusal) for one in outcomes if one.HasField("refusal")]
@@ -116,7 +116,7 @@ def test_the_replies_of_a_batch_are_bounded(stub: Any) -> None:
         items=[item] * 10_000,
         options=ValidationOptions(protocol_version="2025-06-18"),
     )
-    response = stub.ValidateBatch(request, timeout=120)
+    response = stub.ValidateBatch(request, timeout=300)
 
     assert [False] * 10_000 == [outcome.verdict.valid for outcome in response.outcomes]
     assert len(response.outcomes[0].verdict.call_tool_result) > 500

@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from sidecheck_server.core.convert.apis import APIS
-from sidecheck_server.core.convert.words import ConversionOptions, Mode, ModelApi, ServerPrefix
+from sidecheck_server.core.convert.providers import PROVIDERS
+from sidecheck_server.core.convert.types import ConversionOptions, Mode, ModelApi, ServerPrefix
 from sidecheck_server.core.digests import digest_of
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.limits import Limits
@@ -24,7 +24,7 @@ from sidecheck_server.services.targets import DefinitionDigest, RegisteredTool, 
 from support.converting import LongWork, asked, converted, inline, told, tool, validator_of
 
 LIMITS = Limits(batch_items=30)
-ANTHROPIC = APIS[ModelApi.ANTHROPIC]
+ANTHROPIC = PROVIDERS[ModelApi.ANTHROPIC]
 
 
 def registered(name: str) -> Definition:
@@ -103,7 +103,7 @@ async def test_a_converted_tool_has_its_json_and_a_plan_that_knows_it(
         "tool": "get weather",
         "definition_digest": digest_of(tool("get weather", title="?")),
         "strict": False,
-    } == json.loads(found.plan)
+    } == json.loads(found.mapping)
     assert "/name" in [loss.pointer for loss in found.losses]
     assert sorted(found.losses, key=lambda loss: loss.pointer) == list(found.losses)
 
@@ -239,7 +239,7 @@ async def test_as_many_tools_are_strict_as_the_api_takes_together(converter: Con
 
     assert [True] * 20 + [False] * 2 == strict
     assert strict == [json.loads(one.json)["strict"] for one in converted(done)]
-    assert strict == [json.loads(one.plan)["strict"] for one in converted(done)]
+    assert strict == [json.loads(one.mapping)["strict"] for one in converted(done)]
     assert {"", converted(done)[-1].not_strict_reason} == {
         one.not_strict_reason for one in converted(done)
     }

@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from sidecheck_server.core.convert.apis import APIS
-from sidecheck_server.core.convert.words import ConversionOptions, ModelApi, ServerPrefix
+from sidecheck_server.core.convert.providers import PROVIDERS
+from sidecheck_server.core.convert.types import ConversionOptions, ModelApi, ServerPrefix
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.registry import Registry
@@ -19,7 +19,7 @@ from sidecheck_server.services.conversion_cache import Forms
 from support.converting import LongWork, asked, converted, inline, told, tool, validator_of
 
 LIMITS = Limits()
-ANTHROPIC = APIS[ModelApi.ANTHROPIC]
+ANTHROPIC = PROVIDERS[ModelApi.ANTHROPIC]
 
 
 @pytest.fixture

@@ -292,6 +292,7 @@ async def test_a_server_without_a_fit_name_is_refused(registry: Registry, server
     )
 
 
+@pytest.mark.slow
 async def test_a_registration_under_way_when_the_registry_closes_is_whole_or_not_at_all(
     tmp_path: Path,
 ) -> None:

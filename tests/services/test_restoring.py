@@ -5,8 +5,8 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
-from sidecheck_server.core.convert.plan import Plan, plan_to_json
-from sidecheck_server.core.convert.words import ModelApi
+from sidecheck_server.core.convert.mapping import ToolMapping, mapping_to_json
+from sidecheck_server.core.convert.types import ModelApi
 from sidecheck_server.core.digests import digest_of
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.evaluate import EvaluationOptions
@@ -47,7 +47,7 @@ def plan(name: str = "get_day", **more: Any) -> bytes:
         "strict": False,
         "guide": None,
     }
-    return plan_to_json(Plan(name=name, **{**given, **more}))
+    return mapping_to_json(ToolMapping(name=name, **{**given, **more}))
 
 
 def call(arguments: Any, name: str = "get_day") -> bytes:

@@ -137,6 +137,7 @@ async def test_a_caller_who_goes_away_does_not_stop_the_compilation() -> None:
     assert [number(1).json] == compiler.compiled
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("failure", [INVALID, FAILED, ValueError("a part of a payload")])
 async def test_a_failure_that_nobody_waits_for_is_not_printed(failure: Exception) -> None:
     """asyncio prints what was never retrieved, with all its text."""
@@ -247,6 +248,7 @@ async def test_inline_schemas_never_push_out_registered_ones() -> None:
     assert [number(n).json for n in range(21)] == compiler.compiled
 
 
+@pytest.mark.slow
 async def test_other_calls_have_their_turn_while_patterns_are_made_ready() -> None:
     """Each takes about a millisecond, there may be thousands, and few are remembered."""
     patterns = {f"p{n}": {"pattern": f"^(?:[a-z]{{1,50}}-){{1,9}}{n}$"} for n in range(1500)}

@@ -4,9 +4,9 @@ import json
 from typing import Any
 
 from providers import validate_result
-from sidecheck_server.core.convert.apis import APIS
-from sidecheck_server.core.convert.results import result_message
-from sidecheck_server.core.convert.words import Action, Direction, Loss, ModelApi
+from sidecheck_server.core.convert.providers import PROVIDERS
+from sidecheck_server.core.convert.result_message import convert_result
+from sidecheck_server.core.convert.types import Action, Effect, Loss, ModelApi
 
 __all__ = [
     "ANTHROPIC",
@@ -34,17 +34,17 @@ CHAT, RESPONSES, ANTHROPIC, GEMINI, GEMINI_JSON, BEDROCK, MISTRAL, OLLAMA = Mode
 CALL_ID = "call12345"
 NAME = "weather_get"
 
-NOT_SHOWN = "cannot be shown to the model, which is told of its type and size instead"
+NOT_SHOWN = "not accepted by the provider; its type and size are sent as text"
 
 
 def loss(pointer: str, action: Action, message: str) -> Loss:
     """Return what is told of one place of a result."""
-    return Loss(pointer, "", action, Direction.SAME, message)
+    return Loss(pointer, "", action, Effect.EQUIVALENT, message)
 
 
 def untold(pointer: str) -> Loss:
     """Return what is told of a part that the model does not see."""
-    return loss(pointer, Action.DROPPED, "the model is not told")
+    return loss(pointer, Action.DROPPED, "not sent to the model")
 
 
 def block(said: str) -> dict[str, Any]:
@@ -77,6 +77,6 @@ def saying(api: ModelApi, said: str) -> dict[str, Any]:
 
 def message_of(result: dict[str, Any], api: ModelApi) -> tuple[Any, tuple[Loss, ...]]:
     """Return the message for *result* and its losses, once the vendor's types allow it."""
-    message, losses = result_message(result, APIS[api], CALL_ID, NAME)
+    message, losses = convert_result(result, PROVIDERS[api], CALL_ID, NAME)
     validate_result(api, message)
     return json.loads(message), losses

@@ -56,7 +56,7 @@ def validate(
     request = v1.ValidateRequest(
         target=target, subject=subject, options=ValidationOptions(**options)
     )
-    verdict: verdict_pb2.Verdict = stub.Validate(request, timeout=20).verdict
+    verdict: verdict_pb2.Verdict = stub.Validate(request, timeout=300).verdict
     return verdict
 
 

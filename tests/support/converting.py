@@ -4,11 +4,10 @@ import json
 from typing import Any
 
 from sidecheck_server.core.compiler.compilation import Artifact, compile_source
-from sidecheck_server.core.convert.apis import APIS
-from sidecheck_server.core.convert.converted import ConvertedTool
-from sidecheck_server.core.convert.forms import Form
-from sidecheck_server.core.convert.tools import form_of
-from sidecheck_server.core.convert.words import ConversionOptions, ModelApi
+from sidecheck_server.core.convert.converted_tool import ConvertedTool, ToolForm
+from sidecheck_server.core.convert.providers import PROVIDERS
+from sidecheck_server.core.convert.tool_conversion import convert_definition
+from sidecheck_server.core.convert.types import ConversionOptions, ModelApi
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.evaluate import judge
 from sidecheck_server.core.limits import Limits
@@ -23,7 +22,7 @@ from sidecheck_server.services.validation import Validator
 
 __all__ = ["LongWork", "asked", "converted", "inline", "told", "tool", "validator_of"]
 
-CHAT = APIS[ModelApi.OPENAI_CHAT]
+CHAT = PROVIDERS[ModelApi.OPENAI_CHAT]
 CLOSED: Any = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
 
 
@@ -51,10 +50,10 @@ class LongWork:
         documents: tuple[Document, ...],
         api: ModelApi,
         options: ConversionOptions,
-    ) -> Form:
+    ) -> ToolForm:
         tool = read_tool(text, documents, self._limits)
         self.done.append(tool.name)
-        return form_of(tool, APIS[api], options, self._limits)
+        return convert_definition(tool, PROVIDERS[api], options, self._limits)
 
 
 def validator_of(

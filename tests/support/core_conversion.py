@@ -1,78 +1,77 @@
-"""Schemas as parts and back, for tests of conversion."""
+"""Schemas as graphs of nodes and back, for tests of conversion."""
 
 from collections.abc import Mapping
 from typing import Any
 
-from sidecheck_server.core.convert.apis.api import Subset
-from sidecheck_server.core.convert.fitting.fitting import Fitting, Rule
-from sidecheck_server.core.convert.part import Part, reachable
-from sidecheck_server.core.convert.reading import read_parts
-from sidecheck_server.core.convert.record import Record
-from sidecheck_server.core.convert.writing import write_schema
+from sidecheck_server.core.convert.loss_log import LossLog
+from sidecheck_server.core.convert.providers.subset import Subset
+from sidecheck_server.core.convert.schema_graph import SchemaNode, reachable
+from sidecheck_server.core.convert.schema_reader import read_schema
+from sidecheck_server.core.convert.schema_writer import write_schema
+from sidecheck_server.core.convert.transforms.context import Rule, TransformContext
 from sidecheck_server.core.schemas.keywords import KEYWORDS, Draft
 from support.compiling import LIMITS, source_of
 
 __all__ = [
     "ALL",
-    "Told",
+    "LossSummary",
+    "apply_rules",
     "has_whole_doubles",
-    "keywords_written",
-    "lacking",
     "read",
-    "ruled",
-    "told",
+    "reported",
+    "without",
     "written",
+    "written_keywords",
 ]
 
 ALL = frozenset(KEYWORDS[Draft.DRAFT_2020_12]) | {"title", "description", "default", "examples"}
 """The keywords of 2020-12, and most of its annotations."""
 
-Told = tuple[str, str, str, str]
-"""A loss: its pointer, keyword, action and direction."""
+LossSummary = tuple[str, str, str, str]
+"""A loss: its pointer, keyword, action and effect."""
 
 
-def read(schema: Any, documents: Mapping[str, Any] | None = None) -> tuple[Part, Record]:
-    """Return *schema* as parts, which stand at ``("in",)``, and the record of reading it."""
-    record = Record([LIMITS.steps])
-    return read_parts(source_of(schema, documents), ("in",), record, LIMITS), record
+def read(schema: Any, documents: Mapping[str, Any] | None = None) -> tuple[SchemaNode, LossLog]:
+    """Return the graph of *schema*, at the path ``("in",)``, and the log of reading it."""
+    log = LossLog([LIMITS.steps])
+    return read_schema(source_of(schema, documents), ("in",), log, LIMITS), log
 
 
-def told(record: Record) -> list[Told]:
-    """Return what *record* tells, in short."""
+def reported(log: LossLog) -> list[LossSummary]:
+    """Return the losses in *log*, in short."""
     return [
-        (loss.pointer, loss.keyword, str(loss.action), str(loss.direction))
-        for loss in record.in_order()
+        (loss.pointer, loss.keyword, str(loss.action), str(loss.effect)) for loss in log.ordered()
     ]
 
 
-def written(root: Part, subset: Subset | None = None) -> Any:
+def written(root: SchemaNode, subset: Subset | None = None) -> Any:
     """Return *root* as a schema."""
     return write_schema(root, Subset() if subset is None else subset)
 
 
-def ruled(
+def apply_rules(
     schema: Any,
     subset: Subset,
     rules: tuple[Rule, ...],
-    members: Mapping[str, str] | None = None,
-) -> tuple[Any, list[Told]]:
-    """Return what *rules* make of *schema* in *subset*, and what is told of it."""
-    root, record = read(schema)
-    fitting = Fitting(root, subset, members or {}, record)
-    for part in reachable(root):
+    properties: Mapping[str, str] | None = None,
+) -> tuple[Any, list[LossSummary]]:
+    """Return *schema* after *rules* for *subset* were applied, and the losses."""
+    root, log = read(schema)
+    context = TransformContext(root, subset, properties or {}, log)
+    for node in reachable(root):
         for rule in rules:
-            rule(part, fitting)
-    return written(root, subset), told(record)
+            rule(node, context)
+    return written(root, subset), reported(log)
 
 
-def lacking(*keywords: str, **more: Any) -> Subset:
-    """Return a subset that has all but *keywords*."""
+def without(*keywords: str, **more: Any) -> Subset:
+    """Return a subset of all keywords but *keywords*."""
     return Subset(keywords=ALL - set(keywords), **more)
 
 
-def keywords_written(root: Part) -> set[str]:
-    """Return the keywords that stand anywhere at *root* or below."""
-    return {keyword for part in reachable(root) for keyword in part.keywords}
+def written_keywords(root: SchemaNode) -> set[str]:
+    """Return the keywords at *root* and below."""
+    return {keyword for node in reachable(root) for keyword in node.keywords}
 
 
 def has_whole_doubles(value: Any) -> bool:

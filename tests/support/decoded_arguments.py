@@ -1,8 +1,8 @@
-"""Arguments as they are read by guides."""
+"""Decoding of arguments."""
 
 from typing import Any
 
-from sidecheck_server.core.convert.restoring import readings
+from sidecheck_server.core.convert.decode_arguments import decode_arguments
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.types import ChangeRule
 
@@ -15,7 +15,7 @@ __all__ = [
     "UNWRAPPED",
     "branch",
     "entry",
-    "members",
+    "properties",
     "read",
     "union",
 ]
@@ -26,8 +26,8 @@ NULL, JOINED = ChangeRule.SYNTHETIC_NULL_REMOVED, ChangeRule.ENTRIES_JOINED
 DECODED, UNWRAPPED = ChangeRule.JSON_TEXT_DECODED, ChangeRule.ROOT_UNWRAPPED
 
 
-def members(**guides: Any) -> dict[str, Any]:
-    return {"members": guides}
+def properties(**decoders: Any) -> dict[str, Any]:
+    return {"properties": decoders}
 
 
 def entry(name: Any, value: Any) -> dict[str, Any]:
@@ -35,17 +35,17 @@ def entry(name: Any, value: Any) -> dict[str, Any]:
 
 
 def read(
-    guide: dict[str, Any] | None, arguments: Any, **how: Any
+    decoder: dict[str, Any] | None, arguments: Any, **options: Any
 ) -> list[tuple[Any, dict[str, ChangeRule]]]:
-    """Return all readings: the value, and the rule of each change by its place."""
-    found = readings(arguments, guide, [Limits().steps], **how)
+    """Return all interpretations: the value, and the rule of each change by location."""
+    found = decode_arguments(arguments, decoder, [Limits().steps], **options)
     return [
         (each.value, {change.pointer: change.rule for change in each.changes}) for each in found
     ]
 
 
-def branch(guide: dict[str, Any] | None = None, **when: Any) -> dict[str, Any]:
-    return {"when": when} if guide is None else {"when": when, "as": guide}
+def branch(decoder: dict[str, Any] | None = None, **when: Any) -> dict[str, Any]:
+    return {"when": when} if decoder is None else {"when": when, "as": decoder}
 
 
 def union(*branches: dict[str, Any]) -> dict[str, Any]:

@@ -1,13 +1,13 @@
-"""Plans as JSON texts."""
+"""Mappings as JSON texts."""
 
 import json
 from typing import Any
 
-__all__ = ["DIGEST", "PLAN", "text"]
+__all__ = ["DIGEST", "MAPPING", "text"]
 
 DIGEST = "sha256:" + "0123456789abcdef" * 4
-PLAN = {
-    "sidecheck_plan": 1,
+MAPPING = {
+    "sidecheck_mapping": 1,
     "api": "openai-chat",
     "name": "s__t",
     "server": "s",
@@ -17,8 +17,8 @@ PLAN = {
 }
 
 
-def text(guide: Any = None, **members: Any) -> bytes:
-    plan = {**PLAN, **members}
-    if guide is not None:
-        plan["guide"] = guide
-    return json.dumps({name: value for name, value in plan.items() if value is not ...}).encode()
+def text(decoder: Any = None, **properties: Any) -> bytes:
+    mapping = {**MAPPING, **properties}
+    if decoder is not None:
+        mapping["decoder"] = decoder
+    return json.dumps({name: value for name, value in mapping.items() if value is not ...}).encode()

@@ -3,14 +3,11 @@
 import json
 from typing import Any
 
-from sidecheck_server.core.convert.apis.api import Api, RequestLimits, Subset
-from sidecheck_server.core.convert.calls import (
-    read_call,
-)
-from sidecheck_server.core.convert.calls.reading import ModelCall
-from sidecheck_server.core.convert.words import ModelApi
+from sidecheck_server.core.convert.model_call import ModelCall, read_model_call
+from sidecheck_server.core.convert.providers import PROVIDERS
+from sidecheck_server.core.convert.providers.provider import Provider
+from sidecheck_server.core.convert.types import ModelApi
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.mcp.name_grammars import NameGrammar
 
 __all__ = [
     "ANTHROPIC",
@@ -24,8 +21,8 @@ __all__ = [
     "MISTRAL",
     "OLLAMA",
     "RESPONSES",
-    "api_of",
     "chat",
+    "provider_of",
     "read",
     "responses",
     "tool_use",
@@ -35,27 +32,16 @@ CHAT, RESPONSES, ANTHROPIC = ModelApi.OPENAI_CHAT, ModelApi.OPENAI_RESPONSES, Mo
 GEMINI, GEMINI_JSON, BEDROCK = ModelApi.GEMINI, ModelApi.GEMINI_JSON, ModelApi.BEDROCK
 MISTRAL, OLLAMA = ModelApi.MISTRAL, ModelApi.OLLAMA
 LIMITS = Limits()
-GRAMMAR = NameGrammar(64, "A-Za-z0-9_-", "letters, digits, underscores and dashes")
 
 
-def api_of(key: ModelApi) -> Api:
-    """Return as much of an API as calls need."""
-    return Api(
-        key=key,
-        in_words="an API",
-        names=GRAMMAR,
-        members=None,
-        compatible=Subset(),
-        strict=None,
-        request=RequestLimits(),
-        sources=(),
-        arguments_may_lack=key in {GEMINI, GEMINI_JSON},
-    )
+def provider_of(key: ModelApi) -> Provider:
+    """Return the provider of that API."""
+    return PROVIDERS[key]
 
 
 def read(key: ModelApi, call: Any, limits: Limits = LIMITS) -> ModelCall:
     text = call if isinstance(call, bytes) else json.dumps(call).encode()
-    return read_call(text, api_of(key), limits)
+    return read_model_call(text, provider_of(key), limits)
 
 
 def chat(arguments: Any, **more: Any) -> dict[str, Any]:

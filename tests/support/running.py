@@ -13,7 +13,14 @@ from typing import Any
 
 __all__ = ["RunningServer"]
 
-_START_SECONDS = 30.0
+_START_SECONDS = 180.0
+
+# Steps and bytes decide. Beside other work of the machine, workers, which are nice, may
+# take many times as long as usual, and are not killed for that.
+_PATIENT = {
+    "SIDECHECK_LIMITS__COMPILE_SECONDS": "300",
+    "SIDECHECK_LIMITS__VALIDATION_SECONDS": "300",
+}
 
 
 class RunningServer:
@@ -31,7 +38,7 @@ class RunningServer:
             ],
             stderr=subprocess.PIPE,
             text=True,
-            env={**os.environ, **environment},
+            env={**os.environ, **_PATIENT, **environment},
         )
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
@@ -64,7 +71,7 @@ class RunningServer:
         """Return everything that was logged so far."""
         while True:
             try:
-                line = self._lines.get(timeout=0.2)
+                line = self._lines.get(timeout=0.5)
             except Empty:
                 break
             if line is None:
@@ -75,14 +82,14 @@ class RunningServer:
     def terminate(self) -> int:
         """Send SIGTERM and return the exit code."""
         self.process.send_signal(signal.SIGTERM)
-        return self.process.wait(timeout=30)
+        return self.process.wait(timeout=180)
 
     def close(self) -> None:
         """End the server however it stands."""
         if self.process.poll() is None:
             self.process.terminate()
             try:
-                self.process.wait(timeout=20)
+                self.process.wait(timeout=120)
             except subprocess.TimeoutExpired:
                 self.process.kill()
                 self.process.wait()

@@ -36,14 +36,14 @@ async def take(
     """Yield the answers to the items *given*; a blocking client waits in a thread."""
     if face == "blocking":
         with (
-            BlockingClient(address, timeout=10) as client,
+            BlockingClient(address, timeout=120) as client,
             closing(client.validate_stream(given, **settings)) as answers,
         ):
             while (answer := await asyncio.to_thread(next, answers, None)) is not None:
                 yield answer
     else:
         async with (
-            Client(address, timeout=10) as aio,
+            Client(address, timeout=120) as aio,
             aclosing(aio.validate_stream(given, **settings)) as coming,
         ):
             async for answer in coming:

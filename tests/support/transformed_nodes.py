@@ -1,61 +1,61 @@
-"""Parts as fitting leaves them, with what is to be undone there."""
+"""Transformed nodes, with their encodings."""
 
 from typing import Any
 
-from sidecheck_server.core.convert.part import Entries, Part, Undo
+from sidecheck_server.core.convert.schema_graph import Encoding, Entries, SchemaNode
 
 __all__ = [
     "BY_NAME",
     "NULL",
     "STRING",
     "TEXT",
-    "an_object",
     "closed",
     "entries",
     "never",
+    "node",
     "nulls",
-    "part",
+    "object_node",
     "text",
 ]
 
 
-def part(undo: Undo | None = None, /, **keywords: Any) -> Part:
-    """Return a part; ``ref`` stands for ``$ref``."""
+def node(encoding: Encoding | None = None, /, **keywords: Any) -> SchemaNode:
+    """Return a node; ``ref`` stands for ``$ref``."""
     if "ref" in keywords:
         keywords["$ref"] = keywords.pop("ref")
-    return Part((), keywords, undo=undo or Undo())
+    return SchemaNode((), keywords, encoding=encoding or Encoding())
 
 
-def never() -> Part:
-    return Part((), never=True)
+def never() -> SchemaNode:
+    return SchemaNode((), never=True)
 
 
-def an_object(undo: Undo | None = None, /, **members: Part) -> Part:
-    return part(undo, type="object", properties=members)
+def object_node(encoding: Encoding | None = None, /, **properties: SchemaNode) -> SchemaNode:
+    return node(encoding, type="object", properties=properties)
 
 
-def closed(**members: Part) -> Part:
-    made = an_object(**members)
-    made.keywords |= {"required": list(members), "additionalProperties": never()}
+def closed(**properties: SchemaNode) -> SchemaNode:
+    made = object_node(**properties)
+    made.keywords |= {"required": list(properties), "additionalProperties": never()}
     return made
 
 
-def nulls(*names: str) -> Undo:
-    return Undo(nulls=list(names))
+def nulls(*names: str) -> Encoding:
+    return Encoding(nulls=list(names))
 
 
-def text() -> Part:
-    return part(Undo(json_text=True), type="string")
+def text() -> SchemaNode:
+    return node(Encoding(json_text=True), type="string")
 
 
-def entries(value: Part) -> Part:
-    return part(
-        Undo(entries=Entries()),
+def entries(value: SchemaNode) -> SchemaNode:
+    return node(
+        Encoding(entries=Entries()),
         type="array",
-        items=closed(name=part(type="string"), value=value),
+        items=closed(name=node(type="string"), value=value),
     )
 
 
-STRING, NULL = part(type="string"), part(type="null")
+STRING, NULL = node(type="string"), node(type="null")
 TEXT = {"json_text": True}
 BY_NAME = {"name": "name", "value": "value"}

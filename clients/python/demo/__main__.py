@@ -35,8 +35,10 @@ def main() -> int:
         help="the Python environment that has the MCP servers (default: .venv-demo)",
     )
     given = parser.parse_args()
+    # Shells and CI systems start background jobs with SIGINT ignored.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, _leave)
+        signal.signal(number, _exit)
     try:
         with tempfile.TemporaryDirectory(prefix="sidecheck-demo-") as folder:
             return 0 if demonstrate(given.mcp_environment, Path(folder)) else 1
@@ -48,8 +50,8 @@ def main() -> int:
         return 128 + signal.SIGINT
 
 
-def _leave(number: int, _frame: FrameType | None) -> None:
-    # An exception, so that every child is ended on the way out.
+def _exit(number: int, _frame: FrameType | None) -> None:
+    # An exception, so that every child is terminated on the way out.
     sys.exit(128 + number)
 
 

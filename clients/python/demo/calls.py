@@ -1,4 +1,4 @@
-"""The calls that the demo has judged, each with the judgement it expects."""
+"""The calls that the demo validates, each with its expected outcome."""
 
 import copy
 import json
@@ -13,7 +13,7 @@ __all__ = ["Call", "in_short", "planned_calls"]
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call as a model makes it."""
+    """Tool call as a model makes it."""
 
     #: The namespace of the server.
     server: str
@@ -21,33 +21,33 @@ class Call:
     tool: str
     #: The arguments, as a value or, byte for byte, as the model wrote them.
     arguments: Mapping[str, Any] | bytes
-    #: The judgement that must come, as `in_short` puts it.
+    #: The expected outcome, as written by `in_short`.
     expected: str
-    #: The definition to judge under in place of the registered one.
+    #: Definition to validate against in place of the registered one.
     narrowed: ToolDefinition | None = None
 
     @property
     def label(self) -> str:
-        """The tool; the asterisk tells that the definition is a narrowed one."""
+        """Namespace and tool; an asterisk marks a narrowed definition."""
         return f"{self.server}/{self.tool}{' *' if self.narrowed else ''}"
 
     @property
     def target(self) -> Target:
-        """What the arguments are judged under."""
+        """What the arguments are validated against."""
         return self.narrowed or RegisteredTool(self.server, self.tool)
 
     @property
     def text(self) -> str:
-        """The arguments as JSON text, or as what was meant to be."""
+        """Arguments as JSON text, which may be malformed."""
         if isinstance(self.arguments, bytes):
             return self.arguments.decode()
         return json.dumps(self.arguments)
 
 
 def in_short(judgement: Judgement) -> str:
-    """Return ``valid``, ``invalid`` with the codes, or ``refused`` with the reason."""
+    """Return ``valid``, ``invalid`` with the codes, or ``error`` with the reason."""
     if not isinstance(judgement, Verdict):
-        return f"refused {judgement.reason}"
+        return f"error {judgement.reason}"
     codes = [found.code for found in judgement.violations]
     return " ".join(["valid" if judgement.valid else "invalid", *codes])
 
@@ -55,8 +55,8 @@ def in_short(judgement: Judgement) -> str:
 def planned_calls(git_branch: Mapping[str, Any]) -> list[Call]:
     """Return the calls; *git_branch* is the definition of that tool by its server.
 
-    It names the three branch types in prose alone, and takes any argument. A gateway
-    that knows better sends a narrower definition along with the call.
+    That definition describes the three branch types in prose only, and accepts any argument.
+    A gateway with more knowledge sends a narrower definition along with the call.
     """
     narrowed = copy.deepcopy(dict(git_branch))
     narrowed["inputSchema"]["properties"]["branch_type"]["enum"] = ["local", "remote", "all"]
@@ -76,7 +76,7 @@ def planned_calls(git_branch: Mapping[str, Any]) -> list[Call]:
             b"{'repo_path': 'shop', 'revision': 'HEAD'}",
             "invalid PAYLOAD_NOT_JSON",
         ),
-        Call("git", "git_push", {"repo_path": "shop"}, "refused UNKNOWN_TOOL"),
+        Call("git", "git_push", {"repo_path": "shop"}, "error UNKNOWN_TOOL"),
         Call(
             "git",
             "git_branch",

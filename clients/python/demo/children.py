@@ -1,4 +1,4 @@
-"""Child processes, none of which outlives the demo."""
+"""Child processes that never outlive the demo."""
 
 import os
 import signal
@@ -10,7 +10,7 @@ from typing import IO
 
 __all__ = ["running"]
 
-#: How long a child that was asked to end may take.
+#: Seconds that a child has to end after SIGTERM.
 _GRACE_SECONDS = 10.0
 
 
@@ -23,7 +23,7 @@ def running(
     output: IO[str] | int = subprocess.PIPE,
     messages: IO[str] | int = subprocess.PIPE,
 ) -> Iterator[subprocess.Popen[str]]:
-    """Run *command* in *folder* while the block lasts, and end it however the block is left.
+    """Run *command* in *folder* for the duration of the block.
 
     It gets a session of its own, so that Ctrl-C reaches the demo alone and the demo
     ends its children in order.

@@ -1,4 +1,4 @@
-"""What the demo does, step by step."""
+"""The steps of the demo."""
 
 import json
 import time
@@ -24,8 +24,8 @@ from demo.service import running_service
 
 __all__ = ["demonstrate"]
 
-#: Far above what a call takes: the demo is not about the patience of its client.
-_CALL_SECONDS = 15.0
+#: Far above what a call takes, even on a busy machine.
+_CALL_SECONDS = 60.0
 
 
 def demonstrate(environment: Path, folder: Path) -> bool:
@@ -37,7 +37,7 @@ def demonstrate(environment: Path, folder: Path) -> bool:
     Raises:
         NoAnswer: The MCP servers are not installed, or one gave no answer.
         NotReady: The service did not start.
-        Refused: The service refused what it must not.
+        Refused: The service returned an unexpected error.
     """
     begun = time.monotonic()
     servers = Servers(environment, folder)
@@ -57,7 +57,7 @@ def demonstrate(environment: Path, folder: Path) -> bool:
 
 
 class _Steps:
-    """The steps, and what they have shown so far."""
+    """Runs the steps and counts their outcomes."""
 
     def __init__(
         self, client: BlockingClient, servers: Servers, offers: list[Offer], report: Report
@@ -80,17 +80,17 @@ class _Steps:
             for outcome in registration.outcomes:
                 if outcome.action is not Action.CREATED:
                     self.surprises.append(f"{namespace} {outcome.name} is {outcome.action}")
-        self._report.heading("Ask published MCP servers for their tools, and register these")
+        self._report.heading("Register the tools of published MCP servers")
         self._report.offers(registered)
 
     def judge(self) -> list[Call]:
-        """Have the planned calls judged, in one batch, and return the valid ones."""
+        """Validate the planned calls in one batch and return the valid ones."""
         calls = planned_calls(self._offers["git"].tool("git_branch"))
         items = [Item(Arguments(call.arguments), call.target) for call in calls]
         judged = list(zip(calls, self._client.validate_batch(items), strict=True))
-        self._report.heading("Judge the calls of a model")
+        self._report.heading("Validate the calls of a model")
         self._report.judgements(judged)
-        self._report.heading("Say what is wrong: to programs by code, to the model in words")
+        self._report.heading("Report violations: codes for programs, text for the model")
         self._report.reasons(judged)
         for call, judgement in judged:
             what = f"{call.label} {call.text}"
@@ -101,7 +101,7 @@ class _Steps:
         return [call for call, judgement in judged if in_short(judgement) == "valid"]
 
     def call(self, calls: Iterable[Call]) -> None:
-        """Make *calls*, and have the structured answers judged too."""
+        """Make *calls* and validate their structured results too."""
         rows: list[tuple[str, str, str, Judgement | None]] = []
         for call in calls:
             rows.append((call.label, "arguments", call.text, None))
@@ -112,23 +112,23 @@ class _Steps:
             if result.get("isError"):
                 self.surprises.append(f"{call.label} answered with an error: {_text(result)}")
             if "outputSchema" not in offer.tool(call.tool):
-                rows.append(("", "answer", _text(result), None))
+                rows.append(("", "result", _text(result), None))
                 continue
             # Absent, it is null here, which the schema does not allow.
             content = result.get("structuredContent")
             verdict = self._client.validate_structured_content(call.target, content)
-            self._expect("valid", verdict, f"the answer of {call.label}")
-            rows.append(("", "answer", json.dumps(content), verdict))
-            # As if the server broke its word: the member is declared as a boolean.
-            spoilt = {**(content or {}), "is_dst": "no"}
-            verdict = self._client.validate_structured_content(call.target, spoilt)
-            self._expect("invalid TYPE", verdict, f"the spoilt answer of {call.label}")
-            rows.append(("", "spoilt", 'the same with "is_dst": "no"', verdict))
-        self._report.heading("Make the valid calls, and judge what the tools answer")
+            self._expect("valid", verdict, f"the result of {call.label}")
+            rows.append(("", "result", json.dumps(content), verdict))
+            # As if the server violated its own schema, which declares a boolean.
+            altered = {**(content or {}), "is_dst": "no"}
+            verdict = self._client.validate_structured_content(call.target, altered)
+            self._expect("invalid TYPE", verdict, f"the altered result of {call.label}")
+            rows.append(("", "altered", 'the same with "is_dst": "no"', verdict))
+        self._report.heading("Make the valid calls and validate their results")
         self._report.exchange(rows)
 
     def _expect(self, expected: str, judgement: Judgement, what: str) -> None:
-        """Count a judgement, and note it if it is not *expected*."""
+        """Count an outcome, and record it unless it is the *expected* one."""
         self.judged += 1
         found = in_short(judgement)
         if found != expected:

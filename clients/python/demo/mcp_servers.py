@@ -12,9 +12,9 @@ from demo.children import running
 __all__ = ["PUBLISHED", "McpServer", "NoAnswer", "Offer", "Servers"]
 
 _ASK: Final = Path(__file__).with_name("ask_tools.py")
-_ANSWER_SECONDS: Final = 20.0
+_ANSWER_SECONDS: Final = 120.0
 #: How much longer the asking process may take to end the server it asked.
-_ENDING_SECONDS: Final = 10.0
+_ENDING_SECONDS: Final = 60.0
 
 
 class NoAnswer(Exception):

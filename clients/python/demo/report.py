@@ -1,4 +1,4 @@
-"""What the demo prints."""
+"""The printed report of the demo."""
 
 import re
 from collections import Counter
@@ -16,32 +16,32 @@ from demo.mcp_servers import Offer
 __all__ = ["Report"]
 
 _WIDTH = 100
-_COLOURS = {"valid": "green", "invalid": "red", "refused": "yellow"}
+_COLOURS = {"valid": "green", "invalid": "red", "error": "yellow"}
 
 
 class Report:
-    """The report, on standard output; plain text where that is no terminal."""
+    """Report on standard output; plain text unless that is a terminal."""
 
     def __init__(self) -> None:
-        # Nothing in it is markup: most of it comes from servers.
+        # Text from servers must not be interpreted as markup.
         self.console = Console(highlight=False, markup=False, emoji=False)
         if not self.console.is_terminal or self.console.width > _WIDTH:
             self.console.width = _WIDTH
         self._headings = 0
 
     def service(self, info: ServerInfo, address: str) -> None:
-        """Tell which service answers."""
+        """Print the version, the address and the engines of the service."""
         engines = ", ".join(f"{one.library} {one.version} ({one.name})" for one in info.engines)
         self._print(Text(f"Sidecheck {info.version} at {address}", "bold"), indent=0)
         self._print(Text(f"engines: {engines}"), indent=0)
 
     def heading(self, text: str) -> None:
-        """Begin the next part."""
+        """Print the heading of the next part."""
         self._headings += 1
         self._print(Text(f"\n{self._headings}. {text}", "bold"), indent=0)
 
     def offers(self, registered: Iterable[tuple[Offer, Registration]]) -> None:
-        """Tell which servers offered how many tools, and what became of these."""
+        """Print the servers, their number of tools and the outcome of registration."""
         table = _table("server", "release", "protocol", "tools", "registered as", "outcome")
         for offer, registration in registered:
             actions = Counter(str(outcome.action) for outcome in registration.outcomes)
@@ -56,16 +56,16 @@ class Report:
         self._print(table)
 
     def judgements(self, judged: Iterable[tuple[Call, Judgement]]) -> None:
-        """Tell what each call got."""
-        table = _table("", "tool", "arguments", "judgement")
+        """Print the outcome of each call."""
+        table = _table("", "tool", "arguments", "outcome")
         for number, (call, judgement) in enumerate(judged, start=1):
             table.add_row(str(number), call.label, call.text, _word(judgement))
         self._print(table)
-        note = "* under a narrower definition, sent along in place of the registered one"
+        note = "* against a narrower definition, sent along in place of the registered one"
         self._print(Text(note, "dim"))
 
     def reasons(self, judged: Iterable[tuple[Call, Judgement]]) -> None:
-        """Tell why each call that is not valid is not, and what its model reads."""
+        """Print the violations of each call that is not valid, and the text for its model."""
         for number, (call, judgement) in enumerate(judged, start=1):
             if in_short(judgement) == "valid":
                 continue
@@ -78,8 +78,8 @@ class Report:
             self._print(_columns([("|", line) for line in lines], padding=1), indent=5)
 
     def exchange(self, rows: Iterable[tuple[str, str, str, Judgement | None]]) -> None:
-        """Tell what went to a tool and what came back: tool, part, content, judgement."""
-        table = _table("tool", "part", "content", "judgement")
+        """Print what a tool received and returned: tool, part, content, verdict."""
+        table = _table("tool", "part", "content", "verdict")
         for tool, part, content, judgement in rows:
             table.add_row(tool, part, content, _word(judgement) if judgement else "")
             if judgement and not isinstance(judgement, SidecheckError):
@@ -88,13 +88,13 @@ class Report:
         self._print(table)
 
     def end(self, surprises: Sequence[str], judged: int, called: int, seconds: float) -> None:
-        """Say whether all went as expected, and what did not."""
+        """Print whether every outcome was the expected one, and those that were not."""
         self._print(Text(""))
         for surprise in surprises:
             self._print(Text(f"NOT AS EXPECTED: {surprise}", "red"), indent=0)
         if not surprises:
-            told = f"All {judged} judgements were as expected; {called} tools were called."
-            self._print(Text(f"{told} ({seconds:.1f} s)", "bold"), indent=0)
+            summary = f"All {judged} outcomes were as expected; {called} tools were called."
+            self._print(Text(f"{summary} ({seconds:.1f} s)", "bold"), indent=0)
 
     def _print(self, what: RenderableType, indent: int = 2) -> None:
         with self.console.capture() as captured:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 __all__ = ["make_repository"]
 
-_SECONDS = 20.0
+_SECONDS = 120.0
 
 
 def make_repository(path: Path) -> None:

@@ -13,7 +13,7 @@ from demo.children import running
 
 __all__ = ["NotReady", "Service", "running_service"]
 
-_START_SECONDS = 30.0
+_START_SECONDS = 180.0
 
 
 class NotReady(Exception):

@@ -16,8 +16,8 @@ from sidecheck_server.cli.options import (
     read_documents,
 )
 from sidecheck_server.cli.tool_files import list_or_exit
-from sidecheck_server.core.convert.apis import APIS
-from sidecheck_server.core.convert.words import ConversionOptions, Mode, ModelApi, ServerPrefix
+from sidecheck_server.core.convert.providers import PROVIDERS
+from sidecheck_server.core.convert.types import ConversionOptions, Mode, ModelApi, ServerPrefix
 from sidecheck_server.core.types import Document
 from sidecheck_server.services.conversion import ToolsToConvert, ToolToConvert
 from sidecheck_server.services.targets import InlineTool
@@ -166,9 +166,9 @@ async def _convert(
     server: str,
 ) -> Report:
     requested = tuple(ToolToConvert(tool.definition, server) for tool in tools)
-    converted = await services.converter.convert(ToolsToConvert(APIS[api], options, requested))
+    converted = await services.converter.convert(ToolsToConvert(PROVIDERS[api], options, requested))
     return Report(
-        APIS[api],
+        PROVIDERS[api],
         tuple(
             ReportedTool(tool.file, conversion.name, conversion.outcome)
             for tool, conversion in zip(tools, converted.tools, strict=True)

@@ -17,10 +17,9 @@ from sidecheck_server.cli.rows import (
     table,
     write_rows,
 )
-from sidecheck_server.core.convert.apis.api import Api
-from sidecheck_server.core.convert.converted import ConvertedTool
-from sidecheck_server.core.convert.shapes.tools import assembled
-from sidecheck_server.core.convert.words import Direction, Loss
+from sidecheck_server.core.convert.converted_tool import ConvertedTool, combine_tools
+from sidecheck_server.core.convert.providers.provider import Provider
+from sidecheck_server.core.convert.types import Effect, Loss
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.types import Verdict, Violation
 
@@ -45,7 +44,7 @@ class ReportedTool:
 class Report:
     """Outcome of a conversion."""
 
-    api: Api
+    api: Provider
     #: In the order of the files.
     tools: tuple[ReportedTool, ...]
     #: Verdict on the converted tools as one request.
@@ -100,11 +99,11 @@ def write_report(form: str, report: Report) -> None:
 
 
 def _tools(report: Report) -> Any:
-    return json.loads(assembled(report.api.key, [tool.json for tool in report.converted]))
+    return json.loads(combine_tools(report.api.key, [tool.json for tool in report.converted]))
 
 
 def _mappings(report: Report) -> list[Any]:
-    return [json.loads(tool.plan) for tool in report.converted]
+    return [json.loads(tool.mapping) for tool in report.converted]
 
 
 def _object(report: Report) -> dict[str, Any]:
@@ -120,7 +119,7 @@ def _object(report: Report) -> dict[str, Any]:
                 "pointer": loss.pointer,
                 "keyword": loss.keyword,
                 "action": loss.action.value,
-                "effect": loss.direction.value,
+                "effect": loss.effect.value,
                 "message": loss.message,
             }
             for name, loss in report.losses()
@@ -167,7 +166,7 @@ def _loss_rows(report: Report) -> Iterator[Row]:
             loss.pointer or "(root)",
             loss.keyword,
             loss.action.value,
-            loss.direction.value,
+            loss.effect.value,
             loss.message,
         )
         for name, loss in report.losses()
@@ -197,14 +196,14 @@ def _note(subject: str, word: Part, message: str) -> Row:
 def _summary(report: Report) -> str:
     strict = sum(tool.strict for tool in report.converted)
     failed = len(report.tools) - len(report.converted)
-    parts = [f"{counted(len(report.converted), 'tool')} for {report.api.in_words}"]
+    parts = [f"{counted(len(report.converted), 'tool')} for {report.api.display_name}"]
     parts += [f"{strict:,} strict"] if strict else []
     parts += [f"{failed:,} not converted"] if failed else []
-    counts = Counter(loss.direction for _, loss in report.losses())
+    counts = Counter(loss.effect for _, loss in report.losses())
     if not counts:
         return ", ".join([*parts, "no losses"])
     by_effect = (
-        f"{counts[effect]:,} {effect.value}" for effect in reversed(Direction) if counts[effect]
+        f"{counts[effect]:,} {effect.value}" for effect in reversed(Effect) if counts[effect]
     )
     total = counts.total()
     losses = f"{total:,} loss{'' if total == 1 else 'es'}"

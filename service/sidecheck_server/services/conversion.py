@@ -5,12 +5,11 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sidecheck_server.core.convert.apis.api import Api
-from sidecheck_server.core.convert.converted import ConvertedTool
-from sidecheck_server.core.convert.forms import Form
-from sidecheck_server.core.convert.names import Named
-from sidecheck_server.core.convert.together import Found, Together
-from sidecheck_server.core.convert.words import ConversionOptions
+from sidecheck_server.core.convert.batch import BatchTool, ToolBatch
+from sidecheck_server.core.convert.converted_tool import ConvertedTool, ToolForm
+from sidecheck_server.core.convert.names import ToolName
+from sidecheck_server.core.convert.providers.provider import Provider
+from sidecheck_server.core.convert.types import ConversionOptions
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.limits import Limits, exceeded
 from sidecheck_server.core.mcp.tools.definitions import told_name
@@ -41,7 +40,7 @@ class ToolToConvert:
 class ToolsToConvert:
     """Tools to convert for one request."""
 
-    api: Api
+    api: Provider
     options: ConversionOptions
     tools: tuple[ToolToConvert, ...]
     #: Servers whose registered tools are converted after these.
@@ -87,10 +86,10 @@ class Converter:
             Refusal: LIMIT_EXCEEDED for more than ``batch_items`` tools, or if they have
                 more text than an answer may; INVALID_REQUEST for a server without tools.
         """
-        together = Together(await self._found(asked), asked.api, asked.options)
+        together = ToolBatch(await self._found(asked), asked.api, asked.options)
         tools = together.tools
         forms = await self._forms_of(tools, asked.api, asked.options)
-        reasons = together.against_strict(forms)
+        reasons = together.not_strict_reasons(forms)
         beyond = [one for one, why_not in zip(tools, reasons, strict=True) if why_not]
         again = iter(await self._forms_of(beyond, asked.api, together.fallback))
         forms = [
@@ -106,9 +105,9 @@ class Converter:
             Conversion(one.tool.server, one.tool.name, outcome)
             for one, outcome in zip(tools, outcomes, strict=True)
         )
-        return Conversions(tuple(done), together.violations(forms, outcomes))
+        return Conversions(tuple(done), together.check(forms, outcomes))
 
-    async def _found(self, asked: ToolsToConvert) -> list[Found[InlineTool]]:
+    async def _found(self, asked: ToolsToConvert) -> list[BatchTool[InlineTool]]:
         most = self._limits.batch_items
         if len(asked.tools) > most:
             raise exceeded("batch_items", most, "the tools", len(asked.tools))
@@ -129,19 +128,19 @@ class Converter:
             if more or len(bindings) > left:
                 raise exceeded("batch_items", most, "the tools, with those of servers")
             several = map(found_tool, bindings)
-            found += [Found(Named(one.server, one.name), one.definition) for one in several]
+            found += [BatchTool(ToolName(one.server, one.name), one.definition) for one in several]
         return found
 
-    def _one(self, asked: ToolToConvert) -> Found[InlineTool]:
+    def _one(self, asked: ToolToConvert) -> BatchTool[InlineTool]:
         target = asked.target
         if isinstance(target, RequestError):
-            return Found(Named(asked.server, ""), target)
+            return BatchTool(ToolName(asked.server, ""), target)
         try:
             found = self._validator.definition(target)
         except RequestError as refusal:
             server, name = self._names_of(target)
-            return Found(Named(asked.server or server, name), refusal)
-        return Found(Named(asked.server or found.server, found.name), found.definition)
+            return BatchTool(ToolName(asked.server or server, name), refusal)
+        return BatchTool(ToolName(asked.server or found.server, found.name), found.definition)
 
     def _names_of(self, target: Target) -> tuple[str, str]:
         """Return the server and the name that *target* tells of a tool that was not found."""
@@ -152,22 +151,22 @@ class Converter:
         return "", ""
 
     async def _forms_of(
-        self, tools: Sequence[Found[InlineTool]], api: Api, options: ConversionOptions
-    ) -> list[Form | RequestError]:
-        forms: list[Form | RequestError] = []
+        self, tools: Sequence[BatchTool[InlineTool]], api: Provider, options: ConversionOptions
+    ) -> list[ToolForm | RequestError]:
+        forms: list[ToolForm | RequestError] = []
         length, most = 0, self._limits.message_bytes
         for start in range(0, len(tools), AT_ONCE):
             several = tools[start : start + AT_ONCE]
             made = await asyncio.gather(*(self._form(one, api, options) for one in several))
             forms += made
-            length += sum(form.length for form in made if isinstance(form, Form))
+            length += sum(form.length for form in made if isinstance(form, ToolForm))
             if length > most:
                 raise exceeded("message_bytes", most, "the converted tools")
         return forms
 
     async def _form(
-        self, one: Found[InlineTool], api: Api, options: ConversionOptions
-    ) -> Form | RequestError:
+        self, one: BatchTool[InlineTool], api: Provider, options: ConversionOptions
+    ) -> ToolForm | RequestError:
         if isinstance(one.definition, RequestError):
             return one.definition
         try:

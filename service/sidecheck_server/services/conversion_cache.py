@@ -10,10 +10,10 @@ from typing import NamedTuple
 import msgspec
 from cachetools import LRUCache
 
-from sidecheck_server.core.convert.apis.api import Api
-from sidecheck_server.core.convert.forms import Form
-from sidecheck_server.core.convert.tools import form_of
-from sidecheck_server.core.convert.words import ConversionOptions, ModelApi, ServerPrefix
+from sidecheck_server.core.convert.converted_tool import ToolForm
+from sidecheck_server.core.convert.providers.provider import Provider
+from sidecheck_server.core.convert.tool_conversion import convert_definition
+from sidecheck_server.core.convert.types import ConversionOptions, ModelApi, ServerPrefix
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.tools.definitions import read_tool
@@ -24,7 +24,9 @@ from sidecheck_server.services.targets import InlineTool
 __all__ = ["ConvertLong", "Forms"]
 
 #: Converts a definition in a worker.
-ConvertLong = Callable[[bytes, tuple[Document, ...], ModelApi, ConversionOptions], Awaitable[Form]]
+ConvertLong = Callable[
+    [bytes, tuple[Document, ...], ModelApi, ConversionOptions], Awaitable[ToolForm]
+]
 
 _INLINE_BYTES = 8 << 10
 """The largest definition that is converted in the event loop: a few milliseconds."""
@@ -50,7 +52,7 @@ class _Key:
 
 
 class _Kept(NamedTuple):
-    outcome: Form | RequestError
+    outcome: ToolForm | RequestError
     weight: int
 
 
@@ -65,7 +67,9 @@ class Forms:
         self._turn = asyncio.Lock()
         self._kept: LRUCache[_Key, _Kept] = LRUCache(_KEPT_BYTES, getsizeof=_weight)
 
-    async def form(self, definition: InlineTool, api: Api, options: ConversionOptions) -> Form:
+    async def form(
+        self, definition: InlineTool, api: Provider, options: ConversionOptions
+    ) -> ToolForm:
         """Return the form that *definition* has for *api*.
 
         Raises:
@@ -82,13 +86,13 @@ class Forms:
             raise copy(found)
         return found
 
-    async def _made(self, key: _Key, api: Api) -> Form | RequestError:
+    async def _made(self, key: _Key, api: Provider) -> ToolForm | RequestError:
         definition, options = key.definition, key.options
         try:
             async with self._turn:
                 # Converting holds the loop; other calls have their turn in between.
                 await asyncio.sleep(0)
-                found: Form | RequestError | None = self._made_at_once(definition, api, options)
+                found: ToolForm | RequestError | None = self._made_at_once(definition, api, options)
             if found is None:
                 found = await self._convert_long(
                     definition.json, definition.documents, api.key, options
@@ -102,14 +106,14 @@ class Forms:
         return found
 
     def _made_at_once(
-        self, definition: InlineTool, api: Api, options: ConversionOptions
-    ) -> Form | None:
+        self, definition: InlineTool, api: Provider, options: ConversionOptions
+    ) -> ToolForm | None:
         """Return the form, or None if to make it takes longer than a moment."""
         if _size(definition) > _INLINE_BYTES:
             return None
         try:
             read = read_tool(definition.json, definition.documents, self._at_once)
-            return form_of(read, api, options, self._at_once)
+            return convert_definition(read, api, options, self._at_once)
         except RequestError as refusal:
             if refusal.metadata.get("bound") == "steps":
                 return None
@@ -120,10 +124,10 @@ def _size(definition: InlineTool) -> int:
     return len(definition.json) + sum(len(document.json) for document in definition.documents)
 
 
-def _size_of(found: Form | RequestError) -> int:
+def _size_of(found: ToolForm | RequestError) -> int:
     if isinstance(found, RequestError):
         return _LEAST_WEIGHT + sum(problem.length for problem in found.violations)
-    guide = b"" if found.guide is None else msgspec.json.encode(found.guide)
+    guide = b"" if found.decoder is None else msgspec.json.encode(found.decoder)
     beside = _LOSS_WEIGHT * len(found.losses) + _GUIDE_WEIGHT * len(guide)
     return _LEAST_WEIGHT + found.length + beside
 

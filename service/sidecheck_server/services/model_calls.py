@@ -6,19 +6,18 @@ from dataclasses import dataclass
 
 import msgspec
 
-from sidecheck_server.core.convert.apis import APIS
-from sidecheck_server.core.convert.apis.api import Api
-from sidecheck_server.core.convert.calls import (
-    Meaning,
-    Meant,
-    ModelCall,
-    chosen_plan,
+from sidecheck_server.core.convert.call_resolution import (
+    CallResolution,
+    ResolvedArguments,
+    check_definition,
     common_api,
-    read_call,
-    refuse_mismatch,
-    with_known_names,
+    select_mapping,
+    with_model_names,
 )
-from sidecheck_server.core.convert.plan import Plan, plan_from_json
+from sidecheck_server.core.convert.mapping import ToolMapping, mapping_from_json
+from sidecheck_server.core.convert.model_call import ModelCall, read_model_call
+from sidecheck_server.core.convert.providers import PROVIDERS
+from sidecheck_server.core.convert.providers.provider import Provider
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.evaluate import EvaluationOptions
 from sidecheck_server.core.limits import Limits
@@ -93,16 +92,16 @@ class Restorer:
                 registered; LIMIT_EXCEEDED; WORKER_CRASHED.
         """
         plans = [plan async for plan in self._read_plans(asked.plans)]
-        api = APIS[common_api(plans)]
+        api = PROVIDERS[common_api(plans)]
         most = asked.how.max_violations
         call = await self._read(asked.call, api, most)
-        plan = chosen_plan(plans, call)
+        plan = select_mapping(plans, call)
         if plan is None:
             return RestoredCall("", "", call.id, b"", _unreadable(call))
         if asked.target is not None:
             await self._validator.read_ahead(asked.target)
         target, found = self._found(asked.target, plan)
-        refuse_mismatch(plan, found.digest)
+        check_definition(plan, found.digest)
         if call.arguments is None or not call.verdict.valid:
             whole = _unreadable(call, plan.name, plan.definition_digest)
             return RestoredCall(plan.server, plan.tool, call.id, b"", whole)
@@ -121,28 +120,28 @@ class Restorer:
                 standard.definition_digest,
                 standard.schema_digest,
                 standard.enforced,
-                part=with_known_names(meant.verdict, plan.guide),
+                part=with_model_names(meant.verdict, plan.decoder),
             ),
             changes=meant.changes,
             arguments=meant.payload,
         )
 
-    async def _read(self, text: bytes, api: Api, most: int) -> ModelCall:
+    async def _read(self, text: bytes, api: Provider, most: int) -> ModelCall:
         if len(text) <= self._limits.inline_bytes:
-            return read_call(text, api, self._limits, most=most)
+            return read_model_call(text, api, self._limits, most=most)
         # Megabytes take longer than a moment; other calls have their turn in between.
-        return await asyncio.to_thread(read_call, text, api, self._limits, most=most)
+        return await asyncio.to_thread(read_model_call, text, api, self._limits, most=most)
 
-    async def _read_plans(self, texts: Sequence[bytes]) -> AsyncIterator[Plan]:
+    async def _read_plans(self, texts: Sequence[bytes]) -> AsyncIterator[ToolMapping]:
         for text in texts:
             # Reading holds the loop; other calls have their turn in between.
             if len(text) > _INLINE_BYTES:
-                yield await asyncio.to_thread(plan_from_json, text, self._limits)
+                yield await asyncio.to_thread(mapping_from_json, text, self._limits)
             else:
-                yield plan_from_json(text, self._limits)
+                yield mapping_from_json(text, self._limits)
                 await asyncio.sleep(0)
 
-    def _found(self, target: Target | None, plan: Plan) -> tuple[Target, ResolvedDefinition]:
+    def _found(self, target: Target | None, plan: ToolMapping) -> tuple[Target, ResolvedDefinition]:
         """Return what to judge under, and the definition of the tool that it is."""
         if target is not None:
             return target, self._validator.definition(target)
@@ -166,29 +165,29 @@ class Restorer:
         self,
         call: ModelCall,
         length: int,
-        plan: Plan,
+        plan: ToolMapping,
         standard: ResolvedSchema,
         how: EvaluationOptions,
-    ) -> Meant:
+    ) -> ResolvedArguments:
         """Return what the arguments of *call*, which has *length* bytes, mean."""
-        meaning = Meaning(call, plan, how, self._limits)
-        at_once = plan.guide is None and length <= _INLINE_BYTES
+        meaning = CallResolution(call, plan, how, self._limits)
+        at_once = plan.decoder is None and length <= _INLINE_BYTES
         verdict: Verdict | None = None
         while True:
             # What a guide asks for may take longer than a moment.
             step = (
-                meaning.after(verdict)
+                meaning.advance(verdict)
                 if at_once
-                else await asyncio.to_thread(meaning.after, verdict)
+                else await asyncio.to_thread(meaning.advance, verdict)
             )
-            if isinstance(step, Meant):
+            if isinstance(step, ResolvedArguments):
                 return step
-            verdict = await self._validator.judge(standard, step.payload, step.how, allow)
+            verdict = await self._validator.judge(standard, step.payload, step.options, allow)
 
 
 def _unreadable(call: ModelCall, name: str = "", digest: str = "") -> WholeVerdict:
     # The model is told of its arguments, and knows nothing of what is around them.
-    return WholeVerdict(call.verdict, name, digest, part=call.verdict_on_arguments, malformed=True)
+    return WholeVerdict(call.verdict, name, digest, part=call.arguments_verdict, malformed=True)
 
 
 def _params(tool: str, arguments: bytes) -> bytes:

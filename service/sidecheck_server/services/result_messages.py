@@ -4,9 +4,9 @@ import asyncio
 from dataclasses import dataclass
 from typing import Any
 
-from sidecheck_server.core.convert.apis.api import Api
-from sidecheck_server.core.convert.results import result_message
-from sidecheck_server.core.convert.words import Loss
+from sidecheck_server.core.convert.providers.provider import Provider
+from sidecheck_server.core.convert.result_message import convert_result
+from sidecheck_server.core.convert.types import Loss
 from sidecheck_server.core.mcp.calls.replies import reply_to_result
 from sidecheck_server.core.mcp.subjects import CheckRequest, ToolResult
 from sidecheck_server.core.payload import decode
@@ -24,7 +24,7 @@ _INLINE_BYTES = 64 << 10
 class ResultToTell:
     """A result to convert."""
 
-    api: Api
+    api: Provider
     #: The ``CallToolResult``, and how it is checked.
     asked: CheckRequest
     #: The tool that gave it, or None if that is not told.
@@ -80,4 +80,4 @@ def _message(text: bytes, one: ResultToTell) -> tuple[bytes, tuple[Loss, ...]]:
     # It was checked, so it is an object, and nests no deeper than it may. Read in another
     # way, numbers such as 1e300 would hold the interpreter for seconds.
     result: Any = decode(text, max_depth=len(text))
-    return result_message(result, one.api, one.call_id, one.name)
+    return convert_result(result, one.api, one.call_id, one.name)

@@ -5,8 +5,8 @@ from typing import TypeVar
 
 from sidecheck_server.core.compiler.compilation import Artifact
 from sidecheck_server.core.compiler.compiled_schema import CompiledSchema
-from sidecheck_server.core.convert.forms import Form
-from sidecheck_server.core.convert.words import ConversionOptions, ModelApi
+from sidecheck_server.core.convert.converted_tool import ToolForm
+from sidecheck_server.core.convert.types import ConversionOptions, ModelApi
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.evaluate import EvaluationOptions, judge
 from sidecheck_server.core.infer.types import InferenceOptions, InferenceResult
@@ -55,7 +55,7 @@ class InProcessWorker:
         documents: tuple[Document, ...],
         api: ModelApi,
         options: ConversionOptions,
-    ) -> Form:
+    ) -> ToolForm:
         """Convert the tool definition *text*."""
         return _unwrap(convert_here(text, documents, api, options, self._limits))
 

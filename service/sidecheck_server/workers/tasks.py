@@ -10,10 +10,10 @@ from cachetools import LRUCache
 
 from sidecheck_server.core.compiler.compilation import Artifact, compile_source
 from sidecheck_server.core.compiler.compiled_schema import CompiledSchema
-from sidecheck_server.core.convert.apis import APIS
-from sidecheck_server.core.convert.forms import Form
-from sidecheck_server.core.convert.tools import form_of
-from sidecheck_server.core.convert.words import ConversionOptions, ModelApi
+from sidecheck_server.core.convert.converted_tool import ToolForm
+from sidecheck_server.core.convert.providers import PROVIDERS
+from sidecheck_server.core.convert.tool_conversion import convert_definition
+from sidecheck_server.core.convert.types import ConversionOptions, ModelApi
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.evaluate import EvaluationOptions, judge
 from sidecheck_server.core.infer.infer import infer_tools
@@ -93,10 +93,12 @@ def convert_here(
     api: ModelApi,
     options: ConversionOptions,
     limits: Limits,
-) -> Form | RequestError:
+) -> ToolForm | RequestError:
     """Convert the tool definition of that *text*; the form has no name as yet."""
     try:
-        return form_of(read_tool(text, documents, limits), APIS[api], options, limits)
+        return convert_definition(
+            read_tool(text, documents, limits), PROVIDERS[api], options, limits
+        )
     except RequestError as refusal:
         return refusal
 

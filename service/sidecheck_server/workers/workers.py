@@ -7,8 +7,8 @@ from typing import TypeVar
 
 from sidecheck_server.core.compiler.compilation import Artifact
 from sidecheck_server.core.compiler.compiled_schema import CompiledSchema
-from sidecheck_server.core.convert.forms import Form
-from sidecheck_server.core.convert.words import ConversionOptions, ModelApi
+from sidecheck_server.core.convert.converted_tool import ToolForm
+from sidecheck_server.core.convert.types import ConversionOptions, ModelApi
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.evaluate import EvaluationOptions
 from sidecheck_server.core.infer.types import InferenceOptions, InferenceResult
@@ -99,7 +99,7 @@ class Workers:
         documents: tuple[Document, ...],
         api: ModelApi,
         options: ConversionOptions,
-    ) -> Form:
+    ) -> ToolForm:
         """Convert the tool definition of that *text* in a worker; the form has no name as yet.
 
         Raises:

@@ -28,7 +28,7 @@ async def drop(city: str) -> None:
 
 @pytest.fixture(params=FACES)
 async def client(request: pytest.FixtureRequest, shared_server: RunningServer) -> Client:
-    return connect(request.param, shared_server.address, timeout=10)
+    return connect(request.param, shared_server.address, timeout=120)
 
 
 async def test_functions_are_registered_beside_definitions(client: Client) -> None:

@@ -1,4 +1,4 @@
-"""Payloads of a fitted schema in the form of the original: the inverse of `encoding`."""
+"""Decoding of payloads of a transformed schema: the inverse of `encoding`."""
 
 import json
 from collections.abc import Iterator
@@ -7,42 +7,44 @@ from itertools import islice, product
 from typing import Any
 
 from jsonschema import Draft202012Validator
-from sidecheck_server.core.convert.apis.api import Subset
-from sidecheck_server.core.convert.part import Part
-from sidecheck_server.core.convert.writing import write_schema
+from sidecheck_server.core.convert.providers.subset import Subset
+from sidecheck_server.core.convert.schema_graph import SchemaNode
+from sidecheck_server.core.convert.schema_writer import write_schema
 
 __all__ = ["decoded"]
 
 _MOST = 32
 
 
-def decoded(form: Any, part: Part, subset: Subset) -> list[Any]:
-    """Return what *form*, which *part* admits, may mean: the first readings."""
-    return list(islice(_readings(form, part, subset), _MOST))
+def decoded(form: Any, node: SchemaNode, subset: Subset) -> list[Any]:
+    """Return the interpretations of *form*, which *node* admits."""
+    return list(islice(_interpretations(form, node, subset), _MOST))
 
 
-def _readings(form: Any, part: Part, subset: Subset) -> Iterator[Any]:
-    undo, keywords = part.undo, part.keywords
-    if undo.wrapped:
-        yield from _readings(form[undo.wrapped], keywords["properties"][undo.wrapped], subset)
-    elif undo.json_text and isinstance(form, str):
+def _interpretations(form: Any, node: SchemaNode, subset: Subset) -> Iterator[Any]:
+    encoding, keywords = node.encoding, node.keywords
+    if encoding.wrapped:
+        yield from _interpretations(
+            form[encoding.wrapped], keywords["properties"][encoding.wrapped], subset
+        )
+    elif encoding.json_text and isinstance(form, str):
         yield from _of_json_text(form)
-    elif undo.entries and isinstance(form, list):
-        names = [each[undo.entries.name] for each in form]
-        value = keywords["items"].keywords["properties"][undo.entries.value]
-        each_read = [decoded(each[undo.entries.value], value, subset) for each in form]
+    elif encoding.entries and isinstance(form, list):
+        names = [item[encoding.entries.name] for item in form]
+        value = keywords["items"].keywords["properties"][encoding.entries.value]
+        each_read = [decoded(item[encoding.entries.value], value, subset) for item in form]
         yield from (dict(zip(names, values, strict=True)) for values in product(*each_read))
     elif "$ref" in keywords:
-        yield from _readings(form, keywords["$ref"], subset)
+        yield from _interpretations(form, keywords["$ref"], subset)
     elif "anyOf" in keywords:
         for branch in keywords["anyOf"]:
             if Draft202012Validator(write_schema(branch, subset)).is_valid(form):
-                yield from _readings(form, branch, subset)
+                yield from _interpretations(form, branch, subset)
     elif isinstance(form, dict):
-        yield from _members(form, part, subset)
+        yield from _properties(form, node, subset)
     elif isinstance(form, list):
-        items = keywords.get("items", Part(()))
-        yield from map(list, product(*[decoded(each, items, subset) for each in form]))
+        items = keywords.get("items", SchemaNode(()))
+        yield from map(list, product(*[decoded(item, items, subset) for item in form]))
     else:
         yield form
 
@@ -52,11 +54,11 @@ def _of_json_text(form: str) -> Iterator[Any]:
         yield json.loads(form)
 
 
-def _members(form: dict[str, Any], part: Part, subset: Subset) -> Iterator[Any]:
-    undo, keywords = part.undo, part.keywords
+def _properties(form: dict[str, Any], node: SchemaNode, subset: Subset) -> Iterator[Any]:
+    encoding, keywords = node.encoding, node.keywords
     declared = keywords.get("properties", {})
-    others = keywords.get("additionalProperties", Part(()))
-    kept = {k: v for k, v in form.items() if not (v is None and k in undo.nulls)}
-    members = [decoded(v, declared.get(k, others), subset) for k, v in kept.items()]
-    names = [undo.renamed.get(name, name) for name in kept]
-    yield from (dict(zip(names, values, strict=True)) for values in product(*members))
+    others = keywords.get("additionalProperties", SchemaNode(()))
+    kept = {k: v for k, v in form.items() if not (v is None and k in encoding.nulls)}
+    properties = [decoded(v, declared.get(k, others), subset) for k, v in kept.items()]
+    names = [encoding.renamed.get(name, name) for name in kept]
+    yield from (dict(zip(names, values, strict=True)) for values in product(*properties))

@@ -1,33 +1,33 @@
-"""Payloads in the form that a fitted schema gives them."""
+"""Encoding of payloads for a transformed schema."""
 
 import json
 from typing import Any
 
 from jsonschema import Draft202012Validator
-from sidecheck_server.core.convert.apis.api import Subset
-from sidecheck_server.core.convert.part import Part
-from sidecheck_server.core.convert.writing import write_schema
+from sidecheck_server.core.convert.providers.subset import Subset
+from sidecheck_server.core.convert.schema_graph import SchemaNode
+from sidecheck_server.core.convert.schema_writer import write_schema
 
 __all__ = ["encoded"]
 
 
-def encoded(value: Any, part: Part, subset: Subset) -> Any:
-    """Return *value*, a payload of the original, in the form it has at *part*, which is fitted.
+def encoded(value: Any, node: SchemaNode, subset: Subset) -> Any:
+    """Return *value*, a payload of the original, encoded for the transformed *node*.
 
-    Where *part* does not admit it, what is returned is not admitted either.
+    If *node* does not admit it, it does not admit the result either.
     """
-    undo, keywords = part.undo, part.keywords
+    encoding, keywords = node.encoding, node.keywords
     stated = keywords.get("type", [])
-    if undo.wrapped:
-        return {undo.wrapped: encoded(value, keywords["properties"][undo.wrapped], subset)}
-    if undo.json_text and not (value is None and "null" in stated):
+    if encoding.wrapped:
+        return {encoding.wrapped: encoded(value, keywords["properties"][encoding.wrapped], subset)}
+    if encoding.json_text and not (value is None and "null" in stated):
         return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    if undo.entries and isinstance(value, dict):
-        names = undo.entries
+    if encoding.entries and isinstance(value, dict):
+        names = encoding.entries
         form = keywords["items"].keywords["properties"][names.value]
         return [
-            {names.name: name, names.value: encoded(each, form, subset)}
-            for name, each in value.items()
+            {names.name: name, names.value: encoded(item, form, subset)}
+            for name, item in value.items()
         ]
     if "$ref" in keywords:
         return encoded(value, keywords["$ref"], subset)
@@ -35,13 +35,13 @@ def encoded(value: Any, part: Part, subset: Subset) -> Any:
         if keyword in keywords:
             return _of_a_branch(value, keywords[keyword], subset)
     if isinstance(value, dict):
-        return _members(value, part, subset)
+        return _properties(value, node, subset)
     if isinstance(value, list):
-        return [encoded(each, _item(part, index), subset) for index, each in enumerate(value)]
+        return [encoded(item, _item(node, index), subset) for index, item in enumerate(value)]
     return value
 
 
-def _of_a_branch(value: Any, branches: list[Part], subset: Subset) -> Any:
+def _of_a_branch(value: Any, branches: list[SchemaNode], subset: Subset) -> Any:
     for branch in branches:
         form = encoded(value, branch, subset)
         if Draft202012Validator(write_schema(branch, subset)).is_valid(form):
@@ -49,20 +49,22 @@ def _of_a_branch(value: Any, branches: list[Part], subset: Subset) -> Any:
     return value
 
 
-def _members(value: dict[str, Any], part: Part, subset: Subset) -> dict[str, Any]:
-    keywords = part.keywords
-    names = {original: name for name, original in part.undo.renamed.items()}
-    others = keywords.get("additionalProperties", Part(()))
+def _properties(value: dict[str, Any], node: SchemaNode, subset: Subset) -> dict[str, Any]:
+    keywords = node.keywords
+    names = {original: name for name, original in node.encoding.renamed.items()}
+    others = keywords.get("additionalProperties", SchemaNode(()))
     declared = keywords.get("properties", {})
     made = {}
-    for original, each in value.items():
+    for original, item in value.items():
         name = names.get(original, original)
-        made[name] = encoded(each, declared.get(name, others), subset)
+        made[name] = encoded(item, declared.get(name, others), subset)
     # What must be given is null where it is absent, for `Undo.nulls` or as its own default.
     return {**dict.fromkeys(keywords.get("required", ())), **made}
 
 
-def _item(part: Part, index: int) -> Part:
-    prefix = part.keywords.get("prefixItems", [])
-    found: Part = prefix[index] if index < len(prefix) else part.keywords.get("items", Part(()))
-    return found
+def _item(node: SchemaNode, index: int) -> SchemaNode:
+    prefix = node.keywords.get("prefixItems", [])
+    result: SchemaNode = (
+        prefix[index] if index < len(prefix) else node.keywords.get("items", SchemaNode(()))
+    )
+    return result

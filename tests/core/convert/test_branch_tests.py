@@ -1,18 +1,18 @@
-"""Branches of unions are known by cheap tests."""
+"""Tests of union branches."""
 
 from typing import Any
 
 import pytest
-from sidecheck_server.core.convert.guides import guide_of
-from sidecheck_server.core.convert.part import Part
+from sidecheck_server.core.convert.argument_decoder import build_decoder
+from sidecheck_server.core.convert.schema_graph import SchemaNode
 from support.transformed_nodes import (
     NULL,
     STRING,
-    an_object,
     closed,
     entries,
     never,
-    part,
+    node,
+    object_node,
     text,
 )
 
@@ -20,26 +20,26 @@ from support.transformed_nodes import (
 @pytest.mark.parametrize(
     ("branch", "test"),
     [
-        pytest.param(part(), {}, id="anything"),
-        pytest.param(part(type=["string", "null"]), {"types": ["null", "string"]}, id="types"),
-        pytest.param(part(type="number"), {"types": ["number"]}, id="integers are numbers"),
+        pytest.param(node(), {}, id="anything"),
+        pytest.param(node(type=["string", "null"]), {"types": ["null", "string"]}, id="types"),
+        pytest.param(node(type="number"), {"types": ["number"]}, id="integers are numbers"),
         pytest.param(
-            part(type="number", allOf=[part(type=["integer", "string"])]),
+            node(type="number", allOf=[node(type=["integer", "string"])]),
             {"types": ["integer"]},
-            id="types of all parts",
+            id="types of all nodes",
         ),
-        pytest.param(part(const=1.0), {"types": ["number"]}, id="the type of a constant"),
+        pytest.param(node(const=1.0), {"types": ["number"]}, id="the type of a constant"),
         pytest.param(
-            part(enum=[None, True]), {"types": ["boolean", "null"]}, id="those of an enum"
+            node(enum=[None, True]), {"types": ["boolean", "null"]}, id="those of an enum"
         ),
-        pytest.param(part(anyOf=[STRING, NULL]), {"types": ["null", "string"]}, id="of a union"),
-        pytest.param(part(anyOf=[STRING, part()]), {}, id="of a union with anything"),
-        pytest.param(part(ref=part(type="array")), {"types": ["array"]}, id="of a reference"),
+        pytest.param(node(anyOf=[STRING, NULL]), {"types": ["null", "string"]}, id="of a union"),
+        pytest.param(node(anyOf=[STRING, node()]), {}, id="of a union with anything"),
+        pytest.param(node(ref=node(type="array")), {"types": ["array"]}, id="of a reference"),
         pytest.param(
-            part(type="array", required=["a"]), {"types": ["array"]}, id="no members of an array"
+            node(type="array", required=["a"]), {"types": ["array"]}, id="no properties of an array"
         ),
         pytest.param(
-            part(required=["a"], properties={"b": STRING}),
+            node(required=["a"], properties={"b": STRING}),
             {"required": ["a"]},
             id="required without a type",
         ),
@@ -49,67 +49,66 @@ from support.transformed_nodes import (
             id="a closed object",
         ),
         pytest.param(
-            part(type="object", additionalProperties=never()),
+            node(type="object", additionalProperties=never()),
             {"types": ["object"], "only": []},
-            id="an object without members",
+            id="an object without properties",
         ),
         pytest.param(
-            part(type="object", additionalProperties=never(), patternProperties={"^a": STRING}),
+            node(type="object", additionalProperties=never(), patternProperties={"^a": STRING}),
             {"types": ["object"]},
             id="an object that is closed but for patterns",
         ),
         pytest.param(
-            part(ref=an_object(kind=part(const="a")), required=["kind"]),
+            node(ref=object_node(kind=node(const="a")), required=["kind"]),
             {"types": ["object"], "required": ["kind"], "constants": {"kind": ["a"]}},
-            id="a constant member",
+            id="a constant property",
         ),
         pytest.param(
-            an_object(a=part(anyOf=[part(enum=[1, 2]), NULL])),
+            object_node(a=node(anyOf=[node(enum=[1, 2]), NULL])),
             {"types": ["object"], "constants": {"a": [1, 2, None]}},
             id="a few constants or null",
         ),
         pytest.param(
-            an_object(a=part(enum=list(range(21))), b=part(const=[1])),
+            object_node(a=node(enum=list(range(21))), b=node(const=[1])),
             {"types": ["object"]},
             id="too many constants and one that is no scalar",
         ),
     ],
 )
-def test_a_branch_is_known_by_what_it_admits(branch: Part, test: dict[str, Any]) -> None:
-    """A test asks for no more than the branch does."""
-    guide = guide_of(part(anyOf=[branch, text()]))
+def test_a_test_is_no_stricter_than_its_branch(branch: SchemaNode, test: dict[str, Any]) -> None:
+    decoder = build_decoder(node(anyOf=[branch, text()]))
 
-    assert guide is not None
-    assert test == guide["any_of"][0]["when"]
+    assert decoder is not None
+    assert test == decoder["any_of"][0]["when"]
 
 
-def test_tests_have_little_room() -> None:
-    """A branch with more names than that is known by its types."""
+def test_tests_have_limited_text() -> None:
+    """A branch with more names than that has a test of types only."""
     large = closed(**{f"member_{n:05}": STRING for n in range(3000)})
-    guide = guide_of(part(anyOf=[large, entries(STRING)]))
+    decoder = build_decoder(node(anyOf=[large, entries(STRING)]))
 
-    assert guide is not None
-    assert {"types": ["object"]} == guide["any_of"][0]["when"]
+    assert decoder is not None
+    assert {"types": ["object"]} == decoder["any_of"][0]["when"]
 
 
-def test_a_loop_of_references_has_no_types() -> None:
-    """Nothing that is walked goes on without end."""
-    one = part()
-    one.keywords["$ref"] = one
-    two = part()
+def test_a_cycle_of_references_has_no_types() -> None:
+    """Every walk ends."""
+    item = node()
+    item.keywords["$ref"] = item
+    two = node()
     two.keywords["anyOf"] = [two, two]
-    guide = guide_of(part(anyOf=[one, two, text()]))
+    decoder = build_decoder(node(anyOf=[item, two, text()]))
 
-    assert guide is not None
-    assert [{}, {}, {"types": ["string"]}] == [each["when"] for each in guide["any_of"]]
+    assert decoder is not None
+    assert [{}, {}, {"types": ["string"]}] == [item["when"] for item in decoder["any_of"]]
 
 
-def test_unions_of_unions_are_not_walked_without_end() -> None:
+def test_nested_unions_are_visited_to_a_limit() -> None:
     """Each of a hundred branches leads back to all of them."""
-    hundred = part()
-    hundred.keywords["anyOf"] = [part(ref=hundred) for _ in range(100)]
-    hundred.keywords["properties"] = {f"a{n}": part(ref=hundred) for n in range(100)}
-    guide = guide_of(part(anyOf=[hundred, text()]))
+    hundred = node()
+    hundred.keywords["anyOf"] = [node(ref=hundred) for _ in range(100)]
+    hundred.keywords["properties"] = {f"a{n}": node(ref=hundred) for n in range(100)}
+    decoder = build_decoder(node(anyOf=[hundred, text()]))
 
-    assert guide is not None
-    assert {} == guide["any_of"][0]["when"]
+    assert decoder is not None
+    assert {} == decoder["any_of"][0]["when"]

@@ -1,22 +1,22 @@
-"""What becomes of combinators that a subset does not take, or could not keep exactly."""
+"""Transforms of combinators that a subset does not support, or cannot keep exactly."""
 
 from typing import Any
 
 import pytest
-from sidecheck_server.core.convert.apis.api import Subset
-from sidecheck_server.core.convert.fitting.combinators import RULES
-from support.core_conversion import Told, lacking, ruled
+from sidecheck_server.core.convert.providers.subset import Subset
+from sidecheck_server.core.convert.transforms.combinators import RULES
+from support.core_conversion import LossSummary, apply_rules, without
 
 STRING, NULL, INTEGER = {"type": "string"}, {"type": "null"}, {"type": "integer"}
 A = {"properties": {"a": STRING}}
 
 
-def rewritten(keyword: str, direction: str = "same", pointer: str = "/in") -> Told:
+def rewritten(keyword: str, direction: str = "equivalent", pointer: str = "/in") -> LossSummary:
     return (pointer, keyword, "rewritten", direction)
 
 
-def described(keyword: str, pointer: str = "/in") -> Told:
-    return (pointer, keyword, "described", "wider")
+def described(keyword: str, pointer: str = "/in") -> LossSummary:
+    return (pointer, keyword, "described", "widened")
 
 
 KIND_A = {"type": "object", "properties": {"k": {"const": "a"}}, "required": ["k"]}
@@ -32,143 +32,143 @@ MORE_THAN_B: Any = {
     "additionalProperties": False,
 }
 
-CASES: list[tuple[str, Subset, Any, Any, list[Told]]] = [
+CASES: list[tuple[str, Subset, Any, Any, list[LossSummary]]] = [
     ("all is taken", Subset(), {"allOf": [A], "not": NULL}, {"allOf": [A], "not": NULL}, []),
     (
         "allOf is merged",
-        lacking("allOf"),
+        without("allOf"),
         {"allOf": [A, {"required": ["a"], "minProperties": 2}], "minProperties": 1},
         {"minProperties": 2, "properties": {"a": STRING}, "required": ["a"]},
         [rewritten("allOf")],
     ),
     (
         "allOf is merged through references",
-        lacking("allOf"),
+        without("allOf"),
         {"allOf": [{"$ref": "#/$defs/A"}], "title": "T", "$defs": {"A": {**A, "title": "A"}}},
         {"title": "T", "properties": {"a": STRING}},
         [rewritten("allOf")],
     ),
     (
         "of branches that cannot be merged the others are",
-        lacking("allOf"),
+        without("allOf"),
         {"pattern": "a", "allOf": [{"pattern": "b"}, {"minLength": 1}]},
         {"pattern": "a", "minLength": 1, "description": '(also like {"pattern": "b"})'},
         [described("allOf", "/in/allOf/0")],
     ),
     (
         "unevaluatedProperties sees what is merged",
-        lacking("allOf", "unevaluatedProperties"),
+        without("allOf", "unevaluatedProperties"),
         {"allOf": [A], "properties": {"b": NULL}, "unevaluatedProperties": False},
         {"properties": {"b": NULL, "a": STRING}, "additionalProperties": False},
         [rewritten("allOf"), rewritten("unevaluatedProperties")],
     ),
     (
         "unevaluatedProperties beside what may or may not evaluate",
-        lacking("unevaluatedProperties"),
+        without("unevaluatedProperties"),
         {"anyOf": [A, NULL], "unevaluatedProperties": False},
-        {"anyOf": [A, NULL], "description": "(no other members)"},
+        {"anyOf": [A, NULL], "description": "(no other properties)"},
         [described("unevaluatedProperties")],
     ),
     (
         "unevaluatedItems of which nothing is left",
-        lacking("unevaluatedItems"),
+        without("unevaluatedItems"),
         {"items": STRING, "unevaluatedItems": False},
         {"items": STRING},
-        [("/in", "unevaluatedItems", "dropped", "same")],
+        [("/in", "unevaluatedItems", "dropped", "equivalent")],
     ),
     (
         "oneOf of different types",
-        lacking("oneOf"),
+        without("oneOf"),
         {"oneOf": [STRING, NULL]},
         {"anyOf": [STRING, NULL]},
         [rewritten("oneOf")],
     ),
     (
         "oneOf of different constants",
-        lacking("oneOf"),
+        without("oneOf"),
         {"oneOf": [{"const": "a"}, {"enum": ["b", 1]}]},
         {"anyOf": [{"const": "a"}, {"enum": ["b", 1]}]},
         [rewritten("oneOf")],
     ),
     (
-        "oneOf told apart by a member",
-        lacking("oneOf"),
+        "oneOf distinguished by a property",
+        without("oneOf"),
         {"oneOf": [KIND_A, KIND_B]},
         {"anyOf": [KIND_A, KIND_B]},
         [rewritten("oneOf")],
     ),
     (
-        "oneOf told apart by a member that may lack",
-        lacking("oneOf"),
+        "oneOf distinguished by a property that may be missing",
+        without("oneOf"),
         {"oneOf": [KIND_A, {**KIND_B, "required": []}]},
         {
             "anyOf": [KIND_A, {**KIND_B, "required": []}],
             "description": "(only one of the alternatives)",
         },
-        [rewritten("oneOf", "wider")],
+        [rewritten("oneOf", "widened")],
     ),
     (
-        "oneOf told apart by which members there must be, and must not",
-        lacking("oneOf"),
+        "oneOf distinguished by which properties there must be, and must not",
+        without("oneOf"),
         {"oneOf": [HAS_A, {**HAS_B, "additionalProperties": False}]},
         {"anyOf": [HAS_A, {**HAS_B, "additionalProperties": False}]},
         [rewritten("oneOf")],
     ),
     (
-        "oneOf told apart with what is beside it",
-        lacking("oneOf"),
+        "oneOf distinguished with what is beside it",
+        without("oneOf"),
         {"type": "object", "required": ["k"], "oneOf": [IS_A, IS_B]},
         {"type": "object", "required": ["k"], "anyOf": [IS_A, IS_B]},
         [rewritten("oneOf")],
     ),
     (
         "oneOf of objects that may be both",
-        lacking("oneOf"),
+        without("oneOf"),
         {"oneOf": [HAS_A, HAS_B]},
         {"anyOf": [HAS_A, HAS_B], "description": "(only one of the alternatives)"},
-        [rewritten("oneOf", "wider")],
+        [rewritten("oneOf", "widened")],
     ),
     (
         "oneOf of objects of which a pattern allows more",
-        lacking("oneOf"),
+        without("oneOf"),
         {"oneOf": [HAS_A, MORE_THAN_B]},
         {"anyOf": [HAS_A, MORE_THAN_B], "description": "(only one of the alternatives)"},
-        [rewritten("oneOf", "wider")],
+        [rewritten("oneOf", "widened")],
     ),
     (
         "oneOf of numbers and integers",
-        lacking("oneOf"),
+        without("oneOf"),
         {"oneOf": [{"type": "number"}, INTEGER]},
         {"anyOf": [{"type": "number"}, INTEGER], "description": "(only one of the alternatives)"},
-        [rewritten("oneOf", "wider")],
+        [rewritten("oneOf", "widened")],
     ),
     (
-        "oneOf that is taken, with a branch that will be widened",
-        lacking("minLength"),
+        "oneOf that is supported, with a branch that will be widened",
+        without("minLength"),
         {"oneOf": [{"minLength": 1}, {"maxLength": 5}]},
         {
             "anyOf": [{"minLength": 1}, {"maxLength": 5}],
             "description": "(only one of the alternatives)",
         },
-        [rewritten("oneOf", "wider")],
+        [rewritten("oneOf", "widened")],
     ),
     (
         "oneOf beside anyOf",
-        lacking("oneOf"),
+        without("oneOf"),
         {"oneOf": [STRING], "anyOf": [NULL]},
         {"anyOf": [NULL], "description": '(like exactly one of {"type": "string"})'},
         [described("oneOf")],
     ),
     (
         "anyOf of one branch",
-        lacking("anyOf"),
+        without("anyOf"),
         {"anyOf": [STRING], "minLength": 1},
         {"minLength": 1, "type": "string"},
         [rewritten("anyOf")],
     ),
     (
         "anyOf of more",
-        lacking("anyOf"),
+        without("anyOf"),
         {"anyOf": [STRING, NULL]},
         {"description": '(like one of {"type": "string"} or {"type": "null"})'},
         [described("anyOf")],
@@ -182,14 +182,14 @@ CASES: list[tuple[str, Subset, Any, Any, list[Told]]] = [
     ),
     (
         "not, of what will be widened behind a reference",
-        lacking("minLength"),
+        without("minLength"),
         {"not": {"$ref": "#/$defs/n"}, "$defs": {"n": {"minLength": 1}}},
         {"description": '(not like {"minLength": 1})'},
         [described("not")],
     ),
     (
-        "if, of which then is not taken",
-        lacking("then"),
+        "if, of which then is not supported",
+        without("then"),
         {"if": STRING, "then": {"minLength": 1}, "else": NULL},
         {
             "description": '(if {"type": "string"}, then {"minLength": 1}, else {"type": "null"})',
@@ -198,27 +198,27 @@ CASES: list[tuple[str, Subset, Any, Any, list[Told]]] = [
     ),
     (
         "if without then and else",
-        lacking("if"),
+        without("if"),
         {"if": STRING},
         {},
-        [("/in", "if", "dropped", "same")],
+        [("/in", "if", "dropped", "equivalent")],
     ),
     (
-        "contains takes its bounds along",
-        lacking("contains"),
+        "contains supports its bounds along",
+        without("contains"),
         {"contains": STRING, "minContains": 2, "maxContains": 3},
         {"description": '(2 to 3 of the items are like {"type": "string"})'},
         [described("contains")],
     ),
     (
         "dependentRequired",
-        lacking("dependentRequired"),
+        without("dependentRequired"),
         {"dependentRequired": {"a": ["b", "c"], "d": []}},
         {"description": "(a needs b, c; d needs )"},
         [described("dependentRequired")],
     ),
     (
-        "dependentRequired where every member is required",
+        "dependentRequired where every property is required",
         Subset(all_required=True),
         {"dependentRequired": {"a": ["b"]}},
         {"description": "(a needs b)"},
@@ -226,10 +226,10 @@ CASES: list[tuple[str, Subset, Any, Any, list[Told]]] = [
     ),
     (
         "dependentSchemas and propertyNames",
-        lacking("dependentSchemas", "propertyNames"),
+        without("dependentSchemas", "propertyNames"),
         {"dependentSchemas": {"a": {"required": ["b"]}}, "propertyNames": {"maxLength": 3}},
         {
-            "description": '(names of members are like {"maxLength": 3};'
+            "description": '(names of properties are like {"maxLength": 3};'
             ' with a: {"required": ["b"]})'
         },
         [described("dependentSchemas"), described("propertyNames")],
@@ -242,7 +242,7 @@ CASES: list[tuple[str, Subset, Any, Any, list[Told]]] = [
         [rewritten("allOf")],
     ),
     (
-        "anyOf beside members, where objects will be closed",
+        "anyOf beside properties, where objects will be closed",
         Subset(closed=True),
         {"properties": {"b": NULL}, "anyOf": [A, {"properties": {"c": NULL}}], "title": "T"},
         {
@@ -272,16 +272,16 @@ CASES: list[tuple[str, Subset, Any, Any, list[Told]]] = [
     [case[1:] for case in CASES],
     ids=[case[0] for case in CASES],
 )
-def test_fitted(subset: Subset, schema: Any, expected: Any, losses: list[Told]) -> None:
-    assert ruled(schema, subset, RULES) == (expected, losses)
+def test_transformed(subset: Subset, schema: Any, expected: Any, losses: list[LossSummary]) -> None:
+    assert apply_rules(schema, subset, RULES) == (expected, losses)
 
 
-def test_members_with_other_names_do_not_stand_below_not() -> None:
-    """Nothing could turn their names back there."""
+def test_renamed_properties_are_not_kept_below_not() -> None:
+    """No decoder leads there."""
     schema = {"not": {"required": ["a b"]}}
 
-    assert ruled(schema, Subset(), RULES, {"a b": "a_b"}) == (
+    assert apply_rules(schema, Subset(), RULES, {"a b": "a_b"}) == (
         {"description": '(not like {"required": ["a b"]})'},
         [described("not")],
     )
-    assert ruled(schema, Subset(), RULES, {"c d": "c_d"}) == (schema, [])
+    assert apply_rules(schema, Subset(), RULES, {"c d": "c_d"}) == (schema, [])

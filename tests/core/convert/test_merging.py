@@ -1,10 +1,10 @@
-"""What several parts admit together, as one part, or that it cannot be said."""
+"""Exact merging of several nodes, or None where that is impossible."""
 
 from typing import Any
 
 import pytest
 from sidecheck_server.core.budget import Exhausted
-from sidecheck_server.core.convert.fitting.merging import merged
+from sidecheck_server.core.convert.transforms.merging import merge_nodes
 from support.core_conversion import read, written
 
 CLOSED = {"properties": {"a": {}}, "additionalProperties": False}
@@ -74,9 +74,9 @@ INEXACT: list[list[Any]] = [
 
 
 def merge(schemas: list[Any]) -> Any:
-    root, record = read({"prefixItems": schemas})
-    found = merged(root.keywords["prefixItems"], record.budget)
-    return None if found is None else written(found)
+    root, log = read({"prefixItems": schemas})
+    result = merge_nodes(root.keywords["prefixItems"], log.budget)
+    return None if result is None else written(result)
 
 
 @pytest.mark.parametrize(("schemas", "expected"), EXACT)
@@ -89,26 +89,26 @@ def test_not_merged(schemas: list[Any]) -> None:
     assert merge(schemas) is None
 
 
-def test_schemas_that_lead_to_each_other_without_end_are_not_merged() -> None:
+def test_mutually_recursive_schemas_are_not_merged() -> None:
     schema: Any = {
         "prefixItems": [{"$ref": "#/$defs/a"}, {"$ref": "#/$defs/b"}],
         "$defs": {name: {"items": {"$ref": f"#/$defs/{name}"}} for name in ("a", "b")},
     }
-    root, record = read(schema)
+    root, log = read(schema)
 
-    assert merged(root.keywords["prefixItems"], record.budget) is None
+    assert merge_nodes(root.keywords["prefixItems"], log.budget) is None
 
 
-def test_what_is_merged_stays_as_it_is() -> None:
+def test_merged_nodes_are_not_modified() -> None:
     schema: Any = {"prefixItems": [{"properties": {"a": {}}}, {"properties": {"b": {}}}]}
-    root, record = read(schema)
+    root, log = read(schema)
 
-    assert merged(root.keywords["prefixItems"], record.budget) is not None
+    assert merge_nodes(root.keywords["prefixItems"], log.budget) is not None
     assert written(root) == schema
 
 
-def test_merging_is_paid_for() -> None:
+def test_merging_costs_steps() -> None:
     root, _ = read({"prefixItems": [{"minimum": 1}, {"maximum": 2}]})
 
     with pytest.raises(Exhausted):
-        merged(root.keywords["prefixItems"], [60])
+        merge_nodes(root.keywords["prefixItems"], [60])

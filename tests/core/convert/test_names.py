@@ -1,4 +1,4 @@
-"""Names that an API takes: allowed, each one's own, and the same in any order."""
+"""Assigned names: valid, distinct, and independent of order."""
 
 import hashlib
 import re
@@ -6,8 +6,8 @@ import re
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sidecheck_server.core.convert.names import Named, member_names, tool_names
-from sidecheck_server.core.convert.words import ServerPrefix
+from sidecheck_server.core.convert.names import ToolName, assign_property_names, assign_tool_names
+from sidecheck_server.core.convert.types import ServerPrefix
 from sidecheck_server.core.mcp.name_grammars import NameGrammar
 
 DASHES = NameGrammar(64, "A-Za-z0-9_-", "letters")
@@ -33,16 +33,16 @@ CRAFTED = [
 ]
 NAMES = st.sampled_from([*SOME, *CRAFTED]) | st.text(max_size=70) | st.text("a_.", max_size=4)
 SERVERS = st.sampled_from(["", "s", "s__a", "é"])
-TOOLS = st.lists(st.builds(Named, SERVERS, NAMES), unique=True, max_size=12)
+TOOLS = st.lists(st.builds(ToolName, SERVERS, NAMES), unique=True, max_size=12)
 PREFIXES = st.sampled_from(list(ServerPrefix))
 
 
-def named(*names: str) -> list[Named]:
-    return [Named("", name) for name in names]
+def named(*names: str) -> list[ToolName]:
+    return [ToolName("", name) for name in names]
 
 
 def given_to(*names: str, grammar: NameGrammar = DASHES) -> list[str]:
-    return tool_names(named(*names), grammar, ServerPrefix.AUTOMATIC)
+    return assign_tool_names(named(*names), grammar, ServerPrefix.AUTOMATIC)
 
 
 @pytest.mark.parametrize(
@@ -59,12 +59,12 @@ def given_to(*names: str, grammar: NameGrammar = DASHES) -> list[str]:
         ([], []),
     ],
 )
-def test_names_are_changed_no_more_than_they_must_be(names: list[str], expected: list[str]) -> None:
-    """A name that is allowed stays; what is not allowed becomes "_"; the rest has a hash."""
+def test_names_are_changed_as_little_as_possible(names: list[str], expected: list[str]) -> None:
+    """A valid name stays; invalid characters become "_"; a hash resolves collisions."""
     assert expected == given_to(*names)
 
 
-def test_what_may_not_come_first_has_something_before_it() -> None:
+def test_an_invalid_first_character_is_prefixed() -> None:
     """A grammar may allow fewer characters there."""
     assert ["_3d", "_x"] == given_to("3d", "éx", grammar=SHORT)
 
@@ -80,29 +80,29 @@ def test_what_may_not_come_first_has_something_before_it() -> None:
         (ServerPrefix.NEVER, ["s", "t"], ["a", "b"]),
     ],
 )
-def test_servers_stand_before_their_tools(
+def test_names_are_prefixed_with_servers(
     prefix: ServerPrefix, servers: list[str], expected: list[str]
 ) -> None:
-    """Where that is asked for, or there are several."""
-    tools = [Named(server, name) for server, name in zip(servers, "ab", strict=True)]
+    """If that is requested, or if there are several."""
+    tools = [ToolName(server, name) for server, name in zip(servers, "ab", strict=True)]
 
-    assert expected == tool_names(tools, DASHES, prefix)
+    assert expected == assign_tool_names(tools, DASHES, prefix)
 
 
-def test_no_two_tools_of_servers_are_taken_for_each_other() -> None:
-    """Not if they are named alike, nor if a separator is a part of a name."""
-    alike = tool_names([Named("s", "x"), Named("t", "x")], DASHES, ServerPrefix.NEVER)
-    joined = [Named("s", "t__x"), Named("s__t", "x")]
+def test_prefixed_names_are_distinct() -> None:
+    """Even if names are equal, or contain the separator."""
+    alike = assign_tool_names([ToolName("s", "x"), ToolName("t", "x")], DASHES, ServerPrefix.NEVER)
+    joined = [ToolName("s", "t__x"), ToolName("s__t", "x")]
 
     assert [f"x_{short_hash('s', 'x')}", f"x_{short_hash('t', 'x')}"] == alike
     assert [
         f"s__t__x_{short_hash('s', 't__x')}",
         f"s__t__x_{short_hash('s__t', 'x')}",
-    ] == tool_names(joined, DASHES, ServerPrefix.ALWAYS)
+    ] == assign_tool_names(joined, DASHES, ServerPrefix.ALWAYS)
 
 
-def test_a_name_in_the_way_of_a_hash_keeps_its_own() -> None:
-    """However many tries are foreseen; the one that is meant has the next."""
+def test_a_name_that_collides_with_a_hash_is_kept() -> None:
+    """However many attempts are anticipated; the other name uses the next one."""
     first = f"a_b_{short_hash('', 'a.b')}"
     others = [f"a_b_{long_hash('', 'a.b', attempt)}" for attempt in (2, 3)]
     names = given_to("a.b", "a_b", first, *others)
@@ -111,8 +111,8 @@ def test_a_name_in_the_way_of_a_hash_keeps_its_own() -> None:
     assert f"a_b_{long_hash('', 'a.b', 4)}" == names[0]
 
 
-def test_names_whose_short_hashes_are_the_same_have_long_ones() -> None:
-    """Such pairs can be searched for."""
+def test_names_with_equal_short_hashes_have_long_ones() -> None:
+    """Such pairs can be constructed."""
     first, second = "\u5011\u4e10", "\u5e33\u4e01"
 
     assert "f6d14c91" == short_hash("", first) == short_hash("", second)
@@ -122,22 +122,21 @@ def test_names_whose_short_hashes_are_the_same_have_long_ones() -> None:
 @settings(deadline=None)
 @given(TOOLS, GRAMMARS, PREFIXES, st.randoms(use_true_random=False))
 def test_the_order_of_tools_does_not_matter(
-    tools: list[Named], grammar: NameGrammar, prefix: ServerPrefix, random: object
+    tools: list[ToolName], grammar: NameGrammar, prefix: ServerPrefix, random: object
 ) -> None:
-    """Whoever lists them otherwise has the same names."""
-    names = dict(zip(tools, tool_names(tools, grammar, prefix), strict=True))
+    names = dict(zip(tools, assign_tool_names(tools, grammar, prefix), strict=True))
     shuffled = sorted(tools, key=lambda _: random.random())  # type: ignore[attr-defined]
 
-    assert [names[tool] for tool in shuffled] == tool_names(shuffled, grammar, prefix)
+    assert [names[tool] for tool in shuffled] == assign_tool_names(shuffled, grammar, prefix)
 
 
 @settings(deadline=None)
 @given(TOOLS, GRAMMARS, PREFIXES)
-def test_names_are_allowed_and_no_two_the_same(
-    tools: list[Named], grammar: NameGrammar, prefix: ServerPrefix
+def test_names_are_valid_and_distinct(
+    tools: list[ToolName], grammar: NameGrammar, prefix: ServerPrefix
 ) -> None:
     """Whatever the tools are called."""
-    names = tool_names(tools, grammar, prefix)
+    names = assign_tool_names(tools, grammar, prefix)
     first = f"[{grammar.first or grammar.members}]"
     whole = re.compile(f"{first}[{grammar.members}]{{0,{grammar.longest - 1}}}")
 
@@ -147,10 +146,10 @@ def test_names_are_allowed_and_no_two_the_same(
 
 @settings(deadline=None)
 @given(TOOLS, GRAMMARS)
-def test_names_that_are_allowed_and_unique_stay(tools: list[Named], grammar: NameGrammar) -> None:
-    """If no server stands before them."""
+def test_valid_and_unique_names_are_kept(tools: list[ToolName], grammar: NameGrammar) -> None:
+    """Unless they are prefixed."""
     texts = [tool.name for tool in tools]
-    names = tool_names(tools, grammar, ServerPrefix.NEVER)
+    names = assign_tool_names(tools, grammar, ServerPrefix.NEVER)
     stay = [text for text in texts if grammar.admits(text) and texts.count(text) == 1]
 
     assert stay == [name for text, name in zip(texts, names, strict=True) if text in stay]
@@ -158,20 +157,20 @@ def test_names_that_are_allowed_and_unique_stay(tools: list[Named], grammar: Nam
 
 @settings(deadline=None)
 @given(st.lists(NAMES, max_size=12), GRAMMARS)
-def test_members_that_are_not_allowed_have_names_that_no_member_has(
-    members: list[str], grammar: NameGrammar
+def test_replaced_property_names_collide_with_no_property(
+    properties: list[str], grammar: NameGrammar
 ) -> None:
-    """And the others keep theirs."""
-    renamed = member_names(members, grammar)
+    """The others are kept."""
+    renamed = assign_property_names(properties, grammar)
 
-    assert {name for name in members if not grammar.admits(name)} == renamed.keys()
-    assert not set(members) & set(renamed.values())
+    assert {name for name in properties if not grammar.admits(name)} == renamed.keys()
+    assert not set(properties) & set(renamed.values())
     assert len(renamed) == len(set(renamed.values()))
     assert all(map(grammar.admits, renamed.values()))
 
 
-def test_names_that_foresee_thousands_of_tries_are_no_way_to_keep_a_server_busy() -> None:
-    """Tries do not multiply: each that fails was foreseen by one name."""
+def test_anticipated_attempts_do_not_multiply() -> None:
+    """Each failed attempt was anticipated by one name."""
     foreseen = [f"a_b_{short_hash('', 'a.b')}"]
     foreseen += [f"a_b_{long_hash('', 'a.b', attempt)}" for attempt in range(2, 5_000)]
     alike = ["a.b", *(f"a_b{'.' * count}" for count in range(1, 60)), "a_b"]

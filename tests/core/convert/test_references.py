@@ -1,12 +1,12 @@
-"""References that are written out, cut, or left alone."""
+"""References are inlined, cut, or isolated."""
 
 from typing import Any
 
 import pytest
-from sidecheck_server.core.convert.apis.api import References, Subset
-from sidecheck_server.core.convert.fitting.references import RULES, without_cycles, written_out
+from sidecheck_server.core.convert.providers.subset import References, Subset
+from sidecheck_server.core.convert.transforms.references import RULES, cut_cycles, inline_references
 from sidecheck_server.core.errors import ErrorReason, RequestError
-from support.core_conversion import Told, lacking, read, ruled, told, written
+from support.core_conversion import LossSummary, apply_rules, read, reported, without, written
 
 ALONE = Subset(references=References.ALONE)
 STRING = {"type": "string"}
@@ -14,11 +14,11 @@ NODE = {"type": "object", "properties": {"next": {"$ref": "#/$defs/Node"}}}
 CUT = {"type": "object", "description": "(of the same form as Node)"}
 
 
-def cut(pointer: str) -> Told:
-    return (pointer, "$ref", "described", "wider")
+def cut(pointer: str) -> LossSummary:
+    return (pointer, "$ref", "described", "widened")
 
 
-WRITTEN_OUT: list[tuple[str, Any, Any, list[Told]]] = [
+WRITTEN_OUT: list[tuple[str, Any, Any, list[LossSummary]]] = [
     (
         "each has its own",
         {"items": {"$ref": "#/$defs/s"}, "contains": {"$ref": "#/$defs/s"}, "$defs": {"s": STRING}},
@@ -72,7 +72,7 @@ WRITTEN_OUT: list[tuple[str, Any, Any, list[Told]]] = [
         [cut("/in/items")],
     ),
     (
-        "one that leads back to a member",
+        "one that leads back to a property",
         {
             "properties": {"tree": {"$ref": "#/$defs/Node"}},
             "$defs": {"Node": {"anyOf": [{"items": {"$ref": "#/$defs/Node"}}, NODE]}},
@@ -93,7 +93,7 @@ WRITTEN_OUT: list[tuple[str, Any, Any, list[Told]]] = [
         [cut("/in/$defs/Node/anyOf/0/items"), cut("/in/$defs/Node/anyOf/1/properties/next")],
     ),
     (
-        "one that leads back to a member of a map",
+        "one that leads back to a property of a map",
         {
             "properties": {"trees": {"additionalProperties": {"$ref": "#/$defs/Node"}}},
             "$defs": {"Node": NODE},
@@ -106,7 +106,7 @@ WRITTEN_OUT: list[tuple[str, Any, Any, list[Told]]] = [
                         "properties": {
                             "next": {
                                 "type": "object",
-                                "description": '(of the same form as a member of "trees")',
+                                "description": '(of the same form as a property of "trees")',
                             }
                         },
                     }
@@ -123,45 +123,45 @@ WRITTEN_OUT: list[tuple[str, Any, Any, list[Told]]] = [
     [case[1:] for case in WRITTEN_OUT],
     ids=[case[0] for case in WRITTEN_OUT],
 )
-def test_written_out(schema: Any, expected: Any, losses: list[Told]) -> None:
-    root, record = read(schema)
+def test_inline_references(schema: Any, expected: Any, losses: list[LossSummary]) -> None:
+    root, log = read(schema)
 
-    tree = written_out(root, record)
+    tree = inline_references(root, log)
 
     assert written(tree, Subset(references=References.NOWHERE)) == expected
-    assert told(record) == losses
+    assert reported(log) == losses
 
 
 def test_long_chains_are_cut() -> None:
     definitions: dict[str, Any] = {
         f"d{n}": {"items": {"$ref": f"#/$defs/d{n + 1}"}} for n in range(500)
     }
-    root, record = read({"items": {"$ref": "#/$defs/d0"}, "$defs": {**definitions, "d500": {}}})
+    root, log = read({"items": {"$ref": "#/$defs/d0"}, "$defs": {**definitions, "d500": {}}})
 
-    schema = written(written_out(root, record), Subset(references=References.NOWHERE))
+    schema = written(inline_references(root, log), Subset(references=References.NOWHERE))
 
     depth = 0
     while "items" in schema:
         schema, depth = schema["items"], depth + 1
     assert depth == 101
     assert schema == {"description": "(a d100)"}
-    assert told(record) == [cut("/in/$defs/d99/items")]
+    assert reported(log) == [cut("/in/$defs/d99/items")]
 
 
-def test_what_grows_without_measure_is_refused() -> None:
+def test_exponential_growth_is_rejected() -> None:
     definitions: dict[str, Any] = {
         f"d{n}": {"prefixItems": [{"$ref": f"#/$defs/d{n + 1}"}] * 2} for n in range(40)
     }
-    root, record = read({"items": {"$ref": "#/$defs/d0"}, "$defs": {**definitions, "d40": {}}})
+    root, log = read({"items": {"$ref": "#/$defs/d0"}, "$defs": {**definitions, "d40": {}}})
 
     with pytest.raises(RequestError) as refusal:
-        written_out(root, record)
+        inline_references(root, log)
 
     assert refusal.value.reason is ErrorReason.LIMIT_EXCEEDED
     assert refusal.value.metadata == {"bound": "subschemas", "limit": "20000"}
 
 
-CYCLES: list[tuple[str, Any, Any, list[Told]]] = [
+CYCLES: list[tuple[str, Any, Any, list[LossSummary]]] = [
     (
         "none",
         {"items": {"$ref": "#/$defs/s"}, "contains": {"$ref": "#/$defs/s"}, "$defs": {"s": STRING}},
@@ -202,16 +202,16 @@ CYCLES: list[tuple[str, Any, Any, list[Told]]] = [
     [case[1:] for case in CYCLES],
     ids=[case[0] for case in CYCLES],
 )
-def test_without_cycles(schema: Any, expected: Any, losses: list[Told]) -> None:
-    root, record = read(schema)
+def test_cut_cycles(schema: Any, expected: Any, losses: list[LossSummary]) -> None:
+    root, log = read(schema)
 
-    without_cycles(root, record)
+    cut_cycles(root, log)
 
     assert written(root) == expected
-    assert told(record) == losses
+    assert reported(log) == losses
 
 
-NEIGHBOURS: list[tuple[str, Subset, Any, Any, list[Told]]] = [
+NEIGHBOURS: list[tuple[str, Subset, Any, Any, list[LossSummary]]] = [
     (
         "none",
         ALONE,
@@ -224,21 +224,21 @@ NEIGHBOURS: list[tuple[str, Subset, Any, Any, list[Told]]] = [
         ALONE,
         {"items": {"$ref": "#", "title": "T", "description": "d"}},
         {"items": {"title": "T", "description": "d", "anyOf": [{"$ref": "#"}]}},
-        [("/in/items", "$ref", "rewritten", "same")],
+        [("/in/items", "$ref", "rewritten", "equivalent")],
     ),
     (
         "annotations where there is no anyOf",
-        lacking("anyOf", references=References.ALONE),
+        without("anyOf", references=References.ALONE),
         {"items": {"$ref": "#", "title": "T"}},
         {"items": {"$ref": "#"}},
-        [("/in/items", "title", "dropped", "same")],
+        [("/in/items", "title", "dropped", "equivalent")],
     ),
     (
         "assertions that can be merged",
         ALONE,
         {"items": {"$ref": "#/$defs/s", "minLength": 1}, "$defs": {"s": STRING}},
         {"items": {"minLength": 1, "type": "string"}},
-        [("/in/items", "$ref", "rewritten", "same")],
+        [("/in/items", "$ref", "rewritten", "equivalent")],
     ),
     (
         "assertions that cannot",
@@ -251,7 +251,7 @@ NEIGHBOURS: list[tuple[str, Subset, Any, Any, list[Told]]] = [
             },
             "$defs": {"s": {"pattern": "b"}},
         },
-        [("/in/items", "pattern", "described", "wider")],
+        [("/in/items", "pattern", "described", "widened")],
     ),
     (
         "where they may stand",
@@ -268,5 +268,5 @@ NEIGHBOURS: list[tuple[str, Subset, Any, Any, list[Told]]] = [
     [case[1:] for case in NEIGHBOURS],
     ids=[case[0] for case in NEIGHBOURS],
 )
-def test_neighbours(subset: Subset, schema: Any, expected: Any, losses: list[Told]) -> None:
-    assert ruled(schema, subset, RULES) == (expected, losses)
+def test_siblings(subset: Subset, schema: Any, expected: Any, losses: list[LossSummary]) -> None:
+    assert apply_rules(schema, subset, RULES) == (expected, losses)

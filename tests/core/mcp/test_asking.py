@@ -376,6 +376,7 @@ def test_a_deprecated_request_is_valid_and_told_once() -> None:
     ]
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize(
     "type_", ["ElicitRequestFormParams", "ElicitRequestURLParams", "CreateMessageRequestParams"]
 )
@@ -388,6 +389,7 @@ def test_the_published_examples_have_no_errors(type_: str) -> None:
         assert [] == [each for each in found if each.severity is Severity.ERROR], path.name
 
 
+@pytest.mark.corpus
 def test_published_answers_have_no_errors() -> None:
     paths = sorted(shared("mcp/2026-07-28/examples/ElicitResult").glob("*.json"))
     assert paths

@@ -198,11 +198,13 @@ _WRONG = {
 }
 
 
+@pytest.mark.corpus
 def test_the_official_examples_pass_as_the_messages_that_they_are() -> None:
     wrong = {str(example): errors for example in _examples() if (errors := _errors(example))}
     assert wrong == _WRONG
 
 
+@pytest.mark.corpus
 def test_many_official_examples_are_messages_or_parts_of_one() -> None:
     assert len({example.name for example in _examples()}) >= 70
 

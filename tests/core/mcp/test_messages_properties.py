@@ -3,6 +3,7 @@
 import copy
 from typing import Any
 
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from sidecheck_server.core.errors import RequestError
@@ -83,6 +84,7 @@ _contexts = st.builds(
 )
 
 
+@pytest.mark.slow
 @given(
     _messages | st.lists(_messages, max_size=4) | _json,
     _contexts,

@@ -29,6 +29,7 @@ def _published(version: str, union: str) -> set[tuple[str, bool]]:
     }
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize("version", VERSIONS)
 @pytest.mark.parametrize("sender", Sender)
 @pytest.mark.parametrize("kind", ["Request", "Notification"])
@@ -46,6 +47,7 @@ def test_the_methods_are_those_of_the_published_schema(
     assert sorted(_published(version, f"{sender.title()}{kind}")) == ours
 
 
+@pytest.mark.corpus
 def test_input_requests_are_those_of_the_published_schema() -> None:
     ours = {(each.name, each.params_required) for each in INPUT_REQUESTS.values()}
     assert _published("2026-07-28", "InputRequest") == ours

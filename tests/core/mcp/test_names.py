@@ -148,6 +148,7 @@ def test_no_names_at_all() -> None:
     assert ((), ()) == (checked().names, checked().collisions)
 
 
+@pytest.mark.slow
 def test_as_many_names_as_a_request_may_have_are_within_the_limit_of_steps() -> None:
     names = [f"{index} {'é' * 400}, " for index in range(10_000)]
     budget = [10_000_000]

@@ -84,6 +84,7 @@ _values: st.SearchStrategy[Any] = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", _SPARED, ids=lambda rule: rule.code)
 @given(value=_values, version=st.sampled_from(VERSIONS))
 def test_a_rule_has_nothing_to_say_of_what_it_is_spared(

@@ -44,6 +44,7 @@ def _parts(type_: str, value: Any) -> Iterator[tuple[str, Any]]:
             yield f"{type_}Data", value["error"]["data"]
 
 
+@pytest.mark.corpus
 def test_every_example_keeps_the_rules_of_its_type() -> None:
     examples = official_examples()
     broken = {}
@@ -65,6 +66,7 @@ def test_every_example_keeps_the_rules_of_its_type() -> None:
     assert parts >= len(examples) - 2
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize(
     ("type_", "value", "parts"),
     [

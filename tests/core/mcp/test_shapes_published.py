@@ -92,11 +92,14 @@ def _disagreements(version: str, schema: dict[str, Any]) -> Iterator[tuple[str, 
                     yield name, ours.is_valid(value), value
 
 
+@pytest.mark.slow
+@pytest.mark.corpus
 @pytest.mark.parametrize("version", VERSIONS)
 def test_our_schemas_accept_what_the_published_ones_accept(version: str) -> None:
     assert [] == list(_disagreements(version, _corrected(version)))[:5]
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize("version", VERSIONS)
 def test_our_schemas_accept_the_values_made_from_them_and_refuse_some_mutations(
     version: str,
@@ -113,6 +116,8 @@ def test_our_schemas_accept_the_values_made_from_them_and_refuse_some_mutations(
     assert {"JSONValue"} >= {name for name, seen in verdicts.items() if seen != {True, False}}
 
 
+@pytest.mark.slow
+@pytest.mark.corpus
 @pytest.mark.parametrize(("version", "type_", "member"), _CORRECTIONS, ids="-".join)
 def test_an_erratum_shows_up(version: str, type_: str, member: str) -> None:
     schema = published(version)
@@ -127,6 +132,7 @@ def test_every_erratum_is_held_against_the_published_schema() -> None:
     assert sorted(_CORRECTIONS) == sorted(listed)
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize("version", VERSIONS)
 def test_every_type_of_ours_is_published(version: str) -> None:
     schema = published(version)
@@ -168,6 +174,7 @@ _OTHERWISE = {
 }
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize("version", VERSIONS)
 def test_every_published_type_is_ours_or_an_envelope(version: str) -> None:
     names = set(definitions_of(published(version)))

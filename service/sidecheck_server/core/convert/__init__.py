@@ -1,1 +1,1 @@
-"""Conversion: MCP tools in the form of providers' APIs, and calls and results between them."""
+"""Conversion of MCP tools, calls and results to and from the APIs of model providers."""

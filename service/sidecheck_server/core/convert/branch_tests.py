@@ -1,198 +1,286 @@
-"""Making tests of the branches of unions (see `branches`).
+"""Tests of union branches: cheap, necessary conditions for a value to match a branch.
 
-A test never rules out a branch that admits the value: it asks for less than the branch
-does. To look at fewer parts, or to leave something out, only makes it ask for less.
+A test is a JSON object: ``types`` are those that the value can have, ``required`` the
+required properties of objects, ``only`` all properties that they may have, ``constants`` the
+scalars that a property can have, by its name. All are optional.
+
+A test never rules out a branch that admits the value. Tests are built within limits, and
+leaving out a condition only makes a test weaker.
 """
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from sidecheck_server.core.convert.branches import MOST_CONSTANTS, types_of
-from sidecheck_server.core.convert.part import Part
+from sidecheck_server.core.budget import Budget, spend
+from sidecheck_server.core.convert.schema_graph import SchemaNode
+from sidecheck_server.core.engines.json_types import has_type
+from sidecheck_server.core.equality import json_equal
+from sidecheck_server.core.schemas.keywords import Draft
+from sidecheck_server.core.types import JsonValue
 
-__all__ = ["Tests"]
+__all__ = ["MAX_CONSTANTS", "TYPES", "BranchMatcher", "BranchTestBuilder"]
 
-_ROOM = 32 << 10
-"""How many characters the tests of one guide have together; the others name types only."""
+TYPES = ("array", "boolean", "integer", "null", "number", "object", "string")
+"""The types that a test may name."""
 
-_NAME = 6
-"""How many characters a name takes beside its own."""
+MAX_CONSTANTS = 20
+"""Maximum number of values of a property in a test."""
 
-_LOOKS, _LOOKS_IN_ALL = 512, 100_000
-"""How many parts are looked at for one test, and for all of one guide."""
+_DRAFT = Draft.DRAFT_2020_12
 
-_NAMES = 8
-"""How many names, or entries of a list, are looked through in the time of one part."""
-
-_DEEPEST = 4
-"""How many unions, one in the other, are looked into."""
+# In steps: a test, and a name or value in it.
+_TEST = 40
+_ITEM = 4
 
 
-class Tests:
-    """Makes the tests of one guide."""
+class BranchMatcher:
+    """Evaluates tests, and caches the sets that it makes of their lists of names."""
+
+    def __init__(self, budget: Budget) -> None:
+        self._budget = budget
+        # By identity: tests live as long as their decoder.
+        self._sets: dict[int, frozenset[str]] = {}
+
+    def name_set(self, names: list[str]) -> frozenset[str]:
+        """Return *names*, a list of a decoder, as a set.
+
+        Raises:
+            Exhausted: the budget is spent.
+        """
+        cached = self._sets.get(id(names))
+        if cached is None:
+            spend(self._budget, _ITEM * len(names))
+            cached = self._sets[id(names)] = frozenset(names)
+        return cached
+
+    def matches_types(self, test: Mapping[str, Any], value: JsonValue) -> bool:
+        """Return whether *value* has one of the types in *test*.
+
+        Raises:
+            Exhausted: the budget is spent.
+        """
+        spend(self._budget, _TEST)
+        types = test.get("types")
+        return types is None or any(has_type(value, name, _DRAFT) for name in types)
+
+    def matches(self, test: Mapping[str, Any], value: JsonValue) -> bool:
+        """Return whether *value* satisfies all conditions of *test*.
+
+        Raises:
+            Exhausted: the budget is spent.
+        """
+        if not self.matches_types(test, value):
+            return False
+        if not isinstance(value, dict):
+            return True
+        required = test.get("required", ())
+        spend(self._budget, _ITEM * len(required))
+        if not all(name in value for name in required):
+            return False
+        for name, constants in test.get("constants", {}).items():
+            spend(self._budget, _ITEM * (1 + len(constants)))
+            if name in value and not any(
+                json_equal(constant, value[name]) for constant in constants
+            ):
+                return False
+        only = test.get("only")
+        if only is None:
+            return True
+        spend(self._budget, _ITEM * len(value))
+        return len(value) <= len(only) and value.keys() <= self.name_set(only)
+
+
+_MAX_TEXT = 32 << 10
+"""Characters of all tests of one decoder; further tests have types only."""
+
+_NAME_OVERHEAD = 6
+"""Characters that a name takes beside its own."""
+
+_VISITS_PER_TEST, _VISITS = 512, 100_000
+"""Nodes that are visited for one test, and for all tests of one decoder."""
+
+_NAMES_PER_VISIT = 8
+"""Names, or items of a list, that cost as much time as a visit of a node."""
+
+_MAX_UNION_DEPTH = 4
+"""Depth to which nested unions are followed."""
+
+
+class BranchTestBuilder:
+    """Builds the tests of one decoder."""
 
     def __init__(self) -> None:
-        self._room = _ROOM
-        self._left = _LOOKS_IN_ALL
+        self._text_left = _MAX_TEXT
+        self._visits_left = _VISITS
 
-    def of(self, part: Part) -> dict[str, Any]:
-        """Return a test of the values that *part*, which was fitted, admits."""
-        look = _Look(min(_LOOKS, self._left))
-        before = look.left
+    def build(self, node: SchemaNode) -> dict[str, Any]:
+        """Return a test of the values that the transformed *node* admits."""
+        visitor = _Visitor(min(_VISITS_PER_TEST, self._visits_left))
+        before = visitor.left
         test: dict[str, Any] = {}
-        types = look.types(part, _DEEPEST)
+        types = visitor.types(node, _MAX_UNION_DEPTH)
         if types is not None:
             test["types"] = sorted(types - {"integer"} if "number" in types else types)
         if types is None or "object" in types:
-            parts = [each for each in look.parts(part) if look.affords(_names_in(each) // _NAMES)]
-            self._add(test, "constants", look.constant_members(parts))
-            self._add(test, "required", _required(parts))
-            self._add(test, "only", _only(parts))
-        self._left -= before - look.left
+            nodes = [
+                conjunct
+                for conjunct in visitor.conjuncts(node)
+                if visitor.spend(_name_count(conjunct) // _NAMES_PER_VISIT)
+            ]
+            self._add(test, "constants", visitor.constant_properties(nodes))
+            self._add(test, "required", _required(nodes))
+            self._add(test, "only", _only(nodes))
+        self._visits_left -= before - visitor.left
         return test
 
-    def _add(self, test: dict[str, Any], name: str, found: Any) -> None:
-        """Add *found* to *test* if there is any, and room for it."""
-        if found is None or (not found and name != "only"):
+    def _add(self, test: dict[str, Any], name: str, condition: Any) -> None:
+        """Add *condition* to *test* if there is one, and room for it."""
+        if condition is None or (not condition and name != "only"):
             return
-        size = _size(found)
-        if size <= self._room:
-            self._room -= size
-            test[name] = found
+        size = _size(condition)
+        if size <= self._text_left:
+            self._text_left -= size
+            test[name] = condition
 
 
-def _size(found: Any) -> int:
-    if isinstance(found, Mapping):
-        return sum(len(name) + _NAME + _size(values) for name, values in found.items())
-    return sum(_NAME + len(each if isinstance(each, str) else repr(each)) for each in found)
+def _size(condition: Any) -> int:
+    if isinstance(condition, Mapping):
+        return sum(len(name) + _NAME_OVERHEAD + _size(value) for name, value in condition.items())
+    return sum(
+        _NAME_OVERHEAD + len(item if isinstance(item, str) else repr(item)) for item in condition
+    )
 
 
-class _Look:
-    """Looks at parts, as often as it may."""
+class _Visitor:
+    """Visitor of nodes with a limited number of visits."""
 
     def __init__(self, left: int) -> None:
         self.left = left
 
-    def parts(self, part: Part) -> Iterator[Part]:
-        """Yield *part* and what it consists of through ``$ref`` and ``allOf``."""
-        pending = [part]
+    def conjuncts(self, node: SchemaNode) -> Iterator[SchemaNode]:
+        """Yield *node* and what it requires through ``$ref`` and ``allOf``."""
+        pending = [node]
         seen: set[int] = set()
         while pending:
-            part = pending.pop()
-            if id(part) in seen:
+            node = pending.pop()
+            if id(node) in seen:
                 continue
-            seen.add(id(part))
-            if not self.affords(1 + len(part.keywords.get("allOf", ())) // _NAMES):
+            seen.add(id(node))
+            if not self.spend(1 + len(node.keywords.get("allOf", ())) // _NAMES_PER_VISIT):
                 return
-            yield part
-            pending += reversed(_listed(part, "allOf"))
-            pending += _listed(part, "$ref")
+            yield node
+            pending += reversed(_nodes_of(node, "allOf"))
+            pending += _nodes_of(node, "$ref")
 
-    def affords(self, looks: int) -> bool:
-        """Return whether so many *looks* are left, and take them."""
-        if looks > self.left:
+    def spend(self, visits: int) -> bool:
+        """Deduct *visits*; return False if fewer are left."""
+        if visits > self.left:
             return False
-        self.left -= looks
+        self.left -= visits
         return True
 
-    def types(self, part: Part, depth: int) -> set[str] | None:
-        """Return the types that values of *part* can have, or None if that is not known."""
+    def types(self, node: SchemaNode, depth: int) -> set[str] | None:
+        """Return the types that values of *node* can have, or None if that is not known."""
         known: set[str] | None = None
-        for each in self.parts(part):
-            for types in self._types_said(each, depth):
+        for conjunct in self.conjuncts(node):
+            for types in self._asserted_types(conjunct, depth):
                 known = types if known is None else known & types
         return known
 
-    def _types_said(self, part: Part, depth: int) -> Iterator[set[str]]:
-        if part.never:
+    def _asserted_types(self, node: SchemaNode, depth: int) -> Iterator[set[str]]:
+        if node.never:
             yield set()
-        said = part.keywords.get("type")
-        if said is not None:
-            names = {said} if isinstance(said, str) else set(said)
+        stated = node.keywords.get("type")
+        if stated is not None:
+            names = {stated} if isinstance(stated, str) else set(stated)
             yield names | {"integer"} if "number" in names else names
-        values = _values(part)
+        values = _values(node)
         if values is not None:
-            yield set().union(*map(types_of, values))
+            yield set().union(*map(_types_of_value, values))
         for union in ("anyOf", "oneOf"):
-            known = self._types_of_union(part, union, depth)
-            if known is not None:
-                yield known
+            types = self._types_of_union(node, union, depth)
+            if types is not None:
+                yield types
 
-    def _types_of_union(self, part: Part, union: str, depth: int) -> set[str] | None:
-        count = len(part.keywords.get(union, ()))
-        if not count or not depth or not self.affords(count // _NAMES):
+    def _types_of_union(self, node: SchemaNode, union: str, depth: int) -> set[str] | None:
+        count = len(node.keywords.get(union, ()))
+        if not count or not depth or not self.spend(count // _NAMES_PER_VISIT):
             return None
         known: set[str] = set()
-        for branch in _listed(part, union):
+        for branch in _nodes_of(node, union):
             types = self.types(branch, depth - 1)
             if types is None:
                 return None
             known |= types
         return known
 
-    def constant_members(self, parts: list[Part]) -> dict[str, list[Any]]:
-        """Return the members of objects that can be a few scalars only, and these."""
-        found: dict[str, list[Any]] = {}
-        for part in parts:
-            for name, member in part.keywords.get("properties", {}).items():
-                values = self._constants(member, _DEEPEST) if self.left else None
+    def constant_properties(self, nodes: list[SchemaNode]) -> dict[str, list[Any]]:
+        """Return the properties that can have a few scalars only, each with these."""
+        constants: dict[str, list[Any]] = {}
+        for node in nodes:
+            for name, schema in node.keywords.get("properties", {}).items():
+                values = self._constants(schema, _MAX_UNION_DEPTH) if self.left else None
                 if values is not None:
-                    found.setdefault(name, values)
-        return found
+                    constants.setdefault(name, values)
+        return constants
 
-    def _constants(self, part: Part, depth: int) -> list[Any] | None:
-        """Return a few scalars that are all that *part* admits, or None."""
-        for each in self.parts(part):
-            values = _values(each)
-            if values is None and each.keywords.get("type") == "null":
+    def _constants(self, node: SchemaNode, depth: int) -> list[Any] | None:
+        """Return all values that *node* admits if these are a few scalars, or None."""
+        for conjunct in self.conjuncts(node):
+            values = _values(conjunct)
+            if values is None and conjunct.keywords.get("type") == "null":
                 values = [None]
             if values is None and depth:
-                values = self._constants_of_union(each, depth)
-            if values is not None and len(values) <= MOST_CONSTANTS:
+                values = self._constants_of_union(conjunct, depth)
+            if values is not None and len(values) <= MAX_CONSTANTS:
                 containers = any(isinstance(value, dict | list) for value in values)
                 return None if containers else values
         return None
 
-    def _constants_of_union(self, part: Part, depth: int) -> list[Any] | None:
-        branches = part.keywords.get("anyOf") or part.keywords.get("oneOf")
-        if not branches or len(branches) > MOST_CONSTANTS:
+    def _constants_of_union(self, node: SchemaNode, depth: int) -> list[Any] | None:
+        branches = node.keywords.get("anyOf") or node.keywords.get("oneOf")
+        if not branches or len(branches) > MAX_CONSTANTS:
             return None
-        found: list[Any] = []
+        constants: list[Any] = []
         for branch in branches:
             values = self._constants(branch, depth - 1)
             if values is None:
                 return None
-            found += values
-        return found
+            constants += values
+        return constants
 
 
-def _listed(part: Part, keyword: str) -> list[Part]:
-    value = part.keywords.get(keyword)
+def _types_of_value(value: Any) -> set[str]:
+    return {name for name in TYPES if has_type(value, name, _DRAFT)}
+
+
+def _nodes_of(node: SchemaNode, keyword: str) -> list[SchemaNode]:
+    value = node.keywords.get(keyword)
     values = value if isinstance(value, list) else [value]
-    return [each for each in values if isinstance(each, Part)]
+    return [item for item in values if isinstance(item, SchemaNode)]
 
 
-def _names_in(part: Part) -> int:
-    return sum(len(part.keywords.get(keyword, ())) for keyword in ("required", "properties"))
+def _name_count(node: SchemaNode) -> int:
+    return sum(len(node.keywords.get(keyword, ())) for keyword in ("required", "properties"))
 
 
-def _values(part: Part) -> list[Any] | None:
-    """Return the only values that *part* itself lists, or None."""
-    if "const" in part.keywords:
-        return [part.keywords["const"]]
-    values = part.keywords.get("enum")
+def _values(node: SchemaNode) -> list[Any] | None:
+    """Return the values in ``const`` or ``enum`` of *node* itself, or None."""
+    if "const" in node.keywords:
+        return [node.keywords["const"]]
+    values = node.keywords.get("enum")
     return values if isinstance(values, list) else None
 
 
-def _required(parts: list[Part]) -> list[str]:
-    return list(dict.fromkeys(name for part in parts for name in part.keywords.get("required", ())))
+def _required(nodes: list[SchemaNode]) -> list[str]:
+    return list(dict.fromkeys(name for node in nodes for name in node.keywords.get("required", ())))
 
 
-def _only(parts: list[Part]) -> list[str] | None:
-    """Return all members that objects can have, or None if that is not known."""
-    for part in parts:
-        others = part.keywords.get("additionalProperties")
-        closed = isinstance(others, Part) and others.never
-        if closed and not part.keywords.get("patternProperties"):
-            return list(part.keywords.get("properties", ()))
+def _only(nodes: list[SchemaNode]) -> list[str] | None:
+    """Return all properties that objects can have, or None if that is not known."""
+    for node in nodes:
+        others = node.keywords.get("additionalProperties")
+        closed = isinstance(others, SchemaNode) and others.never
+        if closed and not node.keywords.get("patternProperties"):
+            return list(node.keywords.get("properties", ()))
     return None

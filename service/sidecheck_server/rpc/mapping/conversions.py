@@ -5,13 +5,13 @@ from types import MappingProxyType
 
 from sidecheck.v1 import conversion_service_pb2 as wire
 
-from sidecheck_server.core.convert.apis import APIS
-from sidecheck_server.core.convert.apis.api import Api
-from sidecheck_server.core.convert.converted import ConvertedTool
-from sidecheck_server.core.convert.words import (
+from sidecheck_server.core.convert.converted_tool import ConvertedTool
+from sidecheck_server.core.convert.providers import PROVIDERS
+from sidecheck_server.core.convert.providers.provider import Provider
+from sidecheck_server.core.convert.types import (
     Action,
     ConversionOptions,
-    Direction,
+    Effect,
     Loss,
     Mode,
     ModelApi,
@@ -73,16 +73,16 @@ _ACTIONS: Mapping[Action, wire.Loss.Action] = MappingProxyType(
         Action.DROPPED: wire.Loss.ACTION_DROPPED,
     }
 )
-_DIRECTIONS: Mapping[Direction, wire.Loss.Effect] = MappingProxyType(
+_DIRECTIONS: Mapping[Effect, wire.Loss.Effect] = MappingProxyType(
     {
-        Direction.SAME: wire.Loss.EFFECT_EQUIVALENT,
-        Direction.WIDER: wire.Loss.EFFECT_WIDENED,
-        Direction.NARROWER: wire.Loss.EFFECT_NARROWED,
+        Effect.EQUIVALENT: wire.Loss.EFFECT_EQUIVALENT,
+        Effect.WIDENED: wire.Loss.EFFECT_WIDENED,
+        Effect.NARROWED: wire.Loss.EFFECT_NARROWED,
     }
 )
 
 
-def _api(api: int) -> Api:
+def _api(api: int) -> Provider:
     """Return the facts of *api*.
 
     Raises:
@@ -94,7 +94,7 @@ def _api(api: int) -> Api:
     key = _APIS.get(api)
     if key is None:
         raise no_such_value("api")
-    return APIS[key]
+    return PROVIDERS[key]
 
 
 def tools_to_convert_from_wire(request: wire.ConvertToolsRequest, limits: Limits) -> ToolsToConvert:
@@ -138,7 +138,7 @@ def converted_to_wire(tool: ConvertedTool) -> wire.ConvertedTool:
         json=tool.json,
         name=tool.name,
         strict=tool.strict,
-        mapping=tool.plan,
+        mapping=tool.mapping,
         losses=losses_to_wire(tool.losses),
         not_strict_reason=tool.not_strict_reason,
     )
@@ -151,7 +151,7 @@ def losses_to_wire(losses: Iterable[Loss]) -> list[wire.Loss]:
             pointer=loss.pointer,
             keyword=loss.keyword,
             action=_ACTIONS[loss.action],
-            effect=_DIRECTIONS[loss.direction],
+            effect=_DIRECTIONS[loss.effect],
             message=loss.message,
         )
         for loss in losses

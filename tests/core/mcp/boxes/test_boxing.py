@@ -222,6 +222,7 @@ def test_what_needs_its_box_cannot_be_taken_out(value: Any) -> None:
     assert "INVALID_TOOL" == refusal.value.reason.value
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("edition", EDITIONS, ids=[each.name for each in EDITIONS])
 def test_a_box_admits_a_value_exactly_if_the_schema_does(edition: Edition) -> None:
     """Random schemas with references of all kinds, before three judges; and back again."""
@@ -236,7 +237,9 @@ def test_a_box_admits_a_value_exactly_if_the_schema_does(edition: Edition) -> No
         again = unboxed(box, plenty())
         assert before == schema
         assert canonical_json(schema) == canonical_json(again)
-        one, other = (summon(Question(edition, each, question.documents)) for each in (schema, box))
+        one, other = (
+            summon(Question(edition, each, question.documents)) for each in (schema, box)
+        )
         if not isinstance(one, Judges):
             assert type(one) is type(other)
             continue

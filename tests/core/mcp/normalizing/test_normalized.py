@@ -90,6 +90,7 @@ def test_a_value_makes_a_result_without_faults(version: str, value: Any) -> None
     assert is_canonical(text_result(result))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version", VERSIONS)
 def test_the_value_comes_out_of_the_result_again(version: str) -> None:
     """Random schemas: what is valid gives a result that is, and what a client takes out of it."""

@@ -1,0 +1,252 @@
+"""Argument decoder: data that maps a model's arguments to those of the original schema.
+
+A decoder is a JSON object that mirrors a schema, but only on the paths to locations whose
+encoding is to be reversed. Its properties, all optional:
+
+- ``nulls``: properties, by their names at the provider, that are removed if they are null;
+- ``renamed``: original names of properties, by those at the provider;
+- ``properties``: decoders of properties, by their names at the provider; ``values``: the
+  decoder of all others;
+- ``items``: the decoder of items; ``prefix``: those of the first items, or null, instead;
+- ``entries``: the array is an object, with an entry for each property, ``{"name", "value",
+  "each"}``: the properties of an entry that have name and value, and the decoder of values;
+- ``json_text``: the string contains the JSON text of the value;
+- ``wrapped``: the value is the only property of an object, of that name; ``inner``: its
+  decoder;
+- ``any_of``: a union, a list of ``{"when", "as"}``: a test (see `branch_tests`) and a decoder;
+- ``also``: a list of decoders of the same value;
+- ``ref``: another decoder of the same value, by its name in ``defs``, which the top has.
+"""
+
+from collections.abc import Iterator
+from typing import Any, TypeAlias
+
+import msgspec
+
+from sidecheck_server.core.convert.branch_tests import BranchTestBuilder
+from sidecheck_server.core.convert.schema_graph import Encoding, SchemaNode, reachable
+from sidecheck_server.core.errors import ErrorReason, RequestError
+from sidecheck_server.core.limits import Limits
+
+__all__ = ["ArgumentDecoder", "build_decoder"]
+
+ArgumentDecoder: TypeAlias = dict[str, Any]
+"""A JSON object, as above."""
+
+_MAX_DEPTH = 8
+"""Depth of nested decoders; deeper ones stand in ``defs``, since schemas may nest deeper than
+mappings."""
+
+_MAX_BYTES = Limits().schema_bytes // 2
+"""Maximum JSON text of a decoder: the mapping around it must be readable again."""
+
+_MAX_OBJECTS = Limits().subschemas
+"""Maximum number of objects in a decoder: as many decoders as a mapping may have."""
+
+_UNIONS = ("anyOf", "oneOf")
+
+
+def build_decoder(root: SchemaNode) -> ArgumentDecoder | None:
+    """Return the decoder for payloads at *root*, or None if nothing was encoded.
+
+    Raises:
+        RequestError: NOT_CONVERTIBLE if it would be larger than a mapping may be.
+    """
+    if all(node.encoding == _UNCHANGED for node in reachable(root)):
+        return None
+    leading, shared = _find_leading(root)
+    if id(root) not in leading:
+        return None
+    decoder = _Builder(leading, shared).build(root)
+    text = msgspec.json.encode(decoder)
+    # Every decoder is an object, so there are no more decoders than objects.
+    if len(text) > _MAX_BYTES or text.count(b"{") > _MAX_OBJECTS:
+        message = (
+            f"the mapping would be too large: its argument decoder has {text.count(b'{'):,} "
+            f"objects and {len(text):,} bytes (limits {_MAX_OBJECTS:,} and {_MAX_BYTES:,})"
+        )
+        metadata = {"bound": "mapping", "limit": str(_MAX_BYTES)}
+        raise RequestError(ErrorReason.NOT_CONVERTIBLE, message, metadata)
+    return decoder
+
+
+def _find_leading(root: SchemaNode) -> tuple[set[int], set[int]]:
+    """Return the nodes from which a path leads to an encoding, and those with several paths.
+
+    Nodes are given by identity.
+    """
+    above: dict[int, list[int]] = {id(root): []}
+    encoded: list[int] = []
+    pending = [root]
+    while pending:
+        node = pending.pop()
+        if node.encoding != _UNCHANGED:
+            encoded.append(id(node))
+        for child in _children(node):
+            if id(child) not in above:
+                above[id(child)] = []
+                pending.append(child)
+            above[id(child)].append(id(node))
+    leading = set(encoded)
+    while encoded:
+        parents = [node for node in above[encoded.pop()] if node not in leading]
+        leading.update(parents)
+        encoded += parents
+    shared = {node for node in leading if len(above[node]) + (node == id(root)) > 1}
+    return leading, shared
+
+
+_UNCHANGED = Encoding()
+
+
+def _children(node: SchemaNode) -> Iterator[SchemaNode]:
+    """Yield the nodes to which a decoder can lead from *node*."""
+    for keyword in ("$ref", "allOf", *_UNIONS):
+        yield from _nodes_of(node, keyword)
+    if node.encoding.wrapped or node.encoding.entries is not None:
+        yield from _encoded_value(node)
+        return
+    yield from node.keywords.get("properties", {}).values()
+    for keyword in ("additionalProperties", "prefixItems", "items"):
+        yield from _nodes_of(node, keyword)
+
+
+def _encoded_value(node: SchemaNode) -> Iterator[SchemaNode]:
+    """Yield the node of the value that *node* wraps, or of the values of its entries."""
+    encoding = node.encoding
+    container = node
+    name = encoding.wrapped
+    if not name and encoding.entries is not None:
+        container = node.keywords.get("items", node)
+        name = encoding.entries.value
+    value = container.keywords.get("properties", {}).get(name)
+    if isinstance(value, SchemaNode):
+        yield value
+
+
+def _nodes_of(node: SchemaNode, keyword: str) -> list[SchemaNode]:
+    value = node.keywords.get(keyword)
+    values = value if isinstance(value, list) else [value]
+    return [item for item in values if isinstance(item, SchemaNode)]
+
+
+class _Builder:
+    """Builds the decoders of the nodes of one schema, once for each node."""
+
+    def __init__(self, leading: set[int], shared: set[int]) -> None:
+        self._leading = leading
+        self._shared = shared
+        self._tests = BranchTestBuilder()
+        self._names: dict[int, str] = {}
+        self._defs: dict[str, ArgumentDecoder] = {}
+        #: Decoders that are still empty, each with its node and its depth.
+        self._pending: list[tuple[SchemaNode, ArgumentDecoder, int]] = []
+
+    def build(self, root: SchemaNode) -> ArgumentDecoder:
+        """Return the decoder of *root*, from which a path leads to an encoding."""
+        top = self._decoder(root, 0)
+        assert top is not None, "the root leads to an encoding"
+        while self._pending:
+            node, decoder, depth = self._pending.pop()
+            self._fill(node, decoder, depth)
+        return {**top, "defs": self._defs} if self._defs else top
+
+    def _decoder(self, node: SchemaNode | None, depth: int) -> ArgumentDecoder | None:
+        """Return the decoder of *node* at that *depth*, or None if it needs none."""
+        if node is None or id(node) not in self._leading:
+            return None
+        if id(node) in self._shared or depth == _MAX_DEPTH:
+            return {"ref": self._name(node)}
+        decoder: ArgumentDecoder = {}
+        self._pending.append((node, decoder, depth + 1))
+        return decoder
+
+    def _name(self, node: SchemaNode) -> str:
+        """Return the name in ``defs`` of the decoder of *node*."""
+        name = self._names.get(id(node))
+        if name is None:
+            name = self._names[id(node)] = f"d{len(self._defs)}"
+            self._defs[name] = {}
+            self._pending.append((node, self._defs[name], 1))
+        return name
+
+    def _fill(self, node: SchemaNode, decoder: ArgumentDecoder, depth: int) -> None:
+        encoding = node.encoding
+        if encoding.nulls:
+            decoder["nulls"] = list(encoding.nulls)
+        if encoding.renamed:
+            decoder["renamed"] = dict(encoding.renamed)
+        if encoding.json_text:
+            decoder["json_text"] = True
+        if encoding.wrapped or encoding.entries is not None:
+            self._fill_encoded(node, decoder, depth)
+        else:
+            self._fill_properties(node, decoder, depth)
+            self._fill_items(node, decoder, depth)
+        self._fill_in_place(node, decoder, depth)
+
+    def _fill_encoded(self, node: SchemaNode, decoder: ArgumentDecoder, depth: int) -> None:
+        inner = self._decoder(next(_encoded_value(node), None), depth)
+        if node.encoding.wrapped:
+            decoder["wrapped"] = node.encoding.wrapped
+            if inner is not None:
+                decoder["inner"] = inner
+        elif (entries := node.encoding.entries) is not None:
+            decoder["entries"] = {"name": entries.name, "value": entries.value}
+            if inner is not None:
+                decoder["entries"]["each"] = inner
+
+    def _fill_properties(self, node: SchemaNode, decoder: ArgumentDecoder, depth: int) -> None:
+        declared = node.keywords.get("properties", {})
+        properties = {name: self._decoder(child, depth) for name, child in declared.items()}
+        values = self._only_decoder(node, "additionalProperties", depth)
+        if values is not None:
+            decoder["values"] = values
+            # A declared property is not among the others, whether or not it needs a decoder.
+            properties = {name: child or {} for name, child in properties.items()}
+        properties = {name: child for name, child in properties.items() if child is not None}
+        if properties:
+            decoder["properties"] = properties
+
+    def _fill_items(self, node: SchemaNode, decoder: ArgumentDecoder, depth: int) -> None:
+        items = self._only_decoder(node, "items", depth)
+        prefix = [self._decoder(child, depth) for child in _nodes_of(node, "prefixItems")]
+        if items is not None:
+            decoder["items"] = items
+        else:
+            while prefix and prefix[-1] is None:
+                prefix.pop()
+        if prefix:
+            decoder["prefix"] = prefix
+
+    def _fill_in_place(self, node: SchemaNode, decoder: ArgumentDecoder, depth: int) -> None:
+        for target in _nodes_of(node, "$ref"):
+            if id(target) in self._leading:
+                decoder["ref"] = self._name(target)
+        also = [self._decoder(child, depth) for child in _nodes_of(node, "allOf")]
+        for keyword in _UNIONS:
+            branches = self._branches(node, keyword, depth)
+            if branches and "any_of" not in decoder:
+                decoder["any_of"] = branches
+            elif branches:
+                also.append({"any_of": branches})
+        also = [child for child in also if child is not None]
+        if also:
+            decoder["also"] = also
+
+    def _branches(self, node: SchemaNode, keyword: str, depth: int) -> list[ArgumentDecoder]:
+        """Return the branches of a union, or none if none of them leads to an encoding."""
+        schemas = [child for child in _nodes_of(node, keyword) if not child.never]
+        if not any(id(child) in self._leading for child in schemas):
+            return []
+        branches: list[ArgumentDecoder] = []
+        for child in schemas:
+            branch: ArgumentDecoder = {"when": self._tests.build(child)}
+            decoder = self._decoder(child, depth)
+            if decoder is not None:
+                branch["as"] = decoder
+            branches.append(branch)
+        return branches
+
+    def _only_decoder(self, node: SchemaNode, keyword: str, depth: int) -> ArgumentDecoder | None:
+        return self._decoder(next(iter(_nodes_of(node, keyword)), None), depth)

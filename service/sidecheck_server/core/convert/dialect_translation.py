@@ -1,0 +1,272 @@
+"""Translation of one subschema of any dialect to the keywords of 2020-12."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any
+
+from sidecheck_server.core.convert.loss_log import LossLog
+from sidecheck_server.core.convert.schema_graph import SchemaNode
+from sidecheck_server.core.convert.types import Action, Effect
+from sidecheck_server.core.schemas.keywords import KEYWORDS, Draft, Position
+from sidecheck_server.core.schemas.references import REFERENCES, Subschema
+from sidecheck_server.core.types import JsonValue
+
+__all__ = ["ANNOTATIONS", "Reader", "translate"]
+
+ANNOTATIONS: Mapping[str, type] = MappingProxyType(
+    {
+        "title": str,
+        "description": str,
+        "default": object,
+        "examples": list,
+        "deprecated": bool,
+        "readOnly": bool,
+        "writeOnly": bool,
+        "format": str,
+        "contentEncoding": str,
+        "contentMediaType": str,
+    }
+)
+"""The annotations of 2020-12, with the types that its meta-schema requires."""
+
+_DEFINITIONS = ("$defs", "definitions")
+_DEPENDS_ON = MappingProxyType(
+    {"then": "if", "else": "if", "minContains": "contains", "maxContains": "contains"}
+)
+"""Keywords that have no effect without another one."""
+
+_DYNAMIC = "the target of a $dynamicRef or $recursiveRef depends on the path of evaluation"
+_DYNAMIC_NOTE = "of the form of the whole that this is a part of"
+_UNKNOWN = "the keyword is not known, and asserts nothing"
+
+
+class Reader(ABC):
+    """Reader of a schema, as the translation of a subschema uses it."""
+
+    def __init__(self, log: LossLog) -> None:
+        self.log = log
+        #: Whether the targets of some references depend on the path of evaluation.
+        self.has_dynamic_references = False
+        #: Whether ``contains``, which evaluates no items before 2020-12, must not evaluate any.
+        self.hides_contains = False
+
+    @abstractmethod
+    def node(self, schema: JsonValue, path: tuple[str | int, ...]) -> SchemaNode:
+        """Return the node of *schema*; *path* is that of a boolean."""
+
+    @abstractmethod
+    def target(self, node: SchemaNode, subschema: Subschema, keyword: str) -> SchemaNode | None:
+        """Return the target of the reference *keyword*, or None if it is dynamic."""
+
+    def drop(self, node: SchemaNode, keyword: str, reason: str) -> None:
+        """Log that *keyword*, which asserts nothing, is left out."""
+        self.log.add(node, keyword, Action.DROPPED, Effect.EQUIVALENT, reason)
+
+    def widen(self, node: SchemaNode, keyword: str, reason: str, note: str) -> None:
+        """Log that the assertion *keyword* is left out, and describe it in a note."""
+        node.notes.append(note)
+        self.log.add(node, keyword, Action.DESCRIBED, Effect.WIDENED, reason)
+
+
+class _Translation:
+    """Translation of one node: its keywords so far."""
+
+    def __init__(self, node: SchemaNode, subschema: Subschema, reader: Reader) -> None:
+        self.node = node
+        self.subschema = subschema
+        self.reader = reader
+        self.keywords: dict[str, Any] = {}
+
+    def child(self, schema: JsonValue, *steps: str | int) -> SchemaNode:
+        return self.reader.node(schema, (*self.node.path, *steps))
+
+    def require(self, extra: SchemaNode) -> None:
+        """Require values to be valid against *extra* too."""
+        self.keywords.setdefault("allOf", []).append(extra)
+
+
+_Rule = Callable[[_Translation, str, Any], None]
+
+
+def translate(node: SchemaNode, subschema: Subschema, reader: Reader) -> dict[str, Any]:
+    """Return the keywords of *node*, which is read from *subschema*; log what is left out."""
+    translation = _Translation(node, subschema, reader)
+    dialect = subschema.dialect
+    alone = "$ref" in subschema.schema and dialect.reference_hides_siblings
+    for keyword, value in subschema.schema.items():
+        if keyword in _DEFINITIONS and isinstance(value, dict):
+            continue  # Read where references lead to them.
+        if alone and keyword in dialect.keywords and keyword != "$ref":
+            reader.drop(node, keyword, f"has no effect beside $ref in {dialect.name}")
+        elif keyword in dialect.keywords and keyword != "format":
+            _translate_keyword(translation, keyword, value)
+        elif isinstance(value, ANNOTATIONS.get(keyword, ())):
+            translation.keywords[keyword] = value
+        elif keyword in KEYWORDS[Draft.DRAFT_2020_12] or keyword in KEYWORDS[dialect.draft]:
+            reader.drop(node, keyword, f"has no meaning in {dialect.name}")
+        else:
+            reader.drop(node, keyword, _UNKNOWN)
+    return translation.keywords
+
+
+def _translate_keyword(translation: _Translation, keyword: str, value: Any) -> None:
+    needed = _DEPENDS_ON.get(keyword)
+    subschema = translation.subschema
+    if needed is not None and not (
+        needed in subschema.schema and needed in subschema.dialect.keywords
+    ):
+        translation.reader.drop(translation.node, keyword, f"has no effect without {needed}")
+        return
+    rule = _RULES.get(keyword)
+    if rule is not None:
+        rule(translation, keyword, value)
+        return
+    keywords = translation.keywords
+    position = KEYWORDS[subschema.dialect.draft][keyword].position
+    if position is Position.NONE:
+        keywords[keyword] = value
+    elif position is Position.SCHEMA:
+        keywords[keyword] = translation.child(value, keyword)
+    elif position is Position.SCHEMAS:
+        listed = [translation.child(schema, keyword, n) for n, schema in enumerate(value)]
+        # Another keyword may have required something already.
+        keywords[keyword] = keywords.get(keyword, []) + listed
+    else:
+        keywords[keyword] = {
+            name: translation.child(schema, keyword, name) for name, schema in value.items()
+        }
+
+
+def _reference(translation: _Translation, keyword: str, _value: Any) -> None:
+    node, reader = translation.node, translation.reader
+    target = reader.target(node, translation.subschema, keyword)
+    if target is None:
+        reader.widen(node, keyword, _DYNAMIC, _DYNAMIC_NOTE)
+    elif "$ref" in translation.keywords:
+        translation.require(SchemaNode((*node.path, keyword), {"$ref": target}))
+    else:
+        translation.keywords["$ref"] = target
+
+
+def _type(translation: _Translation, keyword: str, value: Any) -> None:
+    translation.keywords[keyword] = value
+    if translation.subschema.dialect.draft is Draft.DRAFT_04 and (
+        value == "integer" or (isinstance(value, list) and "integer" in value)
+    ):
+        # Draft-04 core, section 3.5.
+        message = "numbers with a fraction of zero, like 1.0, are integers since draft 6"
+        log = translation.reader.log
+        log.add(translation.node, keyword, Action.REWRITTEN, Effect.WIDENED, message)
+
+
+def _bound(translation: _Translation, keyword: str, value: Any) -> None:
+    # In draft 4 the exclusive forms are flags (draft-04 validation, 5.1.2 and 5.1.3).
+    exclusive = {"minimum": "exclusiveMinimum", "maximum": "exclusiveMaximum"}[keyword]
+    subschema = translation.subschema
+    flagged = subschema.schema.get(exclusive) is True and exclusive in subschema.dialect.keywords
+    translation.keywords[exclusive if flagged else keyword] = value
+
+
+def _exclusive(translation: _Translation, keyword: str, value: Any) -> None:
+    if not isinstance(value, bool):
+        translation.keywords[keyword] = value
+
+
+def _items(translation: _Translation, keyword: str, value: Any) -> None:
+    keywords, subschema = translation.keywords, translation.subschema
+    if not isinstance(value, list):
+        keywords["items"] = translation.child(value, keyword)
+        return
+    keywords["prefixItems"] = [
+        translation.child(schema, keyword, n) for n, schema in enumerate(value)
+    ]
+    rest = subschema.schema.get("additionalItems")
+    if rest is not None and "additionalItems" in subschema.dialect.keywords:
+        keywords["items"] = translation.child(rest, "additionalItems")
+
+
+def _additional_items(translation: _Translation, keyword: str, _value: Any) -> None:
+    subschema = translation.subschema
+    items = subschema.schema.get("items")
+    if not isinstance(items, list) or "items" not in subschema.dialect.keywords:
+        reason = "has no effect without a list of items"
+        translation.reader.drop(translation.node, keyword, reason)
+
+
+def _dependencies(translation: _Translation, keyword: str, value: Any) -> None:
+    for name, needed in value.items():
+        _dependency(translation, name, needed, keyword)
+
+
+def _dependency(translation: _Translation, name: str, needed: Any, keyword: str) -> None:
+    keywords = translation.keywords
+    if isinstance(needed, list):
+        names = keywords.setdefault("dependentRequired", {})
+        names[name] = list(dict.fromkeys([*names.get(name, ()), *needed]))
+        return
+    node = translation.child(needed, keyword, name)
+    schemas = keywords.setdefault("dependentSchemas", {})
+    # `dependencies` may stand beside the keywords that replaced it.
+    if name in schemas:
+        node = SchemaNode(node.path, {"allOf": [schemas[name], node]})
+    schemas[name] = node
+
+
+def _contains(translation: _Translation, keyword: str, value: Any) -> None:
+    subschema = translation.subschema
+    translated: dict[str, Any] = {keyword: translation.child(value, keyword)}
+    if not _hides_contains(translation):
+        translation.keywords |= translated
+        return
+    for bound in ("minContains", "maxContains"):
+        if bound in subschema.schema and bound in subschema.dialect.keywords:
+            translated[bound] = subschema.schema[bound]
+    # In 2020-12 items that match count as evaluated (core, section 10.3.1.3), in 2019-09
+    # they do not (core, section 9.3.1.3). Subschemas of `not` evaluate nothing.
+    path = (*translation.node.path, keyword)
+    negated = SchemaNode(path, {"not": SchemaNode(path, translated)})
+    translation.require(SchemaNode(path, {"not": negated}))
+
+
+def _bound_of_contains(translation: _Translation, keyword: str, value: Any) -> None:
+    if not _hides_contains(translation):
+        translation.keywords[keyword] = value
+
+
+def _hides_contains(translation: _Translation) -> bool:
+    """Return whether ``contains`` must not evaluate items."""
+    legacy = translation.subschema.dialect.draft is not Draft.DRAFT_2020_12
+    return translation.reader.hides_contains and legacy
+
+
+def _unevaluated(translation: _Translation, keyword: str, value: Any) -> None:
+    if translation.reader.has_dynamic_references:
+        # References that are left out evaluate nothing, so that more would be rejected.
+        reason = f"{keyword} cannot be kept: {_DYNAMIC}"
+        note = "other properties may be rejected"
+        translation.reader.widen(translation.node, keyword, reason, note)
+    else:
+        translation.keywords[keyword] = translation.child(value, keyword)
+
+
+_RULES: Mapping[str, _Rule] = MappingProxyType(
+    {
+        **dict.fromkeys(REFERENCES, _reference),
+        "type": _type,
+        "minimum": _bound,
+        "maximum": _bound,
+        "exclusiveMinimum": _exclusive,
+        "exclusiveMaximum": _exclusive,
+        "items": _items,
+        "additionalItems": _additional_items,
+        "dependencies": _dependencies,
+        "dependentRequired": _dependencies,
+        "dependentSchemas": _dependencies,
+        "contains": _contains,
+        "minContains": _bound_of_contains,
+        "maxContains": _bound_of_contains,
+        "unevaluatedItems": _unevaluated,
+        "unevaluatedProperties": _unevaluated,
+    }
+)

@@ -1,0 +1,128 @@
+"""Amazon Bedrock: Converse, with models of any family."""
+
+from typing import Any
+
+import msgspec
+
+from sidecheck_server.core.convert.providers.anthropic import STRICT, STRICT_LIMITS
+from sidecheck_server.core.convert.providers.provider import (
+    LETTERS_TO_DASH_64,
+    LETTERS_TO_DOT_64,
+    WEB_IMAGES,
+    Arguments,
+    CallShape,
+    Media,
+    Provider,
+    Source,
+    ToolDeclaration,
+    ToolResult,
+)
+from sidecheck_server.core.convert.providers.subset import (
+    ALL_KEYWORDS,
+    Patterns,
+    References,
+    Subset,
+)
+from sidecheck_server.core.convert.types import ModelApi
+
+__all__ = ["CONVERSE"]
+
+
+def _write_tool(tool: ToolDeclaration) -> dict[str, Any]:
+    function = tool.function("inputSchema")
+    return {"toolSpec": {**function, "inputSchema": {"json": function["inputSchema"]}}}
+
+
+def _combine_tools(tools: list[msgspec.Raw]) -> dict[str, Any]:
+    """Return the value of ``toolConfig``, which may not be empty."""
+    return {"tools": tools}
+
+
+def _write_result(result: ToolResult) -> dict[str, Any]:
+    content = [{"text": item} if isinstance(item, str) else item for item in result.items]
+    block: dict[str, Any] = {"toolUseId": result.call_id, "content": content}
+    # The default is success; only some model families accept the field at all (botocore
+    # 1.44.5, ToolResultBlock.status).
+    if result.failed:
+        block["status"] = "error"
+    return {"toolResult": block}
+
+
+def _write_media(media: Media) -> dict[str, Any] | None:
+    # Documents need names that differ within a request, and only one result is known here.
+    if media.mime_type not in WEB_IMAGES:
+        return None
+    source = {"bytes": media.data}
+    return {"image": {"format": media.mime_type.removeprefix("image/"), "source": source}}
+
+
+CONVERSE = Provider(
+    key=ModelApi.BEDROCK,
+    display_name="Amazon Bedrock's Converse",
+    tool_names=LETTERS_TO_DASH_64,
+    property_names=LETTERS_TO_DOT_64,
+    compatible=Subset(
+        # Amazon's Nova accepts these three only, so there can be no definitions either;
+        # Claude rejects oneOf, anyOf and allOf only.
+        not_at_root=ALL_KEYWORDS - {"properties", "required", "type"},
+        references=References.NOWHERE,
+        recursion=False,
+        properties_at_root=True,
+        items=True,
+        patterns=Patterns.REGULAR,
+    ),
+    strict=STRICT,
+    request_limits=STRICT_LIMITS,
+    sources=(
+        Source(
+            "tool_names; max_call_id_length; strict; the root is an object; write_tool, call "
+            "and write_result",
+            "botocore 1.44.5, bedrock-runtime 2023-09-30, ToolSpecification, ToolUseBlock and "
+            "ToolResultBlock",
+            "2026-11-22",
+        ),
+        Source(
+            "property_names",
+            "the ValidationException of the API, \"Property keys should match pattern '"
+            "^[a-zA-Z0-9_.-]{1,64}$'\", in public repositories",
+            "2026-11-22",
+        ),
+        Source(
+            "compatible: keywords at the root, with Nova",
+            "https://docs.aws.amazon.com/nova/latest/userguide/tool-use-definition.html, and "
+            "https://github.com/pydantic/pydantic-ai/issues/1623, which reports the error",
+            "2026-11-22",
+        ),
+        Source(
+            "compatible: oneOf, anyOf and allOf at the root, with Claude",
+            "https://github.com/makenotion/notion-mcp-server/issues/341 (the error of "
+            "Anthropic's API)",
+            "2026-11-22",
+        ),
+        Source(
+            "compatible: look-around in patterns is rejected with some model families",
+            "litellm 1.109.1, the transformation of tools for Bedrock",
+            "2026-11-22",
+        ),
+        Source(
+            "strict: a subset of 2020-12 is accepted, and else the request is rejected",
+            "https://docs.aws.amazon.com/bedrock/latest/userguide/structured-output.html",
+            "2026-11-22",
+        ),
+        Source(
+            "strict: that the subset and the limits are Anthropic's with models of other "
+            "families; compatible: what other families than Claude and Nova accept; items",
+            "",
+            "",
+        ),
+    ),
+    write_tool=_write_tool,
+    call=CallShape(
+        ("name",), ("toolUseId",), ("input",), Arguments.OBJECT, "a `toolUse` part", ("toolUse",)
+    ),
+    write_result=_write_result,
+    write_media=_write_media,
+    combine_tools=_combine_tools,
+    result_has_error_flag=True,
+    max_call_id_length=64,
+)

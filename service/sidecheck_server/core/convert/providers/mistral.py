@@ -1,0 +1,64 @@
+"""Mistral: chat completions, in shapes that follow OpenAI's."""
+
+from typing import Any
+
+from sidecheck_server.core.convert.providers import openai
+from sidecheck_server.core.convert.providers.provider import (
+    LETTERS_TO_DASH_64,
+    WEB_IMAGES,
+    Media,
+    Provider,
+    RequestLimits,
+    Source,
+    ToolResult,
+)
+from sidecheck_server.core.convert.types import ModelApi
+
+__all__ = ["CHAT"]
+
+
+def _write_result(result: ToolResult) -> dict[str, Any]:
+    message = openai.write_chat_result(result)
+    return {**message, "name": result.name} if result.name else message
+
+
+def _write_media(media: Media) -> dict[str, Any] | None:
+    if media.mime_type not in WEB_IMAGES:
+        return None
+    return {"type": "image_url", "image_url": media.data_url}
+
+
+CHAT = Provider(
+    key=ModelApi.MISTRAL,
+    display_name="Mistral's chat completions",
+    tool_names=LETTERS_TO_DASH_64,
+    property_names=None,
+    compatible=openai.COMPATIBLE,
+    strict=openai.STRICT,
+    request_limits=RequestLimits(),
+    sources=(
+        Source(
+            "tool_names; the id of a call; compatible: a schema of draft 7, which all of 2020-12 "
+            "is but for keywords that draft 7 does not know",
+            "https://github.com/mistralai/mistral-common at 039465d, "
+            "src/mistral_common/protocol/instruct/validator.py",
+            "2026-11-22",
+        ),
+        Source(
+            "strict; arguments as text or as an object; write_tool, call and write_result",
+            "mistralai 3.7.0, client/models/function.py, functioncall.py and toolmessage.py",
+            "2026-11-22",
+        ),
+        Source(
+            "compatible: keywords at the root; strict: the schema language and its limits "
+            "(OpenAI's in both cases); how many tools a request may have",
+            "",
+            "",
+        ),
+    ),
+    write_tool=openai.write_chat_tool,
+    call=openai.CHAT_CALL,
+    write_result=_write_result,
+    write_media=_write_media,
+    max_call_id_length=9,
+)

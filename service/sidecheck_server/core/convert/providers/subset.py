@@ -1,0 +1,117 @@
+"""Subset of JSON Schema that a provider supports."""
+
+from dataclasses import dataclass, field
+from enum import Enum
+
+from sidecheck_server.core.schemas.keywords import KEYWORDS, Draft
+
+__all__ = ["ALL_KEYWORDS", "Patterns", "References", "SchemaLimits", "Subset"]
+
+_ANNOTATIONS = frozenset(
+    {
+        "$comment",
+        "contentEncoding",
+        "contentMediaType",
+        "default",
+        "deprecated",
+        "description",
+        "examples",
+        "readOnly",
+        "title",
+        "writeOnly",
+    }
+)
+"""Keywords that assert nothing (2020-12 validation, sections 8 and 9)."""
+
+# `Subset.references` is about these.
+_REFERENCES = frozenset({"$defs", "$dynamicRef", "$ref", "definitions"})
+# Accepted by 2020-12 for compatibility, but no keyword of it (2020-12 core, appendix C).
+_LEGACY = frozenset({"dependencies"})
+
+ALL_KEYWORDS = (frozenset(KEYWORDS[Draft.DRAFT_2020_12]) | _ANNOTATIONS) - _REFERENCES - _LEGACY
+"""The assertions, applicators and annotations of 2020-12."""
+
+
+class References(Enum):
+    """Where ``$ref`` is allowed."""
+
+    #: Nowhere; targets are written in place.
+    NOWHERE = "nowhere"
+    #: Without sibling keywords.
+    ALONE = "alone"
+    #: With sibling keywords.
+    ANYWHERE = "anywhere"
+
+
+class Patterns(Enum):
+    """Regular expressions that ``pattern`` and ``patternProperties`` may have."""
+
+    #: Those that Python's ``re`` compiles.
+    PYTHON = "python"
+    #: Of those, the ones without look-around, back-references and word boundaries.
+    REGULAR = "regular"
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaLimits:
+    """Limits of the size of one schema; None is no limit."""
+
+    #: Declared properties, in all objects together.
+    properties: int | None = None
+    #: Objects and arrays on the path to a property, including the root.
+    depth: int | None = None
+    #: Characters of names of properties and definitions and of values of enum and const.
+    text: int | None = None
+    #: Values of all enums together.
+    enum_values: int | None = None
+    #: Characters of the values of one enum of more than 250 strings.
+    enum_text: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Subset:
+    """JSON Schema that a provider supports; nothing else is sent."""
+
+    #: Supported keywords of 2020-12, including annotations; None is `ALL_KEYWORDS`. ``$ref``
+    #: and ``$defs`` are the subject of `references`.
+    keywords: frozenset[str] | None = None
+    #: Keywords that are supported below the root, but not there.
+    not_at_root: frozenset[str] = frozenset()
+    references: References = References.ANYWHERE
+    #: Whether a reference may lead back to a node above it.
+    recursion: bool = True
+    #: Whether ``true`` and ``false`` are schemas.
+    boolean_schemas: bool = True
+    #: Whether ``type`` may be a list.
+    type_lists: bool = True
+    #: Whether null is admitted by ``nullable: true`` (OpenAPI 3.0), and not by a type.
+    nullable: bool = False
+    #: Whether types are in upper case.
+    upper_case_types: bool = False
+    #: Whether every schema must have ``type``, ``anyOf``, ``enum`` or ``$ref``.
+    typed: bool = False
+    #: Whether the root must have ``properties``.
+    properties_at_root: bool = False
+    #: Whether every array must have ``items``.
+    items: bool = False
+    #: Whether an object below the root may declare no properties.
+    empty_objects: bool = True
+    #: Whether ``enum`` is limited to strings of one character or more.
+    enum_of_strings: bool = False
+    #: Whether a keyword about one type is allowed beside that type only.
+    keywords_by_type: bool = False
+    #: Whether ``anyOf`` is allowed without sibling keywords only, even ``description``.
+    any_of_alone: bool = False
+    #: Supported values of ``format``; None is any.
+    formats: frozenset[str] | None = None
+    #: Supported values of ``minItems``; None is any.
+    min_items: frozenset[int] | None = None
+    patterns: Patterns = Patterns.PYTHON
+    #: Whether the first properties of the objects of a union must differ in name, or in their
+    #: value if each can have only one.
+    distinct_first_properties: bool = False
+    #: Whether every object must have ``additionalProperties: false``.
+    closed: bool = False
+    #: Whether every property must be required.
+    all_required: bool = False
+    limits: SchemaLimits = field(default_factory=SchemaLimits)

@@ -1,0 +1,145 @@
+"""Graph of schema nodes, on which conversion works.
+
+A schema is read into a graph of nodes, transformed to what a provider supports, and written
+as JSON. Subschemas are nodes and nothing else is, so that no pass can mistake data, such as
+the value of ``default``, for a schema.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from sidecheck_server.core.types import as_pointer
+
+__all__ = ["Encoding", "Entries", "SchemaNode", "copy_graph", "property_names", "reachable"]
+
+
+@dataclass(frozen=True, slots=True)
+class Entries:
+    """Layout of an object that is encoded as a list of its entries."""
+
+    #: Property of an entry that has the name.
+    name: str = "name"
+    #: Property of an entry that has the value.
+    value: str = "value"
+
+
+@dataclass(slots=True)
+class Encoding:
+    """Reversible differences between payloads at a node and those of the original."""
+
+    #: Properties, by their names at the provider, that are null where the original has none.
+    nulls: list[str] = field(default_factory=list)
+    #: Original names of properties, by their names at the provider.
+    renamed: dict[str, str] = field(default_factory=dict)
+    #: The object is a list of its entries.
+    entries: Entries | None = None
+    #: The value is a string that contains its JSON text.
+    json_text: bool = False
+    #: The value is wrapped in an object, under the property of that name.
+    wrapped: str = ""
+
+
+@dataclass(slots=True, eq=False)
+class SchemaNode:
+    """Subschema, in the keywords of 2020-12.
+
+    Where a keyword has subschemas, `keywords` has nodes: a node, a list of nodes, or a dict
+    of nodes by name. ``$ref`` has its target, so a graph may be cyclic; there are no
+    ``$defs``, ``$id``, anchors or dynamic references. ``{}`` and ``true`` are a node without
+    keywords, ``false`` is a node with `never` set.
+    """
+
+    #: Path in the definition, for example ``("inputSchema", "properties", "a")``.
+    path: tuple[str | int, ...]
+    keywords: dict[str, Any] = field(default_factory=dict)
+    #: Whether the node admits no value.
+    never: bool = False
+    #: Sentences that are appended to the author's description, in order.
+    notes: list[str] = field(default_factory=list)
+    #: How payloads differ from those of the original.
+    encoding: Encoding = field(default_factory=Encoding)
+    #: Name of the definition that the node is, or "".
+    name: str = ""
+
+    @property
+    def pointer(self) -> str:
+        """Location in the definition, as a JSON Pointer."""
+        return as_pointer(self.path)
+
+    def children(self) -> list["SchemaNode"]:
+        """Return the nodes directly below; the target of ``$ref`` is one of them."""
+        children: list[SchemaNode] = []
+        for value in self.keywords.values():
+            if isinstance(value, _CONTAINERS):
+                children += _nodes_in(value)
+        return children
+
+    def children_by_keyword(self) -> Iterator[tuple[str, "SchemaNode"]]:
+        """Yield the nodes directly below, each with its keyword; ``$ref`` is one of them."""
+        for keyword, value in self.keywords.items():
+            if isinstance(value, _CONTAINERS):
+                for node in _nodes_in(value):
+                    yield keyword, node
+
+
+_CONTAINERS = (SchemaNode, list, dict)
+"""Types of the values of keywords that can have nodes in them."""
+
+
+def _nodes_in(value: Any) -> list[SchemaNode]:
+    """Return the nodes that the *value* of a keyword is, or lists, or has by name."""
+    if isinstance(value, SchemaNode):
+        return [value]
+    items = value.values() if isinstance(value, dict) else value
+    return [item for item in items if isinstance(item, SchemaNode)]
+
+
+def reachable(root: SchemaNode) -> list[SchemaNode]:
+    """Return *root* and every node below it, without repetition, in the order of the text."""
+    found: dict[int, SchemaNode] = {}
+    pending = [root]
+    while pending:
+        node = pending.pop()
+        if id(node) not in found:
+            found[id(node)] = node
+            pending.extend(reversed(node.children()))
+    return list(found.values())
+
+
+def copy_graph(root: SchemaNode) -> SchemaNode:
+    """Return a copy of the graph at *root* that shares no node with it."""
+    nodes = reachable(root)
+    copies = {
+        id(node): SchemaNode(
+            node.path, dict(node.keywords), node.never, list(node.notes), name=node.name
+        )
+        for node in nodes
+    }
+    for node in nodes:
+        copy = copies[id(node)]
+        for keyword, value in node.keywords.items():
+            copy.keywords[keyword] = _substitute(value, copies)
+    return copies[id(root)]
+
+
+def _substitute(value: Any, copies: dict[int, SchemaNode]) -> Any:
+    if isinstance(value, SchemaNode):
+        return copies[id(value)]
+    if isinstance(value, list):
+        return [copies[id(item)] if isinstance(item, SchemaNode) else item for item in value]
+    if isinstance(value, dict):
+        return {
+            name: copies[id(item)] if isinstance(item, SchemaNode) else item
+            for name, item in value.items()
+        }
+    return value
+
+
+def property_names(root: SchemaNode) -> set[str]:
+    """Return the names of all properties that are declared or required at *root* and below."""
+    return {
+        name
+        for node in reachable(root)
+        for name in (*node.keywords.get("properties", ()), *node.keywords.get("required", ()))
+    }

@@ -1,0 +1,272 @@
+"""Conversion of one tool definition for a provider."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import msgspec
+
+from sidecheck_server.core.budget import Exhausted
+from sidecheck_server.core.convert.argument_decoder import ArgumentDecoder, build_decoder
+from sidecheck_server.core.convert.converted_tool import ToolForm
+from sidecheck_server.core.convert.loss_log import LossLog
+from sidecheck_server.core.convert.names import assign_property_names
+from sidecheck_server.core.convert.providers.provider import Provider
+from sidecheck_server.core.convert.providers.subset import Subset
+from sidecheck_server.core.convert.schema_graph import SchemaNode, copy_graph, property_names
+from sidecheck_server.core.convert.schema_reader import read_schema
+from sidecheck_server.core.convert.schema_size import SchemaSize, describe_excess, measure_schema
+from sidecheck_server.core.convert.schema_writer import describe_node, format_notes, write_schema
+from sidecheck_server.core.convert.transforms.pipeline import transform_schema
+from sidecheck_server.core.convert.types import Action, ConversionOptions, Effect, Loss, Mode
+from sidecheck_server.core.errors import ErrorReason, RequestError
+from sidecheck_server.core.limits import Limits, exceeded
+from sidecheck_server.core.mcp.tools.definitions import ToolDefinition, decoded_tool
+from sidecheck_server.core.types import as_pointer
+
+__all__ = ["convert_definition"]
+
+
+def convert_definition(
+    definition: ToolDefinition, provider: Provider, options: ConversionOptions, limits: Limits
+) -> ToolForm:
+    """Return *definition* in the form of *provider*.
+
+    Raises:
+        RequestError: NOT_CONVERTIBLE if there is no such form in the requested mode;
+            LIMIT_EXCEEDED, also if it would have more text than a message may; as
+            `admission.admit` for its input schema.
+    """
+    try:
+        log = LossLog([limits.steps])
+        root = read_schema(definition.input, ("inputSchema",), log, limits)
+        metadata = _read_metadata(definition, provider, options, limits)
+        read = _ReadSchema(root, log.losses, log.budget[0])
+        schema, not_strict_reason = _convert_schema(read, provider, options)
+    except (Exhausted, RecursionError):
+        raise exceeded("steps", limits.steps, "converting the tool takes too many steps") from None
+    omits = provider.omits_empty_parameters and _is_empty(schema.schema)
+    note = schema.description if omits else schema.root_notes
+    metadata = _add_note(metadata, note, provider, options)
+    omission = _omission_losses(schema.schema) if omits else ()
+    form = ToolForm(
+        tool=definition.name,
+        definition_digest=definition.digest,
+        description=metadata.description,
+        parameters=None if omits else msgspec.json.encode(schema.schema),
+        output_schema=metadata.output_schema,
+        strict=None if provider.strict is None else schema.strict,
+        decoder=schema.decoder,
+        losses=(*metadata.losses, *schema.losses, *omission),
+        not_strict_reason=not_strict_reason,
+        size=schema.size,
+    )
+    if form.length > limits.message_bytes:
+        # The targets of references may be written many times.
+        raise exceeded("message_bytes", limits.message_bytes, "the converted tool", form.length)
+    return form
+
+
+_CONVERTED = ("name", "inputSchema", "description")
+"""Properties of a definition that have a counterpart at every provider."""
+
+_MAX_NOTE = 200
+"""Characters of a note in a loss."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Metadata:
+    """Converted parts of a definition other than its input schema."""
+
+    description: str
+    #: As JSON text, or None.
+    output_schema: bytes | None
+    losses: tuple[Loss, ...]
+
+
+def _read_metadata(
+    definition: ToolDefinition, provider: Provider, options: ConversionOptions, limits: Limits
+) -> _Metadata:
+    """Return what *definition* has beside its input schema.
+
+    If there is no description, the title replaces it, or else that of the annotations (MCP
+    2025-06-18, server/tools, "Tool": both are for display).
+    """
+    tool = decoded_tool(definition.json, limits)
+    assert isinstance(tool, dict), "a definition that was read is an object"
+    losses: list[Loss] = []
+    description, used = _find_description(tool)
+    if used:
+        message = "replaces the description, which is missing"
+        losses.append(_metadata_loss(used, Action.REWRITTEN, message))
+    maximum = _max_description_length(provider, options)
+    if maximum is not None and len(description) > maximum:
+        message = f"cut from {len(description):,} to {maximum:,} characters"
+        losses.append(_metadata_loss(("description",), Action.DROPPED, message))
+        description = description[: maximum - 1] + "…"
+    output = None
+    if options.include_output_schema and provider.accepts_output_schema and "outputSchema" in tool:
+        output = msgspec.json.encode(tool["outputSchema"])
+    for name, value in tool.items():
+        kept = name in _CONVERTED or used == (name,)
+        kept = kept or (name == "outputSchema" and output is not None)
+        if not kept and value is not None:
+            message = f"{provider.display_name} has no counterpart"
+            losses.append(_metadata_loss((name,), Action.DROPPED, message))
+    return _Metadata(description, output, tuple(losses))
+
+
+def _add_note(
+    metadata: _Metadata, note: str, provider: Provider, options: ConversionOptions
+) -> _Metadata:
+    """Return *metadata* with a *note* on the schema in the description, if there is room."""
+    description = f"{metadata.description} {note}".strip()
+    maximum = _max_description_length(provider, options)
+    if not note or note == metadata.description:
+        return metadata
+    if maximum is not None and len(description) > maximum:
+        message = f"the description has no room for a note on the schema: {note[:_MAX_NOTE]}"
+        loss = _metadata_loss(("inputSchema",), Action.DROPPED, message)
+        return replace(metadata, losses=(*metadata.losses, loss))
+    return replace(metadata, description=description)
+
+
+def _find_description(tool: dict[str, Any]) -> tuple[str, tuple[str, ...]]:
+    """Return a description, and its path if it is not the description of the tool."""
+    annotations = tool.get("annotations")
+    annotated_title = annotations.get("title") if isinstance(annotations, dict) else None
+    candidates: tuple[tuple[Any, tuple[str, ...]], ...] = (
+        (tool.get("description"), ()),
+        (tool.get("title"), ("title",)),
+        (annotated_title, ("annotations", "title")),
+    )
+    for text, path in candidates:
+        if isinstance(text, str) and text.strip():
+            return text, path
+    return "", ()
+
+
+def _max_description_length(provider: Provider, options: ConversionOptions) -> int | None:
+    limits = (provider.max_description_length, options.description_length)
+    return min((limit for limit in limits if limit), default=None)
+
+
+def _metadata_loss(path: tuple[str, ...], action: Action, message: str) -> Loss:
+    return Loss(as_pointer(path), "", action, Effect.EQUIVALENT, message)
+
+
+@dataclass(frozen=True, slots=True)
+class _ReadSchema:
+    """Schema that was read, to be transformed for one subset after another."""
+
+    root: SchemaNode
+    losses: list[Loss]
+    #: Steps for the transformation to one subset: those that reading left.
+    steps: int
+
+
+class _ConvertedSchema:
+    """Schema in one of the subsets of a provider."""
+
+    def __init__(self, read: _ReadSchema, provider: Provider, subset: Subset) -> None:
+        self.strict = subset is provider.strict
+        log = LossLog([read.steps], list(read.losses))
+        grammar = provider.property_names
+        renamed = (
+            {} if grammar is None else assign_property_names(property_names(read.root), grammar)
+        )
+        # The transformation changes nodes in place.
+        root = transform_schema(copy_graph(read.root), subset, renamed, log)
+        self.size: SchemaSize = measure_schema(root)
+        #: The limit of the provider that the schema exceeds, in words, or "".
+        self.excess = describe_excess(self.size, subset.limits)
+        self.schema: dict[str, Any] = write_schema(root, subset)
+        self.decoder: ArgumentDecoder | None = build_decoder(root)
+        self.losses = log.ordered()
+        #: Notes on the root, if it cannot have a description.
+        self.root_notes = format_notes(root) if "description" in subset.not_at_root else ""
+        #: Description of the root, for a schema that is omitted.
+        self.description = describe_node(root)
+        self._log = log
+
+    def inexact_reason(self, *, assume_closed: bool) -> str:
+        """Return why the schema admits other payloads than the original, or ""."""
+        loss = self._log.first_inexact(assume_closed=assume_closed)
+        if loss is None:
+            return ""
+        advice = "; allowed with assume_closed" if loss in self._log.closings else ""
+        return f"{_reason_of(loss)} (at {loss.pointer}){advice}"
+
+
+def _reason_of(loss: Loss) -> str:
+    """Return what the provider cannot express, by that *loss*."""
+    if loss.effect is Effect.NARROWED:
+        return loss.message
+    subject = loss.keyword or "the schema"
+    exactly = " exactly" if loss.action is Action.REWRITTEN else ""
+    return f"{subject} cannot be expressed{exactly}"
+
+
+def _convert_schema(
+    read: _ReadSchema, provider: Provider, options: ConversionOptions
+) -> tuple[_ConvertedSchema, str]:
+    """Return the schema in the subset of the requested mode, and why it is not strict.
+
+    If strict mode is only preferred, the error that rejects it is such a reason.
+    """
+    if options.mode is Mode.COMPATIBLE:
+        return _convert_to_subset(read, provider, provider.compatible), ""
+    try:
+        strict = _convert_to_strict(read, provider)
+    except RequestError as error:
+        if options.mode is Mode.STRICT:
+            raise _with_advice(error, provider) from None
+        reason = error.message
+    else:
+        if options.mode is Mode.STRICT:
+            return strict, ""
+        reason = strict.inexact_reason(assume_closed=options.assume_closed)
+        if not reason:
+            return strict, ""
+    return _convert_to_subset(read, provider, provider.compatible), reason
+
+
+def _with_advice(error: RequestError, provider: Provider) -> RequestError:
+    if provider.strict is not None:
+        return error
+    message = f"{error.message}; use the mode compatible or strict_if_lossless"
+    return RequestError(error.reason, message, error.metadata)
+
+
+def _convert_to_strict(read: _ReadSchema, provider: Provider) -> _ConvertedSchema:
+    if provider.strict is None:
+        message = f"{provider.display_name} has no strict mode"
+        raise RequestError(ErrorReason.NOT_CONVERTIBLE, message, {"api": provider.key})
+    return _convert_to_subset(read, provider, provider.strict)
+
+
+def _convert_to_subset(read: _ReadSchema, provider: Provider, subset: Subset) -> _ConvertedSchema:
+    """Return the schema in *subset*, which is one of *provider*.
+
+    Raises:
+        RequestError: NOT_CONVERTIBLE if it exceeds a limit of the provider.
+    """
+    schema = _ConvertedSchema(read, provider, subset)
+    if schema.excess:
+        message = f"the schema is too large for {provider.display_name}: {schema.excess}"
+        raise RequestError(ErrorReason.NOT_CONVERTIBLE, message, {"api": provider.key})
+    return schema
+
+
+def _is_empty(schema: dict[str, Any]) -> bool:
+    """Return whether *schema* names no properties, and describes no others."""
+    names = schema.get("properties") or schema.get("required")
+    return not names and not isinstance(schema.get("additionalProperties"), dict)
+
+
+def _omission_losses(schema: dict[str, Any]) -> Iterator[Loss]:
+    """Yield what is lost if *schema*, which takes no arguments, is omitted."""
+    for keyword in ("additionalProperties", "maxProperties", "minProperties"):
+        if keyword in schema:
+            message = "the schema of a tool without arguments is omitted"
+            yield Loss("/inputSchema", keyword, Action.DROPPED, Effect.WIDENED, message)

@@ -1,0 +1,165 @@
+"""Unsupported keywords, never schemas, and schemas without a type."""
+
+from dataclasses import replace
+from typing import Any
+
+from sidecheck_server.core.convert.schema_graph import SchemaNode
+from sidecheck_server.core.convert.transforms.context import Rule, TransformContext
+from sidecheck_server.core.convert.transforms.descriptions import (
+    add_note,
+    describe_keyword,
+    drop_keyword,
+)
+from sidecheck_server.core.convert.transforms.objects import (
+    encode_as_json_text,
+    restricts_nothing,
+)
+from sidecheck_server.core.convert.transforms.value_types import (
+    ANNOTATIONS,
+    APPLIES_TO,
+    has_any_type,
+)
+from sidecheck_server.core.convert.types import Action, Effect
+
+__all__ = ["RULES"]
+
+
+def _never_schemas(node: SchemaNode, context: TransformContext) -> None:
+    """Remove never schemas below *node* where the subset cannot express them."""
+    if context.subset.boolean_schemas or context.supports("not"):
+        return
+    _remove_never_properties(node, context)
+    _remove_never_branches(node, context)
+    for keyword, child in list(node.children_by_keyword()):
+        # `additionalProperties: false` is supported everywhere.
+        if child.never and keyword != "additionalProperties":
+            _widen_never(node, keyword, child, context)
+
+
+def _remove_never_properties(node: SchemaNode, context: TransformContext) -> None:
+    """Remove declarations of properties that must not be given from a closed object."""
+    others = node.keywords.get("additionalProperties")
+    if others is None or not others.never or "patternProperties" in node.keywords:
+        return
+    properties = node.keywords.get("properties", {})
+    possible = {name: schema for name, schema in properties.items() if not schema.never}
+    if len(possible) < len(properties):
+        node.keywords["properties"] = possible
+        message = "properties that must not be given are not declared"
+        context.log.add(node, "properties", Action.REWRITTEN, Effect.EQUIVALENT, message)
+
+
+def _remove_never_branches(node: SchemaNode, context: TransformContext) -> None:
+    branches = node.keywords.get("anyOf", [])
+    possible = [branch for branch in branches if not branch.never]
+    if possible and len(possible) < len(branches):
+        node.keywords["anyOf"] = possible
+        message = "branches that admit no value are left out"
+        context.log.add(node, "anyOf", Action.REWRITTEN, Effect.EQUIVALENT, message)
+
+
+def _widen_never(
+    node: SchemaNode, keyword: str, child: SchemaNode, context: TransformContext
+) -> None:
+    # A new node: the child may occur elsewhere too.
+    widened = SchemaNode(child.path)
+    add_note(widened, "no value is valid here")
+    value: Any = node.keywords[keyword]
+    if isinstance(value, list):
+        node.keywords[keyword] = [widened if item is child else item for item in value]
+    elif isinstance(value, dict):
+        node.keywords[keyword] = {
+            name: widened if item is child else item for name, item in value.items()
+        }
+    else:
+        node.keywords[keyword] = widened
+    message = (
+        "the provider supports no schema that admits no value; moved to the description: no "
+        "value is valid here"
+    )
+    context.log.add(widened, "", Action.DESCRIBED, Effect.WIDENED, message)
+
+
+_ASSERTIONS = frozenset(
+    {
+        *(keyword for keyword in APPLIES_TO if keyword not in ANNOTATIONS),
+        *("type", "enum", "const", "allOf", "anyOf", "oneOf", "not", "if", "then", "else"),
+    }
+)
+_DESCRIBED_ANNOTATIONS = ("contentEncoding", "contentMediaType")
+"""Annotations that a model needs to know what a string must contain."""
+_DECLARING = ("properties", "patternProperties")
+_REFERENCE = "$ref"
+_DEPENDS_ON = {"then": "if", "else": "if", "minContains": "contains", "maxContains": "contains"}
+"""Keywords that have no effect without another one."""
+
+
+def _unsupported_keywords(node: SchemaNode, context: TransformContext) -> None:
+    """Remove unsupported keywords; those that assert something are described."""
+    for keyword in [name for name in node.keywords if not _is_supported(name, context)]:
+        if keyword not in node.keywords:
+            continue  # Removed together with another one.
+        value = node.keywords[keyword]
+        if keyword in _DESCRIBED_ANNOTATIONS:
+            describe_keyword(node, context.log, keyword, effect=Effect.EQUIVALENT)
+        elif keyword not in _ASSERTIONS:
+            drop_keyword(node, context.log, keyword, "the provider does not support it")
+        elif _has_no_effect(node, keyword, value):
+            drop_keyword(node, context.log, keyword, "it restricts nothing")
+        else:
+            describe_keyword(node, context.log, keyword, _special_phrase(node, keyword, value))
+
+
+def _special_phrase(node: SchemaNode, keyword: str, value: Any) -> str:
+    """Return the description of *keyword* if it is not the usual one, or ""."""
+    closed = keyword == "additionalProperties" and value.never
+    empty = closed and not any(node.keywords.get(name) for name in _DECLARING)
+    return "no properties" if empty else ""
+
+
+def _is_supported(keyword: str, context: TransformContext) -> bool:
+    known = keyword == _REFERENCE or keyword in _ASSERTIONS or keyword in ANNOTATIONS
+    return keyword == _REFERENCE or (known and context.supports(keyword))
+
+
+def _has_no_effect(node: SchemaNode, keyword: str, value: Any) -> bool:
+    needed = _DEPENDS_ON.get(keyword, keyword)
+    return restricts_nothing(keyword, value) or needed not in node.keywords
+
+
+def _untyped(node: SchemaNode, context: TransformContext) -> None:
+    """Encode a value of any type as JSON text where every schema must have a type."""
+    subset = context.subset
+    untyped = has_any_type(node) and node is not context.root
+    if untyped and (subset.typed or subset.closed):
+        encode_as_json_text(node, context, "any JSON value")
+
+
+def _isolate_union(node: SchemaNode, context: TransformContext) -> None:
+    """Move the description of a union to its first branch where it may have no siblings.
+
+    The first branch is one other than null, which is no branch where it is a flag only.
+    """
+    keywords = node.keywords
+    if not context.subset.any_of_alone or "anyOf" not in keywords:
+        return
+    branches: list[SchemaNode] = keywords["anyOf"]
+    first = next(
+        (branch for branch in branches if branch.keywords != {"type": "null"}), branches[0]
+    )
+    description = keywords.pop("description", "")
+    if not (description or node.notes) or first.never:
+        return
+    own = first.keywords.get("description", "")
+    texts = {"description": f"{description} {own}".strip()} if description or own else {}
+    copy = replace(first, keywords={**first.keywords, **texts}, notes=[*node.notes, *first.notes])
+    node.keywords = {
+        **keywords,
+        "anyOf": [copy if branch is first else branch for branch in branches],
+    }
+    node.notes = []
+    message = "moved to the first branch of the union"
+    context.log.add(node, "description", Action.REWRITTEN, Effect.EQUIVALENT, message)
+
+
+RULES: tuple[Rule, ...] = (_never_schemas, _unsupported_keywords, _untyped, _isolate_union)

@@ -1,0 +1,211 @@
+"""Values: enums, constants, patterns, formats and defaults, with the rules for types."""
+
+import re
+import warnings
+from typing import Any
+
+from sidecheck_server.core.budget import Budget, spend
+from sidecheck_server.core.convert.providers.subset import Patterns
+from sidecheck_server.core.convert.schema_graph import SchemaNode
+from sidecheck_server.core.convert.transforms import arrays, sibling_keywords, value_types
+from sidecheck_server.core.convert.transforms.context import Rule, TransformContext
+from sidecheck_server.core.convert.transforms.descriptions import (
+    describe_keyword,
+    drop_keyword,
+    json_text,
+    phrase,
+)
+from sidecheck_server.core.convert.transforms.value_types import APPLIES_TO, has_type, types_of
+from sidecheck_server.core.convert.types import Action, Effect
+from sidecheck_server.core.equality import json_equal
+
+__all__ = ["RULES", "supports_pattern"]
+
+_VALUE_COUNTS = {"boolean": 2, "null": 1}
+"""Number of values of the types that have few."""
+_MAX_EXAMPLES = 100
+"""Characters of examples that are worth a description."""
+
+
+def _const(node: SchemaNode, context: TransformContext) -> None:
+    """Rewrite a constant as an enum of one value where the subset has no constants."""
+    keywords = node.keywords
+    if "const" not in keywords:
+        return
+    constant = keywords["const"]
+    if context.supports("const") and (_is_scalar(constant) or not context.subset.closed):
+        return
+    listed = "enum" not in keywords or any(
+        json_equal(constant, value) for value in keywords["enum"]
+    )
+    if not listed:
+        reason = "the enum beside it does not contain it"
+        drop_keyword(node, context.log, "const", reason, Effect.WIDENED)
+        return
+    node.keywords = {
+        ("enum" if keyword == "const" else keyword): [constant] if keyword == "const" else value
+        for keyword, value in keywords.items()
+        if keyword != "enum"
+    }
+    message = "rewritten as an enum of one value"
+    context.log.add(node, "const", Action.REWRITTEN, Effect.EQUIVALENT, message)
+
+
+def _is_scalar(value: Any) -> bool:
+    return not isinstance(value, (dict, list))
+
+
+def _encode_enum(node: SchemaNode, context: TransformContext) -> None:
+    """Encode objects and arrays in an enum as JSON text where it cannot have them."""
+    keywords = node.keywords
+    values = keywords.get("enum", [])
+    scalars_only = context.subset.closed or context.subset.enum_of_strings
+    if not scalars_only or all(map(_is_scalar, values)):
+        return
+    kept = {keyword: keywords[keyword] for keyword in keywords if _is_type_independent(keyword)}
+    dropped = [
+        keyword for keyword in keywords if keyword not in kept and keyword not in ("enum", "type")
+    ]
+    for keyword in dropped:
+        drop_keyword(node, context.log, keyword, "the enum beside it is kept", Effect.WIDENED)
+    node.keywords = {"type": "string", **kept, "enum": [json_text(value) for value in values]}
+    node.encoding.json_text = True
+    node.notes.append("JSON text")
+    message = "the values are given as JSON text"
+    context.log.add(node, "enum", Action.ENCODED, Effect.EQUIVALENT, message)
+
+
+def _is_type_independent(keyword: str) -> bool:
+    return keyword in value_types.ANNOTATIONS and keyword not in APPLIES_TO
+
+
+def _enum(node: SchemaNode, context: TransformContext) -> None:
+    """Restrict enums to strings where only those are supported."""
+    keywords = node.keywords
+    if "enum" not in keywords:
+        return
+    types = types_of(node)
+    if types and context.subset.enum_of_strings:
+        # A value of another type than those of the node is never valid.
+        possible = [
+            value for value in keywords["enum"] if any(has_type(value, type_) for type_ in types)
+        ]
+        if possible and len(possible) < len(keywords["enum"]):
+            keywords["enum"] = possible
+            message = "values of other types are left out"
+            context.log.add(node, "enum", Action.REWRITTEN, Effect.EQUIVALENT, message)
+    if not context.supports("enum"):
+        describe_keyword(node, context.log, "enum")
+    elif context.subset.enum_of_strings:
+        _enum_of_strings(node, context, types)
+
+
+def _enum_of_strings(node: SchemaNode, context: TransformContext, types: list[str]) -> None:
+    values = node.keywords["enum"]
+    strings = [value for value in values if isinstance(value, str) and value]
+    others_are_null = len(strings) + sum(value is None for value in values) == len(values)
+    if strings and others_are_null and (len(strings) == len(values) or context.subset.nullable):
+        return
+    if len(types) == 1 and len(values) >= _VALUE_COUNTS.get(types[0], len(values) + 1):
+        drop_keyword(node, context.log, "enum", "it lists every value of the type")
+        return
+    describe_keyword(node, context.log, "enum")
+
+
+def _drop_other_types(node: SchemaNode, context: TransformContext) -> None:
+    """Drop keywords about other types than that of the node, where they are not allowed."""
+    types = {"number" if type_ == "integer" else type_ for type_ in types_of(node)}
+    if not context.subset.keywords_by_type or len(types) != 1:
+        return
+    for keyword in [name for name in node.keywords if APPLIES_TO.get(name, *types) not in types]:
+        drop_keyword(node, context.log, keyword, "it does not apply to values of the type")
+
+
+def _format(node: SchemaNode, context: TransformContext) -> None:
+    """Describe formats that the subset does not have; they are annotations."""
+    value, formats = node.keywords.get("format"), context.subset.formats
+    if value is None or (context.supports("format") and (formats is None or value in formats)):
+        return
+    describe_keyword(node, context.log, "format", effect=Effect.EQUIVALENT)
+
+
+def _pattern(node: SchemaNode, context: TransformContext) -> None:
+    """Describe patterns that the provider cannot compile."""
+    pattern = node.keywords.get("pattern")
+    if pattern is None:
+        return
+    supported = context.supports("pattern")
+    if not (supported and supports_pattern(pattern, context.subset.patterns, context.log.budget)):
+        describe_keyword(node, context.log, "pattern")
+
+
+def _default(node: SchemaNode, context: TransformContext) -> None:
+    """Describe defaults and short examples where they are not supported."""
+    keywords = node.keywords
+    if "default" in keywords and not context.supports("default"):
+        describe_keyword(node, context.log, "default", effect=Effect.EQUIVALENT)
+    if "examples" in keywords and not context.supports("examples"):
+        text = phrase("examples", keywords)
+        if keywords["examples"] and len(text) <= _MAX_EXAMPLES:
+            describe_keyword(node, context.log, "examples", text, effect=Effect.EQUIVALENT)
+        else:
+            drop_keyword(node, context.log, "examples", "the provider does not support examples")
+
+
+RULES: tuple[Rule, ...] = (
+    *sibling_keywords.RULES,
+    _const,
+    _encode_enum,
+    *value_types.RULES,
+    _drop_other_types,
+    _enum,
+    _format,
+    *arrays.BOUND_RULES,
+    _pattern,
+    _default,
+)
+
+# What is not regular, outside of classes and of escaped characters.
+_IRREGULAR = re.compile(
+    r"(?P<irregular>\\[1-9bB]|\\k<|\(\?<?[=!])|\\.|\[(?:\\.|[^\]\\])*+\]", re.DOTALL
+)
+
+_PATTERN = 4_000
+"""Steps of compiling a pattern with Python, for each occurrence in a schema."""
+_CHARACTER = 80
+"""Steps of each character of a pattern: groups, quantifiers and classes take some 2 us."""
+_WIDE_CLASS = 80_000
+"""Steps of compiling a class with characters beyond Latin-1: some 2 ms."""
+
+
+def supports_pattern(pattern: str, patterns: Patterns, budget: Budget) -> bool:
+    """Return whether *pattern* is one of *patterns*.
+
+    Raises:
+        Exhausted: the budget is spent.
+    """
+    wide = not pattern.isascii() or "\\u" in pattern
+    spend(
+        budget,
+        _PATTERN + _CHARACTER * len(pattern) + (_WIDE_CLASS * pattern.count("[") if wide else 0),
+    )
+    if patterns is Patterns.REGULAR and _is_irregular(pattern):
+        return False
+    # Flags are not in ECMA-262 2018, and make Python examine every character of a class.
+    return "(?i" not in pattern and _compiles(pattern)
+
+
+def _is_irregular(pattern: str) -> bool:
+    """Return whether *pattern* has look-around, back-references or word boundaries."""
+    return any(match["irregular"] for match in _IRREGULAR.finditer(pattern))
+
+
+def _compiles(pattern: str) -> bool:
+    with warnings.catch_warnings():
+        # Patterns that Python warns about, such as "[[", are supported all the same.
+        warnings.simplefilter("ignore")
+        try:
+            re.compile(pattern)
+        except (re.error, OverflowError, RecursionError):
+            return False
+    return True

@@ -1,0 +1,243 @@
+"""Transforms of values: types, enums, constants, bounds, patterns and formats."""
+
+from typing import Any
+
+import pytest
+from sidecheck_server.core.budget import Exhausted
+from sidecheck_server.core.convert.providers.subset import Patterns, Subset
+from sidecheck_server.core.convert.transforms.values import supports_pattern
+
+from .transforms import CLOSED, SMALL, supporting, transformed_property
+
+PLAIN = supporting(
+    *("minimum", "maximum", "enum", "anyOf", "pattern", "format"),
+    formats=frozenset({"date"}),
+    patterns=Patterns.REGULAR,
+    type_lists=False,
+)
+DESCRIBED = [("described", "widened")]
+NOTED = [("described", "equivalent")]
+REWRITTEN = [("rewritten", "equivalent")]
+LONG = "x" * 300
+
+CASES: dict[str, tuple[Subset, Any, Any, list[tuple[str, str]]]] = {
+    "a list of types is a union": (
+        PLAIN,
+        {"type": ["string", "integer"], "minimum": 1, "pattern": "^a", "description": "d"},
+        {
+            "description": "d",
+            "anyOf": [{"type": "string", "pattern": "^a"}, {"type": "integer", "minimum": 1}],
+        },
+        REWRITTEN,
+    ),
+    "types that the enum has no values of fall away": (
+        PLAIN,
+        {"type": ["string", "integer", "null"], "enum": ["a", 1]},
+        {"anyOf": [{"type": "string", "enum": ["a"]}, {"type": "integer", "enum": [1]}]},
+        REWRITTEN,
+    ),
+    "types go into a union that is there": (
+        PLAIN,
+        {"type": ["string", "integer"], "anyOf": [{"type": ["integer", "null"]}, {"enum": ["a"]}]},
+        {
+            "anyOf": [
+                {"type": "integer"},
+                {"type": "string", "enum": ["a"]},
+            ]
+        },
+        [*REWRITTEN, *REWRITTEN],
+    ),
+    "a list of one type is that type": (PLAIN, {"type": ["string"]}, {"type": "string"}, []),
+    "a constant is an enum": (PLAIN, {"const": 1}, {"enum": [1]}, REWRITTEN),
+    "a constant that an enum has": (
+        PLAIN,
+        {"const": 1, "enum": [1.0, 2]},
+        {"enum": [1]},
+        REWRITTEN,
+    ),
+    "a constant that an enum has not": (
+        PLAIN,
+        {"const": 3, "enum": [1, 2]},
+        {"enum": [1, 2]},
+        [("dropped", "widened")],
+    ),
+    "a format that is supported": (
+        PLAIN,
+        {"type": "string", "format": "date"},
+        {"type": "string", "format": "date"},
+        [],
+    ),
+    "a format that is not": (
+        PLAIN,
+        {"type": "string", "format": "uri"},
+        {"type": "string", "description": "(format: uri)"},
+        NOTED,
+    ),
+    "one character": (
+        PLAIN,
+        {"type": "string", "minLength": 1},
+        {"type": "string", "description": "(at least 1 character)"},
+        DESCRIBED,
+    ),
+    "several characters": (
+        PLAIN,
+        {"type": "string", "maxLength": 30, "description": "A name."},
+        {"type": "string", "description": "A name. (at most 30 characters)"},
+        DESCRIBED,
+    ),
+    "a bound that restricts nothing": (
+        PLAIN,
+        {"type": "string", "minLength": 0},
+        {"type": "string"},
+        [("dropped", "equivalent")],
+    ),
+    "excluded bounds of integers": (
+        PLAIN,
+        {"type": "integer", "exclusiveMinimum": 3, "exclusiveMaximum": 9.5},
+        {"type": "integer", "minimum": 4, "maximum": 9},
+        [*REWRITTEN, *REWRITTEN],
+    ),
+    "an excluded bound beside a tighter one": (
+        PLAIN,
+        {"type": "number", "maximum": 9, "exclusiveMaximum": 9.5},
+        {"type": "number", "maximum": 9},
+        REWRITTEN,
+    ),
+    "an excluded bound beside an equal one": (
+        PLAIN,
+        {"type": "number", "minimum": 9, "exclusiveMinimum": 9},
+        {"type": "number", "minimum": 9, "description": "(greater than 9)"},
+        DESCRIBED,
+    ),
+    "an excluded bound of numbers": (
+        PLAIN,
+        {"type": "number", "exclusiveMaximum": 9.5},
+        {"type": "number", "maximum": 9.5, "description": "(less than 9.5)"},
+        DESCRIBED,
+    ),
+    "a pattern that is supported": (
+        PLAIN,
+        {"type": "string", "pattern": "^[[a]+$"},
+        {"type": "string", "pattern": "^[[a]+$"},
+        [],
+    ),
+    "a pattern that is not": (
+        PLAIN,
+        {"type": "string", "pattern": "^(?=a)"},
+        {"type": "string", "description": "(matches ^(?=a))"},
+        DESCRIBED,
+    ),
+    "a default": (
+        PLAIN,
+        {"type": "integer", "default": 3},
+        {"type": "integer", "description": "(default: 3)"},
+        NOTED,
+    ),
+    "a long default": (
+        PLAIN,
+        {"type": "string", "default": LONG},
+        {"type": "string", "description": f'(default: "{LONG[:198]}…)'},
+        NOTED,
+    ),
+    "short examples": (
+        PLAIN,
+        {"type": "integer", "examples": [3, 4]},
+        {"type": "integer", "description": "(for example 3, 4)"},
+        NOTED,
+    ),
+    "long examples": (
+        PLAIN,
+        {"type": "string", "examples": [LONG]},
+        {"type": "string"},
+        [("dropped", "equivalent")],
+    ),
+    "a title": (
+        PLAIN,
+        {"type": "integer", "title": "T"},
+        {"type": "integer"},
+        [("dropped", "equivalent")],
+    ),
+    "an enum of integers where only strings are supported": (
+        SMALL,
+        {"enum": [1, 2]},
+        {"type": "integer", "description": "(one of: 1, 2)"},
+        DESCRIBED,
+    ),
+    "a mixed enum where only strings are supported": (
+        SMALL,
+        {"enum": ["a", 1]},
+        {
+            "anyOf": [
+                {"type": "string", "enum": ["a"]},
+                {"type": "integer", "description": "(always 1)"},
+            ]
+        },
+        [*DESCRIBED, *REWRITTEN],
+    ),
+    "an enum whose other values its type rejects": (
+        SMALL,
+        {"type": "string", "enum": ["a", 1]},
+        {"type": "string", "enum": ["a"]},
+        REWRITTEN,
+    ),
+    "an enum of all booleans": (
+        SMALL,
+        {"enum": [True, False]},
+        {"type": "boolean"},
+        [("dropped", "equivalent")],
+    ),
+    "an enum of objects": (
+        CLOSED,
+        {"enum": [{"a": 1}, None]},
+        {"type": "string", "enum": ['{"a":1}', "null"], "description": "(JSON text)"},
+        [("encoded", "equivalent")],
+    ),
+    "fewer items than may be asked for": (
+        CLOSED,
+        {"type": "array", "items": {"type": "string"}, "minItems": 2},
+        {"type": "array", "items": {"type": "string"}, "description": "(at least 2 items)"},
+        DESCRIBED,
+    ),
+}
+
+
+@pytest.mark.parametrize(("subset", "schema", "expected", "reported"), CASES.values(), ids=CASES)
+def test_values(
+    subset: Subset, schema: Any, expected: Any, reported: list[tuple[str, str]]
+) -> None:
+    result, losses = transformed_property(schema, subset)
+    assert (result, [item[1:] for item in losses]) == (expected, reported)
+
+
+def test_null_stays_in_the_types_where_it_is_a_flag() -> None:
+    subset = supporting("anyOf", type_lists=False, nullable=True)
+    result, _ = transformed_property({"type": ["string", "integer", "null"]}, subset)
+    assert result == {"anyOf": [{"type": "string", "nullable": True}, {"type": "integer"}]}
+
+
+@pytest.mark.parametrize(
+    ("pattern", "taken"),
+    {
+        "^[a-z]+$": (True, True),
+        "[[a]": (True, True),
+        r"[(?=a)\1]": (True, True),
+        r"\\b": (True, True),
+        "(?=a)": (True, False),
+        "(?<!a)b": (True, False),
+        r"(a)\1": (True, False),
+        r"\bword": (True, False),
+        r"\p{L}": (False, False),
+        "(?<name>a)": (False, False),
+        "a{4294967296}": (False, False),
+        "(" * 500 + "a" + ")" * 500: (False, False),
+    }.items(),
+)
+def test_patterns(pattern: str, taken: tuple[bool, bool]) -> None:
+    budget = [1_000_000]
+    result = tuple(supports_pattern(pattern, item, budget) for item in Patterns)
+    assert result == taken
+
+
+def test_wide_classes_cost_steps() -> None:
+    with pytest.raises(Exhausted):
+        supports_pattern("[!-\uffff]" * 200, Patterns.PYTHON, [10_000_000])

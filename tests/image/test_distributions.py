@@ -1,0 +1,101 @@
+"""Whether the distributions that `make dist` builds are complete, and work when installed."""
+
+import os
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+from support.shared_material import REPOSITORY, unavailable
+
+PROJECTS = (REPOSITORY, REPOSITORY / "clients" / "python")
+EXAMPLE = """
+from sidecheck import ToolDefinition
+from sidecheck.v1.validation_service_pb2 import ValidateRequest
+import sidecheck, sidecheck_server
+print(sidecheck.__file__, sidecheck_server.__file__, sep="\\n")
+"""
+
+
+def run(*command: str | Path, folder: Path) -> str:
+    """Return what *command* prints; fail the test with its messages if it fails."""
+    surroundings = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    done = subprocess.run(
+        command, cwd=folder, env=surroundings, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, f"{command}:\n{done.stdout}{done.stderr}"
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def distributions(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with the distributions of the server and the client."""
+    folder = tmp_path_factory.mktemp("dist")
+    for project in PROJECTS:
+        options = ("--no-isolation", "--outdir", folder)
+        run(sys.executable, "-m", "build", *options, project, folder=folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def environment(distributions: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a new environment that has the wheels and what the service needs."""
+    folder = tmp_path_factory.mktemp("environment")
+    run(sys.executable, "-m", "venv", "--without-pip", folder, folder=folder)
+    pip = (sys.executable, "-m", "pip", "--python", folder / "bin" / "python", "install", "--quiet")
+    lock = REPOSITORY / "deploy" / "runtime.lock"
+    run(*pip, "--require-hashes", "--only-binary", ":all:", "-r", lock, folder=folder)
+    run(*pip, "--no-deps", "--no-index", *distributions.glob("*.whl"), folder=folder)
+    return folder
+
+
+def test_wheels_hold_their_package_alone(distributions: Path) -> None:
+    """With the marker of typed packages in the client's."""
+    content = {
+        wheel.name.partition("-")[0]: zipfile.ZipFile(wheel).namelist()
+        for wheel in distributions.glob("*.whl")
+    }
+    folders = {
+        name: {path.partition("/")[0] for path in paths if ".dist-info/" not in path}
+        for name, paths in content.items()
+    }
+
+    assert {"sidecheck": {"sidecheck"}, "sidecheck_server": {"sidecheck_server"}} == folders
+    assert "sidecheck/py.typed" in content["sidecheck"]
+
+
+def test_sources_hold_what_a_wheel_is_built_from(distributions: Path) -> None:
+    """And nothing else of the repository."""
+    content = {}
+    for archive in distributions.glob("*.tar.gz"):
+        with tarfile.open(archive) as source:
+            names = [name.partition("/")[2] for name in source.getnames()]
+        content[archive.name.rpartition("-")[0]] = {name.partition("/")[0] for name in names}
+    common = {"pyproject.toml", "README.md", "PKG-INFO"}
+    optional = {"LICENSE", "CHANGELOG.md", ".gitignore"}
+
+    assert common | {"sidecheck"} == content["sidecheck"] - optional
+    assert common | {"service"} == content["sidecheck_server"] - optional
+
+
+def test_installed_packages_are_used(environment: Path, tmp_path: Path) -> None:
+    """By the command and by the client's import, out of the new environment."""
+    version = run(environment / "bin" / "sidecheck", "--version", folder=tmp_path)
+    files = run(environment / "bin" / "python", "-I", "-c", EXAMPLE, folder=tmp_path).split()
+
+    assert version.startswith("sidecheck, version ")
+    assert len(files) == 2
+    assert all(Path(file).is_relative_to(environment) for file in files)
+
+
+@pytest.mark.server
+def test_the_demo_runs_with_installed_packages(environment: Path, tmp_path: Path) -> None:
+    """As it does from a checkout."""
+    if not (REPOSITORY / ".venv-demo" / "bin" / "mcp-server-git").exists():
+        unavailable("the MCP servers of the demo are not installed; `make demo` installs them")
+    demo = REPOSITORY / "clients" / "python" / "demo"
+    output = run(environment / "bin" / "python", demo, folder=tmp_path)
+
+    assert "as expected; 2 tools were called." in output
