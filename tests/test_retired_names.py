@@ -5,7 +5,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from support.shared_material import REPOSITORY
+from shared_material import REPOSITORY
 
 SCRIPT = REPOSITORY / ".ci" / "check_names.py"
 NAMES = """\

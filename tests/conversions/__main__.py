@@ -27,29 +27,29 @@ def main() -> int:
     parser.add_argument("--every", type=int, default=1, help="convert every n-th tool only")
     parser.add_argument("--round-trip", action="store_true", help="check round trips of arguments")
     parser.add_argument("--payloads", type=int, default=3, help="random arguments for each schema")
-    wanted = parser.parse_args()
-    apis = [ModelApi(name) for name in wanted.api or ModelApi]
-    some = subjects()[:: wanted.every]
-    wrong = 0
+    arguments = parser.parse_args()
+    apis = [ModelApi(name) for name in arguments.api or ModelApi]
+    sampled = subjects()[:: arguments.every]
+    failures = 0
     for api in apis:
-        for name in wanted.options or OPTIONS:
+        for name in arguments.options or OPTIONS:
             if OPTIONS[name].mode is not Mode.COMPATIBLE and PROVIDERS[api].strict is None:
                 continue
-            tally = tally_of(some, api, OPTIONS[name])
-            wrong += len(tally.faults) + len(tally.broken)
+            tally = tally_of(sampled, api, OPTIONS[name])
+            failures += len(tally.faults) + len(tally.broken)
             print(f"{api}, {name}: " + "\n".join(tally.lines()), flush=True)
-            if wanted.round_trip:
-                both = (*some, *called()[:: wanted.every])
-                wrong += _check_round_trips(both, api, OPTIONS[name], wanted.payloads)
-    return int(wrong > 0)
+            if arguments.round_trip:
+                both = (*sampled, *called()[:: arguments.every])
+                failures += _check_round_trips(both, api, OPTIONS[name], arguments.payloads)
+    return int(failures > 0)
 
 
 def _check_round_trips(
-    some: tuple[Subject, ...], api: ModelApi, options: ConversionOptions, payloads: int
+    sampled: tuple[Subject, ...], api: ModelApi, options: ConversionOptions, payloads: int
 ) -> int:
-    """Print faults of round trips of *some* tools; return the number of tools with faults."""
-    wrong = looked = ambiguous = 0
-    for subject in some:
+    """Print faults of round trips of *sampled* tools; return the number of tools with faults."""
+    failures = checked = ambiguous = 0
+    for subject in sampled:
         try:
             definition = read_definition(subject.tool)
             result = convert_tool(definition, api, options)
@@ -57,17 +57,17 @@ def _check_round_trips(
             trip = Trip(original, result, oracle(original))
         except RequestError:
             continue
-        looked += 1
-        found = list(trip.faults(list(subject.calls), Random(subject.name), payloads))
-        wrong += bool(found)
+        checked += 1
+        violations = list(trip.faults(list(subject.calls), Random(subject.name), payloads))
+        failures += bool(violations)
         ambiguous += trip.ambiguous
-        if found and wrong <= 10:
-            print(f"    {subject.name} {subject.tool['name']}: {found[0]}", flush=True)
+        if violations and failures <= 10:
+            print(f"    {subject.name} {subject.tool['name']}: {violations[0]}", flush=True)
     print(
-        f"  {looked:,} tools checked, {wrong} with faults; {ambiguous} ambiguous",
+        f"  {checked:,} tools checked, {failures} with faults; {ambiguous} ambiguous",
         flush=True,
     )
-    return wrong
+    return failures
 
 
 if __name__ == "__main__":

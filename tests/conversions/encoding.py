@@ -51,28 +51,28 @@ class _Encoder:
 
     def _gathered(self, decoders: _Decoders) -> Iterator[tuple[_Decoders, _Decoders]]:
         """Yield all decoders of a value for each choice of branches, and the tests of these."""
-        found: _Decoders = []
+        collected: _Decoders = []
         unions: list[_Decoders] = []
         pending = list(decoders)
         while pending:
             decoder = pending.pop(0)
-            if any(decoder is each for each in found):
+            if any(decoder is item for item in collected):
                 continue
-            found.append(decoder)
+            collected.append(decoder)
             pending += [self._nodes[decoder["ref"]]] if "ref" in decoder else []
             pending += decoder.get("also", [])
             unions += [decoder["any_of"]] if "any_of" in decoder else []
         if not unions:
-            yield found, []
+            yield collected, []
             return
         # A branch may have unions of its own.
-        ways = [[(each, self._inside(each)) for each in union] for union in unions]
+        ways = [[(item, self._inside(item)) for item in union] for union in unions]
         for chosen in islice(product(*ways), _MOST):
             tests = [alternative["when"] for alternative, _ in chosen]
             for inside in islice(product(*(more for _, more in chosen)), _MOST):
                 below = [decoder for decoders, _ in inside for decoder in decoders]
                 further = [test for _, more in inside for test in more]
-                yield [*found, *below], [*tests, *further]
+                yield [*collected, *below], [*tests, *further]
 
     def _inside(self, alternative: dict[str, Any]) -> list[tuple[_Decoders, _Decoders]]:
         if "as" not in alternative:
@@ -82,7 +82,7 @@ class _Encoder:
     def _encoded(self, value: Any, decoders: _Decoders) -> Iterator[Any]:
         for decoder in decoders:
             if "wrapped" in decoder:
-                inner = [each["inner"] for each in decoders if "inner" in each]
+                inner = [item["inner"] for item in decoders if "inner" in item]
                 for form in self.forms(value, inner):
                     yield {decoder["wrapped"]: form}
                 return
@@ -101,35 +101,35 @@ class _Encoder:
 
     def instruct(self, value: Any, decoders: _Decoders, text: str) -> Any:
         """Return the form *value* as the instructions require it."""
-        fitting = [
+        matching = [
             gathered
             for gathered, tests in islice(self._gathered(decoders), _MOST)
             if all(_passes(value, test) for test in tests)
         ]
-        decoders = [decoder for gathered in fitting for decoder in gathered]
-        if isinstance(value, str) and any(each.get("json_text") for each in decoders):
+        decoders = [decoder for gathered in matching for decoder in gathered]
+        if isinstance(value, str) and any(item.get("json_text") for item in decoders):
             return text
         for decoder in decoders:
             if isinstance(value, dict) and decoder.get("wrapped") in value:
-                inner = [each["inner"] for each in decoders if "inner" in each]
+                inner = [item["inner"] for item in decoders if "inner" in item]
                 return {decoder["wrapped"]: self.instruct(value[decoder["wrapped"]], inner, text)}
             if isinstance(value, list) and "entries" in decoder:
                 return self._instruct_entries(value, decoder["entries"], text)
         if isinstance(value, dict):
             return {
                 name: self.instruct(
-                    each,
+                    item,
                     [m for decoder in decoders for m in _property_decoders(decoder, name)],
                     text,
                 )
-                for name, each in value.items()
+                for name, item in value.items()
             }
         if isinstance(value, list):
             return [
                 self.instruct(
-                    each, [m for decoder in decoders for m in _item_decoders(decoder, index)], text
+                    item, [m for decoder in decoders for m in _item_decoders(decoder, index)], text
                 )
-                for index, each in enumerate(value)
+                for index, item in enumerate(value)
             ]
         return value
 
@@ -138,55 +138,63 @@ class _Encoder:
         by_name = {
             entry[entries["name"]]: {
                 entries["name"]: entry[entries["name"]],
-                entries["value"]: told,
+                entries["value"]: entry_value,
             }
             for entry in value
             if isinstance(entry, dict) and entries["value"] in entry
-            for told in [self.instruct(entry[entries["value"]], decoders, text)]
+            for entry_value in [self.instruct(entry[entries["value"]], decoders, text)]
         }
         return list(by_name.values()) if by_name else value
 
     def _properties(self, value: dict[str, Any], decoders: _Decoders) -> Iterator[Any]:
         names = {
             original: name
-            for each in decoders
-            for name, original in each.get("renamed", {}).items()
+            for item in decoders
+            for name, original in item.get("renamed", {}).items()
         }
-        sent = {names.get(name, name): each for name, each in value.items()}
-        lacking = {name: None for each in decoders for name in each.get("nulls", [])}
+        sent = {names.get(name, name): item for name, item in value.items()}
+        lacking = {name: None for item in decoders for name in item.get("nulls", [])}
         forms = [
             [
                 form
                 for form in self.forms(
-                    each,
-                    [found for decoder in decoders for found in _property_decoders(decoder, name)],
+                    item,
+                    [
+                        collected
+                        for decoder in decoders
+                        for collected in _property_decoders(decoder, name)
+                    ],
                 )
                 # Null would stand for an absent property.
                 if not (name in lacking and form is None)
             ]
-            for name, each in sent.items()
+            for name, item in sent.items()
         ]
         for chosen in islice(product(*forms), _MOST):
             yield {**lacking, **dict(zip(sent, chosen, strict=True))}
 
     def _entries(self, value: dict[str, Any], entries: dict[str, Any]) -> Iterator[Any]:
         decoders = [entries["each"]] if "each" in entries else []
-        forms = [list(self.forms(each, decoders)) for each in value.values()]
+        forms = [list(self.forms(item, decoders)) for item in value.values()]
         for chosen in islice(product(*forms), _MOST):
             yield [
-                {entries["name"]: name, entries["value"]: each}
-                for name, each in zip(value, chosen, strict=True)
+                {entries["name"]: name, entries["value"]: item}
+                for name, item in zip(value, chosen, strict=True)
             ]
 
     def _items(self, value: list[Any], decoders: _Decoders) -> Iterator[Any]:
         forms = [
             list(
                 self.forms(
-                    each,
-                    [found for decoder in decoders for found in _item_decoders(decoder, index)],
+                    item,
+                    [
+                        collected
+                        for decoder in decoders
+                        for collected in _item_decoders(decoder, index)
+                    ],
                 )
             )
-            for index, each in enumerate(value)
+            for index, item in enumerate(value)
         ]
         for chosen in islice(product(*forms), _MOST):
             yield list(chosen)

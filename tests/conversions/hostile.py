@@ -73,19 +73,19 @@ def _arrays(below: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
 def _combined(below: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
     branches = st.lists(below, min_size=1, max_size=3)
     return st.one_of(
-        branches.map(lambda each: {"anyOf": each}),
-        branches.map(lambda each: {"oneOf": each}),
-        branches.map(lambda each: {"allOf": each}),
-        below.map(lambda each: {"not": each}),
-        st.tuples(below, below).map(lambda two: {"if": two[0], "then": two[1]}),
-        st.tuples(_objects(below), branches).map(lambda two: {**two[0], "anyOf": two[1]}),
-        st.tuples(_objects(below), branches).map(lambda two: {**two[0], "allOf": two[1]}),
+        branches.map(lambda schemas: {"anyOf": schemas}),
+        branches.map(lambda schemas: {"oneOf": schemas}),
+        branches.map(lambda schemas: {"allOf": schemas}),
+        below.map(lambda schemas: {"not": schemas}),
+        st.tuples(below, below).map(lambda pair: {"if": pair[0], "then": pair[1]}),
+        st.tuples(_objects(below), branches).map(lambda pair: {**pair[0], "anyOf": pair[1]}),
+        st.tuples(_objects(below), branches).map(lambda pair: {**pair[0], "allOf": pair[1]}),
         st.tuples(below, below).map(_nullable),
     )
 
 
-def _nullable(two: tuple[Any, Any]) -> Any:
-    return {"anyOf": [two[0], two[1], {"type": "null"}]}
+def _nullable(pair: tuple[Any, Any]) -> Any:
+    return {"anyOf": [pair[0], pair[1], {"type": "null"}]}
 
 
 _BELOW = st.recursive(

@@ -19,11 +19,11 @@ def valid_values(
 ) -> list[Any]:
     """Return up to *count* values that *schema* admits, according to *validator*."""
     maker = PayloadMaker(random, follow_within(schema), names=_NAMES)
-    found: list[Any] = []
+    values: list[Any] = []
     for _ in range(count * _TRIES):
-        if len(found) == count:
+        if len(values) == count:
             break
         value = maker.make(schema)
         if isinstance(value, dict) and validator.is_valid(value):
-            found.append(value)
-    return found
+            values.append(value)
+    return values

@@ -85,7 +85,7 @@ class Trip:
             read = self._interpretations(form)
             if not self._original_validator.is_valid(read[0]):
                 yield Fault("the original rejects the decoded arguments", form, read[0])
-            elif not any(_same(arguments, each) for each in read):
+            elif not any(_same(arguments, item) for item in read):
                 yield Fault(f"not what was sent, {_cut(arguments)}", form, read[0])
             elif not _same(arguments, read[0]):
                 self.ambiguous += 1
@@ -96,10 +96,12 @@ class Trip:
         if self._wider or self._original_validator.is_valid(back):
             return
         decoder = self._made.form.decoder
-        told = [form for text in _TEXTS if (form := as_instructed(sent, decoder, text)) != sent]
+        instructed = [
+            form for text in _TEXTS if (form := as_instructed(sent, decoder, text)) != sent
+        ]
         if not any(
             self._original_validator.is_valid(self._decode(form))
-            for form in told
+            for form in instructed
             # Without some entries it may be another value.
             if self._converted.is_valid(form)
         ):
@@ -113,10 +115,12 @@ class Trip:
 
     def _interpretations(self, sent: Any) -> list[Any]:
         """Return the valid interpretations of *sent*, in order, or else the first one."""
-        found = [
-            each.value for each in decode_arguments(sent, self._made.form.decoder, [LIMITS.steps])
+        interpretations = [
+            item.value for item in decode_arguments(sent, self._made.form.decoder, [LIMITS.steps])
         ]
-        return [each for each in found if self._original_validator.is_valid(each)] or found[:1]
+        return [
+            item for item in interpretations if self._original_validator.is_valid(item)
+        ] or interpretations[:1]
 
 
 def _validator_of(schema: Any) -> jsonschema_rs.Validator:

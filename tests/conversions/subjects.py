@@ -64,13 +64,13 @@ def _named(tool: dict[str, Any]) -> dict[str, Any]:
 
 def sample(size: int) -> tuple[Subject, ...]:
     """Return about *size* tools, the same each time: the largest, odd ones and others."""
-    by_size = sorted(subjects(), key=lambda each: (-len(_text(each)), each.name))
+    by_size = sorted(subjects(), key=lambda item: (-len(_text(item)), item.name))
     chosen = dict.fromkeys([*by_size[:1], *by_size[8 : size // 10]])
     for keyword in _ODD:
-        having = [each for each in by_size if f'"{keyword}": ' in _text(each)]
+        having = [item for item in by_size if f'"{keyword}": ' in _text(item)]
         chosen |= dict.fromkeys(having[:: max(len(having) // 4, 1)][: size // 30 + 1])
-    chosen |= dict.fromkeys(each for each in by_size if _is_odd(each.tool))
-    others = [each for each in subjects() if each not in chosen]
+    chosen |= dict.fromkeys(item for item in by_size if _is_odd(item.tool))
+    others = [item for item in subjects() if item not in chosen]
     count = max(size - len(chosen), size // 5)
     return (*chosen, *Random("conversions").sample(others, count))
 

@@ -16,7 +16,7 @@ __all__ = ["Tally", "tally_of"]
 
 @dataclass(slots=True)
 class Tally:
-    """What became of many tools in one API and one way."""
+    """Tally of the conversions of many tools for one API with the same options."""
 
     converted: int = 0
     strict: int = 0
@@ -43,8 +43,10 @@ class Tally:
             f"{len(self.faults)} break the preflight, {len(self.broken)} broke; "
             f"{self.seconds:.1f} s"
         )
-        told = [f"    {name}: {said}" for name, said in (*self.broken[:10], *self.faults[:10])]
-        return [first, f"  losses: {losses}", *told]
+        examples = [
+            f"    {name}: {fault}" for name, fault in (*self.broken[:10], *self.faults[:10])
+        ]
+        return [first, f"  losses: {losses}", *examples]
 
     def add(self, subject: Subject, result: ConvertedDefinition | RequestError) -> None:
         """Add the *result* of *subject*."""
@@ -56,8 +58,8 @@ class Tally:
         kinds = [f"{loss.action}/{loss.effect}" for loss in result.form.losses]
         self.losses.update(kinds)
         self.tools_losing.update(set(kinds))
-        for said in faults(result.api, result.tool, strict=result.strict)[:1]:
-            self.faults.append((subject.name, said))
+        for fault in faults(result.api, result.tool, strict=result.strict)[:1]:
+            self.faults.append((subject.name, fault))
 
 
 def tally_of(subjects: Iterable[Subject], api: ModelApi, options: ConversionOptions) -> Tally:

@@ -53,12 +53,18 @@ def differences(edition: Edition, random: Random) -> tuple[list[Any], int]:
     found, valid = [], 0
     for _ in range(PAYLOADS):
         payload = maker.make(question.schema)
-        for each in (payload, mutated(random, payload, generated.names)):
-            before, after = original.is_valid(each), converted.is_valid(each)
+        for candidate in (payload, mutated(random, payload, generated.names)):
+            before, after = original.is_valid(candidate), converted.is_valid(candidate)
             valid += before
             # In draft 4, 1.0 is not an integer.
-            if before != after and same and not (edition is EDITIONS[0] and _has_doubles(each)):
-                found.append((question.schema, question.documents, schema, each, before, after))
+            if (
+                before != after
+                and same
+                and not (edition is EDITIONS[0] and _has_doubles(candidate))
+            ):
+                found.append(
+                    (question.schema, question.documents, schema, candidate, before, after)
+                )
     return found, valid
 
 
@@ -77,5 +83,5 @@ def test_a_written_schema_admits_the_same_payloads(edition: Edition) -> None:
         found += more
         valid += admitted
 
-    assert [] == [json.dumps(each) for each in found[:2]]
+    assert [] == [json.dumps(candidate) for candidate in found[:2]]
     assert valid > SCHEMAS

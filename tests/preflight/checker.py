@@ -30,12 +30,12 @@ def faults(api: str, tool: Any, *, strict: bool) -> list[str]:
     """
     envelope = ENVELOPES[api]
     contents = envelope.open(tool)
-    found = list(contents.check(envelope, strict=strict))
+    problems = list(contents.check(envelope, strict=strict))
     if (api, strict) not in SUBSETS:
-        return [*found, f"{api} has no strict mode"]
+        return [*problems, f"{api} has no strict mode"]
     if contents.schema is None and envelope.without_schema:
-        return found
-    return found + _schema_faults(api, contents.schema, strict=strict)
+        return problems
+    return problems + _schema_faults(api, contents.schema, strict=strict)
 
 
 def schema_of(api: str, tool: Any) -> Any:
@@ -52,30 +52,34 @@ def _schema_faults(api: str, schema: Any, *, strict: bool) -> list[str]:
     if not _meta().is_valid(meaning):
         message = next(_meta().iter_errors(meaning)).message[:200]
         return [f"it is invalid against its meta-schema: {message}"]
-    found = []
+    problems = []
     if schema.get("type") != ("OBJECT" if subset.capitals else "object"):
-        found.append(f"schema must have type 'object', not {schema.get('type')!r}")
-    found += [f"{name!r} at the top level" for name in subset.not_at_root & schema.keys()]
+        problems.append(f"schema must have type 'object', not {schema.get('type')!r}")
+    problems += [f"{name!r} at the top level" for name in subset.not_at_root & schema.keys()]
     if subset.root_keywords is not None:
-        found += [f"{name!r} at the top level" for name in schema.keys() - subset.root_keywords]
+        problems += [f"{name!r} at the top level" for name in schema.keys() - subset.root_keywords]
     if subset.properties_at_root and "properties" not in schema:
-        found.append("object schema missing properties")
+        problems.append("object schema missing properties")
     for place in places(schema):
         at = place.pointer or "/"
-        found += [f"{at}: {message}" for rule in RULES for message in rule(place, subset, schema)]
-    if any("is unresolved" in message for message in found):
-        return found
-    return [*found, *excess(schema, subset.sizes), *recursion_faults(schema, subset)]
+        problems += [
+            f"{at}: {message}" for rule in RULES for message in rule(place, subset, schema)
+        ]
+    if any("is unresolved" in message for message in problems):
+        return problems
+    return [*problems, *excess(schema, subset.sizes), *recursion_faults(schema, subset)]
 
 
 def request_faults(api: str, tools: list[Any]) -> list[str]:
     """Return why *api* would reject a request with *tools*, which are valid each."""
     contents = [ENVELOPES[api].open(tool) for tool in tools]
-    names = Counter(each.inner["name"] for each in contents)
-    found = [f"{name!r} is the name of {count} tools" for name, count in names.items() if count > 1]
+    names = Counter(item.inner["name"] for item in contents)
+    problems = [
+        f"{name!r} is the name of {count} tools" for name, count in names.items() if count > 1
+    ]
     if len(tools) > _MAX_TOOLS.get(api, len(tools)):
-        found.append(f"{len(tools)} tools")
-    strict = [each.schema for each in contents if each.inner.get("strict") is True]
+        problems.append(f"{len(tools)} tools")
+    strict = [item.schema for item in contents if item.inner.get("strict") is True]
     if api in _STRICT:
         counted = [optional_and_unions(schema) for schema in strict]
         for noun, count, maximum in (
@@ -84,8 +88,8 @@ def request_faults(api: str, tools: list[Any]) -> list[str]:
             ("unions", sum(unions for _, unions in counted), 16),
         ):
             if count > maximum:
-                found.append(f"{count} {noun}, more than {maximum}")
-    return found
+                problems.append(f"{count} {noun}, more than {maximum}")
+    return problems
 
 
 @cache

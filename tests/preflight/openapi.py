@@ -20,10 +20,10 @@ def to_json_schema(schema: Any) -> Any:
         written["enum"] = [*schema["enum"], *([None] if nullable else [])]
     if isinstance(schema.get("properties"), dict):
         properties = schema["properties"].items()
-        written["properties"] = {name: to_json_schema(each) for name, each in properties}
+        written["properties"] = {name: to_json_schema(subschema) for name, subschema in properties}
     if "items" in schema:
         written["items"] = to_json_schema(schema["items"])
     if isinstance(schema.get("anyOf"), list):
-        branches = [to_json_schema(each) for each in schema["anyOf"]]
+        branches = [to_json_schema(subschema) for subschema in schema["anyOf"]]
         written["anyOf"] = [*branches, *([{"type": "null"}] if nullable else [])]
     return written

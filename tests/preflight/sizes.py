@@ -24,14 +24,14 @@ def excess(root: Any, sizes: Sizes) -> Iterator[str]:
         texts = [value for value in values if isinstance(value, str)]
         if len(texts) > 250 and sum(map(len, texts)) > sizes.enum_text:
             yield f"an enum has more than {sizes.enum_text:,} characters"
-    for noun, found, maximum in (
+    for noun, actual, maximum in (
         ("properties", properties, sizes.properties),
         ("characters of names and values", text, sizes.text),
         ("values of enums", enum_values, sizes.enum_values),
         ("levels", depth_of(root), sizes.depth),
     ):
-        if found > maximum:
-            yield f"{found:,} {noun}, more than {maximum:,}"
+        if actual > maximum:
+            yield f"{actual:,} {noun}, more than {maximum:,}"
 
 
 def depth_of(root: Any) -> int:
@@ -41,10 +41,10 @@ def depth_of(root: Any) -> int:
         if not isinstance(schema, dict) or id(schema) in path or len(path) > 200:
             return 0
         here = int(bool(types_of(schema) & {"object", "array"}))
-        below = [value for each in _one_down(schema) for value in each]
+        below = [value for child in _one_down(schema) for value in child]
         if isinstance(schema.get("$ref"), str):
             below.append(resolve(root, schema["$ref"]))
-        return here + max((deepest(each, (*path, id(schema))) for each in below), default=0)
+        return here + max((deepest(child, (*path, id(schema))) for child in below), default=0)
 
     return deepest(root, ())
 
@@ -74,18 +74,20 @@ def recursion_faults(root: Any, subset: Subset) -> Iterator[str]:
             return False
         path = (*path, id(schema))
         required = schema.get("required", [])
-        down = [(each, False) for group in _one_down(schema) for each in group]
+        down = [(child, False) for group in _one_down(schema) for child in group]
         properties_below = schema.get("properties", {})
         down = [
-            pair for pair in down if not any(pair[0] is each for each in properties_below.values())
+            pair
+            for pair in down
+            if not any(pair[0] is child for child in properties_below.values())
         ]
-        down += [(each, name not in required) for name, each in properties_below.items()]
+        down += [(child, name not in required) for name, child in properties_below.items()]
         if isinstance(schema.get("$ref"), str):
             down.append((resolve(root, schema["$ref"]), False))
-        found = any(loops(each, path, (*optional, free)) for each, free in down)
-        if not found:
+        actual = any(loops(child, path, (*optional, free)) for child, free in down)
+        if not actual:
             seen.add((id(schema), any(optional)))
-        return found
+        return actual
 
     if loops(root, (), ()):
         yield "it is recursive"

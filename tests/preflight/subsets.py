@@ -135,7 +135,7 @@ _GEMINI_JSON = Subset(
 )
 _OLLAMA = Subset(
     keywords=frozenset({"type", "properties", "required", "items", "enum", "anyOf", "description"}),
-    # What else stands at the root vanishes in the server.
+    # The server drops all other keywords of the root.
     root_keywords=frozenset({"type", "properties", "required", "items", "$defs"}),
     booleans=False,
     references="none",
@@ -151,8 +151,8 @@ SUBSETS: dict[tuple[str, bool], Subset] = {
     ("anthropic", True): _ANTHROPIC_STRICT,
     ("gemini", False): _GEMINI,
     ("gemini-json", False): _GEMINI_JSON,
-    # The models decide: those of Amazon take three keywords at the root (the guide to
-    # tools with Nova), those of Anthropic have rules for members.
+    # It depends on the model: Amazon's accept three keywords at the root (the guide to tools
+    # with Nova), Anthropic's have rules for property names.
     ("bedrock", False): Subset(
         root_keywords=frozenset({"type", "properties", "required"}), members=_ANTHROPIC_KEYS
     ),
@@ -162,4 +162,4 @@ SUBSETS: dict[tuple[str, bool], Subset] = {
     ("mistral", True): Subset(not_at_root=frozenset(), closed=True),
     ("ollama", False): _OLLAMA,
 }
-"""By API, and whether it is asked to hold the model to the schema."""
+"""By API, and whether strict mode is requested."""

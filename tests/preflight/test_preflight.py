@@ -57,8 +57,8 @@ def test_faults_around_a_schema_are_reported(
     api: str, properties: dict[str, Any], message: str
 ) -> None:
     schema = capital(a=LETTERS) if api == "gemini" else schema_of(api, sound(api, strict=False))
-    found = faults(api, tool_of(api, schema, properties), strict=False)
-    assert [message] == [each[: len(message)] for each in found]
+    problems = faults(api, tool_of(api, schema, properties), strict=False)
+    assert [message] == [problem[: len(message)] for problem in problems]
 
 
 @pytest.mark.parametrize(
@@ -85,13 +85,13 @@ def test_a_valid_schema_passes_and_a_violation_is_reported(
     api: str, strict: bool, passes: Any, breaks: Any, message: str
 ) -> None:
     assert [] == faults(api, tool_of(api, passes, strict=strict), strict=strict)
-    found = faults(api, tool_of(api, breaks, strict=strict), strict=strict)
-    assert message in [each[: len(message)] for each in found]
+    problems = faults(api, tool_of(api, breaks, strict=strict), strict=strict)
+    assert message in [problem[: len(message)] for problem in problems]
 
 
 def test_an_api_without_strict_mode_is_reported() -> None:
-    found = faults("ollama", sound("ollama", strict=False), strict=True)
-    assert ["ollama has no strict mode"] == found
+    problems = faults("ollama", sound("ollama", strict=False), strict=True)
+    assert ["ollama has no strict mode"] == problems
 
 
 @pytest.mark.parametrize("api", ["gemini", "gemini-json"])
@@ -178,4 +178,4 @@ def test_limits_of_one_request(
     api: str, accepted: list[Any], excess: list[Any], message: str
 ) -> None:
     assert [] == request_faults(api, accepted)
-    assert [message] == [each[: len(message)] for each in request_faults(api, excess)]
+    assert [message] == [problem[: len(message)] for problem in request_faults(api, excess)]

@@ -13,14 +13,14 @@ def read_exactly(adapter: TypeAdapter[Any], text: bytes) -> None:
     _exhaust(adapter.validate_json(text, extra="forbid"), json.loads(text))
 
 
-def _exhaust(read: Any, given: Any) -> None:
-    """Consume the iterables in *read*, pydantic's result for *given*, which validates them.
+def _exhaust(read: Any, raw: Any) -> None:
+    """Consume the iterables in *read*, pydantic's result for *raw*, which validates them.
 
     If a string is allowed beside an iterable, pydantic treats a string as the latter.
     """
-    if isinstance(given, dict) and isinstance(read, dict):
-        for name, value in given.items():
+    if isinstance(raw, dict) and isinstance(read, dict):
+        for name, value in raw.items():
             _exhaust(read[name], value)
-    elif isinstance(given, list):
-        for item, value in zip(read, given, strict=True):
+    elif isinstance(raw, list):
+        for item, value in zip(read, raw, strict=True):
             _exhaust(item, value)

@@ -20,7 +20,7 @@ LIMITS = Limits()
 NAMES = ["a", "b", "name", "value", "__proto__", "", "a/b", "é"]
 
 Drawn = tuple[SchemaNode, Any, Any]
-"""A part, a value of its original, and the same value as it was encoded."""
+"""A node, a value of the original, and the same value encoded."""
 
 SCALARS: list[tuple[str, st.SearchStrategy[Any]]] = [
     ("integer", st.integers(-3, 3)),

@@ -53,10 +53,10 @@ from support.model_calls import (
     ],
 )
 def test_name_id_and_arguments_are_read(key: ModelApi, call: Any) -> None:
-    found = read(key, call)
+    result = read(key, call)
 
-    assert ("t", "c1", {"a": 1}) == (found.name, found.id, found.arguments)
-    assert Verdict() == found.verdict
+    assert ("t", "c1", {"a": 1}) == (result.name, result.id, result.arguments)
+    assert Verdict() == result.verdict
 
 
 @pytest.mark.parametrize(
@@ -71,10 +71,10 @@ def test_name_id_and_arguments_are_read(key: ModelApi, call: Any) -> None:
 )
 def test_optional_properties_of_a_call_may_be_missing(key: ModelApi, call: Any) -> None:
     assert ("t", "", {}, Verdict()) == (
-        (found := read(key, call)).name,
-        found.id,
-        found.arguments,
-        found.verdict,
+        (result := read(key, call)).name,
+        result.id,
+        result.arguments,
+        result.verdict,
     )
 
 
@@ -147,10 +147,10 @@ def test_unreadable_arguments_are_none(
     key: ModelApi, call: Any, pointer: str, code: str, message: str
 ) -> None:
     """They are never taken for an empty object, and the name is read."""
-    found = read(key, call)
-    (reported,) = found.verdict.violations
+    result = read(key, call)
+    (reported,) = result.verdict.violations
 
-    assert ("t", None) == (found.name, found.arguments)
+    assert ("t", None) == (result.name, result.arguments)
     assert (pointer, code) == (reported.instance_location, reported.code)
     assert message in reported.message
 
@@ -189,10 +189,10 @@ def test_unreadable_arguments_are_none(
 )
 def test_an_unreadable_call_has_no_name(key: ModelApi, call: Any, pointer: str, code: str) -> None:
     """Its verdict has the location and the fault."""
-    found = read(key, call)
-    (reported,) = found.verdict.violations
+    result = read(key, call)
+    (reported,) = result.verdict.violations
 
-    assert ("", pointer, code) == (found.name, reported.instance_location, reported.code)
+    assert ("", pointer, code) == (result.name, reported.instance_location, reported.code)
 
 
 @pytest.mark.parametrize(
@@ -289,10 +289,10 @@ def test_any_input_is_a_call_or_has_an_invalid_verdict(
         text = text[:at] + put + text[at + removed :]
     reason: ErrorReason | None = None
     try:
-        found = read(key, text, Limits(payload_depth=8))
+        result = read(key, text, Limits(payload_depth=8))
     except RequestError as caught:
         reason = caught.reason
     else:
-        assert found.verdict.valid is (found.name != "" and found.arguments is not None)
-        assert found.verdict.valid is found.arguments_verdict.valid
+        assert result.verdict.valid is (result.name != "" and result.arguments is not None)
+        assert result.verdict.valid is result.arguments_verdict.valid
     assert reason in {None, ErrorReason.LIMIT_EXCEEDED}

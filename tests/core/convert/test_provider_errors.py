@@ -13,7 +13,7 @@ from sidecheck_server.core.mcp.tools.definitions import read_tool
 
 
 def form(schema: Any, provider: ModelApi, options: ConversionOptions | None = None) -> ToolForm:
-    """Return the form of a tool with *schema* for *api*."""
+    """Return a tool with *schema*, converted for *provider*."""
     text = json.dumps({"name": "find", "description": "Finds.", "inputSchema": schema})
     definition = read_tool(text.encode(), (), Limits())
     return convert_definition(
@@ -22,7 +22,7 @@ def form(schema: Any, provider: ModelApi, options: ConversionOptions | None = No
 
 
 def property_name(schema: Any) -> tuple[Any, list[Loss]]:
-    """Return what becomes of the *schema* of a member for Gemini, and what is lost of it."""
+    """Return the *schema* of a property, converted for Gemini, and its losses."""
     result = form({"type": "object", "properties": {"a": schema}}, ModelApi.GEMINI)
     losses = [loss for loss in result.losses if loss.pointer.startswith("/inputSchema/properties")]
     return json.loads(result.parameters or b"null")["properties"]["a"], losses

@@ -22,7 +22,7 @@ from support.answers import (
     untold,
 )
 
-# A result, the one text that the model is reported, and the losses.
+# A result, the only text of the message, and the losses.
 Case = tuple[dict[str, Any], str, tuple[Loss, ...]]
 
 _AS_JSON = loss("/structuredContent", Action.REWRITTEN, "sent as JSON text")

@@ -32,8 +32,8 @@ def test_a_long_result_is_cut_with_a_note() -> None:
     note = "\n[The rest is too long to be shown]"
     output = json.loads(message)["output"]
     assert [node["text"] for node in output] == ["x" * 10, "y" * (40 - len(note)) + note]
-    said = "cut to the provider's limit of 50 characters"
-    assert losses == (loss("/content", Action.DROPPED, said),)
+    cut = "cut to the provider's limit of 50 characters"
+    assert losses == (loss("/content", Action.DROPPED, cut),)
 
 
 def test_a_result_at_the_limit_is_not_cut() -> None:

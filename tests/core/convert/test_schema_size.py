@@ -12,9 +12,9 @@ STRING = {"type": "string"}
 NODE = {"type": "object", "properties": {"next": {"$ref": "#/$defs/Node"}, "v": STRING}}
 
 
-def size(**found: int) -> SchemaSize:
+def size(**measured: int) -> SchemaSize:
     names = ("properties", "depth", "text", "enum_values", "enum_text", "optional", "unions")
-    return SchemaSize(**{name: found.get(name, 0) for name in names})
+    return SchemaSize(**{name: measured.get(name, 0) for name in names})
 
 
 CASES: list[tuple[str, Any, SchemaSize]] = [
@@ -105,7 +105,7 @@ LIMITS = SchemaLimits(properties=2, depth=3, text=4, enum_values=1005, enum_text
 
 
 @pytest.mark.parametrize(
-    ("found", "expected"),
+    ("measured", "expected"),
     [
         (size(properties=2, depth=3, text=4, enum_values=1005, enum_text=15_000), ""),
         (size(properties=3), "3 properties in all objects together (limit 2)"),
@@ -122,6 +122,6 @@ LIMITS = SchemaLimits(properties=2, depth=3, text=4, enum_values=1005, enum_text
         (size(optional=100, unions=100), ""),
     ],
 )
-def test_excess(found: SchemaSize, expected: str) -> None:
-    assert describe_excess(found, LIMITS) == expected
-    assert describe_excess(found, SchemaLimits()) == ""
+def test_excess(measured: SchemaSize, expected: str) -> None:
+    assert describe_excess(measured, LIMITS) == expected
+    assert describe_excess(measured, SchemaLimits()) == ""

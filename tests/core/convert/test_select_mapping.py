@@ -84,12 +84,12 @@ def test_mappings_without_the_called_tool_are_rejected(
 
 def test_a_mapping_of_another_definition_is_rejected() -> None:
     """The tool has changed since it was converted."""
-    made = mapping()
-    check_definition(made, made.definition_digest)
+    selected = mapping()
+    check_definition(selected, selected.definition_digest)
 
     with pytest.raises(RequestError) as caught:
-        check_definition(made, "sha256:" + "1" * 64)
+        check_definition(selected, "sha256:" + "1" * 64)
     assert ErrorReason.MAPPING_MISMATCH is caught.value.reason
-    assert {"expected": made.definition_digest, "found": "sha256:" + "1" * 64} == (
+    assert {"expected": selected.definition_digest, "found": "sha256:" + "1" * 64} == (
         caught.value.metadata
     )

@@ -62,7 +62,7 @@ def test_the_reason_names_what_cannot_be_expressed(schema: Any, expected: str) -
     assert (expected == "", expected) == (result.strict, result.not_strict_reason)
 
 
-#: Members whose names alone make the way back from null longer than a mapping may be.
+#: Properties whose names alone make the decoder of nulls larger than a mapping may be.
 LONG: Any = {**CLOSED, "properties": {f"{n}" + "x" * 3_000: {"type": "string"} for n in range(50)}}
 #: More properties than Chat Completions supports in a strict schema.
 MANY: Any = {**CLOSED, "properties": {f"m{n}": {"type": "null"} for n in range(5_001)}}

@@ -198,7 +198,7 @@ def test_valid_payloads_have_a_valid_encoding(subset: Subset) -> None:
 
     @RANDOM
     @given(roots())
-    def judge(pair: Pair) -> None:
+    def is_valid(pair: Pair) -> None:
         nonlocal judged
         if not Draft202012Validator(pair.schema).is_valid(pair.payload):
             return
@@ -215,7 +215,7 @@ def test_valid_payloads_have_a_valid_encoding(subset: Subset) -> None:
         if not any(loss.message.endswith("null is its default") for loss in result.losses):
             assert pair.payload in readings, json.dumps(reported)
 
-    judge()
+    is_valid()
     assert judged > 50
 
 
@@ -237,7 +237,7 @@ def test_encoded_payloads_are_valid_where_nothing_is_widened(subset: Subset) -> 
 
     @RANDOM
     @given(roots(), st.integers(0, 2**32))
-    def judge(pair: Pair, seed: int) -> None:
+    def is_valid(pair: Pair, seed: int) -> None:
         nonlocal judged
         result, random = transformed(pair.schema, subset), Random(seed)
         # No schema says what the JSON text in a string is of.
@@ -254,5 +254,5 @@ def test_encoded_payloads_are_valid_where_nothing_is_widened(subset: Subset) -> 
             # A string that should hold JSON text, and does not, has no reading.
             assert valid or not readings, json.dumps(reported)
 
-    judge()
+    is_valid()
     assert judged > 20

@@ -9,7 +9,7 @@ import pytest
 from agreement.editions import EDITIONS, Edition
 from agreement.judges import Judges, summon
 from agreement.payloads import PayloadMaker
-from agreement.schemas import Question, generate_schema
+from agreement.schemas import DeferredCheck, generate_schema
 from sidecheck_server.core.budget import Exhausted
 from sidecheck_server.core.digests import canonical_json
 from sidecheck_server.core.errors import RequestError
@@ -238,7 +238,7 @@ def test_a_box_admits_a_value_exactly_if_the_schema_does(edition: Edition) -> No
         assert before == schema
         assert canonical_json(schema) == canonical_json(again)
         one, other = (
-            summon(Question(edition, each, question.documents)) for each in (schema, box)
+            summon(DeferredCheck(edition, each, question.documents)) for each in (schema, box)
         )
         if not isinstance(one, Judges):
             assert type(one) is type(other)
