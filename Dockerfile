@@ -24,7 +24,7 @@ RUN python -m venv --without-pip /opt/sidecheck \
     && python -m pip --python /opt/sidecheck/bin/python install --require-hashes \
         --only-binary :all: -r deploy/runtime.lock
 
-COPY pyproject.toml README.md ./
+COPY pyproject.toml README.md LICENSE ./
 COPY clients/python clients/python
 COPY service service
 RUN python -m pip wheel --no-deps --no-index --no-build-isolation --wheel-dir wheels \

@@ -91,10 +91,10 @@ dist: setup
 	$(BIN)/python -m build --no-isolation --outdir dist .
 	$(BIN)/python -m build --no-isolation --outdir dist clients/python
 
-# The table of rules, from the rules themselves.
+# The generated pages, from the code, and the site, in build/site; without a network.
 docs: setup
-	$(BIN)/sidecheck rules --format markdown > service/RULES.md.new
-	mv service/RULES.md.new service/RULES.md
+	$(BIN)/python -m docs.generate
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 # Share of the corpus' schemas on the fast engine, and why not for the rest.
 share: setup

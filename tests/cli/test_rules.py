@@ -63,7 +63,7 @@ def test_an_unknown_version_is_a_wrong_command() -> None:
 
 def test_the_documentation_has_every_rule_and_erratum() -> None:
     """`make docs` writes it anew."""
-    text = (REPOSITORY / "service" / "RULES.md").read_text()
+    text = (REPOSITORY / "docs" / "reference" / "rules.md").read_text()
 
     assert text == run("--format", "markdown").stdout
     assert [] == [code for code in CATALOGUE if f"| `{code}` |" not in text]

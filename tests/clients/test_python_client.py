@@ -2,8 +2,6 @@
 
 import asyncio
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +29,6 @@ from sidecheck import (
 )
 from support.clients import CLIENT_KINDS, connect
 from support.running import RunningServer
-from support.shared_material import REPOSITORY
 from support.weather_tools import ALERTS, FORECAST, INPUT, REGISTERED, register
 
 
@@ -302,19 +299,3 @@ async def test_many_callers_share_one_client(client: Client) -> None:
     payloads: list[Any] = [{"city": "x"} if at % 3 else {} for at in range(200)]
     verdicts = await asyncio.gather(*(client.validate(REGISTERED, one) for one in payloads))
     assert [bool(payload) for payload in payloads] == [one.valid for one in verdicts]
-
-
-async def test_the_snippets_of_the_readme_work(emptied: RunningServer) -> None:
-    """What they print is what their comments say."""
-    readme = (REPOSITORY / "clients/python/README.md").read_text()
-    code = "\n".join(re.findall(r"```python\n(.*?)```", readme, re.DOTALL))
-    expected = re.findall(r"print\(.*\)  # (.*)", code)
-    run = await asyncio.to_thread(
-        subprocess.run,
-        [sys.executable, "-W", "error", "-c", code.replace("127.0.0.1:50151", emptied.address)],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-    )
-    assert (expected, "", 0) == (run.stdout.splitlines(), run.stderr, run.returncode)

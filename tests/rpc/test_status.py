@@ -1,11 +1,8 @@
 """Statuses of request errors."""
 
-import re
-
 import grpc
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.rpc.status import STATUS_CODES, status_from_error
-from support.shared_material import REPOSITORY
 from support.wire import info_of
 
 
@@ -30,18 +27,3 @@ def test_a_status_stays_below_what_trailers_may_hold() -> None:
 
     assert status.ByteSize() < 8000
     assert "UNKNOWN_TOOL" == info_of(status).reason
-
-
-def test_the_readme_has_every_reason_under_its_status() -> None:
-    """In one row for each status."""
-    readme = (REPOSITORY / "README.md").read_text()
-    _, _, table = readme.partition("| status | reasons |\n|---|---|\n")
-    reported = {}
-    for row in table.partition("\n\n")[0].splitlines():
-        status, reasons = re.fullmatch(r"\| `(\w+)` \| (.*) \|", row).groups()  # type: ignore[union-attr]
-        reported[status] = set(re.findall(r"`([A-Z_]+)`", reasons))
-    expected: dict[str, set[str]] = {}
-    for reason, code in STATUS_CODES.items():
-        expected.setdefault(code.name, set()).add(reason.value)
-
-    assert expected == reported

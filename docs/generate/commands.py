@@ -1,0 +1,41 @@
+"""The page of commands, from the help of the command line itself."""
+
+import click
+from sidecheck_server.cli import sidecheck
+
+from docs.generate.markdown import NOTICE
+
+__all__ = ["commands_page"]
+
+_WIDTH = 100
+_BEGINNING = """\
+# Commands
+
+{notice}
+Every command prints its help with `--help`. Exit codes are 0 if all is well, 1 if something was
+found, and 2 if the command is wrong, a file cannot be read, or no server answers.
+"""
+
+
+def commands_page() -> str:
+    """Return the page."""
+    parts = [_BEGINNING.format(notice=NOTICE)]
+    parts += [
+        f"## {path}\n\n```text\n{text.rstrip()}\n```\n" for path, text in _helps(sidecheck, None)
+    ]
+    return "\n".join(parts)
+
+
+def _helps(command: click.Command, parent: click.Context | None) -> list[tuple[str, str]]:
+    name = "sidecheck" if parent is None else command.name
+    context = click.Context(
+        command, parent, name, terminal_width=_WIDTH, max_content_width=_WIDTH, color=False
+    )
+    helps = [(context.command_path, click.unstyle(command.get_help(context)))]
+    if isinstance(command, click.Group):
+        for each in command.list_commands(context):
+            # Listed commands may be mere summaries; resolving one imports it.
+            _, subcommand, _ = command.resolve_command(context, [each])
+            if subcommand is not None and not subcommand.hidden:
+                helps += _helps(subcommand, context)
+    return helps

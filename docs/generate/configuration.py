@@ -1,0 +1,91 @@
+"""The page of settings and limits, from the settings themselves."""
+
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import click
+from pydantic.fields import FieldInfo
+from sidecheck_server.cli.serve import serve
+from sidecheck_server.core import limits as limits_module
+from sidecheck_server.core.limits import Limits
+from sidecheck_server.settings import Settings
+
+from docs.generate.markdown import NOTICE, code, documented_constants, table
+
+__all__ = ["configuration_page"]
+
+_PAGE = """\
+# Configuration and limits
+
+{notice}
+A flag of `sidecheck serve` takes precedence over an environment variable, that over the
+settings file, and that over the default. The file is TOML and named by `--config` or by
+`SIDECHECK_CONFIG`; unknown names in it are errors. A wrong setting stops the start, with a
+message that names it.
+
+```toml
+listen = "127.0.0.1:50151"
+registry = "/var/lib/sidecheck/tools.db"
+report_only = ["payments"]
+
+[limits]
+payload_bytes = 65536
+```
+
+In an environment variable, a list is JSON (`SIDECHECK_REPORT_ONLY='["payments"]'`), and the name
+of a limit follows two underscores (`SIDECHECK_LIMITS__PAYLOAD_BYTES=65536`).
+
+## Settings
+
+{settings}
+## Limits
+
+A request beyond a limit fails with `LIMIT_EXCEEDED`; the metadata name the bound, the limit and,
+where it is known, the value. `InfoService.GetServerInfo` returns the limits that a caller can act
+on. A step is about one comparison, some 25 nanoseconds.
+
+{limits}"""
+
+
+def configuration_page() -> str:
+    """Return the page."""
+    flags = {
+        option.name: option.opts[0] if not option.secondary_opts else "/".join(_names(option))
+        for option in serve.params
+        if isinstance(option, click.Option)
+    }
+    settings = table(
+        ("Setting", "Flag", "Default", "Description"),
+        (
+            (code(name), code(flags.get(name, "")), _default(field), field.description or "")
+            for name, field in Settings.model_fields.items()
+            if name != "limits"
+        ),
+    )
+    documented = documented_constants(Path(limits_module.__file__), "Limits")
+    rows = (
+        (code(field.name), _number(getattr(Limits(), field.name)), documented[field.name])
+        for field in fields(Limits)
+    )
+    limits = table(("Limit", "Default", "Description"), rows)
+    return _PAGE.format(notice=NOTICE, settings=settings, limits=limits)
+
+
+def _names(option: click.Option) -> tuple[str, str]:
+    return option.opts[0], option.secondary_opts[0]
+
+
+def _default(field: FieldInfo) -> str:
+    value: Any = field.get_default(call_default_factory=True)
+    match value:
+        case bool():
+            return code(str(value).lower())
+        case None | ():
+            return "none"
+        case _:
+            return _number(value) if isinstance(value, int) else code(str(value))
+
+
+def _number(value: Any) -> str:
+    return code(str(value).lower()) if isinstance(value, bool) else f"{value:,}"

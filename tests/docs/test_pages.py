@@ -1,0 +1,143 @@
+"""The pages of the documentation are fresh, complete, and name what exists."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sidecheck_server.core.errors import ErrorReason
+from sidecheck_server.core.infer.diagnostics import DiagnosticCode
+from sidecheck_server.core.mcp.rules.catalogue import CATALOGUE
+from support.running import RunningServer
+
+from docs.generate.codes import TABLES
+from docs.generate.logs import COMMON_FIELDS, EVENTS
+from docs.generate.pages import PAGES, REPOSITORY
+
+SERVICE = REPOSITORY / "service" / "sidecheck_server"
+WRITTEN = [
+    *REPOSITORY.glob("*.md"),
+    *(REPOSITORY / "docs").rglob("*.md"),
+    *(REPOSITORY / "clients").glob("*/README.md"),
+]
+# Names in upper snake case that are no codes.
+_OTHER_NAMES = {
+    "PROPERTY_NAMES",
+    "SIDECHECK_CONFIG",
+    "SIDECHECK_LISTEN",
+    "SIDECHECK_UNIX_SOCKET",
+    "UNEVALUATED_PROPERTIES",
+}
+# Files that exist only at a user's, or that examples write.
+_ELSEWHERE = re.compile(r"^(/|~|\w+\.(json|jsonl|py|toml|db|sarif)$)|[<>*…{}$()=]|://|^-")
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_a_generated_page_is_fresh(path: str) -> None:
+    """`make docs` writes it anew."""
+    assert PAGES[path]() == (REPOSITORY / path).read_text(encoding="utf-8")
+
+
+def test_every_code_is_documented_once() -> None:
+    """And every documented one occurs in the code."""
+    documented = [name for table in TABLES.values() for name in table]
+    keywords = set(TABLES["Keywords of JSON Schema"]) - {"FALSE_SCHEMA"}
+    occurring = _names_in_code() - CATALOGUE.keys() - ErrorReason.__members__.keys()
+    occurring -= DiagnosticCode.__members__.keys() | _OTHER_NAMES
+
+    assert len(documented) == len(set(documented))
+    assert occurring == set(documented) - keywords - {"UNKNOWN_TOOL"}
+
+
+def test_every_reason_and_diagnostic_is_documented() -> None:
+    """With its meaning."""
+    page = (REPOSITORY / "docs/reference/errors.md").read_text()
+    for name in (*ErrorReason, *DiagnosticCode):
+        assert re.search(rf"^\| `{name}` \|.*[a-z]{{3}}", page, re.MULTILINE), name
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/conformance.md"])
+def test_the_number_of_rules_is_right(page: str) -> None:
+    """Where prose names it."""
+    text = (REPOSITORY / page).read_text()
+
+    assert {str(len(CATALOGUE))} == set(re.findall(r"\b(1\d\d)(?= rules|, over 1,000)", text))
+
+
+def test_every_event_is_documented() -> None:
+    """With the fields that it is logged with, as far as the code shows them."""
+    documented = {event.name: set(event.fields) for event in EVENTS}
+    logged = dict(_logged_in_code())
+
+    assert set(documented) == set(logged)
+    for event, fields in logged.items():
+        assert fields <= documented[event], event
+
+
+def test_what_a_server_logs_is_documented(shared_server: RunningServer) -> None:
+    """Whatever other tests made it log."""
+    shared_server.log_text()
+    documented = {event.name: {*event.fields, *COMMON_FIELDS} for event in EVENTS}
+
+    assert shared_server.events
+    for event in shared_server.events:
+        assert event.keys() <= documented[event["event"]]
+
+
+@pytest.mark.parametrize("page", WRITTEN, ids=lambda page: str(page.relative_to(REPOSITORY)))
+def test_paths_in_a_page_exist(page: Path) -> None:
+    """Those in code font that look like one, and the targets of links into the repository."""
+    text = re.sub(r"^( *)```.*?^\1```$", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
+    words = [word for code in re.findall(r"`([^`]+)`", text) for word in code.split()]
+    named = [word for word in words if "/" in word and _is_path(word)]
+    linked = re.findall(r"sidecheck/sidecheck/(?:blob|tree)/main/([^)#\s]+)", text)
+
+    assert [] == [name for name in (*named, *linked) if not _exists(name, page)]
+
+
+def _is_path(name: str) -> bool:
+    top = name.partition("/")[0]
+    known = {path.name for folder in (REPOSITORY, SERVICE) for path in folder.iterdir()}
+    return not _ELSEWHERE.search(name) and top in known
+
+
+def _exists(name: str, page: Path) -> bool:
+    return any((folder / name).exists() for folder in (REPOSITORY, SERVICE, page.parent))
+
+
+def _names_in_code() -> set[str]:
+    names = set()
+    for path in SERVICE.rglob("*.py"):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        exported = {id(node) for node in _exports(tree)}
+        for node in ast.walk(tree):
+            match node:
+                case ast.Constant(value=str(text)) if id(node) not in exported:
+                    if re.fullmatch(r"[A-Z][A-Z0-9]*(_[A-Z0-9]+)+", text):
+                        names.add(text)
+    return names
+
+
+def _exports(tree: ast.Module) -> Iterator[ast.AST]:
+    for node in tree.body:
+        match node:
+            case ast.Assign(targets=[ast.Name(id="__all__")]):
+                yield from ast.walk(node)
+
+
+def _logged_in_code() -> Iterator[tuple[str, set[str]]]:
+    for path in SERVICE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            match node:
+                case ast.Call(func=ast.Attribute(attr="log" | "info" | "warning" | "error")):
+                    yield from _event(node)
+
+
+def _event(call: ast.Call) -> Iterator[tuple[str, set[str]]]:
+    for argument in call.args:
+        match argument:
+            case ast.Constant(value=str(name)) if re.fullmatch(r"[a-z]+\.[a-z_]+", name):
+                fields: set[Any] = {keyword.arg for keyword in call.keywords if keyword.arg}
+                yield name, fields
