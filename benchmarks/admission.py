@@ -30,7 +30,7 @@ from sidecheck import Arguments, BlockingClient, Item, RegisteredTool
 from sidecheck_server.core.compiler.compilation import compile_schema
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.schemas.source import SchemaSource
+from sidecheck_server.core.schemas.dialects import SchemaSource
 from subjects import all_subjects, corpus_tools
 from turns import Summary, summarize
 

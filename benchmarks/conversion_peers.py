@@ -24,7 +24,7 @@ from sidecheck_server.core.convert.providers import PROVIDERS
 from sidecheck_server.core.convert.tool_conversion import convert_definition
 from sidecheck_server.core.convert.types import ConversionOptions, Mode, ModelApi, ServerPrefix
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.mcp.tools.definitions import read_tool
+from sidecheck_server.core.mcp.tool_definitions import read_tool
 from sidecheck_server.core.types import Document
 from sidecheck_server.services.conversion_cache import ConversionCache
 from sidecheck_server.services.targets import InlineTool

@@ -22,7 +22,7 @@ from pathlib import Path
 from sidecheck_server.core.compiler.compilation import compile_schema
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.schemas.source import SchemaSource
+from sidecheck_server.core.schemas.dialects import SchemaSource
 
 _REPOSITORY = Path(__file__).resolve().parent.parent
 _LEAST_PERCENT = 99.5

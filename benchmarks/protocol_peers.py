@@ -21,7 +21,7 @@ from sidecheck_server.core.mcp.check import check, try_check_inline
 from sidecheck_server.core.mcp.context import Context, Sender
 from sidecheck_server.core.mcp.protocol_schemas import compile_protocol_schemas
 from sidecheck_server.core.mcp.subjects import CheckRequest, ProtocolMessage, ReportLimits, Sampling
-from sidecheck_server.core.mcp.tools.names import CheckedNames, check_names, sdk_warnings
+from sidecheck_server.core.mcp.tool_names import CheckedNames, check_names, sdk_warnings
 from sidecheck_server.core.types import Verdict
 
 __all__ = [

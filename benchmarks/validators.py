@@ -17,7 +17,7 @@ from sidecheck_server.core.compiler.compilation import CompiledSchema, compile_s
 from sidecheck_server.core.evaluate import EvaluationOptions, evaluate
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.payload import decode
-from sidecheck_server.core.schemas.source import SchemaSource
+from sidecheck_server.core.schemas.dialects import SchemaSource
 
 __all__ = [
     "CONTENDERS",

@@ -18,8 +18,7 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
-from sidecheck_server.core.budget import LONGEST_SEARCH
-from sidecheck_server.core.limits import Limits
+from sidecheck_server.core.limits import LONGEST_SEARCH, Limits
 
 __all__ = ["Settings", "ToolsFile", "UnusableSettingsError", "read_settings"]
 

@@ -9,11 +9,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from agreement.schemas import Question
-from sidecheck_server.core.budget import Exhausted
 from sidecheck_server.core.compiler.compilation import Artifact, CompiledSchema, compile_schema
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.evaluate import DISAGREEMENT, EvaluationOptions, evaluate
-from sidecheck_server.core.limits import Limits
+from sidecheck_server.core.limits import Exhausted, Limits
 from sidecheck_server.core.payload import decode
 from sidecheck_server.core.types import Verdict, Violation
 

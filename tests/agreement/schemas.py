@@ -10,7 +10,7 @@ from agreement.editions import EDITIONS, Edition
 from agreement.references import Connector, Resource
 from agreement.values import NAMES
 from agreement.writing import Writer
-from sidecheck_server.core.schemas.source import SchemaSource
+from sidecheck_server.core.schemas.dialects import SchemaSource
 from sidecheck_server.core.types import Document, Draft
 
 __all__ = ["Generated", "Question", "generate_schema"]

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 from sidecheck_server.cli import sidecheck
-from sidecheck_server.core.mcp.versions import VERSIONS
+from sidecheck_server.core.mcp.context import VERSIONS
 
 INFO = {"name": "desk", "version": "1"}
 INITIALIZE = {

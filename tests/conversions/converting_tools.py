@@ -23,7 +23,7 @@ from sidecheck_server.core.convert.types import (
     ServerPrefix,
 )
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.mcp.tools.definitions import ToolDefinition, read_tool
+from sidecheck_server.core.mcp.tool_definitions import ToolDefinition, read_tool
 
 __all__ = ["LIMITS", "OPTIONS", "ConvertedDefinition", "convert_tool", "oracle", "read_definition"]
 

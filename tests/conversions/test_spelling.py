@@ -11,11 +11,10 @@ from agreement.known_differences import is_avoided
 from agreement.mutations import mutated
 from agreement.payloads import PayloadMaker
 from agreement.schemas import Generated, generate_schema
-from sidecheck_server.core.convert.loss_log import LossLog
 from sidecheck_server.core.convert.providers.subset import Subset
 from sidecheck_server.core.convert.schema_reader import read_schema
 from sidecheck_server.core.convert.schema_writer import write_schema
-from sidecheck_server.core.convert.types import Effect
+from sidecheck_server.core.convert.types import Effect, LossLog
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.limits import Limits
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 from sidecheck_server.core.compiler.compilation import Artifact, CompiledSchema, compile_schema
-from sidecheck_server.core.digests import digest_of
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.evaluate import DISAGREEMENT, EvaluationOptions, evaluate
+from sidecheck_server.core.json_values import digest_of
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.schemas.keywords import KEYWORDS
 from sidecheck_server.core.types import Document, Draft, as_pointer

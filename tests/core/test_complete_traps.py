@@ -4,8 +4,7 @@ import threading
 from typing import Any
 
 import pytest
-from sidecheck_server.core.budget import Exhausted
-from sidecheck_server.core.limits import Limits
+from sidecheck_server.core.limits import Exhausted, Limits
 from sidecheck_server.core.schemas.dialects import DIALECTS
 from support.complete_engines import engine_for, violations
 

@@ -10,8 +10,7 @@ import pytest
 import rfc8785
 from hypothesis import example, given, seed, settings
 from hypothesis import strategies as st
-from sidecheck_server.core.digests import canonical_json, digest_of
-from sidecheck_server.core.json_values import json_equal
+from sidecheck_server.core.json_values import canonical_json, digest_of, json_equal
 from sidecheck_server.core.payload import decode
 from sidecheck_server.core.types import Document
 

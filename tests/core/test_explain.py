@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sidecheck_server.core.budget import Exhausted
 from sidecheck_server.core.explain.nearest import find_nearest
-from sidecheck_server.core.limits import Limits
+from sidecheck_server.core.limits import Exhausted, Limits
 from sidecheck_server.core.types import Violation
 from support.complete_engines import engine_for, violations
 

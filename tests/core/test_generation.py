@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 from sidecheck_server.core.compiler.admission import admit_schema
-from sidecheck_server.core.compiler.generation import generate_code
+from sidecheck_server.core.compiler.generation import VerdictGenerator, generate_code
 from sidecheck_server.core.compiler.lowering import lower_schema
-from sidecheck_server.core.compiler.verdict_generator import VerdictGenerator
 from sidecheck_server.core.engines.allowed_code import check_generated_code
 from sidecheck_server.core.engines.fast import FastCode, FastEngine
 from sidecheck_server.core.errors import RequestError

@@ -6,7 +6,7 @@ from dataclasses import fields
 import pytest
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.limits import Limits, limit_exceeded_error
-from sidecheck_server.core.mcp.versions import DEFAULT_VERSION, VERSIONS, check_version_known
+from sidecheck_server.core.mcp.context import DEFAULT_VERSION, VERSIONS, check_version_known
 from sidecheck_server.core.types import Violation
 
 

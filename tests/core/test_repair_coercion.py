@@ -4,8 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from sidecheck_server.core.budget import Exhausted
-from sidecheck_server.core.limits import Limits
+from sidecheck_server.core.limits import Exhausted, Limits
 from sidecheck_server.core.repair.coercion import coerce
 from sidecheck_server.core.repair.types import Coercion
 from sidecheck_server.core.types import Change, ChangeRule, JsonValue

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from sidecheck_server.core.budget import Exhausted
+from sidecheck_server.core.limits import Exhausted
 from sidecheck_server.core.schemas.walker import contains_keyword, walk_schema
 from sidecheck_server.core.types import as_pointer
 

@@ -8,8 +8,7 @@ from sidecheck_server.core.compiler.compilation import CompiledSchema, compile_s
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.evaluate import EvaluationOptions, evaluate
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.schemas.dialects import DEFAULT_DIALECT
-from sidecheck_server.core.schemas.source import SchemaSource
+from sidecheck_server.core.schemas.dialects import DEFAULT_DIALECT, SchemaSource
 from sidecheck_server.core.types import Document
 from support.shared_cases import VALIDATE, matches
 

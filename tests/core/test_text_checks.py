@@ -1,8 +1,8 @@
 """Checks of strings are charged in advance, and run without extra stack frames."""
 
 import pytest
-from sidecheck_server.core.budget import Exhausted
 from sidecheck_server.core.engines.text_checks import build_pattern_check
+from sidecheck_server.core.limits import Exhausted
 from sidecheck_server.core.patterns import compile_pattern
 
 TEXTS = ["", "a", "ab", "ba", "é", "aé", "\ud800", "a\ud83d\ude00", "\U0001f600", "a" * 1000]

@@ -6,11 +6,10 @@ from functools import cache
 from typing import Any
 
 import pytest
-from sidecheck_server.core.mcp.context import Context
+from sidecheck_server.core.mcp.context import VERSIONS, Context
 from sidecheck_server.core.mcp.protocol_schemas import visitors_of
 from sidecheck_server.core.mcp.rules import headers, icons, names, tools
 from sidecheck_server.core.mcp.rules.rule import Fault, Finding, Path, Rule
-from sidecheck_server.core.mcp.versions import VERSIONS
 from support.shared_material import read_records, shared
 
 _RULES = (*headers.RULES, *icons.RULES, *names.RULES, *tools.RULES)

@@ -25,7 +25,7 @@ from sidecheck_server.core.convert.providers import PROVIDERS
 from sidecheck_server.core.convert.tool_conversion import convert_definition
 from sidecheck_server.core.convert.types import ConversionOptions, Mode, ModelApi
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.mcp.tools.definitions import read_tool
+from sidecheck_server.core.mcp.tool_definitions import read_tool
 
 __all__ = ["CONVERSION", "ConversionWriter", "examine_conversion"]
 

@@ -21,11 +21,10 @@ from sidecheck_server.core.compiler.compilation import CompiledSchema, compile_s
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.evaluate import EvaluationOptions, evaluate
 from sidecheck_server.core.limits import Limits
+from sidecheck_server.core.mcp.context import DEFAULT_VERSION
 from sidecheck_server.core.mcp.results.check import require_object
-from sidecheck_server.core.mcp.tools.definitions import read_tool
-from sidecheck_server.core.mcp.versions import DEFAULT_VERSION
-from sidecheck_server.core.schemas.dialects import DEFAULT_DIALECT
-from sidecheck_server.core.schemas.source import SchemaSource
+from sidecheck_server.core.mcp.tool_definitions import read_tool
+from sidecheck_server.core.schemas.dialects import DEFAULT_DIALECT, SchemaSource
 from sidecheck_server.core.types import Document
 from sidecheck_server.rpc.status import STATUS_CODES
 

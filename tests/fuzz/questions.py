@@ -13,7 +13,7 @@ from google.protobuf.descriptor import Descriptor
 from google.protobuf.message import Message
 from google.protobuf.message_factory import GetMessageClass
 from sidecheck.v1 import protocol_service_pb2 as v1
-from sidecheck_server.core.mcp.versions import VERSIONS
+from sidecheck_server.core.mcp.context import VERSIONS
 
 __all__ = ["SERVICE", "Asker"]
 

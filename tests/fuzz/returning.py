@@ -18,7 +18,7 @@ from google.protobuf.message import DecodeError, Message
 from google.protobuf.message_factory import GetMessageClass
 from sidecheck.v1 import inference_service_pb2 as inference_pb
 from sidecheck.v1 import protocol_service_pb2 as v1
-from sidecheck_server.core.mcp.versions import VERSIONS
+from sidecheck_server.core.mcp.context import VERSIONS
 
 __all__ = ["NORMALIZE", "PROJECT", "ReturnedWriter", "examine_returned"]
 

@@ -37,7 +37,7 @@ from sidecheck.v1 import (
 )
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.mcp.tools.definitions import read_tool
+from sidecheck_server.core.mcp.tool_definitions import read_tool
 
 __all__ = ["Question", "answer_of", "question_of", "refusal_answer"]
 

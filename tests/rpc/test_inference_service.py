@@ -12,9 +12,9 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from sidecheck.v1 import inference_service_pb2 as v1
 from sidecheck.v1 import target_pb2
 from sidecheck.v1.inference_service_pb2_grpc import InferenceServiceStub
-from sidecheck_server.core.digests import digest_of
 from sidecheck_server.core.infer.infer import infer_tools
 from sidecheck_server.core.infer.types import InferenceOptions
+from sidecheck_server.core.json_values import digest_of
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.rpc.mapping.inference import inferred_to_proto
 from support.inference_sources import SOURCES

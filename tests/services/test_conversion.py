@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from sidecheck_server.core.convert.providers import PROVIDERS
 from sidecheck_server.core.convert.types import ConversionOptions, Mode, ModelApi, ServerPrefix
-from sidecheck_server.core.digests import digest_of
 from sidecheck_server.core.errors import ErrorReason, RequestError
+from sidecheck_server.core.json_values import digest_of
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.schemas.source import SchemaSource
+from sidecheck_server.core.schemas.dialects import SchemaSource
 from sidecheck_server.registry import Registry
 from sidecheck_server.registry.definitions import Definition
 from sidecheck_server.registry.sqlite import open_registry

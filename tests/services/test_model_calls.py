@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 from sidecheck_server.core.convert.mapping import ToolMapping, mapping_to_json
 from sidecheck_server.core.convert.types import ModelApi
-from sidecheck_server.core.digests import digest_of
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.evaluate import EvaluationOptions
+from sidecheck_server.core.json_values import digest_of
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.mcp.versions import DEFAULT_VERSION
+from sidecheck_server.core.mcp.context import DEFAULT_VERSION
 from sidecheck_server.core.repair.types import Coercion, Repairs
-from sidecheck_server.core.schemas.source import SchemaSource
+from sidecheck_server.core.schemas.dialects import SchemaSource
 from sidecheck_server.core.types import ChangeRule
 from sidecheck_server.registry import Registry
 from sidecheck_server.registry.definitions import Definition

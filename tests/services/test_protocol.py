@@ -16,7 +16,7 @@ from sidecheck_server.core.mcp.findings import Findings, PendingCheck
 from sidecheck_server.core.mcp.protocol_schemas import NotCompiledError
 from sidecheck_server.core.mcp.rules.rule import DeferredCheck
 from sidecheck_server.core.mcp.subjects import CheckRequest, ReportLimits, ToolJson
-from sidecheck_server.core.schemas.source import SchemaSource
+from sidecheck_server.core.schemas.dialects import SchemaSource
 from sidecheck_server.core.types import Verdict
 from sidecheck_server.services.protocol import ProtocolChecker
 from sidecheck_server.services.schemas import CompiledSchemas, ProtocolSchemas

@@ -9,7 +9,7 @@ from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.subjects import CheckRequest, ReportLimits, ResultProfile, ToolResult
-from sidecheck_server.core.schemas.source import SchemaSource
+from sidecheck_server.core.schemas.dialects import SchemaSource
 from sidecheck_server.core.types import Severity
 from sidecheck_server.registry.sqlite import open_registry
 from sidecheck_server.services.calls import ResultChecker

@@ -13,7 +13,7 @@ from sidecheck_server.core.compiler.compilation import Artifact, CompiledSchema,
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.evaluate import EvaluationOptions, evaluate
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.schemas.source import SchemaSource
+from sidecheck_server.core.schemas.dialects import SchemaSource
 from sidecheck_server.core.types import Document
 from sidecheck_server.services.schemas import CompiledSchemas
 

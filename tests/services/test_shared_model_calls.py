@@ -8,7 +8,7 @@ import pytest
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.evaluate import EvaluationOptions
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.mcp.versions import DEFAULT_VERSION
+from sidecheck_server.core.mcp.context import DEFAULT_VERSION
 from sidecheck_server.core.tool_error_text import tool_error_text
 from sidecheck_server.registry.sqlite import open_registry
 from sidecheck_server.services.model_calls import CallConverter, CallToConvert, ConvertedCall

@@ -10,7 +10,7 @@ from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.subjects import ReportLimits
 from sidecheck_server.core.mcp.tool_outcomes import Disposition
-from sidecheck_server.core.schemas.source import SchemaSource
+from sidecheck_server.core.schemas.dialects import SchemaSource
 from sidecheck_server.core.types import Document, Severity
 from sidecheck_server.services.schemas import CompiledSchemas
 from sidecheck_server.services.targets import InlineTool

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 from sidecheck_server.core.compiler.compilation import Artifact, compile_schema
-from sidecheck_server.core.digests import digest_of
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.evaluate import EvaluationOptions
+from sidecheck_server.core.json_values import digest_of
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.schemas.source import SchemaSource
+from sidecheck_server.core.schemas.dialects import SchemaSource
 from sidecheck_server.core.types import Document, Verdict
 from sidecheck_server.registry import Registry
 from sidecheck_server.registry.sqlite import open_registry

@@ -6,7 +6,7 @@ from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.check import CheckReport, check
 from sidecheck_server.core.mcp.protocol_schemas import compile_protocol_schemas
 from sidecheck_server.core.mcp.subjects import CheckRequest
-from sidecheck_server.core.schemas.source import SchemaSource
+from sidecheck_server.core.schemas.dialects import SchemaSource
 from sidecheck_server.core.types import Verdict
 from sidecheck_server.registry import Registry
 from sidecheck_server.services.cache import Begin

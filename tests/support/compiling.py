@@ -8,10 +8,15 @@ import pytest
 from sidecheck_server.core.compiler.compilation import CompiledSchema, compile_schema
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.schemas.dialects import DEFAULT_DIALECT, DIALECTS, Dialect, dialect_of
+from sidecheck_server.core.schemas.dialects import (
+    DEFAULT_DIALECT,
+    DIALECTS,
+    Dialect,
+    SchemaSource,
+    dialect_of,
+)
 from sidecheck_server.core.schemas.references import Survey, survey_schema
 from sidecheck_server.core.schemas.resources import Resources
-from sidecheck_server.core.schemas.source import SchemaSource
 from sidecheck_server.core.types import Document
 
 __all__ = [

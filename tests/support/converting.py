@@ -10,8 +10,8 @@ from sidecheck_server.core.convert.tool_conversion import convert_definition
 from sidecheck_server.core.convert.types import ConversionOptions, ModelApi
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.mcp.tools.definitions import read_tool
-from sidecheck_server.core.schemas.source import SchemaSource
+from sidecheck_server.core.mcp.tool_definitions import read_tool
+from sidecheck_server.core.schemas.dialects import SchemaSource
 from sidecheck_server.core.types import Document
 from sidecheck_server.registry import Registry
 from sidecheck_server.services.conversion import Conversions, ToolsToConvert, ToolToConvert

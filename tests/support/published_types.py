@@ -10,14 +10,14 @@ from functools import cache
 from typing import Any
 
 import jsonschema_rs
+from sidecheck_server.core.mcp.context import VERSIONS
 from sidecheck_server.core.mcp.methods import (
     INPUT_REQUESTS,
     METHODS,
     InputRequest,
     Method,
 )
-from sidecheck_server.core.mcp.types.tables import TYPES
-from sidecheck_server.core.mcp.versions import VERSIONS
+from sidecheck_server.core.mcp.types.rendering import TYPES
 from support.shared_material import shared
 
 __all__ = [

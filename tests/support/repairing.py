@@ -1,7 +1,6 @@
 """Budget and exceptions for tests of repairs."""
 
-from sidecheck_server.core.budget import Budget, Exhausted
-from sidecheck_server.core.limits import Limits
+from sidecheck_server.core.limits import Budget, Exhausted, Limits
 
 __all__ = ["STOPPED", "budget"]
 

@@ -20,7 +20,7 @@ from typing import Any
 from sidecheck_server.core.evaluate import EvaluationOptions
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.check import check
-from sidecheck_server.core.mcp.context import Context, Sender
+from sidecheck_server.core.mcp.context import DEFAULT_VERSION, Context, Sender
 from sidecheck_server.core.mcp.deferred import resolve_all_deferred
 from sidecheck_server.core.mcp.protocol_schemas import compile_protocol_schemas
 from sidecheck_server.core.mcp.sessions.session import Session
@@ -36,7 +36,6 @@ from sidecheck_server.core.mcp.subjects import (
     ToolJson,
     ToolResult,
 )
-from sidecheck_server.core.mcp.versions import DEFAULT_VERSION
 from sidecheck_server.core.types import Verdict
 
 FILES = Path(__file__).parents[1] / "cases" / "rules"

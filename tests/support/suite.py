@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from sidecheck_server.core.schemas.dialects import DIALECTS
-from sidecheck_server.core.schemas.source import SchemaSource
+from sidecheck_server.core.schemas.dialects import DIALECTS, SchemaSource
 from sidecheck_server.core.types import Document
 from support.shared_material import REPOSITORY, shared
 

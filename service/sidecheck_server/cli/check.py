@@ -31,13 +31,12 @@ from sidecheck_server.cli.sarif import sarif_log
 from sidecheck_server.cli.tool_files import list_or_find
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.mcp.check import CheckReport
-from sidecheck_server.core.mcp.context import Context
+from sidecheck_server.core.mcp.context import DEFAULT_VERSION, Context
 from sidecheck_server.core.mcp.deferred import error_outcome
 from sidecheck_server.core.mcp.rules.catalogue import CATALOGUE
 from sidecheck_server.core.mcp.subjects import CheckRequest, ReportLimits, ToolJson
+from sidecheck_server.core.mcp.tool_lists import ToolsList
 from sidecheck_server.core.mcp.tool_outcomes import CheckedTool, tool_outcomes
-from sidecheck_server.core.mcp.tools.lists import ToolsList
-from sidecheck_server.core.mcp.versions import DEFAULT_VERSION
 from sidecheck_server.core.types import Severity
 from sidecheck_server.services.container import Services
 

@@ -31,8 +31,8 @@ from sidecheck_server.cli.rows import Row, is_terminal, printable, table, write_
 from sidecheck_server.cli.tool_files import list_or_exit
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.evaluate import EvaluationOptions
-from sidecheck_server.core.mcp.tools.definitions import read_tool
-from sidecheck_server.core.mcp.versions import DEFAULT_VERSION
+from sidecheck_server.core.mcp.context import DEFAULT_VERSION
+from sidecheck_server.core.mcp.tool_definitions import read_tool
 from sidecheck_server.core.tool_error_text import tool_error_text
 from sidecheck_server.core.types import Change, Document, Verdict
 from sidecheck_server.registry.definitions import Definition

@@ -29,10 +29,9 @@ from sidecheck_server.cli.reports import (
 from sidecheck_server.cli.rows import is_terminal
 from sidecheck_server.cli.transcripts import Line, read_transcript
 from sidecheck_server.core.errors import RequestError
-from sidecheck_server.core.mcp.context import Context
+from sidecheck_server.core.mcp.context import DEFAULT_VERSION, Context
 from sidecheck_server.core.mcp.sessions.session import Session
 from sidecheck_server.core.mcp.subjects import ProtocolMessage, ReportLimits
-from sidecheck_server.core.mcp.versions import DEFAULT_VERSION
 from sidecheck_server.core.types import Severity, Verdict, Violation
 from sidecheck_server.services.container import Services
 

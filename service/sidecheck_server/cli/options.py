@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 import click
 
 from sidecheck_server.cli.files import read_input
-from sidecheck_server.core.mcp.versions import VERSIONS
+from sidecheck_server.core.mcp.context import VERSIONS
 from sidecheck_server.core.types import Document
 
 __all__ = [

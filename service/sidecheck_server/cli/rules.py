@@ -10,10 +10,10 @@ from sidecheck_server.cli.files import write_output
 from sidecheck_server.cli.options import examples, version_option
 from sidecheck_server.cli.reports import STYLES, counted, in_json
 from sidecheck_server.cli.rows import Row, write_rows
+from sidecheck_server.core.mcp.context import VERSIONS
 from sidecheck_server.core.mcp.rules.catalogue import CATALOGUE, GROUPS
 from sidecheck_server.core.mcp.rules.rule import Rule
 from sidecheck_server.core.mcp.types.errata import ERRATA, Erratum
-from sidecheck_server.core.mcp.versions import VERSIONS
 from sidecheck_server.core.types import Severity
 
 __all__ = ["rules"]

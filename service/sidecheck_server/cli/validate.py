@@ -29,8 +29,8 @@ from sidecheck_server.cli.reports import (
 from sidecheck_server.cli.rows import is_terminal, printable
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.evaluate import EvaluationOptions
-from sidecheck_server.core.mcp.tools.definitions import find_tool
-from sidecheck_server.core.schemas.source import SchemaSource
+from sidecheck_server.core.mcp.tool_definitions import find_tool
+from sidecheck_server.core.schemas.dialects import SchemaSource
 from sidecheck_server.core.types import Verdict
 from sidecheck_server.services.container import Services
 from sidecheck_server.services.offload import allow_offloading

@@ -7,10 +7,14 @@ explains why a payload is invalid.
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from sidecheck_server.core.budget import Budget, Exhausted
 from sidecheck_server.core.compiler.compilation import CompiledSchema
 from sidecheck_server.core.explain.violations import explain
-from sidecheck_server.core.limits import limit_exceeded_error, recursion_depth_error
+from sidecheck_server.core.limits import (
+    Budget,
+    Exhausted,
+    limit_exceeded_error,
+    recursion_depth_error,
+)
 from sidecheck_server.core.payload import MalformedError, decode
 from sidecheck_server.core.repair.repairs import apply_repairs, encode_repaired
 from sidecheck_server.core.repair.types import Repairs, UnknownArguments

@@ -1,10 +1,19 @@
 """Limits on the size and work of a request."""
 
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from sidecheck_server.core.errors import ErrorReason, RequestError
 
-__all__ = ["Limits", "limit_exceeded_error", "recursion_depth_error"]
+__all__ = [
+    "LONGEST_SEARCH",
+    "Budget",
+    "Exhausted",
+    "Limits",
+    "limit_exceeded_error",
+    "recursion_depth_error",
+    "spend",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,3 +113,30 @@ def recursion_depth_error(subject: str) -> RequestError:
         f"{subject} (limit: recursion depth)",
         {"bound": "recursion_depth"},
     )
+
+
+LONGEST_SEARCH = 300_000
+"""The most steps charged for one search of a pattern.
+
+Most searches are fifty times faster than the worst case. This is more than the event
+loop's budget, and a worker that searches for too long is killed.
+"""
+
+#: The steps that are left: the one item of a list, so that generated code can count
+#: it down in place.
+Budget: TypeAlias = list[int]
+
+
+class Exhausted(Exception):
+    """The budget is spent. Only the code that made the budget may catch it."""
+
+
+def spend(budget: Budget, steps: int) -> None:
+    """Subtract *steps* from *budget*.
+
+    Raises:
+        Exhausted: *budget* has fewer steps left.
+    """
+    budget[0] -= steps
+    if budget[0] < 0:
+        raise Exhausted

@@ -11,7 +11,7 @@ from sidecheck.v1.info_service_pb2_grpc import InfoServiceServicer
 
 from sidecheck_server import __version__
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.mcp.versions import DEFAULT_VERSION, VERSIONS
+from sidecheck_server.core.mcp.context import DEFAULT_VERSION, VERSIONS
 from sidecheck_server.core.schemas.dialects import DIALECTS
 from sidecheck_server.registry import Registry
 from sidecheck_server.rpc.handler import rpc_handler

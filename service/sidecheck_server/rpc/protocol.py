@@ -36,7 +36,7 @@ from sidecheck.v1.protocol_service_pb2_grpc import ProtocolServiceServicer
 
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.limits import Limits, limit_exceeded_error
-from sidecheck_server.core.mcp.versions import check_version_known
+from sidecheck_server.core.mcp.context import check_version_known
 from sidecheck_server.rpc.access_log import LoggedResponse, OutcomeCounter
 from sidecheck_server.rpc.handler import check_response_size, rpc_handler, status_of
 from sidecheck_server.rpc.mapping.checks import (

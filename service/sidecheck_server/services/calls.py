@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from sidecheck_server.core.evaluate import EvaluationOptions
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.mcp.calls.params import ARGUMENTS, called_tool_name, with_property
+from sidecheck_server.core.mcp.call_params import ARGUMENTS, called_tool_name, with_property
 from sidecheck_server.core.mcp.check import CheckReport
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.results.check import STRUCTURED_CONTENT, missing_output_verdict

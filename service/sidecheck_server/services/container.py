@@ -11,7 +11,7 @@ from sidecheck_server.core.infer.types import InferenceOptions, InferenceResult
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.check import CheckReport
 from sidecheck_server.core.mcp.subjects import CheckRequest
-from sidecheck_server.core.schemas.source import SchemaSource
+from sidecheck_server.core.schemas.dialects import SchemaSource
 from sidecheck_server.core.types import Document, Verdict
 from sidecheck_server.registry import Registry
 from sidecheck_server.services.adaptation import ToolAdapter

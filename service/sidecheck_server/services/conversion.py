@@ -12,7 +12,7 @@ from sidecheck_server.core.convert.providers.provider import Provider
 from sidecheck_server.core.convert.types import ConversionOptions
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.limits import Limits, limit_exceeded_error
-from sidecheck_server.core.mcp.tools.definitions import read_tool_name
+from sidecheck_server.core.mcp.tool_definitions import read_tool_name
 from sidecheck_server.core.types import Verdict
 from sidecheck_server.registry import Registry
 from sidecheck_server.services.batch_budget import BatchBudget

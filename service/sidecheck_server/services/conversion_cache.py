@@ -13,7 +13,7 @@ from sidecheck_server.core.convert.tool_conversion import convert_definition
 from sidecheck_server.core.convert.types import ConversionOptions, ModelApi, ServerPrefix
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.mcp.tools.definitions import read_tool
+from sidecheck_server.core.mcp.tool_definitions import read_tool
 from sidecheck_server.core.types import Document
 from sidecheck_server.services.cache import Begin, Cache
 from sidecheck_server.services.offload import OffloadRule, Work

@@ -5,19 +5,19 @@ from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass
 
 from sidecheck_server.core.compiler.compilation import CompiledSchema
-from sidecheck_server.core.digests import digest_of
 from sidecheck_server.core.errors import ErrorReason, RequestError
+from sidecheck_server.core.json_values import digest_of
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.findings import PendingCheck
 from sidecheck_server.core.mcp.subjects import CheckRequest, ReportLimits, ToolJson
-from sidecheck_server.core.mcp.tools.definitions import (
+from sidecheck_server.core.mcp.tool_definitions import (
     ToolDefinition,
     error_as_violations,
     read_tool,
 )
 from sidecheck_server.core.payload import MalformedError, decode
-from sidecheck_server.core.schemas.source import SchemaSource
+from sidecheck_server.core.schemas.dialects import SchemaSource
 from sidecheck_server.core.types import Severity, Violation
 from sidecheck_server.registry.definitions import Definition
 from sidecheck_server.services.cache import Begin, Cache, is_transient

@@ -21,7 +21,7 @@ from sidecheck_server.core.convert.providers.provider import Provider
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.evaluate import EvaluationOptions
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.mcp.calls.params import ARGUMENTS, is_object_text
+from sidecheck_server.core.mcp.call_params import ARGUMENTS, is_object_text
 from sidecheck_server.core.types import Change, Verdict
 from sidecheck_server.registry import Registry
 from sidecheck_server.services.calls import CallVerdict

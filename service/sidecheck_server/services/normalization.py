@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.mcp.calls.error_responses import invalid_result_response
+from sidecheck_server.core.mcp.call_errors import invalid_result_response
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.results.check import STRUCTURED_CONTENT
 from sidecheck_server.core.mcp.results.normalize import (

@@ -8,10 +8,10 @@ from cachetools import FIFOCache
 
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.evaluate import VALID, EvaluationOptions, try_evaluate_inline
-from sidecheck_server.core.mcp.calls.error_responses import ErrorResponse
+from sidecheck_server.core.mcp.call_errors import ErrorResponse
+from sidecheck_server.core.mcp.context import requires_object_output
 from sidecheck_server.core.mcp.results.check import require_object
-from sidecheck_server.core.mcp.versions import requires_object_output
-from sidecheck_server.core.schemas.source import SchemaSource
+from sidecheck_server.core.schemas.dialects import SchemaSource
 from sidecheck_server.core.types import Severity, Verdict, Violation
 from sidecheck_server.registry import Registry
 from sidecheck_server.services.batch_budget import BatchBudget

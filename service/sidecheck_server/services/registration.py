@@ -7,10 +7,10 @@ from enum import StrEnum
 from threading import Lock
 
 from sidecheck_server.core.errors import ErrorReason, RequestError
+from sidecheck_server.core.mcp.context import DEFAULT_VERSION
 from sidecheck_server.core.mcp.rules.names import NO_DUPLICATES
 from sidecheck_server.core.mcp.rules.rule import Fault
-from sidecheck_server.core.mcp.tools.definitions import duplicate_names
-from sidecheck_server.core.mcp.versions import DEFAULT_VERSION
+from sidecheck_server.core.mcp.tool_definitions import duplicate_names
 from sidecheck_server.core.types import Severity, Violation
 from sidecheck_server.registry import Registry
 from sidecheck_server.registry.definitions import Action, Binding, Definition

@@ -1,7 +1,7 @@
 """Replies to invalid calls and results: which one is due, by subject and protocol version."""
 
 from sidecheck_server.core.errors import RequestError
-from sidecheck_server.core.mcp.calls.error_responses import (
+from sidecheck_server.core.mcp.call_errors import (
     ErrorResponse,
     invalid_arguments_response,
     invalid_result_response,
@@ -9,8 +9,8 @@ from sidecheck_server.core.mcp.calls.error_responses import (
     non_object_arguments_response,
     unknown_tool_error,
 )
-from sidecheck_server.core.mcp.calls.params import is_object_text, requested_version
-from sidecheck_server.core.mcp.versions import VERSIONS
+from sidecheck_server.core.mcp.call_params import is_object_text, requested_version
+from sidecheck_server.core.mcp.context import VERSIONS
 from sidecheck_server.core.payload import UNREADABLE_CODES
 from sidecheck_server.core.types import Verdict
 from sidecheck_server.services.calls import CallVerdict

@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from sidecheck_server.core.compiler.compilation import CompiledSchema
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.mcp.tools.definitions import ToolDefinition, read_tool
-from sidecheck_server.core.schemas.source import SchemaSource
+from sidecheck_server.core.mcp.tool_definitions import ToolDefinition, read_tool
+from sidecheck_server.core.schemas.dialects import SchemaSource
 from sidecheck_server.registry import Registry
 from sidecheck_server.registry.definitions import Binding, Definition
 from sidecheck_server.services.cache import Begin, Cache

@@ -7,7 +7,7 @@ from sidecheck_server.core.convert.providers.provider import Provider
 from sidecheck_server.core.convert.result_message import convert_result
 from sidecheck_server.core.convert.types import Loss
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.mcp.calls.error_responses import invalid_result_response
+from sidecheck_server.core.mcp.call_errors import invalid_result_response
 from sidecheck_server.core.mcp.subjects import CheckRequest, ToolResult
 from sidecheck_server.core.payload import decode
 from sidecheck_server.core.types import Verdict

@@ -8,7 +8,7 @@ from sidecheck_server.core.compiler.compilation import Artifact, CompiledSchema
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.protocol_schemas import NotCompiledError, type_schema_source
-from sidecheck_server.core.schemas.source import SchemaSource
+from sidecheck_server.core.schemas.dialects import SchemaSource
 from sidecheck_server.services.cache import Begin, Cache
 
 __all__ = ["Compile", "CompiledSchemas", "ProtocolSchemas"]

@@ -4,9 +4,8 @@ import asyncio
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from sidecheck_server.core.budget import Exhausted
 from sidecheck_server.core.errors import ErrorReason, RequestError
-from sidecheck_server.core.limits import Limits, limit_exceeded_error
+from sidecheck_server.core.limits import Exhausted, Limits, limit_exceeded_error
 from sidecheck_server.core.mcp.check import CheckReport
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.deferred import error_outcome
@@ -17,9 +16,9 @@ from sidecheck_server.core.mcp.subjects import (
     ToolJson,
     ToolList,
 )
+from sidecheck_server.core.mcp.tool_lists import ToolsList, read_tools_list
+from sidecheck_server.core.mcp.tool_names import CheckedNames, check_names_in_steps
 from sidecheck_server.core.mcp.tool_outcomes import CheckedTool, tool_outcomes
-from sidecheck_server.core.mcp.tools.lists import ToolsList, read_tools_list
-from sidecheck_server.core.mcp.tools.names import CheckedNames, check_names_in_steps
 from sidecheck_server.core.types import Document, Verdict
 from sidecheck_server.services.batch_budget import BatchBudget
 from sidecheck_server.services.offload import MAX_CONCURRENT, OffloadRule, TimeSlice, Work

@@ -12,7 +12,7 @@ from sidecheck_server.core.infer.types import InferenceOptions, InferenceResult
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.check import CheckReport
 from sidecheck_server.core.mcp.subjects import CheckRequest
-from sidecheck_server.core.schemas.source import SchemaSource
+from sidecheck_server.core.schemas.dialects import SchemaSource
 from sidecheck_server.core.types import Document, Verdict
 from sidecheck_server.workers.tasks import check_task, compile_task, convert_task, infer_task
 

@@ -21,8 +21,8 @@ from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.check import CheckReport, check
 from sidecheck_server.core.mcp.protocol_schemas import SchemaLookup, compile_protocol_schemas
 from sidecheck_server.core.mcp.subjects import CheckRequest
-from sidecheck_server.core.mcp.tools.definitions import read_tool
-from sidecheck_server.core.schemas.source import SchemaSource
+from sidecheck_server.core.mcp.tool_definitions import read_tool
+from sidecheck_server.core.schemas.dialects import SchemaSource
 from sidecheck_server.core.types import Document, Verdict
 
 __all__ = [

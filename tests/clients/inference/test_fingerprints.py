@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sidecheck.inference import get_script_config, tool, tool_config, tool_definition
 from sidecheck.inference.fingerprints import fingerprint_of
-from sidecheck_server.core.digests import digest_of
+from sidecheck_server.core.json_values import digest_of
 
 
 def test_a_definition_cannot_be_modified() -> None:

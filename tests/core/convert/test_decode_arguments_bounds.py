@@ -4,9 +4,8 @@ import time
 from typing import Any
 
 import pytest
-from sidecheck_server.core.budget import Exhausted
 from sidecheck_server.core.convert.decode_arguments import MAX_INTERPRETATIONS, decode_arguments
-from sidecheck_server.core.limits import Limits
+from sidecheck_server.core.limits import Exhausted, Limits
 from support.decoded_arguments import (
     NULL,
     TEXT,

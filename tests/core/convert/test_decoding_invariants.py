@@ -6,14 +6,13 @@ from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sidecheck_server.core.budget import Exhausted
 from sidecheck_server.core.convert.argument_decoder import build_decoder
 from sidecheck_server.core.convert.decode_arguments import MAX_INTERPRETATIONS, decode_arguments
 from sidecheck_server.core.convert.mapping import ToolMapping, mapping_from_json, mapping_to_json
 from sidecheck_server.core.convert.schema_graph import Encoding, Entries, SchemaNode
 from sidecheck_server.core.convert.types import ModelApi
 from sidecheck_server.core.errors import RequestError
-from sidecheck_server.core.limits import Limits
+from sidecheck_server.core.limits import Exhausted, Limits
 from support.json_texts import MUTATIONS
 
 LIMITS = Limits()

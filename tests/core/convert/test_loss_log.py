@@ -1,10 +1,9 @@
 """Log of losses of one conversion."""
 
 import pytest
-from sidecheck_server.core.budget import Exhausted
-from sidecheck_server.core.convert.loss_log import LossLog
 from sidecheck_server.core.convert.schema_graph import SchemaNode
-from sidecheck_server.core.convert.types import Action, Effect, Loss
+from sidecheck_server.core.convert.types import Action, Effect, Loss, LossLog
+from sidecheck_server.core.limits import Exhausted
 
 
 def reported(log: LossLog, *at: str) -> None:

@@ -3,8 +3,8 @@
 from typing import Any
 
 import pytest
-from sidecheck_server.core.budget import Exhausted
 from sidecheck_server.core.convert.transforms.merging import merge_nodes
+from sidecheck_server.core.limits import Exhausted
 from support.core_conversion import read, written
 
 CLOSED = {"properties": {"a": {}}, "additionalProperties": False}

@@ -9,7 +9,7 @@ from sidecheck_server.core.convert.providers import PROVIDERS
 from sidecheck_server.core.convert.tool_conversion import convert_definition
 from sidecheck_server.core.convert.types import Action, ConversionOptions, Effect, Loss, ModelApi
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.mcp.tools.definitions import read_tool
+from sidecheck_server.core.mcp.tool_definitions import read_tool
 
 
 def form(schema: Any, provider: ModelApi, options: ConversionOptions | None = None) -> ToolForm:

@@ -3,11 +3,11 @@
 from typing import Any
 
 import pytest
-from sidecheck_server.core.budget import Exhausted
-from sidecheck_server.core.convert.loss_log import LossLog
 from sidecheck_server.core.convert.schema_graph import reachable
 from sidecheck_server.core.convert.schema_reader import read_schema
+from sidecheck_server.core.convert.types import LossLog
 from sidecheck_server.core.errors import ErrorReason, RequestError
+from sidecheck_server.core.limits import Exhausted
 from support.compiling import D04, D06, D07, D2019, LIMITS, source_of
 from support.core_conversion import LossSummary, read, reported, written
 

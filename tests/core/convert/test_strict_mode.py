@@ -10,7 +10,7 @@ from sidecheck_server.core.convert.tool_conversion import convert_definition
 from sidecheck_server.core.convert.types import ConversionOptions, Mode, ModelApi
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.mcp.tools.definitions import read_tool
+from sidecheck_server.core.mcp.tool_definitions import read_tool
 
 LIMITS = Limits()
 CHAT = PROVIDERS[ModelApi.OPENAI_CHAT]

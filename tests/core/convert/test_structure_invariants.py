@@ -12,12 +12,11 @@ from agreement.editions import EDITIONS, Edition
 from agreement.known_differences import is_avoided
 from agreement.run import _payloads
 from agreement.schemas import generate_schema
-from sidecheck_server.core.convert.loss_log import LossLog
 from sidecheck_server.core.convert.providers.subset import References, Subset
 from sidecheck_server.core.convert.schema_reader import read_schema
 from sidecheck_server.core.convert.schema_writer import write_schema
 from sidecheck_server.core.convert.transforms.pipeline import transform_schema
-from sidecheck_server.core.convert.types import Effect
+from sidecheck_server.core.convert.types import Effect, LossLog
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.types import Draft
 from support.compiling import LIMITS

@@ -3,9 +3,9 @@
 from typing import Any
 
 import pytest
-from sidecheck_server.core.budget import Exhausted
 from sidecheck_server.core.convert.providers.subset import Patterns, Subset
 from sidecheck_server.core.convert.transforms.values import supports_pattern
+from sidecheck_server.core.limits import Exhausted
 
 from .transforms import CLOSED, SMALL, supporting, transformed_property
 

@@ -4,13 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sidecheck_server.core.convert.loss_log import LossLog
 from sidecheck_server.core.convert.providers.subset import Patterns, References, Subset
 from sidecheck_server.core.convert.schema_graph import SchemaNode
 from sidecheck_server.core.convert.schema_reader import read_schema
 from sidecheck_server.core.convert.schema_writer import write_schema
 from sidecheck_server.core.convert.transforms.pipeline import transform_schema
-from sidecheck_server.core.convert.types import Loss
+from sidecheck_server.core.convert.types import Loss, LossLog
 from support.compiling import LIMITS, source_of
 
 __all__ = [

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from inference.routes import in_order
-from sidecheck_server.core.digests import digest_of
+from sidecheck_server.core.json_values import digest_of
 from support.inference import infer
 from support.shared_material import REPOSITORY
 

@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.mcp.check import check
-from sidecheck_server.core.mcp.context import Context
+from sidecheck_server.core.mcp.context import VERSIONS, Context
 from sidecheck_server.core.mcp.findings import Findings
+from sidecheck_server.core.mcp.protocol_schemas import check_value
 from sidecheck_server.core.mcp.rules import (
     elicitation,
     elicitation_fields,
@@ -30,8 +31,6 @@ from sidecheck_server.core.mcp.subjects import (
     Sampling,
     Subject,
 )
-from sidecheck_server.core.mcp.typed_values import check_value
-from sidecheck_server.core.mcp.versions import VERSIONS
 from support.rule_cases import LIMITS, PROTOCOL_SCHEMAS
 
 _RULES = tuple(

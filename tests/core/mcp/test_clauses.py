@@ -1,9 +1,9 @@
 """The clauses of rules lead to pages that the specification of each version has."""
 
 import pytest
+from sidecheck_server.core.mcp.context import VERSIONS
 from sidecheck_server.core.mcp.rules.catalogue import RULES
 from sidecheck_server.core.mcp.rules.rule import type_clause
-from sidecheck_server.core.mcp.versions import VERSIONS
 
 _SITE = "https://modelcontextprotocol.io/specification/"
 _FEATURES = {

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from sidecheck_server.core.mcp.versions import VERSIONS
+from sidecheck_server.core.mcp.context import VERSIONS
 from support.messages import META, checked, reply
 
 PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}

@@ -5,10 +5,9 @@ from typing import Any
 
 import pytest
 from sidecheck_server.core.mcp.check import check
-from sidecheck_server.core.mcp.context import Context
+from sidecheck_server.core.mcp.context import VERSIONS, Context
 from sidecheck_server.core.mcp.messages.envelopes import Kind, Message
 from sidecheck_server.core.mcp.subjects import CheckRequest, ProtocolMessage, ReportLimits
-from sidecheck_server.core.mcp.versions import VERSIONS
 from sidecheck_server.core.types import Severity
 from support.messages import Example, checked, examples
 from support.rule_cases import LIMITS, PROTOCOL_SCHEMAS

@@ -7,10 +7,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from sidecheck_server.core.errors import RequestError
-from sidecheck_server.core.mcp.context import Context, Sender
+from sidecheck_server.core.mcp.context import VERSIONS, Context, Sender
 from sidecheck_server.core.mcp.messages.error_responses import build_error_response
 from sidecheck_server.core.mcp.methods import METHODS
-from sidecheck_server.core.mcp.versions import VERSIONS
 from sidecheck_server.core.types import Severity
 from support.messages import checked
 from support.rule_cases import rule_cases

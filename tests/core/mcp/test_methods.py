@@ -4,9 +4,8 @@ import json
 from typing import Any
 
 import pytest
-from sidecheck_server.core.mcp.context import Sender
+from sidecheck_server.core.mcp.context import VERSIONS, Sender
 from sidecheck_server.core.mcp.methods import INPUT_REQUESTS, METHODS, Need, find_method
-from sidecheck_server.core.mcp.versions import VERSIONS
 from support.shared_material import shared
 
 

@@ -4,10 +4,10 @@ from random import Random
 
 import pytest
 from mcp.shared.tool_name_validation import validate_tool_name
-from sidecheck_server.core.budget import Exhausted
-from sidecheck_server.core.mcp.context import Context
+from sidecheck_server.core.limits import Exhausted
+from sidecheck_server.core.mcp.context import VERSIONS, Context
 from sidecheck_server.core.mcp.subjects import ReportLimits
-from sidecheck_server.core.mcp.tools.names import (
+from sidecheck_server.core.mcp.tool_names import (
     CheckedName,
     CheckedNames,
     Collision,
@@ -15,7 +15,6 @@ from sidecheck_server.core.mcp.tools.names import (
     sanitize_name,
     sdk_warnings,
 )
-from sidecheck_server.core.mcp.versions import VERSIONS
 from sidecheck_server.core.types import Severity, Verdict
 
 _ALLOWED = "Allowed characters are: A-Z, a-z, 0-9, underscore (_), dash (-), and dot (.)"

@@ -4,7 +4,7 @@ import json
 
 import pytest
 from sidecheck_server.core.evaluate import details_unavailable
-from sidecheck_server.core.mcp.calls.error_responses import (
+from sidecheck_server.core.mcp.call_errors import (
     ErrorResponse,
     invalid_arguments_response,
     invalid_result_response,
@@ -12,7 +12,7 @@ from sidecheck_server.core.mcp.calls.error_responses import (
     non_object_arguments_response,
     unknown_tool_error,
 )
-from sidecheck_server.core.mcp.versions import VERSIONS
+from sidecheck_server.core.mcp.context import VERSIONS
 from sidecheck_server.core.types import Severity, Verdict, Violation
 
 

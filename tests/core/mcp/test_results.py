@@ -5,13 +5,12 @@ import json
 import pytest
 from sidecheck_server.core.evaluate import DETAILS_UNAVAILABLE, VALID, EvaluationOptions
 from sidecheck_server.core.mcp.check import CheckReport, check
-from sidecheck_server.core.mcp.context import Context
+from sidecheck_server.core.mcp.context import VERSIONS, Context, requires_object_output
 from sidecheck_server.core.mcp.results.check import (
     missing_output_verdict,
     require_object,
 )
 from sidecheck_server.core.mcp.subjects import CheckRequest, ReportLimits, ToolResult
-from sidecheck_server.core.mcp.versions import VERSIONS, requires_object_output
 from sidecheck_server.core.types import Repair, Severity, Verdict, Violation
 from support.rule_cases import LIMITS, PROTOCOL_SCHEMAS
 

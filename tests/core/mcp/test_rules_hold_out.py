@@ -4,17 +4,16 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from sidecheck_server.core.budget import Exhausted
 from sidecheck_server.core.evaluate import EvaluationOptions
+from sidecheck_server.core.limits import Exhausted
 from sidecheck_server.core.mcp.check import CheckReport
-from sidecheck_server.core.mcp.context import Context
+from sidecheck_server.core.mcp.context import VERSIONS, Context
 from sidecheck_server.core.mcp.deferred import resolve_all_deferred
 from sidecheck_server.core.mcp.findings import Findings
+from sidecheck_server.core.mcp.protocol_schemas import check_value
 from sidecheck_server.core.mcp.rules.catalogue import RULES
 from sidecheck_server.core.mcp.rules.rule import Rule
 from sidecheck_server.core.mcp.subjects import ReportLimits
-from sidecheck_server.core.mcp.typed_values import check_value
-from sidecheck_server.core.mcp.versions import VERSIONS
 from support.rule_cases import LIMITS, PROTOCOL_SCHEMAS
 
 _SCALARS: tuple[Any, ...] = (None, True, 0, -1.5, 10**400, "", "a", "\n\u0430 ", "x" * 1000)

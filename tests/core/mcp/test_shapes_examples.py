@@ -7,9 +7,9 @@ import pytest
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.findings import Findings
 from sidecheck_server.core.mcp.methods import find_method
+from sidecheck_server.core.mcp.protocol_schemas import check_value
 from sidecheck_server.core.mcp.subjects import ReportLimits
-from sidecheck_server.core.mcp.typed_values import check_value
-from sidecheck_server.core.mcp.types.tables import TYPES
+from sidecheck_server.core.mcp.types.rendering import TYPES
 from sidecheck_server.core.types import Severity
 from support.published_types import message_types, official_examples
 from support.rule_cases import PROTOCOL_SCHEMAS

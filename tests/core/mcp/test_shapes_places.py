@@ -6,12 +6,10 @@ import re
 from typing import Any
 
 import pytest
-from sidecheck_server.core.mcp.context import Context
+from sidecheck_server.core.mcp.context import VERSIONS, Context
 from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Path, Rule
 from sidecheck_server.core.mcp.rules.visitors import Visitors
-from sidecheck_server.core.mcp.types.rendering import render_schema
-from sidecheck_server.core.mcp.types.tables import TYPES
-from sidecheck_server.core.mcp.versions import VERSIONS
+from sidecheck_server.core.mcp.types.rendering import TYPES, render_schema
 from sidecheck_server.core.types import Severity, as_pointer
 from support.published_types import official_examples, types_of
 from support.rule_cases import PROTOCOL_SCHEMAS

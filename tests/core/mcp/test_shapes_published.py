@@ -7,10 +7,9 @@ from functools import cache
 from typing import Any
 
 import pytest
+from sidecheck_server.core.mcp.context import VERSIONS
 from sidecheck_server.core.mcp.types.errata import ERRATA
-from sidecheck_server.core.mcp.types.rendering import render_schema
-from sidecheck_server.core.mcp.types.tables import TYPES
-from sidecheck_server.core.mcp.versions import VERSIONS
+from sidecheck_server.core.mcp.types.rendering import TYPES, render_schema
 from support.published_types import (
     UNPUBLISHED,
     definitions_of,

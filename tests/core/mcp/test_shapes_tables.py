@@ -4,12 +4,11 @@ import re
 from typing import Any
 
 import pytest
+from sidecheck_server.core.mcp.context import VERSIONS
 from sidecheck_server.core.mcp.methods import INPUT_REQUESTS, METHODS
 from sidecheck_server.core.mcp.rules import values
 from sidecheck_server.core.mcp.types.model import ObjectType
-from sidecheck_server.core.mcp.types.rendering import render_schema
-from sidecheck_server.core.mcp.types.tables import TYPES
-from sidecheck_server.core.mcp.versions import VERSIONS
+from sidecheck_server.core.mcp.types.rendering import TYPES, render_schema
 from support.published_types import types_of
 from support.rule_cases import PROTOCOL_SCHEMAS
 

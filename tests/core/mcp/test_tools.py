@@ -4,11 +4,11 @@ import json
 from typing import Any
 
 import pytest
-from sidecheck_server.core.digests import digest_of
 from sidecheck_server.core.errors import ErrorReason, RequestError
+from sidecheck_server.core.json_values import digest_of
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.mcp.tools.definitions import ToolDefinition, find_tool, read_tool
-from sidecheck_server.core.schemas.source import SchemaSource
+from sidecheck_server.core.mcp.tool_definitions import ToolDefinition, find_tool, read_tool
+from sidecheck_server.core.schemas.dialects import SchemaSource
 from sidecheck_server.core.types import Document, Violation
 from support.compiling import LIMITS
 

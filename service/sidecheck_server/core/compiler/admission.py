@@ -15,6 +15,7 @@ from sidecheck_server.core.schemas.dialects import (
     DEFAULT_DIALECT,
     DIALECTS,
     Dialect,
+    SchemaSource,
     dialect_named,
     dialect_of,
 )
@@ -25,7 +26,6 @@ from sidecheck_server.core.schemas.references import (
     survey_schema,
 )
 from sidecheck_server.core.schemas.resources import Resources
-from sidecheck_server.core.schemas.source import SchemaSource
 from sidecheck_server.core.types import Document, JsonValue, as_pointer
 
 __all__ = ["AdmittedSchema", "PatternAdmission", "SchemaContext", "admit_schema", "read_source"]

@@ -12,14 +12,13 @@ from sidecheck_server.core.compiler.admission import AdmittedSchema, admit_schem
 from sidecheck_server.core.compiler.generation import generate_code
 from sidecheck_server.core.compiler.lowering import lower_schema
 from sidecheck_server.core.compiler.schema_warnings import SchemaWarning, find_schema_warnings
-from sidecheck_server.core.digests import digest_of
 from sidecheck_server.core.engines.complete import CompleteEngine
 from sidecheck_server.core.engines.fast import FastCode, FastEngine
 from sidecheck_server.core.formats import format_checker
+from sidecheck_server.core.json_values import digest_of
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.schemas.canonical import CannotLowerError, Canonical, Lowered
-from sidecheck_server.core.schemas.dialects import STANDARD_DIALECTS, Dialect
-from sidecheck_server.core.schemas.source import SchemaSource
+from sidecheck_server.core.schemas.dialects import STANDARD_DIALECTS, Dialect, SchemaSource
 
 __all__ = ["Artifact", "CompiledSchema", "compile_schema"]
 

@@ -10,11 +10,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from sidecheck_server.core.budget import Budget, spend
 from sidecheck_server.core.engines.text_checks import TextChecks
 from sidecheck_server.core.explain.values import format_literal, quote
 from sidecheck_server.core.json_values import has_type, is_number
-from sidecheck_server.core.limits import Limits
+from sidecheck_server.core.limits import Budget, Limits, spend
 from sidecheck_server.core.patterns import PatternError
 from sidecheck_server.core.schemas.references import Subschema, Survey
 

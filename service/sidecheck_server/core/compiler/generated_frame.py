@@ -5,19 +5,103 @@ of fastjsonschema is pinned exactly. Strings of the schema enter the code only a
 ``repr()`` of constants.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import Any
 
 from fastjsonschema.draft07 import CodeGeneratorDraft07
 from fastjsonschema.ref_resolver import RefResolver
 
-from sidecheck_server.core.compiler.conditions import KIND_OF_TYPE, TYPE_TESTS, write_set
 from sidecheck_server.core.engines.weights import schema_weight
-from sidecheck_server.core.schemas.canonical import CannotLowerError
+from sidecheck_server.core.json_values import number_text
+from sidecheck_server.core.schemas.canonical import CannotLowerError, Constant
 from sidecheck_server.core.types import JsonValue
 
-__all__ = ["GeneratedFrame"]
+__all__ = [
+    "BOUNDS",
+    "KIND_OF_TYPE",
+    "TYPE_TESTS",
+    "GeneratedFrame",
+    "enum_implies_types",
+    "write_membership_test",
+    "write_number_test",
+    "write_set",
+]
+
+_NUMBER = ("number", "integer", "int")
+TYPE_TESTS = {
+    "null": "{0} is None",
+    "boolean": "{0} is True or {0} is False",
+    "string": "isinstance({0}, str)",
+    "array": "isinstance({0}, list)",
+    "object": "isinstance({0}, dict)",
+    "number": (
+        "(isinstance({0}, float) or isinstance({0}, int) and {0} is not True and {0} is not False)"
+    ),
+    "integer": (
+        "(isinstance({0}, int) and {0} is not True and {0} is not False"
+        " or isinstance({0}, float) and {0}.is_integer())"
+    ),
+    "int": "(isinstance({0}, int) and {0} is not True and {0} is not False)",
+}
+KIND_OF_TYPE = {"string": "string", "array": "array", "object": "object"} | dict.fromkeys(
+    _NUMBER, "number"
+)
+# The kind of values that each bound applies to, and the comparison that violates it.
+BOUNDS = {
+    "minimum": ("number", "{0} < {1}"),
+    "maximum": ("number", "{0} > {1}"),
+    "exclusiveMinimum": ("number", "{0} <= {1}"),
+    "exclusiveMaximum": ("number", "{0} >= {1}"),
+    "minLength": ("string", "len({0}) < {1}"),
+    "maxLength": ("string", "len({0}) > {1}"),
+    "minItems": ("array", "len({0}) < {1}"),
+    "maxItems": ("array", "len({0}) > {1}"),
+    "minProperties": ("object", "len({0}) < {1}"),
+    "maxProperties": ("object", "len({0}) > {1}"),
+}
+
+
+def enum_implies_types(definition: Mapping[str, Any]) -> bool:
+    """Return whether every value of ``enum`` has one of the types in ``type``.
+
+    False if one is a number: 1.0 equals 1, and may have another type.
+    """
+    names = {str: "string", bool: "boolean", type(None): "null"}
+    types, values = definition["type"], definition.get("enum", ())
+    return "enum" in definition and all(names.get(type(value)) in types for value in values)
+
+
+def write_membership_test(variable: str, values: Sequence[Any], *, hashable: bool = False) -> str:
+    """Write the test whether *variable*, which may be known as *hashable*, is one of *values*."""
+    strings = [value for value in values if isinstance(value, str)]
+    numbers = [v for v in values if isinstance(v, int | float) and not isinstance(v, bool)]
+    tests = [f"{variable} is {c}" for c in (None, True, False) if any(v is c for v in values)]
+    if strings:
+        test = f"{variable} in {write_set(strings)}"
+        tests.append(test if hashable else f"isinstance({variable}, str) and {test}")
+    if numbers:
+        test = TYPE_TESTS["number"].format(variable)
+        tests.append(f"{test} and {write_number_test(variable, numbers)}")
+    tests += [
+        f"json_equal({variable}, C{value.number})"
+        for value in values
+        if isinstance(value, Constant)
+    ]
+    return " or ".join(tests) or "False"
+
+
+def write_number_test(variable: str, numbers: Sequence[float]) -> str:
+    """Write the test whether a number is one of *numbers*."""
+    if len(numbers) > 8:
+        # As texts, which are hashed with a secret key: numbers can be made to collide.
+        return f"number_text({variable}) in {write_set(list(map(number_text, numbers)))}"
+    return f"({' or '.join(f'{variable} == {number!r}' for number in numbers)})"
+
+
+def write_set(values: Iterable[Any]) -> str:
+    """Write the set of *values*, each once."""
+    return f"{{{', '.join(map(repr, dict.fromkeys(values)))}}}"
 
 
 class GeneratedFrame(CodeGeneratorDraft07):

@@ -4,14 +4,13 @@ from collections.abc import Mapping
 from functools import lru_cache
 from itertools import islice
 
-from sidecheck_server.core.budget import Exhausted
 from sidecheck_server.core.compiler.generation import generate_code
 from sidecheck_server.core.compiler.lowering import lower_schema
 from sidecheck_server.core.engines.complete import CompleteEngine
 from sidecheck_server.core.engines.fast import FastEngine
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.explain.violations import explain
-from sidecheck_server.core.limits import Limits, limit_exceeded_error
+from sidecheck_server.core.limits import Exhausted, Limits, limit_exceeded_error
 from sidecheck_server.core.schemas.dialects import (
     DEFAULT_DIALECT,
     DIALECTS,

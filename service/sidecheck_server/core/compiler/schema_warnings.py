@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from sidecheck_server.core.budget import Budget, Exhausted
 from sidecheck_server.core.compiler.admission import AdmittedSchema
 from sidecheck_server.core.compiler.contradictions import find_contradictions
 from sidecheck_server.core.engines.complete import CompleteEngine
@@ -17,9 +16,9 @@ from sidecheck_server.core.engines.fault import NO_FAULTS
 from sidecheck_server.core.engines.scope import scope_of
 from sidecheck_server.core.explain.values import format_literal
 from sidecheck_server.core.explain.violations import explain
-from sidecheck_server.core.limits import Limits
+from sidecheck_server.core.limits import Budget, Exhausted, Limits
+from sidecheck_server.core.schemas.dialects import SchemaSource
 from sidecheck_server.core.schemas.references import REFERENCES, Subschema
-from sidecheck_server.core.schemas.source import SchemaSource
 from sidecheck_server.core.types import as_pointer
 
 __all__ = ["SchemaWarning", "find_schema_warnings"]

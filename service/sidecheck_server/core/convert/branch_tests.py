@@ -11,9 +11,9 @@ leaving out a condition only makes a test weaker.
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from sidecheck_server.core.budget import Budget, spend
 from sidecheck_server.core.convert.schema_graph import SchemaNode
 from sidecheck_server.core.json_values import has_type, json_equal
+from sidecheck_server.core.limits import Budget, spend
 from sidecheck_server.core.types import Draft, JsonValue
 
 __all__ = ["MAX_CONSTANTS", "TYPES", "BranchMatcher", "BranchTestBuilder"]

@@ -4,7 +4,6 @@ import re
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from sidecheck_server.core.budget import Exhausted
 from sidecheck_server.core.convert.argument_decoder import ArgumentDecoder
 from sidecheck_server.core.convert.decode_arguments import decode_arguments
 from sidecheck_server.core.convert.mapping import ToolMapping
@@ -14,7 +13,7 @@ from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.evaluate import EvaluationOptions
 from sidecheck_server.core.explain.nearest import find_nearest
 from sidecheck_server.core.explain.values import join_phrase, quote
-from sidecheck_server.core.limits import Limits, limit_exceeded_error
+from sidecheck_server.core.limits import Exhausted, Limits, limit_exceeded_error
 from sidecheck_server.core.repair.repairs import encode_repaired
 from sidecheck_server.core.repair.types import Coercion, Repairs
 from sidecheck_server.core.types import Change, Verdict

@@ -11,12 +11,11 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TypeAlias, Union
 
-from sidecheck_server.core.budget import Budget, Exhausted, spend
 from sidecheck_server.core.convert.argument_decoder import ArgumentDecoder
 from sidecheck_server.core.convert.branch_tests import BranchMatcher
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.explain.values import count_noun
-from sidecheck_server.core.limits import Limits
+from sidecheck_server.core.limits import Budget, Exhausted, Limits, spend
 from sidecheck_server.core.payload import MalformedError, decode, decoding_steps
 from sidecheck_server.core.types import Change, ChangeRule, JsonValue, as_pointer
 

@@ -3,15 +3,13 @@
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
-from sidecheck_server.core.budget import spend
 from sidecheck_server.core.compiler.admission import AdmittedSchema, admit_schema
 from sidecheck_server.core.convert.dialect_translation import Reader, translate
-from sidecheck_server.core.convert.loss_log import LossLog
 from sidecheck_server.core.convert.schema_graph import SchemaNode
-from sidecheck_server.core.convert.types import Action, Effect
-from sidecheck_server.core.limits import Limits
+from sidecheck_server.core.convert.types import Action, Effect, LossLog
+from sidecheck_server.core.limits import Limits, spend
+from sidecheck_server.core.schemas.dialects import SchemaSource
 from sidecheck_server.core.schemas.references import Reference, Subschema
-from sidecheck_server.core.schemas.source import SchemaSource
 from sidecheck_server.core.types import Draft, JsonValue
 
 __all__ = ["read_schema"]

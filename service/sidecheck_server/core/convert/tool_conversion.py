@@ -6,10 +6,8 @@ from typing import Any
 
 import msgspec
 
-from sidecheck_server.core.budget import Exhausted
 from sidecheck_server.core.convert.argument_decoder import ArgumentDecoder, build_decoder
 from sidecheck_server.core.convert.converted_tool import ToolForm
-from sidecheck_server.core.convert.loss_log import LossLog
 from sidecheck_server.core.convert.names import assign_property_names
 from sidecheck_server.core.convert.providers.provider import Provider
 from sidecheck_server.core.convert.providers.subset import Subset
@@ -18,10 +16,17 @@ from sidecheck_server.core.convert.schema_reader import read_schema
 from sidecheck_server.core.convert.schema_size import SchemaSize, describe_excess, measure_schema
 from sidecheck_server.core.convert.schema_writer import describe_node, format_notes, write_schema
 from sidecheck_server.core.convert.transforms.pipeline import transform_schema
-from sidecheck_server.core.convert.types import Action, ConversionOptions, Effect, Loss, Mode
+from sidecheck_server.core.convert.types import (
+    Action,
+    ConversionOptions,
+    Effect,
+    Loss,
+    LossLog,
+    Mode,
+)
 from sidecheck_server.core.errors import ErrorReason, RequestError
-from sidecheck_server.core.limits import Limits, limit_exceeded_error
-from sidecheck_server.core.mcp.tools.definitions import ToolDefinition, decode_tool
+from sidecheck_server.core.limits import Exhausted, Limits, limit_exceeded_error
+from sidecheck_server.core.mcp.tool_definitions import ToolDefinition, decode_tool
 from sidecheck_server.core.types import as_pointer
 
 __all__ = ["convert_definition"]

@@ -13,10 +13,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sidecheck_server.core.budget import spend
 from sidecheck_server.core.engines.scope import Scope, scope_of
 from sidecheck_server.core.engines.unevaluated import accepts
 from sidecheck_server.core.json_values import has_type
+from sidecheck_server.core.limits import spend
 from sidecheck_server.core.types import JsonValue
 
 __all__ = [

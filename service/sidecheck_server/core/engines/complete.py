@@ -18,7 +18,6 @@ from typing import Any
 from jsonschema.validators import create
 from referencing import Registry
 
-from sidecheck_server.core.budget import Budget, Exhausted
 from sidecheck_server.core.engines.complete_applicators import applicators_of
 from sidecheck_server.core.engines.complete_assertions import assertions_of
 from sidecheck_server.core.engines.fault import NO_FAULTS, Fault
@@ -33,7 +32,7 @@ from sidecheck_server.core.engines.scope import (
 from sidecheck_server.core.engines.text_checks import TextChecks
 from sidecheck_server.core.engines.weights import APPLICATION_STEPS
 from sidecheck_server.core.json_values import has_type
-from sidecheck_server.core.limits import Limits
+from sidecheck_server.core.limits import Budget, Exhausted, Limits
 from sidecheck_server.core.schemas.dialects import STANDARD_DIALECTS, Dialect
 from sidecheck_server.core.schemas.resources import DialectOf, Resources
 from sidecheck_server.core.types import Draft, JsonValue

@@ -11,10 +11,10 @@ from typing import Any
 
 from jsonschema import Draft202012Validator
 
-from sidecheck_server.core.budget import spend
 from sidecheck_server.core.engines.fault import NO_FAULTS, Fault
 from sidecheck_server.core.engines.scope import KeywordFunction, scope_of
 from sidecheck_server.core.engines.unevaluated import accepts, unevaluated_items, unevaluated_names
+from sidecheck_server.core.limits import spend
 from sidecheck_server.core.types import Draft
 
 __all__ = ["applicators_of"]

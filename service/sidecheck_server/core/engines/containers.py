@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sidecheck_server.core.budget import Budget, spend
 from sidecheck_server.core.engines.applied import (
     AppliedSchema,
     BranchChoice,
@@ -16,6 +15,7 @@ from sidecheck_server.core.engines.applied import (
 from sidecheck_server.core.engines.complete import CompleteEngine
 from sidecheck_server.core.engines.scope import scope_of
 from sidecheck_server.core.engines.unevaluated import unevaluated_items, unevaluated_names
+from sidecheck_server.core.limits import Budget, spend
 from sidecheck_server.core.types import Draft, JsonValue
 
 __all__ = ["Container", "matches_name_pattern", "property_subschemas", "walk_containers"]

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from types import CodeType
 from typing import Any
 
-from sidecheck_server.core.budget import Budget, Exhausted
 from sidecheck_server.core.engines.allowed_code import RUNTIME_NAMES
 from sidecheck_server.core.engines.text_checks import build_format_check, build_pattern_check
 from sidecheck_server.core.json_values import all_unique, is_multiple, json_equal, number_text
-from sidecheck_server.core.limits import Limits
+from sidecheck_server.core.limits import Budget, Exhausted, Limits
 from sidecheck_server.core.patterns import compile_pattern
 from sidecheck_server.core.types import JsonValue
 

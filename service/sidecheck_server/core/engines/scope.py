@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sidecheck_server.core.budget import Budget
 from sidecheck_server.core.engines.text_checks import TextChecks
 from sidecheck_server.core.engines.weights import application_steps
+from sidecheck_server.core.limits import Budget
 from sidecheck_server.core.schemas.dialects import Dialect
 from sidecheck_server.core.schemas.resources import Resource, Resources
 from sidecheck_server.core.types import Draft, JsonValue

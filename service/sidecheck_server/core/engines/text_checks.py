@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import TypeAlias
 
-from sidecheck_server.core.budget import LONGEST_SEARCH, Budget, Exhausted
 from sidecheck_server.core.formats import format_checker
+from sidecheck_server.core.limits import LONGEST_SEARCH, Budget, Exhausted
 from sidecheck_server.core.patterns import UNBOUNDED, Pattern, compile_pattern
 from sidecheck_server.core.schemas.dialects import STANDARD_DIALECTS, Dialect
 

@@ -9,10 +9,10 @@ the payload invalid, and to report its properties as unknown would only confuse.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from sidecheck_server.core.budget import spend
 from sidecheck_server.core.engines.fault import NO_FAULTS
 from sidecheck_server.core.engines.scope import Scope, scope_of
 from sidecheck_server.core.engines.weights import APPLICATION_STEPS
+from sidecheck_server.core.limits import spend
 from sidecheck_server.core.types import Draft
 
 __all__ = ["accepts", "iterate_applied", "unevaluated_items", "unevaluated_names"]

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from sidecheck_server.core.budget import spend
 from sidecheck_server.core.engines.fault import Fault
 from sidecheck_server.core.engines.weights import APPLICATION_STEPS
 from sidecheck_server.core.explain.schemas import (
@@ -20,6 +19,7 @@ from sidecheck_server.core.explain.schemas import (
     schema_parts,
 )
 from sidecheck_server.core.json_values import all_unique, has_type, json_equal
+from sidecheck_server.core.limits import spend
 
 __all__ = ["Discriminator", "select_branch"]
 

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 from referencing.exceptions import Unresolvable
 
-from sidecheck_server.core.budget import spend
 from sidecheck_server.core.engines.scope import Scope
 from sidecheck_server.core.engines.weights import APPLICATION_STEPS
 from sidecheck_server.core.explain.values import (
@@ -18,6 +17,7 @@ from sidecheck_server.core.explain.values import (
     join_phrase,
     quote,
 )
+from sidecheck_server.core.limits import spend
 
 __all__ = [
     "FORMATS",

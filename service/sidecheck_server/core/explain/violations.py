@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
-from sidecheck_server.core.budget import spend
 from sidecheck_server.core.engines.fault import Fault
 from sidecheck_server.core.explain.choices import Discriminator, select_branch
 from sidecheck_server.core.explain.keyword_messages import Message
@@ -13,6 +12,7 @@ from sidecheck_server.core.explain.nearest import MOST_CANDIDATES
 from sidecheck_server.core.explain.schemas import MOST_BRANCHES
 from sidecheck_server.core.explain.values import Values
 from sidecheck_server.core.json_values import json_equal
+from sidecheck_server.core.limits import spend
 from sidecheck_server.core.types import Violation, as_pointer
 
 __all__ = ["explain"]

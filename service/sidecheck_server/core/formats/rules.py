@@ -4,15 +4,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from sidecheck_server.core.formats.dates import is_date, is_date_time, is_duration, is_time
-from sidecheck_server.core.formats.hosts import (
+from sidecheck_server.core.formats.addresses import (
+    is_email,
     is_hostname,
+    is_idn_email,
     is_idn_hostname,
     is_ipv4,
     is_ipv6,
     is_ldh_hostname,
 )
-from sidecheck_server.core.formats.mailboxes import is_email, is_idn_email
+from sidecheck_server.core.formats.dates import is_date, is_date_time, is_duration, is_time
 from sidecheck_server.core.formats.notations import (
     is_indexed_relative_json_pointer,
     is_json_pointer,

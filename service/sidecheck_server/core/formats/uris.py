@@ -9,7 +9,7 @@ matched. Every pattern is possessive, so nothing is matched twice.
 import re
 from dataclasses import dataclass
 
-from sidecheck_server.core.formats.hosts import is_ipv6
+from sidecheck_server.core.formats.addresses import is_ipv6
 
 __all__ = [
     "IPRIVATE",

@@ -5,8 +5,6 @@ from typing import Any
 
 from sidecheck_docstrings import ParsedDocstring, parse_docstring
 
-from sidecheck_server.core.budget import Exhausted
-from sidecheck_server.core.digests import digest_of
 from sidecheck_server.core.infer.annotations import AnnotationReader
 from sidecheck_server.core.infer.diagnostics import DiagnosticCode, Diagnostics, SourceError
 from sidecheck_server.core.infer.functions import (
@@ -27,7 +25,8 @@ from sidecheck_server.core.infer.types import (
     SourceRange,
 )
 from sidecheck_server.core.infer.unwrapping import ReadContext
-from sidecheck_server.core.limits import Limits, limit_exceeded_error
+from sidecheck_server.core.json_values import digest_of
+from sidecheck_server.core.limits import Exhausted, Limits, limit_exceeded_error
 from sidecheck_server.core.types import Severity
 
 __all__ = ["infer_tools"]

@@ -9,8 +9,8 @@ import sys
 import warnings
 from dataclasses import dataclass
 
-from sidecheck_server.core.budget import spend
 from sidecheck_server.core.infer.diagnostics import DiagnosticCode, SourceError
+from sidecheck_server.core.limits import spend
 
 __all__ = ["BOUNDS", "Bounds", "Meter", "parse_expression", "parse_source", "split_lines"]
 

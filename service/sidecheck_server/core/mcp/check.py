@@ -5,16 +5,15 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
-from sidecheck_server.core.budget import Exhausted
 from sidecheck_server.core.errors import ErrorReason, RequestError
-from sidecheck_server.core.limits import Limits, limit_exceeded_error
-from sidecheck_server.core.mcp.calls.params import check_call_params
+from sidecheck_server.core.limits import Exhausted, Limits, limit_exceeded_error
+from sidecheck_server.core.mcp.call_params import check_call_params
 from sidecheck_server.core.mcp.findings import Findings
 from sidecheck_server.core.mcp.messages.checking import check_messages
 from sidecheck_server.core.mcp.messages.envelopes import Message
 from sidecheck_server.core.mcp.messages.method_checks import check_params_capabilities
 from sidecheck_server.core.mcp.methods import INPUT_REQUESTS
-from sidecheck_server.core.mcp.protocol_schemas import SchemaLookup
+from sidecheck_server.core.mcp.protocol_schemas import SchemaLookup, check_value, has_type
 from sidecheck_server.core.mcp.results.check import check_tool_result
 from sidecheck_server.core.mcp.subjects import (
     CallParams,
@@ -27,8 +26,7 @@ from sidecheck_server.core.mcp.subjects import (
     ToolList,
     ToolResult,
 )
-from sidecheck_server.core.mcp.tools.definitions import check_tool_size, decode_tool, tool_name
-from sidecheck_server.core.mcp.typed_values import check_value, has_type
+from sidecheck_server.core.mcp.tool_definitions import check_tool_size, decode_tool, tool_name
 from sidecheck_server.core.payload import MalformedError, decode
 
 __all__ = ["CheckReport", "check", "try_check_inline"]

@@ -24,9 +24,9 @@ from sidecheck_server.core.mcp.rules.tool_schemas import (
     schema_error_url,
 )
 from sidecheck_server.core.mcp.subjects import CheckRequest
-from sidecheck_server.core.mcp.tools.definitions import error_as_violations
+from sidecheck_server.core.mcp.tool_definitions import error_as_violations
+from sidecheck_server.core.schemas.dialects import SchemaSource
 from sidecheck_server.core.schemas.references import REFERENCES
-from sidecheck_server.core.schemas.source import SchemaSource
 from sidecheck_server.core.types import Verdict, Violation, as_pointer
 
 __all__ = [

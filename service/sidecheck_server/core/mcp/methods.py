@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from sidecheck_server.core.mcp.context import Sender
-from sidecheck_server.core.mcp.versions import VERSIONS
+from sidecheck_server.core.mcp.context import VERSIONS, Sender
 
 __all__ = ["INPUT_REQUESTS", "METHODS", "InputRequest", "Method", "Need", "find_method"]
 

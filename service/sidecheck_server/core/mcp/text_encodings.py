@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from urllib.parse import unquote
 
-from sidecheck_server.core.budget import Budget, spend
 from sidecheck_server.core.formats.dates import is_date_time
+from sidecheck_server.core.limits import Budget, spend
 
 __all__ = ["DataUri", "base64_fault", "is_iso_8601", "is_media_type", "read_data_uri"]
 

@@ -7,7 +7,7 @@ from enum import StrEnum
 from sidecheck_server.core.mcp.check import CheckReport
 from sidecheck_server.core.mcp.rules.names import NO_DUPLICATES
 from sidecheck_server.core.mcp.rules.rule import Fault
-from sidecheck_server.core.mcp.tools.definitions import duplicate_names
+from sidecheck_server.core.mcp.tool_definitions import duplicate_names
 from sidecheck_server.core.types import Severity, Verdict
 
 __all__ = ["CheckedTool", "Disposition", "tool_outcomes"]

@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from sidecheck_server.core.budget import Budget, spend
 from sidecheck_server.core.engines.applied import Path
 from sidecheck_server.core.engines.complete import CompleteEngine
 from sidecheck_server.core.engines.fault import Fault
@@ -26,7 +25,7 @@ from sidecheck_server.core.explain.choices import select_branch
 from sidecheck_server.core.explain.schemas import MOST_BRANCHES, describe_types
 from sidecheck_server.core.explain.values import Values
 from sidecheck_server.core.json_values import has_type, json_equal
-from sidecheck_server.core.limits import Limits
+from sidecheck_server.core.limits import Budget, Limits, spend
 from sidecheck_server.core.payload import decoding_steps
 from sidecheck_server.core.repair.conversions import CONTAINERS, LONGEST, SCALARS, decode_container
 from sidecheck_server.core.repair.edits import apply_edits

@@ -11,9 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from sidecheck_server.core.digests import canonical_json
 from sidecheck_server.core.errors import RequestError
-from sidecheck_server.core.json_values import is_number
+from sidecheck_server.core.json_values import canonical_json, is_number
 from sidecheck_server.core.payload import MalformedError, decode
 from sidecheck_server.core.types import ChangeRule, JsonValue
 

@@ -20,7 +20,6 @@ No items are added to arrays.
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from sidecheck_server.core.budget import Budget, spend
 from sidecheck_server.core.engines.applied import (
     AppliedSchema,
     Path,
@@ -32,6 +31,7 @@ from sidecheck_server.core.engines.containers import Container, property_subsche
 from sidecheck_server.core.engines.unevaluated import accepts
 from sidecheck_server.core.explain.values import format_literal, quote
 from sidecheck_server.core.json_values import json_equal
+from sidecheck_server.core.limits import Budget, spend
 from sidecheck_server.core.repair.edits import apply_edits
 from sidecheck_server.core.types import Change, ChangeRule, JsonValue, as_pointer
 

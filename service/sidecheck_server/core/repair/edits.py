@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import Any
 
-from sidecheck_server.core.budget import Budget, spend
 from sidecheck_server.core.engines.applied import Path
+from sidecheck_server.core.limits import Budget, spend
 from sidecheck_server.core.types import JsonValue
 
 __all__ = ["ABSENT", "Absent", "Edits", "apply_edits"]

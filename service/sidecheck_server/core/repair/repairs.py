@@ -2,9 +2,8 @@
 
 import json
 
-from sidecheck_server.core.budget import Budget, spend
 from sidecheck_server.core.engines.complete import CompleteEngine
-from sidecheck_server.core.limits import Limits, limit_exceeded_error
+from sidecheck_server.core.limits import Budget, Limits, limit_exceeded_error, spend
 from sidecheck_server.core.repair.coercion import coerce
 from sidecheck_server.core.repair.defaults import apply_defaults
 from sidecheck_server.core.repair.types import Repairs, UnknownArguments

@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
-from sidecheck_server.core.budget import Budget, spend
 from sidecheck_server.core.engines.applied import AppliedSchema, Path
 from sidecheck_server.core.engines.complete import CompleteEngine
 from sidecheck_server.core.engines.containers import (
@@ -29,6 +28,7 @@ from sidecheck_server.core.engines.containers import (
 from sidecheck_server.core.engines.unevaluated import accepts
 from sidecheck_server.core.explain.nearest import MOST_CANDIDATES, find_nearest
 from sidecheck_server.core.explain.values import Values, quote
+from sidecheck_server.core.limits import Budget, spend
 from sidecheck_server.core.repair.edits import ABSENT, apply_edits
 from sidecheck_server.core.repair.types import UnknownProperty
 from sidecheck_server.core.types import Change, ChangeRule, JsonValue, as_pointer

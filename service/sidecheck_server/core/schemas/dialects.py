@@ -11,13 +11,14 @@ from types import MappingProxyType
 
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.schemas.keywords import KEYWORDS, keywords_of
-from sidecheck_server.core.types import Draft, JsonValue
+from sidecheck_server.core.types import Document, Draft, JsonValue
 
 __all__ = [
     "DEFAULT_DIALECT",
     "DIALECTS",
     "STANDARD_DIALECTS",
     "Dialect",
+    "SchemaSource",
     "dialect_named",
     "dialect_of",
 ]
@@ -164,3 +165,17 @@ def _unsupported(uri: str) -> RequestError:
         "meta-schema is sent along as a document",
         {"dialect": uri, "supported": supported},
     )
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaSource:
+    """A schema text with everything else that its compilation depends on."""
+
+    #: The schema's JSON text in UTF-8.
+    json: bytes
+    #: The documents sent along.
+    documents: tuple[Document, ...] = ()
+    #: The URI of the dialect of a schema that declares none.
+    default_dialect: str = DEFAULT_DIALECT.uri
+    #: Whether ``format`` is asserted.
+    assert_formats: bool = False

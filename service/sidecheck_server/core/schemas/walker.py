@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from sidecheck_server.core.budget import Budget, spend
+from sidecheck_server.core.limits import Budget, spend
 from sidecheck_server.core.schemas.dialects import DEFAULT_DIALECT, DIALECTS
 from sidecheck_server.core.schemas.keywords import subschemas
 from sidecheck_server.core.types import Draft

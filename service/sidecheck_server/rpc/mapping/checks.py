@@ -7,8 +7,8 @@ from sidecheck.v1 import protocol_service_pb2
 
 from sidecheck_server.core.limits import Limits, limit_exceeded_error
 from sidecheck_server.core.mcp.rules.rule import Rule
+from sidecheck_server.core.mcp.tool_names import CheckedName, Collision
 from sidecheck_server.core.mcp.tool_outcomes import CheckedTool, Disposition
-from sidecheck_server.core.mcp.tools.names import CheckedName, Collision
 from sidecheck_server.rpc.mapping.context import request_context_from_proto
 from sidecheck_server.rpc.mapping.fields import SEVERITIES
 from sidecheck_server.rpc.mapping.targets import documents_from_proto, tool_from_proto

@@ -8,9 +8,8 @@ from sidecheck.v1 import protocol_service_pb2, verdict_pb2
 
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.limits import Limits, limit_exceeded_error
-from sidecheck_server.core.mcp.context import Context
+from sidecheck_server.core.mcp.context import DEFAULT_VERSION, Context, check_version_known
 from sidecheck_server.core.mcp.subjects import ReportLimits
-from sidecheck_server.core.mcp.versions import DEFAULT_VERSION, check_version_known
 from sidecheck_server.core.payload import MalformedError, decode
 from sidecheck_server.core.types import Severity
 from sidecheck_server.rpc.mapping.fields import max_violations_from_proto, unknown_value

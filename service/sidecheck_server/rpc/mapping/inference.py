@@ -12,7 +12,7 @@ from sidecheck_server.core.infer.types import (
     InferenceResult,
     OnUnsupported,
 )
-from sidecheck_server.core.mcp.versions import DEFAULT_VERSION, check_version_known
+from sidecheck_server.core.mcp.context import DEFAULT_VERSION, check_version_known
 from sidecheck_server.core.mcp.wrapping.definitions import AdaptedTool
 from sidecheck_server.rpc.mapping.fields import SEVERITIES, unknown_value
 from sidecheck_server.rpc.mapping.targets import target_from_proto

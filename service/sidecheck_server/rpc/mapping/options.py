@@ -8,7 +8,7 @@ from sidecheck.v1 import options_pb2
 
 from sidecheck_server.core.evaluate import EvaluationOptions
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.mcp.versions import DEFAULT_VERSION, check_version_known
+from sidecheck_server.core.mcp.context import DEFAULT_VERSION, check_version_known
 from sidecheck_server.core.repair.types import Coercion, Repairs, UnknownArguments
 from sidecheck_server.rpc.mapping.fields import max_violations_from_proto, unknown_value
 from sidecheck_server.services.validation import ValidationOptions

@@ -3,7 +3,7 @@
 from sidecheck.v1 import registry_service_pb2, target_pb2
 
 from sidecheck_server.core.limits import Limits, limit_exceeded_error
-from sidecheck_server.core.mcp.versions import check_version_known
+from sidecheck_server.core.mcp.context import check_version_known
 from sidecheck_server.registry.definitions import Action, Binding
 from sidecheck_server.rpc.mapping.fields import unknown_value
 from sidecheck_server.rpc.mapping.targets import tool_from_proto

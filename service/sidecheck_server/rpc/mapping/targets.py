@@ -5,8 +5,7 @@ from collections.abc import Iterable
 from sidecheck.v1 import target_pb2
 
 from sidecheck_server.core.errors import ErrorReason, RequestError
-from sidecheck_server.core.schemas.dialects import DEFAULT_DIALECT
-from sidecheck_server.core.schemas.source import SchemaSource
+from sidecheck_server.core.schemas.dialects import DEFAULT_DIALECT, SchemaSource
 from sidecheck_server.core.types import Document
 from sidecheck_server.services.targets import (
     DefinitionDigest,

@@ -11,11 +11,11 @@ from agreement.payloads import PayloadMaker
 from agreement.schemas import generate_schema
 from sidecheck.text_contract import is_canonical
 from sidecheck.wrapping import unwrap
-from sidecheck_server.core.budget import Exhausted
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.json_values import json_equal
+from sidecheck_server.core.limits import Exhausted
 from sidecheck_server.core.mcp.check import check
-from sidecheck_server.core.mcp.context import Context
+from sidecheck_server.core.mcp.context import VERSIONS, Context
 from sidecheck_server.core.mcp.protocol_schemas import compile_protocol_schemas
 from sidecheck_server.core.mcp.results.normalize import (
     Content,
@@ -27,7 +27,6 @@ from sidecheck_server.core.mcp.results.normalize import (
     text_result,
 )
 from sidecheck_server.core.mcp.subjects import CheckRequest, ReportLimits, ToolResult
-from sidecheck_server.core.mcp.versions import VERSIONS
 from sidecheck_server.core.mcp.wrapping.definitions import adapt_tool
 from sidecheck_server.core.payload import MalformedError
 from sidecheck_server.core.types import Severity

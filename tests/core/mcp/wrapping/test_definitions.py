@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.mcp.versions import VERSIONS
+from sidecheck_server.core.mcp.context import VERSIONS
 from sidecheck_server.core.mcp.wrapping.definitions import adapt_tool
 from support.result_cases import PROJECTION, text_of
 

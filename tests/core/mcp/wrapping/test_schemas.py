@@ -10,9 +10,9 @@ from agreement.editions import EDITIONS, Edition
 from agreement.engines import Engines, create_engines
 from agreement.payloads import PayloadMaker
 from agreement.schemas import Question, generate_schema
-from sidecheck_server.core.budget import Exhausted
-from sidecheck_server.core.digests import canonical_json
 from sidecheck_server.core.errors import RequestError
+from sidecheck_server.core.json_values import canonical_json
+from sidecheck_server.core.limits import Exhausted
 from sidecheck_server.core.mcp.wrapping.schemas import root_is_object, unwrap_schema, wrap_schema
 from support.compiling import evaluate_all
 

@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from sidecheck_server.core.convert.loss_log import LossLog
 from sidecheck_server.core.convert.providers.subset import Subset
 from sidecheck_server.core.convert.schema_graph import SchemaNode
+from sidecheck_server.core.convert.types import LossLog
 
 __all__ = ["Rule", "TransformContext"]
 

@@ -5,9 +5,8 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from sidecheck_server.core.convert.loss_log import LossLog
 from sidecheck_server.core.convert.schema_graph import SchemaNode
-from sidecheck_server.core.convert.types import Action, Effect
+from sidecheck_server.core.convert.types import Action, Effect, LossLog
 
 __all__ = [
     "KEYWORD_GROUPS",

@@ -3,7 +3,6 @@
 from enum import Enum
 from typing import Any
 
-from sidecheck_server.core.budget import spend
 from sidecheck_server.core.convert.schema_graph import Encoding, SchemaNode
 from sidecheck_server.core.convert.transforms.context import Rule, TransformContext
 from sidecheck_server.core.convert.transforms.descriptions import shorten
@@ -15,6 +14,7 @@ from sidecheck_server.core.convert.transforms.value_types import (
     types_of_values,
 )
 from sidecheck_server.core.convert.types import Action, Effect
+from sidecheck_server.core.limits import spend
 
 __all__ = ["RULES", "Answer", "admits_null", "require_all"]
 

@@ -2,8 +2,6 @@
 
 from collections.abc import Mapping
 
-from sidecheck_server.core.budget import spend
-from sidecheck_server.core.convert.loss_log import LossLog
 from sidecheck_server.core.convert.providers.subset import References, Subset
 from sidecheck_server.core.convert.schema_graph import SchemaNode
 from sidecheck_server.core.convert.transforms import (
@@ -18,6 +16,8 @@ from sidecheck_server.core.convert.transforms import (
 )
 from sidecheck_server.core.convert.transforms.context import Rule, TransformContext
 from sidecheck_server.core.convert.transforms.root import transform_root
+from sidecheck_server.core.convert.types import LossLog
+from sidecheck_server.core.limits import spend
 
 __all__ = ["PASSES", "transform_schema"]
 

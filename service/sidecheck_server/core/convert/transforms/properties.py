@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from sidecheck_server.core.budget import spend
 from sidecheck_server.core.convert.schema_graph import SchemaNode
 from sidecheck_server.core.convert.transforms.context import TransformContext
 from sidecheck_server.core.convert.transforms.descriptions import (
@@ -13,6 +12,7 @@ from sidecheck_server.core.convert.transforms.descriptions import (
 )
 from sidecheck_server.core.convert.transforms.values import supports_pattern
 from sidecheck_server.core.convert.types import Action, Effect
+from sidecheck_server.core.limits import spend
 
 __all__ = ["declare_required", "drop_impossible", "drop_patterns", "rename_properties"]
 

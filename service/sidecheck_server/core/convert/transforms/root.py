@@ -1,7 +1,6 @@
 """Root of a schema: unsupported keywords are merged or described, or the whole is wrapped."""
 
 from sidecheck_server.core.convert.dialect_translation import ANNOTATIONS
-from sidecheck_server.core.convert.loss_log import LossLog
 from sidecheck_server.core.convert.providers.subset import References, Subset
 from sidecheck_server.core.convert.schema_graph import SchemaNode, reachable
 from sidecheck_server.core.convert.transforms.combinators import replace_node
@@ -13,7 +12,7 @@ from sidecheck_server.core.convert.transforms.descriptions import (
     outline,
 )
 from sidecheck_server.core.convert.transforms.merging import merge_nodes, without_keywords
-from sidecheck_server.core.convert.types import Action, Effect
+from sidecheck_server.core.convert.types import Action, Effect, LossLog
 from sidecheck_server.core.errors import ErrorReason, RequestError
 
 __all__ = ["WRAPPER", "transform_root"]

@@ -7,7 +7,6 @@ way, no value would be valid against both.
 from collections.abc import Iterator
 from typing import Any
 
-from sidecheck_server.core.budget import spend
 from sidecheck_server.core.convert.schema_graph import SchemaNode
 from sidecheck_server.core.convert.transforms.context import Rule, TransformContext
 from sidecheck_server.core.convert.transforms.descriptions import describe_keyword, drop_keyword
@@ -20,6 +19,7 @@ from sidecheck_server.core.convert.transforms.value_types import (
     types_of,
 )
 from sidecheck_server.core.convert.types import Action, Effect
+from sidecheck_server.core.limits import spend
 
 __all__ = ["RULES"]
 

@@ -3,12 +3,12 @@
 from itertools import islice
 from typing import TypeAlias
 
-from sidecheck_server.core.budget import spend
 from sidecheck_server.core.convert.schema_graph import SchemaNode
 from sidecheck_server.core.convert.transforms.context import Rule, TransformContext
 from sidecheck_server.core.convert.transforms.merging import canonical_text
 from sidecheck_server.core.convert.types import Action, Effect
 from sidecheck_server.core.errors import ErrorReason, RequestError
+from sidecheck_server.core.limits import spend
 
 __all__ = ["ARRANGE", "CHECK"]
 

@@ -4,7 +4,6 @@ import re
 import warnings
 from typing import Any
 
-from sidecheck_server.core.budget import Budget, spend
 from sidecheck_server.core.convert.providers.subset import Patterns
 from sidecheck_server.core.convert.schema_graph import SchemaNode
 from sidecheck_server.core.convert.transforms import arrays, sibling_keywords, value_types
@@ -18,6 +17,7 @@ from sidecheck_server.core.convert.transforms.descriptions import (
 from sidecheck_server.core.convert.transforms.value_types import APPLIES_TO, has_type, types_of
 from sidecheck_server.core.convert.types import Action, Effect
 from sidecheck_server.core.json_values import json_equal
+from sidecheck_server.core.limits import Budget, spend
 
 __all__ = ["RULES", "supports_pattern"]
 

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from sidecheck_server.core.budget import spend
 from sidecheck_server.core.explain.values import count_noun
+from sidecheck_server.core.limits import spend
 from sidecheck_server.core.mcp.context import Context, Sender
 from sidecheck_server.core.mcp.findings import Findings
 from sidecheck_server.core.mcp.messages.envelopes import Kind, Message, read_message
@@ -12,10 +12,9 @@ from sidecheck_server.core.mcp.messages.method_checks import (
     report_unknown_method,
 )
 from sidecheck_server.core.mcp.methods import Method, find_method
-from sidecheck_server.core.mcp.protocol_schemas import SchemaLookup
+from sidecheck_server.core.mcp.protocol_schemas import SchemaLookup, check_value
 from sidecheck_server.core.mcp.rules import envelope, errors, input_required
 from sidecheck_server.core.mcp.rules.rule import Fault
-from sidecheck_server.core.mcp.typed_values import check_value
 
 __all__ = ["check_messages"]
 

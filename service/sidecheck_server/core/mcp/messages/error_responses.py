@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from sidecheck_server.core.mcp.error_objects import (
+from sidecheck_server.core.mcp.call_errors import (
     INVALID_PARAMS,
     INVALID_REQUEST,
     METHOD_NOT_FOUND,
@@ -17,9 +17,9 @@ from sidecheck_server.core.mcp.error_objects import (
     shorten,
     violations_data,
 )
+from sidecheck_server.core.mcp.context import VERSIONS
 from sidecheck_server.core.mcp.messages.envelopes import Kind, Message
 from sidecheck_server.core.mcp.rules import envelope
-from sidecheck_server.core.mcp.versions import VERSIONS
 from sidecheck_server.core.types import Severity, Verdict, Violation
 
 __all__ = ["build_error_response"]

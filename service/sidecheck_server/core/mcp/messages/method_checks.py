@@ -3,17 +3,16 @@
 from functools import lru_cache
 from typing import Any
 
-from sidecheck_server.core.budget import spend
 from sidecheck_server.core.explain.nearest import find_nearest
 from sidecheck_server.core.explain.values import join_phrase, quote
-from sidecheck_server.core.mcp.context import Context, Sender
+from sidecheck_server.core.limits import spend
+from sidecheck_server.core.mcp.context import VERSIONS, Context, Sender
 from sidecheck_server.core.mcp.findings import Findings
 from sidecheck_server.core.mcp.messages.envelopes import Kind, Message
 from sidecheck_server.core.mcp.methods import INPUT_REQUESTS, METHODS, Method, Need, find_method
 from sidecheck_server.core.mcp.rules import capabilities, envelope
 from sidecheck_server.core.mcp.rules.input_required import allows_extensions
 from sidecheck_server.core.mcp.rules.rule import Fault, Path
-from sidecheck_server.core.mcp.versions import VERSIONS
 
 __all__ = ["check_capabilities", "check_params_capabilities", "report_unknown_method"]
 

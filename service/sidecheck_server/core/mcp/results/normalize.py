@@ -16,8 +16,8 @@ import msgspec
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.json_values import json_equal
 from sidecheck_server.core.limits import Limits, limit_exceeded_error
+from sidecheck_server.core.mcp.context import has_structured_content, requires_object_output
 from sidecheck_server.core.mcp.results.check import STRUCTURED_CONTENT
-from sidecheck_server.core.mcp.versions import has_structured_content, requires_object_output
 from sidecheck_server.core.mcp.wrapping.markers import without_wrap_marker
 from sidecheck_server.core.mcp.wrapping.schemas import AdaptedSchema
 from sidecheck_server.core.payload import MalformedError, decode

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from sidecheck_server.core.budget import spend
 from sidecheck_server.core.explain.values import Values
+from sidecheck_server.core.limits import spend
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.rules.metadata import is_key, prefix_of
 from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Rule, rule

@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from sidecheck_server.core.budget import spend
 from sidecheck_server.core.explain.values import Values
 from sidecheck_server.core.formats.uris import is_uri
+from sidecheck_server.core.limits import spend
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.rules.rule import Check, Clause, Fault, Rule, rule
 from sidecheck_server.core.mcp.text_encodings import base64_fault, is_iso_8601, is_media_type

@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from sidecheck_server.core.budget import spend
 from sidecheck_server.core.explain.nearest import find_nearest
 from sidecheck_server.core.explain.values import Values, quote
+from sidecheck_server.core.limits import spend
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.rules.capabilities import declared_by_client
 from sidecheck_server.core.mcp.rules.elicitation_grammar import (

@@ -13,8 +13,8 @@ from math import inf
 from types import MappingProxyType
 from typing import Any, cast
 
-from sidecheck_server.core.budget import spend
 from sidecheck_server.core.explain.nearest import find_nearest
+from sidecheck_server.core.limits import spend
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.rules.rule import Clause, Path
 

@@ -7,7 +7,7 @@ admits them, and so do these rules.
 from collections.abc import Iterator
 from typing import Any
 
-from sidecheck_server.core.budget import spend
+from sidecheck_server.core.limits import spend
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.rules.elicitation_grammar import has_modes, is_number
 from sidecheck_server.core.mcp.rules.rule import Clause, DeferredCheck, Fault, Finding, Rule, rule

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import unquote_plus
 
-from sidecheck_server.core.budget import spend
 from sidecheck_server.core.explain.values import Values, quote
 from sidecheck_server.core.formats.uris import is_uri
+from sidecheck_server.core.limits import spend
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Rule, rule
 from sidecheck_server.core.types import Severity

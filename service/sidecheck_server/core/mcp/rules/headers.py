@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, TypeGuard
 
-from sidecheck_server.core.budget import spend
 from sidecheck_server.core.explain.values import Values, describe_kind, format_literal, join_phrase
+from sidecheck_server.core.limits import spend
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Path, Rule, rule
 from sidecheck_server.core.mcp.rules.secrets import names_secret

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from typing import Any
 
-from sidecheck_server.core.budget import spend
 from sidecheck_server.core.explain.nearest import find_nearest
 from sidecheck_server.core.explain.values import Values
+from sidecheck_server.core.limits import spend
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.methods import INPUT_REQUESTS
 from sidecheck_server.core.mcp.rules.capabilities import declared_by_client, is_declared

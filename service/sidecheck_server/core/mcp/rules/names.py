@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, TypeAlias
 
-from sidecheck_server.core.budget import spend
 from sidecheck_server.core.explain.values import count_noun, join_phrase, quote
-from sidecheck_server.core.mcp.context import Context
+from sidecheck_server.core.limits import spend
+from sidecheck_server.core.mcp.context import VERSIONS, Context
 from sidecheck_server.core.mcp.name_grammars import (
     PROVIDERS,
     NameGrammar,
@@ -17,7 +17,6 @@ from sidecheck_server.core.mcp.name_grammars import (
     describe_characters,
 )
 from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Rule, rule
-from sidecheck_server.core.mcp.versions import VERSIONS
 from sidecheck_server.core.types import Severity
 
 __all__ = ["NAME_RULES", "NO_DUPLICATES", "RULES", "NameCheck", "NameRule"]

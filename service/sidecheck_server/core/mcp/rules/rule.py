@@ -4,8 +4,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from sidecheck_server.core.mcp.context import Context
-from sidecheck_server.core.mcp.versions import VERSIONS
+from sidecheck_server.core.mcp.context import VERSIONS, Context
 from sidecheck_server.core.types import Severity, Violation, as_pointer
 
 __all__ = [

@@ -7,8 +7,8 @@ last two messages; for faults that it finds too, the message begins with its tex
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from sidecheck_server.core.budget import spend
 from sidecheck_server.core.explain.values import Values, count_noun, quote
+from sidecheck_server.core.limits import spend
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Rule, rule
 from sidecheck_server.core.mcp.rules.sampling_turns import (

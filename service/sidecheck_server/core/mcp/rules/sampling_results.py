@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from itertools import zip_longest
 from typing import Any
 
-from sidecheck_server.core.budget import Budget, spend
 from sidecheck_server.core.explain.nearest import find_nearest
 from sidecheck_server.core.explain.values import Values, join_phrase, quote
+from sidecheck_server.core.limits import Budget, spend
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.rules.rule import (
     Clause,

@@ -6,7 +6,7 @@ Most messages have neither and are skipped: a history may have thousands of them
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from sidecheck_server.core.budget import spend
+from sidecheck_server.core.limits import spend
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.rules.rule import Path
 

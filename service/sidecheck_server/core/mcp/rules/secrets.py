@@ -6,7 +6,7 @@ token, and ``token_count`` is a count.
 
 import re
 
-from sidecheck_server.core.budget import Budget, spend
+from sidecheck_server.core.limits import Budget, spend
 
 __all__ = ["asks_for_secret", "names_secret", "shows_link"]
 

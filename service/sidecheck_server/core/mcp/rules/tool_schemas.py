@@ -14,9 +14,8 @@ from types import MappingProxyType
 from typing import Any
 
 from sidecheck_server.core.errors import ErrorReason
-from sidecheck_server.core.mcp.context import Context
+from sidecheck_server.core.mcp.context import Context, has_structured_content
 from sidecheck_server.core.mcp.rules.rule import Clause, DeferredCheck, Rule, rule
-from sidecheck_server.core.mcp.versions import has_structured_content
 from sidecheck_server.core.types import Severity
 
 __all__ = ["RULES", "WARNINGS_BY_CODE", "schema_error_requirement", "schema_error_url"]

@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from sidecheck_server.core.budget import Budget, spend
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.json_values import json_equal
+from sidecheck_server.core.limits import Budget, spend
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Rule, rule
 from sidecheck_server.core.payload import MalformedError, decode

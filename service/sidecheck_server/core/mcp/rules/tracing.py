@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
-from sidecheck_server.core.budget import Budget, spend
 from sidecheck_server.core.explain.values import Values
+from sidecheck_server.core.limits import Budget, spend
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.rules.metadata import META, METADATA_TYPES
 from sidecheck_server.core.mcp.rules.rule import Fault, Rule

@@ -5,8 +5,8 @@ by validating a value against the schema of its type. Faults of JSON texts are f
 decoding.
 """
 
+from sidecheck_server.core.mcp.context import VERSIONS
 from sidecheck_server.core.mcp.rules.rule import Clause, Rule, type_clause
-from sidecheck_server.core.mcp.versions import VERSIONS
 from sidecheck_server.core.types import Severity
 
 __all__ = ["KEYWORD_RULES", "RULES"]

@@ -7,7 +7,7 @@ visits those parts whose types have rules, themselves or in their own parts.
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeAlias
 
-from sidecheck_server.core.budget import Exhausted, spend
+from sidecheck_server.core.limits import Exhausted, spend
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.rules.rule import Check, Finding, Path, Rule
 from sidecheck_server.core.mcp.types.discriminators import discriminators_of, tag_of

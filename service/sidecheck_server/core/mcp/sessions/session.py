@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from sidecheck_server.core.mcp.check import CheckReport
-from sidecheck_server.core.mcp.context import Context, Sender
+from sidecheck_server.core.mcp.context import VERSIONS, Context, Sender
 from sidecheck_server.core.mcp.messages.envelopes import Kind, Message
 from sidecheck_server.core.mcp.methods import find_method
 from sidecheck_server.core.mcp.sessions.exchange import Exchange, Lifecycle
@@ -28,7 +28,6 @@ from sidecheck_server.core.mcp.sessions.progress import Progress
 from sidecheck_server.core.mcp.sessions.references import Elicitations, Pages, Subscriptions
 from sidecheck_server.core.mcp.sessions.retries import Retries
 from sidecheck_server.core.mcp.subjects import CheckRequest, ProtocolMessage, ReportLimits
-from sidecheck_server.core.mcp.versions import VERSIONS
 
 __all__ = ["Session"]
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from sidecheck_server.core.mcp.versions import VERSIONS
+from sidecheck_server.core.mcp.context import VERSIONS
 
 __all__ = [
     "ANY",

@@ -1,8 +1,17 @@
 """Renders types of the type model as JSON Schema."""
 
 from collections.abc import Collection, Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
 
+from sidecheck_server.core.mcp.types import (
+    base,
+    capabilities,
+    elicitation,
+    resources,
+    sampling,
+    tools,
+)
 from sidecheck_server.core.mcp.types.model import (
     Alias,
     Choice,
@@ -17,7 +26,7 @@ from sidecheck_server.core.mcp.types.model import (
     Type,
 )
 
-__all__ = ["properties_of", "render_schema"]
+__all__ = ["TYPES", "properties_of", "render_schema"]
 
 
 def render_schema(types: Mapping[str, Type], name: str, version: str) -> dict[str, Any]:
@@ -145,3 +154,17 @@ def _kind_references(kind: Kind) -> Iterator[str]:
         case OneOf(kinds):
             for branch in kinds:
                 yield from _kind_references(branch)
+
+
+_ALL: tuple[Type, ...] = (
+    *base.TYPES,
+    *capabilities.TYPES,
+    *elicitation.TYPES,
+    *resources.TYPES,
+    *sampling.TYPES,
+    *tools.TYPES,
+)
+
+TYPES: Mapping[str, Type] = MappingProxyType({type_.name: type_ for type_ in _ALL})
+"""All types by name."""
+assert len(TYPES) == len(_ALL)

@@ -7,13 +7,11 @@ from typing import Any
 
 import msgspec
 
-from sidecheck_server.core.budget import Exhausted
-from sidecheck_server.core.limits import Limits, limit_exceeded_error
-from sidecheck_server.core.mcp.tools.definitions import read_tool
+from sidecheck_server.core.limits import Exhausted, Limits, limit_exceeded_error
+from sidecheck_server.core.mcp.context import VERSIONS
+from sidecheck_server.core.mcp.tool_definitions import read_tool
 from sidecheck_server.core.mcp.types.model import ObjectType
-from sidecheck_server.core.mcp.types.rendering import properties_of
-from sidecheck_server.core.mcp.types.tables import TYPES
-from sidecheck_server.core.mcp.versions import VERSIONS
+from sidecheck_server.core.mcp.types.rendering import TYPES, properties_of
 from sidecheck_server.core.mcp.wrapping.schemas import AdaptedSchema, adapt_schema
 
 __all__ = ["AdaptedTool", "adapt_tool", "adapted_output_schema"]

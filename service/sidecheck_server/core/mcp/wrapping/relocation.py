@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 from urllib.parse import unquote
 
-from sidecheck_server.core.budget import Budget, spend
+from sidecheck_server.core.limits import Budget, spend
 from sidecheck_server.core.schemas.dialects import STANDARD_DIALECTS
 from sidecheck_server.core.schemas.keywords import KEYWORDS, subschemas
 from sidecheck_server.core.schemas.resources import identifier_of

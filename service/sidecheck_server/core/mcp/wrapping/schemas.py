@@ -10,11 +10,10 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
-from sidecheck_server.core.budget import Budget, spend
-from sidecheck_server.core.digests import digest_of
 from sidecheck_server.core.errors import ErrorReason, RequestError
-from sidecheck_server.core.json_values import json_equal
-from sidecheck_server.core.mcp.versions import has_structured_content, requires_object_output
+from sidecheck_server.core.json_values import digest_of, json_equal
+from sidecheck_server.core.limits import Budget, spend
+from sidecheck_server.core.mcp.context import has_structured_content, requires_object_output
 from sidecheck_server.core.mcp.wrapping.markers import (
     WRAP_KEYWORD,
     WRAPPED_PROPERTY,

@@ -7,9 +7,9 @@ import msgspec
 
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.limits import Limits, limit_exceeded_error
+from sidecheck_server.core.mcp.context import DEFAULT_VERSION
 from sidecheck_server.core.mcp.rules.rule import Clause
 from sidecheck_server.core.mcp.subjects import ProtocolMessage, ToolList
-from sidecheck_server.core.mcp.versions import DEFAULT_VERSION
 from sidecheck_server.core.payload import MalformedError, decode, nesting_depth
 from sidecheck_server.core.types import Violation
 

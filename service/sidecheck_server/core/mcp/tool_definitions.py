@@ -6,14 +6,14 @@ from dataclasses import dataclass, replace
 
 import msgspec
 
-from sidecheck_server.core.digests import digest_of
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.explain.nearest import find_nearest
+from sidecheck_server.core.json_values import digest_of
 from sidecheck_server.core.limits import Limits, limit_exceeded_error
+from sidecheck_server.core.mcp.context import DEFAULT_VERSION
 from sidecheck_server.core.mcp.rules.rule import Clause
-from sidecheck_server.core.mcp.versions import DEFAULT_VERSION
 from sidecheck_server.core.payload import MalformedError, decode
-from sidecheck_server.core.schemas.source import SchemaSource
+from sidecheck_server.core.schemas.dialects import SchemaSource
 from sidecheck_server.core.types import Document, JsonValue, Violation
 
 __all__ = [

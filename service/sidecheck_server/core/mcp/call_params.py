@@ -7,9 +7,8 @@ import msgspec
 
 from sidecheck_server.core.explain.values import Values, quote
 from sidecheck_server.core.mcp.findings import Findings
-from sidecheck_server.core.mcp.protocol_schemas import SchemaLookup
+from sidecheck_server.core.mcp.protocol_schemas import SchemaLookup, check_value
 from sidecheck_server.core.mcp.subjects import CallParams
-from sidecheck_server.core.mcp.typed_values import check_value
 from sidecheck_server.core.types import Violation
 
 __all__ = [

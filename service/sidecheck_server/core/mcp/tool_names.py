@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from sidecheck_server.core.budget import spend
 from sidecheck_server.core.evaluate import VALID
+from sidecheck_server.core.limits import spend
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.findings import Findings
 from sidecheck_server.core.mcp.rules.names import NAME_RULES, NO_DUPLICATES, NameCheck

@@ -1,1 +1,0 @@
-"""Tool calls: their ``params``, and responses to invalid calls and results."""

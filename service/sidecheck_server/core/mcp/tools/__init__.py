@@ -1,1 +1,0 @@
-"""Tool definitions: single ones, lists of them, and their names."""
