@@ -1,4 +1,4 @@
-"""JSON values: types, equality, uniqueness and exact arithmetic.
+"""JSON values: types, equality, uniqueness, exact arithmetic and digests.
 
 Numbers are equal by value, so 1 equals 1.0; a boolean never equals a number; the
 order of properties does not matter (JSON Schema 2020-12 core, section 4.2.2).

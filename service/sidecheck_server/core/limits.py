@@ -1,4 +1,4 @@
-"""Limits on the size and work of a request."""
+"""Limits on the size of a request, and budgets of steps for the work that it causes."""
 
 from dataclasses import dataclass
 from typing import TypeAlias

@@ -1,4 +1,4 @@
-"""Frame of generated code: functions, blocks and charges to the budget.
+"""Frame of generated code: functions, blocks, conditions and charges to the budget.
 
 It is fastjsonschema's generator with other functions around its blocks, so the release
 of fastjsonschema is pinned exactly. Strings of the schema enter the code only as

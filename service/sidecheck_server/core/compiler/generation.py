@@ -1,4 +1,4 @@
-"""Generator of validation functions from schemas in canonical form.
+"""Generation of the fast engine's code from schemas in canonical form.
 
 The generated keywords raise a bare `Invalid` where fastjsonschema builds messages, and
 call our own functions where its code is wrong or has unbounded cost. Unions whose

@@ -1,4 +1,6 @@
-"""Hosts: the formats ``ipv4``, ``ipv6``, ``hostname`` and ``idn-hostname``.
+"""Addresses: IP addresses, host names and mail addresses.
+
+Formats ``ipv4``, ``ipv6``, ``hostname``, ``idn-hostname``, ``email`` and ``idn-email``.
 
 The rules of internationalized names (RFC 5890 to 5893) are those of the `idna` package,
 whose tables are loaded with this module.

@@ -1,4 +1,4 @@
-"""Error responses to invalid tool calls, and to invalid results in place of them.
+"""Error responses to invalid tool calls and results, and JSON-RPC error objects.
 
 A malformed request and an unknown tool are protocol errors: the response is a JSON-RPC
 error. Invalid arguments are an error that the model can correct; since 2025-11-25 the

@@ -1,4 +1,4 @@
-"""Context of a check: protocol version, sender, capabilities and budget."""
+"""Protocol versions, and the context of a check: version, sender, capabilities, budget."""
 
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -69,7 +69,7 @@ class Sender(StrEnum):
 class Context:
     """Everything that rules may read beside the value under check."""
 
-    #: Protocol version whose rules apply; one of `versions.VERSIONS`.
+    #: Protocol version whose rules apply; one of `VERSIONS`.
     version: str = DEFAULT_VERSION
     #: Sender of the value, or None if unknown.
     sender: Sender | None = None
@@ -83,7 +83,7 @@ class Context:
     documents: tuple[Document, ...] = ()
     #: Whether messages omit values of the payload.
     hide_values: bool = False
-    #: Remaining steps of the check (`core.budget`), set when a check starts. A rule whose
+    #: Remaining steps of the check (`core.limits`), set when a check starts. A rule whose
     #: work grows with the value spends from it before working.
     budget: Budget = field(default_factory=lambda: [1_000_000])
     #: Intermediate results that several rules share, keyed by kind and identity of the part

@@ -1,4 +1,4 @@
-"""Compiled schemas and rule visitors of the protocol's types, by version."""
+"""Compiled schemas and rule visitors of the protocol's types, and checks of values by them."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Dialects: the keywords that the ``$schema`` of a schema puts in force.
+"""Dialects: the keywords that the ``$schema`` of a schema puts in force; schema sources.
 
 Five dialects are supported by name. Others are supported if their meta-schema is sent
 along: it names one of the five as its own dialect, and may disable a part of the

@@ -1,4 +1,4 @@
-"""Renders types of the type model as JSON Schema."""
+"""All types of the protocol by name, and their rendering as JSON Schema."""
 
 from collections.abc import Collection, Iterator, Mapping
 from types import MappingProxyType
