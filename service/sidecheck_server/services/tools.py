@@ -37,7 +37,7 @@ _STEPS_PER_NAME = 3_000
 class ToolsToCheck:
     """Tool definitions to check: a text that lists them, or each by itself."""
 
-    #: A text with definitions (`core.mcp.tools.listing`), or b"".
+    #: A text with definitions (`core.mcp.tool_lists`), or b"".
     tools_list: bytes = b""
     #: Documents that the schemas of *tools_list* refer to.
     documents: tuple[Document, ...] = ()

@@ -65,7 +65,7 @@ class Meter:
         """Count a node, and the *text* that the definition repeats.
 
         Raises:
-            core.budget.Exhausted: a bound is exceeded.
+            core.limits.Exhausted: a bound is exceeded.
         """
         steps = 1 + len(text) // _CHARACTERS_PER_STEP
         spend(self._tool, steps)

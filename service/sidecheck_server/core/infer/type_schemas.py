@@ -178,7 +178,7 @@ def admits(
     References are followed. Formats and patterns are ignored: no pattern runs here.
 
     Raises:
-        core.budget.Exhausted: the evaluation exceeds a bound of *meter*.
+        core.limits.Exhausted: the evaluation exceeds a bound of *meter*.
     """
     try:
         return _admits(schema, value, definitions, meter)

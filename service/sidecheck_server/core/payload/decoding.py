@@ -73,7 +73,7 @@ def decode(
 
 
 def decoding_steps(text: str) -> int:
-    """Return the most steps of decoding *text*, as `core.budget` counts them.
+    """Return the most steps of decoding *text*, as `core.limits` counts them.
 
     A payload is bounded by its length; this is for JSON texts inside a payload, of which
     there may be many.
