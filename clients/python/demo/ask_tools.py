@@ -1,4 +1,4 @@
-"""Asks one MCP server over stdio, and prints its answer as JSON.
+"""Asks one MCP server over stdio, and prints its response as JSON.
 
 It runs in the environment of the MCP servers, whose SDK speaks the protocol. Without
 ``--call`` it prints the tools of the server as the server sent them.
@@ -53,27 +53,27 @@ async def ask(command: list[str], call: list[str] | None, seconds: float) -> dic
     async with asyncio.timeout(seconds), Client(server) as client:
         # A server of 2026-07-28 need not say who it is.
         info = client.server_info
-        answer: dict[str, Any] = {
+        response: dict[str, Any] = {
             "name": command[0] if info is None else info.name,
             "version": "" if info is None else info.version,
             "protocolVersion": client.protocol_version,
         }
         if call is None:
-            return answer | {"tools": await list_tools(client)}
-        return answer | {"result": await call_tool(client, call[0], json.loads(call[1]))}
+            return response | {"tools": await list_tools(client)}
+        return response | {"result": await call_tool(client, call[0], json.loads(call[1]))}
 
 
 def main() -> None:
-    """Print the answer, or end in error with one line on standard error."""
+    """Print the response, or end in error with one line on standard error."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=20.0)
     parser.add_argument("--call", nargs=2, metavar=("TOOL", "ARGUMENTS"))
     parser.add_argument("command", nargs="+")
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     try:
-        answer = asyncio.run(ask(given.command, given.call, given.seconds))
+        response = asyncio.run(ask(arguments.command, arguments.call, arguments.seconds))
     except TimeoutError:
-        sys.exit(f"no answer within {given.seconds:g} s")
+        sys.exit(f"no response within {arguments.seconds:g} s")
     except asyncio.CancelledError:
         sys.exit("interrupted")
     except Exception as error:  # noqa: BLE001  (the SDK raises groups; the caller wants the cause)
@@ -81,7 +81,7 @@ def main() -> None:
         while isinstance(cause, BaseExceptionGroup):
             cause = cause.exceptions[0]
         sys.exit(f"{type(cause).__name__}: {cause}")
-    json.dump(answer, sys.stdout)
+    json.dump(response, sys.stdout)
 
 
 if __name__ == "__main__":

@@ -44,12 +44,12 @@ class Call:
         return json.dumps(self.arguments)
 
 
-def in_short(judgement: ValidateOutcome) -> str:
+def in_short(outcome: ValidateOutcome) -> str:
     """Return ``valid``, ``invalid`` with the codes, or ``error`` with the reason."""
-    if not isinstance(judgement, Verdict):
-        return f"error {judgement.reason}"
-    codes = [found.code for found in judgement.violations]
-    return " ".join(["valid" if judgement.valid else "invalid", *codes])
+    if not isinstance(outcome, Verdict):
+        return f"error {outcome.reason}"
+    codes = [violation.code for violation in outcome.violations]
+    return " ".join(["valid" if outcome.valid else "invalid", *codes])
 
 
 def planned_calls(git_branch: Mapping[str, Any]) -> list[Call]:

@@ -39,7 +39,7 @@ def demonstrate(environment: Path, folder: Path) -> bool:
         NotReady: The service did not start.
         SidecheckError: The service returned an unexpected error.
     """
-    begun = time.monotonic()
+    started = time.monotonic()
     servers = Servers(environment, folder)
     make_repository(folder / "shop")
     report = Report()
@@ -51,8 +51,8 @@ def demonstrate(environment: Path, folder: Path) -> bool:
             report.service(client.info(), address)
             steps = _Steps(client, servers, offers, report)
             steps.register()
-            steps.call(steps.judge())
-    report.end(steps.surprises, steps.judged, steps.called, time.monotonic() - begun)
+            steps.call(steps.validate())
+    report.end(steps.surprises, steps.validated, steps.called, time.monotonic() - started)
     return not steps.surprises
 
 
@@ -66,7 +66,7 @@ class _Steps:
         self._servers = servers
         self._offers = {offer.server.namespace: offer for offer in offers}
         self._report = report
-        self.judged = 0
+        self.validated = 0
         self.called = 0
         self.surprises: list[str] = []
 
@@ -83,22 +83,22 @@ class _Steps:
         self._report.heading("Register the tools of published MCP servers")
         self._report.offers(registered)
 
-    def judge(self) -> list[Call]:
+    def validate(self) -> list[Call]:
         """Validate the planned calls in one batch and return the valid ones."""
         calls = planned_calls(self._offers["git"].tool("git_branch"))
         items = [Item(Arguments(call.arguments), call.target) for call in calls]
-        judged = list(zip(calls, self._client.validate_batch(items), strict=True))
+        results = list(zip(calls, self._client.validate_batch(items), strict=True))
         self._report.heading("Validate the calls of a model")
-        self._report.judgements(judged)
+        self._report.outcomes(results)
         self._report.heading("Report violations: codes for programs, text for the model")
-        self._report.reasons(judged)
-        for call, judgement in judged:
+        self._report.reasons(results)
+        for call, outcome in results:
             what = f"{call.label} {call.text}"
-            self._expect(call.expected, judgement, what)
-            told = isinstance(judgement, Verdict) and judgement.tool_error_text != ""
-            if told is not call.expected.startswith("invalid"):
-                self.surprises.append(f"{what}: {'a' if told else 'no'} text for the model")
-        return [call for call, judgement in judged if in_short(judgement) == "valid"]
+            self._expect(call.expected, outcome, what)
+            has_text = isinstance(outcome, Verdict) and outcome.tool_error_text != ""
+            if has_text is not call.expected.startswith("invalid"):
+                self.surprises.append(f"{what}: {'a' if has_text else 'no'} text for the model")
+        return [call for call, outcome in results if in_short(outcome) == "valid"]
 
     def call(self, calls: Iterable[Call]) -> None:
         """Make *calls* and validate their structured results too."""
@@ -127,12 +127,12 @@ class _Steps:
         self._report.heading("Make the valid calls and validate their results")
         self._report.exchange(rows)
 
-    def _expect(self, expected: str, judgement: ValidateOutcome, what: str) -> None:
+    def _expect(self, expected: str, outcome: ValidateOutcome, what: str) -> None:
         """Count an outcome, and record it unless it is the *expected* one."""
-        self.judged += 1
-        found = in_short(judgement)
-        if found != expected:
-            self.surprises.append(f"{what}: {found} instead of {expected}")
+        self.validated += 1
+        actual = in_short(outcome)
+        if actual != expected:
+            self.surprises.append(f"{what}: {actual} instead of {expected}")
 
 
 def _text(result: Mapping[str, Any]) -> str:

@@ -31,7 +31,9 @@ class Report:
 
     def service(self, info: ServerInfo, address: str) -> None:
         """Print the version, the address and the engines of the service."""
-        engines = ", ".join(f"{one.library} {one.version} ({one.name})" for one in info.engines)
+        engines = ", ".join(
+            f"{engine.library} {engine.version} ({engine.name})" for engine in info.engines
+        )
         self._print(Text(f"Sidecheck {info.version} at {address}", "bold"), indent=0)
         self._print(Text(f"engines: {engines}"), indent=0)
 
@@ -55,45 +57,45 @@ class Report:
             )
         self._print(table)
 
-    def judgements(self, judged: Iterable[tuple[Call, ValidateOutcome]]) -> None:
+    def outcomes(self, results: Iterable[tuple[Call, ValidateOutcome]]) -> None:
         """Print the outcome of each call."""
         table = _table("", "tool", "arguments", "outcome")
-        for number, (call, judgement) in enumerate(judged, start=1):
-            table.add_row(str(number), call.label, call.text, _word(judgement))
+        for number, (call, outcome) in enumerate(results, start=1):
+            table.add_row(str(number), call.label, call.text, _word(outcome))
         self._print(table)
         note = "* against a narrower definition, sent along in place of the registered one"
         self._print(Text(note, "dim"))
 
-    def reasons(self, judged: Iterable[tuple[Call, ValidateOutcome]]) -> None:
+    def reasons(self, results: Iterable[tuple[Call, ValidateOutcome]]) -> None:
         """Print the violations of each call that is not valid, and the text for its model."""
-        for number, (call, judgement) in enumerate(judged, start=1):
-            if in_short(judgement) == "valid":
+        for number, (call, outcome) in enumerate(results, start=1):
+            if in_short(outcome) == "valid":
                 continue
             self._print(Text(f"{number}  {call.label}", "bold"))
-            if isinstance(judgement, SidecheckError):
-                self._print(_columns([(judgement.reason, judgement.message)]), indent=5)
+            if isinstance(outcome, SidecheckError):
+                self._print(_columns([(outcome.reason, outcome.message)]), indent=5)
                 continue
-            self._print(_columns(map(_cells, judgement.violations)), indent=5)
-            lines = judgement.tool_error_text.splitlines()
+            self._print(_columns(map(_cells, outcome.violations)), indent=5)
+            lines = outcome.tool_error_text.splitlines()
             self._print(_columns([("|", line) for line in lines], padding=1), indent=5)
 
     def exchange(self, rows: Iterable[tuple[str, str, str, ValidateOutcome | None]]) -> None:
         """Print what a tool received and returned: tool, part, content, verdict."""
         table = _table("tool", "part", "content", "verdict")
-        for tool, part, content, judgement in rows:
-            table.add_row(tool, part, content, _word(judgement) if judgement else "")
-            if judgement and not isinstance(judgement, SidecheckError):
-                for one in judgement.violations:
-                    table.add_row("", "", "  ".join(_cells(one)))
+        for tool, part, content, outcome in rows:
+            table.add_row(tool, part, content, _word(outcome) if outcome else "")
+            if outcome and not isinstance(outcome, SidecheckError):
+                for violation in outcome.violations:
+                    table.add_row("", "", "  ".join(_cells(violation)))
         self._print(table)
 
-    def end(self, surprises: Sequence[str], judged: int, called: int, seconds: float) -> None:
+    def end(self, surprises: Sequence[str], validated: int, called: int, seconds: float) -> None:
         """Print whether every outcome was the expected one, and those that were not."""
         self._print(Text(""))
         for surprise in surprises:
             self._print(Text(f"NOT AS EXPECTED: {surprise}", "red"), indent=0)
         if not surprises:
-            summary = f"All {judged} outcomes were as expected; {called} tools were called."
+            summary = f"All {validated} outcomes were as expected; {called} tools were called."
             self._print(Text(f"{summary} ({seconds:.1f} s)", "bold"), indent=0)
 
     def _print(self, what: RenderableType, indent: int = 2) -> None:
@@ -128,6 +130,6 @@ def _cells(violation: Violation) -> tuple[str, str, str]:
     return (violation.instance_location or "(root)", violation.code, violation.message)
 
 
-def _word(judgement: ValidateOutcome) -> Text:
-    word = in_short(judgement).partition(" ")[0]
+def _word(outcome: ValidateOutcome) -> Text:
+    word = in_short(outcome).partition(" ")[0]
     return Text(word, style=_COLOURS[word])
