@@ -135,11 +135,11 @@ def _table(caption: str, found: Sequence[Measured]) -> Table:
     others = [name for name in names if name != AGENTS]
     rows = [
         [
-            f"{one.subject.origin}: {one.subject.title}",
-            *(format_summary(one.rounds.of(name), 1e6) for name in names),
-            *(format_summary(one.ratio(name)) for name in others),
+            f"{measured.subject.origin}: {measured.subject.title}",
+            *(format_summary(measured.rounds.of(name), 1e6) for name in names),
+            *(format_summary(measured.ratio(name)) for name in others),
         ]
-        for one in found
+        for measured in found
     ]
     if others:
         over = [_over_tools(found, name) for name in others]
@@ -156,7 +156,7 @@ def _table(caption: str, found: Sequence[Measured]) -> Table:
 
 
 def _over_tools(found: Iterable[Measured], name: str) -> Summary:
-    return summarize(one.ratio(name).median for one in found)
+    return summarize(measured.ratio(name).median for measured in found)
 
 
 def _rates_table(found: Mapping[tuple[str, str], Sequence[Measured]]) -> Table:

@@ -44,7 +44,7 @@ def main() -> int:
     print(f"{platform.python_implementation()} {platform.python_version()}, {os.cpu_count()} cores")
     print(f"fastjsonschema {version('fastjsonschema')}")
     print(f"{len(schemas):,} distinct schemas, {sum(map(len, schemas)):,} bytes")
-    quartiles = ", ".join(f"{each:.2f}" for each in statistics.quantiles(milliseconds, n=4))
+    quartiles = ", ".join(f"{quantile:.2f}" for quantile in statistics.quantiles(milliseconds, n=4))
     print(f"milliseconds to compile: quartiles {quartiles}, longest {max(milliseconds):.1f}\n")
     for what, count in outcomes.most_common():
         print(f"{count:>7,}  {what}")

@@ -119,11 +119,11 @@ def _table(found: Sequence[Measured]) -> Table:
     names = list(found[0].rounds.figures)
     rows = [
         [
-            one.name,
-            *(format_summary(one.rounds.of(name), 1e6) for name in names),
-            *(format_summary(one.ratio(peer, SIDECHECK)) for peer in _PEERS),
+            measured.name,
+            *(format_summary(measured.rounds.of(name), 1e6) for name in names),
+            *(format_summary(measured.ratio(peer, SIDECHECK)) for peer in _PEERS),
         ]
-        for one in found
+        for measured in found
     ]
     over = [_over_functions(found, peer, SIDECHECK) for peer in _PEERS]
     rest = [""] * len(names)
@@ -138,13 +138,13 @@ def _table(found: Sequence[Measured]) -> Table:
 
 
 def _over_functions(found: Iterable[Measured], peer: str, to: str) -> Summary:
-    return summarize(one.ratio(peer, to).median for one in found)
+    return summarize(measured.ratio(peer, to).median for measured in found)
 
 
 def _rates_table(found: Sequence[Measured]) -> Table:
     rows = []
     for name in found[0].rounds.figures:
-        seconds = [one.rounds.of(name).median for one in found]
+        seconds = [measured.rounds.of(name).median for measured in found]
         rows.append([name, digits(len(seconds) / sum(seconds)), digits(1000 * max(seconds))])
     head = ["contender", "all in turn, in a second", "the slowest, ms"]
     return Table("Tools in a second", head, rows)

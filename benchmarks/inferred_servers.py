@@ -63,7 +63,7 @@ def _cells(one: Outcome) -> list[str]:
         str(one.inferred),
         str(one.clean),
         _counted(one.warnings),
-        _counted(one.refused),
+        _counted(one.rejected),
     ]
 
 
@@ -73,8 +73,8 @@ def _counted(found: Counter[str]) -> str:
 
 def _sum(outcomes: Iterable[Outcome]) -> Outcome:
     whole = Outcome()
-    for one in outcomes:
-        whole.add(one)
+    for outcome in outcomes:
+        whole.add(outcome)
     return whole
 
 
@@ -95,7 +95,7 @@ def _differences_table(
 def _claims(within: Mapping[str, Outcome], wide: Mapping[str, Outcome]) -> Iterable[Claim]:
     for where, found in (("texts within the limit", within), ("all texts", wide)):
         whole = _sum(found.values())
-        tools = whole.tools - whole.refused["LIMIT_EXCEEDED"]
+        tools = whole.tools - whole.rejected["LIMIT_EXCEEDED"]
         share = 100 * whole.inferred / tools
         yield Claim(
             f"tools of published servers are inferred from their text: {where}",

@@ -64,10 +64,10 @@ class Measured:
 def measure(effort: Effort) -> Section:
     """Answer the question of this script."""
     alone, together = _names(effort)
-    lists = [_listing(effort, one) for one in listings(effort.choose(None, 1))]
+    lists = [_listing(effort, listing) for listing in listings(effort.choose(None, 1))]
     lengths = effort.choose((2, 20, 200), (2, 20))
-    sampled = [_history(effort, *one) for one in histories(lengths)]
-    valid = [_message(effort, one) for one in messages("valid")]
+    sampled = [_history(effort, *history) for history in histories(lengths)]
+    valid = [_message(effort, message) for message in messages("valid")]
     invalid = messages("invalid")
     said = [_message(effort, one) for one in invalid]
     if effort.folder is not None:
@@ -119,7 +119,7 @@ def _compare(
     turns = {name: make_turn(action, given, seconds) for name, (action, given) in actions.items()}
     found = take_turns(turns, rounds)
     return Measured(
-        title, size, Rounds({name: [one / of for one in times] for name, times in found.items()})
+        title, size, Rounds({name: [time / of for time in times] for name, times in found.items()})
     )
 
 
@@ -192,27 +192,27 @@ def _table(
     per_second: bool = False,
 ) -> Table:
     unit = f"µs/{of}" if of else "µs"
-    shapes = any(SHAPE in one.rounds.figures for one in found)
+    shapes = any(SHAPE in measured.rounds.figures for measured in found)
     head = [subject, "size", f"{SIDECHECK}, {unit}", f"{SDK}, {unit}", f"{SDK}, x"]
     head += [f"{SHAPE}, x"] * shapes
     head += [f"{SIDECHECK}, in a second", f"{SDK}, in a second"] * per_second
     rows = []
-    for one in found:
-        ours, theirs = one.rounds.of(SIDECHECK), one.rounds.of(SDK)
+    for measured in found:
+        ours, theirs = measured.rounds.of(SIDECHECK), measured.rounds.of(SDK)
         row = [
-            one.title,
-            one.size,
+            measured.title,
+            measured.size,
             format_summary(ours, 1e6),
             format_summary(theirs, 1e6),
-            format_summary(one.ratio),
+            format_summary(measured.ratio),
         ]
         if shapes:
-            known = SHAPE in one.rounds.figures
-            row.append(format_summary(one.rounds.ratio(SHAPE, SIDECHECK)) if known else "")
+            known = SHAPE in measured.rounds.figures
+            row.append(format_summary(measured.rounds.ratio(SHAPE, SIDECHECK)) if known else "")
         if per_second:
             row += [digits(1 / ours.median), digits(1 / theirs.median)]
         rows.append(row)
-    over = summarize(one.ratio.median for one in found)
+    over = summarize(measured.ratio.median for measured in found)
     rest = [""] * (len(head) - 5)
     rows.append(["**median**", "", "", "", format_summary(over), *rest])
     rows.append(["least", "", "", "", f"{over.least:.2f}", *rest])
@@ -221,7 +221,7 @@ def _table(
 
 def _finds_table(invalid: Iterable[Given], found: Iterable[Measured]) -> Table:
     rows = []
-    for given, one in zip(invalid, found, strict=True):
+    for given, measured in zip(invalid, found, strict=True):
         asked = peers.asked_of(given)
         verdict = peers.of_us(at_once=True)(asked)
         codes = ", ".join(violation.code for violation in verdict.violations)
@@ -230,8 +230,8 @@ def _finds_table(invalid: Iterable[Given], found: Iterable[Measured]) -> Table:
                 given.title,
                 f"{len(verdict.violations)} ({codes})",
                 peers.sdk_finds(given),
-                format_summary(one.rounds.of(SIDECHECK), 1e6),
-                format_summary(one.rounds.of(SDK), 1e6),
+                format_summary(measured.rounds.of(SIDECHECK), 1e6),
+                format_summary(measured.rounds.of(SDK), 1e6),
             ]
         )
     head = ["message", "violations", "errors of the SDK", f"{SIDECHECK}, µs", f"{SDK}, µs"]
@@ -251,7 +251,7 @@ def _five_times(valid: Sequence[Measured]) -> Claim:
 def _never_slower(groups: dict[str, Sequence[Measured]]) -> Iterable[Claim]:
     for what, found in groups.items():
         least = min(found, key=lambda one: one.ratio.median)
-        slower = sum(one.ratio.median < 1 for one in found)
+        slower = sum(measured.ratio.median < 1 for measured in found)
         yield Claim(
             f"checking is never slower than the Python SDK: {what}",
             "1 times at least, least of all",

@@ -106,7 +106,7 @@ def names_by_sdk(names: Sequence[str]) -> list[Any]:
 def tells_same_of_names(names: Sequence[str]) -> bool:
     """Return whether both say the same of each name, word for word."""
     theirs = [(one.is_valid, tuple(one.warnings)) for one in names_by_sdk(names)]
-    together = [(one.sdk_valid, one.sdk_warnings) for one in names_by_us(names).names]
+    together = [(name.sdk_valid, name.sdk_warnings) for name in names_by_us(names).names]
     return theirs == names_by_us_alone(names) == together
 
 

@@ -49,7 +49,7 @@ def serving_table(effort: Effort) -> Table:
     with tempfile.TemporaryDirectory() as folder, sidecheck(Path(folder)) as server:
         with grpc.insecure_channel(server.address("unix")) as channel:
             calls = list(_calls(channel, effort.choose(256, 16)))
-        turns = {one.title: _loading(server, one, seconds, callers=callers) for one in calls}
+        turns = {call.title: _loading(server, call, seconds, callers=callers) for call in calls}
         found = take_turns(turns, rounds)
     rates = Rounds({title: [rate for rate, _ in each] for title, each in found.items()})
     times = Rounds({title: [time for _, time in each] for title, each in found.items()})
@@ -97,7 +97,7 @@ def _loading(
 def _calls(channel: grpc.Channel, count: int) -> Iterator[Call]:
     """Yield every kind of call, each of which the server has answered with yes."""
     context = protocol.ProtocolContext(protocol_version=_VERSION)
-    valid = [one for one in messages("valid") if one.version == _VERSION]
+    valid = [message for message in messages("valid") if message.version == _VERSION]
     asked = next(one for one in valid if one.title == "tools/call")
     request = protocol.CheckMessageRequest(
         context=context, message=_message(asked.json, asked.sender)
@@ -129,7 +129,7 @@ def _calls(channel: grpc.Channel, count: int) -> Iterator[Call]:
 
 def _session(count: int) -> Iterator[Any]:
     """Yield a session of about so many messages: a handshake, and calls with their results."""
-    known = {one.title: one for one in messages("valid")}
+    known = {message.title: message for message in messages("valid")}
     opening = [known["initialize"], known["initialize, result"]]
     done = {"jsonrpc": "2.0", "method": "notifications/initialized"}
     sent = [*((one.json, one.sender) for one in opening), (text(done), "client")]
@@ -149,8 +149,8 @@ def _message(json: bytes, sender: str, answers: str = "") -> Any:
 def _work(method: str, requests: list[Any], answers: list[Any]) -> Work:
     return Work(
         f"{_SERVICE}{method}",
-        tuple(one.SerializeToString() for one in requests),
-        sum(one.ByteSize() for one in answers),
+        tuple(request.SerializeToString() for request in requests),
+        sum(answer.ByteSize() for answer in answers),
         len(answers),
     )
 

@@ -39,13 +39,13 @@ def messages(kind: str) -> list[Given]:
     """Return the messages that are "valid", or those that are "invalid"."""
     return [
         Given(
-            one["title"],
-            one["sender"],
-            one.get("version", _VERSION),
-            one.get("answers", ""),
-            text(one["message"]),
+            message["title"],
+            message["sender"],
+            message.get("version", _VERSION),
+            message.get("answers", ""),
+            text(message["message"]),
         )
-        for one in json.loads(_MESSAGES.read_bytes())[kind]
+        for message in json.loads(_MESSAGES.read_bytes())[kind]
     ]
 
 

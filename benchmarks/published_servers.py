@@ -57,7 +57,7 @@ class Outcome:
     clean: int = 0
     warned: int = 0
     #: Why tools were not inferred: how many, by the first code.
-    refused: Counter[str] = field(default_factory=Counter)
+    rejected: Counter[str] = field(default_factory=Counter)
     #: Warnings by code.
     warnings: Counter[str] = field(default_factory=Counter)
     definitions: dict[str, Any] = field(default_factory=dict)
@@ -72,7 +72,7 @@ class Outcome:
         self.tools += other.tools
         self.clean += other.clean
         self.warned += other.warned
-        self.refused += other.refused
+        self.rejected += other.rejected
         self.warnings += other.warnings
         self.definitions |= other.definitions
 
@@ -136,30 +136,32 @@ def _named(wheel: zipfile.ZipFile) -> tuple[str, str]:
 
 def _outcome(text: bytes, limits: Limits) -> Outcome:
     names = list(_decorated(text))
-    found = Outcome(len(names))
+    outcome = Outcome(len(names))
     if not names:
-        return found
+        return outcome
     try:
         inferred = infer_tools(text, InferenceOptions(functions=tuple(names)), limits)
-    except RequestError as refusal:
-        found.refused[refusal.reason.value.upper()] = len(names)
-        return found
-    format_summary: dict[str, list[tuple[Severity, str]]] = {}
-    for one in inferred.diagnostics:
-        format_summary.setdefault(one.function, []).append((one.severity, one.code))
-    made = {one.function: one.json for one in inferred.tools}
+    except RequestError as error:
+        outcome.rejected[error.reason.value.upper()] = len(names)
+        return outcome
+    diagnostics: dict[str, list[tuple[Severity, str]]] = {}
+    for diagnostic in inferred.diagnostics:
+        diagnostics.setdefault(diagnostic.function, []).append(
+            (diagnostic.severity, diagnostic.code)
+        )
+    definitions = {tool.function: tool.json for tool in inferred.tools}
     for name in names:
-        said = format_summary.get(name, [])
-        errors = [code for severity, code in said if severity is Severity.ERROR]
-        if name not in made:
-            found.refused[errors[0] if errors else "?"] += 1
+        reported = diagnostics.get(name, [])
+        errors = [code for severity, code in reported if severity is Severity.ERROR]
+        if name not in definitions:
+            outcome.rejected[errors[0] if errors else "?"] += 1
             continue
-        definition = json.loads(made[name])
-        found.definitions[definition["name"]] = definition
-        found.clean += not said
-        found.warned += bool(said)
-        found.warnings.update({code for _, code in said})
-    return found
+        definition = json.loads(definitions[name])
+        outcome.definitions[definition["name"]] = definition
+        outcome.clean += not reported
+        outcome.warned += bool(reported)
+        outcome.warnings.update({code for _, code in reported})
+    return outcome
 
 
 def _decorated(text: bytes) -> Iterator[str]:
@@ -168,6 +170,6 @@ def _decorated(text: bytes) -> Iterator[str]:
         every = find_functions(parse_source(text))
     except SourceError:
         return
-    for one in select_functions(every, ()):
-        if one.decorator is not None:
-            yield one.name
+    for function in select_functions(every, ()):
+        if function.decorator is not None:
+            yield function.name

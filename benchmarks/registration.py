@@ -49,8 +49,8 @@ def main() -> None:
             with BlockingClient(f"unix:{socket}") as client:
                 for what in ("first", "again"):
                     actions, seconds = _register(client, tools)
-                    format_summary = ", ".join(f"{count} {name}" for name, count in actions.items())
-                    print(f"{what:<6} {seconds:6.2f} s  {format_summary}")
+                    counts = ", ".join(f"{count} {name}" for name, count in actions.items())
+                    print(f"{what:<6} {seconds:6.2f} s  {counts}")
         finally:
             server.terminate()
             server.wait()

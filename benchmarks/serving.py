@@ -160,7 +160,7 @@ def _paced(effort: Effort, folder: str, server: Running, call: Call, answer: byt
             found = take_turns(turns, rounds)
             for name, loads in found.items():
                 cells = (
-                    format_summary(summarize(_percentile(one, at) for one in loads))
+                    format_summary(summarize(_percentile(load, at) for load in loads))
                     for at in _PERCENTS
                 )
                 rows.append([f"{name}, {transport}", *cells])
@@ -187,15 +187,15 @@ def _percentile(load: Load, percent: int) -> float:
 def _table(found: list[Measured]) -> Table:
     rows = [
         [
-            f"{one.call.title}, {one.call.transport}",
-            format_summary(one.rates.of(_SIDECHECK)),
-            format_summary(one.rates.of(_BARE)),
-            format_summary(one.rates.ratio(_SIDECHECK, _BARE)),
-            format_summary(one.processor.of(_SIDECHECK)),
-            format_summary(one.processor.of(_BARE)),
-            format_summary(one.processor.ratio(_SIDECHECK, _BARE)),
+            f"{measured.call.title}, {measured.call.transport}",
+            format_summary(measured.rates.of(_SIDECHECK)),
+            format_summary(measured.rates.of(_BARE)),
+            format_summary(measured.rates.ratio(_SIDECHECK, _BARE)),
+            format_summary(measured.processor.of(_SIDECHECK)),
+            format_summary(measured.processor.of(_BARE)),
+            format_summary(measured.processor.ratio(_SIDECHECK, _BARE)),
         ]
-        for one in found
+        for measured in found
     ]
     head = [
         "calls",
@@ -213,31 +213,31 @@ def _table(found: list[Measured]) -> Table:
 def _floor_table(found: list[Measured]) -> Table:
     rows = [
         [
-            one.call.title,
-            format_summary(one.processor.of(_SIDECHECK)),
-            format_summary(one.processor.of(_FLOOR)),
-            format_summary(one.processor.ratio(_SIDECHECK, _FLOOR)),
+            measured.call.title,
+            format_summary(measured.processor.of(_SIDECHECK)),
+            format_summary(measured.processor.of(_FLOOR)),
+            format_summary(measured.processor.ratio(_SIDECHECK, _FLOOR)),
         ]
-        for one in found
-        if one.call.floor is not None
+        for measured in found
+        if measured.call.floor is not None
     ]
     head = ["calls", "server's processor, µs/payload", "floor, µs/payload", "ratio, x"]
     return Table("Batches against decoding, validation and messages alone", head, rows)
 
 
 def _claims(found: list[Measured]) -> Iterator[Claim]:
-    for one in found:
-        if one.call.title == "one":
-            ratio = one.rates.ratio(_SIDECHECK, _BARE).median
-            times = one.processor.ratio(_SIDECHECK, _BARE).median
+    for measured in found:
+        if measured.call.title == "one":
+            ratio = measured.rates.ratio(_SIDECHECK, _BARE).median
+            times = measured.processor.ratio(_SIDECHECK, _BARE).median
             yield Claim(
-                f"single calls are near a bare gRPC server ({one.call.transport})",
+                f"single calls are near a bare gRPC server ({measured.call.transport})",
                 f"{_LEAST_OF_BARE} of its calls in a second at least",
                 f"{ratio:.2f} (with {times:.2f} times the processor's time)",
                 ratio >= _LEAST_OF_BARE,
             )
-        if one.call.items == 256 and one.call.floor is not None:
-            ratio = one.processor.ratio(_SIDECHECK, _FLOOR).median
+        if measured.call.items == 256 and measured.call.floor is not None:
+            ratio = measured.processor.ratio(_SIDECHECK, _FLOOR).median
             yield Claim(
                 "a batch of 256 is near decoding, validation and messages alone",
                 f"{_MOST_OF_FLOOR} times that at most, for a payload",
@@ -252,10 +252,10 @@ def _plot(folder: Path, found: list[Measured]) -> None:
         "Time of the server's processor for one payload",
         "microseconds: median and quartiles of the rounds",
         {
-            f"{one.call.title}, {one.call.transport}": {
-                name: one.processor.of(name) for name in one.processor.figures
+            f"{measured.call.title}, {measured.call.transport}": {
+                name: measured.processor.of(name) for name in measured.processor.figures
             }
-            for one in found
+            for measured in found
         },
         begin=0.1,
     )

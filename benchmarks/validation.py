@@ -116,13 +116,13 @@ def _compare(
 def _table(caption: str, found: list[Measured], names: Iterable[str], payload: str) -> Table:
     names = tuple(names)
     rows = []
-    for one in found:
-        cells = [one.ratio(name) for name in names]
+    for measured in found:
+        cells = [measured.ratio(name) for name in names]
         rows.append(
             [
-                f"{one.subject.origin}: {one.subject.title}",
-                f"{len(getattr(one.subject, payload)):,}",
-                format_summary(one.rounds.of(SIDECHECK), 1e6),
+                f"{measured.subject.origin}: {measured.subject.title}",
+                f"{len(getattr(measured.subject, payload)):,}",
+                format_summary(measured.rounds.of(SIDECHECK), 1e6),
                 *("wrong" if cell is None else format_summary(cell) for cell in cells),
             ]
         )
@@ -135,7 +135,7 @@ def _table(caption: str, found: list[Measured], names: Iterable[str], payload: s
 
 
 def _over_tools(found: list[Measured], name: str) -> Summary:
-    ratios = (one.ratio(name) for one in found)
+    ratios = (measured.ratio(name) for measured in found)
     return summarize(ratio.median for ratio in ratios if ratio is not None)
 
 
