@@ -38,7 +38,7 @@ def main() -> int:
         start = time.perf_counter()
         outcomes[_outcome(schema)] += 1
         milliseconds.append(1000 * (time.perf_counter() - start))
-    admitted = sum(count for what, count in outcomes.items() if not what.startswith("refused"))
+    admitted = sum(count for what, count in outcomes.items() if not what.startswith("error"))
     share = 100 * outcomes["fast"] / admitted
 
     print(f"{platform.python_implementation()} {platform.python_version()}, {os.cpu_count()} cores")
@@ -64,8 +64,8 @@ def _schemas(path: Path) -> Iterator[bytes]:
 def _outcome(schema: bytes) -> str:
     try:
         artifact = compile_schema(SchemaSource(schema), Limits())
-    except RequestError as refusal:
-        return f"refused: {refusal.reason}"
+    except RequestError as error:
+        return f"error: {error.reason}"
     return (
         "fast" if artifact.fast is not None else f"complete only: {artifact.complete_only_reason}"
     )

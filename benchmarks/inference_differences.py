@@ -14,8 +14,8 @@ from report import Claim, Effort, Section, Table, run
 
 __all__ = ["JUDGED", "found", "measure"]
 
-REFUSED_BY_THEM = "refused by them alone"
-REFUSED_BY_US = "refused by Sidecheck alone"
+REJECTED_BY_PEER = "rejected by the peer alone"
+REJECTED_BY_SIDECHECK = "rejected by Sidecheck alone"
 
 _TEXT = (
     "The functions of `benchmarks/inference_functions.py`, ordinary ones and those on which "
@@ -66,7 +66,7 @@ JUDGED: Mapping[tuple[str, str], tuple[str, str]] = MappingProxyType(
             "Sidecheck",
             "The type object says nothing of a result: a box around anything is no promise.",
         ),
-        (FASTMCP, REFUSED_BY_THEM): (
+        (FASTMCP, REJECTED_BY_PEER): (
             "Sidecheck",
             (
                 "`**values: T` is `additionalProperties: T`; and a default that is no JSON, such "
@@ -119,11 +119,11 @@ JUDGED: Mapping[tuple[str, str], tuple[str, str]] = MappingProxyType(
                 "gets under that name."
             ),
         ),
-        (SDK, REFUSED_BY_THEM): (
+        (SDK, REJECTED_BY_PEER): (
             "Sidecheck",
             "A name such as model_config or _x is one that a function may have for a parameter.",
         ),
-        (SDK, REFUSED_BY_US): (
+        (SDK, REJECTED_BY_SIDECHECK): (
             "Sidecheck",
             (
                 "`*values` and parameters before `/` cannot be given by name: the tool would be "
@@ -163,8 +163,8 @@ def _kinds(theirs: object, ours: object) -> set[str]:
     if isinstance(theirs, dict) and isinstance(ours, dict):
         return differences(theirs, ours)
     if isinstance(theirs, dict):
-        return {REFUSED_BY_US}
-    return {REFUSED_BY_THEM} if isinstance(ours, dict) else set()
+        return {REJECTED_BY_SIDECHECK}
+    return {REJECTED_BY_PEER} if isinstance(ours, dict) else set()
 
 
 def measure(effort: Effort) -> Section:

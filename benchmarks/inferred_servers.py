@@ -53,7 +53,7 @@ def measure(effort: Effort) -> Section:  # noqa: ARG001  (all is read at once, a
 def _table(caption: str, every: Iterable[Server], found: Mapping[str, Outcome]) -> Table:
     rows = [[f"{one.name} {one.version}", *_cells(found[one.name])] for one in every]
     rows.append(["**all**", *_cells(_sum(found.values()))])
-    head = ["server", "tools", "inferred", "without a warning", "warnings", "refused"]
+    head = ["server", "tools", "inferred", "without a warning", "warnings", "rejected"]
     return Table(caption, head, rows)
 
 

@@ -57,7 +57,7 @@ def sidecheck(folder: Path, *flags: str) -> Iterator[Running]:
         yield Running(psutil.Process(process.pid), address, socket)
         wrong = [event for event in _events(log) if event in {"rpc.rejected", "rpc.failed"}]
         if wrong:
-            raise AssertionError(f"the server refused {len(wrong)} calls")
+            raise AssertionError(f"the server rejected {len(wrong)} calls")
 
 
 @contextmanager

@@ -31,11 +31,11 @@ def test_most_tools_are_inferred(published: Any) -> None:
 
 
 def test_what_is_not_inferred_is_refused_for_a_reason(published: Any) -> None:
-    """Nearly all that is refused refers to other files."""
-    refused: Counter[str] = Counter()
+    """Nearly all that is rejected refers to other files."""
+    rejected: Counter[str] = Counter()
     for one in published.servers():
-        refused += one.outcome(published.WIDE).refused
-    assert {"UNRESOLVED_NAME", "UNSUPPORTED_SYNTAX"} >= set(refused)
+        rejected += one.outcome(published.WIDE).rejected
+    assert {"UNRESOLVED_NAME", "UNSUPPORTED_SYNTAX"} >= set(rejected)
 
 
 def test_the_script_tells_of_every_server(
