@@ -153,12 +153,12 @@ async def test_tools_of_report_only_servers_are_not_enforced(
     await registrar.register(Registration("watched", (inline(BARE),)))
     targets: list[Target] = [RegisteredTool("watched", "bare"), RegisteredTool("s", "bare")]
     targets.append(DefinitionDigest(digest_of(BARE)))
-    schemas_ = [
+    resolved_schemas = [
         await resolver.resolve_schema(target, Side.INPUT, assert_formats=False)
         for target in targets
     ]
 
-    assert [False, True, True] == [target.enforced for target in schemas_]
+    assert [False, True, True] == [schema.enforced for schema in resolved_schemas]
 
 
 @pytest.mark.parametrize(
