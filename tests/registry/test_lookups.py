@@ -35,13 +35,13 @@ def registry(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Registr
 def test_every_server_keeps_its_own_text(registry: Registry) -> None:
     """Texts of one digest that two servers registered are both stored verbatim."""
     first, second = define("a", text='{"x":1,"y":2}'), define("a", text='{"y":2,"x":1}')
-    registry.register("first", [first], keep=None)
+    registry.register("mine", [first], keep=None)
 
     assert Registered((Bound(Action.CREATED, None),), (), 2) == registry.register(
-        "second", [second], keep=None
+        "theirs", [second], keep=None
     )
-    assert Binding("first", first, 1) == registry.find("first", "a")
-    assert Binding("second", second, 2) == registry.find("second", "a")
+    assert Binding("mine", first, 1) == registry.find("mine", "a")
+    assert Binding("theirs", second, 2) == registry.find("theirs", "a")
 
 
 def test_a_digest_resolves_to_its_oldest_text(registry: Registry) -> None:

@@ -49,9 +49,9 @@ def batch(*outcomes: Any) -> validation_service_pb2.ValidateBatchResponse:
     return validation_service_pb2.ValidateBatchResponse(
         outcomes=[
             validation_service_pb2.ValidateOutcome(
-                **{"error" if isinstance(entry, Status) else "verdict": entry}
+                **{"error" if isinstance(outcome, Status) else "verdict": outcome}
             )
-            for entry in outcomes
+            for outcome in outcomes
         ]
     )
 

@@ -65,15 +65,15 @@ def test_options_are_applied(stub: Any) -> None:
     )
     request = tools_request(options=options)
     request.tools.add(tool=target(), server="files")
-    [entry] = stub.ConvertTools(request).conversions
+    [conversion] = stub.ConvertTools(request).conversions
 
     assert ("files", "read.file", "files__read_file") == (
-        entry.server,
-        entry.name,
-        entry.converted.name,
+        conversion.server,
+        conversion.name,
+        conversion.converted.name,
     )
-    assert entry.converted.strict
-    assert 5 == len(json.loads(entry.converted.json)["description"])
+    assert conversion.converted.strict
+    assert 5 == len(json.loads(conversion.converted.json)["description"])
 
 
 def test_an_inconvertible_tool_does_not_affect_others(stub: Any) -> None:
@@ -98,8 +98,8 @@ def test_registered_tools_are_converted_and_called_by_name(server: RunningServer
         )
         registry.RegisterTools(register)
         request = v1.ConvertToolsRequest(api=v1.MODEL_API_ANTHROPIC, servers=["files"])
-        [entry] = stub.ConvertTools(request).conversions
-        call = call_request(tool_use(), entry.converted.mapping)
+        [conversion] = stub.ConvertTools(request).conversions
+        call = call_request(tool_use(), conversion.converted.mapping)
         call.ClearField("tool")
         response = stub.ConvertToolCall(call)
 

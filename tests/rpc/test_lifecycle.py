@@ -144,7 +144,7 @@ def test_no_accepted_call_is_lost_on_sigterm(tmp_path: Path) -> None:
     """Every call returns a response or UNAVAILABLE, so that clients retry elsewhere."""
     running = RunningServer(tmp_path)
     begun = threading.Barrier(9)
-    answered = threading.Semaphore(0)
+    responses = threading.Semaphore(0)
 
     def calls(lane: int) -> list[str]:
         results = []
@@ -156,7 +156,7 @@ def test_no_accepted_call_is_lost_on_sigterm(tmp_path: Path) -> None:
                 try:
                     stub.Validate(request(lane * 1000 + number), timeout=300)
                     results.append("OK")
-                    answered.release()
+                    responses.release()
                 except grpc.RpcError as error:
                     results.append(
                         error.code().name if isinstance(error, grpc.Call) else repr(error)
@@ -168,7 +168,7 @@ def test_no_accepted_call_is_lost_on_sigterm(tmp_path: Path) -> None:
         lanes = [pool.submit(calls, lane) for lane in range(8)]
         begun.wait()
         for _ in range(40):
-            assert answered.acquire(timeout=300)
+            assert responses.acquire(timeout=300)
         code = running.terminate()
         results = [lane.result() for lane in lanes]
     running.close()

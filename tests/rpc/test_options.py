@@ -113,7 +113,10 @@ def test_a_repair_is_returned_with_the_original_verdict(stub: Any) -> None:
         ("/limit", "DEFAULT_APPLIED"),
         ("/mode", "DEFAULT_SKIPPED"),
     ] == sorted(
-        changes, key=lambda entry: ["/n", "/tags", "/zzz", "/limit", "/mode"].index(entry[0])
+        changes,
+        key=lambda location_and_code: ["/n", "/tags", "/zzz", "/limit", "/mode"].index(
+            location_and_code[0]
+        ),
     )
     assert all(change.message for change in verdict.repair.changes)
 

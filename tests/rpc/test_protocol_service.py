@@ -278,8 +278,10 @@ def test_the_text_profile_is_stricter(stub: Any) -> None:
 
     def valid(profile: v1.ResultProfile) -> bool:
         tool_result = v1.ToolResult(json=result, profile=profile)
-        result_ = stub.CheckToolResult(v1.CheckToolResultRequest(tool_result=tool_result)).result
-        return bool(result_.verdict.valid)
+        check_result = stub.CheckToolResult(
+            v1.CheckToolResultRequest(tool_result=tool_result)
+        ).result
+        return bool(check_result.verdict.valid)
 
     assert (True, True, False) == (
         valid(v1.RESULT_PROFILE_UNSPECIFIED),

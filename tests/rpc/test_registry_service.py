@@ -21,7 +21,7 @@ def stub(shared_server: RunningServer) -> Iterator[Any]:
     with grpc.insecure_channel(shared_server.address) as channel:
         stub: Any = RegistryServiceStub(channel)
         yield stub
-        for server in ("s", "first", "second"):
+        for server in ("s", "one", "two"):
             stub.DeleteTools(registry_pb.DeleteToolsRequest(server=server, all=True))
 
 
@@ -43,7 +43,8 @@ def actions(response: Any) -> list[str]:
 
 def names(stub: Any, server: str = "s") -> list[str]:
     return [
-        tool_.name for tool_ in stub.ListTools(registry_pb.ListToolsRequest(server=server)).tools
+        listed_tool.name
+        for listed_tool in stub.ListTools(registry_pb.ListToolsRequest(server=server)).tools
     ]
 
 
@@ -108,12 +109,14 @@ def test_replacing_removes_unnamed_tools(stub: Any) -> None:
 
 def test_servers_have_separate_namespaces(stub: Any) -> None:
     """Two servers can have different tools of the same name."""
-    register(stub, tool("a"), server="first")
-    register(stub, tool("a", maxProperties=1), server="second")
+    register(stub, tool("a"), server="one")
+    register(stub, tool("a", maxProperties=1), server="two")
 
     listed = stub.ListTools(registry_pb.ListToolsRequest()).tools
-    assert [("first", "a"), ("second", "a")] == [
-        (tool_.server, tool_.name) for tool_ in listed if tool_.server in ("first", "second")
+    assert [("one", "a"), ("two", "a")] == [
+        (listed_tool.server, listed_tool.name)
+        for listed_tool in listed
+        if listed_tool.server in ("one", "two")
     ]
 
 
@@ -170,7 +173,7 @@ def test_pages_list_every_tool_once(stub: Any) -> None:
     while True:
         request = registry_pb.ListToolsRequest(server="s", page_size=10, page_token=token)
         page = stub.ListTools(request)
-        results += [tool_.name for tool_ in page.tools]
+        results += [listed_tool.name for listed_tool in page.tools]
         token = page.next_page_token
         if not token:
             break
@@ -240,8 +243,8 @@ def test_documents_are_part_of_the_definition(stub: Any) -> None:
             uri="https://example.com/d", json=b'{"type": "%s"}' % type_.encode()
         )
         text = b'{"name": "a", "inputSchema": {"type": "object", "$ref": "https://example.com/d"}}'
-        tool_ = target_pb2.InlineTool(json=text, documents=[document])
-        return stub.RegisterTools(registry_pb.RegisterToolsRequest(server="s", tools=[tool_]))
+        inline_tool = target_pb2.InlineTool(json=text, documents=[document])
+        return stub.RegisterTools(registry_pb.RegisterToolsRequest(server="s", tools=[inline_tool]))
 
     assert ["CREATED"] == actions(with_document("object"))
     assert ["CHANGED"] == actions(with_document("array"))

@@ -96,10 +96,10 @@ async def test_a_response_is_validated_by_its_request(channel: grpc.aio.Channel)
     capable = defaults(server_capabilities=b'{"tools": {}}')
     response = item("b", {"jsonrpc": "2.0", "id": 7, "result": {"tools": 3}}, v1.SENDER_SERVER)
     results = await session_outcomes(channel, capable, item("a", list_tools), response)
-    alone = await session_outcomes(channel, capable, response)
+    without_request = await session_outcomes(channel, capable, response)
 
     assert "TYPE" in results[1][1]
-    assert "TYPE" not in alone[0][1]
+    assert "TYPE" not in without_request[0][1]
 
 
 async def test_an_invalid_request_has_an_error_response(channel: grpc.aio.Channel) -> None:
@@ -152,10 +152,10 @@ async def test_rejected_messages_do_not_affect_later_ones(channel: grpc.aio.Chan
     large = item("large", request(7, "ping", text="x" * (1 << 20)))
     response = item("answer", {"jsonrpc": "2.0", "id": 7, "result": {}}, v1.SENDER_SERVER)
     results = await session_outcomes(channel, *handshake("2025-06-18"), large, response)
-    alone = await session_outcomes(channel, *handshake("2025-06-18"), response)
+    without_request = await session_outcomes(channel, *handshake("2025-06-18"), response)
 
     assert [*READY, ("large", "LIMIT_EXCEEDED"), ("answer", [])] == results
-    assert [*READY, ("answer", ["RESPONSE_WITHOUT_REQUEST"])] == alone
+    assert [*READY, ("answer", ["RESPONSE_WITHOUT_REQUEST"])] == without_request
 
 
 @pytest.mark.parametrize(
@@ -178,8 +178,8 @@ async def test_malformed_bytes_cost_one_response(channel: grpc.aio.Channel) -> N
     """The first message was not the defaults, so later defaults are invalid."""
     call: Any = channel.stream_stream(METHOD)()
     ping = item("a", request(1, "ping"))
-    for data_sent in (b"\xff", defaults().SerializeToString(), ping.SerializeToString()):
-        await call.write(data_sent)
+    for data in (b"\xff", defaults().SerializeToString(), ping.SerializeToString()):
+        await call.write(data)
     await call.done_writing()
     results = []
     while (data := await call.read()) is not grpc.aio.EOF:
@@ -193,9 +193,9 @@ async def test_responses_are_sent_while_the_stream_is_open(channel: grpc.aio.Cha
     """Each message has its response before the next is sent."""
     stub: Any = ProtocolServiceStub(channel)
     call = stub.CheckSession()
-    for request_ in handshake("2025-11-25"):
-        await call.write(request_)
-        assert (request_.item.id, []) == reported(await call.read())
+    for message in handshake("2025-11-25"):
+        await call.write(message)
+        assert (message.item.id, []) == reported(await call.read())
     for number in range(1, 50):
         await call.write(item(str(number), request(number, "ping")))
         assert (str(number), []) == reported(await call.read())

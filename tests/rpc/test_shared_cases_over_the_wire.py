@@ -25,11 +25,11 @@ def test_a_shared_case(case: dict[str, Any], stub: ValidationServiceStub) -> Non
     try:
         response = stub.Validate(_request(case), timeout=120)
     except grpc.RpcError as error:
-        results: dict[str, Any] = {"refusal": error_info_of(error).reason}
+        actual: dict[str, Any] = {"refusal": error_info_of(error).reason}
     else:
-        results = _verdict(response.verdict)
+        actual = _verdict(response.verdict)
 
-    assert case["want"] == matches(case["want"], results)
+    assert case["want"] == matches(case["want"], actual)
 
 
 def _request(case: dict[str, Any]) -> validation_service_pb2.ValidateRequest:
@@ -46,8 +46,8 @@ def _target(case: dict[str, Any]) -> target_pb2.Target:
     schema = target_pb2.InlineSchema(
         json=case["schema"].encode(),
         documents=[
-            target_pb2.Document(uri=entry["uri"], json=entry["json"].encode())
-            for entry in case.get("documents", ())
+            target_pb2.Document(uri=document["uri"], json=document["json"].encode())
+            for document in case.get("documents", ())
         ],
         default_dialect=case.get("default_dialect", ""),
     )

@@ -38,13 +38,13 @@ def test_a_shared_conversion(case: dict[str, Any], stub: Any) -> None:
         ),
         tools=[v1.ToolToConvert(tool=target(tool_of(case)))],
     )
-    [entry] = stub.ConvertTools(request, timeout=120).conversions
-    if entry.HasField("error"):
-        results: dict[str, Any] = {"refusal": info_of(entry.error).reason}
+    [conversion] = stub.ConvertTools(request, timeout=120).conversions
+    if conversion.HasField("error"):
+        actual: dict[str, Any] = {"refusal": info_of(conversion.error).reason}
     else:
-        results = _converted(entry.converted)
+        actual = _converted(conversion.converted)
 
-    assert case["want"] == {key: value for key, value in results.items() if key in case["want"]}
+    assert case["want"] == {key: value for key, value in actual.items() if key in case["want"]}
 
 
 @pytest.mark.parametrize("case", RESTORATIONS)
@@ -54,11 +54,11 @@ def test_a_shared_model_call(case: dict[str, Any], stub: Any) -> None:
         call=call_of(case), mappings=[plan_of(case)], tool=target(tool_of(case))
     )
     try:
-        results = _converted_call(stub.ConvertToolCall(request, timeout=120))
+        actual = _converted_call(stub.ConvertToolCall(request, timeout=120))
     except grpc.RpcError as error:
-        results = {"refusal": error_info_of(error).reason}
+        actual = {"refusal": error_info_of(error).reason}
 
-    assert case["want"] == {key: value for key, value in results.items() if key in case["want"]}
+    assert case["want"] == {key: value for key, value in actual.items() if key in case["want"]}
 
 
 def _constant(name: str) -> str:
@@ -91,7 +91,9 @@ def _converted_call(response: v1.ConvertToolCallResponse) -> dict[str, Any]:
         "call_params": json.loads(response.call_params) if response.call_params else None,
         "call_id": response.call_id,
         "valid": verdict.valid,
-        "violations": [[element.instance_location, element.code] for element in verdict.violations],
+        "violations": [
+            [violation.instance_location, violation.code] for violation in verdict.violations
+        ],
         "tool_error_text": verdict.tool_error_text,
-        "changes": [[element.instance_location, element.code] for element in response.changes],
+        "changes": [[change.instance_location, change.code] for change in response.changes],
     }

@@ -42,8 +42,8 @@ class Served:
         self._stub: Any = InfoServiceStub(channel)
 
     async def call(self) -> str:
-        answer = await self._stub.GetServerInfo(GetServerInfoRequest())
-        return str(answer.version)
+        response = await self._stub.GetServerInfo(GetServerInfoRequest())
+        return str(response.version)
 
 
 @pytest.fixture

@@ -113,8 +113,8 @@ async def test_malformed_bytes_cost_one_response(channel: grpc.aio.Channel) -> N
     """The stream continues."""
     call: Any = channel.stream_stream(METHOD)()
     results = []
-    for data_sent in (b"\xff", DEFAULTS.SerializeToString(), item("a", 1).SerializeToString()):
-        await call.write(data_sent)
+    for data in (b"\xff", DEFAULTS.SerializeToString(), item("a", 1).SerializeToString()):
+        await call.write(data)
     await call.done_writing()
     while (data := await call.read()) is not grpc.aio.EOF:
         results.append(reported(ValidateStreamResponse.FromString(data)))

@@ -36,9 +36,11 @@ ANTHROPIC = PROVIDERS[ModelApi.ANTHROPIC]
 
 
 def registered(name: str) -> Definition:
-    entry = tool(name, description="registered")
-    digest = digest_of(entry["inputSchema"])
-    return Definition(digest_of(entry), name, json.dumps(entry).encode(), (), digest, None)
+    definition = tool(name, description="registered")
+    digest = digest_of(definition["inputSchema"])
+    return Definition(
+        digest_of(definition), name, json.dumps(definition).encode(), (), digest, None
+    )
 
 
 @pytest.fixture
@@ -98,8 +100,8 @@ async def test_a_converted_tool_has_json_and_a_mapping(
     converter: Converter,
 ) -> None:
     """A changed name is listed among the losses."""
-    entry = ToolToConvert(inline(tool("get weather", title="?")), "s")
-    outcome = await converter.convert(conversion_request(tools=(entry,)))
+    tool_to_convert = ToolToConvert(inline(tool("get weather", title="?")), "s")
+    outcome = await converter.convert(conversion_request(tools=(tool_to_convert,)))
     [converted_tool] = converted(outcome)
 
     assert (

@@ -78,33 +78,38 @@ def tool(name: str = "a", size: int = 0, **more: Any) -> dict[str, Any]:
 
 
 def request_for(*tools: Any, **options: Any) -> Registration:
-    texts = [entry if isinstance(entry, bytes) else json.dumps(entry).encode() for entry in tools]
+    texts = [
+        definition if isinstance(definition, bytes) else json.dumps(definition).encode()
+        for definition in tools
+    ]
     return Registration("s", tuple(map(InlineTool, texts)), **options)
 
 
-def definition_of(entry: Any, *documents: Document) -> Definition:
-    """Return the definition that registering *entry* results in."""
-    output = entry.get("outputSchema")
+def definition_of(tool_json: Any, *documents: Document) -> Definition:
+    """Return the definition that registering *tool_json* results in."""
+    output = tool_json.get("outputSchema")
     return Definition(
-        digest=digest_of(entry, documents),
-        name=entry["name"],
-        json=json.dumps(entry).encode(),
+        digest=digest_of(tool_json, documents),
+        name=tool_json["name"],
+        json=json.dumps(tool_json).encode(),
         documents=documents,
-        input_schema_digest=digest_of(entry["inputSchema"], documents),
+        input_schema_digest=digest_of(tool_json["inputSchema"], documents),
         output_schema_digest=None if output is None else digest_of(output, documents),
     )
 
 
 def expected_outcome(
-    entry: Any,
+    tool_json: Any,
     action: Action | None,
-    *problems: Violation,
+    *violations: Violation,
     before: str = "",
     rejected: bool = False,
 ) -> Outcome:
-    definition = definition_of(entry)
-    registered = None if rejected else definition
-    return Outcome(entry["name"], action, problems, registered, definition.digest, before)
+    expected_definition = definition_of(tool_json)
+    registered = None if rejected else expected_definition
+    return Outcome(
+        tool_json["name"], action, violations, registered, expected_definition.digest, before
+    )
 
 
 def names(registry: Registry) -> list[str]:
@@ -129,19 +134,19 @@ async def test_outcomes_have_the_action_and_digests(registry: Registry) -> None:
 
 async def test_documents_belong_to_the_definition(registry: Registry) -> None:
     """Documents are part of the definition and its digests."""
-    entry = tool(outputSchema={"type": "object", "$ref": "urn:d"})
+    definition = tool(outputSchema={"type": "object", "$ref": "urn:d"})
     document = Document("urn:d", b"{}")
-    text = InlineTool(json.dumps(entry).encode(), (document,))
+    text = InlineTool(json.dumps(definition).encode(), (document,))
     results = await make_registrar(registry).register(Registration("s", (text,)))
 
-    assert definition_of(entry, document) == results.outcomes[0].definition
-    assert Binding("s", definition_of(entry, document), 1) == registry.bound_to(
+    assert definition_of(definition, document) == results.outcomes[0].definition
+    assert Binding("s", definition_of(definition, document), 1) == registry.bound_to(
         results.outcomes[0].digest
     )
 
 
 @pytest.mark.parametrize(
-    ("change_policy", "action", "problems", "bound_size"),
+    ("change_policy", "action", "violations", "bound_size"),
     [
         pytest.param(ChangePolicy.ACCEPT, Action.CHANGED, [], 2, id="accept"),
         pytest.param(
@@ -154,7 +159,7 @@ async def test_a_change_is_accepted_reported_or_rejected(
     registry: Registry,
     change_policy: ChangePolicy,
     action: Any,
-    problems: list[Violation],
+    violations: list[Violation],
     bound_size: int,
 ) -> None:
     """validate_only returns the same outcomes and changes nothing."""
@@ -171,7 +176,7 @@ async def test_a_change_is_accepted_reported_or_rejected(
     expected = expected_outcome(
         second,
         action,
-        *problems,
+        *violations,
         before=digest_of(first),
         rejected=change_policy is ChangePolicy.REJECT,
     )
@@ -349,8 +354,8 @@ async def test_replacing_removes_nothing_if_a_name_is_unreadable(registry: Regis
 
 async def test_warnings_do_not_block_registration(registry: Registry) -> None:
     """Recommendations of model providers are not reported at registration."""
-    entry = tool("a.b", inputSchema={"type": "object", "default": 1})
-    results = await make_registrar(registry).register(request_for(entry))
+    definition = tool("a.b", inputSchema={"type": "object", "default": 1})
+    results = await make_registrar(registry).register(request_for(definition))
 
     assert (Action.CREATED, [("DEFAULT_REFUSED", "/inputSchema/default")]) == (
         results.outcomes[0].action,

@@ -49,7 +49,9 @@ def _result(converted: ConvertedCall) -> dict[str, Any]:
         "call_params": json.loads(converted.params) if converted.params else None,
         "call_id": converted.call_id,
         "valid": verdict.valid,
-        "violations": [[element.instance_location, element.code] for element in verdict.violations],
+        "violations": [
+            [violation.instance_location, violation.code] for violation in verdict.violations
+        ],
         "tool_error_text": tool_error_text(part or verdict, tool=converted.verdict.tool),
-        "changes": [[element.pointer, element.rule.value] for element in converted.changes],
+        "changes": [[change.pointer, change.rule.value] for change in converted.changes],
     }
