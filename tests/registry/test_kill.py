@@ -69,7 +69,7 @@ def bindings_of(registry: Registry) -> Bindings:
 
 
 def run_and_kill(path: Path, *, lines: int, seconds: float, last: int = sys.maxsize) -> list[int]:
-    """Kill a registering process *seconds* after *lines* lines; return the printed revisions."""
+    """Kill a registering process *seconds* after *lines* revisions; return all it printed."""
     with subprocess.Popen(
         [sys.executable, __file__, str(path), str(last)],
         env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},

@@ -95,7 +95,7 @@ async def test_active_calls_finish(served: Served) -> None:
 
 
 async def test_closing_waits_until_no_calls_arrive(served: Served) -> None:
-    """It waits for about a second at most."""
+    """Closing takes about a second at most."""
     times = []
     for callers in (0, 1):
         finished = asyncio.Event()

@@ -60,7 +60,7 @@ async def stream_outcomes(channel: grpc.aio.Channel, *requests: ValidateStreamRe
 
 
 async def test_responses_are_in_order_with_their_ids(channel: grpc.aio.Channel) -> None:
-    """Defaults have no response; an item can override each of them."""
+    """Target or options of an item replace the default entirely; defaults have no response."""
     verdict_only = options_pb2.ValidationOptions(detail=options_pb2.DETAIL_VERDICT_ONLY)
 
     assert [("a", []), ("b", ["TYPE"]), ("b", []), ("", []), ("c", [])] == await stream_outcomes(
