@@ -1,4 +1,4 @@
-"""Format of the log, tested in processes of their own, since logging is global."""
+"""Format of the log, tested in subprocesses because logging is global."""
 
 import ast
 import json
@@ -15,7 +15,7 @@ from sidecheck_server.log_events import EVENTS
 SECRET = "hunter2"
 
 
-def written(code: str, *, level: str = "info", form: str = "auto") -> str:
+def log_of(code: str, *, level: str = "info", form: str = "auto") -> str:
     """Return the standard error of a process that runs *code*."""
     program = f"""
 import asyncio, logging, sys
@@ -34,7 +34,7 @@ log = structlog.get_logger()
 
 
 def events(text: str) -> list[dict[str, Any]]:
-    """Return the events, each a line of JSON, without their times."""
+    """Return the events, one per line of JSON, without timestamps."""
     parsed = [json.loads(line) for line in text.splitlines()]
     for event in parsed:
         assert event.pop("timestamp").endswith("Z")
@@ -42,8 +42,8 @@ def events(text: str) -> list[dict[str, Any]]:
 
 
 def test_events_are_lines_of_json_without_a_terminal() -> None:
-    """Events of the configured level or above; line breaks in values are escaped."""
-    text = written('log.debug("a"); log.info("b\\nc", x="é\\n{}"); log.error("d", n=1)')
+    """Events below the configured level are dropped; line breaks in values are escaped."""
+    text = log_of('log.debug("a"); log.info("b\\nc", x="é\\n{}"); log.error("d", n=1)')
 
     assert [
         {"event": "b\nc", "level": "info", "x": "é\n{}"},
@@ -52,8 +52,8 @@ def test_events_are_lines_of_json_without_a_terminal() -> None:
 
 
 def test_console_format() -> None:
-    """Line breaks in values are escaped here too."""
-    text = written('log.info("ready", addresses=["a\\nb"])', form="console")
+    """Line breaks in values are escaped in the console format too."""
+    text = log_of('log.info("ready", addresses=["a\\nb"])', form="console")
 
     assert 1 == len(text.splitlines())
     assert "ready" in text
@@ -62,7 +62,7 @@ def test_console_format() -> None:
 
 LIBRARIES = f"""
 log = logging.getLogger("some.library")
-log.info("not wanted")
+log.info("below the level")
 log.warning("said\\n{SECRET}")
 log.error("said %s", "{SECRET}")
 try:
@@ -82,8 +82,8 @@ asyncio.run(main())
 
 @pytest.mark.parametrize("form", ["json", "console"])
 def test_messages_of_libraries_become_events_without_values(form: str) -> None:
-    """asyncio would print exceptions with their text and a traceback, which is not JSON."""
-    text = written(LIBRARIES, form=form)
+    """asyncio would print the text of exceptions and a traceback, which is not JSON."""
+    text = log_of(LIBRARIES, form=form)
 
     assert SECRET not in text
     assert "Traceback" not in text
@@ -125,8 +125,8 @@ def logged_events() -> Iterator[tuple[str, str | None, set[str]]]:
                 yield str(arguments[0].value), None if level == "log" else level, fields
 
 
-def test_the_table_has_every_event_of_the_tree() -> None:
-    """And the tree every event of the table."""
+def test_the_table_lists_exactly_the_logged_events() -> None:
+    """The table and the source have the same events."""
     assert {name for name, _, _ in logged_events()} == set(EVENTS)
 
 
@@ -141,8 +141,8 @@ def test_the_table_has_level_and_fields_of_an_event(
     assert fields <= event.fields.keys() | event.optional_fields.keys()
 
 
-def test_every_event_and_field_is_documented() -> None:
-    """In sentences and phrases of their own."""
+def test_every_event_is_documented() -> None:
+    """Each meaning is a sentence; required and optional fields are disjoint."""
     for event in EVENTS.values():
         assert event.meaning.endswith(".")
         assert set(event.levels) <= _LEVELS

@@ -1,4 +1,4 @@
-"""Whether retired identifiers are found wherever they are spelled, and nothing else is."""
+"""Check for retired identifiers in every spelling."""
 
 import importlib.util
 from pathlib import Path
@@ -41,7 +41,7 @@ def script() -> ModuleType:
     ],
 )
 def test_find_every_spelling(script: ModuleType, identifier: str, replacement: str) -> None:
-    """Each with the replacement in the same spelling."""
+    """The replacement has the spelling of the identifier."""
     text = f"first line\nx.{identifier}=1\n"
     [message] = script.find_retired("a.py", text, script.read_names(NAMES))
     old = identifier.removeprefix("X__").strip("_")
@@ -51,7 +51,7 @@ def test_find_every_spelling(script: ModuleType, identifier: str, replacement: s
 
 @pytest.mark.parametrize("text", ["old_names", "my_old_name", "name", "blobs", "Blob", "old-name"])
 def test_ignore_other_identifiers(script: ModuleType, text: str) -> None:
-    """A name that contains a retired one is another name."""
+    """An identifier that merely contains a retired name is ignored."""
     assert [] == list(script.find_retired("a.py", text, script.read_names(NAMES)))
 
 
@@ -60,33 +60,33 @@ def test_ignore_other_identifiers(script: ModuleType, text: str) -> None:
     [("service/a.py", 1), ("service/b/c.py", 1), ("service/kept/a.py", 0), ("tests/a.py", 0)],
 )
 def test_limit_a_name_to_paths(script: ModuleType, path: str, count: int) -> None:
-    """Globs after the bar say where."""
+    """Globs after the bar restrict a name to paths."""
     assert count == len(list(script.find_retired(path, "Former", script.read_names(NAMES))))
 
 
 def test_reject_a_malformed_line(script: ModuleType) -> None:
-    """With its number."""
+    """The error has the line number."""
     with pytest.raises(ValueError, match=r"retired_names.txt:2: expected `old -> new`"):
         script.read_names("a -> b\nc d\n")
 
 
 def test_every_retired_name_is_listed_once(script: ModuleType) -> None:
-    """And none is the replacement of another."""
+    """No retired name is the replacement of another."""
     names = script.read_names((REPOSITORY / ".ci" / "retired_names.txt").read_text())
     listed = [name for entries in names.values() for name, _ in entries]
-    olds = [name.old for name in {*listed}]
+    retired = [name.old for name in {*listed}]
 
-    assert len(olds) == len(set(olds))
-    assert set() == set(olds) & {name.new for name in listed}
+    assert len(retired) == len(set(retired))
+    assert set() == set(retired) & {name.new for name in listed}
 
 
-def test_files_are_reported_and_the_exit_status_says_so(
+def test_retired_names_set_the_exit_status(
     script: ModuleType,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """Files that are not text or not there are passed over."""
+    """Binary and absent files are skipped."""
     (tmp_path / ".ci").mkdir()
     (tmp_path / ".ci" / "retired_names.txt").write_text(NAMES)
     (tmp_path / "a.py").write_text("old_name\nfine\nold_name, old_name\n")

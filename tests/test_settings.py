@@ -1,4 +1,4 @@
-"""Sources of settings, and the errors of invalid ones."""
+"""Sources of settings and errors of invalid settings."""
 
 import dataclasses
 import os
@@ -32,7 +32,7 @@ DEFAULTS = {
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty working directory, and an environment without settings."""
+    """Return an empty working directory; clear settings from the environment."""
     for name in os.environ:
         if name.upper().startswith("SIDECHECK_"):
             monkeypatch.delenv(name)
@@ -41,7 +41,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_defaults_apply_without_settings() -> None:
-    """All of them, and nothing else."""
+    """The model has exactly the default values."""
     assert DEFAULTS == read_settings().model_dump()
 
 
@@ -87,20 +87,20 @@ def test_flags_override_the_environment_the_file_and_the_defaults(
     flag: Any,
     values: tuple[Any, ...],
 ) -> None:
-    """For each kind of value; a flag that is None is not set."""
+    """Precedence holds for every kind of value; a flag of None is unset."""
     config = folder / "settings.toml"
     config.write_text(file)
-    got = [read_settings(), read_settings(config)]
+    results = [read_settings(), read_settings(config)]
     monkeypatch.setenv(f"SIDECHECK_{name.upper()}", variable)
-    got += [read_settings(config, **{name: None}), read_settings(config, **{name: flag})]
+    results += [read_settings(config, **{name: None}), read_settings(config, **{name: flag})]
 
     assert [{**DEFAULTS, name: value} for value in values] == [
-        settings.model_dump() for settings in got
+        settings.model_dump() for settings in results
     ]
 
 
 def test_limits_are_merged_from_all_sources(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
-    """One limit in the environment leaves the others as the file has them."""
+    """A limit in the environment leaves the limits of the file unchanged."""
     config = folder / "settings.toml"
     config.write_text("[limits]\nsteps = 5\nviolations = 7\n")
     monkeypatch.setenv("SIDECHECK_LIMITS__STEPS", "6")
@@ -110,12 +110,12 @@ def test_limits_are_merged_from_all_sources(monkeypatch: pytest.MonkeyPatch, fol
 
 
 def test_the_environment_may_name_the_file(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
-    """The flag --config comes before it."""
-    (folder / "one.toml").write_text("workers = 3")
-    (folder / "two.toml").write_text("workers = 4")
-    monkeypatch.setenv("SIDECHECK_CONFIG", "one.toml")
+    """The flag --config takes precedence over the variable."""
+    (folder / "first.toml").write_text("workers = 3")
+    (folder / "second.toml").write_text("workers = 4")
+    monkeypatch.setenv("SIDECHECK_CONFIG", "first.toml")
 
-    assert (3, 4) == (read_settings().workers, read_settings(Path("two.toml")).workers)
+    assert (3, 4) == (read_settings().workers, read_settings(Path("second.toml")).workers)
 
 
 @pytest.mark.parametrize(
@@ -128,35 +128,37 @@ def test_the_environment_may_name_the_file(monkeypatch: pytest.MonkeyPatch, fold
         pytest.param(
             "workers = 0", "workers: Input should be greater than or equal to 1", id="too small"
         ),
-        pytest.param('workers = "x"', "workers: Input should be a valid integer", id="no number"),
         pytest.param(
-            'log_level = "loud"', "log_level: Input should be 'debug', 'info'", id="no choice"
+            'workers = "x"', "workers: Input should be a valid integer", id="not a number"
         ),
-        pytest.param('unix_socket_mode = "668"', "unix_socket_mode: ", id="no mode"),
-        pytest.param("unix_socket_mode = 660", "unix_socket_mode: ", id="a mode in decimal"),
-        pytest.param("drain_seconds = -1", "drain_seconds: ", id="time that is negative"),
-        pytest.param("drain_seconds = inf", "drain_seconds: ", id="time without end"),
-        pytest.param("grace_seconds = nan", "grace_seconds: ", id="time that is no number"),
-        pytest.param("[limits]\nsteps = 0", "limits: Value error, steps must be", id="no limit"),
+        pytest.param(
+            'log_level = "loud"', "log_level: Input should be 'debug', 'info'", id="not a choice"
+        ),
+        pytest.param('unix_socket_mode = "668"', "unix_socket_mode: ", id="invalid mode"),
+        pytest.param("unix_socket_mode = 660", "unix_socket_mode: ", id="decimal mode"),
+        pytest.param("drain_seconds = -1", "drain_seconds: ", id="negative time"),
+        pytest.param("drain_seconds = inf", "drain_seconds: ", id="infinite time"),
+        pytest.param("grace_seconds = nan", "grace_seconds: ", id="NaN time"),
+        pytest.param("[limits]\nsteps = 0", "limits: Value error, steps must be", id="zero limit"),
         pytest.param(
             "[limits]\npayload_bytes = 4194304",
             "limits: Value error, payload_bytes must be below message_bytes",
-            id="limits that contradict each other",
+            id="contradictory limits",
         ),
-        pytest.param("limits = 3", "limits: ", id="limits that are no table"),
-        pytest.param('listen = ""', "listen and unix_socket are both empty", id="nowhere"),
-        pytest.param("workers", "the settings cannot be read: Expected '='", id="no TOML"),
+        pytest.param("limits = 3", "limits: ", id="limits that are not a table"),
+        pytest.param('listen = ""', "listen and unix_socket are both empty", id="no listener"),
+        pytest.param("workers", "the settings cannot be read: Expected '='", id="not TOML"),
         pytest.param("workers = 0\nwokers = 3", "workers: ", id="the first of two faults"),
         pytest.param("workers = 0\nwokers = 3", "wokers: ", id="the second of two faults"),
     ],
 )
 def test_errors_name_the_setting(folder: Path, file: str, message: str) -> None:
-    """From a file."""
+    """Errors of a settings file contain the name and the fault."""
     (folder / "settings.toml").write_text(file)
-    with pytest.raises(UnusableSettingsError) as caught:
+    with pytest.raises(UnusableSettingsError) as raised:
         read_settings(Path("settings.toml"))
 
-    assert message in str(caught.value)
+    assert message in str(raised.value)
 
 
 @pytest.mark.parametrize(
@@ -165,34 +167,34 @@ def test_errors_name_the_setting(folder: Path, file: str, message: str) -> None:
         pytest.param("WORKERS", "two", "workers: Input should be a valid integer", id="a value"),
         pytest.param("LIMITS__STEPS", "", "limits.steps: Input should be", id="an empty limit"),
         pytest.param("LIMITS__STEP", "1", "limits.step: Unexpected keyword", id="unknown limit"),
-        pytest.param("LIMITS", "[", 'error parsing value for field "limits"', id="no JSON"),
+        pytest.param("LIMITS", "[", 'error parsing value for field "limits"', id="not JSON"),
         pytest.param(
             "CONFIG", "gone.toml", "the settings file gone.toml does not exist", id="file"
         ),
         pytest.param("CONFIG", "/", "the settings file / does not exist", id="folder"),
-        pytest.param("CONFIG", "x" * 5000, "File name too long", id="no file name"),
+        pytest.param("CONFIG", "x" * 5000, "File name too long", id="too long a file name"),
     ],
 )
 def test_errors_name_the_variable(
     monkeypatch: pytest.MonkeyPatch, name: str, value: str, message: str
 ) -> None:
-    """From the environment."""
+    """Errors of environment variables contain the name and the fault."""
     monkeypatch.setenv(f"SIDECHECK_{name}", value)
-    with pytest.raises(UnusableSettingsError) as caught:
+    with pytest.raises(UnusableSettingsError) as raised:
         read_settings()
 
-    assert message in str(caught.value)
+    assert message in str(raised.value)
 
 
 def test_a_file_must_be_utf8(folder: Path) -> None:
-    """TOML is UTF-8."""
+    """TOML files are UTF-8 by specification."""
     (folder / "settings.toml").write_bytes(b'listen = "\xff"')
     with pytest.raises(UnusableSettingsError, match="the settings cannot be read"):
         read_settings(Path("settings.toml"))
 
 
 def test_settings_are_immutable() -> None:
-    """The limits included."""
+    """Settings and their limits cannot be assigned to."""
     settings: Any = read_settings()
     limits: Any = settings.limits
     with pytest.raises(ValidationError, match="frozen"):
@@ -204,7 +206,7 @@ def test_settings_are_immutable() -> None:
 
 
 def test_every_setting_has_a_description() -> None:
-    """A sentence, which the documentation and the help show."""
-    described = {name: field.description for name, field in Settings.model_fields.items()}
+    """Descriptions are sentences, shown by the documentation and the help."""
+    descriptions = {name: field.description for name, field in Settings.model_fields.items()}
 
-    assert [] == [name for name, text in described.items() if not (text or "").endswith(".")]
+    assert [] == [name for name, text in descriptions.items() if not (text or "").endswith(".")]

@@ -27,14 +27,14 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 LIMITS = Limits(compile_seconds=300, validation_seconds=300)
 NOTICE_SECONDS = 2.0
-"""How long the pool may take to see that a worker ended."""
+"""Upper bound for the pool to notice that a worker ended."""
 
 ENDS = "the worker compiling the schema crashed; the call may be retried"
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def workers() -> AsyncIterator[Workers]:
-    """Two workers, for all tests."""
+    """Yield two workers, shared by all tests."""
     running = Workers(2, LIMITS)
     await running.start()
     yield running
@@ -42,7 +42,7 @@ async def workers() -> AsyncIterator[Workers]:
 
 
 def processes() -> list[psutil.Process]:
-    """The workers that are children of this process."""
+    """Return the worker processes of this process."""
     return [child for child in psutil.Process().children() if _is_worker(child)]
 
 
@@ -61,31 +61,31 @@ def kill(workers: Iterable[psutil.Process]) -> None:
 
 
 def number(n: int) -> SchemaSource:
-    """One schema of many."""
+    """Return a schema that is distinct for each *n*."""
     return SchemaSource(b'{"const": %d}' % n)
 
 
 def slow(n: int, parts: int = 3000) -> SchemaSource:
-    """A schema that takes about a second to compile, or more."""
+    """Return a schema that takes about a second or more to compile."""
     many = [{"properties": {"a": {"enum": [n, i, str(i)]}}} for i in range(parts)]
     return SchemaSource(json.dumps({"allOf": many}).encode())
 
 
-async def outcome(workers: Workers, source: SchemaSource) -> Artifact | RequestError:
+async def compile_outcome(workers: Workers, source: SchemaSource) -> Artifact | RequestError:
     try:
         return await workers.compile(source)
-    except RequestError as refusal:
-        return refusal
+    except RequestError as error:
+        return error
 
 
-def compiled_here(source: SchemaSource) -> RequestError:
-    with pytest.raises(RequestError) as caught:
+def local_error(source: SchemaSource) -> RequestError:
+    with pytest.raises(RequestError) as raised:
         compile_schema(source, LIMITS)
-    return caught.value
+    return raised.value
 
 
-async def test_many_schemas_concurrently_each_get_their_own_artifact(workers: Workers) -> None:
-    """Whichever worker makes it."""
+async def test_concurrent_compilations_return_their_own_artifacts(workers: Workers) -> None:
+    """Results are matched to requests whichever worker compiles them."""
     sources = [number(n) for n in range(200)]
     artifacts = await asyncio.gather(*map(workers.compile, sources))
     schemas = [
@@ -105,50 +105,48 @@ async def test_many_schemas_concurrently_each_get_their_own_artifact(workers: Wo
     "source",
     [
         pytest.param(SchemaSource(b"{"), id="not JSON"),
-        pytest.param(SchemaSource(b'{"type": "x", "minimum": "y"}'), id="problems"),
+        pytest.param(SchemaSource(b'{"type": "x", "minimum": "y"}'), id="violations"),
         pytest.param(SchemaSource(b'{"pattern": "("}'), id="pattern"),
-        pytest.param(SchemaSource(b'{"$ref": "#"}'), id="endless"),
+        pytest.param(SchemaSource(b'{"$ref": "#"}'), id="reference cycle"),
         pytest.param(SchemaSource(b" " * 300_000), id="limit"),
         pytest.param(
             SchemaSource(b'{"$ref": "urn:d"}', (Document("urn:d", b'{"type": 3}'),)), id="document"
         ),
     ],
 )
-async def test_an_error_comes_back_as_it_was_made(workers: Workers, source: SchemaSource) -> None:
-    """With its metadata and problems."""
-    assert compiled_here(source) == await outcome(workers, source)
+async def test_an_error_is_returned_unchanged(workers: Workers, source: SchemaSource) -> None:
+    """Metadata and violations cross the process boundary."""
+    assert local_error(source) == await compile_outcome(workers, source)
 
 
 @pytest.mark.slow
-async def test_a_worker_that_is_killed_costs_only_its_request(workers: Workers) -> None:
-    """The other goes on, and a new one takes its place."""
+async def test_a_killed_worker_fails_only_its_request(workers: Workers) -> None:
+    """The other worker continues, and a new worker replaces the killed one."""
     idle = {worker: sum(worker.cpu_times()[:2]) for worker in processes()}
-    lost = asyncio.create_task(outcome(workers, slow(1)))
+    crashed = asyncio.create_task(compile_outcome(workers, slow(1)))
     busy: list[psutil.Process] = []
     while not busy:
         await asyncio.sleep(0.01)
         busy = [worker for worker in idle if sum(worker.cpu_times()[:2]) > idle[worker] + 0.2]
     kill(busy)
-    others = await asyncio.gather(*(outcome(workers, number(n)) for n in range(20)))
-    again = await outcome(workers, slow(1))
+    others = await asyncio.gather(*(compile_outcome(workers, number(n)) for n in range(20)))
+    again = await compile_outcome(workers, slow(1))
 
-    assert RequestError(ErrorReason.WORKER_CRASHED, ENDS) == await lost
-    assert [True] * 20 == [isinstance(one, Artifact) for one in others]
+    assert RequestError(ErrorReason.WORKER_CRASHED, ENDS) == await crashed
+    assert [True] * 20 == [isinstance(artifact, Artifact) for artifact in others]
     assert isinstance(again, Artifact)
     assert 2 == len(processes())
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("count", [1, 2])
-async def test_workers_that_are_killed_while_idle_cost_nothing(
-    workers: Workers, count: int
-) -> None:
-    """The kernel picks the largest, not the busiest, when memory runs out."""
+async def test_killing_idle_workers_fails_no_request(workers: Workers, count: int) -> None:
+    """The kernel kills the largest process, not the busiest, when memory runs out."""
     kill(processes()[:count])
     await asyncio.sleep(NOTICE_SECONDS)
-    got = [await outcome(workers, number(1000 + n)) for n in range(3)]
+    results = [await compile_outcome(workers, number(1000 + n)) for n in range(3)]
 
-    assert [True] * 3 == [isinstance(one, Artifact) for one in got]
+    assert [True] * 3 == [isinstance(artifact, Artifact) for artifact in results]
     assert 2 == len(processes())
 
 
@@ -156,60 +154,58 @@ async def test_workers_that_are_killed_while_idle_cost_nothing(
 async def test_a_worker_that_takes_too_long_is_replaced(
     workers: Workers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its request is rejected for that."""
+    """Its request fails with the limit that was exceeded."""
     before = processes()
     monkeypatch.setattr(workers, "_limits", replace(LIMITS, compile_seconds=1))
-    late = await outcome(workers, slow(2, 4900))
+    late = await compile_outcome(workers, slow(2, 4900))
     monkeypatch.undo()
 
     assert isinstance(late, RequestError)
     assert {"bound": "compile_seconds", "limit": "1"} == late.metadata
-    assert isinstance(await outcome(workers, number(2)), Artifact)
+    assert isinstance(await compile_outcome(workers, number(2)), Artifact)
     assert 1 == len(set(before) & set(processes()))
 
 
 @pytest.mark.slow
-async def test_a_pool_that_stands_still_is_replaced(
-    workers: Workers, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As it does when a worker dies with the lock of their pipe."""
+async def test_a_stuck_pool_is_replaced(workers: Workers, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pool gets stuck when a worker dies holding the lock of their pipe."""
     monkeypatch.setattr(workers._pool, "_stuck_seconds", 0.5)
     stopped = processes()
     for worker in stopped:
         worker.suspend()
-    asked = asyncio.create_task(outcome(workers, number(3)))
+    pending = asyncio.create_task(compile_outcome(workers, number(3)))
     await asyncio.sleep(1)
     monkeypatch.undo()
-    got = await outcome(workers, number(4))
+    result = await compile_outcome(workers, number(4))
     kill(stopped)
-    stuck = await asked
+    error = await pending
 
-    assert isinstance(stuck, RequestError)
-    assert ErrorReason.WORKER_CRASHED is stuck.reason
-    assert isinstance(got, Artifact)
+    assert isinstance(error, RequestError)
+    assert ErrorReason.WORKER_CRASHED is error.reason
+    assert isinstance(result, Artifact)
     assert set() == set(stopped) & set(processes())
 
 
-async def test_ctrl_c_does_not_reach_the_workers() -> None:
-    """Not even before they run any of our code."""
+async def test_workers_ignore_ctrl_c() -> None:
+    """SIGINT is ignored from the start of the process."""
     before = set(processes())
     running = Workers(1, LIMITS)
     [worker] = set(processes()) - before
     os.kill(worker.pid, signal.SIGINT)
     await running.start()
     os.kill(worker.pid, signal.SIGINT)
-    got = await outcome(running, number(4))
+    result = await compile_outcome(running, number(4))
     running.close()
 
-    assert isinstance(got, Artifact)
+    assert isinstance(result, Artifact)
 
 
 async def test_closing_leaves_no_process() -> None:
-    """Whatever it was doing."""
+    """Workers end even during a compilation."""
     before = set(processes())
     running = Workers(2, LIMITS)
     await running.start()
-    under_way = asyncio.create_task(outcome(running, slow(3)))
+    under_way = asyncio.create_task(compile_outcome(running, slow(3)))
     await asyncio.sleep(NOTICE_SECONDS)
     during = set(processes()) - before
     running.close()
@@ -220,22 +216,24 @@ async def test_closing_leaves_no_process() -> None:
     assert (2, set()) == (len(during), after)
 
 
-async def test_a_worker_checks_and_rejects_as_the_core_does(workers: Workers) -> None:
-    """What is not JSON needs no protocol schema."""
+async def test_a_worker_checks_like_the_core(workers: Workers) -> None:
+    """Text that is not JSON needs no protocol schema."""
     checked = await workers.check(CheckRequest(ToolJson(b"{"), Context(hide_values=True)))
-    assert [one.code for one in checked.findings.verdict().violations] == ["PAYLOAD_NOT_JSON"]
-    with pytest.raises(RequestError) as refusal:
+    assert [violation.code for violation in checked.findings.verdict().violations] == [
+        "PAYLOAD_NOT_JSON"
+    ]
+    with pytest.raises(RequestError) as raised:
         await workers.check(CheckRequest(ToolJson(b"[" * 1000)))
-    assert refusal.value.metadata["bound"] == "schema_depth"
+    assert raised.value.metadata["bound"] == "schema_depth"
 
 
-async def test_a_worker_infers_and_rejects_as_the_core_does(workers: Workers) -> None:
-    """All of it comes back: definitions, places, and the bound."""
+async def test_a_worker_infers_like_the_core(workers: Workers) -> None:
+    """Definitions, locations and the exceeded limit cross the process boundary."""
     source = b"def f(a: int) -> list[int]: ...\ndef g(b): ...\ndef h(c: Unknown): ..."
     options = InferenceOptions(functions=("f", "g", "h", "i"))
     expected = infer_tools(source, options, LIMITS)
     assert (2, 3) == (len(expected.tools), len(expected.diagnostics))
     assert expected == await workers.infer(source, options)
-    with pytest.raises(RequestError) as refusal:
+    with pytest.raises(RequestError) as raised:
         await workers.infer(b" " * 65_537, options)
-    assert "source_bytes" == refusal.value.metadata["bound"]
+    assert "source_bytes" == raised.value.metadata["bound"]

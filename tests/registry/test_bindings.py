@@ -35,11 +35,12 @@ def registry(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Registr
     opened.close()
 
 
-def bound_in(registry: Registry, server: str) -> list[Definition]:
+def definitions_of(registry: Registry, server: str) -> list[Definition]:
+    """Return the definitions that are bound in the namespace of *server*."""
     return [binding.definition for binding in registry.page(server, None, 1000, 1 << 30)[0]]
 
 
-# Each server starts with what an earlier registration, revision 1, has bound.
+# The bindings of the server before each case, made by revision 1.
 BEFORE = (define("a", text='{"x":1,"y":2}'), define("b"), define("c"))
 REGISTRATIONS = [
     pytest.param(
@@ -61,43 +62,45 @@ REGISTRATIONS = [
         None,
         Registered((Bound(UNCHANGED, "b:1"), Bound(UNCHANGED, "a:1")), (), 1),
         [*BEFORE],
-        id="the first text of a digest stays",
+        id="the first text of a digest is kept",
     ),
     pytest.param(
         [define("b", documents=(Document("urn:d", b"{}"),))],
         None,
         Registered((Bound(UNCHANGED, "b:1"),), (), 1),
         [*BEFORE],
-        id="the documents of the first text stay",
+        id="the documents of the first text are kept",
     ),
     pytest.param(
         [define("d"), define("d", "2"), define("d", "2", text="[]")],
         None,
         Registered((Bound(CREATED, None), Bound(CHANGED, "d:1"), Bound(UNCHANGED, "d:2")), (), 2),
         [*BEFORE, define("d", "2")],
-        id="the last of a name stays",
+        id="the last definition of a name is kept",
     ),
     pytest.param(
         [define("b", "2"), define("b", text="[]")],
         None,
         Registered((Bound(CHANGED, "b:1"), Bound(CHANGED, "b:2")), (), 2),
         [BEFORE[0], define("b", text="[]"), BEFORE[2]],
-        id="there and back is a change",
+        id="a change that is reverted counts as a change",
     ),
-    pytest.param([], None, Registered((), (), 1), [*BEFORE], id="nothing changes nothing"),
+    pytest.param(
+        [], None, Registered((), (), 1), [*BEFORE], id="an empty registration changes nothing"
+    ),
     pytest.param(
         [define("b"), define("d")],
         frozenset[str](),
         Registered((Bound(UNCHANGED, "b:1"), Bound(CREATED, None)), ("a", "c"), 2),
         [BEFORE[1], define("d")],
-        id="a whole set removes the other names",
+        id="replacing removes the other names",
     ),
     pytest.param(
         [define("b", "2")],
         frozenset({"b", "c", "unknown"}),
         Registered((Bound(CHANGED, "b:1"),), ("a",), 2),
         [define("b", "2"), BEFORE[2]],
-        id="a whole set keeps what it is told to",
+        id="replacing retains the names in keep",
     ),
     pytest.param(
         [define("c"), define("a"), define("b")],
@@ -106,98 +109,98 @@ REGISTRATIONS = [
             (Bound(UNCHANGED, "c:1"), Bound(UNCHANGED, "a:1"), Bound(UNCHANGED, "b:1")), (), 1
         ),
         [*BEFORE],
-        id="the same whole set changes nothing",
+        id="replacing by the same set changes nothing",
     ),
     pytest.param(
         [],
         frozenset[str](),
         Registered((), ("a", "b", "c"), 2),
         [],
-        id="an empty whole set removes all",
+        id="replacing by an empty set removes all",
     ),
 ]
 
 
-@pytest.mark.parametrize(("definitions", "keep", "expected", "left"), REGISTRATIONS)
+@pytest.mark.parametrize(("definitions", "keep", "expected", "remaining"), REGISTRATIONS)
 def test_a_registration_binds_names_to_definitions(
     registry: Registry,
     definitions: Sequence[Definition],
     keep: frozenset[str] | None,
     expected: Registered,
-    left: list[Definition],
+    remaining: list[Definition],
 ) -> None:
-    """The answer tells each definition's outcome, and the namespace holds the result."""
+    """The result has the outcome of each definition; the namespace has the new bindings."""
     registry.register("s", BEFORE, keep=None)
 
     assert expected == registry.register("s", definitions, keep=keep)
-    assert left == bound_in(registry, "s")
+    assert remaining == definitions_of(registry, "s")
     assert expected.revision == registry.revision
-    assert len(left) == registry.count()
+    assert len(remaining) == registry.count()
 
 
-@pytest.mark.parametrize(("definitions", "keep", "expected", "left"), REGISTRATIONS)
-def test_a_preview_answers_and_changes_nothing(
+@pytest.mark.parametrize(("definitions", "keep", "expected", "remaining"), REGISTRATIONS)
+def test_a_preview_has_the_outcomes_and_changes_nothing(
     registry: Registry,
     definitions: Sequence[Definition],
     keep: frozenset[str] | None,
     expected: Registered,
-    left: list[Definition],
+    remaining: list[Definition],
 ) -> None:
-    """A preview has the outcomes of the registration, at the revision that there is."""
+    """A preview returns the outcomes of the registration with the current revision."""
     registry.register("s", BEFORE, keep=None)
 
     expected = Registered(expected.bound, expected.removed, revision=1)
     assert expected == registry.preview("s", definitions, keep=keep)
-    assert [*BEFORE] == bound_in(registry, "s")
+    assert [*BEFORE] == definitions_of(registry, "s")
     assert registry.revision == 1
 
 
 @pytest.mark.parametrize(
-    ("names", "expected", "left"),
+    ("names", "expected", "remaining"),
     [
-        pytest.param(["b"], Deleted(("b",), (), 2), ["a", "c"], id="one"),
+        pytest.param(["b"], Deleted(("b",), (), 2), ["a", "c"], id="one name"),
         pytest.param(None, Deleted(("a", "b", "c"), (), 2), [], id="all"),
         pytest.param(
             ["z", "c", "x", "a", "c", "z"],
             Deleted(("a", "c"), ("x", "z"), 2),
             ["b"],
-            id="some, with unknown names and names given twice",
+            id="some, with unknown and repeated names",
         ),
         pytest.param(["x"], Deleted((), ("x",), 1), ["a", "b", "c"], id="only unknown names"),
         pytest.param([], Deleted((), (), 1), ["a", "b", "c"], id="none"),
     ],
 )
-def test_a_removal_tells_removed_names_from_unknown_ones(
-    registry: Registry, names: list[str] | None, expected: Deleted, left: list[str]
+def test_a_removal_returns_removed_and_unknown_names(
+    registry: Registry, names: list[str] | None, expected: Deleted, remaining: list[str]
 ) -> None:
-    """Names that are bound go, and a removal that removes none keeps the revision."""
+    """Bound names are removed; a removal of no bound name keeps the revision."""
     registry.register("s", BEFORE, keep=None)
 
     assert expected == registry.delete("s", names)
-    assert left == [definition.name for definition in bound_in(registry, "s")]
+    assert remaining == [definition.name for definition in definitions_of(registry, "s")]
     assert expected.revision == registry.revision
 
 
 def test_an_unknown_server_has_nothing_to_remove(registry: Registry) -> None:
-    """Removing all tools of a server that has none removes none."""
+    """Removing all tools of a server without tools removes none."""
     assert Deleted((), (), 0) == registry.delete("s", None)
     assert Deleted((), ("a",), 0) == registry.delete("s", ["a"])
 
 
-def test_servers_have_namespaces_of_their_own(registry: Registry) -> None:
-    """A whole set, a removal and a change of one server leave the others alone."""
+def test_servers_have_separate_namespaces(registry: Registry) -> None:
+    """Replacing, removing and changing tools of one server leaves other servers unchanged."""
     registry.register("other", BEFORE, keep=None)
     registry.register("s", BEFORE, keep=None)
     registry.register("s", [define("a", "2")], keep=frozenset())
     registry.delete("s", None)
 
-    assert [*BEFORE] == bound_in(registry, "other")
+    assert [*BEFORE] == definitions_of(registry, "other")
     assert registry.find("s", "a") is None
     assert Binding("other", BEFORE[0], 1) == registry.find("other", "a")
 
 
-def test_a_binding_names_the_revision_that_made_it(registry: Registry) -> None:
-    """Registering the same digest again, or another name, leaves a binding's revision."""
+def test_a_binding_has_the_revision_that_created_it(registry: Registry) -> None:
+    """Registering the same digest again, or another name, keeps a binding's revision."""
     registry.register("s", [define("a")], keep=None)
     registry.register("s", [define("a", text="[]"), define("b")], keep=None)
     registry.register("s", [define("b", "2")], keep=None)
@@ -213,13 +216,13 @@ def test_a_binding_names_the_revision_that_made_it(registry: Registry) -> None:
         pytest.param("a\0b", id="with a null"),
         pytest.param("A", id="of another case"),
         pytest.param("a\u0308", id="decomposed"),
-        pytest.param("\U0001f9f0", id="beyond the basic plane"),
+        pytest.param("\U0001f9f0", id="outside the basic multilingual plane"),
         pytest.param("'; DROP TABLE tool; --", id="with SQL"),
         pytest.param("n" * 100_000, id="very long"),
     ],
 )
-def test_a_name_is_any_text_exactly(registry: Registry, name: str) -> None:
-    """Names and servers are compared code point by code point and come back the same."""
+def test_names_are_compared_by_code_point(registry: Registry, name: str) -> None:
+    """Names and servers are returned as they were registered."""
     registry.register("s", [define("a"), define("ä")], keep=None)
     registry.register(name, [define(name)], keep=None)
 
@@ -228,21 +231,21 @@ def test_a_name_is_any_text_exactly(registry: Registry, name: str) -> None:
     assert Deleted((name,), (), 3) == registry.delete(name, None)
 
 
-def test_a_name_that_is_not_unicode_text_changes_nothing(registry: Registry) -> None:
-    """A lone surrogate has no UTF-8; the whole transaction is undone."""
+def test_a_name_with_a_lone_surrogate_rolls_back(registry: Registry) -> None:
+    """A lone surrogate has no UTF-8 encoding; the whole transaction is rolled back."""
     registry.register("s", [define("a")], keep=None)
     with pytest.raises(ValueError, match="surrogates not allowed"):
         registry.register("s", [define("b"), define("\ud800")], keep=frozenset())
 
-    assert [define("a")] == bound_in(registry, "s")
+    assert [define("a")] == definitions_of(registry, "s")
     assert registry.revision == 1
     assert Registered((Bound(CREATED, None),), (), 2) == registry.register(
         "s", [define("c")], keep=None
     )
 
 
-def test_a_closed_registry_reads_on(registry: Registry) -> None:
-    """After close, answers come from memory as before; closing twice is once."""
+def test_a_closed_registry_can_still_be_read(registry: Registry) -> None:
+    """Lookups are served from memory after close; closing is idempotent."""
     registry.register("s", [define("a")], keep=None)
     registry.close()
     registry.close()

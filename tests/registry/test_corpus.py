@@ -18,7 +18,7 @@ def digest(value: object) -> str:
 
 
 def corpus() -> dict[str, list[Definition]]:
-    """Read the tools of each server; the names of one are distinct."""
+    """Return the tools of each server, with distinct names per server."""
     servers: dict[str, dict[str, Definition]] = {}
     for record in read_records(shared("corpus/tools.jsonl.gz")):
         tool = record["tool"]
@@ -36,8 +36,8 @@ def corpus() -> dict[str, list[Definition]]:
 
 
 @pytest.mark.corpus
-def test_real_tools_come_back_and_cost_little_memory(tmp_path: Path) -> None:
-    """Every byte of the corpus is kept, in less than 2 KB of memory beyond the JSON."""
+def test_published_tools_round_trip_with_little_memory(tmp_path: Path) -> None:
+    """Every byte of the corpus is stored, with less than 2 KB per tool beyond the JSON."""
     servers = corpus()
     path = tmp_path / "registry.db"
     with closing(open_registry(path)) as registry:

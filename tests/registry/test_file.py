@@ -1,4 +1,4 @@
-"""The registry's file: its content and its lock."""
+"""File of the registry: its content and its lock."""
 
 import os
 import re
@@ -29,7 +29,7 @@ BARE = Definition("d:bare", "bare", b"", (), "in", None)
 
 @contextmanager
 def child(code: str, *arguments: object) -> Iterator["subprocess.Popen[str]"]:
-    """Run *code* in another Python, which has this one's path; end it at last."""
+    """Run *code* in another Python process with the same path; kill it on exit."""
     process = subprocess.Popen(
         [sys.executable, "-c", code, *map(str, arguments)],
         env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
@@ -49,12 +49,12 @@ def first_line(process: "subprocess.Popen[str]") -> str:
     return process.stdout.readline()
 
 
-def everything(registry: Registry) -> tuple[Binding, ...]:
+def all_bindings(registry: Registry) -> tuple[Binding, ...]:
     return registry.page(None, None, 1 << 30, 1 << 60)[0]
 
 
-def test_what_is_registered_is_there_after_reopening(tmp_path: Path) -> None:
-    """Bytes, documents in their order, schemas, revisions and the counter are kept."""
+def test_bindings_persist_after_reopening(tmp_path: Path) -> None:
+    """Bytes, document order, schemas, revisions and the revision counter are stored."""
     path = tmp_path / "registry.db"
     registry = open_registry(path)
     registry.register("s", [BARE], keep=None)
@@ -65,7 +65,7 @@ def test_what_is_registered_is_there_after_reopening(tmp_path: Path) -> None:
 
     registry = open_registry(path)
     expected = (Binding("s", BARE, 1), Binding("s", TOOL, 2), Binding("t", TOOL, 3))
-    assert expected == everything(registry)
+    assert expected == all_bindings(registry)
     assert registry.revision == 4
     assert registry.count() == 3
     assert registry.schema("in") == (BARE, "input")
@@ -77,8 +77,8 @@ def test_what_is_registered_is_there_after_reopening(tmp_path: Path) -> None:
     registry.close()
 
 
-def test_thousands_of_tools_are_one_transaction(tmp_path: Path) -> None:
-    """A set of any size is registered, replaced and removed concurrently."""
+def test_thousands_of_tools_fit_in_one_transaction(tmp_path: Path) -> None:
+    """A set of any size is registered, replaced and removed in one transaction."""
     path = tmp_path / "registry.db"
     tools = [
         Definition(f"d:{i}", f"t{i:04}", b"{}", (Document(f"urn:{i}", b"1"),), "in", None)
@@ -89,22 +89,22 @@ def test_thousands_of_tools_are_one_transaction(tmp_path: Path) -> None:
         registry.register("s", tools[1200:], keep=frozenset({"t0000"}))
     with closing(open_registry(path)) as registry:
         names = ["t0000", *(tool.name for tool in tools[1200:])]
-        assert names == [binding.name for binding in everything(registry)]
+        assert names == [binding.name for binding in all_bindings(registry)]
         assert Deleted(tuple(names), (), 3) == registry.delete("s", None)
     with closing(open_registry(path)) as registry:
         assert (0, 3) == (registry.count(), registry.revision)
 
 
-def test_a_registry_in_memory_is_empty() -> None:
-    """One registry in memory knows nothing of another."""
-    with closing(open_registry(None)) as entry, closing(open_registry(None)) as other:
-        entry.register("s", [TOOL], keep=None)
+def test_registries_in_memory_are_independent() -> None:
+    """Registries in memory do not share content."""
+    with closing(open_registry(None)) as registry, closing(open_registry(None)) as other:
+        registry.register("s", [TOOL], keep=None)
 
         assert (other.count(), other.revision) == (0, 0)
 
 
-def test_the_path_is_taken_as_it_is(tmp_path: Path) -> None:
-    """A file's name may have what SQLite would read as a URI, or as memory."""
+def test_the_path_is_not_interpreted_by_sqlite(tmp_path: Path) -> None:
+    """A file name may contain what SQLite would read as a URI or as an in-memory database."""
     path = tmp_path / "file:reg istry?mode=memory#%41.db"
     open_registry(path).close()
 
@@ -112,26 +112,26 @@ def test_the_path_is_taken_as_it_is(tmp_path: Path) -> None:
 
 
 def test_a_commit_is_synced_to_a_write_ahead_log(tmp_path: Path) -> None:
-    """The file is in WAL mode, and every commit waits for the disk."""
+    """The file is in WAL mode, and every commit is synced to disk."""
     registry: Any = open_registry(tmp_path / "registry.db")
     query = registry._database._connection.execute
     # 2 is FULL: https://www.sqlite.org/pragma.html#pragma_synchronous
     pragmas = ("journal_mode", "synchronous", "locking_mode", "foreign_keys")
-    found = [query(f"PRAGMA {pragma}").fetchone()[0] for pragma in pragmas]
+    values = [query(f"PRAGMA {pragma}").fetchone()[0] for pragma in pragmas]
     registry.close()
 
-    assert found == ["wal", 2, "exclusive", 1]
+    assert values == ["wal", 2, "exclusive", 1]
 
 
-def test_a_file_is_not_opened_twice_in_one_process(tmp_path: Path) -> None:
-    """The second opening is told so, and the first goes on."""
+def test_a_file_cannot_be_opened_twice_in_one_process(tmp_path: Path) -> None:
+    """The second opening raises an error; the first registry stays usable."""
     path = tmp_path / "registry.db"
     with closing(open_registry(path)) as registry:
         with pytest.raises(RegistryInUse, match=re.escape(f"{path} is in use")):
             open_registry(path)
         registry.register("s", [TOOL], keep=None)
     with closing(open_registry(path)) as registry:
-        assert (Binding("s", TOOL, 1),) == everything(registry)
+        assert (Binding("s", TOOL, 1),) == all_bindings(registry)
 
 
 HOLD = """
@@ -150,8 +150,8 @@ sys.stdin.read()
 """
 
 
-def test_a_file_is_held_until_its_process_dies(tmp_path: Path) -> None:
-    """Nobody else gets in while a process lives; once it is killed, nothing is in the way."""
+def test_a_file_is_locked_until_its_process_ends(tmp_path: Path) -> None:
+    """The lock excludes other processes and is released when its process is killed."""
     path = tmp_path / "registry.db"
     with child(HOLD, path) as holder:
         assert first_line(holder) == "open\n"
@@ -160,20 +160,20 @@ def test_a_file_is_held_until_its_process_dies(tmp_path: Path) -> None:
         holder.kill()  # SIGKILL: no handler, no clean-up
         holder.wait()
         with closing(open_registry(path)) as registry:
-            assert (Binding("s", BARE, 1),) == everything(registry)
+            assert (Binding("s", BARE, 1),) == all_bindings(registry)
 
 
-def test_of_many_processes_one_gets_the_file(tmp_path: Path) -> None:
-    """Processes that open, and would create, a file concurrently find one owner for it."""
+def test_only_one_of_several_processes_opens_the_file(tmp_path: Path) -> None:
+    """Of processes that concurrently open or create a file, exactly one succeeds."""
     path = tmp_path / "registry.db"
     with child(HOLD, path) as a, child(HOLD, path) as b, child(HOLD, path) as c:
-        answers = [first_line(process) for process in (a, b, c)]
+        outputs = [first_line(process) for process in (a, b, c)]
 
-    assert sorted(answers) == ["in use\n", "in use\n", "open\n"]
+    assert sorted(outputs) == ["in use\n", "in use\n", "open\n"]
 
 
 def test_an_empty_file_becomes_a_registry(tmp_path: Path) -> None:
-    """A file of no bytes, as `mktemp` leaves, is as good as none."""
+    """A file of zero bytes, as `mktemp` creates it, is initialized like an absent file."""
     path = tmp_path / "registry.db"
     path.touch()
     with closing(open_registry(path)) as registry:
@@ -182,8 +182,8 @@ def test_an_empty_file_becomes_a_registry(tmp_path: Path) -> None:
         assert registry.count() == 1
 
 
-def test_a_closed_registry_takes_no_changes(tmp_path: Path) -> None:
-    """A change that would not be durable is rejected, and is not seen by readers."""
+def test_a_closed_registry_rejects_changes(tmp_path: Path) -> None:
+    """A change that would not be durable is rejected and not visible to readers."""
     registry = open_registry(tmp_path / "registry.db")
     registry.register("s", [BARE], keep=None)
     registry.close()
@@ -192,7 +192,7 @@ def test_a_closed_registry_takes_no_changes(tmp_path: Path) -> None:
     with pytest.raises(RegistryUnusable, match="closed"):
         registry.delete("s", None)
 
-    assert (Binding("s", BARE, 1),) == everything(registry)
+    assert (Binding("s", BARE, 1),) == all_bindings(registry)
     assert registry.revision == 1
 
 
@@ -209,21 +209,21 @@ large = [Definition(f"d:{i}", f"large{i}", b" " * 50_000, (), "in", None) for i 
 try:
     registry.register("s", large, keep=frozenset())
 except RegistryUnusable as error:
-    print("rejected", registry.count(), registry.revision, flush=True)
+    print("refused", registry.count(), registry.revision, flush=True)
 registry.register("s", [Definition("d:2", "small", b"", (), "in", None)], keep=None)
 print(registry.count(), registry.revision, flush=True)
 sys.stdin.read()
 """
 
 
-def test_a_disk_that_rejects_a_change_undoes_all_of_it(tmp_path: Path) -> None:
-    """A transaction that does not fit changes nothing, and smaller ones still go through."""
+def test_a_failed_write_rolls_back_the_transaction(tmp_path: Path) -> None:
+    """A transaction that does not fit on the disk changes nothing; smaller ones still succeed."""
     pytest.importorskip("resource")
     path = tmp_path / "registry.db"
     with child(FILL, path) as process:
         assert (first_line(process), first_line(process)) == ("refused 1 1\n", "2 2\n")
     with closing(open_registry(path)) as registry:
-        assert [(binding.name, binding.revision) for binding in everything(registry)] == [
+        assert [(binding.name, binding.revision) for binding in all_bindings(registry)] == [
             ("bare", 1),
             ("small", 2),
         ]

@@ -73,7 +73,7 @@ def make_folder(path: Path) -> None:
 
 
 def change(path: Path, statement: str) -> None:
-    """Make a registry with two tools, and let *statement* at it."""
+    """Create a registry with two tools, then execute *statement* on its database."""
     with closing(open_registry(path)) as registry:
         registry.register("s", [TOOL, BARE], keep=None)
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
@@ -89,7 +89,7 @@ def change(path: Path, statement: str) -> None:
             write_foreign_database,
             "is another program's SQLite database: its application_id is 0x00000000, "
             "a registry's is 0x53635267; name a registry, or a file that does not exist yet",
-            id="another database",
+            id="database of another program",
         ),
         pytest.param(
             write_marked_database, "its application_id is 0x0f055111", id="another application"
@@ -100,19 +100,23 @@ def change(path: Path, statement: str) -> None:
             "use the release that wrote it, or name a file that does not exist yet",
             id="another format",
         ),
-        pytest.param(write_without_documents, "no such table: document", id="a table missing"),
+        pytest.param(write_without_documents, "no such table: document", id="missing table"),
         pytest.param(write_without_revision, "is damaged: it has no revision", id="no revision"),
-        pytest.param(write_document_without_tool, "documents of tools that it lacks", id="orphan"),
+        pytest.param(
+            write_document_without_tool,
+            "documents of tools that it lacks",
+            id="document without a tool",
+        ),
         pytest.param(write_undecodable_name, "Could not decode to UTF-8", id="undecodable name"),
         pytest.param(write_overwritten_page, "is damaged", id="overwritten"),
         pytest.param(write_cut_off, "is damaged", id="cut off"),
         pytest.param(make_folder, "cannot be opened; name a file, not a folder", id="a folder"),
     ],
 )
-def test_what_is_not_a_registry_is_rejected(
+def test_files_that_are_not_a_registry_are_rejected(
     tmp_path: Path, write: Callable[[Path], None], message: str
 ) -> None:
-    """The error names the file and the reason, and leaves the file alone."""
+    """The error names the file and the reason; the file is unchanged."""
     path = tmp_path / "registry.db"
     write(path)
     before = path.read_bytes() if path.is_file() else None
@@ -125,7 +129,7 @@ def test_what_is_not_a_registry_is_rejected(
 
 
 def test_an_absent_folder_is_rejected(tmp_path: Path) -> None:
-    """The folder of a registry is not made up."""
+    """The parent folder of a registry is not created."""
     path = tmp_path / "absent" / "registry.db"
     with pytest.raises(
         RegistryUnusable, match=re.escape(f"the folder {path.parent} does not exist")

@@ -1,4 +1,4 @@
-"""The registry's file after its process is killed at any moment."""
+"""File of the registry after its process is killed at an arbitrary moment."""
 
 import os
 import random
@@ -16,13 +16,13 @@ from sidecheck_server.registry import Registry
 from sidecheck_server.registry.definitions import Binding, Definition
 from sidecheck_server.registry.sqlite import open_registry
 
-Holding = dict[tuple[str, str], Binding]
+Bindings = dict[tuple[str, str], Binding]
 
 NAMES = 12
 
 
 def transaction(revision: int) -> tuple[str, list[Definition], frozenset[str] | None]:
-    """Return the registration that leads to *revision*; each one changes something."""
+    """Return the registration that leads to *revision*; each changes at least one binding."""
     content = random.Random(revision)
     definitions = [
         Definition(
@@ -39,37 +39,37 @@ def transaction(revision: int) -> tuple[str, list[Definition], frozenset[str] | 
     return f"s{revision % 4}", definitions, keep
 
 
-def follow(holding: Holding, revision: int) -> Holding:
-    """Return what a registry that held *holding* holds at the next *revision*."""
+def apply_transaction(bindings: Bindings, revision: int) -> Bindings:
+    """Return *bindings* after the transaction of the next *revision*."""
     server, definitions, keep = transaction(revision)
-    held = {
+    updated = {
         key: binding
-        for key, binding in holding.items()
+        for key, binding in bindings.items()
         if keep is None or key[0] != server or key[1] in keep
     }
     for definition in definitions:
-        held[server, definition.name] = Binding(server, definition, revision)
-    return held
+        updated[server, definition.name] = Binding(server, definition, revision)
+    return updated
 
 
 def register_until_killed(path: Path, last: int) -> None:
-    """Register up to the revision *last*, and print each one once it is acknowledged."""
+    """Register up to the revision *last*, and print each revision when it is acknowledged."""
     registry = open_registry(path)
     while registry.revision < last:
         server, definitions, keep = transaction(registry.revision + 1)
-        answer = registry.register(server, definitions, keep=keep)
-        # A line goes out whole or not at all: it is one short write to a pipe.
-        os.write(sys.stdout.fileno(), f"{answer.revision}\n".encode())
+        result = registry.register(server, definitions, keep=keep)
+        # A line is written atomically: it is one short write to a pipe.
+        os.write(sys.stdout.fileno(), f"{result.revision}\n".encode())
     time.sleep(60)
 
 
-def holding_of(registry: Registry) -> Holding:
+def bindings_of(registry: Registry) -> Bindings:
     bindings, _ = registry.page(None, None, 1 << 30, 1 << 60)
     return {(binding.server, binding.name): binding for binding in bindings}
 
 
 def run_and_kill(path: Path, *, lines: int, seconds: float, last: int = sys.maxsize) -> list[int]:
-    """Kill a registering process some time after its first *lines*; return what it printed."""
+    """Kill a registering process *seconds* after *lines* revisions; return all it printed."""
     with subprocess.Popen(
         [sys.executable, __file__, str(path), str(last)],
         env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
@@ -86,14 +86,14 @@ def run_and_kill(path: Path, *, lines: int, seconds: float, last: int = sys.maxs
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
-def test_what_was_acknowledged_survives_a_kill(tmp_path: Path) -> None:
-    """After each kill all acknowledged transactions are there, whole, and at most one more."""
+def test_acknowledged_transactions_survive_a_kill(tmp_path: Path) -> None:
+    """After each kill, all acknowledged transactions are present and at most one more."""
     moments = random.Random(20260728)
     path = tmp_path / "registry.db"
-    history: list[Holding] = [{}]
+    history: list[Bindings] = [{}]
     revision = acknowledged = 0
     for round_ in range(6):
-        # Two rounds in three strike while it registers, the third while it opens.
+        # Two of three rounds kill the process while it registers, the third while it opens.
         lines = 0 if round_ % 3 == 2 else 1
         seconds = moments.uniform(0, 0.1) if lines else moments.uniform(0.05, 0.2)
         revisions = run_and_kill(path, lines=lines, seconds=seconds)
@@ -103,38 +103,38 @@ def test_what_was_acknowledged_survives_a_kill(tmp_path: Path) -> None:
         with closing(open_registry(path)) as registry:
             assert registry.revision - revision - len(revisions) in (0, 1)
             while len(history) <= registry.revision:
-                history.append(follow(history[-1], len(history)))
-            assert history[-1] == holding_of(registry)
+                history.append(apply_transaction(history[-1], len(history)))
+            assert history[-1] == bindings_of(registry)
             revision = registry.revision
     assert acknowledged >= 6
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
-def test_a_log_that_breaks_off_holds_whole_transactions(tmp_path: Path) -> None:
-    """Wherever the end of the log is lost, what is left is what one revision held."""
-    # The log of few transactions: none of it may be in the file proper yet, which
-    # SQLite only does with the part of the log that it has synced.
+def test_a_truncated_log_has_whole_transactions(tmp_path: Path) -> None:
+    """Whatever length the log is truncated to, the content is that of one revision."""
+    # Few transactions, so that none is checkpointed into the database file yet: SQLite
+    # only checkpoints the part of the log that is synced.
     path = tmp_path / "registry.db"
     last = 12
     run_and_kill(path, lines=last, seconds=0, last=last)
-    history: list[Holding] = [{}]
+    history: list[Bindings] = [{}]
     while len(history) <= last:
-        history.append(follow(history[-1], len(history)))
+        history.append(apply_transaction(history[-1], len(history)))
     log = Path(f"{path}-wal").read_bytes()
     assert len(log) < 4_000_000  # https://www.sqlite.org/wal.html#automatic_checkpoint
     lengths = [len(log) * part // 12 for part in range(13)]
-    found = []
+    revisions = []
     for length in lengths:
         copy = tmp_path / f"{length}.db"
         shutil.copy(path, copy)
         Path(f"{copy}-wal").write_bytes(log[:length])
         with closing(open_registry(copy)) as registry:
-            assert history[registry.revision] == holding_of(registry)
-            found.append(registry.revision)
+            assert history[registry.revision] == bindings_of(registry)
+            revisions.append(registry.revision)
 
-    assert found == sorted(found)
-    assert (found[0], found[-1]) == (0, last)
-    assert len(set(found)) > 3
+    assert revisions == sorted(revisions)
+    assert (revisions[0], revisions[-1]) == (0, last)
+    assert len(set(revisions)) > 3
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The registry compared with a dictionary over random histories."""
+"""Stateful comparison of the registry with a dictionary."""
 
 import shutil
 import tempfile
@@ -21,7 +21,7 @@ from sidecheck_server.registry.sqlite import open_registry
 
 SERVERS = ["", "s", "S", "é\0"]
 NAMES = ["", "a", "b", "\0", "\ud7ff", "\U00010000"]
-#: What a content's schemas are; contents share schemas, in both places.
+#: Schema digests (input, output) of each content; contents share schemas on both sides.
 SCHEMAS = [("x", None), ("x", "y"), ("y", "x"), ("z", "z")]
 DOCUMENTS = [(), (Document("urn:d", b"1"),), (Document("urn:e", b""), Document("urn:d", b"1"))]
 
@@ -42,7 +42,7 @@ servers = st.sampled_from(SERVERS)
 
 
 class InMemory(RuleBasedStateMachine):
-    """Does to a registry and to a dictionary the same, and compares."""
+    """Applies the same operations to a registry and a dictionary, and compares them."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -60,19 +60,21 @@ class InMemory(RuleBasedStateMachine):
     ) -> None:
         bound = []
         changed: dict[str, Definition] = {}
-        now = {
-            name: element.definition for (at, name), element in self.model.items() if at == server
+        current = {
+            name: binding.definition
+            for (bound_server, name), binding in self.model.items()
+            if bound_server == server
         }
         for definition in definitions:
-            previous = now.get(definition.name)
+            previous = current.get(definition.name)
             if previous and previous.digest == definition.digest:
                 bound.append(Bound(Action.UNCHANGED, previous.digest))
             else:
                 action = Action.CHANGED if previous else Action.CREATED
                 bound.append(Bound(action, previous.digest if previous else None))
-                now[definition.name] = changed[definition.name] = definition
+                current[definition.name] = changed[definition.name] = definition
         named = {definition.name for definition in definitions}
-        removed = () if keep is None else tuple(sorted(now.keys() - named - keep))
+        removed = () if keep is None else tuple(sorted(current.keys() - named - keep))
 
         preview = Registered(tuple(bound), removed, self.revision)
         assert preview == self.registry.preview(server, definitions, keep=keep)
@@ -86,13 +88,13 @@ class InMemory(RuleBasedStateMachine):
 
     @rule(server=servers, names=st.none() | st.lists(names, max_size=4))
     def delete(self, server: str, names: list[str] | None) -> None:
-        bound = {name for at, name in self.model if at == server}
-        request_for = bound if names is None else set(names)
-        self.revision += bool(bound & request_for)
-        for name in bound & request_for:
+        bound = {name for bound_server, name in self.model if bound_server == server}
+        requested = bound if names is None else set(names)
+        self.revision += bool(bound & requested)
+        for name in bound & requested:
             del self.model[server, name]
         expected = Deleted(
-            tuple(sorted(bound & request_for)), tuple(sorted(request_for - bound)), self.revision
+            tuple(sorted(bound & requested)), tuple(sorted(requested - bound)), self.revision
         )
         assert expected == self.registry.delete(server, names)
 
@@ -107,7 +109,7 @@ class InMemory(RuleBasedStateMachine):
         assert expected == self.registry.page(server, after, 2, 1000)
 
     @invariant()
-    def agree(self) -> None:
+    def compare(self) -> None:
         oldest = sorted(self.model.values(), key=lambda b: (b.revision, b.server, b.name))
         by_digest: dict[str, Binding] = {}
         by_schema: dict[str, tuple[Definition, str]] = {}
@@ -135,7 +137,7 @@ class InMemory(RuleBasedStateMachine):
 
 
 class InFile(InMemory):
-    """The same with a file, closed and opened again in between."""
+    """Repeats the comparison with a file, which is closed and reopened in between."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Pages of bindings."""
+"""Pages of bindings: order, bounds, continuation."""
 
 from collections.abc import Iterator
 
@@ -45,16 +45,16 @@ def keys_of(
     ("server", "after", "limit", "max_bytes", "expected"),
     [
         pytest.param(None, None, 99, 999, (KEYS, False), id="all"),
-        pytest.param(None, None, 12, 120, (KEYS, False), id="just all"),
-        pytest.param(None, None, 3, 999, (KEYS[:3], True), id="as many as the limit"),
-        pytest.param(None, None, 99, 39, (KEYS[:3], True), id="less than the bytes"),
-        pytest.param(None, None, 99, 40, (KEYS[:4], True), id="just the bytes"),
-        pytest.param(None, None, 99, 0, (KEYS[:1], True), id="one at least"),
+        pytest.param(None, None, 12, 120, (KEYS, False), id="exactly all"),
+        pytest.param(None, None, 3, 999, (KEYS[:3], True), id="count limit"),
+        pytest.param(None, None, 99, 39, (KEYS[:3], True), id="below the byte limit"),
+        pytest.param(None, None, 99, 40, (KEYS[:4], True), id="exactly the byte limit"),
+        pytest.param(None, None, 99, 0, (KEYS[:1], True), id="at least one"),
         pytest.param(None, KEYS[10], 99, 0, (KEYS[11:], False), id="the last one"),
         pytest.param(None, KEYS[11], 99, 999, ([], False), id="none after the last"),
         pytest.param(None, ("a", "aaa"), 2, 999, (KEYS[5:7], True), id="after an unbound name"),
         pytest.param(None, ("aa", "z"), 99, 999, (KEYS[8:], False), id="after an unknown server"),
-        pytest.param(None, ("", ""), 99, 999, (KEYS, False), id="after nothing that is bound"),
+        pytest.param(None, ("", ""), 99, 999, (KEYS, False), id="before the first binding"),
         pytest.param("a", None, 99, 999, (KEYS[1:8], False), id="a server"),
         pytest.param("a", None, 2, 999, (KEYS[1:3], True), id="a server's first"),
         pytest.param("a", ("a", ""), 99, 999, (KEYS[2:8], False), id="after the empty name"),
@@ -64,7 +64,7 @@ def keys_of(
         pytest.param("none", None, 99, 999, ([], False), id="an unknown server"),
     ],
 )
-def test_a_page_holds_what_follows_in_order(
+def test_a_page_has_the_following_bindings_in_order(
     registry: Registry,
     server: str | None,
     after: Key | None,
@@ -72,12 +72,12 @@ def test_a_page_holds_what_follows_in_order(
     max_bytes: int,
     expected: tuple[list[Key], bool],
 ) -> None:
-    """Bindings come by server and name, within both bounds, and say if more follow."""
+    """Bindings are sorted by server and name, limited by both bounds, with a flag for more."""
     assert expected == keys_of(registry, server, after, limit, max_bytes)
 
 
-def test_pages_add_up_to_all(registry: Registry) -> None:
-    """Going on after the last of each page lists every binding once."""
+def test_pages_list_every_binding_once(registry: Registry) -> None:
+    """Continuing after the last binding of each page lists all of them."""
     listed: list[Key] = []
     more = True
     while more:
@@ -88,7 +88,7 @@ def test_pages_add_up_to_all(registry: Registry) -> None:
 
 
 def test_the_bytes_of_documents_count() -> None:
-    """A tool is as large as its own JSON and that of its documents."""
+    """The size of a tool includes the JSON of its documents."""
     registry = open_registry(None)
     document = Document("urn:d", b" " * 5)
     registry.register("s", [define("a", 5, (document,)), define("b"), define("c")], keep=None)

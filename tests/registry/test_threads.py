@@ -1,4 +1,4 @@
-"""The registry used by several threads."""
+"""Concurrent use of the registry by several threads."""
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -14,22 +14,22 @@ def define(name: str, content: int) -> Definition:
     return Definition(f"{name}:{content}", name, b"{}", (), f"in:{content}", None)
 
 
-def test_writers_do_not_lose_each_others_changes(tmp_path: Path) -> None:
-    """Each of many transactions concurrently gets a revision of its own."""
+def test_concurrent_writers_do_not_lose_changes(tmp_path: Path) -> None:
+    """Each concurrent transaction gets a distinct revision."""
     with (
         closing(open_registry(tmp_path / "registry.db")) as registry,
         ThreadPoolExecutor(4) as threads,
     ):
-        answers = threads.map(
+        results = threads.map(
             lambda i: registry.register(f"s{i % 3}", [define(f"t{i}", i)], keep=None), range(60)
         )
 
-        assert list(range(1, 61)) == sorted(answer.revision for answer in answers)
+        assert list(range(1, 61)) == sorted(result.revision for result in results)
         assert registry.count() == 60
 
 
 def test_a_reader_sees_whole_transactions(tmp_path: Path) -> None:
-    """While tools are rebound together, none is seen with the content of another time."""
+    """Bindings of one page are from one transaction while another thread rebinds them."""
     names = [f"t{i}" for i in range(20)]
     with (
         closing(open_registry(tmp_path / "registry.db")) as registry,
@@ -42,22 +42,22 @@ def test_a_reader_sees_whole_transactions(tmp_path: Path) -> None:
                 registry.register("s", [define(name, content) for name in names], keep=None)
 
         writing = threads.submit(rebind)
-        seen = []
+        pages = []
         while not writing.done():
             page, _ = registry.page("s", None, 100, 1000)
-            seen.append((len(page), len({binding.revision for binding in page})))
+            pages.append((len(page), len({binding.revision for binding in page})))
         writing.result()
 
-        assert {(20, 1)} == set(seen)
+        assert {(20, 1)} == set(pages)
         assert registry.bound_to("t0:9") is not None
 
 
 def test_a_reader_does_not_wait_for_a_writer() -> None:
-    """Answers come while a transaction is under way, and are those of before it."""
+    """Reads during a transaction return at once with the state before it."""
     started, go_on = Event(), Event()
 
     class Slow(list[Definition]):
-        """Definitions that keep their registration waiting."""
+        """Definitions that block their registration until an event is set."""
 
         def __iter__(self) -> Iterator[Definition]:
             started.set()

@@ -27,7 +27,7 @@ Converted = conversion_service_pb2.ConvertedTool
 
 
 def invalid(*codes: str) -> verdict_pb2.Verdict:
-    """A verdict with a secret wherever a text of the request may stand."""
+    """Return a verdict with a secret in every field that may repeat text of the request."""
     return verdict_pb2.Verdict(
         violations=[
             verdict_pb2.Violation(
@@ -49,14 +49,14 @@ def batch(*outcomes: Any) -> validation_service_pb2.ValidateBatchResponse:
     return validation_service_pb2.ValidateBatchResponse(
         outcomes=[
             validation_service_pb2.ValidateOutcome(
-                **{"error" if isinstance(entry, Status) else "verdict": entry}
+                **{"error" if isinstance(outcome, Status) else "verdict": outcome}
             )
-            for entry in outcomes
+            for outcome in outcomes
         ]
     )
 
 
-REFUSED = Status(code=5, message=SECRET)
+ERROR = Status(code=5, message=SECRET)
 CASES = [
     pytest.param(
         validation_service_pb2.ValidateResponse(verdict=VALID),
@@ -116,7 +116,7 @@ CASES = [
     pytest.param(
         conversion_service_pb2.ConvertToolsResponse(
             conversions=[
-                Conversion(server=SECRET, name=SECRET, error=REFUSED),
+                Conversion(server=SECRET, name=SECRET, error=ERROR),
                 Conversion(name=SECRET, converted=Converted(json=SECRET.encode(), strict=True)),
                 Conversion(name=SECRET, converted=Converted(name=SECRET)),
             ],
@@ -130,7 +130,7 @@ CASES = [
             conversions=[Conversion(name=SECRET, converted=Converted())], request=VALID
         ),
         (logging.DEBUG, {"tools": 1, "errors": 0, "strict": 0, "codes": []}),
-        id="a conversion without problems",
+        id="a conversion without violations",
     ),
     pytest.param(
         conversion_service_pb2.ConvertToolCallResponse(
@@ -191,7 +191,7 @@ CASES = [
             result=protocol_service_pb2.CheckResult(verdict=VALID)
         ),
         (logging.DEBUG, {"outcome": "valid"}),
-        id="a check that finds nothing",
+        id="a check without violations",
     ),
     pytest.param(
         protocol_service_pb2.CheckToolResultResponse(
@@ -234,16 +234,18 @@ CASES = [
         (logging.DEBUG, {"tools": 1, "invalid": 0, "codes": []}),
         id="tools",
     ),
-    pytest.param(info_service_pb2.GetServerInfoResponse(), (logging.DEBUG, {}), id="the facts"),
+    pytest.param(
+        info_service_pb2.GetServerInfoResponse(), (logging.DEBUG, {}), id="server information"
+    ),
     pytest.param(target_pb2.Target(schema_digest=SECRET), (logging.DEBUG, {}), id="anything else"),
 ]
 
 
 @pytest.mark.parametrize(("response", "expected"), CASES)
-def test_an_answer_is_logged_by_outcome_and_counts(
+def test_a_response_is_logged_by_outcome_and_counts(
     response: Any, expected: tuple[int, dict[str, Any]]
 ) -> None:
-    """At a level that says whether somebody should look; content never."""
+    """The level depends on the outcome; content is never logged."""
     _, fields = log_fields(response)
     assert expected == log_fields(response)
     assert fields.keys() <= EVENTS["rpc.completed"].optional_fields.keys()
@@ -259,14 +261,14 @@ def test_an_answer_is_logged_by_outcome_and_counts(
             id="a valid batch",
         ),
         pytest.param(
-            [VALID, invalid("TYPE"), REFUSED, invalid("TYPE")],
+            [VALID, invalid("TYPE"), ERROR, invalid("TYPE")],
             (logging.INFO, {"items": 4, "invalid": 2, "errors": 1}),
             id="a mixed batch",
         ),
         pytest.param(
-            [VALID, REFUSED],
+            [VALID, ERROR],
             (logging.INFO, {"items": 2, "invalid": 0, "errors": 1}),
-            id="a batch with a refusal",
+            id="a batch with an error",
         ),
         pytest.param(
             [], (logging.DEBUG, {"items": 0, "invalid": 0, "errors": 0}), id="an empty batch"
@@ -282,7 +284,7 @@ def test_an_answer_is_logged_by_outcome_and_counts(
     ],
 )
 def test_a_batch_is_logged_by_counts(outcomes: list[Any], expected: Any) -> None:
-    """As it is validated; a valid outcome that was counted before need not be looked at."""
+    """Outcomes are counted as they are validated; classifying skips valid ones."""
     counter, classifying = OutcomeCounter(), OutcomeCounter(len(outcomes))
     for outcome in batch(*outcomes).outcomes:
         counter.add(outcome)
@@ -294,13 +296,13 @@ def test_a_batch_is_logged_by_counts(outcomes: list[Any], expected: Any) -> None
 
 
 def test_a_batch_of_checks_is_logged_by_counts() -> None:
-    """As one of validations is."""
-    answers = [VALID, invalid("TYPE"), invalid("TYPE", DISAGREEMENT)]
+    """Checks are counted like validations."""
+    verdicts = [VALID, invalid("TYPE"), invalid("TYPE", DISAGREEMENT)]
     counter = OutcomeCounter()
-    for verdict in answers:
-        answer = protocol_service_pb2.CheckResult(verdict=verdict, error_response=SECRET.encode())
-        counter.add(protocol_service_pb2.CheckOutcome(result=answer))
-    counter.add(protocol_service_pb2.CheckOutcome(error=REFUSED))
+    for verdict in verdicts:
+        result = protocol_service_pb2.CheckResult(verdict=verdict, error_response=SECRET.encode())
+        counter.add(protocol_service_pb2.CheckOutcome(result=result))
+    counter.add(protocol_service_pb2.CheckOutcome(error=ERROR))
 
     counts = {"items": 4, "invalid": 2, "errors": 1, "disagreeing": ["sha256:1"]}
     assert (logging.ERROR, counts) == counter.log_fields()

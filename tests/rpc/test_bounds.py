@@ -1,4 +1,4 @@
-"""Bounds on what the calls of one client cost the others."""
+"""Limits on the resources that calls of one client take from others."""
 
 import asyncio
 import json
@@ -20,8 +20,10 @@ from sidecheck.v1.validation_service_pb2_grpc import ValidationServiceStub
 from support.running import RunningServer
 from support.wire import info_of
 
-LONG: Any = {"items": {"anyOf": [*({"const": n, "type": "string"} for n in range(20)), True]}}
-"""A thousand items take some ten milliseconds, which is longer than a moment."""
+SLOW_SCHEMA: Any = {
+    "items": {"anyOf": [*({"const": n, "type": "string"} for n in range(20)), True]}
+}
+"""A thousand items take about ten milliseconds, too long to validate inline."""
 
 
 @pytest.fixture
@@ -30,7 +32,7 @@ async def stub(shared_server: RunningServer) -> AsyncIterator[Any]:
         yield ValidationServiceStub(channel)
 
 
-def under(schema: Any) -> target_pb2.Target:
+def inline_schema(schema: Any) -> target_pb2.Target:
     return target_pb2.Target(
         inline_schema=target_pb2.InlineSchema(json=json.dumps(schema).encode())
     )
@@ -42,65 +44,65 @@ def subject(payload: Any) -> target_pb2.Subject:
 
 def batch(schema: Any, payloads: list[Any], **options: Any) -> ValidateBatchRequest:
     return ValidateBatchRequest(
-        target=under(schema),
+        target=inline_schema(schema),
         options=ValidationOptions(**options),
         items=[ValidateItem(subject=subject(payload)) for payload in payloads],
     )
 
 
-async def calls_until(stub: Any, beside: asyncio.Task[Any]) -> int:
-    """Return how many calls were answered, one after the other, until *beside* was done."""
-    request = ValidateRequest(target=under({"type": "integer"}), subject=subject(1))
+async def calls_until(stub: Any, task: asyncio.Task[Any]) -> int:
+    """Return the number of sequential calls that complete before *beside* is done."""
+    request = ValidateRequest(target=inline_schema({"type": "integer"}), subject=subject(1))
     calls = 0
-    while not beside.done():
+    while not task.done():
         await stub.Validate(request)
         calls += 1
-    await beside
+    await task
     return calls
 
 
-async def test_a_call_beside_large_batches_is_answered_promptly(
+async def test_calls_during_large_batches_are_prompt(
     stub: Any, shared_server: RunningServer
 ) -> None:
-    """They give way every few milliseconds, so that many calls are answered during each."""
-    await stub.Validate(ValidateRequest(target=under({"type": "integer"}), subject=subject(1)))
+    """Batches yield every few milliseconds, so other calls complete in between."""
+    await stub.Validate(
+        ValidateRequest(target=inline_schema({"type": "integer"}), subject=subject(1))
+    )
     large = batch({"items": {"type": "integer"}}, [[n] * 30 for n in range(10_000)])
     async with grpc.aio.insecure_channel(shared_server.unix_address) as channel:
         other: Any = ValidationServiceStub(channel)
 
-        async def work() -> None:
+        async def run_batches() -> None:
             for _ in range(2):
-                answered = await other.ValidateBatch(large)
-                assert all(entry.verdict.valid for entry in answered.outcomes)
+                response = await other.ValidateBatch(large)
+                assert all(outcome.verdict.valid for outcome in response.outcomes)
 
-        calls = await calls_until(stub, asyncio.create_task(work()))
+        calls = await calls_until(stub, asyncio.create_task(run_batches()))
 
     assert calls > 10
 
 
-async def test_what_needs_a_worker_does_not_hold_up_the_others(
-    stub: Any, shared_server: RunningServer
-) -> None:
-    """A worker validates it."""
+async def test_offloaded_calls_do_not_delay_others(stub: Any, shared_server: RunningServer) -> None:
+    """Slow payloads are validated by a worker."""
     async with grpc.aio.insecure_channel(shared_server.unix_address) as channel:
         other: Any = ValidationServiceStub(channel)
-        request = ValidateRequest(target=under(LONG), subject=subject([1] * 5_000))
+        request = ValidateRequest(target=inline_schema(SLOW_SCHEMA), subject=subject([1] * 5_000))
         await other.Validate(request)
 
-        async def work() -> None:
+        async def run_slow_calls() -> None:
             for _ in range(10):
                 assert (await other.Validate(request)).verdict.valid
 
-        calls = await calls_until(stub, asyncio.create_task(work()))
+        calls = await calls_until(stub, asyncio.create_task(run_slow_calls()))
 
     assert calls > 20
 
 
-async def test_a_batch_has_a_bound_for_items_that_need_a_worker(stub: Any) -> None:
-    """Those beyond it are rejected; those that take a moment are not."""
+async def test_offloaded_items_of_a_batch_are_limited(stub: Any) -> None:
+    """Items beyond the limit are rejected, except those that are validated inline."""
     limit = 64
     payloads = [[1] * 1_000] * (limit + 2) + [[1]]
-    outcomes = (await stub.ValidateBatch(batch(LONG, payloads))).outcomes
+    outcomes = (await stub.ValidateBatch(batch(SLOW_SCHEMA, payloads))).outcomes
     rejected = [info_of(entry.error) for entry in outcomes if entry.HasField("error")]
 
     assert [limit, limit + 1] == [
@@ -111,35 +113,35 @@ async def test_a_batch_has_a_bound_for_items_that_need_a_worker(stub: Any) -> No
     ]
 
 
-async def test_a_batch_tells_no_more_violations_than_its_bound(stub: Any) -> None:
-    """Beyond it, each verdict tells its first."""
+async def test_the_violations_of_a_batch_are_limited(stub: Any) -> None:
+    """Beyond the limit, each verdict has only its first violation."""
     items = {"items": {"type": "integer"}}
     request = batch(items, [["x"] * 500] * 30, max_violations=500)
     outcomes = (await stub.ValidateBatch(request)).outcomes
-    counts = [len(entry.verdict.violations) for entry in outcomes]
+    counts = [len(outcome.verdict.violations) for outcome in outcomes]
 
     assert ([500] * 20, [1] * 10) == (counts[:20], counts[20:])
-    assert all(entry.verdict.truncated for entry in outcomes[20:])
+    assert all(outcome.verdict.truncated for outcome in outcomes[20:])
 
 
 async def test_the_text_of_a_verdict_is_bounded(stub: Any) -> None:
-    """Every violation repeats the way that leads to it."""
+    """Every violation repeats its location, which may be long."""
     name = "n" * 20_000
     schema = {"additionalProperties": {"items": {"type": "integer"}}}
     request = ValidateRequest(
-        target=under(schema),
+        target=inline_schema(schema),
         subject=subject({name: ["x"] * 500}),
         options=ValidationOptions(max_violations=500),
     )
-    results = (await stub.Validate(request)).verdict
+    verdict = (await stub.Validate(request)).verdict
 
-    assert (False, True) == (results.valid, results.truncated)
-    assert 10 < len(results.violations) < 60
-    assert results.ByteSize() < 2 << 20
+    assert (False, True) == (verdict.valid, verdict.truncated)
+    assert 10 < len(verdict.violations) < 60
+    assert verdict.ByteSize() < 2 << 20
 
 
-async def test_a_registration_has_a_bound_for_its_tools(shared_server: RunningServer) -> None:
-    """The bound that batches have."""
+async def test_the_tools_of_a_registration_are_limited(shared_server: RunningServer) -> None:
+    """The limit is that of batches."""
     tools = [target_pb2.InlineTool(json=b"{}")] * 10_001
     async with grpc.aio.insecure_channel(shared_server.address) as channel:
         registry: Any = RegistryServiceStub(channel)
@@ -151,14 +153,14 @@ async def test_a_registration_has_a_bound_for_its_tools(shared_server: RunningSe
     assert grpc.StatusCode.RESOURCE_EXHAUSTED is raised.value.code()
 
 
-async def test_a_worker_that_is_killed_costs_its_own_request_an_error(
+async def test_a_killed_worker_fails_only_its_request(
     server: RunningServer,
 ) -> None:
-    """Nobody else notices, and the next one is validated."""
+    """Other requests succeed, during and after the crash."""
     async with grpc.aio.insecure_channel(server.address) as channel:
         stub: Any = ValidationServiceStub(channel)
-        quick = ValidateRequest(target=under({"type": "integer"}), subject=subject(1))
-        long = ValidateRequest(target=under(LONG), subject=subject([1] * 5_000))
+        quick = ValidateRequest(target=inline_schema({"type": "integer"}), subject=subject(1))
+        long = ValidateRequest(target=inline_schema(SLOW_SCHEMA), subject=subject([1] * 5_000))
         for request in (quick, long):
             await stub.Validate(request)
         workers = [
@@ -170,34 +172,36 @@ async def test_a_worker_that_is_killed_costs_its_own_request_an_error(
             worker.suspend()
         waiting = asyncio.ensure_future(stub.Validate(long))
         await asyncio.sleep(0.5)
-        beside = await stub.Validate(quick)
+        concurrent = await stub.Validate(quick)
         for worker in workers:
             worker.kill()
         with pytest.raises(grpc.aio.AioRpcError) as raised:
             await waiting
         after = [await stub.Validate(request) for request in (quick, long)]
 
-    assert beside.verdict.valid
+    assert concurrent.verdict.valid
     assert grpc.StatusCode.UNAVAILABLE is raised.value.code()
-    assert all(entry.verdict.valid for entry in after)
+    assert all(response.verdict.valid for response in after)
 
 
-async def test_a_caller_who_goes_away_stops_its_batch(server: RunningServer) -> None:
-    """At its deadline too, between two items."""
+async def test_an_expired_deadline_stops_its_batch(server: RunningServer) -> None:
+    """The batch stops between two items."""
     async with grpc.aio.insecure_channel(server.address) as channel:
         stub: Any = ValidationServiceStub(channel)
-        long = batch(LONG, [[1] * 5_000] * 60)
-        await stub.Validate(ValidateRequest(target=under(LONG), subject=subject([1])))
+        long = batch(SLOW_SCHEMA, [[1] * 5_000] * 60)
+        await stub.Validate(
+            ValidateRequest(target=inline_schema(SLOW_SCHEMA), subject=subject([1]))
+        )
         with pytest.raises(grpc.aio.AioRpcError) as raised:
             await stub.ValidateBatch(long, timeout=0.3)
-        single = ValidateRequest(target=under(LONG), subject=subject([1] * 5_000))
+        single = ValidateRequest(target=inline_schema(SLOW_SCHEMA), subject=subject([1] * 5_000))
         assert (await stub.Validate(single)).verdict.valid
         workers = psutil.Process(server.process.pid).children()
         before = _processor_seconds(workers)
         await asyncio.sleep(0.5)
         after = _processor_seconds(workers)
 
-    # The whole batch would take some two seconds of a worker.
+    # The whole batch would take about two seconds of a worker.
     assert grpc.StatusCode.DEADLINE_EXCEEDED is raised.value.code()
     assert after - before < 0.1
     assert '"method": "ValidateBatch"' not in server.log_text()
@@ -208,7 +212,7 @@ def _processor_seconds(processes: list[psutil.Process]) -> float:
 
 
 async def test_the_repairs_of_a_batch_are_bounded(stub: Any) -> None:
-    """A default can be large, and stand at many places."""
+    """A default may be large and apply at many locations."""
     schema = {"properties": {"a": {"default": "x" * 100_000}}}
     request = batch(schema, [{}] * 100, apply_defaults=True)
     outcomes = (await stub.ValidateBatch(request)).outcomes
@@ -218,11 +222,11 @@ async def test_the_repairs_of_a_batch_are_bounded(stub: Any) -> None:
     assert {"message_bytes"} == {entry.metadata["bound"] for entry in rejected}
 
 
-async def test_short_deadlines_cost_others_no_worker(
+async def test_expired_deadlines_do_not_replace_workers(
     stub: Any, shared_server: RunningServer
 ) -> None:
-    """A judgement that has begun runs on when its caller leaves."""
-    request = ValidateRequest(target=under(LONG), subject=subject([1] * 5_000))
+    """A validation that has begun continues after its caller leaves."""
+    request = ValidateRequest(target=inline_schema(SLOW_SCHEMA), subject=subject([1] * 5_000))
     await stub.Validate(request)
     workers = psutil.Process(shared_server.process.pid).children()
     for _ in range(20):

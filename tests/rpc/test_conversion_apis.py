@@ -1,4 +1,4 @@
-"""Tools, calls and results converted for every API by a real server."""
+"""Conversion of tools, calls and results for every API by a real server."""
 
 import json
 from collections.abc import Iterator
@@ -35,8 +35,8 @@ def ollama_call(name: str, arguments: Any) -> Any:
 
 
 def responses_call(name: str, arguments: Any) -> Any:
-    said = {"name": name, "arguments": json.dumps(arguments)}
-    return {"type": "function_call", "id": "fc_1", "call_id": "call_1", **said}
+    function = {"name": name, "arguments": json.dumps(arguments)}
+    return {"type": "function_call", "id": "fc_1", "call_id": "call_1", **function}
 
 
 def anthropic_call(name: str, arguments: Any) -> Any:
@@ -51,18 +51,18 @@ def bedrock_call(name: str, arguments: Any) -> Any:
     return {"toolUse": {"toolUseId": "call_1", "name": name, "input": arguments}}
 
 
-NESTED, HI = ("function", "parameters"), '{"text": "hi"}'
-CHAT_SAYS = {"role": "tool", "tool_call_id": "call_1", "content": HI}
-GEMINI_SAYS = {"id": "call_1", "name": "read.file", "response": {"output": HI}}
-#: The name of the tool, where its schema stands, what makes a call, and what tells a result.
+NESTED, RESULT_TEXT = ("function", "parameters"), '{"text": "hi"}'
+CHAT_RESULT = {"role": "tool", "tool_call_id": "call_1", "content": RESULT_TEXT}
+GEMINI_RESULT = {"id": "call_1", "name": "read.file", "response": {"output": RESULT_TEXT}}
+#: API, converted name, path of the schema, factory of a call, expected result message.
 APIS: Any = [
-    pytest.param(v1.MODEL_API_OPENAI_CHAT, "read_file", NESTED, chat_call, CHAT_SAYS, id="chat"),
+    pytest.param(v1.MODEL_API_OPENAI_CHAT, "read_file", NESTED, chat_call, CHAT_RESULT, id="chat"),
     pytest.param(
         v1.MODEL_API_OPENAI_RESPONSES,
         "read_file",
         ("parameters",),
         responses_call,
-        {"type": "function_call_output", "call_id": "call_1", "output": HI},
+        {"type": "function_call_output", "call_id": "call_1", "output": RESULT_TEXT},
         id="responses",
     ),
     pytest.param(
@@ -70,7 +70,7 @@ APIS: Any = [
         "read_file",
         ("input_schema",),
         anthropic_call,
-        {"type": "tool_result", "tool_use_id": "call_1", "content": HI},
+        {"type": "tool_result", "tool_use_id": "call_1", "content": RESULT_TEXT},
         id="anthropic",
     ),
     pytest.param(
@@ -78,7 +78,7 @@ APIS: Any = [
         "read.file",
         ("parameters",),
         gemini_call,
-        {"functionResponse": GEMINI_SAYS},
+        {"functionResponse": GEMINI_RESULT},
         id="gemini",
     ),
     pytest.param(
@@ -86,7 +86,7 @@ APIS: Any = [
         "read.file",
         ("parametersJsonSchema",),
         gemini_call,
-        {"functionResponse": GEMINI_SAYS},
+        {"functionResponse": GEMINI_RESULT},
         id="gemini-json",
     ),
     pytest.param(
@@ -94,7 +94,7 @@ APIS: Any = [
         "read_file",
         ("toolSpec", "inputSchema", "json"),
         bedrock_call,
-        {"toolResult": {"toolUseId": "call_1", "content": [{"text": HI}]}},
+        {"toolResult": {"toolUseId": "call_1", "content": [{"text": RESULT_TEXT}]}},
         id="bedrock",
     ),
     pytest.param(
@@ -102,7 +102,7 @@ APIS: Any = [
         "read_file",
         NESTED,
         chat_call,
-        {**CHAT_SAYS, "name": "read_file"},
+        {**CHAT_RESULT, "name": "read_file"},
         id="mistral",
     ),
     pytest.param(
@@ -110,55 +110,65 @@ APIS: Any = [
         "read_file",
         NESTED,
         ollama_call,
-        {**CHAT_SAYS, "tool_name": "read_file"},
+        {**CHAT_RESULT, "tool_name": "read_file"},
         id="ollama",
     ),
 ]
 
 
-@pytest.mark.parametrize(("api", "name", "place", "call", "says"), APIS)
-def test_a_tool_goes_to_each_api_and_its_call_and_result_come_back(
-    stub: Any, api: Any, name: str, place: tuple[str, ...], call: Any, says: Any
+@pytest.mark.parametrize(("api", "name", "schema_path", "make_call", "expected_message"), APIS)
+def test_tools_calls_and_results_are_converted_for_each_api(
+    stub: Any,
+    api: Any,
+    name: str,
+    schema_path: tuple[str, ...],
+    make_call: Any,
+    expected_message: Any,
 ) -> None:
-    """Whatever the API calls the tool, MCP has its own name and arguments."""
+    """The converted call has the tool's MCP name and arguments."""
     tool = converted(stub, api=api)
     schema = json.loads(tool.json)
-    for step in place:
+    for step in schema_path:
         schema = schema[step]
 
     assert {"path", "lines"} == schema["properties"].keys()
     assert (name, False) == (tool.name, tool.strict)
-    back = stub.ConvertToolCall(call_request(call(name, ARGUMENTS), tool.mapping))
-    assert back.verdict.valid
-    assert ("read.file", "call_1") == (back.tool, back.call_id)
-    assert {"name": "read.file", "arguments": ARGUMENTS} == json.loads(back.call_params)
+    call_response = stub.ConvertToolCall(call_request(make_call(name, ARGUMENTS), tool.mapping))
+    assert call_response.verdict.valid
+    assert ("read.file", "call_1") == (call_response.tool, call_response.call_id)
+    assert {"name": "read.file", "arguments": ARGUMENTS} == json.loads(call_response.call_params)
     result = protocol_service_pb2.ToolResult(json=json.dumps(RESULT).encode(), tool=target())
-    reported = stub.ConvertToolResult(
+    result_response = stub.ConvertToolResult(
         v1.ConvertToolResultRequest(api=api, result=result, call_id="call_1", name=name)
     )
-    assert (True, says) == (reported.verdict.valid, json.loads(reported.message))
+    assert (True, expected_message) == (
+        result_response.verdict.valid,
+        json.loads(result_response.message),
+    )
 
 
-@pytest.mark.parametrize(("api", "name", "place", "call", "says"), APIS)
-def test_a_call_with_wrong_arguments_is_told_the_model(
-    stub: Any, api: Any, name: str, place: Any, call: Any, says: Any
+@pytest.mark.parametrize(("api", "name", "schema_path", "make_call", "expected_message"), APIS)
+def test_invalid_arguments_are_reported_to_the_model(
+    stub: Any, api: Any, name: str, schema_path: Any, make_call: Any, expected_message: Any
 ) -> None:
-    """By the name that it knows, and as the API tells a failure."""
+    """The message has the model's name of the tool and is a failure of the API."""
     tool = converted(stub, api=api)
-    back = stub.ConvertToolCall(call_request(call(name, {"path": ""}), tool.mapping))
-    failure = protocol_service_pb2.ToolResult(json=back.verdict.call_tool_result)
-    reported = stub.ConvertToolResult(
+    call_response = stub.ConvertToolCall(call_request(make_call(name, {"path": ""}), tool.mapping))
+    failure = protocol_service_pb2.ToolResult(json=call_response.verdict.call_tool_result)
+    result_response = stub.ConvertToolResult(
         v1.ConvertToolResultRequest(api=api, result=failure, call_id="call_1", name=name)
     )
 
-    assert ["/path"] == [found.instance_location for found in back.verdict.violations]
-    assert name in back.verdict.tool_error_text
-    assert {"path": ""} == json.loads(back.call_params)["arguments"]
-    assert "Input validation error: " in json.dumps(json.loads(reported.message))
+    assert ["/path"] == [
+        violation.instance_location for violation in call_response.verdict.violations
+    ]
+    assert name in call_response.verdict.tool_error_text
+    assert {"path": ""} == json.loads(call_response.call_params)["arguments"]
+    assert "Input validation error: " in json.dumps(json.loads(result_response.message))
 
 
 def test_every_api_is_served(stub: Any) -> None:
-    """A value of the enum that had no table would be a request that is never right."""
-    known = {element for element in v1.ModelApi.values() if element}
+    """Every value of the enum has a case."""
+    known = {api for api in v1.ModelApi.values() if api}
 
-    assert known == {entry.values[0] for entry in APIS}
+    assert known == {case.values[0] for case in APIS}

@@ -35,7 +35,7 @@ def stub(shared_server: RunningServer) -> Iterator[Any]:
     ids=["deep", "large"],
 )
 def test_a_call_beyond_the_limits_of_payloads_is_rejected(stub: Any, call: Any, bound: str) -> None:
-    """As a payload is."""
+    """The limits of payloads apply to calls."""
     request = call_request(call, converted(stub).mapping)
 
     assert ("LIMIT_EXCEEDED", bound) == rejection_of(stub.ConvertToolCall, request)
@@ -46,7 +46,7 @@ def with_api(**more: Any) -> Any:
 
 
 CONVERT: Any = [
-    pytest.param(v1.ConvertToolsRequest(), ("INVALID_REQUEST", "api"), id="no API"),
+    pytest.param(v1.ConvertToolsRequest(), ("INVALID_REQUEST", "api"), id="unset API"),
     pytest.param(with_api(api=99), ("INVALID_REQUEST", "api"), id="an unknown API"),
     pytest.param(
         with_api(options=v1.ConversionOptions(mode=9)),  # type: ignore[arg-type]
@@ -71,15 +71,15 @@ CONVERT: Any = [
 
 
 @pytest.mark.parametrize(("request_", "expected"), CONVERT)
-def test_tools_that_nobody_could_convert_are_rejected(
+def test_invalid_conversion_requests_are_rejected(
     stub: Any, request_: Any, expected: tuple[str, str]
 ) -> None:
-    """With the field that is wrong."""
+    """The error names the invalid field."""
     assert expected == rejection_of(stub.ConvertTools, request_)
 
 
 def test_ten_thousand_tools_are_converted(stub: Any) -> None:
-    """As many as a request may have, each with its own name."""
+    """The maximum number of tools gets distinct names."""
     tools = [{"name": f"t.{count % 9_999}", "inputSchema": {}} for count in range(10_000)]
     response = stub.ConvertTools(tools_request(*tools))
     names = {entry.converted.name for entry in response.conversions}
@@ -96,7 +96,7 @@ DEEP = b'{"sidecheck_mapping": 1, "decoder": ' + b'{"items":' * 5_000
 
 
 @pytest.mark.parametrize(
-    ("plans", "expected"),
+    ("mappings", "expected"),
     [
         ([], "INVALID_REQUEST"),
         ([b""], "INVALID_MAPPING"),
@@ -107,13 +107,13 @@ DEEP = b'{"sidecheck_mapping": 1, "decoder": ' + b'{"items":' * 5_000
     ],
     ids=["none", "empty", "a list", "deep", "300 KiB", "10,001"],
 )
-def test_mappings_that_are_none_are_rejected(stub: Any, plans: list[bytes], expected: str) -> None:
-    """They come from outside."""
-    assert expected == rejection_of(stub.ConvertToolCall, call_request(tool_use(), *plans))[0]
+def test_invalid_mappings_are_rejected(stub: Any, mappings: list[bytes], expected: str) -> None:
+    """Mappings are untrusted input."""
+    assert expected == rejection_of(stub.ConvertToolCall, call_request(tool_use(), *mappings))[0]
 
 
-def test_a_mapping_that_belongs_to_something_else_is_rejected(stub: Any) -> None:
-    """To another call, or to another definition."""
+def test_a_mapping_of_another_tool_is_rejected(stub: Any) -> None:
+    """The mapping must match the call and the definition."""
     mapping = converted(stub).mapping
     other = target({**TOOL, "title": "?"})
 
@@ -127,8 +127,8 @@ def test_a_mapping_that_belongs_to_something_else_is_rejected(stub: Any) -> None
     )
 
 
-def test_options_that_do_not_exist_are_rejected(stub: Any) -> None:
-    """Those of validation are the same here."""
+def test_invalid_validation_options_are_rejected(stub: Any) -> None:
+    """Validation options are checked as in ValidationService."""
     options = options_pb2.ValidationOptions(coercion=9)  # type: ignore[arg-type]
     request = call_request(tool_use(), converted(stub).mapping, options=options)
 
@@ -148,10 +148,10 @@ RESULTS: Any = [
 
 
 @pytest.mark.parametrize(("more", "expected"), RESULTS)
-def test_results_that_cannot_be_told_are_rejected(
+def test_invalid_result_requests_are_rejected(
     stub: Any, more: dict[str, Any], expected: tuple[str, str]
 ) -> None:
-    """With what is missing."""
+    """The error names the missing or invalid field."""
     fields = {
         "api": v1.MODEL_API_ANTHROPIC,
         "result": protocol_service_pb2.ToolResult(json=json.dumps(RESULT).encode()),

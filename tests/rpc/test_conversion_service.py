@@ -1,6 +1,6 @@
-"""ConversionService, through a real server: options, errors, what is told and what is logged.
+"""ConversionService with a real server: options, errors, responses, log.
 
-What becomes of each keyword is tested with the core, and what a mapping undoes as well.
+Keywords and decoding are tested with the core.
 """
 
 import json
@@ -35,18 +35,18 @@ def stub(shared_server: RunningServer) -> Iterator[Any]:
         yield ConversionServiceStub(channel)
 
 
-def test_its_health_is_told(shared_server: RunningServer) -> None:
-    """By its name, like that of every service."""
+def test_the_health_of_the_service_is_served(shared_server: RunningServer) -> None:
+    """The service has a health status by name."""
     with grpc.insecure_channel(shared_server.address) as channel:
-        request_for = health_pb2.HealthCheckRequest(service="sidecheck.v1.ConversionService")
+        request = health_pb2.HealthCheckRequest(service="sidecheck.v1.ConversionService")
         health: Any = health_pb2_grpc.HealthStub(channel)
-        status = health.Check(request_for).status
+        status = health.Check(request).status
 
     assert health_pb2.HealthCheckResponse.SERVING == status
 
 
-def test_losses_are_told_with_what_was_done(stub: Any) -> None:
-    """Every one has a place, an action and a direction."""
+def test_losses_have_location_action_and_effect(stub: Any) -> None:
+    """Losses are sorted by location."""
     losses = converted(stub, api=v1.MODEL_API_GEMINI).losses
     [output] = [loss for loss in losses if loss.pointer == "/outputSchema"]
 
@@ -56,8 +56,8 @@ def test_losses_are_told_with_what_was_done(stub: Any) -> None:
     assert sorted(pointers) == pointers
 
 
-def test_options_are_heeded(stub: Any) -> None:
-    """Each of them changes the answer."""
+def test_options_are_applied(stub: Any) -> None:
+    """Each option changes the converted tool."""
     options = v1.ConversionOptions(
         mode=v1.CONVERSION_MODE_STRICT,
         server_prefix=v1.SERVER_PREFIX_ALWAYS,
@@ -65,32 +65,32 @@ def test_options_are_heeded(stub: Any) -> None:
     )
     request = tools_request(options=options)
     request.tools.add(tool=target(), server="files")
-    [entry] = stub.ConvertTools(request).conversions
+    [conversion] = stub.ConvertTools(request).conversions
 
     assert ("files", "read.file", "files__read_file") == (
-        entry.server,
-        entry.name,
-        entry.converted.name,
+        conversion.server,
+        conversion.name,
+        conversion.converted.name,
     )
-    assert entry.converted.strict
-    assert 5 == len(json.loads(entry.converted.json)["description"])
+    assert conversion.converted.strict
+    assert 5 == len(json.loads(conversion.converted.json)["description"])
 
 
-def test_one_tool_that_cannot_be_converted_does_not_affect_the_others(stub: Any) -> None:
-    """It has a status of its own."""
+def test_an_inconvertible_tool_does_not_affect_others(stub: Any) -> None:
+    """Each tool that fails has its own status."""
     request = tools_request(b"{", TOOL)
     request.tools.add()
-    bad, good, none = stub.ConvertTools(request).conversions
+    invalid, valid, unset = stub.ConvertTools(request).conversions
 
     assert ("INVALID_TOOL", "INVALID_REQUEST") == (
-        info_of(bad.error).reason,
-        info_of(none.error).reason,
+        info_of(invalid.error).reason,
+        info_of(unset.error).reason,
     )
-    assert "read_file" == good.converted.name
+    assert "read_file" == valid.converted.name
 
 
 def test_registered_tools_are_converted_and_called_by_name(server: RunningServer) -> None:
-    """A mapping is enough to find the definition again, as long as it is registered."""
+    """The mapping resolves the definition while it is registered."""
     with grpc.insecure_channel(server.address) as channel:
         stub, registry = ConversionServiceStub(channel), RegistryServiceStub(channel)
         register = registry_service_pb2.RegisterToolsRequest(
@@ -98,30 +98,30 @@ def test_registered_tools_are_converted_and_called_by_name(server: RunningServer
         )
         registry.RegisterTools(register)
         request = v1.ConvertToolsRequest(api=v1.MODEL_API_ANTHROPIC, servers=["files"])
-        [entry] = stub.ConvertTools(request).conversions
-        call = call_request(tool_use(), entry.converted.mapping)
+        [conversion] = stub.ConvertTools(request).conversions
+        call = call_request(tool_use(), conversion.converted.mapping)
         call.ClearField("tool")
-        back = stub.ConvertToolCall(call)
+        response = stub.ConvertToolCall(call)
 
-        reported = (back.server, back.tool, back.name, back.verdict.valid)
-        assert ("files", "read.file", "read_file", True) == reported
-        named = registry_service_pb2.DeleteToolsRequest(server="files", names=["read.file"])
-        registry.DeleteTools(named)
+        actual = (response.server, response.tool, response.name, response.verdict.valid)
+        assert ("files", "read.file", "read_file", True) == actual
+        delete = registry_service_pb2.DeleteToolsRequest(server="files", names=["read.file"])
+        registry.DeleteTools(delete)
         assert "UNKNOWN_DEFINITION" == rejection_of(stub.ConvertToolCall, call)[0]
         assert ("INVALID_REQUEST", "servers") == rejection_of(stub.ConvertTools, request)
 
 
-def test_strings_that_hold_json_are_decoded_and_told(stub: Any) -> None:
-    """Where the schema demands an array."""
-    twice = {"path": "[1]", "lines": "[1, 2]"}
+def test_json_strings_are_decoded_and_listed(stub: Any) -> None:
+    """Strings are decoded where the schema requires an array."""
+    arguments = {"path": "[1]", "lines": "[1, 2]"}
     mapping = converted(stub).mapping
-    back = stub.ConvertToolCall(call_request(tool_use(arguments=twice), mapping))
+    response = stub.ConvertToolCall(call_request(tool_use(arguments=arguments), mapping))
 
-    assert {"path": "[1]", "lines": [1, 2]} == json.loads(back.call_params)["arguments"]
+    assert {"path": "[1]", "lines": [1, 2]} == json.loads(response.call_params)["arguments"]
     assert [("/lines", "JSON_STRING_DECODED")] == [
-        (change.instance_location, change.code) for change in back.changes
+        (change.instance_location, change.code) for change in response.changes
     ]
-    assert back.verdict.valid
+    assert response.verdict.valid
 
 
 @pytest.mark.parametrize(
@@ -133,37 +133,39 @@ def test_strings_that_hold_json_are_decoded_and_told(stub: Any) -> None:
         (b'{"name": "read_file", "input": {"a": 1, "a": 2}}', ("/input/a", "DUPLICATE_KEY")),
     ],
 )
-def test_a_call_that_cannot_be_read_is_an_answer(
+def test_an_unreadable_call_has_an_invalid_verdict(
     stub: Any, call: Any, expected: tuple[str, str]
 ) -> None:
-    """An invalid verdict, with what to tell the model."""
-    back = stub.ConvertToolCall(call_request(call, converted(stub).mapping))
+    """The verdict has an error text for the model."""
+    response = stub.ConvertToolCall(call_request(call, converted(stub).mapping))
 
     assert [expected] == [
-        (entry.instance_location, entry.code) for entry in back.verdict.violations
+        (violation.instance_location, violation.code) for violation in response.verdict.violations
     ]
-    assert (False, b"") == (back.verdict.valid, back.call_params)
-    assert back.verdict.tool_error_text
+    assert (False, b"") == (response.verdict.valid, response.call_params)
+    assert response.verdict.tool_error_text
 
 
-def test_an_invalid_result_is_told_as_a_failure(stub: Any) -> None:
-    """The output schema of the tool is heeded; the verdict is on what was given."""
+def test_an_invalid_result_is_converted_to_a_failure(stub: Any) -> None:
+    """The tool's output schema applies; the verdict is on the original result."""
     result: Any = {"content": [], "structuredContent": {}}
-    sent = protocol_service_pb2.ToolResult(json=json.dumps(result).encode(), tool=target())
-    reported = stub.ConvertToolResult(
-        v1.ConvertToolResultRequest(api=v1.MODEL_API_ANTHROPIC, result=sent, call_id="toolu_1")
+    tool_result = protocol_service_pb2.ToolResult(json=json.dumps(result).encode(), tool=target())
+    response = stub.ConvertToolResult(
+        v1.ConvertToolResultRequest(
+            api=v1.MODEL_API_ANTHROPIC, result=tool_result, call_id="toolu_1"
+        )
     )
-    message = json.loads(reported.message)
+    message = json.loads(response.message)
 
     assert ["REQUIRED"] == [
-        found.code for found in reported.verdict.violations if found.severity == 1
+        violation.code for violation in response.verdict.violations if violation.severity == 1
     ]
-    assert (False, True) == (reported.verdict.valid, message["is_error"])
+    assert (False, True) == (response.verdict.valid, message["is_error"])
     assert "Output validation error: " in json.dumps(message["content"])
 
 
 def test_the_log_has_counts_and_codes_and_no_values(server: RunningServer) -> None:
-    """Neither of tools, nor of calls, mappings or results."""
+    """No values of tools, calls, mappings or results are logged."""
     tool = {"name": SECRET, "inputSchema": {"type": "object", "properties": {SECRET: {}}}}
     with grpc.insecure_channel(server.address) as channel:
         stub = ConversionServiceStub(channel)
@@ -173,15 +175,15 @@ def test_the_log_has_counts_and_codes_and_no_values(server: RunningServer) -> No
         stub.ConvertToolCall(call_request(tool_use(SECRET, SECRET), mapping, tool=target(tool)))
         rejection_of(stub.ConvertToolCall, call_request(tool_use("x" + SECRET), mapping))
         rejection_of(stub.ConvertToolCall, call_request(call, mapping[:-1], tool=target(tool)))
-        sent = protocol_service_pb2.ToolResult(json=json.dumps({SECRET: SECRET}).encode())
+        tool_result = protocol_service_pb2.ToolResult(json=json.dumps({SECRET: SECRET}).encode())
         stub.ConvertToolResult(
             v1.ConvertToolResultRequest(
-                api=v1.MODEL_API_ANTHROPIC, result=sent, call_id=SECRET, name=SECRET
+                api=v1.MODEL_API_ANTHROPIC, result=tool_result, call_id=SECRET, name=SECRET
             )
         )
         stub.ConvertTools(tools_request(SECRET.encode()))
     text = server.log_text()
-    reported = [event for event in server.events if event["event"].startswith("rpc.")]
+    events = [event for event in server.events if event["event"].startswith("rpc.")]
 
     assert SECRET not in text
     assert [
@@ -192,5 +194,5 @@ def test_the_log_has_counts_and_codes_and_no_values(server: RunningServer) -> No
         ("ConvertToolCall", "rpc.rejected"),
         ("ConvertToolResult", "rpc.completed"),
         ("ConvertTools", "rpc.completed"),
-    ] == [(event["method"], event["event"]) for event in reported]
-    assert (1, 1, 0) == (reported[-1]["tools"], reported[-1]["errors"], reported[-1]["strict"])
+    ] == [(event["method"], event["event"]) for event in events]
+    assert (1, 1, 0) == (events[-1]["tools"], events[-1]["errors"], events[-1]["strict"])

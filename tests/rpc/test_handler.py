@@ -41,7 +41,7 @@ Work = Callable[[], Any]
 
 
 @pytest.fixture(autouse=True)
-def _every_event_is_wanted() -> Iterator[None]:
+def _log_every_event() -> Iterator[None]:
     log = logging.getLogger("sidecheck")
     before = log.level
     log.setLevel(logging.DEBUG)
@@ -50,7 +50,7 @@ def _every_event_is_wanted() -> Iterator[None]:
 
 
 class Servicer(InfoServiceServicer):
-    """Answers as *work* does."""
+    """Servicer whose method runs *work*."""
 
     def __init__(self, work: Work) -> None:
         self.gate = ShutdownGate()
@@ -62,7 +62,7 @@ class Servicer(InfoServiceServicer):
 
 
 class Resolver:
-    """Resolves the first digest, and fails with *failure* for any other."""
+    """Resolves the first digest and raises *failure* for any other."""
 
     def __init__(self, failure: BaseException) -> None:
         self.failure = failure
@@ -88,14 +88,16 @@ async def serving(add: Callable[[Any], None]) -> AsyncIterator[grpc.aio.Channel]
 
 @asynccontextmanager
 async def calling(work: Work) -> AsyncIterator[Any]:
-    """Serve *work* and yield the call that does it."""
-    async with serving(lambda it: add_InfoServiceServicer_to_server(Servicer(work), it)) as channel:
+    """Serve *work* and yield the method that runs it."""
+    async with serving(
+        lambda server: add_InfoServiceServicer_to_server(Servicer(work), server)
+    ) as channel:
         stub: Any = InfoServiceStub(channel)
         yield stub.GetServerInfo
 
 
-async def rejected(work: Work) -> tuple[grpc.aio.AioRpcError, list[dict[str, Any]]]:
-    """Return how a call of *work* is rejected, and what is logged."""
+async def call_error(work: Work) -> tuple[grpc.aio.AioRpcError, list[dict[str, Any]]]:
+    """Return the error of a call of *work* and the logged events."""
     with capture_logs() as log:
         async with calling(work) as call:
             with pytest.raises(grpc.aio.AioRpcError) as raised:
@@ -111,8 +113,8 @@ def raising(failure: BaseException) -> Work:
     return work
 
 
-def chained() -> BaseException:
-    """An error with a secret in every place that an exception has for text."""
+def chained_error() -> BaseException:
+    """Return an error with a secret in every text that an exception can have."""
     error = RuntimeError(SECRET)
     error.add_note(SECRET)
     error.__cause__ = ValueError(SECRET)
@@ -122,7 +124,7 @@ def chained() -> BaseException:
 
 FAILURES = [
     pytest.param(ValueError(SECRET), "ValueError", id="an error with a text"),
-    pytest.param(chained(), "RuntimeError", id="with a cause and a note"),
+    pytest.param(chained_error(), "RuntimeError", id="with a cause and a note"),
     pytest.param(KeyError(SECRET, {SECRET: SECRET}), "KeyError", id="with values"),
     pytest.param(ExceptionGroup(SECRET, [ValueError(SECRET)]), "ExceptionGroup", id="a group"),
     pytest.param(TimeoutError(SECRET), "TimeoutError", id="a timeout of our own"),
@@ -131,15 +133,15 @@ FAILURES = [
 
 
 def details_of(error: grpc.aio.AioRpcError) -> Status:
-    """Return the status that is in the trailers, which says what the status of the call says."""
+    """Return the status in the trailers, which matches code and details of the call."""
     trailers: dict[str, Any] = dict(error.trailing_metadata() or ())
     status = Status.FromString(trailers["grpc-status-details-bin"])
     assert (error.code().value[0], error.details()) == (status.code, status.message)
     return status
 
 
-def seen(error: grpc.aio.AioRpcError) -> str:
-    """Everything that a client sees of a rejected call."""
+def client_view(error: grpc.aio.AioRpcError) -> str:
+    """Return all text of a rejected call that a client can read."""
     trailers = dict(error.trailing_metadata() or ())
     return f"{error.details()} {trailers} {error.debug_error_string()}"
 
@@ -148,8 +150,8 @@ def seen(error: grpc.aio.AioRpcError) -> str:
 async def test_an_unexpected_error_is_internal_and_opaque(
     failure: BaseException, kind: str
 ) -> None:
-    """It leaves an id, which the log has too, and none of its text in either."""
-    error, log = await rejected(raising(failure))
+    """The response and the log share an error id and have no text of the error."""
+    error, log = await call_error(raising(failure))
     [event] = log
     info = info_of(details_of(error))
     id_ = info.metadata["error_id"]
@@ -165,33 +167,33 @@ async def test_an_unexpected_error_is_internal_and_opaque(
         "frames": event["frames"],
     } == event
     assert __file__ == event["frames"][-1].rpartition(":")[0]
-    assert [] == [text for text in (seen(error), str(log)) if SECRET in text]
+    assert [] == [text for text in (client_view(error), str(log)) if SECRET in text]
 
 
-async def test_a_registry_that_cannot_be_written_tells_the_log_why() -> None:
-    """Its words are for the operator, and do not reach the client."""
-    error, [event] = await rejected(raising(RegistryUnusable("tools.db cannot grow; make room")))
+async def test_registry_errors_are_detailed_in_the_log() -> None:
+    """The detail is for the operator and not sent to the client."""
+    error, [event] = await call_error(raising(RegistryUnusable("tools.db cannot grow; make room")))
 
     assert (grpc.StatusCode.INTERNAL, "tools.db cannot grow; make room") == (
         error.code(),
         event["detail"],
     )
-    assert "tools.db" not in seen(error)
+    assert "tools.db" not in client_view(error)
 
 
-async def test_every_error_has_an_id_of_its_own() -> None:
-    """Of 64 bits."""
-    results = [(await rejected(raising(ValueError())))[0] for _ in range(3)]
+async def test_internal_errors_have_distinct_ids() -> None:
+    """Error ids have 64 bits."""
+    results = [(await call_error(raising(ValueError())))[0] for _ in range(3)]
     ids = {info_of(details_of(error)).metadata["error_id"] for error in results}
 
     assert [16, 16, 16] == [len(id_) for id_ in ids]
 
 
 @pytest.mark.parametrize("reason", ErrorReason)
-async def test_an_error_is_its_status_and_is_logged_by_its_reason(reason: ErrorReason) -> None:
-    """Its text is the caller's alone."""
+async def test_a_request_error_becomes_a_status(reason: ErrorReason) -> None:
+    """The message is sent to the caller and not logged."""
     request_error = RequestError(reason, f"about {SECRET}", {"name": SECRET})
-    error, [event] = await rejected(raising(request_error))
+    error, [event] = await call_error(raising(request_error))
     info = info_of(details_of(error))
 
     assert (STATUS_CODES[reason], f"about {SECRET}") == (error.code(), error.details())
@@ -208,12 +210,12 @@ async def test_an_error_is_its_status_and_is_logged_by_its_reason(reason: ErrorR
 @pytest.mark.parametrize(
     "character",
     ["x", "統", "\n", "\x00", "\U0001f600", "\ud800"],
-    ids=lambda entry: f"{ord(entry):x}",
+    ids=lambda character: f"{ord(character):x}",
 )
-async def test_an_error_travels_whole_whatever_its_text(character: str) -> None:
-    """gRPC rejects trailers beyond 8 KiB, and would answer RESOURCE_EXHAUSTED of its own."""
+async def test_status_details_fit_into_trailers(character: str) -> None:
+    """gRPC rejects trailers beyond 8 KiB with RESOURCE_EXHAUSTED."""
     text = character * 9999
-    error, _ = await rejected(
+    error, _ = await call_error(
         raising(
             RequestError(
                 ErrorReason.UNKNOWN_TOOL, text, {"server": text, "tool": text, "near": text}
@@ -229,8 +231,8 @@ async def test_an_error_travels_whole_whatever_its_text(character: str) -> None:
     assert trailers + len("grpc-status-details-bin") * 4 < 8192
 
 
-async def test_a_call_that_is_cancelled_is_cancelled_inside() -> None:
-    """It is no error, and nothing is said of it."""
+async def test_cancellation_reaches_the_handler() -> None:
+    """Cancellation is no error and is not logged."""
     begun, cancelled = asyncio.Event(), asyncio.Event()
 
     async def work() -> None:
@@ -253,8 +255,8 @@ async def test_a_call_that_is_cancelled_is_cancelled_inside() -> None:
     assert [] == log
 
 
-async def test_an_answer_is_one_event() -> None:
-    """With its method and its time."""
+async def test_a_response_is_logged_as_one_event() -> None:
+    """The event has the method and the duration."""
 
     async def work() -> Any:
         return info_service_pb2.GetServerInfoResponse(version="1")
@@ -275,7 +277,7 @@ async def test_an_answer_is_one_event() -> None:
 
 
 async def batch(failure: BaseException, *digests: str) -> tuple[Any, list[dict[str, Any]]]:
-    """Return the answer to a batch under schemas of *digests*, and what is logged."""
+    """Return the response to a batch with schemas of *digests*, and the logged events."""
     registry = open_registry(None)
     resolver: Any = Resolver(failure)
     unused: Any = None
@@ -301,10 +303,10 @@ async def batch(failure: BaseException, *digests: str) -> tuple[Any, list[dict[s
 
 
 @pytest.mark.parametrize(("failure", "kind"), FAILURES)
-async def test_an_unexpected_error_costs_only_its_item(failure: BaseException, kind: str) -> None:
-    """Each has an id of its own, and none of its text is told."""
+async def test_an_unexpected_error_fails_only_its_item(failure: BaseException, kind: str) -> None:
+    """Each failed item has an error id and no text of the error."""
     response, log = await batch(failure, "sha256:1", "sha256:2", "sha256:1", "sha256:3")
-    outcomes = [entry.WhichOneof("outcome") for entry in response.outcomes]
+    outcomes = [outcome.WhichOneof("outcome") for outcome in response.outcomes]
     failed = [response.outcomes[1].error, response.outcomes[3].error]
     ids = [info_of(status).metadata["error_id"] for status in failed]
 
@@ -314,5 +316,5 @@ async def test_an_unexpected_error_costs_only_its_item(failure: BaseException, k
         (event.get("error_type"), event.get("error_id"), event["method"]) for event in log
     ]
     assert ids[0] != ids[1]
-    assert (4, 0, 2) == tuple(log[-1][fact] for fact in ("items", "invalid", "errors"))
+    assert (4, 0, 2) == tuple(log[-1][field] for field in ("items", "invalid", "errors"))
     assert [] == [text for text in (str(response), json.dumps(log)) if SECRET in text]

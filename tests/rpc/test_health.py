@@ -15,7 +15,7 @@ UNKNOWN = health_pb2.HealthCheckResponse.SERVICE_UNKNOWN
 
 
 class Served:
-    """A server of nothing but health, and a client of it."""
+    """A server of the health service, and a client of it."""
 
     def __init__(self, server: grpc.aio.Server, channel: grpc.aio.Channel) -> None:
         self.health = HealthServicer(["a.Service"])
@@ -43,13 +43,13 @@ async def served() -> AsyncIterator[Served]:
         await server.stop(None)
 
 
-async def reported(watch: Any) -> Any:
-    """Return the next status that a watcher is told."""
+async def next_status(watch: Any) -> Any:
+    """Return the next status that a watcher receives."""
     return (await asyncio.wait_for(watch.read(), 5)).status
 
 
-async def test_all_services_serve_or_none_does(served: Served) -> None:
-    """At first none."""
+async def test_all_services_share_one_status(served: Served) -> None:
+    """The initial status is NOT_SERVING."""
     results = [[await served.check(name) for name in ("", "a.Service")]]
     for serving in (True, False):
         served.health.set_serving(serving=serving)
@@ -58,43 +58,43 @@ async def test_all_services_serve_or_none_does(served: Served) -> None:
     assert [[NOT_SERVING] * 2, [SERVING] * 2, [NOT_SERVING] * 2] == results
 
 
-async def test_an_unknown_service_is_not_found(served: Served) -> None:
-    """Requested; a watcher is told that it is unknown, and may wait."""
+async def test_unknown_services(served: Served) -> None:
+    """A check fails; a watcher receives SERVICE_UNKNOWN and stays open."""
     with pytest.raises(grpc.aio.AioRpcError) as raised:
         await served.check("another.Service")
     watch = served.watch("another.Service")
 
     assert grpc.StatusCode.NOT_FOUND is raised.value.code()
-    assert UNKNOWN == await reported(watch)
+    assert UNKNOWN == await next_status(watch)
     watch.cancel()
 
 
-async def test_every_watcher_is_told_of_every_change(served: Served) -> None:
-    """Also when another one leaves."""
+async def test_every_watcher_receives_every_change(served: Served) -> None:
+    """A cancelled watcher does not affect the others."""
     first, second, third = served.watch(), served.watch("a.Service"), served.watch()
-    results = [[await reported(watch) for watch in (first, second, third)]]
+    results = [[await next_status(watch) for watch in (first, second, third)]]
     served.health.set_serving(serving=True)
-    results.append([await reported(watch) for watch in (first, second, third)])
+    results.append([await next_status(watch) for watch in (first, second, third)])
     third.cancel()
     await asyncio.sleep(0.1)
     served.health.set_serving(serving=True)  # no change
     served.health.set_serving(serving=False)
-    results.append([await reported(watch) for watch in (first, second)])
+    results.append([await next_status(watch) for watch in (first, second)])
     first.cancel()
     second.cancel()
 
     assert [[NOT_SERVING] * 3, [SERVING] * 3, [NOT_SERVING] * 2] == results
 
 
-async def test_watchers_do_not_hold_up_the_end(served: Served) -> None:
-    """They hear the last word and are let go."""
+async def test_watchers_do_not_delay_shutdown(served: Served) -> None:
+    """Watchers receive the last status, then the end of the stream."""
     served.health.set_serving(serving=True)
     watch = served.watch()
-    results = [await reported(watch)]
+    results = [await next_status(watch)]
     served.health.set_serving(serving=False)
-    results.append(await reported(watch))
+    results.append(await next_status(watch))
     served.health.end()
-    # Watchers that are not let go take all of this time.
+    # Open watchers would take all of this time.
     await asyncio.wait_for(served.server.stop(600), 120)
 
     assert [SERVING, NOT_SERVING] == results
@@ -102,8 +102,8 @@ async def test_watchers_do_not_hold_up_the_end(served: Served) -> None:
     assert grpc.StatusCode.OK is await watch.code()
 
 
-async def test_whoever_watches_late_hears_nothing_more(served: Served) -> None:
-    """The server ends; there is nothing to wait for."""
+async def test_watching_after_the_end_returns_at_once(served: Served) -> None:
+    """The stream of a late watcher is empty."""
     served.health.end()
 
     assert grpc.aio.EOF is await asyncio.wait_for(served.watch().read(), 5)

@@ -1,4 +1,4 @@
-"""InferTools, through a real server: a transcript, the shared cases, and texts that mean harm."""
+"""InferTools with a real server: examples, shared cases, hostile sources."""
 
 import json
 from collections.abc import Iterator
@@ -102,14 +102,15 @@ def request_for(source: str | bytes, **more: Any) -> v1.InferToolsRequest:
 
 
 def reported(response: v1.InferToolsResponse) -> list[tuple[str, str, str, int]]:
-    """Return the code of each diagnostic, whom it is about, and its line."""
+    """Return code, function, parameter and line of each diagnostic."""
     return [
-        (entry.code, entry.function, entry.parameter, entry.line) for entry in response.diagnostics
+        (diagnostic.code, diagnostic.function, diagnostic.parameter, diagnostic.line)
+        for diagnostic in response.diagnostics
     ]
 
 
-def test_a_transcript(stub: Any) -> None:
-    """What can be told is; what cannot has its place, and does not affect the others."""
+def test_tools_and_diagnostics_of_a_source(stub: Any) -> None:
+    """Functions that cannot be inferred have diagnostics and do not affect others."""
     response = stub.InferTools(request_for(SERVER))
     (tool,) = response.tools
 
@@ -126,12 +127,14 @@ def test_a_transcript(stub: Any) -> None:
     ] == reported(response)
 
 
-def test_a_diagnostic_has_its_place(stub: Any) -> None:
-    """In characters, from 1, and its end."""
+def test_a_diagnostic_has_a_source_range(stub: Any) -> None:
+    """Lines and columns count from 1, in characters."""
     response = stub.InferTools(request_for("def f(ö: str, a: Query): ..."))
-    (found,) = MessageToDict(response)["diagnostics"]
+    (diagnostic,) = MessageToDict(response)["diagnostics"]
 
-    assert found.pop("message").startswith("Query is neither defined in the source nor imported")
+    assert diagnostic.pop("message").startswith(
+        "Query is neither defined in the source nor imported"
+    )
     assert {
         "code": "UNRESOLVED_NAME",
         "severity": "SEVERITY_ERROR",
@@ -141,11 +144,11 @@ def test_a_diagnostic_has_its_place(stub: Any) -> None:
         "endColumn": 23,
         "function": "f",
         "parameter": "a",
-    } == found
+    } == diagnostic
 
 
-def test_options_say_what_is_inferred_and_what_is_no_argument(stub: Any) -> None:
-    """Each of them."""
+def test_options_select_functions_and_injected_parameters(stub: Any) -> None:
+    """Every option of the request is applied."""
     response = stub.InferTools(
         request_for(
             SERVER,
@@ -166,31 +169,31 @@ def test_options_say_what_is_inferred_and_what_is_no_argument(stub: Any) -> None
 
 
 def test_a_definition_can_be_adapted(stub: Any) -> None:
-    """A natural one has any output schema, and a box where the version wants one."""
+    """A canonical definition is wrapped where the protocol version requires it."""
     (tool,) = stub.InferTools(request_for(SERVER)).tools
     target = target_pb2.Target(inline_tool=target_pb2.InlineTool(json=tool.json))
-    boxes = [
+    wrapped_properties = [
         stub.AdaptTool(v1.AdaptToolRequest(tool=target, protocol_version=version)).wrapped_property
         for version in ("2025-06-18", "2026-07-28")
     ]
 
-    assert ["result", ""] == boxes
+    assert ["result", ""] == wrapped_properties
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_a_shared_case(case: dict[str, Any], stub: Any) -> None:
-    """As in the core."""
+    """The server returns what the core returns."""
     response = stub.InferTools(request_for(case["source"]))
-    want = case["want"]
+    expected_result = case["want"]
 
-    assert want["tools"] == [json.loads(tool.json) for tool in response.tools]
-    assert want["diagnostics"] == [
-        [found.code, found.line, found.column] for found in response.diagnostics
+    assert expected_result["tools"] == [json.loads(tool.json) for tool in response.tools]
+    assert expected_result["diagnostics"] == [
+        [diagnostic.code, diagnostic.line, diagnostic.column] for diagnostic in response.diagnostics
     ]
 
 
-def test_no_tools_are_an_answer(stub: Any) -> None:
-    """Of a text without functions, and of none at all."""
+def test_a_source_without_functions_has_no_tools(stub: Any) -> None:
+    """The response to an empty text is empty too."""
     assert [v1.InferToolsResponse()] * 2 == [
         stub.InferTools(request_for(text)) for text in ("", "x = 1")
     ]
@@ -204,19 +207,22 @@ def test_no_tools_are_an_answer(stub: Any) -> None:
         pytest.param("SYNTAX_ERROR", b"\0" * (64 << 10), id="null bytes"),
         pytest.param("SYNTAX_ERROR", b"def f(a: '\xff'): ...", id="invalid UTF-8"),
         pytest.param("SYNTAX_ERROR", "def f(): ...".encode("utf-16"), id="UTF-16"),
-        pytest.param("TOO_DEEP", b"x = " + b"-" * 65_000 + b"1", id="signs"),
+        pytest.param("TOO_DEEP", b"x = " + b"-" * 65_000 + b"1", id="unary operators"),
     ],
 )
-def test_a_text_that_cannot_be_parsed_is_an_answer(code: str, source: bytes, stub: Any) -> None:
-    """One error, and no tools."""
+def test_an_unparseable_source_has_one_diagnostic(code: str, source: bytes, stub: Any) -> None:
+    """Syntax errors are diagnostics, not request errors."""
     response = stub.InferTools(request_for(source))
 
-    assert ([], [code]) == (list(response.tools), [found.code for found in response.diagnostics])
+    assert ([], [code]) == (
+        list(response.tools),
+        [diagnostic.code for diagnostic in response.diagnostics],
+    )
 
 
 @pytest.mark.parametrize("name", SOURCES)
-def test_a_text_that_means_harm_is_answered(name: str, stub: Any) -> None:
-    """As in the core, and within the seconds that a worker has; nothing of it runs."""
+def test_hostile_sources_are_not_executed(name: str, stub: Any) -> None:
+    """The response equals that of the core, within the worker's time limit."""
     source = SOURCES[name][: 64 << 10]
     response = stub.InferTools(request_for(source))
 
@@ -240,21 +246,21 @@ def test_a_text_that_means_harm_is_answered(name: str, stub: Any) -> None:
         pytest.param(
             ("INVALID_REQUEST", {"field": "on_unsupported"}),
             request_for(b"", on_unsupported=9),
-            id="an unknown word",
+            id="an unknown enum value",
         ),
     ],
 )
-def test_what_cannot_be_done_is_rejected(expected: Any, request_: Any, stub: Any) -> None:
-    """With the bound or the field."""
-    with pytest.raises(grpc.RpcError) as error:
+def test_invalid_requests_are_rejected(expected: Any, request_: Any, stub: Any) -> None:
+    """The error names the limit or the field."""
+    with pytest.raises(grpc.RpcError) as raised:
         stub.InferTools(request_)
-    request_error = error_info_of(error.value)
+    request_error = error_info_of(raised.value)
 
     assert expected == (request_error.reason, dict(request_error.metadata))
 
 
-def test_what_takes_too_long_is_rejected(tmp_path: Path) -> None:
-    """For the seconds, since nothing else ends Python's parser."""
+def test_slow_sources_are_rejected(tmp_path: Path) -> None:
+    """Only the time limit of workers ends Python's parser."""
     running = RunningServer(
         tmp_path,
         SIDECHECK_LIMITS__SOURCE_BYTES="1000000",
@@ -264,12 +270,12 @@ def test_what_takes_too_long_is_rejected(tmp_path: Path) -> None:
     try:
         with grpc.insecure_channel(running.address) as channel:
             stub: Any = InferenceServiceStub(channel)
-            with pytest.raises(grpc.RpcError) as error:
+            with pytest.raises(grpc.RpcError) as raised:
                 stub.InferTools(request_for("x=lambda:0\n" * 90_000))
             after = stub.InferTools(request_for("def f(): ..."))
     finally:
         running.close()
-    request_error = error_info_of(error.value)
+    request_error = error_info_of(raised.value)
 
     assert ("LIMIT_EXCEEDED", {"bound": "compile_seconds", "limit": "1"}) == (
         request_error.reason,
@@ -283,36 +289,36 @@ def test_what_takes_too_long_is_rejected(tmp_path: Path) -> None:
     [(["--no-inference"], {}), ([], {"SIDECHECK_INFERENCE": "false"})],
     ids=["flag", "variable"],
 )
-def test_it_can_be_switched_off(
+def test_inference_can_be_disabled(
     flags: list[str], environment: dict[str, str], tmp_path: Path
 ) -> None:
-    """By itself: definitions are adapted, and the service is well."""
+    """Adaptation and the health status are unaffected."""
     running = RunningServer(tmp_path, *flags, **environment)
     tool = target_pb2.Target(inline_tool=target_pb2.InlineTool(json=json.dumps(ADD).encode()))
     try:
         with grpc.insecure_channel(running.address) as channel:
             stub: Any = InferenceServiceStub(channel)
-            with pytest.raises(grpc.RpcError) as error:
+            with pytest.raises(grpc.RpcError) as raised:
                 stub.InferTools(request_for(b"def f(): ..."))
-            adapt_schema = stub.AdaptTool(v1.AdaptToolRequest(tool=tool))
+            adapted = stub.AdaptTool(v1.AdaptToolRequest(tool=tool))
             health: Any = health_pb2_grpc.HealthStub(channel)
             name = "sidecheck.v1.InferenceService"
             status = health.Check(health_pb2.HealthCheckRequest(service=name)).status
     finally:
         running.close()
-    request_error = error_info_of(error.value)
+    request_error = error_info_of(raised.value)
 
     assert (grpc.StatusCode.FAILED_PRECONDITION, "FEATURE_DISABLED", {"setting": "inference"}) == (
-        error.value.code(),
+        raised.value.code(),
         request_error.reason,
         dict(request_error.metadata),
     )
-    assert ADD == json.loads(adapt_schema.json)
+    assert ADD == json.loads(adapted.json)
     assert health_pb2.HealthCheckResponse.SERVING == status
 
 
-def test_the_log_has_counts_and_codes_alone(server: RunningServer) -> None:
-    """Nothing of a text: no names, no values, no messages."""
+def test_the_log_has_only_counts_and_codes(server: RunningServer) -> None:
+    """No names, values or messages are logged."""
     source = f'''
 from {SECRET} import Other
 @tool(name="{SECRET}")
@@ -329,7 +335,7 @@ def {SECRET}2(a: Other, {SECRET}): ...
             stub.InferTools(request_for(SECRET * 10_000, injected_types=[SECRET]))
     text = server.log_text()
     events = [event for event in server.events if event.get("method") == "InferTools"]
-    kept = ("event", "level", "tools", "errors", "codes", "reason")
+    fields = ("event", "level", "tools", "errors", "codes", "reason")
 
     assert SECRET not in text
     assert [
@@ -349,4 +355,4 @@ def {SECRET}2(a: Other, {SECRET}): ...
         },
         {"event": "rpc.completed", "level": "debug", "tools": 1, "errors": 0, "codes": []},
         {"event": "rpc.rejected", "level": "info", "reason": "LIMIT_EXCEEDED"},
-    ] == [{key: event[key] for key in kept if key in event} for event in events]
+    ] == [{key: event[key] for key in fields if key in event} for event in events]

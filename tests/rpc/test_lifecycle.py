@@ -28,7 +28,7 @@ SERVING = health_pb2.HealthCheckResponse.SERVING
 
 
 def serve(*flags: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run a server that is expected to reject to start."""
+    """Run a server that is expected to fail to start."""
     return subprocess.run(
         [sys.executable, "-m", "sidecheck_server", "serve", *flags],
         capture_output=True,
@@ -40,7 +40,7 @@ def serve(*flags: str, **environment: str) -> subprocess.CompletedProcess[str]:
 
 
 def request(number: int) -> validation_service_pb2.ValidateRequest:
-    """A request whose schema nobody compiled before."""
+    """Return a request with a schema that is distinct for each *number*."""
     schema = json.dumps({"properties": {f"p{n}": {"minimum": number} for n in range(50)}})
     return validation_service_pb2.ValidateRequest(
         target=target_pb2.Target(inline_schema=target_pb2.InlineSchema(json=schema.encode())),
@@ -49,7 +49,7 @@ def request(number: int) -> validation_service_pb2.ValidateRequest:
 
 
 def test_health_and_reflection_are_served(server: RunningServer) -> None:
-    """For the whole server and for each service."""
+    """The server and each service have a health status."""
     with grpc.insecure_channel(server.address) as channel:
         stub: Any = health_pb2_grpc.HealthStub(channel)
         services = ProtoReflectionDescriptorDatabase(channel).get_services()
@@ -62,8 +62,8 @@ def test_health_and_reflection_are_served(server: RunningServer) -> None:
     assert [SERVING] * 7 == results
 
 
-def test_the_limits_are_told(server: RunningServer) -> None:
-    """So that clients can split their batches."""
+def test_server_info_has_the_limits(server: RunningServer) -> None:
+    """Clients need the limits to split their batches."""
     with grpc.insecure_channel(server.address) as channel:
         info = InfoServiceStub(channel).GetServerInfo(info_service_pb2.GetServerInfoRequest())
 
@@ -79,30 +79,30 @@ def test_the_limits_are_told(server: RunningServer) -> None:
 
 
 def test_a_port_in_use_is_rejected(server: RunningServer) -> None:
-    """Sharing it would take a part of the other server's connections in silence."""
-    done = serve("--listen", server.address)
+    """Sharing the port would silently take some of the other server's connections."""
+    process = serve("--listen", server.address)
 
-    assert 1 == done.returncode
+    assert 1 == process.returncode
     assert (
         f"Error: cannot listen on {server.address}: another process is listening there"
-        in done.stderr
+        in process.stderr
     )
-    assert "Traceback" not in done.stderr
+    assert "Traceback" not in process.stderr
 
 
 def test_a_live_socket_is_rejected(server: RunningServer) -> None:
-    """It is not replaced, and goes on answering."""
-    done = serve("--listen", "", "--unix-socket", str(server.socket))
+    """The other server keeps its socket and stays reachable."""
+    process = serve("--listen", "", "--unix-socket", str(server.socket))
 
-    assert 1 == done.returncode
-    assert "another process is listening there" in done.stderr
+    assert 1 == process.returncode
+    assert "another process is listening there" in process.stderr
     with grpc.insecure_channel(server.unix_address) as channel:
         stub: Any = health_pb2_grpc.HealthStub(channel)
         assert SERVING == stub.Check(health_pb2.HealthCheckRequest()).status
 
 
 def test_a_dead_socket_is_replaced(tmp_path: Path) -> None:
-    """It is left from a server that was killed."""
+    """A killed server leaves its socket behind."""
     with socket.socket(socket.AF_UNIX) as dead:
         dead.bind(str(tmp_path / "sidecheck.sock"))
     running = RunningServer(tmp_path)
@@ -119,7 +119,7 @@ def test_a_dead_socket_is_replaced(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("flags", "environment", "said"),
+    ("flags", "environment", "message"),
     [
         pytest.param(["--workers", "0"], {}, "workers", id="flag"),
         pytest.param([], {"SIDECHECK_LOG_LEVEL": "loud"}, "log_level", id="environment"),
@@ -129,20 +129,22 @@ def test_a_dead_socket_is_replaced(tmp_path: Path) -> None:
         pytest.param(["--registry", "no/such/folder/db"], {}, "no/such/folder", id="registry"),
     ],
 )
-def test_a_wrong_setting_is_named(flags: list[str], environment: dict[str, str], said: str) -> None:
-    """Without a traceback."""
-    done = serve("--listen", "127.0.0.1:0", *flags, **environment)
+def test_an_invalid_setting_is_named(
+    flags: list[str], environment: dict[str, str], message: str
+) -> None:
+    """The message has no traceback."""
+    process = serve("--listen", "127.0.0.1:0", *flags, **environment)
 
-    assert done.returncode in (1, 2)
-    assert said in done.stderr
-    assert "Traceback" not in done.stderr
+    assert process.returncode in (1, 2)
+    assert message in process.stderr
+    assert "Traceback" not in process.stderr
 
 
 def test_no_accepted_call_is_lost_on_sigterm(tmp_path: Path) -> None:
-    """Every call is answered, or told by UNAVAILABLE to try elsewhere; none is cut off."""
+    """Every call returns a response or UNAVAILABLE, so that clients retry elsewhere."""
     running = RunningServer(tmp_path)
     begun = threading.Barrier(9)
-    answered = threading.Semaphore(0)
+    responses = threading.Semaphore(0)
 
     def calls(lane: int) -> list[str]:
         results = []
@@ -154,7 +156,7 @@ def test_no_accepted_call_is_lost_on_sigterm(tmp_path: Path) -> None:
                 try:
                     stub.Validate(request(lane * 1000 + number), timeout=300)
                     results.append("OK")
-                    answered.release()
+                    responses.release()
                 except grpc.RpcError as error:
                     results.append(
                         error.code().name if isinstance(error, grpc.Call) else repr(error)
@@ -166,17 +168,17 @@ def test_no_accepted_call_is_lost_on_sigterm(tmp_path: Path) -> None:
         lanes = [pool.submit(calls, lane) for lane in range(8)]
         begun.wait()
         for _ in range(40):
-            assert answered.acquire(timeout=300)
+            assert responses.acquire(timeout=300)
         code = running.terminate()
         results = [lane.result() for lane in lanes]
     running.close()
 
     assert 0 == code
-    assert {"OK", "UNAVAILABLE"} == {answer for lane in results for answer in lane}
+    assert {"OK", "UNAVAILABLE"} == {status for lane in results for status in lane}
 
 
-def test_a_stopping_server_says_so_by_health_first(tmp_path: Path) -> None:
-    """While it drains, it still answers."""
+def test_health_is_not_serving_while_draining(tmp_path: Path) -> None:
+    """Calls are still served while the server drains."""
     running = RunningServer(tmp_path, "--drain-seconds", "4")
     with grpc.insecure_channel(running.address) as channel:
         health: Any = health_pb2_grpc.HealthStub(channel)
@@ -192,8 +194,8 @@ def test_a_stopping_server_says_so_by_health_first(tmp_path: Path) -> None:
     assert (health_pb2.HealthCheckResponse.NOT_SERVING, True, 0) == (status, valid, code)
 
 
-def test_registered_tools_outlive_the_server(tmp_path: Path) -> None:
-    """If the registry is kept in a file."""
+def test_registered_tools_persist(tmp_path: Path) -> None:
+    """Tools persist if the registry is a file."""
     from sidecheck import BlockingClient, RegisteredTool, ToolDefinition
 
     tool = ToolDefinition(json={"name": "a", "inputSchema": {"type": "object"}})
@@ -207,14 +209,14 @@ def test_registered_tools_outlive_the_server(tmp_path: Path) -> None:
     assert "unchanged" == outcome.action
 
 
-def test_the_log_holds_no_payload_message_or_pointer(server: RunningServer) -> None:
-    """Only outcomes, counts and digests, at every level."""
+def test_the_log_has_no_payload_message_or_location(server: RunningServer) -> None:
+    """Outcomes, counts and digests are logged."""
     schema = b'{"properties": {"sesame": {"type": "integer"}}, "additionalProperties": false}'
-    ask = validation_service_pb2.ValidateRequest(
+    invalid = validation_service_pb2.ValidateRequest(
         target=target_pb2.Target(inline_schema=target_pb2.InlineSchema(json=schema)),
         subject=target_pb2.Subject(arguments=b'{"sesame": "hunter2", "mellon": 1}'),
     )
-    bad = validation_service_pb2.ValidateRequest(
+    unknown = validation_service_pb2.ValidateRequest(
         target=target_pb2.Target(
             registered_tool=target_pb2.RegisteredTool(server="hunter2", name="sesame")
         ),
@@ -222,9 +224,9 @@ def test_the_log_holds_no_payload_message_or_pointer(server: RunningServer) -> N
     )
     with grpc.insecure_channel(server.address) as channel:
         stub: Any = ValidationServiceStub(channel)
-        assert not stub.Validate(ask).verdict.valid
+        assert not stub.Validate(invalid).verdict.valid
         with pytest.raises(grpc.RpcError):
-            stub.Validate(bad)
+            stub.Validate(unknown)
     log = server.log_text()
 
     assert ["rpc.completed", "rpc.rejected"] == [

@@ -29,7 +29,7 @@ SCHEMA: Any = {
 
 @pytest.fixture(scope="module")
 def stub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """The service of a server that only reports on the server named watched."""
+    """Yield a stub of a server that does not enforce tools of the server watched."""
     folder = tmp_path_factory.mktemp("options")
     running = RunningServer(folder, SIDECHECK_REPORT_ONLY='["watched"]')
     with grpc.insecure_channel(running.address) as channel:
@@ -44,7 +44,7 @@ def stub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     running.close()
 
 
-def under(schema: Any) -> target_pb2.Target:
+def inline_schema(schema: Any) -> target_pb2.Target:
     return target_pb2.Target(
         inline_schema=target_pb2.InlineSchema(json=json.dumps(schema).encode())
     )
@@ -55,8 +55,8 @@ def named(server: str, name: str = "add", **pin: str) -> target_pb2.Target:
     return target_pb2.Target(registered_tool=tool)
 
 
-def verdict(stub: Any, target: target_pb2.Target, payload: Any, **options: Any) -> Any:
-    """Return the verdict, in the names and values of JSON."""
+def validate(stub: Any, target: target_pb2.Target, payload: Any, **options: Any) -> Any:
+    """Return the verdict on *payload*, which is encoded as JSON."""
     request = validation_service_pb2.ValidateRequest(
         target=target,
         subject=target_pb2.Subject(arguments=json.dumps(payload).encode()),
@@ -73,39 +73,39 @@ def verdict(stub: Any, target: target_pb2.Target, payload: Any, **options: Any) 
         pytest.param("DETAIL_VERDICT_ONLY", [], True, False, id="verdict only"),
     ],
 )
-def test_a_verdict_tells_as_much_as_is_asked_for(
+def test_the_detail_limits_the_verdict(
     stub: Any, detail: str, codes: list[str], truncated: bool, text: bool
 ) -> None:
-    """It is the same verdict."""
-    results = verdict(stub, under(SCHEMA), {"n": "x", "tags": 1}, detail=detail)
+    """Validity does not depend on the detail."""
+    verdict = validate(stub, inline_schema(SCHEMA), {"n": "x", "tags": 1}, detail=detail)
 
     assert (False, codes, truncated, text) == (
-        results.valid,
-        [found.code for found in results.violations],
-        results.truncated,
-        bool(results.tool_error_text),
+        verdict.valid,
+        [violation.code for violation in verdict.violations],
+        verdict.truncated,
+        bool(verdict.tool_error_text),
     )
-    assert verdict(stub, under(SCHEMA), {"n": 1}, detail=detail).valid
+    assert validate(stub, inline_schema(SCHEMA), {"n": 1}, detail=detail).valid
 
 
-def test_repairs_come_beside_the_verdict_on_the_original(stub: Any) -> None:
-    """Coerced, then stripped, then filled, and validated again."""
-    results = verdict(
+def test_a_repair_is_returned_with_the_original_verdict(stub: Any) -> None:
+    """Coercion, stripping and defaults are applied in order, then validated."""
+    verdict = validate(
         stub,
-        under(SCHEMA),
+        inline_schema(SCHEMA),
         {"n": "10", "tags": '["a"]', "zzz": 1},
         coercion="COERCION_SAFE_SCALARS",
         unknown_arguments="UNKNOWN_ARGUMENTS_STRIP",
         apply_defaults=True,
     )
-    changes = [(change.instance_location, change.code) for change in results.repair.changes]
+    changes = [(change.instance_location, change.code) for change in verdict.repair.changes]
 
     assert (False, ["TYPE", "TYPE"]) == (
-        results.valid,
-        [found.code for found in results.violations],
+        verdict.valid,
+        [violation.code for violation in verdict.violations],
     )
-    assert {"n": 10, "tags": ["a"], "limit": 10} == json.loads(results.repair.payload)
-    assert (True, []) == (results.repair.valid, list(results.repair.violations))
+    assert {"n": 10, "tags": ["a"], "limit": 10} == json.loads(verdict.repair.payload)
+    assert (True, []) == (verdict.repair.valid, list(verdict.repair.violations))
     assert [
         ("/n", "STRING_TO_INTEGER"),
         ("/tags", "JSON_STRING_DECODED"),
@@ -113,53 +113,62 @@ def test_repairs_come_beside_the_verdict_on_the_original(stub: Any) -> None:
         ("/limit", "DEFAULT_APPLIED"),
         ("/mode", "DEFAULT_SKIPPED"),
     ] == sorted(
-        changes, key=lambda entry: ["/n", "/tags", "/zzz", "/limit", "/mode"].index(entry[0])
+        changes,
+        key=lambda location_and_code: ["/n", "/tags", "/zzz", "/limit", "/mode"].index(
+            location_and_code[0]
+        ),
     )
-    assert all(change.message for change in results.repair.changes)
+    assert all(change.message for change in verdict.repair.changes)
 
 
-def test_a_repair_says_what_is_still_wrong(stub: Any) -> None:
-    """It need not be valid."""
-    results = verdict(stub, under(SCHEMA), {"tags": "[1]"}, coercion="COERCION_JSON_STRINGS").repair
+def test_a_repair_has_the_remaining_violations(stub: Any) -> None:
+    """A repaired payload may be invalid."""
+    repair = validate(
+        stub, inline_schema(SCHEMA), {"tags": "[1]"}, coercion="COERCION_JSON_STRINGS"
+    ).repair
 
-    assert {"tags": [1]} == json.loads(results.payload)
+    assert {"tags": [1]} == json.loads(repair.payload)
     assert (False, ["REQUIRED", "TYPE"]) == (
-        results.valid,
-        [found.code for found in results.violations],
+        repair.valid,
+        [violation.code for violation in repair.violations],
     )
 
 
 @pytest.mark.parametrize(
     ("payload", "options"),
     [
-        pytest.param({"n": 1}, {}, id="nothing was asked for"),
-        pytest.param({"n": 1}, {"coercion": "COERCION_SAFE_SCALARS"}, id="it is valid"),
-        pytest.param({"n": 1}, {"unknown_arguments": "UNKNOWN_ARGUMENTS_STRIP"}, id="all known"),
-        pytest.param({"n": []}, {"coercion": "COERCION_SAFE_SCALARS"}, id="nothing is safe"),
+        pytest.param({"n": 1}, {}, id="no repair requested"),
+        pytest.param({"n": 1}, {"coercion": "COERCION_SAFE_SCALARS"}, id="already valid"),
+        pytest.param(
+            {"n": 1}, {"unknown_arguments": "UNKNOWN_ARGUMENTS_STRIP"}, id="no unknown arguments"
+        ),
+        pytest.param({"n": []}, {"coercion": "COERCION_SAFE_SCALARS"}, id="no safe coercion"),
     ],
 )
-def test_without_a_change_there_is_no_repair(
+def test_an_unchanged_payload_has_no_repair(
     stub: Any, payload: Any, options: dict[str, Any]
 ) -> None:
-    """And none without a report."""
-    assert not verdict(stub, under(SCHEMA), payload, **options).HasField("repair")
+    """The response has no repair without changes."""
+    assert not validate(stub, inline_schema(SCHEMA), payload, **options).HasField("repair")
 
 
 @pytest.mark.parametrize(
     ("unknown", "valid", "severity"),
     [
-        pytest.param("UNKNOWN_ARGUMENTS_REJECT", False, "SEVERITY_ERROR", id="refused"),
+        pytest.param("UNKNOWN_ARGUMENTS_REJECT", False, "SEVERITY_ERROR", id="rejected"),
         pytest.param("UNKNOWN_ARGUMENTS_REPORT", True, "SEVERITY_WARNING", id="reported"),
     ],
 )
-def test_unknown_arguments_are_violations_if_asked_for(
+def test_unknown_arguments_can_be_violations(
     stub: Any, unknown: str, valid: bool, severity: str
 ) -> None:
-    """At every depth, with the nearest known name."""
+    """Unknown arguments at any depth suggest the nearest known name."""
     schema: Any = {"properties": {"where": {"properties": {"path": {}}}}}
-    results = verdict(stub, under(schema), {"where": {"pth": 1}}, unknown_arguments=unknown)
+    verdict = validate(
+        stub, inline_schema(schema), {"where": {"pth": 1}}, unknown_arguments=unknown
+    )
 
-    assert valid is results.valid
+    assert valid is verdict.valid
     assert [
         {
             "instanceLocation": "/where/pth",
@@ -167,64 +176,64 @@ def test_unknown_arguments_are_violations_if_asked_for(
             "keyword": "properties",
             "code": "UNKNOWN_PROPERTY",
             "severity": severity,
-            "message": results.violations[0].message,
+            "message": verdict.violations[0].message,
             "suggestion": "path",
         }
-    ] == [MessageToDict(found) for found in results.violations]
+    ] == [MessageToDict(violation) for violation in verdict.violations]
 
 
-def test_a_tool_that_is_not_known_may_be_skipped(stub: Any) -> None:
-    """Valid, with a warning that says that nothing was validated."""
+def test_an_unknown_tool_can_be_skipped(stub: Any) -> None:
+    """The verdict is valid, with a warning that nothing was validated."""
     target = named("other", "nothing")
-    results = verdict(stub, target, {}, on_unknown_tool="ON_UNKNOWN_TOOL_SKIP")
+    verdict = validate(stub, target, {}, on_unknown_tool="ON_UNKNOWN_TOOL_SKIP")
     with pytest.raises(grpc.RpcError) as raised:
-        verdict(stub, target, {}, on_unknown_tool="ON_UNKNOWN_TOOL_ERROR")
+        validate(stub, target, {}, on_unknown_tool="ON_UNKNOWN_TOOL_ERROR")
 
     assert (True, True, ["UNKNOWN_TOOL"]) == (
-        results.valid,
-        results.enforced,
-        [found.code for found in results.violations],
+        verdict.valid,
+        verdict.enforced,
+        [violation.code for violation in verdict.violations],
     )
     assert "UNKNOWN_TOOL" == error_info_of(raised.value).reason
 
 
 @pytest.mark.parametrize(("server", "enforced"), [("watched", False), ("other", True)])
 @pytest.mark.parametrize("payload", [{}, {"n": 1}])
-def test_tools_of_some_servers_are_only_reported_on(
+def test_tools_of_report_only_servers_are_not_enforced(
     stub: Any, server: str, enforced: bool, payload: Any
 ) -> None:
-    """The verdict is the same, and says that nobody should act on it."""
-    results = verdict(stub, named(server), payload)
+    """Validity is the same; enforced is false."""
+    verdict = validate(stub, named(server), payload)
 
-    assert (payload == {"n": 1}, enforced) == (results.valid, results.enforced)
+    assert (payload == {"n": 1}, enforced) == (verdict.valid, verdict.enforced)
 
 
-def test_a_tool_that_changed_is_told_in_the_same_call(stub: Any) -> None:
-    """By the digest that the caller pinned, and the one that is registered."""
-    now = verdict(stub, named("other"), {"n": 1}).definition_digest
+def test_a_changed_tool_is_detected_by_its_pinned_digest(stub: Any) -> None:
+    """The error has the pinned and the registered digest."""
+    current = validate(stub, named("other"), {"n": 1}).definition_digest
     with pytest.raises(grpc.RpcError) as raised:
-        verdict(stub, named("other", definition_digest="sha256:00"), {"n": 1})
+        validate(stub, named("other", definition_digest="sha256:00"), {"n": 1})
     error = error_info_of(raised.value)
 
-    assert verdict(stub, named("other", definition_digest=now), {"n": 1}).valid
-    assert ("DEFINITION_MISMATCH", {"pinned": "sha256:00", "registered": now}) == (
+    assert validate(stub, named("other", definition_digest=current), {"n": 1}).valid
+    assert ("DEFINITION_MISMATCH", {"pinned": "sha256:00", "registered": current}) == (
         error.reason,
         dict(error.metadata),
     )
 
 
-def test_a_repaired_payload_is_held_to_the_same_options(stub: Any) -> None:
-    """What is rejected in the original is rejected in what becomes of it."""
-    results = verdict(
+def test_a_repaired_payload_is_validated_with_the_same_options(stub: Any) -> None:
+    """Unknown arguments are violations in the repaired payload too."""
+    verdict = validate(
         stub,
-        under({"properties": {"n": {"type": "integer"}}}),
+        inline_schema({"properties": {"n": {"type": "integer"}}}),
         {"n": "1", "zzz": 2},
         coercion="COERCION_SAFE_SCALARS",
         unknown_arguments="UNKNOWN_ARGUMENTS_REJECT",
     )
 
-    assert {"n": 1, "zzz": 2} == json.loads(results.repair.payload)
+    assert {"n": 1, "zzz": 2} == json.loads(verdict.repair.payload)
     assert (False, ["UNKNOWN_PROPERTY"]) == (
-        results.repair.valid,
-        [found.code for found in results.repair.violations],
+        verdict.repair.valid,
+        [violation.code for violation in verdict.repair.violations],
     )

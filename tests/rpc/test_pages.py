@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.rpc.pages import page_size, position_from_token, token_for_position
 
-NOT_OURS = RequestError(
+INVALID_TOKEN = RequestError(
     ErrorReason.INVALID_REQUEST,
     "page_token is not from this list; leave it empty to start from the first page",
     {"field": "page_token"},
@@ -23,19 +23,19 @@ def encoded(value: Any) -> str:
 
 
 @pytest.mark.parametrize(
-    ("wanted", "size"),
+    ("requested", "size"),
     [(0, 100), (1, 1), (100, 100), (1000, 1000), (1001, 1000), (2**31 - 1, 1000)],
 )
-def test_a_page_has_the_size_wanted_or_the_largest(wanted: int, size: int) -> None:
+def test_a_page_size_is_limited(requested: int, size: int) -> None:
     """0 means the default (AIP-158)."""
-    assert size == page_size(wanted)
+    assert size == page_size(requested)
 
 
-@pytest.mark.parametrize("wanted", [-1, -(2**31)])
-def test_a_negative_size_is_rejected(wanted: int) -> None:
-    """With the name of the field."""
+@pytest.mark.parametrize("requested", [-1, -(2**31)])
+def test_a_negative_size_is_rejected(requested: int) -> None:
+    """The error names the field."""
     with pytest.raises(RequestError) as raised:
-        page_size(wanted)
+        page_size(requested)
 
     assert (
         RequestError(
@@ -45,82 +45,82 @@ def test_a_negative_size_is_rejected(wanted: int) -> None:
     )
 
 
-def test_no_token_is_the_beginning() -> None:
-    """Of every list."""
+def test_an_empty_token_is_the_first_page() -> None:
+    """An empty token is valid for every list."""
     assert [None, None] == [position_from_token("", ""), position_from_token("", "s")]
 
 
 @given(st.text(), st.text(), st.text())
-def test_a_token_leads_back_to_its_place(listed: str, server: str, name: str) -> None:
-    """Whatever the names hold; the token is fit for a URL."""
-    token = token_for_position(listed, server, name)
+def test_tokens_round_trip(list_key: str, server: str, name: str) -> None:
+    """Names may have any characters; the token is URL-safe."""
+    token = token_for_position(list_key, server, name)
 
-    assert (server, name) == position_from_token(token, listed)
+    assert (server, name) == position_from_token(token, list_key)
     assert token.isascii()
     assert token.replace("-", "").replace("_", "").rstrip("=").isalnum()
 
 
 @given(st.text(), st.text(), st.text(), st.text())
 def test_a_token_of_another_list_is_rejected(
-    listed: str, other: str, server: str, name: str
+    list_key: str, other: str, server: str, name: str
 ) -> None:
     """The parameters of a list must not change between pages (AIP-158)."""
-    if listed == other:
+    if list_key == other:
         assert (server, name) == position_from_token(
-            token_for_position(listed, server, name), other
+            token_for_position(list_key, server, name), other
         )
         return
     with pytest.raises(RequestError) as raised:
-        position_from_token(token_for_position(listed, server, name), other)
+        position_from_token(token_for_position(list_key, server, name), other)
 
-    assert NOT_OURS == raised.value
+    assert INVALID_TOKEN == raised.value
 
 
 @given(st.text(st.characters(codec=None)), st.text(max_size=3))
-def test_any_other_text_is_rejected(token: str, listed: str) -> None:
-    """Never with another exception."""
-    _is_refused_or_a_place(token, listed)
+def test_any_other_text_is_rejected(token: str, list_key: str) -> None:
+    """No other exception is raised."""
+    _assert_error_or_position(token, list_key)
 
 
 @given(st.binary(), st.text(max_size=3))
-def test_any_other_bytes_are_rejected(content: bytes, listed: str) -> None:
-    """Never with another exception."""
-    _is_refused_or_a_place(encoded(content), listed)
+def test_any_other_bytes_are_rejected(content: bytes, list_key: str) -> None:
+    """No other exception is raised."""
+    _assert_error_or_position(encoded(content), list_key)
 
 
 @given(st.text(), st.text(), st.integers(0), st.characters())
-def test_a_token_that_was_tampered_with_is_rejected(
-    server: str, name: str, place: int, character: str
+def test_a_modified_token_is_rejected_or_harmless(
+    server: str, name: str, position: int, character: str
 ) -> None:
-    """Or leads to another place of the same list, which harms nobody."""
+    """A modified token may also encode another position of the same list, which is harmless."""
     token = token_for_position("s", server, name)
-    place %= len(token)
-    _is_refused_or_a_place(token[:place] + character + token[place + 1 :], "s")
-    _is_refused_or_a_place(token[:place], "s")
+    position %= len(token)
+    _assert_error_or_position(token[:position] + character + token[position + 1 :], "s")
+    _assert_error_or_position(token[:position], "s")
 
 
-def _is_refused_or_a_place(token: str, listed: str) -> None:
+def _assert_error_or_position(token: str, list_key: str) -> None:
     try:
-        place = position_from_token(token, listed)
+        position = position_from_token(token, list_key)
     except RequestError as error:
-        rejected: RequestError | None = error
+        request_error: RequestError | None = error
     else:
-        rejected = None
-        assert (place is None) is (token == "")
-        assert place is None or (str, str) == (type(place[0]), type(place[1]))
+        request_error = None
+        assert (position is None) is (token == "")
+        assert position is None or (str, str) == (type(position[0]), type(position[1]))
 
-    assert rejected in (None, NOT_OURS)
+    assert request_error in (None, INVALID_TOKEN)
 
 
 @pytest.mark.parametrize(
     "token",
     [
-        pytest.param("x", id="no base64"),
+        pytest.param("x", id="not base64"),
         pytest.param("====", id="padding"),
         pytest.param("é", id="not ASCII"),
         pytest.param("\ud800", id="not UTF-8"),
-        pytest.param(encoded(b" "), id="nothing"),
-        pytest.param(encoded(b"\xff\xfe"), id="no text"),
+        pytest.param(encoded(b" "), id="blank"),
+        pytest.param(encoded(b"\xff\xfe"), id="not UTF-8 JSON"),
         pytest.param(encoded(b"[" * 100_000), id="deep"),
         pytest.param(encoded(b"9" * 10_000), id="a long number"),
         pytest.param(encoded({"s": 1}), id="an object"),
@@ -128,13 +128,13 @@ def _is_refused_or_a_place(token: str, listed: str) -> None:
         pytest.param(encoded(["s", "a"]), id="too short"),
         pytest.param(encoded(["s", "a", "b", "c"]), id="too long"),
         pytest.param(encoded(["s", "a", 1]), id="a number for a name"),
-        pytest.param(encoded(["s", None, "b"]), id="no server"),
+        pytest.param(encoded(["s", None, "b"]), id="null server"),
         pytest.param(encoded([["s"], "a", "b"]), id="an array for a list"),
     ],
 )
-def test_a_token_that_nobody_gave_out_is_rejected(token: str) -> None:
-    """With the way to begin anew."""
+def test_a_forged_token_is_rejected(token: str) -> None:
+    """The message suggests starting from the first page."""
     with pytest.raises(RequestError) as raised:
         position_from_token(token, "s")
 
-    assert NOT_OURS == raised.value
+    assert INVALID_TOKEN == raised.value

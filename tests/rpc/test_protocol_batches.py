@@ -1,4 +1,4 @@
-"""Batches of ProtocolService, and hostile items in them."""
+"""Batches of ProtocolService, with hostile items."""
 
 import json
 from collections.abc import Iterator
@@ -28,23 +28,23 @@ def message(value: Any) -> v1.ProtocolMessage:
 
 
 def codes(verdict: verdict_pb2.Verdict) -> list[str]:
-    return [found.code for found in verdict.violations]
+    return [violation.code for violation in verdict.violations]
 
 
 HOSTILE = [
     pytest.param(b"[" * 10_000, "LIMIT_EXCEEDED", id="deep"),
     pytest.param(b'{"a":' * 10_000 + b"1" + b"}" * 10_000, "LIMIT_EXCEEDED", id="deep objects"),
     pytest.param(b'"' + b"x" * (1 << 20) + b'"', "LIMIT_EXCEEDED", id="large"),
-    pytest.param(b"\xff", "PAYLOAD_NOT_JSON", id="no text"),
-    pytest.param(b'"\\ud800"', "PAYLOAD_NOT_JSON", id="half a character"),
-    pytest.param(b'{"a": 1, "a": 2}', "DUPLICATE_KEY", id="a key twice"),
+    pytest.param(b"\xff", "PAYLOAD_NOT_JSON", id="not UTF-8"),
+    pytest.param(b'"\\ud800"', "PAYLOAD_NOT_JSON", id="lone surrogate"),
+    pytest.param(b'{"a": 1, "a": 2}', "DUPLICATE_KEY", id="duplicate key"),
     pytest.param(b"1e999", "NUMBER_OUT_OF_RANGE", id="a large number"),
 ]
 
 
 @pytest.mark.parametrize(("payload", "code"), HOSTILE)
 def test_hostile_texts_get_a_verdict_or_an_error(stub: Any, payload: bytes, code: str) -> None:
-    """The same alone and in a batch, where they do not affect the others."""
+    """Single calls and batches agree; other items are unaffected."""
     items = [
         v1.CheckItem(elicitation=v1.Elicitation(params=payload)),
         v1.CheckItem(elicitation_result=v1.ElicitationResult(result=payload)),
@@ -53,45 +53,45 @@ def test_hostile_texts_get_a_verdict_or_an_error(stub: Any, payload: bytes, code
         v1.CheckItem(message=message(payload)),
         v1.CheckItem(message=message(PING)),
     ]
-    # Two large ones are as much as a message may hold.
+    # A message has room for two large items.
     for start in range(0, len(items), 2):
-        some = [*items[start : start + 2], v1.CheckItem(message=message(PING))]
-        outcomes = stub.CheckBatch(v1.CheckBatchRequest(items=some)).outcomes
+        batch = [*items[start : start + 2], v1.CheckItem(message=message(PING))]
+        outcomes = stub.CheckBatch(v1.CheckBatchRequest(items=batch)).outcomes
         expected = [
-            [] if item.message.json == json.dumps(PING).encode() else [code] for item in some
+            [] if item.message.json == json.dumps(PING).encode() else [code] for item in batch
         ]
         assert expected == [reported(outcome) for outcome in outcomes]
-    alone = []
+    single = []
     for item in items[:-1]:
         name = item.WhichOneof("item")
         assert name is not None
         method = "Check" + "".join(map(str.capitalize, name.split("_")))
         try:
-            answer = getattr(stub, method)(
+            result = getattr(stub, method)(
                 getattr(v1, f"{method}Request")(**{name: getattr(item, name)})
             ).result
-            alone.append(codes(answer.verdict))
+            single.append(codes(result.verdict))
         except grpc.RpcError as error:
-            alone.append([error_info_of(error).reason])
-    assert [[code]] * len(alone) == alone
+            single.append([error_info_of(error).reason])
+    assert [[code]] * len(single) == single
 
 
 def reported(outcome: v1.CheckOutcome) -> list[str]:
-    """The codes of the verdict, or the reason of the error."""
+    """Return the codes of the verdict, or the reason of the error."""
     if outcome.HasField("error"):
         return [info_of(outcome.error).reason]
     return codes(outcome.result.verdict)
 
 
-def test_an_item_of_a_batch_that_cannot_be_checked_does_not_affect_the_others(stub: Any) -> None:
-    """Answers keep their order."""
-    strange: Any = v1.CheckItem(message=message(PING))
-    strange.message.sender = 9
+def test_an_invalid_item_does_not_affect_others(stub: Any) -> None:
+    """Outcomes are in the order of the items."""
+    invalid: Any = v1.CheckItem(message=message(PING))
+    invalid.message.sender = 9
     unknown = target_pb2.Target(schema_digest="sha256:00")
     items = [
         v1.CheckItem(),
         v1.CheckItem(message=message(PING)),
-        strange,
+        invalid,
         v1.CheckItem(tool_result=v1.ToolResult(json=b'{"content": []}', tool=unknown)),
         v1.CheckItem(message=message({**PING, "jsonrpc": "1.0"})),
     ]
@@ -103,45 +103,47 @@ def test_an_item_of_a_batch_that_cannot_be_checked_does_not_affect_the_others(st
     assert outcomes[3].HasField("error"), fourth
 
 
-def test_the_violations_of_a_batch_are_bounded(stub: Any) -> None:
-    """Once their text is as long as `Limits.verdict_characters`, each verdict tells its first."""
+def test_the_violations_of_a_batch_are_limited(stub: Any) -> None:
+    """Beyond `Limits.verdict_characters`, each verdict has only its first violation."""
     result = v1.ToolResult(json=json.dumps({"content": [7] * 400}).encode())
     request = v1.CheckBatchRequest(
         items=[v1.CheckItem(tool_result=result)] * 30, options=v1.CheckOptions(max_violations=400)
     )
-    verdicts = [entry.result.verdict for entry in stub.CheckBatch(request).outcomes]
+    verdicts = [verdict.result.verdict for verdict in stub.CheckBatch(request).outcomes]
 
     assert (400, False) == (len(verdicts[0].violations), verdicts[0].truncated)
-    assert [(1, True)] * 15 == [(len(entry.violations), entry.truncated) for entry in verdicts[15:]]
-
-
-def test_the_replies_of_a_batch_are_bounded(stub: Any) -> None:
-    """With the errors in them, they count as what verdicts tell."""
-    limit = 1 << 20
-    bad = {"jsonrpc": "2.0", "id": "i" * 200, "method": "no/such"}
-    items = [v1.CheckItem(message=message(bad))] * 3000
-    answers = [
-        entry.result for entry in stub.CheckBatch(v1.CheckBatchRequest(items=items)).outcomes
+    assert [(1, True)] * 15 == [
+        (len(verdict.violations), verdict.truncated) for verdict in verdicts[15:]
     ]
-    replied = [entry for entry in answers if entry.error_response]
-    reported = sum(
-        len(entry.error_response)
-        + len(entry.verdict.json_rpc_error)
-        + entry.verdict.violations[0].ByteSize()
-        for entry in replied
+
+
+def test_the_error_responses_of_a_batch_are_limited(stub: Any) -> None:
+    """They count toward `Limits.verdict_characters` like violations."""
+    limit = 1 << 20
+    invalid = {"jsonrpc": "2.0", "id": "i" * 200, "method": "no/such"}
+    items = [v1.CheckItem(message=message(invalid))] * 3000
+    results = [
+        result.result for result in stub.CheckBatch(v1.CheckBatchRequest(items=items)).outcomes
+    ]
+    with_response = [result for result in results if result.error_response]
+    characters = sum(
+        len(result.error_response)
+        + len(result.verdict.json_rpc_error)
+        + result.verdict.violations[0].ByteSize()
+        for result in with_response
     )
 
-    assert {False} == {entry.verdict.valid for entry in answers}
-    assert answers[: len(replied)] == replied
-    assert limit * 0.8 < reported < limit * 1.1
+    assert {False} == {result.verdict.valid for result in results}
+    assert results[: len(with_response)] == with_response
+    assert limit * 0.8 < characters < limit * 1.1
     assert {(0, 1)} == {
-        (len(entry.verdict.json_rpc_error), len(entry.verdict.violations))
-        for entry in answers[len(replied) :]
+        (len(result.verdict.json_rpc_error), len(result.verdict.violations))
+        for result in results[len(with_response) :]
     }
 
 
-def test_an_empty_batch_has_an_empty_answer(stub: Any) -> None:
-    """There is nothing to say."""
+def test_an_empty_batch_has_an_empty_response(stub: Any) -> None:
+    """The response has no outcomes."""
     assert v1.CheckBatchResponse() == stub.CheckBatch(v1.CheckBatchRequest())
 
 
@@ -156,8 +158,8 @@ def test_an_empty_batch_has_an_empty_answer(stub: Any) -> None:
         ),
     ],
 )
-def test_only_so_many_are_checked_concurrently(stub: Any, method: str, fields: Any) -> None:
-    """As many as `Limits.batch_items` says."""
+def test_the_items_of_a_request_are_limited(stub: Any, method: str, fields: Any) -> None:
+    """The limit is `Limits.batch_items`."""
     with pytest.raises(grpc.RpcError) as raised:
         getattr(stub, method)(getattr(v1, f"{method}Request")(**fields))
 

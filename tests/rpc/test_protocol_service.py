@@ -1,4 +1,4 @@
-"""ProtocolService with a real server; the cases of the rules test its findings."""
+"""ProtocolService with a real server; rules are tested with their cases."""
 
 import json
 from collections.abc import Iterator
@@ -14,8 +14,8 @@ from support.wire import error_info_of
 
 PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
 BAD_CALL = {"jsonrpc": "2.0", "id": "a", "method": "tools/call", "params": {"name": 3}}
-SAID = {"role": "user", "content": {"type": "text", "text": "?"}}
-ASKED = {"messages": [SAID], "maxTokens": 1}
+SAMPLING_MESSAGE = {"role": "user", "content": {"type": "text", "text": "?"}}
+SAMPLING_PARAMS = {"messages": [SAMPLING_MESSAGE], "maxTokens": 1}
 FORM = {"message": "?", "requestedSchema": {"type": "object", "properties": {}}}
 
 
@@ -38,7 +38,7 @@ def check_message(value: Any, **more: Any) -> v1.CheckMessageRequest:
 
 
 def codes(verdict: verdict_pb2.Verdict) -> list[str]:
-    return [found.code for found in verdict.violations]
+    return [violation.code for violation in verdict.violations]
 
 
 SINGLE: list[tuple[str, dict[str, Any]]] = [
@@ -49,13 +49,13 @@ SINGLE: list[tuple[str, dict[str, Any]]] = [
     ),
     (
         "CheckSampling",
-        {"sampling": v1.Sampling(params=text(ASKED))},
+        {"sampling": v1.Sampling(params=text(SAMPLING_PARAMS))},
     ),
     ("CheckToolResult", {"tool_result": v1.ToolResult(json=b'{"content": []}')}),
     ("CheckMessage", {"message": message(PING)}),
 ]
 EMPTY = [
-    (method, {name: type(sent)()}) for method, values in SINGLE for name, sent in values.items()
+    (method, {name: type(value)()}) for method, values in SINGLE for name, value in values.items()
 ]
 
 
@@ -64,24 +64,24 @@ def request_of(method: str, **fields: Any) -> Any:
 
 
 @pytest.mark.parametrize(("method", "fields"), SINGLE)
-def test_what_is_in_order_is_valid(stub: Any, method: str, fields: Any) -> None:
-    """And says nothing else."""
-    answer = getattr(stub, method)(request_of(method, **fields)).result
+def test_valid_subjects_have_a_valid_verdict(stub: Any, method: str, fields: Any) -> None:
+    """The result has no violations."""
+    result = getattr(stub, method)(request_of(method, **fields)).result
 
-    assert v1.CheckResult(verdict=verdict_pb2.Verdict(valid=True, enforced=True)) == answer
+    assert v1.CheckResult(verdict=verdict_pb2.Verdict(valid=True, enforced=True)) == result
 
 
 @pytest.mark.parametrize(("method", "fields"), EMPTY)
-def test_nothing_is_no_json(stub: Any, method: str, fields: Any) -> None:
-    """A broken text is an answer."""
-    answer = getattr(stub, method)(request_of(method, **fields)).result
+def test_an_empty_text_is_not_json(stub: Any, method: str, fields: Any) -> None:
+    """Invalid JSON is a violation, not a request error."""
+    result = getattr(stub, method)(request_of(method, **fields)).result
 
-    assert ["PAYLOAD_NOT_JSON"] == codes(answer.verdict)
+    assert ["PAYLOAD_NOT_JSON"] == codes(result.verdict)
 
 
 @pytest.mark.parametrize(("method", "fields"), SINGLE)
 def test_a_request_without_a_subject_is_rejected(stub: Any, method: str, fields: Any) -> None:
-    """It names the field that it lacks."""
+    """The error names the missing field."""
     with pytest.raises(grpc.RpcError) as raised:
         getattr(stub, method)(request_of(method))
 
@@ -95,7 +95,7 @@ def capabilities(side: str, values: bytes) -> v1.ProtocolContext:
     return context
 
 
-REFUSED = [
+INVALID_TERMS = [
     pytest.param(
         {"context": v1.ProtocolContext(protocol_version="2020-01-01")},
         ("UNKNOWN_PROTOCOL_VERSION", None),
@@ -134,27 +134,27 @@ METHODS = [
 ]
 
 
-@pytest.mark.parametrize(("terms", "expected"), REFUSED)
+@pytest.mark.parametrize(("invalid_fields", "expected"), INVALID_TERMS)
 @pytest.mark.parametrize(("method", "fields"), METHODS, ids=[name for name, _ in METHODS])
-def test_terms_that_do_not_hold_are_rejected(
-    stub: Any, method: str, fields: Any, terms: Any, expected: Any
+def test_an_invalid_context_or_options_are_rejected(
+    stub: Any, method: str, fields: Any, invalid_fields: Any, expected: Any
 ) -> None:
-    """By every method, and with the field that is wrong."""
+    """Every method returns an error that names the invalid field."""
     with pytest.raises(grpc.RpcError) as raised:
-        getattr(stub, method)(request_of(method, **fields, **terms))
+        getattr(stub, method)(request_of(method, **fields, **invalid_fields))
 
     info = error_info_of(raised.value)
     assert expected == (info.reason, info.metadata.get("field"))
 
 
-def test_enum_values_that_do_not_exist_are_rejected(stub: Any) -> None:
-    """Never ignored in silence."""
-    sent: Any = check_message(PING)
-    sent.message.sender = 9
-    values: Any = v1.CheckToolResultRequest(tool_result=v1.ToolResult(json=b"{}"))
-    values.tool_result.profile = 9
+def test_unknown_enum_values_are_rejected(stub: Any) -> None:
+    """The error names the field."""
+    message_request: Any = check_message(PING)
+    message_request.message.sender = 9
+    result_request: Any = v1.CheckToolResultRequest(tool_result=v1.ToolResult(json=b"{}"))
+    result_request.tool_result.profile = 9
     fields = []
-    for method, request in (("CheckMessage", sent), ("CheckToolResult", values)):
+    for method, request in (("CheckMessage", message_request), ("CheckToolResult", result_request)):
         with pytest.raises(grpc.RpcError) as raised:
             getattr(stub, method)(request)
         fields.append(error_info_of(raised.value).metadata["field"])
@@ -163,7 +163,7 @@ def test_enum_values_that_do_not_exist_are_rejected(stub: Any) -> None:
 
 
 def test_an_unset_version_is_the_default(stub: Any) -> None:
-    """As `GetServerInfo` names it: 2025-11-25, which has no batches."""
+    """The default version of `GetServerInfo` is 2025-11-25, which has no batches."""
     batch = stub.CheckMessage(check_message([PING])).result.verdict
     older = v1.ProtocolContext(protocol_version="2025-03-26")
 
@@ -171,8 +171,8 @@ def test_an_unset_version_is_the_default(stub: Any) -> None:
     assert stub.CheckMessage(check_message([PING], context=older)).result.verdict.valid
 
 
-def test_capabilities_that_are_known_are_held_against_messages(stub: Any) -> None:
-    """Unset, nothing needs one; empty, everything does."""
+def test_messages_need_declared_capabilities(stub: Any) -> None:
+    """Unset capabilities allow everything; empty capabilities allow nothing."""
     request = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
     empty = v1.ProtocolContext(server_capabilities=b"{}")
 
@@ -182,25 +182,25 @@ def test_capabilities_that_are_known_are_held_against_messages(stub: Any) -> Non
     )
 
 
-def test_a_message_with_an_error_comes_with_its_reply(stub: Any) -> None:
-    """The whole response; the verdict has the error in it."""
-    answer = stub.CheckMessage(check_message(BAD_CALL)).result
-    reply = json.loads(answer.error_response)
+def test_an_invalid_request_has_an_error_response(stub: Any) -> None:
+    """The verdict has the error object of the response."""
+    result = stub.CheckMessage(check_message(BAD_CALL)).result
+    response = json.loads(result.error_response)
 
-    assert ("2.0", "a", -32602) == (reply["jsonrpc"], reply["id"], reply["error"]["code"])
-    assert reply["error"] == json.loads(answer.verdict.json_rpc_error)
-    assert codes(answer.verdict) == [
-        entry["code"] for entry in reply["error"]["data"]["violations"]
+    assert ("2.0", "a", -32602) == (response["jsonrpc"], response["id"], response["error"]["code"])
+    assert response["error"] == json.loads(result.verdict.json_rpc_error)
+    assert codes(result.verdict) == [
+        violation["code"] for violation in response["error"]["data"]["violations"]
     ]
 
 
-def test_a_batch_of_messages_has_a_reply_for_each_error(stub: Any) -> None:
-    """So the verdict has no one error to name."""
+def test_a_batch_of_messages_has_a_response_for_each_error(stub: Any) -> None:
+    """The verdict has no single JSON-RPC error."""
     older = v1.ProtocolContext(protocol_version="2025-03-26")
-    answer = stub.CheckMessage(check_message([PING, BAD_CALL, BAD_CALL], context=older)).result
+    result = stub.CheckMessage(check_message([PING, BAD_CALL, BAD_CALL], context=older)).result
 
-    assert ["a", "a"] == [entry["id"] for entry in json.loads(answer.error_response)]
-    assert b"" == answer.verdict.json_rpc_error
+    assert ["a", "a"] == [response["id"] for response in json.loads(result.error_response)]
+    assert b"" == result.verdict.json_rpc_error
 
 
 @pytest.mark.parametrize(
@@ -211,29 +211,29 @@ def test_a_batch_of_messages_has_a_reply_for_each_error(stub: Any) -> None:
         {"jsonrpc": "2.0", "id": 1, "error": 3},
     ],
 )
-def test_what_is_no_request_has_no_reply(stub: Any, value: Any) -> None:
-    """Notifications and responses are not answered."""
-    answer = stub.CheckMessage(check_message(value)).result
+def test_notifications_and_responses_have_no_error_response(stub: Any, value: Any) -> None:
+    """Only requests have responses."""
+    result = stub.CheckMessage(check_message(value)).result
 
-    assert not answer.verdict.valid
-    assert (b"", b"") == (answer.error_response, answer.verdict.json_rpc_error)
+    assert not result.verdict.valid
+    assert (b"", b"") == (result.error_response, result.verdict.json_rpc_error)
 
 
-def test_options_bound_what_is_told(stub: Any) -> None:
-    """How many, how grave, and whether with values; the verdict is the same."""
+def test_options_limit_the_violations(stub: Any) -> None:
+    """Options limit number, severity and values; validity is unchanged."""
     call = {"jsonrpc": "2.0", "id": 1, "method": "hunter2/secret", "params": {"_meta": {"?": 1}}}
 
-    def reported(**options: Any) -> verdict_pb2.Verdict:
+    def verdict_with(**options: Any) -> verdict_pb2.Verdict:
         request = check_message(call, options=v1.CheckOptions(**options))
         verdict: verdict_pb2.Verdict = stub.CheckMessage(request).result.verdict
         return verdict
 
-    everything, entry = reported(), reported(max_violations=1)
-    assert len(everything.violations) > 1
-    assert (1, True, False) == (len(entry.violations), entry.truncated, entry.valid)
-    errors = reported(min_severity=verdict_pb2.SEVERITY_ERROR)
-    assert {verdict_pb2.SEVERITY_ERROR} == {found.severity for found in errors.violations}
-    assert "hunter2" in str(everything)
+    unlimited, limited = verdict_with(), verdict_with(max_violations=1)
+    assert len(unlimited.violations) > 1
+    assert (1, True, False) == (len(limited.violations), limited.truncated, limited.valid)
+    errors = verdict_with(min_severity=verdict_pb2.SEVERITY_ERROR)
+    assert {verdict_pb2.SEVERITY_ERROR} == {violation.severity for violation in errors.violations}
+    assert "hunter2" in str(unlimited)
     assert (
         b"hunter2"
         not in stub.CheckMessage(
@@ -242,8 +242,8 @@ def test_options_bound_what_is_told(stub: Any) -> None:
     )
 
 
-def test_a_message_larger_than_any_may_be_is_rejected(stub: Any) -> None:
-    """By gRPC itself."""
+def test_a_message_beyond_the_grpc_limit_is_rejected(stub: Any) -> None:
+    """The error is raised by gRPC."""
     with pytest.raises(grpc.RpcError) as raised:
         stub.CheckMessage(check_message(b"x" * 10_000_000))
 
@@ -251,35 +251,37 @@ def test_a_message_larger_than_any_may_be_is_rejected(stub: Any) -> None:
     assert grpc.StatusCode.RESOURCE_EXHAUSTED is raised.value.code()
 
 
-def test_the_tool_that_gave_a_result_validates_its_content(stub: Any) -> None:
-    """Under its output schema; a tool that is unknown is an error."""
+def test_a_result_is_validated_against_the_output_schema(stub: Any) -> None:
+    """An unknown tool is an error."""
     tool = {"name": "t", "inputSchema": {}, "outputSchema": {"required": ["total"]}}
     inline = target_pb2.Target(inline_tool=target_pb2.InlineTool(json=text(tool)))
     result = text({"content": [], "structuredContent": {}})
 
-    def request_for(target: target_pb2.Target) -> v1.CheckToolResultRequest:
+    def result_request(target: target_pb2.Target) -> v1.CheckToolResultRequest:
         return v1.CheckToolResultRequest(tool_result=v1.ToolResult(json=result, tool=target))
 
-    verdict = stub.CheckToolResult(request_for(inline)).result.verdict
+    verdict = stub.CheckToolResult(result_request(inline)).result.verdict
     assert [("REQUIRED", "/structuredContent")] == [
-        (found.code, found.instance_location)
-        for found in verdict.violations
-        if found.severity == verdict_pb2.SEVERITY_ERROR
+        (violation.code, violation.instance_location)
+        for violation in verdict.violations
+        if violation.severity == verdict_pb2.SEVERITY_ERROR
     ]
-    named = target_pb2.Target(registered_tool=target_pb2.RegisteredTool(server="x", name="y"))
+    unknown = target_pb2.Target(registered_tool=target_pb2.RegisteredTool(server="x", name="y"))
     with pytest.raises(grpc.RpcError) as raised:
-        stub.CheckToolResult(request_for(named))
+        stub.CheckToolResult(result_request(unknown))
     assert "UNKNOWN_TOOL" == error_info_of(raised.value).reason
 
 
-def test_the_text_contract_is_a_profile(stub: Any) -> None:
-    """What the specification allows may be more than it does."""
+def test_the_text_profile_is_stricter(stub: Any) -> None:
+    """Results that the specification allows may violate the text profile."""
     result = text({"content": [{"type": "text", "text": "x"}], "isError": False, "more": 1})
 
     def valid(profile: v1.ResultProfile) -> bool:
-        sent = v1.ToolResult(json=result, profile=profile)
-        answer = stub.CheckToolResult(v1.CheckToolResultRequest(tool_result=sent)).result
-        return bool(answer.verdict.valid)
+        tool_result = v1.ToolResult(json=result, profile=profile)
+        check_result = stub.CheckToolResult(
+            v1.CheckToolResultRequest(tool_result=tool_result)
+        ).result
+        return bool(check_result.verdict.valid)
 
     assert (True, True, False) == (
         valid(v1.RESULT_PROFILE_UNSPECIFIED),

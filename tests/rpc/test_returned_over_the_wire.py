@@ -50,16 +50,14 @@ def to_normalize(case: dict[str, Any]) -> protocol_pb.NormalizeToolResultRequest
 
 
 @pytest.mark.parametrize("case", PROJECTION)
-def test_definitions_have_the_form_that_the_case_wants(
-    case: dict[str, Any], channel: grpc.Channel
-) -> None:
-    """As in the core."""
+def test_shared_cases_of_adaptation(case: dict[str, Any], channel: grpc.Channel) -> None:
+    """The server adapts definitions like the core."""
     actual = InferenceServiceStub(channel).AdaptTool(
         inference_pb.AdaptToolRequest(tool=inline(case["tool"]), protocol_version=case["version"])
     )
 
-    want = case["want"]
-    assert want == {
+    expected = case["want"]
+    assert expected == {
         "tool": json.loads(actual.json),
         "box": actual.wrapped_property,
         "left_out": list(actual.dropped_properties),
@@ -67,38 +65,38 @@ def test_definitions_have_the_form_that_the_case_wants(
 
 
 @pytest.mark.parametrize("case", RESULTS)
-def test_results_are_made_as_the_case_wants(case: dict[str, Any], channel: grpc.Channel) -> None:
-    """As in the core; and what breaks its schema becomes an error."""
+def test_shared_cases_of_normalization(case: dict[str, Any], channel: grpc.Channel) -> None:
+    """Results that violate the output schema become errors."""
     actual = ProtocolServiceStub(channel).NormalizeToolResult(to_normalize(case))
-    want, result = case["want"], json.loads(actual.result)
+    expected, result = case["want"], json.loads(actual.result)
     errors = [
-        found.code
-        for found in actual.verdict.violations
-        if found.severity == verdict_pb2.SEVERITY_ERROR
+        violation.code
+        for violation in actual.verdict.violations
+        if violation.severity == verdict_pb2.SEVERITY_ERROR
     ]
 
-    assert (want["valid"], want.get("codes", [])) == (actual.verdict.valid, errors)
-    assert want["result"] in (result, None)
-    assert want["valid"] or result["isError"] is True
+    assert (expected["valid"], expected.get("codes", [])) == (actual.verdict.valid, errors)
+    assert expected["result"] in (result, None)
+    assert expected["valid"] or result["isError"] is True
 
 
-def test_a_registered_tool_is_found_by_any_of_its_names(channel: grpc.Channel) -> None:
-    """By name and by the digest of its definition."""
+def test_a_registered_tool_is_resolved_by_name_and_digest(channel: grpc.Channel) -> None:
+    """Adaptation and normalization resolve both targets."""
     registry: Any = RegistryServiceStub(channel)
-    outcome = registry.RegisterTools(
+    response = registry.RegisterTools(
         registry_pb.RegisterToolsRequest(
             server="boxes",
             tools=[target_pb2.InlineTool(json=text_of(LIST))],
             protocol_version="2026-07-28",
         )
     )
-    digest = outcome.outcomes[0].definition_digest
+    digest = response.outcomes[0].definition_digest
     targets = [
         target_pb2.Target(registered_tool=target_pb2.RegisteredTool(server="boxes", name="list")),
         target_pb2.Target(definition_digest=digest),
     ]
     try:
-        boxes = [
+        wrapped_properties = [
             InferenceServiceStub(channel)
             .AdaptTool(inference_pb.AdaptToolRequest(tool=target))
             .wrapped_property
@@ -117,12 +115,12 @@ def test_a_registered_tool_is_found_by_any_of_its_names(channel: grpc.Channel) -
     finally:
         registry.DeleteTools(registry_pb.DeleteToolsRequest(server="boxes", names=["list"]))
 
-    assert ["result"] * 2 == boxes
+    assert ["result"] * 2 == wrapped_properties
     assert [{"result": [1]}] * 2 == [result["structuredContent"] for result in results]
 
 
-def test_documents_are_those_of_the_box_too(channel: grpc.Channel) -> None:
-    """What a schema refers to is found from within the box."""
+def test_references_resolve_in_a_wrapped_schema(channel: grpc.Channel) -> None:
+    """Documents of the tool are available to the wrapped schema."""
     tool = {**LIST, "outputSchema": {"type": "array", "items": {"$ref": "https://example.com/n"}}}
     target = inline(tool)
     target.inline_tool.documents.add(uri="https://example.com/n", json=b'{"type": "integer"}')
@@ -137,10 +135,10 @@ def test_documents_are_those_of_the_box_too(channel: grpc.Channel) -> None:
     assert [True, False] == valid
 
 
-def test_what_is_not_json_is_an_answer(channel: grpc.Channel) -> None:
-    """With a result that says so, in both profiles."""
+def test_a_value_that_is_not_json_becomes_an_error_result(channel: grpc.Channel) -> None:
+    """The verdict has the violation, in both profiles."""
     stub: Any = ProtocolServiceStub(channel)
-    answers = [
+    responses = [
         stub.NormalizeToolResult(
             protocol_pb.NormalizeToolResultRequest(value=b"[NaN]", profile=profile)
         )
@@ -148,9 +146,9 @@ def test_what_is_not_json_is_an_answer(channel: grpc.Channel) -> None:
     ]
 
     assert [["PAYLOAD_NOT_JSON"]] * 2 == [
-        [found.code for found in answer.verdict.violations] for answer in answers
+        [violation.code for violation in response.verdict.violations] for response in responses
     ]
-    assert [True] * 2 == [json.loads(answer.result)["isError"] for answer in answers]
+    assert [True] * 2 == [json.loads(response.result)["isError"] for response in responses]
 
 
 SCHEMA = target_pb2.Target(inline_schema=target_pb2.InlineSchema(json=b"{}"))
@@ -188,14 +186,14 @@ SCHEMA = target_pb2.Target(inline_schema=target_pb2.InlineSchema(json=b"{}"))
         ("LIMIT_EXCEEDED", protocol_pb.NormalizeToolResultRequest(value=b" " * (1 << 20) + b"1")),
     ],
 )
-def test_what_cannot_be_done_is_rejected(reason: str, request_: Any, channel: grpc.Channel) -> None:
-    """With the reason."""
+def test_invalid_requests_are_rejected(reason: str, request_: Any, channel: grpc.Channel) -> None:
+    """The error has the expected reason."""
     call: Any = (
         InferenceServiceStub(channel).AdaptTool
         if isinstance(request_, inference_pb.AdaptToolRequest)
         else ProtocolServiceStub(channel).NormalizeToolResult
     )
-    with pytest.raises(grpc.RpcError) as error:
+    with pytest.raises(grpc.RpcError) as raised:
         call(request_)
 
-    assert reason == error_info_of(error.value).reason
+    assert reason == error_info_of(raised.value).reason

@@ -44,8 +44,8 @@ def from_proto(verdict: verdict_pb2.Verdict) -> list[Violation]:
 
 
 @pytest.mark.parametrize("case", SINGLE, ids=str)
-def test_a_server_finds_what_the_core_finds(stub: Any, case: RuleCase) -> None:
-    """And says whether it is valid; what breaks a rule is not for the caller to overlook."""
+def test_a_server_returns_the_violations_of_the_core(stub: Any, case: RuleCase) -> None:
+    """Validity agrees too, and every verdict is enforced."""
     core, verdict = verdict_of(case), answer_to(stub, case).verdict
 
     assert list(core.violations) == from_proto(verdict)
@@ -56,8 +56,8 @@ def test_a_server_finds_what_the_core_finds(stub: Any, case: RuleCase) -> None:
     )
 
 
-def test_a_batch_says_what_single_calls_say(stub: Any) -> None:
-    """Of all cases that are checked in one context, in their order."""
+def test_batches_agree_with_single_calls(stub: Any) -> None:
+    """Cases are batched by context, in order."""
     by_context: dict[bytes, list[RuleCase]] = {}
     for case in SINGLE:
         by_context.setdefault(context_of(case).SerializeToString(), []).append(case)
@@ -68,25 +68,25 @@ def test_a_batch_says_what_single_calls_say(stub: Any) -> None:
             options=OPTIONS,
             items=map(batch_item, cases),
         )
-        answers = [entry.result for entry in stub.CheckBatch(request).outcomes]
-        assert len(cases) == len(answers)
+        results = [outcome.result for outcome in stub.CheckBatch(request).outcomes]
+        assert len(cases) == len(results)
         differing += [
             str(case)
-            for case, answer in zip(cases, answers, strict=True)
-            if answer != answer_to(stub, case)
+            for case, result in zip(cases, results, strict=True)
+            if result != answer_to(stub, case)
         ]
 
     assert [] == differing
 
 
 @pytest.mark.parametrize("case", list(rule_cases("session")), ids=str)
-def test_a_stream_finds_what_a_session_breaks(stub: Any, case: RuleCase) -> None:
-    """Each message has its answer, with pointers into it."""
-    at = [
-        f"/{place}{entry.instance_location}"
-        for place, answer in enumerate(session_answers(stub, case))
-        for entry in answer.verdict.violations
-        if entry.code == case.code
+def test_a_stream_reports_violations_of_a_session(stub: Any, case: RuleCase) -> None:
+    """Locations are prefixed by the index of the message."""
+    locations = [
+        f"/{index}{violation.instance_location}"
+        for index, result in enumerate(session_answers(stub, case))
+        for violation in result.verdict.violations
+        if violation.code == case.code
     ]
 
-    assert sorted(case.at) == sorted(at)
+    assert sorted(case.at) == sorted(locations)

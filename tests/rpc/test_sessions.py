@@ -1,4 +1,4 @@
-"""CheckSession with a real server; the cases of the rules test its findings."""
+"""CheckSession with a real server; rules are tested with their cases."""
 
 import json
 from collections.abc import AsyncIterator
@@ -23,21 +23,21 @@ def defaults(**context: Any) -> v1.CheckSessionRequest:
 
 def item(id_: str, message: Any, sender: v1.Sender = v1.SENDER_CLIENT) -> v1.CheckSessionRequest:
     text = message if isinstance(message, bytes) else json.dumps(message).encode()
-    sent = v1.ProtocolMessage(json=text, sender=sender)
-    return v1.CheckSessionRequest(item=v1.SessionItem(id=id_, message=sent))
+    protocol_message = v1.ProtocolMessage(json=text, sender=sender)
+    return v1.CheckSessionRequest(item=v1.SessionItem(id=id_, message=protocol_message))
 
 
 def request(number: int, method: str, **params: Any) -> dict[str, Any]:
     return {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
 
 
-def beginning(version: str) -> list[v1.CheckSessionRequest]:
-    """The messages with which a session begins that agrees on *version*."""
-    asked = request(0, "initialize", protocolVersion=version, capabilities={}, clientInfo=INFO)
-    agreed = {"protocolVersion": version, "capabilities": {}, "serverInfo": INFO}
+def handshake(version: str) -> list[v1.CheckSessionRequest]:
+    """Return the messages that initialize a session with *version*."""
+    initialize = request(0, "initialize", protocolVersion=version, capabilities={}, clientInfo=INFO)
+    initialize_result = {"protocolVersion": version, "capabilities": {}, "serverInfo": INFO}
     return [
-        item("asked", asked),
-        item("agreed", {"jsonrpc": "2.0", "id": 0, "result": agreed}, v1.SENDER_SERVER),
+        item("asked", initialize),
+        item("agreed", {"jsonrpc": "2.0", "id": 0, "result": initialize_result}, v1.SENDER_SERVER),
         item("ready", {"jsonrpc": "2.0", "method": "notifications/initialized"}),
     ]
 
@@ -46,11 +46,11 @@ READY: list[Any] = [("asked", []), ("agreed", []), ("ready", [])]
 
 
 def reported(response: v1.CheckSessionResponse) -> tuple[str, Any]:
-    """The id, and the codes of the verdict or the reason of the error."""
+    """Return the id, and the codes of the verdict or the reason of the error."""
     outcome = response.outcome
     if outcome.HasField("error"):
         return response.id, info_of(outcome.error).reason
-    return response.id, [found.code for found in outcome.result.verdict.violations]
+    return response.id, [violation.code for violation in outcome.result.verdict.violations]
 
 
 @pytest.fixture
@@ -59,71 +59,78 @@ async def channel(shared_server: RunningServer) -> AsyncIterator[grpc.aio.Channe
         yield channel
 
 
-async def answers(channel: grpc.aio.Channel, *requests: v1.CheckSessionRequest) -> list[Any]:
-    """Send *requests* in one stream and return what is told of each answer."""
+async def session_outcomes(
+    channel: grpc.aio.Channel, *requests: v1.CheckSessionRequest
+) -> list[Any]:
+    """Send *requests* in one stream; return id and outcome of each response."""
     stub: Any = ProtocolServiceStub(channel)
     return [reported(response) async for response in stub.CheckSession(iter(requests))]
 
 
-async def test_a_session_holds_to_what_was_agreed(channel: grpc.aio.Channel) -> None:
-    """The version, and what was declared: nothing, here."""
+async def test_a_session_uses_the_negotiated_version(channel: grpc.aio.Channel) -> None:
+    """Undeclared capabilities are violations."""
     batch = [request(1, "ping")]
-    listing = item("list", request(2, "tools/list"))
+    list_tools = item("list", request(2, "tools/list"))
 
     for version, has_batches in (("2025-03-26", True), ("2025-06-18", False)):
-        results = await answers(channel, *beginning(version), item("batch", batch), listing)
+        results = await session_outcomes(
+            channel, *handshake(version), item("batch", batch), list_tools
+        )
         undeclared = [code for code in results[-1][1] if code.startswith("CAPABILITY_UNDECLARED")]
         assert (READY, has_batches, 1) == (results[:3], results[3][1] == [], len(undeclared))
 
 
-async def test_a_named_version_holds_whatever_is_agreed_on(channel: grpc.aio.Channel) -> None:
-    """Defaults have no answer."""
+async def test_a_configured_version_overrides_the_negotiated_one(channel: grpc.aio.Channel) -> None:
+    """Defaults have no response."""
     batch = item("batch", [request(1, "ping")])
-    results = await answers(
-        channel, defaults(protocol_version="2025-03-26"), *beginning("2025-06-18"), batch
+    results = await session_outcomes(
+        channel, defaults(protocol_version="2025-03-26"), *handshake("2025-06-18"), batch
     )
 
     assert [("asked", []), ("batch", [])] == [results[0], results[-1]]
 
 
 async def test_a_response_is_validated_by_its_request(channel: grpc.aio.Channel) -> None:
-    """Which the session remembers; another session does not."""
-    listing = request(7, "tools/list")
+    """Requests are remembered per session."""
+    list_tools = request(7, "tools/list")
     capable = defaults(server_capabilities=b'{"tools": {}}')
-    answer = item("b", {"jsonrpc": "2.0", "id": 7, "result": {"tools": 3}}, v1.SENDER_SERVER)
-    results = await answers(channel, capable, item("a", listing), answer)
-    alone = await answers(channel, capable, answer)
+    response = item("b", {"jsonrpc": "2.0", "id": 7, "result": {"tools": 3}}, v1.SENDER_SERVER)
+    results = await session_outcomes(channel, capable, item("a", list_tools), response)
+    without_request = await session_outcomes(channel, capable, response)
 
     assert "TYPE" in results[1][1]
-    assert "TYPE" not in alone[0][1]
+    assert "TYPE" not in without_request[0][1]
 
 
-async def test_a_message_with_an_error_has_its_reply(channel: grpc.aio.Channel) -> None:
-    """Also for what only a session knows."""
+async def test_an_invalid_request_has_an_error_response(channel: grpc.aio.Channel) -> None:
+    """Violations of session rules have error responses too."""
     stub: Any = ProtocolServiceStub(channel)
-    again = item("again", request(0, "ping"))
-    call = stub.CheckSession(iter([*beginning("2025-06-18"), again]))
-    last = [response async for response in call][-1].outcome.result
+    repeated = item("again", request(0, "ping"))
+    call = stub.CheckSession(iter([*handshake("2025-06-18"), repeated]))
+    result = [response async for response in call][-1].outcome.result
 
-    assert ["REQUEST_ID_REUSED"] == [found.code for found in last.verdict.violations]
-    reply = json.loads(last.error_response)
-    assert (0, json.loads(last.verdict.json_rpc_error)) == (reply["id"], reply["error"])
+    assert ["REQUEST_ID_REUSED"] == [violation.code for violation in result.verdict.violations]
+    error_response = json.loads(result.error_response)
+    assert (0, json.loads(result.verdict.json_rpc_error)) == (
+        error_response["id"],
+        error_response["error"],
+    )
 
 
-async def test_a_session_outlives_what_is_wrong_in_it(channel: grpc.aio.Channel) -> None:
-    """Each is rejected by itself."""
-    strange: Any = item("d", request(1, "ping"))
-    strange.item.message.sender = 9
+async def test_invalid_items_do_not_end_a_session(channel: grpc.aio.Channel) -> None:
+    """Each invalid item has its own error."""
+    invalid_sender: Any = item("d", request(1, "ping"))
+    invalid_sender.item.message.sender = 9
 
-    results = await answers(
+    results = await session_outcomes(
         channel,
-        *beginning("2025-06-18"),
+        *handshake("2025-06-18"),
         v1.CheckSessionRequest(),
         defaults(),
         v1.CheckSessionRequest(item=v1.SessionItem(id="a")),
         item("b", b"[" * 10_000),
         item("c", b"x" * (1 << 20) + b"x"),
-        strange,
+        invalid_sender,
         item("e", b"{"),
         item("f", request(2, "ping")),
     )
@@ -140,15 +147,15 @@ async def test_a_session_outlives_what_is_wrong_in_it(channel: grpc.aio.Channel)
     ] == results
 
 
-async def test_what_was_not_read_is_held_against_nobody(channel: grpc.aio.Channel) -> None:
-    """The response to a request that was rejected for its size is sound."""
+async def test_rejected_messages_do_not_affect_later_ones(channel: grpc.aio.Channel) -> None:
+    """A response to a request that was rejected for its size is valid."""
     large = item("large", request(7, "ping", text="x" * (1 << 20)))
-    answer = item("answer", {"jsonrpc": "2.0", "id": 7, "result": {}}, v1.SENDER_SERVER)
-    results = await answers(channel, *beginning("2025-06-18"), large, answer)
-    alone = await answers(channel, *beginning("2025-06-18"), answer)
+    response = item("answer", {"jsonrpc": "2.0", "id": 7, "result": {}}, v1.SENDER_SERVER)
+    results = await session_outcomes(channel, *handshake("2025-06-18"), large, response)
+    without_request = await session_outcomes(channel, *handshake("2025-06-18"), response)
 
     assert [*READY, ("large", "LIMIT_EXCEEDED"), ("answer", [])] == results
-    assert [*READY, ("answer", ["RESPONSE_WITHOUT_REQUEST"])] == alone
+    assert [*READY, ("answer", ["RESPONSE_WITHOUT_REQUEST"])] == without_request
 
 
 @pytest.mark.parametrize(
@@ -158,21 +165,21 @@ async def test_what_was_not_read_is_held_against_nobody(channel: grpc.aio.Channe
         ({"client_capabilities": b"[]"}, "INVALID_REQUEST"),
     ],
 )
-async def test_what_is_wrong_with_the_defaults_each_item_says(
+async def test_invalid_defaults_fail_each_item(
     channel: grpc.aio.Channel, context: Any, reason: str
 ) -> None:
-    """The stream goes on."""
+    """The stream continues."""
     ping = item("a", request(1, "ping"))
 
-    assert [("a", reason)] * 2 == await answers(channel, defaults(**context), ping, ping)
+    assert [("a", reason)] * 2 == await session_outcomes(channel, defaults(**context), ping, ping)
 
 
-async def test_bytes_that_are_no_message_cost_one_answer(channel: grpc.aio.Channel) -> None:
-    """What came first was no defaults, so the defaults came too late."""
+async def test_malformed_bytes_cost_one_response(channel: grpc.aio.Channel) -> None:
+    """The first message was not the defaults, so later defaults are invalid."""
     call: Any = channel.stream_stream(METHOD)()
     ping = item("a", request(1, "ping"))
-    for sent in (b"\xff", defaults().SerializeToString(), ping.SerializeToString()):
-        await call.write(sent)
+    for data in (b"\xff", defaults().SerializeToString(), ping.SerializeToString()):
+        await call.write(data)
     await call.done_writing()
     results = []
     while (data := await call.read()) is not grpc.aio.EOF:
@@ -182,13 +189,13 @@ async def test_bytes_that_are_no_message_cost_one_answer(channel: grpc.aio.Chann
     assert "a" == results[2][0]
 
 
-async def test_answers_come_while_the_stream_is_open(channel: grpc.aio.Channel) -> None:
-    """One for each message, before the next is sent."""
+async def test_responses_are_sent_while_the_stream_is_open(channel: grpc.aio.Channel) -> None:
+    """Each message has its response before the next is sent."""
     stub: Any = ProtocolServiceStub(channel)
     call = stub.CheckSession()
-    for sent in beginning("2025-11-25"):
-        await call.write(sent)
-        assert (sent.item.id, []) == reported(await call.read())
+    for message in handshake("2025-11-25"):
+        await call.write(message)
+        assert (message.item.id, []) == reported(await call.read())
     for number in range(1, 50):
         await call.write(item(str(number), request(number, "ping")))
         assert (str(number), []) == reported(await call.read())

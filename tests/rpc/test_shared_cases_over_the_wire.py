@@ -20,18 +20,16 @@ def stub(shared_server: RunningServer) -> Iterator[ValidationServiceStub]:
 
 
 @pytest.mark.parametrize("case", [*VALIDATE, *CALLS])
-def test_a_server_answers_as_the_case_wants(
-    case: dict[str, Any], stub: ValidationServiceStub
-) -> None:
-    """Verdict in the answer, error as a status."""
+def test_a_shared_case(case: dict[str, Any], stub: ValidationServiceStub) -> None:
+    """Verdicts are in the response, errors in the status."""
     try:
         response = stub.Validate(_request(case), timeout=120)
     except grpc.RpcError as error:
-        results: dict[str, Any] = {"refusal": error_info_of(error).reason}
+        actual: dict[str, Any] = {"refusal": error_info_of(error).reason}
     else:
-        results = _verdict(response.verdict)
+        actual = _verdict(response.verdict)
 
-    assert case["want"] == matches(case["want"], results)
+    assert case["want"] == matches(case["want"], actual)
 
 
 def _request(case: dict[str, Any]) -> validation_service_pb2.ValidateRequest:
@@ -48,8 +46,8 @@ def _target(case: dict[str, Any]) -> target_pb2.Target:
     schema = target_pb2.InlineSchema(
         json=case["schema"].encode(),
         documents=[
-            target_pb2.Document(uri=entry["uri"], json=entry["json"].encode())
-            for entry in case.get("documents", ())
+            target_pb2.Document(uri=document["uri"], json=document["json"].encode())
+            for document in case.get("documents", ())
         ],
         default_dialect=case.get("default_dialect", ""),
     )
@@ -69,7 +67,7 @@ def _verdict(verdict: verdict_pb2.Verdict) -> dict[str, Any]:
         "valid": verdict.valid,
         "truncated": verdict.truncated,
         "violations": [
-            {name: getattr(found, name) for name in names} for found in verdict.violations
+            {name: getattr(violation, name) for name in names} for violation in verdict.violations
         ],
         "tool_error_text": verdict.tool_error_text,
         "call_tool_result": json.loads(verdict.call_tool_result or b"null"),

@@ -28,7 +28,8 @@ def stub(shared_server: RunningServer) -> Iterator[Any]:
 
 
 @pytest.mark.parametrize("case", CONVERSIONS)
-def test_a_server_converts_as_the_case_wants(case: dict[str, Any], stub: Any) -> None:
+def test_a_shared_conversion(case: dict[str, Any], stub: Any) -> None:
+    """The properties that a case names have the expected values."""
     request = v1.ConvertToolsRequest(
         api=f"MODEL_API_{_constant(case['api'])}",
         options=v1.ConversionOptions(
@@ -37,33 +38,34 @@ def test_a_server_converts_as_the_case_wants(case: dict[str, Any], stub: Any) ->
         ),
         tools=[v1.ToolToConvert(tool=target(tool_of(case)))],
     )
-    [entry] = stub.ConvertTools(request, timeout=120).conversions
-    if entry.HasField("error"):
-        results: dict[str, Any] = {"refusal": info_of(entry.error).reason}
+    [conversion] = stub.ConvertTools(request, timeout=120).conversions
+    if conversion.HasField("error"):
+        actual: dict[str, Any] = {"refusal": info_of(conversion.error).reason}
     else:
-        results = _told(entry.converted)
+        actual = _converted(conversion.converted)
 
-    assert case["want"] == {key: value for key, value in results.items() if key in case["want"]}
+    assert case["want"] == {key: value for key, value in actual.items() if key in case["want"]}
 
 
 @pytest.mark.parametrize("case", RESTORATIONS)
-def test_a_server_restores_as_the_case_wants(case: dict[str, Any], stub: Any) -> None:
+def test_a_shared_model_call(case: dict[str, Any], stub: Any) -> None:
+    """The properties that a case names have the expected values."""
     request = v1.ConvertToolCallRequest(
         call=call_of(case), mappings=[plan_of(case)], tool=target(tool_of(case))
     )
     try:
-        results = _restored(stub.ConvertToolCall(request, timeout=120))
+        actual = _converted_call(stub.ConvertToolCall(request, timeout=120))
     except grpc.RpcError as error:
-        results = {"refusal": error_info_of(error).reason}
+        actual = {"refusal": error_info_of(error).reason}
 
-    assert case["want"] == {key: value for key, value in results.items() if key in case["want"]}
+    assert case["want"] == {key: value for key, value in actual.items() if key in case["want"]}
 
 
 def _constant(name: str) -> str:
     return name.replace("-", "_").upper()
 
 
-def _told(result: v1.ConvertedTool) -> dict[str, Any]:
+def _converted(result: v1.ConvertedTool) -> dict[str, Any]:
     tool = json.loads(result.json)
     action, effect = v1.Loss.Action.Name, v1.Loss.Effect.Name
     return {
@@ -71,25 +73,27 @@ def _told(result: v1.ConvertedTool) -> dict[str, Any]:
         "parameters": schema_in(tool),
         "losses": [
             [
-                element.pointer,
-                element.keyword,
-                action(element.action).removeprefix("ACTION_").lower(),
-                effect(element.effect).removeprefix("EFFECT_").lower(),
+                loss.pointer,
+                loss.keyword,
+                action(loss.action).removeprefix("ACTION_").lower(),
+                effect(loss.effect).removeprefix("EFFECT_").lower(),
             ]
-            for element in result.losses
+            for loss in result.losses
         ],
         "strict": result.strict,
         "name": result.name,
     }
 
 
-def _restored(response: v1.ConvertToolCallResponse) -> dict[str, Any]:
+def _converted_call(response: v1.ConvertToolCallResponse) -> dict[str, Any]:
     verdict = response.verdict
     return {
         "call_params": json.loads(response.call_params) if response.call_params else None,
         "call_id": response.call_id,
         "valid": verdict.valid,
-        "violations": [[element.instance_location, element.code] for element in verdict.violations],
+        "violations": [
+            [violation.instance_location, violation.code] for violation in verdict.violations
+        ],
         "tool_error_text": verdict.tool_error_text,
-        "changes": [[element.instance_location, element.code] for element in response.changes],
+        "changes": [[change.instance_location, change.code] for change in response.changes],
     }

@@ -1,4 +1,4 @@
-"""Calls that arrive during shutdown are rejected, so that clients retry them elsewhere."""
+"""Rejection of calls during shutdown, so that clients retry them elsewhere."""
 
 import asyncio
 import time
@@ -20,7 +20,7 @@ from support.wire import info_of
 
 
 class Servicer(InfoServiceServicer):
-    """Answers when it is let to."""
+    """Servicer whose method returns once it is released."""
 
     def __init__(self) -> None:
         self.gate = ShutdownGate()
@@ -35,15 +35,15 @@ class Servicer(InfoServiceServicer):
 
 
 class Served:
-    """A server with a gate, whose method waits until it may respond."""
+    """A server with a gate, whose method blocks until it is released."""
 
     def __init__(self, servicer: Servicer, channel: grpc.aio.Channel) -> None:
         self.gate, self.entered, self.go = servicer.gate, servicer.entered, servicer.go
         self._stub: Any = InfoServiceStub(channel)
 
     async def call(self) -> str:
-        answer = await self._stub.GetServerInfo(GetServerInfoRequest())
-        return str(answer.version)
+        response = await self._stub.GetServerInfo(GetServerInfoRequest())
+        return str(response.version)
 
 
 @pytest.fixture
@@ -59,14 +59,14 @@ async def served() -> AsyncIterator[Served]:
 
 
 async def test_an_open_gate_admits_all_calls(served: Served) -> None:
-    """It does not respond itself."""
+    """The gate does not send responses of its own."""
     served.go.set()
 
     assert ["1", "1"] == [await served.call() for _ in range(2)]
 
 
 async def test_a_closed_gate_rejects_calls_so_that_clients_retry(served: Served) -> None:
-    """UNAVAILABLE, with a reason."""
+    """The status is UNAVAILABLE, with a reason."""
     served.go.set()
     await served.gate.close()
     with pytest.raises(grpc.aio.AioRpcError) as raised:
@@ -95,21 +95,21 @@ async def test_active_calls_finish(served: Served) -> None:
 
 
 async def test_closing_waits_until_no_calls_arrive(served: Served) -> None:
-    """At most for about a second."""
+    """Closing takes about a second at most."""
     times = []
     for callers in (0, 1):
-        over = asyncio.Event()
+        finished = asyncio.Event()
 
-        async def come(over: asyncio.Event = over) -> None:
-            while not over.is_set():
+        async def keep_calling(finished: asyncio.Event = finished) -> None:
+            while not finished.is_set():
                 await asyncio.gather(served.call(), return_exceptions=True)
 
-        coming = [asyncio.create_task(come()) for _ in range(callers)]
+        tasks = [asyncio.create_task(keep_calling()) for _ in range(callers)]
         begun = time.monotonic()
         await served.gate.close()
         times.append(time.monotonic() - begun)
-        over.set()
-        await asyncio.gather(*coming)
+        finished.set()
+        await asyncio.gather(*tasks)
 
     assert 0.04 < times[0]
     assert 0.9 < times[1] < 60

@@ -1,4 +1,4 @@
-"""Addresses to listen on, and the errors of those that cannot be used."""
+"""Addresses to listen on, and errors of invalid addresses."""
 
 import re
 import socket
@@ -14,19 +14,19 @@ from sidecheck_server.rpc.sockets import AddressInUseError, bind_tcp, bind_unix,
 
 @pytest.fixture
 async def server() -> grpc.aio.Server:
-    """A server that listens nowhere as yet."""
+    """Return a server without addresses."""
     return grpc.aio.server(options=[("grpc.so_reuseport", 0)])
 
 
 @pytest.fixture
-def taken() -> Iterator[int]:
-    """A port of IPv4 that somebody listens on."""
+def port_in_use() -> Iterator[int]:
+    """Yield an IPv4 port that another socket listens on."""
     with socket.create_server(("127.0.0.1", 0)) as other:
         yield other.getsockname()[1]
 
 
-def listening(path: Path, kind: int = socket.SOCK_STREAM) -> socket.socket:
-    """Listen on *path* as another server would."""
+def listen_on(path: Path, kind: int = socket.SOCK_STREAM) -> socket.socket:
+    """Listen on *path* like another server."""
     other = socket.socket(socket.AF_UNIX, kind)
     other.bind(str(path))
     if kind == socket.SOCK_STREAM:
@@ -51,8 +51,8 @@ def _no_ipv6() -> bool:
         pytest.param("[::1]", marks=pytest.mark.skipif(_no_ipv6(), reason="needs IPv6"), id="IPv6"),
     ],
 )
-async def test_a_free_port_is_found_and_told(server: grpc.aio.Server, host: str) -> None:
-    """Port 0 asks for any; the host stays as it was written."""
+async def test_port_zero_binds_a_free_port(server: grpc.aio.Server, host: str) -> None:
+    """The result has the bound port; the host is unchanged."""
     bound = bind_tcp(server, f"{host}:0")
     await server.start()
     port = int(bound.removeprefix(f"{host}:"))
@@ -67,8 +67,8 @@ async def test_a_free_port_is_found_and_told(server: grpc.aio.Server, host: str)
     "address",
     ["", "here", "50151", ":50151", "here:", "here:x", "here:-1", "here:²", "here:65536", "a:1:"],
 )
-async def test_what_is_no_address_is_rejected(server: grpc.aio.Server, address: str) -> None:
-    """It says how one is written."""
+async def test_an_invalid_address_is_rejected(server: grpc.aio.Server, address: str) -> None:
+    """The message has the expected form."""
     with pytest.raises(AddressInUseError) as raised:
         bind_tcp(server, address)
 
@@ -76,35 +76,39 @@ async def test_what_is_no_address_is_rejected(server: grpc.aio.Server, address: 
 
 
 @pytest.mark.parametrize(
-    ("address", "why"),
+    ("address", "reason"),
     [
         pytest.param("192.0.2.1:0", "Cannot assign requested address", id="not of this machine"),
         pytest.param("nowhere.invalid:0", "no such host", id="unknown"),
         pytest.param("unix:/tmp/x:1", "no such host", id="a path"),
-        pytest.param(f"{'x' * 70}.invalid:1", "no such host", id="no name"),
+        pytest.param(f"{'x' * 70}.invalid:1", "no such host", id="invalid name"),
     ],
 )
-async def test_an_address_of_elsewhere_is_rejected(
-    server: grpc.aio.Server, address: str, why: str
+async def test_an_address_of_another_machine_is_rejected(
+    server: grpc.aio.Server, address: str, reason: str
 ) -> None:
-    """With the reason."""
-    with pytest.raises(AddressInUseError, match=f"^cannot listen on {re.escape(address)}: {why}$"):
+    """The message has the reason of the system."""
+    with pytest.raises(
+        AddressInUseError, match=f"^cannot listen on {re.escape(address)}: {reason}$"
+    ):
         bind_tcp(server, address)
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0", "localhost", "[::ffff:127.0.0.1]"])
-async def test_a_taken_port_is_rejected(server: grpc.aio.Server, taken: int, host: str) -> None:
-    """Also where only one of the host's addresses is taken; gRPC would take the others."""
+async def test_a_port_in_use_is_rejected(
+    server: grpc.aio.Server, port_in_use: int, host: str
+) -> None:
+    """One used address of the host suffices; gRPC would bind the others."""
     with pytest.raises(AddressInUseError) as raised:
-        bind_tcp(server, f"{host}:{taken}")
+        bind_tcp(server, f"{host}:{port_in_use}")
 
-    assert f"cannot listen on {host}:{taken}: another process is listening there" == str(
+    assert f"cannot listen on {host}:{port_in_use}: another process is listening there" == str(
         raised.value
     )
 
 
-async def test_a_port_that_was_just_left_is_taken_again(server: grpc.aio.Server) -> None:
-    """Connections of a server that ended do not hold it."""
+async def test_a_port_in_time_wait_can_be_bound(server: grpc.aio.Server) -> None:
+    """Connections of a server that ended do not block its port."""
     with socket.create_server(("127.0.0.1", 0)) as before:
         port = before.getsockname()[1]
         with socket.create_connection(("127.0.0.1", port)) as client:
@@ -118,7 +122,7 @@ async def test_a_port_that_was_just_left_is_taken_again(server: grpc.aio.Server)
 async def test_a_path_is_bound(
     server: grpc.aio.Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A relative one too, and told whole."""
+    """The address of a relative path is absolute."""
     monkeypatch.chdir(tmp_path)
     results = [bind_unix(server, Path("near")), bind_unix(server, tmp_path / "far")]
 
@@ -126,9 +130,9 @@ async def test_a_path_is_bound(
 
 
 async def test_a_dead_socket_is_replaced(server: grpc.aio.Server, tmp_path: Path) -> None:
-    """It is left from a server that was killed."""
+    """A killed server leaves its socket behind."""
     path = tmp_path / "socket"
-    listening(path).close()
+    listen_on(path).close()
     bind_unix(server, path)
     await server.start()
     with socket.socket(socket.AF_UNIX) as client:
@@ -140,12 +144,12 @@ def _file(path: Path) -> None:
     path.write_text("precious")
 
 
-def _found(folder: Path) -> dict[str, str | bool]:
+def _content_of(folder: Path) -> dict[str, str | bool]:
     return {path.name: path.is_file() and path.read_text() for path in folder.iterdir()}
 
 
 @pytest.mark.parametrize(
-    ("make", "name", "why"),
+    ("make", "name", "reason"),
     [
         pytest.param(_file, "it", "the file exists and is not a socket", id="file"),
         pytest.param(Path.mkdir, "it", "the file exists and is not a socket", id="folder"),
@@ -161,18 +165,18 @@ def _found(folder: Path) -> dict[str, str | bool]:
         ),
     ],
 )
-async def test_a_path_that_cannot_be_a_socket_is_rejected(
-    server: grpc.aio.Server, tmp_path: Path, make: Any, name: str, why: str
+async def test_an_invalid_path_is_rejected(
+    server: grpc.aio.Server, tmp_path: Path, make: Any, name: str, reason: str
 ) -> None:
-    """And what stands there stays."""
+    """Existing files are unchanged."""
     if make:
         make(tmp_path / "it")
-    before = _found(tmp_path)
+    before = _content_of(tmp_path)
     with pytest.raises(AddressInUseError) as raised:
         bind_unix(server, tmp_path / name)
 
-    assert f"cannot listen on {tmp_path / name}: {why}" == str(raised.value)
-    assert before == _found(tmp_path)
+    assert f"cannot listen on {tmp_path / name}: {reason}" == str(raised.value)
+    assert before == _content_of(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -185,9 +189,9 @@ async def test_a_path_that_cannot_be_a_socket_is_rejected(
 async def test_a_live_socket_is_rejected(
     server: grpc.aio.Server, tmp_path: Path, kind: int
 ) -> None:
-    """And goes on to live."""
+    """The other server keeps its socket."""
     path = tmp_path / "socket"
-    with closing(listening(path, kind)):
+    with closing(listen_on(path, kind)):
         inode = path.stat().st_ino
         with pytest.raises(AddressInUseError) as raised:
             bind_unix(server, path)
@@ -198,9 +202,9 @@ async def test_a_live_socket_is_rejected(
 
 
 def test_only_a_dead_socket_is_removed(tmp_path: Path) -> None:
-    """Another server may have come while calls under way ended."""
+    """Another server may have replaced the socket during shutdown."""
     dead, file = tmp_path / "dead", tmp_path / "file"
-    listening(dead).close()
+    listen_on(dead).close()
     file.write_text("precious")
     for path in (dead, file, tmp_path / "gone", tmp_path / "no" / "folder"):
         remove_socket(path)

@@ -39,11 +39,11 @@ def item(id_: str, payload: Any, **more: Any) -> ValidateStreamRequest:
 
 
 def reported(response: ValidateStreamResponse) -> tuple[str, Any]:
-    """The id, and the codes of the verdict or the reason of the error."""
+    """Return the id, and the codes of the verdict or the reason of the error."""
     outcome = response.outcome
     if outcome.HasField("error"):
         return response.id, info_of(outcome.error).reason
-    return response.id, [found.code for found in outcome.verdict.violations]
+    return response.id, [violation.code for violation in outcome.verdict.violations]
 
 
 @pytest.fixture
@@ -52,37 +52,37 @@ async def channel(shared_server: RunningServer) -> AsyncIterator[grpc.aio.Channe
         yield channel
 
 
-async def answers(channel: grpc.aio.Channel, *requests: ValidateStreamRequest) -> list[Any]:
-    """Send *requests* in one stream and return what is told of each answer."""
+async def stream_outcomes(channel: grpc.aio.Channel, *requests: ValidateStreamRequest) -> list[Any]:
+    """Send *requests* in one stream; return id and outcome of each response."""
     stub: Any = ValidationServiceStub(channel)
     call = stub.ValidateStream(iter(requests))
     return [reported(response) async for response in call]
 
 
-async def test_items_are_answered_in_order_by_their_ids(channel: grpc.aio.Channel) -> None:
-    """The defaults have no answer; an item may replace them whole."""
-    mute = options_pb2.ValidationOptions(detail=options_pb2.DETAIL_VERDICT_ONLY)
+async def test_responses_are_in_order_with_their_ids(channel: grpc.aio.Channel) -> None:
+    """Target or options of an item replace the default entirely; defaults have no response."""
+    verdict_only = options_pb2.ValidationOptions(detail=options_pb2.DETAIL_VERDICT_ONLY)
 
-    assert [("a", []), ("b", ["TYPE"]), ("b", []), ("", []), ("c", [])] == await answers(
+    assert [("a", []), ("b", ["TYPE"]), ("b", []), ("", []), ("c", [])] == await stream_outcomes(
         channel,
         DEFAULTS,
         item("a", 1),
         item("b", "x"),
         item("b", "x", target=STRING),
         item("", 2),
-        item("c", "x", options=mute),
+        item("c", "x", options=verdict_only),
     )
 
 
 async def test_a_stream_needs_no_defaults(channel: grpc.aio.Channel) -> None:
-    """If each item has a target of its own."""
-    assert [("a", []), ("b", "INVALID_REQUEST")] == await answers(
+    """Without defaults, each item needs a target."""
+    assert [("a", []), ("b", "INVALID_REQUEST")] == await stream_outcomes(
         channel, item("a", 1, target=INTEGER), item("b", 1)
     )
 
 
-async def test_a_stream_outlives_what_is_wrong_in_it(channel: grpc.aio.Channel) -> None:
-    """Each is rejected by itself."""
+async def test_invalid_items_do_not_end_a_stream(channel: grpc.aio.Channel) -> None:
+    """Each invalid item has its own error."""
     broken = options_pb2.ValidationOptions(protocol_version="1999-01-01")
     unknown = target_pb2.Target(
         registered_tool=target_pb2.RegisteredTool(server="nobody", name="nothing")
@@ -96,7 +96,7 @@ async def test_a_stream_outlives_what_is_wrong_in_it(channel: grpc.aio.Channel) 
         ("", "INVALID_REQUEST"),
         ("d", "LIMIT_EXCEEDED"),
         ("e", []),
-    ] == await answers(
+    ] == await stream_outcomes(
         channel,
         DEFAULTS,
         item("a", 1, target=schema('{"type": "any"}')),
@@ -109,23 +109,23 @@ async def test_a_stream_outlives_what_is_wrong_in_it(channel: grpc.aio.Channel) 
     )
 
 
-async def test_bytes_that_are_no_message_cost_one_answer(channel: grpc.aio.Channel) -> None:
-    """The stream goes on."""
+async def test_malformed_bytes_cost_one_response(channel: grpc.aio.Channel) -> None:
+    """The stream continues."""
     call: Any = channel.stream_stream(METHOD)()
     results = []
-    for sent in (b"\xff", DEFAULTS.SerializeToString(), item("a", 1).SerializeToString()):
-        await call.write(sent)
+    for data in (b"\xff", DEFAULTS.SerializeToString(), item("a", 1).SerializeToString()):
+        await call.write(data)
     await call.done_writing()
     while (data := await call.read()) is not grpc.aio.EOF:
         results.append(reported(ValidateStreamResponse.FromString(data)))
 
-    # What came first was no defaults, so the defaults came too late.
+    # The first message was not the defaults, so later defaults are invalid.
     expected = ["INVALID_REQUEST", "INVALID_REQUEST", "INVALID_REQUEST"]
     assert expected == [reason for _, reason in results]
 
 
-async def test_answers_come_while_the_stream_is_open(channel: grpc.aio.Channel) -> None:
-    """One for each item, before the next is sent."""
+async def test_responses_are_sent_while_the_stream_is_open(channel: grpc.aio.Channel) -> None:
+    """Each item has its response before the next is sent."""
     stub: Any = ValidationServiceStub(channel)
     call = stub.ValidateStream()
     await call.write(DEFAULTS)
@@ -137,8 +137,8 @@ async def test_answers_come_while_the_stream_is_open(channel: grpc.aio.Channel) 
     assert await call.read() is grpc.aio.EOF
 
 
-async def test_who_does_not_read_is_held_up(channel: grpc.aio.Channel) -> None:
-    """By flow control: the server reads no further than it answers."""
+async def test_a_client_that_does_not_read_is_blocked(channel: grpc.aio.Channel) -> None:
+    """Flow control: the server stops reading while responses are unread."""
     stub: Any = ValidationServiceStub(channel)
     call = stub.ValidateStream()
     await call.write(ValidateStreamRequest(defaults=StreamDefaults(target=STRING)))
@@ -148,14 +148,14 @@ async def test_who_does_not_read_is_held_up(channel: grpc.aio.Channel) -> None:
     async def write() -> None:
         nonlocal written
         while True:
-            # An invalid one, whose answer repeats nothing of it, and a large id, which it does.
+            # The response repeats the id, which is large, and not the payload.
             await call.write(item("i" * 60_000, payload))
             written += 1
 
     writing = asyncio.create_task(write())
-    held_at = -1
-    while held_at != written < 500:
-        held_at = written
+    previous = -1
+    while previous != written < 500:
+        previous = written
         await asyncio.sleep(1)
 
     assert written < 500
@@ -164,8 +164,8 @@ async def test_who_does_not_read_is_held_up(channel: grpc.aio.Channel) -> None:
     await asyncio.gather(writing, return_exceptions=True)
 
 
-async def test_a_caller_who_goes_away_stops_the_work(server: RunningServer) -> None:
-    """The stream is over for the server too, and so are batches and single calls."""
+async def test_a_cancelled_stream_ends_on_the_server(server: RunningServer) -> None:
+    """The stream is logged when its caller cancels it."""
     async with grpc.aio.insecure_channel(server.address) as channel:
         stub: Any = ValidationServiceStub(channel)
         call = stub.ValidateStream()
@@ -175,22 +175,22 @@ async def test_a_caller_who_goes_away_stops_the_work(server: RunningServer) -> N
         call.cancel()
         ended = await asyncio.to_thread(server.wait_for, "rpc.streamed")
 
-    assert (1, 0, 0) == tuple(ended[fact] for fact in ("items", "invalid", "errors"))
+    assert (1, 0, 0) == tuple(ended[field] for field in ("items", "invalid", "errors"))
 
 
-async def test_a_server_that_stops_ends_idle_streams(server: RunningServer) -> None:
-    """With UNAVAILABLE, and concurrently; what was sent before is answered."""
+async def test_shutdown_ends_idle_streams(server: RunningServer) -> None:
+    """Streams end with UNAVAILABLE; earlier items have responses."""
     async with grpc.aio.insecure_channel(server.address) as channel:
         stub: Any = ValidationServiceStub(channel)
         call = stub.ValidateStream()
         await call.write(DEFAULTS)
         await call.write(item("a", 1))
-        answered = reported(await call.read())
+        outcome = reported(await call.read())
         code = await asyncio.to_thread(server.terminate)
         with pytest.raises(grpc.aio.AioRpcError) as raised:
             await call.read()
 
-    assert (("a", []), 0) == (answered, code)
+    assert (("a", []), 0) == (outcome, code)
     assert grpc.StatusCode.UNAVAILABLE is raised.value.code()
     trailers: Any = dict(raised.value.trailing_metadata() or ())
     status = Status.FromString(trailers["grpc-status-details-bin"])

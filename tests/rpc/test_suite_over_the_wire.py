@@ -9,27 +9,27 @@ from support.running import RunningServer
 
 
 @pytest.mark.parametrize("dialect", suite.FOLDERS)
-def test_every_case_of_the_official_suite_gets_its_verdict_from_a_server(
+def test_the_official_suite(
     dialect: str, shared_server: RunningServer, subtests: pytest.Subtests
 ) -> None:
-    """What the core answers, a server answers too."""
+    """The server returns the verdicts of the core."""
     with grpc.insecure_channel(shared_server.unix_address) as channel:
         stub = ValidationServiceStub(channel)
         for file in suite.files(dialect):
             with subtests.test(file):
-                wrong, seen = set(), set()
+                wrong, tested = set(), set()
                 for group in suite.groups(dialect, file):
                     response = stub.ValidateBatch(_request(group), timeout=300)
                     for (description, _, expected), outcome in zip(
                         group.cases, response.outcomes, strict=True
                     ):
                         case = (group.description, description)
-                        seen.add(case)
+                        tested.add(case)
                         assert outcome.HasField("verdict"), (case, outcome.error.message)
                         if outcome.verdict.valid is not expected:
                             wrong.add(case)
 
-                assert [] == suite.uncovered(wrong, seen, group)
+                assert [] == suite.uncovered(wrong, tested, group)
 
 
 def _request(group: suite.Group) -> validation_service_pb2.ValidateBatchRequest:

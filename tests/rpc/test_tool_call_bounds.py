@@ -1,4 +1,4 @@
-"""Bounds of whole calls and results, with a real server."""
+"""Limits of tool calls and results, with a real server."""
 
 import json
 from collections.abc import Iterator
@@ -34,8 +34,8 @@ def stub(shared_server: RunningServer) -> Iterator[Any]:
         yield ValidationServiceStub(channel)
 
 
-def test_what_needs_a_worker_is_validated_by_workers(stub: Any) -> None:
-    """The same, whether the payload is small or large."""
+def test_large_subjects_are_validated_by_workers(stub: Any) -> None:
+    """Verdicts do not depend on the size of the payload."""
     note = "n" * 500_000
     results = [
         validate(stub, inline_target(ADD), params("add", {"a": 1, "note": note})),
@@ -51,7 +51,7 @@ def test_what_needs_a_worker_is_validated_by_workers(stub: Any) -> None:
         [],
         [("/structuredContent/sum", "TYPE")],
         [],
-    ] == [codes(entry) for entry in results]
+    ] == [codes(verdict) for verdict in results]
 
 
 @pytest.mark.parametrize(
@@ -62,10 +62,10 @@ def test_what_needs_a_worker_is_validated_by_workers(stub: Any) -> None:
         pytest.param(inline_target(ADD), result(LARGE), id="result"),
     ],
 )
-def test_what_is_too_large_is_rejected(
+def test_too_large_subjects_are_rejected(
     stub: Any, target: target_pb2.Target, subject: target_pb2.Subject
 ) -> None:
-    """With the bound named."""
+    """The error names the limit."""
     with pytest.raises(grpc.RpcError) as raised:
         validate(stub, target, subject)
 
@@ -79,8 +79,8 @@ def test_what_is_too_large_is_rejected(
         pytest.param(b"[" * 5000 + b"]" * 5000 + b"}", id="closed again"),
     ],
 )
-def test_what_nests_too_deep_is_rejected(stub: Any, text: bytes) -> None:
-    """As arguments alone would be."""
+def test_too_deep_subjects_are_rejected(stub: Any, text: bytes) -> None:
+    """The depth limit of arguments applies to call params."""
     text = b'{"name": "add", "arguments": ' + text
     for target in (registered_target(), inline_target(ADD)):
         with pytest.raises(grpc.RpcError) as raised:
@@ -96,10 +96,10 @@ def test_what_nests_too_deep_is_rejected(stub: Any, text: bytes) -> None:
         pytest.param(result(isError=True, _meta={"note": "n" * 2000}), id="result"),
     ],
 )
-def test_few_items_of_a_batch_may_need_a_worker(
+def test_offloaded_items_of_a_batch_are_limited(
     tmp_path: Path, subject: target_pb2.Subject
 ) -> None:
-    """As with arguments alone; the others are rejected by themselves."""
+    """Items beyond the limit have an error each."""
     running = RunningServer(
         tmp_path, SIDECHECK_LIMITS__OFFLOADED_ITEMS="3", SIDECHECK_LIMITS__INLINE_BYTES="1000"
     )
@@ -118,8 +118,8 @@ def test_few_items_of_a_batch_may_need_a_worker(
     assert outcomes[0].verdict.valid
 
 
-def test_the_replies_of_a_batch_are_bounded(stub: Any) -> None:
-    """Of thousands of invalid items most get short ones."""
+def test_the_tool_results_of_a_batch_are_limited(stub: Any) -> None:
+    """Most of thousands of invalid items have short call results."""
     call = {"name": "add", "arguments": {"n" * 250: 1}}
     item = v1.ValidateItem(subject=target_pb2.Subject(call_params=json.dumps(call).encode()))
     request = v1.ValidateBatchRequest(

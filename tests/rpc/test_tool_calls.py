@@ -1,4 +1,4 @@
-"""Whole calls and results of tools, with a real server."""
+"""Tool calls and results as subjects, with a real server."""
 
 import json
 from collections.abc import Iterator
@@ -28,7 +28,7 @@ ABSENT = target_pb2.Subject(absent_structured_content=target_pb2.AbsentContent()
 
 @pytest.fixture(scope="module")
 def channel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[grpc.Channel]:
-    """A server that only reports on the server named watched."""
+    """Yield a channel to a server that does not enforce tools of the server watched."""
     running = RunningServer(tmp_path_factory.mktemp("calls"), SIDECHECK_REPORT_ONLY='["watched"]')
     options = [("grpc.max_receive_message_length", -1)]
     with grpc.insecure_channel(running.address, options) as channel:
@@ -43,24 +43,23 @@ def stub(channel: grpc.Channel) -> Any:
 
 @pytest.fixture(scope="module")
 def registered(channel: grpc.Channel) -> dict[str, Any]:
-    """The outcomes of registering the tools, by name."""
+    """Return the outcomes of registering the tools, by name."""
     registry: Any = RegistryServiceStub(channel)
     for server in ("s", "watched"):
         response = registry.RegisterTools(
             registry_service_pb2.RegisterToolsRequest(
                 server=server,
                 tools=[
-                    target_pb2.InlineTool(json=json.dumps(entry).encode()) for entry in (ADD, PING)
+                    target_pb2.InlineTool(json=json.dumps(definition).encode())
+                    for definition in (ADD, PING)
                 ],
             )
         )
     return {"add": response.outcomes[0], "ping": response.outcomes[1]}
 
 
-def test_a_verdict_names_the_tool_and_the_schema_that_validated(
-    stub: Any, registered: dict[str, Any]
-) -> None:
-    """No schema where none validated: in a result that is an error, or whose tool has none."""
+def test_a_verdict_has_definition_and_schema_digests(stub: Any, registered: dict[str, Any]) -> None:
+    """Without validation against a schema, the schema digest is empty."""
     add, ping = registered["add"], registered["ping"]
     results = [
         validate(stub, registered_target(), params("add", {"a": 1})),
@@ -78,14 +77,12 @@ def test_a_verdict_names_the_tool_and_the_schema_that_validated(
         (True, ping.definition_digest, ""),
         (True, ping.definition_digest, ""),
         (False, add.definition_digest, add.output_schema_digest),
-    ] == [(entry.valid, entry.definition_digest, entry.schema_digest) for entry in results]
-    assert all(entry.enforced for entry in results)
+    ] == [(verdict.valid, verdict.definition_digest, verdict.schema_digest) for verdict in results]
+    assert all(verdict.enforced for verdict in results)
 
 
-def test_every_way_to_name_a_tool_gives_the_same_verdict(
-    stub: Any, registered: dict[str, Any]
-) -> None:
-    """By the name in the params, by name, pinned, by digest, and inline."""
+def test_every_target_kind_has_the_same_verdict(stub: Any, registered: dict[str, Any]) -> None:
+    """Targets are params, name, pinned name, digest and inline tool."""
     digest = registered["add"].definition_digest
     targets = [
         registered_target(),
@@ -97,12 +94,12 @@ def test_every_way_to_name_a_tool_gives_the_same_verdict(
     ]
     results = [validate(stub, target, params("add", {"a": "x"})) for target in targets]
 
-    assert [[("/arguments/a", "TYPE")]] * len(targets) == [codes(entry) for entry in results]
-    assert 1 == len({entry.SerializeToString() for entry in results})
+    assert [[("/arguments/a", "TYPE")]] * len(targets) == [codes(verdict) for verdict in results]
+    assert 1 == len({verdict.SerializeToString() for verdict in results})
 
 
-def test_the_name_in_the_params_decides_each_time(stub: Any, registered: dict[str, Any]) -> None:
-    """One target without a name serves every tool of a server."""
+def test_the_name_in_the_params_selects_the_tool(stub: Any, registered: dict[str, Any]) -> None:
+    """A target without a name applies to every tool of a server."""
     calls = [
         params("add", {}),
         params("ping", {}),
@@ -111,24 +108,24 @@ def test_the_name_in_the_params_decides_each_time(stub: Any, registered: dict[st
     ]
 
     assert [False, True, True, True] == [
-        validate(stub, registered_target(), entry).valid for entry in calls
+        validate(stub, registered_target(), subject).valid for subject in calls
     ]
 
 
 @pytest.mark.parametrize(
     ("subject", "code"),
     [
-        pytest.param(params(5), -32602, id="a name that is no string"),
+        pytest.param(params(5), -32602, id="name is not a string"),
         pytest.param(target_pb2.Subject(call_params=b"{}"), -32602, id="no name"),
-        pytest.param(target_pb2.Subject(call_params=b"[]"), -32602, id="no object"),
+        pytest.param(target_pb2.Subject(call_params=b"[]"), -32602, id="not an object"),
         pytest.param(target_pb2.Subject(call_params=b'{"name":'), -32700, id="not JSON"),
         pytest.param(target_pb2.Subject(call_params=b"\xff"), -32700, id="not UTF-8"),
     ],
 )
-def test_params_that_name_no_tool_are_a_fault_of_the_protocol(
+def test_params_without_a_tool_name_are_a_protocol_error(
     stub: Any, registered: dict[str, Any], subject: target_pb2.Subject, code: int
 ) -> None:
-    """A verdict, not an error, though no tool can be looked up."""
+    """The response is a verdict, though no tool can be resolved."""
     verdict = validate(stub, registered_target(), subject)
 
     assert (False, "", b"", "") == (
@@ -150,10 +147,10 @@ def test_params_that_name_no_tool_are_a_fault_of_the_protocol(
         ),
     ],
 )
-def test_an_unknown_tool_is_not_an_invalid_input(
+def test_an_unknown_tool_is_an_error(
     stub: Any, registered: dict[str, Any], target: target_pb2.Target, subject: target_pb2.Subject
 ) -> None:
-    """A error with the JSON-RPC error to give, or a verdict if unknown tools are skipped."""
+    """The error has a JSON-RPC error; unknown tools can be skipped."""
     with pytest.raises(grpc.RpcError) as raised:
         validate(stub, target, subject)
     request_error = error_info_of(raised.value)
@@ -165,10 +162,10 @@ def test_an_unknown_tool_is_not_an_invalid_input(
     assert (True, [("", "UNKNOWN_TOOL")]) == (skipped.valid, codes(skipped))
 
 
-def test_the_result_of_an_unknown_tool_is_nobodys_to_answer(
+def test_a_result_of_an_unknown_tool_has_no_json_rpc_error(
     stub: Any, registered: dict[str, Any]
 ) -> None:
-    """There is no request that an error would answer."""
+    """A result has no request that an error could respond to."""
     for subject in (result({}), ABSENT, target_pb2.Subject(structured_content=b"{}")):
         with pytest.raises(grpc.RpcError) as raised:
             validate(stub, registered_target("nobody"), subject)
@@ -181,10 +178,10 @@ def test_the_result_of_an_unknown_tool_is_nobodys_to_answer(
     "name",
     ["x" * 5000, "\N{CJK UNIFIED IDEOGRAPH-4E00}" * 5000, '"\\' * 900, "\N{GRINNING FACE}" * 200],
 )
-def test_the_error_for_an_unknown_tool_is_whole_however_long_the_name(
+def test_the_error_for_an_unknown_tool_truncates_its_name(
     stub: Any, registered: dict[str, Any], name: str
 ) -> None:
-    """It travels in a status, which is bounded."""
+    """The size of a status is limited."""
     with pytest.raises(grpc.RpcError) as raised:
         validate(stub, registered_target(), params(name))
     error = json.loads(error_info_of(raised.value).metadata["json_rpc_error"])
@@ -195,7 +192,7 @@ def test_the_error_for_an_unknown_tool_is_whole_however_long_the_name(
 
 
 def test_the_name_of_an_unknown_tool_can_be_hidden(stub: Any, registered: dict[str, Any]) -> None:
-    """Where it stands in the payload."""
+    """hide_values applies to names in the payload."""
     options = {"hide_values": True}
     with pytest.raises(grpc.RpcError) as raised:
         validate(stub, registered_target(), params("hunter2"), **options)
@@ -223,13 +220,13 @@ def test_the_name_of_an_unknown_tool_can_be_hidden(stub: Any, registered: dict[s
             target_pb2.Subject(call_result=b'{"content": "hunter2"}'), id="a result's content"
         ),
         pytest.param(target_pb2.Subject(structured_content=b'{"sum": "hunter2"}'), id="content"),
-        pytest.param(target_pb2.Subject(structured_content=b'"hunter2"'), id="no object"),
+        pytest.param(target_pb2.Subject(structured_content=b'"hunter2"'), id="not an object"),
     ],
 )
-def test_values_can_be_left_out_of_the_whole_answer(
+def test_values_can_be_hidden(
     stub: Any, registered: dict[str, Any], subject: target_pb2.Subject
 ) -> None:
-    """Of messages and of replies, in each version."""
+    """Messages and error responses hide values in each version."""
     for version in ("2025-06-18", "2025-11-25", "2026-07-28"):
         verdict = validate(
             stub, registered_target("add"), subject, hide_values=True, protocol_version=version
@@ -239,8 +236,8 @@ def test_values_can_be_left_out_of_the_whole_answer(
         assert b"hunter2" not in verdict.SerializeToString()
 
 
-def test_a_repaired_call_is_whole(stub: Any, registered: dict[str, Any]) -> None:
-    """The rest of the params stays as it was written."""
+def test_a_repaired_call_has_all_params(stub: Any, registered: dict[str, Any]) -> None:
+    """Other params are returned as they were written."""
     call = b'{"_meta": {"progressToken": 1e2}, "name": "add", "arguments": {"a": "1", "z": 0}}'
     repair = validate(
         stub,
@@ -253,12 +250,12 @@ def test_a_repaired_call_is_whole(stub: Any, registered: dict[str, Any]) -> None
     assert repair.valid
     expected = b'{"_meta":{"progressToken": 1e2},"name":"add","arguments":{"a":1}}'
     assert expected == repair.payload
-    assert ["/arguments/a", "/arguments/z"] == [entry.instance_location for entry in repair.changes]
+    assert ["/arguments/a", "/arguments/z"] == [
+        change.instance_location for change in repair.changes
+    ]
 
 
-def test_a_repair_does_not_hide_what_is_wrong_with_the_call(
-    stub: Any, registered: dict[str, Any]
-) -> None:
+def test_a_repair_keeps_other_violations_of_the_call(stub: Any, registered: dict[str, Any]) -> None:
     """Only the arguments are repaired."""
     repair = validate(
         stub, registered_target("add"), params("sub", {"a": "1"}), coercion="COERCION_SAFE_SCALARS"
@@ -266,12 +263,12 @@ def test_a_repair_does_not_hide_what_is_wrong_with_the_call(
 
     assert (False, ["TOOL_NAME_MISMATCH"]) == (
         repair.valid,
-        [entry.code for entry in repair.violations],
+        [violation.code for violation in repair.violations],
     )
     assert {"name": "sub", "arguments": {"a": 1}} == json.loads(repair.payload)
 
 
-MANY = [
+SUBJECTS = [
     params("add", {"a": 1}),
     params("add", {"a": "x"}),
     params("nobody"),
@@ -293,11 +290,9 @@ OUTCOMES = [
 ]
 
 
-def test_a_batch_and_a_stream_answer_as_single_calls_do(
-    stub: Any, registered: dict[str, Any]
-) -> None:
-    """All subjects in one, in order."""
-    items = [v1.ValidateItem(subject=subject) for subject in MANY]
+def test_batches_and_streams_agree_with_single_calls(stub: Any, registered: dict[str, Any]) -> None:
+    """All kinds of subjects are sent in one batch and one stream."""
+    items = [v1.ValidateItem(subject=subject) for subject in SUBJECTS]
     batch = stub.ValidateBatch(
         v1.ValidateBatchRequest(target=registered_target("add"), items=items)
     )
@@ -306,17 +301,17 @@ def test_a_batch_and_a_stream_answer_as_single_calls_do(
         *(v1.ValidateStreamRequest(item=v1.StreamItem(item=item)) for item in items),
     ]
     stream = [response.outcome for response in stub.ValidateStream(iter(requests))]
-    single = [validate(stub, registered_target("add"), subject) for subject in MANY]
+    single = [validate(stub, registered_target("add"), subject) for subject in SUBJECTS]
 
-    assert [sorted(element) for element in OUTCOMES] == [sorted(codes(entry)) for entry in single]
+    assert [sorted(expected) for expected in OUTCOMES] == [
+        sorted(codes(verdict)) for verdict in single
+    ]
     assert single == [outcome.verdict for outcome in batch.outcomes]
     assert single == [outcome.verdict for outcome in stream]
 
 
-def test_an_unknown_tool_costs_the_other_items_nothing(
-    stub: Any, registered: dict[str, Any]
-) -> None:
-    """And its error has the error to give."""
+def test_an_unknown_tool_does_not_affect_other_items(stub: Any, registered: dict[str, Any]) -> None:
+    """The item's error has a JSON-RPC error."""
     items = [v1.ValidateItem(subject=params(name)) for name in ("nobody", "ping")]
     outcomes = stub.ValidateBatch(
         v1.ValidateBatchRequest(target=registered_target(), items=items)
@@ -327,20 +322,22 @@ def test_an_unknown_tool_costs_the_other_items_nothing(
     assert outcomes[1].verdict.valid
 
 
-def test_calls_of_some_servers_are_only_reported_on(stub: Any, registered: dict[str, Any]) -> None:
-    """Whatever the subject."""
+def test_calls_of_report_only_servers_are_not_enforced(
+    stub: Any, registered: dict[str, Any]
+) -> None:
+    """This holds for every kind of subject."""
     subjects = [params("add", {}), result(), ABSENT]
 
     assert [(False, False)] * 3 == [
-        (entry.valid, entry.enforced)
-        for entry in (
+        (verdict.valid, verdict.enforced)
+        for verdict in (
             validate(stub, registered_target("add", "watched"), subject) for subject in subjects
         )
     ]
 
 
-def test_formats_are_asserted_if_asked_for(stub: Any) -> None:
-    """In the arguments of whole calls too."""
+def test_formats_are_asserted_on_request(stub: Any) -> None:
+    """The option applies to arguments of whole calls."""
     tool = {
         "name": "t",
         "inputSchema": {"type": "object", "properties": {"day": {"format": "date"}}},
@@ -354,8 +351,8 @@ def test_formats_are_asserted_if_asked_for(stub: Any) -> None:
     )
 
 
-def test_a_schema_that_is_not_asked_need_not_be_sound(stub: Any) -> None:
-    """What no schema validates is told whatever state the schemas are in."""
+def test_unused_schemas_may_be_invalid(stub: Any) -> None:
+    """Subjects that need no schema are checked although the schemas are invalid."""
     broken = {"name": "t", "inputSchema": {"type": "objekt"}, "outputSchema": {"pattern": "("}}
     malformed = params("t", [1])
 

@@ -49,7 +49,7 @@ def stub(channel: grpc.Channel) -> ValidationServiceStub:
 
 @pytest.fixture(scope="module")
 def registered(channel: grpc.Channel) -> Iterator[Any]:
-    """The outcome of registering TOOL, which is removed in the end."""
+    """Yield the outcome of registering TOOL, which is deleted at the end."""
     stub: Any = RegistryServiceStub(channel)
     request = registry_service_pb2.RegisterToolsRequest(
         server=SERVER, tools=[target_pb2.InlineTool(json=json.dumps(TOOL).encode())]
@@ -58,7 +58,7 @@ def registered(channel: grpc.Channel) -> Iterator[Any]:
     stub.DeleteTools(registry_service_pb2.DeleteToolsRequest(server=SERVER, all=True))
 
 
-def ask(
+def request_for(
     target: target_pb2.Target | None,
     payload: Any = None,
     options: options_pb2.ValidationOptions | None = None,
@@ -77,9 +77,9 @@ def named(name: str = "greet", **pin: str) -> target_pb2.Target:
     )
 
 
-def test_a_registered_tool_validates_by_its_name(stub: Any, registered: Any) -> None:
-    """The answer names both digests and the revision."""
-    response = stub.Validate(ask(named(), {"name": "Ada"}))
+def test_a_registered_tool_is_resolved_by_name(stub: Any, registered: Any) -> None:
+    """The response has both digests and the revision."""
+    response = stub.Validate(request_for(named(), {"name": "Ada"}))
 
     assert (
         verdict_pb2.Verdict(
@@ -93,8 +93,8 @@ def test_a_registered_tool_validates_by_its_name(stub: Any, registered: Any) -> 
     assert response.registry_revision >= 1
 
 
-def test_every_way_to_name_a_schema_gives_the_same_verdict(stub: Any, registered: Any) -> None:
-    """By name, pinned, by either digest, and inline."""
+def test_every_target_kind_has_the_same_verdict(stub: Any, registered: Any) -> None:
+    """Targets are name, pinned name, either digest, inline tool and inline schema."""
     tool = target_pb2.InlineTool(json=json.dumps(TOOL).encode())
     schema = target_pb2.InlineSchema(json=json.dumps(TOOL["inputSchema"]).encode())
     targets = [
@@ -105,38 +105,38 @@ def test_every_way_to_name_a_schema_gives_the_same_verdict(stub: Any, registered
         target_pb2.Target(inline_tool=tool),
         target_pb2.Target(inline_schema=schema),
     ]
-    results = [stub.Validate(ask(target, {"nam": 1})).verdict for target in targets]
-    whole = [(found.violations, found.schema_digest) for found in results]
+    results = [stub.Validate(request_for(target, {"nam": 1})).verdict for target in targets]
+    contents = [(verdict.violations, verdict.schema_digest) for verdict in results]
 
-    assert [whole[0]] * len(targets) == whole
+    assert [contents[0]] * len(targets) == contents
     assert [True, True, True, False, True, False] == [
-        bool(entry.definition_digest) for entry in results
+        bool(verdict.definition_digest) for verdict in results
     ]
 
 
-def test_structured_content_is_validated_under_the_output_schema(
+def test_structured_content_is_validated_against_the_output_schema(
     stub: Any, registered: Any
 ) -> None:
-    """And gets no advice for a model, which did not write it."""
-    verdict = stub.Validate(ask(named(), structured_content=b"{}")).verdict
+    """There is no error text, since a model did not write the content."""
+    verdict = stub.Validate(request_for(named(), structured_content=b"{}")).verdict
 
-    assert ["REQUIRED"] == [found.code for found in verdict.violations]
+    assert ["REQUIRED"] == [violation.code for violation in verdict.violations]
     assert registered.output_schema_digest == verdict.schema_digest
     assert verdict.tool_error_text == ""
 
 
-def test_invalid_arguments_come_with_a_text_for_the_model(stub: Any, registered: Any) -> None:
-    """It names the tool's faults and the nearest name."""
-    text = stub.Validate(ask(named(), {"nme": "Ada"})).verdict.tool_error_text
+def test_invalid_arguments_have_an_error_text(stub: Any, registered: Any) -> None:
+    """The text has the unknown name and the nearest known one."""
+    text = stub.Validate(request_for(named(), {"nme": "Ada"})).verdict.tool_error_text
 
     assert "name" in text
     assert "nme" in text
 
 
-def test_values_can_be_left_out_of_messages(stub: Any) -> None:
-    """hide_values keeps what the payload holds out of the whole answer."""
+def test_values_can_be_hidden(stub: Any) -> None:
+    """With hide_values, the response has no values of the payload."""
     schema = target_pb2.InlineSchema(json=b'{"maxLength": 3, "enum": ["a"], "pattern": "^x"}')
-    request = ask(
+    request = request_for(
         target_pb2.Target(inline_schema=schema),
         "hunter2-secret",
         options_pb2.ValidationOptions(hide_values=True),
@@ -145,8 +145,8 @@ def test_values_can_be_left_out_of_messages(stub: Any) -> None:
     assert b"hunter2" not in stub.Validate(request).SerializeToString()
 
 
-REFUSED = [
-    pytest.param(ask(None, 1), "INVALID_REQUEST", "INVALID_ARGUMENT", id="no target"),
+INVALID_REQUESTS = [
+    pytest.param(request_for(None, 1), "INVALID_REQUEST", "INVALID_ARGUMENT", id="no target"),
     pytest.param(
         validation_service_pb2.ValidateRequest(target=SCHEMA),
         "INVALID_REQUEST",
@@ -154,40 +154,44 @@ REFUSED = [
         id="no subject",
     ),
     *(
-        pytest.param(request, "INVALID_REQUEST", "INVALID_ARGUMENT", id=f"no tool for {what}")
-        for what, request in {
-            "params": ask(SCHEMA, call_params=b"{}"),
-            "a result": ask(SCHEMA, call_result=b"{}"),
-            "absence": ask(SCHEMA, absent_structured_content=target_pb2.AbsentContent()),
+        pytest.param(
+            request, "INVALID_REQUEST", "INVALID_ARGUMENT", id=f"no tool for {description}"
+        )
+        for description, request in {
+            "params": request_for(SCHEMA, call_params=b"{}"),
+            "a result": request_for(SCHEMA, call_result=b"{}"),
+            "absence": request_for(SCHEMA, absent_structured_content=target_pb2.AbsentContent()),
         }.items()
     ),
-    pytest.param(ask(named("nobody"), {}), "UNKNOWN_TOOL", "NOT_FOUND", id="unknown tool"),
+    pytest.param(request_for(named("nobody"), {}), "UNKNOWN_TOOL", "NOT_FOUND", id="unknown tool"),
     pytest.param(
-        ask(named(definition_digest="sha256:00"), {}),
+        request_for(named(definition_digest="sha256:00"), {}),
         "DEFINITION_MISMATCH",
         "FAILED_PRECONDITION",
         id="another definition than the pinned one",
     ),
     pytest.param(
-        ask(target_pb2.Target(definition_digest="sha256:00"), {}),
+        request_for(target_pb2.Target(definition_digest="sha256:00"), {}),
         "UNKNOWN_DEFINITION",
         "NOT_FOUND",
         id="unknown definition",
     ),
     pytest.param(
-        ask(target_pb2.Target(schema_digest="sha256:00"), {}),
+        request_for(target_pb2.Target(schema_digest="sha256:00"), {}),
         "UNKNOWN_SCHEMA",
         "NOT_FOUND",
         id="unknown schema",
     ),
     pytest.param(
-        ask(target_pb2.Target(inline_tool=target_pb2.InlineTool(json=b'{"name": "x"}')), {}),
+        request_for(
+            target_pb2.Target(inline_tool=target_pb2.InlineTool(json=b'{"name": "x"}')), {}
+        ),
         "INVALID_TOOL",
         "INVALID_ARGUMENT",
         id="a tool without an input schema",
     ),
     pytest.param(
-        ask(
+        request_for(
             target_pb2.Target(
                 inline_tool=target_pb2.InlineTool(json=b'{"name": "x", "inputSchema": {}}')
             ),
@@ -198,30 +202,30 @@ REFUSED = [
         id="structured content of a tool without an output schema",
     ),
     pytest.param(
-        ask(SCHEMA, 1, options_pb2.ValidationOptions(protocol_version="2020-01-01")),
+        request_for(SCHEMA, 1, options_pb2.ValidationOptions(protocol_version="2020-01-01")),
         "UNKNOWN_PROTOCOL_VERSION",
         "INVALID_ARGUMENT",
         id="unknown protocol version",
     ),
     pytest.param(
-        ask(SCHEMA, "x" * (1 << 20)), "LIMIT_EXCEEDED", "RESOURCE_EXHAUSTED", id="too large"
+        request_for(SCHEMA, "x" * (1 << 20)), "LIMIT_EXCEEDED", "RESOURCE_EXHAUSTED", id="too large"
     ),
 ]
 
 
-@pytest.mark.parametrize(("request_", "reason", "code"), REFUSED)
-def test_what_cannot_be_validated_is_rejected(
+@pytest.mark.parametrize(("request_", "reason", "code"), INVALID_REQUESTS)
+def test_invalid_requests_are_rejected(
     stub: Any, registered: Any, request_: Any, reason: str, code: str
 ) -> None:
-    """With a status and a reason, never with a verdict."""
+    """The error has a status code and a reason."""
     with pytest.raises(grpc.RpcError) as raised:
         stub.Validate(request_)
 
     assert (reason, code) == (error_info_of(raised.value).reason, raised.value.code().name)
 
 
-def test_a_batch_answers_each_item_by_itself(stub: Any, registered: Any) -> None:
-    """In order; items may replace the target; one error does not affect the others."""
+def test_a_batch_has_an_outcome_per_item(stub: Any, registered: Any) -> None:
+    """Items can override the target; errors do not affect other items."""
     items = [
         validation_service_pb2.ValidateItem(subject=target_pb2.Subject(arguments=payload))
         for payload in (b"1", b'"x"', b"{")
@@ -240,17 +244,17 @@ def test_a_batch_answers_each_item_by_itself(stub: Any, registered: Any) -> None
         validation_service_pb2.ValidateBatchRequest(target=SCHEMA, items=items)
     )
     results = [
-        info_of(entry.error).reason
-        if entry.HasField("error")
-        else [found.code for found in entry.verdict.violations]
-        for entry in response.outcomes
+        info_of(outcome.error).reason
+        if outcome.HasField("error")
+        else [violation.code for violation in outcome.verdict.violations]
+        for outcome in response.outcomes
     ]
 
     assert [[], ["TYPE"], ["PAYLOAD_NOT_JSON"], "UNKNOWN_TOOL", []] == results
 
 
-def test_a_batch_beyond_the_limit_is_rejected_whole(stub: Any) -> None:
-    """With the bound named."""
+def test_a_batch_beyond_the_limit_is_rejected(stub: Any) -> None:
+    """The error names the limit."""
     item = validation_service_pb2.ValidateItem(subject=target_pb2.Subject(arguments=b"1"))
     request = validation_service_pb2.ValidateBatchRequest(target=SCHEMA, items=[item] * 10_001)
     with pytest.raises(grpc.RpcError) as raised:
@@ -260,8 +264,8 @@ def test_a_batch_beyond_the_limit_is_rejected_whole(stub: Any) -> None:
 
 
 @pytest.mark.parametrize("garbage", [b"\xff", b"\x0a\x7f", b"GET / HTTP/1.1"], ids=repr)
-def test_bytes_that_are_no_message_are_rejected(channel: grpc.Channel, garbage: bytes) -> None:
-    """As a request that is wrong, not as a fault of the server."""
+def test_malformed_bytes_are_rejected(channel: grpc.Channel, garbage: bytes) -> None:
+    """The error is INVALID_ARGUMENT, not INTERNAL."""
     call: Any = channel.unary_unary("/sidecheck.v1.ValidationService/Validate")
     with pytest.raises(grpc.RpcError) as raised:
         call(garbage)
@@ -270,9 +274,9 @@ def test_bytes_that_are_no_message_are_rejected(channel: grpc.Channel, garbage: 
     assert "sidecheck.v1.ValidateRequest" == error_info_of(raised.value).metadata["expected"]
 
 
-def test_the_same_bytes_get_the_same_answer(stub: Any) -> None:
-    """Byte for byte."""
-    request = ask(
+def test_responses_are_deterministic(stub: Any) -> None:
+    """Equal requests have responses with equal bytes."""
+    request = request_for(
         target_pb2.Target(
             inline_schema=target_pb2.InlineSchema(json=json.dumps(TOOL["inputSchema"]).encode())
         ),

@@ -14,7 +14,7 @@ TOO_LARGE = RequestError(ErrorReason.LIMIT_EXCEEDED, "large", {"bound": "schema_
 
 
 class Computation:
-    """Returns or raises *outcomes* in turn, once it is released."""
+    """Returns or raises *outcomes* in turn once it is released."""
 
     def __init__(self, *outcomes: int | RequestError, begins: bool = True) -> None:
         self.calls = 0
@@ -36,6 +36,7 @@ class Computation:
 def cache_of(
     capacity: int | None = 10, keeps: Callable[[int], bool] = lambda _: True
 ) -> Cache[str, int]:
+    """Return a cache that weighs an entry by its value, an error as 1."""
     return Cache(capacity, lambda _, outcome: outcome if isinstance(outcome, int) else 1, keeps)
 
 
@@ -46,6 +47,7 @@ def returning(value: int) -> Callable[[Begin], Awaitable[int]]:
 
 
 async def test_concurrent_requests_share_a_computation() -> None:
+    """Concurrent requests for a key share one computation."""
     cache, computation = cache_of(), Computation(1)
     callers = [asyncio.create_task(cache.get("a", computation)) for _ in range(3)]
     await asyncio.sleep(0)
@@ -57,8 +59,8 @@ async def test_concurrent_requests_share_a_computation() -> None:
 
 
 @pytest.mark.parametrize(("begins", "calls"), [(True, 1), (False, 2)])
-async def test_a_computation_that_has_begun_outlives_its_callers(begins: bool, calls: int) -> None:
-    """One that has not is cancelled with the last of them."""
+async def test_a_begun_computation_outlives_its_callers(begins: bool, calls: int) -> None:
+    """A computation that has not begun is cancelled with its last caller."""
     cache, computation = cache_of(), Computation(1, 2, begins=begins)
     caller = asyncio.create_task(cache.get("a", computation))
     await asyncio.sleep(0.01)
@@ -74,7 +76,7 @@ async def test_a_computation_that_has_begun_outlives_its_callers(begins: bool, c
     ("error", "calls"), [(INVALID, 1), (TOO_LARGE, 1), (CRASHED, 2), (TIMEOUT, 2)]
 )
 async def test_errors_are_stored_unless_they_are_transient(error: RequestError, calls: int) -> None:
-    """Each caller gets a copy, whose traceback holds its own frames alone."""
+    """Each caller gets a copy of the error with its own traceback."""
     cache, computation = cache_of(), Computation(error, error)
     computation.released.set()
     errors = []
@@ -89,7 +91,7 @@ async def test_errors_are_stored_unless_they_are_transient(error: RequestError, 
 
 
 async def test_the_least_recently_used_entries_are_dropped() -> None:
-    """Once the weights exceed the capacity; heavier entries are never stored."""
+    """Eviction starts when weights exceed the capacity; heavier entries are never stored."""
     cache = cache_of(capacity=10)
     for key, value in {"a": 4, "b": 4, "large": 11}.items():
         await cache.get(key, returning(value))
@@ -100,6 +102,7 @@ async def test_the_least_recently_used_entries_are_dropped() -> None:
 
 
 async def test_nothing_is_dropped_without_a_capacity() -> None:
+    """A cache without a capacity never evicts."""
     cache = cache_of(capacity=None)
     for number in range(1, 100):
         await cache.get(str(number), returning(number))
@@ -108,6 +111,7 @@ async def test_nothing_is_dropped_without_a_capacity() -> None:
 
 
 async def test_rejected_results_are_not_stored() -> None:
+    """Results that the predicate rejects are not stored."""
     cache = cache_of(keeps=lambda value: value > 1)
     for key, value in {"a": 1, "b": 2}.items():
         await cache.get(key, returning(value))

@@ -36,14 +36,16 @@ ANTHROPIC = PROVIDERS[ModelApi.ANTHROPIC]
 
 
 def registered(name: str) -> Definition:
-    entry = tool(name, description="registered")
-    digest = digest_of(entry["inputSchema"])
-    return Definition(digest_of(entry), name, json.dumps(entry).encode(), (), digest, None)
+    definition = tool(name, description="registered")
+    digest = digest_of(definition["inputSchema"])
+    return Definition(
+        digest_of(definition), name, json.dumps(definition).encode(), (), digest, None
+    )
 
 
 @pytest.fixture
 async def registry() -> AsyncIterator[Registry]:
-    """The server s has the tools a and b."""
+    """Yield a registry where the server s has the tools a and b."""
     opened = open_registry(None)
     opened.register("s", [registered("a"), registered("b")], keep=None)
     yield opened
@@ -61,8 +63,8 @@ def converter(registry: Registry, offloaded: OffloadedConversions) -> Converter:
     return Converter(resolver_for(registry, LIMITS), registry, cache, LIMITS)
 
 
-async def test_tools_are_converted_however_they_are_named(converter: Converter) -> None:
-    """In the order of the request; what cannot be found does not affect the others."""
+async def test_every_target_kind_is_converted(converter: Converter) -> None:
+    """Results are in request order; targets that cannot be resolved have an error each."""
     missing = RequestError(ErrorReason.INVALID_REQUEST, "no tool is named")
     outcome = await converter.convert(
         conversion_request(
@@ -94,15 +96,17 @@ async def test_tools_are_converted_however_they_are_named(converter: Converter) 
     assert outcome.request.valid
 
 
-async def test_a_converted_tool_has_its_json_and_a_mapping_that_knows_it(
+async def test_a_converted_tool_has_json_and_a_mapping(
     converter: Converter,
 ) -> None:
-    """And its new name is told like any other difference."""
-    entry = ToolToConvert(inline(tool("get weather", title="?")), "s")
-    outcome = await converter.convert(conversion_request(tools=(entry,)))
-    [found] = converted(outcome)
+    """A changed name is listed among the losses."""
+    tool_to_convert = ToolToConvert(inline(tool("get weather", title="?")), "s")
+    outcome = await converter.convert(conversion_request(tools=(tool_to_convert,)))
+    [converted_tool] = converted(outcome)
 
-    assert "get_weather" == json.loads(found.json)["function"]["name"] == found.name
+    assert (
+        "get_weather" == json.loads(converted_tool.json)["function"]["name"] == converted_tool.name
+    )
     assert {
         "sidecheck_mapping": 1,
         "api": "openai-chat",
@@ -111,13 +115,15 @@ async def test_a_converted_tool_has_its_json_and_a_mapping_that_knows_it(
         "tool": "get weather",
         "definition_digest": digest_of(tool("get weather", title="?")),
         "strict": False,
-    } == json.loads(found.mapping)
-    assert "/name" in [loss.pointer for loss in found.losses]
-    assert sorted(found.losses, key=lambda loss: loss.pointer) == list(found.losses)
+    } == json.loads(converted_tool.mapping)
+    assert "/name" in [loss.pointer for loss in converted_tool.losses]
+    assert sorted(converted_tool.losses, key=lambda loss: loss.pointer) == list(
+        converted_tool.losses
+    )
 
 
-async def test_tools_of_servers_come_after_the_others(converter: Converter) -> None:
-    """Those that are registered now, in the order of their names."""
+async def test_tools_of_servers_are_listed_last(converter: Converter) -> None:
+    """Registered tools of the servers are sorted by name."""
     tools = (ToolToConvert(inline(tool("a")), "t"), ToolToConvert(inline(tool("z")), "s"))
     outcome = await converter.convert(conversion_request(tools=tools, servers=("s",)))
 
@@ -129,13 +135,13 @@ async def test_tools_of_servers_come_after_the_others(converter: Converter) -> N
     ] == outcomes(outcome)
 
 
-async def test_of_tools_with_one_name_the_last_one_counts(converter: Converter) -> None:
-    """Of one server; what was not found is no tool."""
+async def test_the_last_tool_of_a_name_is_converted(converter: Converter) -> None:
+    """Names are compared per server; targets that cannot be resolved are ignored."""
     a, b = RegisteredTool("s", "a"), RegisteredTool("s", "b")
     own = ToolToConvert(inline(tool("b", description="own")), "s")
-    gone = ToolToConvert(RegisteredTool("s", "b", "sha256:0"))
+    missing = ToolToConvert(RegisteredTool("s", "b", "sha256:0"))
     other = ToolToConvert(inline(tool("a")), "t")
-    tools = (ToolToConvert(a), ToolToConvert(b), own, other, ToolToConvert(a), gone)
+    tools = (ToolToConvert(a), ToolToConvert(b), own, other, ToolToConvert(a), missing)
     options = ConversionOptions(server_prefix=ServerPrefix.ALWAYS)
     outcome = await converter.convert(conversion_request(tools=tools, options=options))
 
@@ -150,20 +156,22 @@ async def test_of_tools_with_one_name_the_last_one_counts(converter: Converter) 
     assert "own" == json.loads(converted(outcome)[0].json)["function"]["description"]
 
 
-async def test_names_do_not_depend_on_what_can_be_converted(converter: Converter) -> None:
-    """The same tools have the same names for every mode."""
+async def test_names_do_not_depend_on_conversion_errors(converter: Converter) -> None:
+    """The same tools get the same names in every mode."""
     bad = tool("a.b") | {"inputSchema": {"type": "object", "$ref": "urn:nowhere"}}
-    entry = await converter.convert(
+    outcome = await converter.convert(
         conversion_request(inline(bad), inline(tool("a_b")), inline(tool("a b")))
     )
-    other = await converter.convert(conversion_request(inline(tool("a b")), inline(tool("a.b"))))
+    without_error = await converter.convert(
+        conversion_request(inline(tool("a b")), inline(tool("a.b")))
+    )
 
-    assert [("", "a.b", "UNRESOLVABLE_REFERENCE"), ("", "a_b", "a_b")] == outcomes(entry)[:2]
-    assert outcomes(entry)[2] == outcomes(other)[0]
+    assert [("", "a.b", "UNRESOLVABLE_REFERENCE"), ("", "a_b", "a_b")] == outcomes(outcome)[:2]
+    assert outcomes(outcome)[2] == outcomes(without_error)[0]
 
 
 @pytest.mark.parametrize(
-    ("more", "expected"),
+    ("fields", "expected"),
     [
         ({"servers": ("x",)}, (ErrorReason.INVALID_REQUEST, {"field": "servers", "server": "x"})),
         (
@@ -181,59 +189,59 @@ async def test_names_do_not_depend_on_what_can_be_converted(converter: Converter
     ],
     ids=["a server without tools", "tools", "tools and those of a server", "servers"],
 )
-async def test_requests_that_ask_for_too_much_or_nothing_are_rejected(
-    converter: Converter, more: Any, expected: Any
+async def test_requests_beyond_the_limits_are_rejected(
+    converter: Converter, fields: Any, expected: Any
 ) -> None:
-    """As a whole."""
+    """The error is that of the whole request."""
     with pytest.raises(RequestError) as raised:
-        await converter.convert(conversion_request(**more))
+        await converter.convert(conversion_request(**fields))
 
     assert expected == (raised.value.reason, raised.value.metadata)
 
 
-async def test_as_many_tools_as_a_request_may_have_are_converted(converter: Converter) -> None:
-    """Those of servers among them."""
+async def test_a_request_of_the_maximum_size_is_converted(converter: Converter) -> None:
+    """Tools of servers count toward the limit."""
     tools = tuple(ToolToConvert(inline(tool(f"t{count}"))) for count in range(28))
     outcome = await converter.convert(conversion_request(tools=tools, servers=("s",)))
 
     assert 30 == len(converted(outcome))
 
 
-async def test_converted_tools_that_no_answer_could_hold_are_rejected(registry: Registry) -> None:
-    """Before all of them are converted."""
+async def test_conversions_beyond_the_message_limit_are_rejected(registry: Registry) -> None:
+    """The error is raised before all tools are converted."""
     limits = replace(LIMITS, message_bytes=1000)
     offloaded = OffloadedConversions(limits)
     converter = Converter(
         resolver_for(registry, limits), registry, ConversionCache(offloaded, limits), limits
     )
-    several = [inline(_with_a_member_of(600, name)) for name in "abc"]
+    several = [inline(_tool_with_long_property(600, name)) for name in "abc"]
     with pytest.raises(RequestError) as raised:
         await converter.convert(conversion_request(*several))
 
     assert "message_bytes" == raised.value.metadata["bound"]
 
 
-async def test_a_converted_tool_that_no_answer_could_hold_does_not_affect_the_others(
+async def test_a_conversion_beyond_the_message_limit_does_not_affect_others(
     registry: Registry,
 ) -> None:
-    """What it is converted to may be many times as large as its definition."""
+    """A converted tool may be many times as large as its definition."""
     limits = replace(LIMITS, message_bytes=1000)
-    forms = ConversionCache(OffloadedConversions(limits), limits)
-    converter = Converter(resolver_for(registry, limits), registry, forms, limits)
+    cache = ConversionCache(OffloadedConversions(limits), limits)
+    converter = Converter(resolver_for(registry, limits), registry, cache, limits)
     outcome = await converter.convert(
-        conversion_request(inline(_with_a_member_of(1000, "a")), inline(tool("b")))
+        conversion_request(inline(_tool_with_long_property(1000, "a")), inline(tool("b")))
     )
 
-    assert ["LIMIT_EXCEEDED", "b"] == [end for _, _, end in outcomes(outcome)]
+    assert ["LIMIT_EXCEEDED", "b"] == [result for _, _, result in outcomes(outcome)]
 
 
-def _with_a_member_of(length: int, name: str) -> dict[str, Any]:
-    """Return a tool that has a member with a name of that *length*."""
-    member = {"x" * length: {"type": "string"}}
-    return tool(name) | {"inputSchema": {"type": "object", "properties": member}}
+def _tool_with_long_property(length: int, name: str) -> dict[str, Any]:
+    """Return a tool with a property whose name has that *length*."""
+    properties = {"x" * length: {"type": "string"}}
+    return tool(name) | {"inputSchema": {"type": "object", "properties": properties}}
 
 
-async def test_a_tool_whose_mapping_would_be_too_large_does_not_affect_the_others(
+async def test_a_tool_with_too_large_a_mapping_does_not_affect_others(
     converter: Converter,
 ) -> None:
     """A mapping has the name of its tool, which may be as long as the definition."""
@@ -241,39 +249,43 @@ async def test_a_tool_whose_mapping_would_be_too_large_does_not_affect_the_other
         conversion_request(inline(tool("x" * 300_000)), inline(tool("a")))
     )
 
-    assert ["NOT_CONVERTIBLE", "a"] == [end for _, _, end in outcomes(outcome)]
+    assert ["NOT_CONVERTIBLE", "a"] == [result for _, _, result in outcomes(outcome)]
 
 
-async def test_as_many_tools_are_strict_as_the_api_takes_together(converter: Converter) -> None:
-    """The others are compatible, and say why."""
+async def test_strict_tools_are_limited_by_the_api(converter: Converter) -> None:
+    """Tools beyond the API's limit are converted in compatible mode, with the reason."""
     options = ConversionOptions(mode=Mode.STRICT_IF_LOSSLESS)
     targets = [inline(tool(f"t{count}")) for count in range(22)]
     outcome = await converter.convert(conversion_request(*targets, api=ANTHROPIC, options=options))
-    strict = [entry.strict for entry in converted(outcome)]
+    strict = [converted_tool.strict for converted_tool in converted(outcome)]
 
     assert [True] * 20 + [False] * 2 == strict
-    assert strict == [json.loads(entry.json)["strict"] for entry in converted(outcome)]
-    assert strict == [json.loads(entry.mapping)["strict"] for entry in converted(outcome)]
+    assert strict == [
+        json.loads(converted_tool.json)["strict"] for converted_tool in converted(outcome)
+    ]
+    assert strict == [
+        json.loads(converted_tool.mapping)["strict"] for converted_tool in converted(outcome)
+    ]
     assert {"", converted(outcome)[-1].not_strict_reason} == {
-        entry.not_strict_reason for entry in converted(outcome)
+        converted_tool.not_strict_reason for converted_tool in converted(outcome)
     }
     assert "at most 20 strict tools" in converted(outcome)[-1].not_strict_reason
     assert outcome.request.valid
 
 
-async def test_strict_tools_that_are_too_many_are_told(converter: Converter) -> None:
-    """Where each of them must be strict; the list is that of the tools that were converted."""
+async def test_too_many_strict_tools_are_reported(converter: Converter) -> None:
+    """In strict mode, the violation points into the list of converted tools."""
     options = ConversionOptions(mode=Mode.STRICT)
     targets = [inline(b"{"), *(inline(tool(f"t{count}")) for count in range(21))]
     outcome = await converter.convert(conversion_request(*targets, api=ANTHROPIC, options=options))
 
     assert [("/20", "REQUEST_STRICT_TOOLS")] == [
-        (entry.instance_location, entry.code) for entry in outcome.request.violations
+        (violation.instance_location, violation.code) for violation in outcome.request.violations
     ]
-    assert [True] * 21 == [entry.strict for entry in converted(outcome)]
+    assert [True] * 21 == [converted_tool.strict for converted_tool in converted(outcome)]
 
 
-async def test_nothing_is_converted_to_nothing(converter: Converter) -> None:
+async def test_a_request_without_tools_is_valid(converter: Converter) -> None:
     """A client may have no tools."""
     outcome = await converter.convert(conversion_request())
 

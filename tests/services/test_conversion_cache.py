@@ -48,14 +48,16 @@ def converter(registry: Registry, offloaded: OffloadedConversions) -> Converter:
     return Converter(resolver_for(registry, LIMITS), registry, cache, LIMITS)
 
 
-async def test_forms_are_made_once(converter: Converter, offloaded: OffloadedConversions) -> None:
-    """Those that have none are not tried again either; another text is another definition."""
+async def test_a_definition_is_converted_once(
+    converter: Converter, offloaded: OffloadedConversions
+) -> None:
+    """Errors are cached too; another text is another definition."""
     padding = " " * 9000
     large = inline((json.dumps(tool("large")) + padding).encode())
     broken = tool("broken") | {"inputSchema": {"type": "object", "$ref": "urn:nowhere"}}
-    no = inline((json.dumps(broken) + padding).encode())
-    first = await converter.convert(conversion_request(large, no))
-    again = await converter.convert(conversion_request(no, large))
+    invalid = inline((json.dumps(broken) + padding).encode())
+    first = await converter.convert(conversion_request(large, invalid))
+    again = await converter.convert(conversion_request(invalid, large))
 
     assert ["large", "broken"] == offloaded.names
     assert [entry.outcome for entry in first.tools] == [entry.outcome for entry in again.tools][
@@ -73,43 +75,45 @@ async def test_forms_are_made_once(converter: Converter, offloaded: OffloadedCon
     assert 5 == len(offloaded.names)
 
 
-async def test_definitions_of_one_digest_keep_their_own_order(converter: Converter) -> None:
-    """Models are shown the order of members, which digests do not tell."""
-    entry, other = {"x": {"type": "string"}, "y": {}}, {"y": {}, "x": {"type": "string"}}
+async def test_definitions_of_one_digest_keep_their_property_order(converter: Converter) -> None:
+    """Models see the order of properties, which digests ignore."""
+    first, second = {"x": {"type": "string"}, "y": {}}, {"y": {}, "x": {"type": "string"}}
     orders = []
-    for members in (entry, other):
-        sent = tool("a") | {"inputSchema": {"type": "object", "properties": members}}
-        [found] = converted(await converter.convert(conversion_request(inline(sent))))
-        orders.append(list(json.loads(found.json)["function"]["parameters"]["properties"]))
+    for properties in (first, second):
+        definition = tool("a") | {"inputSchema": {"type": "object", "properties": properties}}
+        [converted_tool] = converted(
+            await converter.convert(conversion_request(inline(definition)))
+        )
+        orders.append(list(json.loads(converted_tool.json)["function"]["parameters"]["properties"]))
 
     assert [["x", "y"], ["y", "x"]] == orders
 
 
-async def test_what_may_pass_is_tried_again(registry: Registry) -> None:
-    """A worker that died says nothing of the tool."""
-    tries = []
+async def test_transient_errors_are_not_cached(registry: Registry) -> None:
+    """The crash of a worker is no property of the tool."""
+    attempts = []
 
-    async def die(text: bytes, *_: Any) -> Any:
-        tries.append(text)
+    async def crash(text: bytes, *_: Any) -> Any:
+        attempts.append(text)
         raise RequestError(ErrorReason.WORKER_CRASHED, "died")
 
     converter = Converter(
-        resolver_for(registry, LIMITS), registry, ConversionCache(die, LIMITS), LIMITS
+        resolver_for(registry, LIMITS), registry, ConversionCache(crash, LIMITS), LIMITS
     )
     large = inline((json.dumps(tool("large")) + " " * 9000).encode())
     errors = [outcomes(await converter.convert(conversion_request(large))) for _ in range(2)]
 
     assert [[("", "large", "WORKER_CRASHED")]] * 2 == errors
-    assert 2 == len(tries)
+    assert 2 == len(attempts)
 
 
-async def test_what_takes_too_many_inline_steps_is_left_to_a_worker(registry: Registry) -> None:
-    """However small it is."""
+async def test_conversions_beyond_the_inline_steps_are_offloaded(registry: Registry) -> None:
+    """The number of steps counts, not the size."""
     limits = replace(LIMITS, inline_steps=10)
     offloaded = OffloadedConversions(limits)
     converter = Converter(
         resolver_for(registry, limits), registry, ConversionCache(offloaded, limits), limits
     )
-    done = await converter.convert(conversion_request(inline(tool("a"))))
+    outcome = await converter.convert(conversion_request(inline(tool("a"))))
 
-    assert ([("", "a", "a")], ["a"]) == (outcomes(done), offloaded.names)
+    assert ([("", "a", "a")], ["a"]) == (outcomes(outcome), offloaded.names)

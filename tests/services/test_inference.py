@@ -1,4 +1,4 @@
-"""Inference service: checks before a source text is given to a worker."""
+"""Inference service: checks before a source text is sent to a worker."""
 
 import pytest
 from sidecheck_server.core.errors import ErrorReason, RequestError
@@ -10,7 +10,7 @@ from sidecheck_server.services.inference import Inferrer
 SOURCE = b"def f(a: int) -> str: ..."
 OPTIONS = InferenceOptions()
 LIMITS = Limits(source_bytes=len(SOURCE), batch_items=3)
-OFF = RequestError(
+DISABLED = RequestError(
     ErrorReason.FEATURE_DISABLED,
     "inference is disabled on this server (setting inference)",
     {"setting": "inference"},
@@ -18,25 +18,25 @@ OFF = RequestError(
 
 
 class LongWork:
-    """Infers in place of a worker."""
+    """Infers tools in place of a worker."""
 
     def __init__(self) -> None:
-        #: The texts that were parsed.
-        self.done: list[bytes] = []
+        #: Texts that were parsed.
+        self.parsed: list[bytes] = []
 
     async def __call__(self, source: bytes, options: InferenceOptions) -> InferenceResult:
-        self.done.append(source)
+        self.parsed.append(source)
         return infer_tools(source, options, LIMITS)
 
 
-async def test_a_text_within_the_bounds_goes_to_a_worker() -> None:
-    """However short it is, each time."""
+async def test_a_source_within_the_limits_goes_to_a_worker() -> None:
+    """Short texts are offloaded too, and results are not cached."""
     work = LongWork()
     inferrer = Inferrer(work, LIMITS, enabled=True)
-    found = [await inferrer.infer(SOURCE, OPTIONS) for _ in range(2)]
+    results = [await inferrer.infer(SOURCE, OPTIONS) for _ in range(2)]
 
-    assert [infer_tools(SOURCE, OPTIONS, LIMITS)] * 2 == found
-    assert [SOURCE] * 2 == work.done
+    assert [infer_tools(SOURCE, OPTIONS, LIMITS)] * 2 == results
+    assert [SOURCE] * 2 == work.parsed
 
 
 @pytest.mark.parametrize(
@@ -67,20 +67,20 @@ async def test_a_text_within_the_bounds_goes_to_a_worker() -> None:
             True,
             id="too many names",
         ),
-        pytest.param(OFF, SOURCE, OPTIONS, False, id="switched off"),
-        pytest.param(OFF, SOURCE + b" ", OPTIONS, False, id="switched off and too large"),
+        pytest.param(DISABLED, SOURCE, OPTIONS, False, id="disabled"),
+        pytest.param(DISABLED, SOURCE + b" ", OPTIONS, False, id="switched off and too large"),
     ],
 )
-async def test_what_is_rejected_is_never_parsed(
+async def test_rejected_sources_are_not_parsed(
     expected: RequestError,
     source: bytes,
     options: InferenceOptions,
     allowed: bool,
 ) -> None:
-    """With the bound, or the setting, that says so."""
+    """The error names the limit or the setting."""
     work = LongWork()
-    with pytest.raises(RequestError) as rejected:
+    with pytest.raises(RequestError) as raised:
         await Inferrer(work, LIMITS, enabled=allowed).infer(source, options)
 
-    assert expected == rejected.value
-    assert [] == work.done
+    assert expected == raised.value
+    assert [] == work.parsed

@@ -40,11 +40,12 @@ INLINE = inline(TOOL)
 DIGEST = digest_of(TOOL)
 EVALUATION = EvaluationOptions()
 OPTIONS = ValidationOptions(EVALUATION, DEFAULT_VERSION)
-GIVEN: Any = {"day": "?", "places": "[1]"}
+ARGUMENTS: Any = {"day": "?", "places": "[1]"}
 
 
-def plan(name: str = "get_day", **more: Any) -> bytes:
-    given: dict[str, Any] = {
+def mapping(name: str = "get_day", **more: Any) -> bytes:
+    """Return the JSON of a mapping; *more* overrides its fields."""
+    fields: dict[str, Any] = {
         "api": ModelApi.ANTHROPIC,
         "server": "s",
         "tool": "get.day",
@@ -52,7 +53,7 @@ def plan(name: str = "get_day", **more: Any) -> bytes:
         "strict": False,
         "decoder": None,
     }
-    return mapping_to_json(ToolMapping(name=name, **{**given, **more}))
+    return mapping_to_json(ToolMapping(name=name, **{**fields, **more}))
 
 
 def call(arguments: Any, name: str = "get_day") -> bytes:
@@ -69,7 +70,7 @@ async def registry() -> AsyncIterator[Registry]:
 
 @pytest.fixture
 def registered(registry: Registry) -> Registry:
-    """A registry where the server s has the tool."""
+    """Return a registry where the server s has the tool."""
     definition = Definition(DIGEST, "get.day", INLINE.json, (), digest_of(SCHEMA), None)
     registry.register("s", [definition], keep=None)
     return registry
@@ -84,25 +85,28 @@ def converter(registry: Registry) -> CallConverter:
 
 def request_for(
     arguments: Any,
-    *plans: bytes,
+    *mappings: bytes,
     target: Target | None = INLINE,
     evaluation: EvaluationOptions = EVALUATION,
     assert_formats: bool = False,
 ) -> CallToConvert:
     options = ValidationOptions(evaluation, DEFAULT_VERSION, assert_formats)
-    return CallToConvert(call(arguments), plans or (plan(),), target, options)
+    return CallToConvert(call(arguments), mappings or (mapping(),), target, options)
 
 
 def reported(outcome: ConvertedCall) -> list[tuple[str, str]]:
-    return [(entry.instance_location, entry.code) for entry in outcome.verdict.verdict.violations]
+    return [
+        (violation.instance_location, violation.code)
+        for violation in outcome.verdict.verdict.violations
+    ]
 
 
 def params(outcome: ConvertedCall) -> Any:
     return json.loads(outcome.params)
 
 
-async def test_a_call_is_named_as_its_tool_is(converter: CallConverter) -> None:
-    """With its arguments as they were, if there is nothing to undo."""
+async def test_a_call_has_the_name_of_its_tool(converter: CallConverter) -> None:
+    """Arguments without an encoding are returned unchanged."""
     outcome = await converter.convert(request_for({"day": "2026-01-01"}))
 
     assert ("s", "get.day", "toolu_1", ()) == (
@@ -112,17 +116,17 @@ async def test_a_call_is_named_as_its_tool_is(converter: CallConverter) -> None:
         outcome.changes,
     )
     assert {"name": "get.day", "arguments": {"day": "2026-01-01"}} == params(outcome)
-    whole = outcome.verdict
-    assert whole.verdict.valid
+    verdict = outcome.verdict
+    assert verdict.verdict.valid
     assert (DIGEST, digest_of(SCHEMA), True) == (
-        whole.definition_digest,
-        whole.schema_digest,
-        whole.enforced,
+        verdict.definition_digest,
+        verdict.schema_digest,
+        verdict.enforced,
     )
 
 
-async def test_arguments_are_validated_under_the_original(converter: CallConverter) -> None:
-    """By whatever is asked for."""
+async def test_arguments_are_validated_against_the_original(converter: CallConverter) -> None:
+    """The validation options of the request apply."""
     outcome = await converter.convert(request_for({"day": "?"}, assert_formats=True))
 
     assert [("/day", "FORMAT")] == reported(outcome)
@@ -130,35 +134,35 @@ async def test_arguments_are_validated_under_the_original(converter: CallConvert
     assert "get_day" == outcome.verdict.tool
 
 
-async def test_the_mapping_that_a_call_means_is_found_among_others(
+async def test_the_mapping_is_selected_by_name(
     converter: CallConverter,
 ) -> None:
-    """By the name that the model knows."""
-    others = [plan(f"other_{count}", tool="x") for count in range(3)]
-    outcome = await converter.convert(request_for({"day": ""}, *others, plan()))
+    """Mappings are matched by the name that the model uses."""
+    others = [mapping(f"other_{count}", tool="x") for count in range(3)]
+    outcome = await converter.convert(request_for({"day": ""}, *others, mapping()))
 
     assert "get.day" == outcome.tool
 
 
-async def test_what_a_mapping_encodes_is_turned_back(converter: CallConverter) -> None:
-    """And told, at the places where the model put it."""
+async def test_encoded_arguments_are_decoded(converter: CallConverter) -> None:
+    """Changes are listed at the locations of the model's arguments."""
     decoder = {"nulls": ["count"], "renamed": {"the_day": "day"}}
     outcome = await converter.convert(
-        request_for({"the_day": "", "count": None}, plan(decoder=decoder))
+        request_for({"the_day": "", "count": None}, mapping(decoder=decoder))
     )
 
     assert {"day": ""} == params(outcome)["arguments"]
     assert [("/count", ChangeRule.SYNTHETIC_NULL_REMOVED)] == [
-        (entry.pointer, entry.rule) for entry in outcome.changes
+        (change.pointer, change.rule) for change in outcome.changes
     ]
     assert outcome.verdict.verdict.valid
 
 
-BOTH = {"any_of": [{"when": {}}, {"when": {}, "as": {"renamed": {"z": "y"}}}]}
+READINGS = {"any_of": [{"when": {}}, {"when": {}, "as": {"renamed": {"z": "y"}}}]}
 
 
 @pytest.mark.parametrize(
-    ("given", "converted", "valid"),
+    ("value", "expected", "valid"),
     [
         ({"z": 1}, {"y": 1}, True),
         ({"x": 1, "z": 2}, {"x": 1, "z": 2}, True),
@@ -166,53 +170,53 @@ BOTH = {"any_of": [{"when": {}}, {"when": {}, "as": {"renamed": {"z": "y"}}}]}
         ({"w": 1}, {"w": 1}, False),
     ],
 )
-async def test_of_several_readings_the_first_that_is_valid_counts(
-    converter: CallConverter, given: Any, converted: Any, valid: bool
+async def test_the_first_valid_alternative_is_decoded(
+    converter: CallConverter, value: Any, expected: Any, valid: bool
 ) -> None:
-    """And if none is, the first."""
-    entry = plan(decoder={"properties": {"of": BOTH}})
-    outcome = await converter.convert(request_for({"day": "", "of": given}, entry))
+    """Without a valid alternative, the first one is used."""
+    encoded = mapping(decoder={"properties": {"of": READINGS}})
+    outcome = await converter.convert(request_for({"day": "", "of": value}, encoded))
 
-    assert (converted, valid) == (params(outcome)["arguments"]["of"], outcome.verdict.verdict.valid)
+    assert (expected, valid) == (params(outcome)["arguments"]["of"], outcome.verdict.verdict.valid)
 
 
-async def test_strings_are_decoded_where_the_schema_demands_it(
+async def test_strings_are_decoded_where_the_schema_requires_it(
     converter: CallConverter,
 ) -> None:
-    """Whether or not repairs are asked for; other strings stay."""
+    """JSON strings are decoded without repair options; other strings are unchanged."""
     outcome = await converter.convert(request_for({"day": "{}", "places": '["here"]'}))
 
     assert {"day": "{}", "places": ["here"]} == params(outcome)["arguments"]
     assert (True, None) == (outcome.verdict.verdict.valid, outcome.verdict.verdict.repair)
     assert [("/places", ChangeRule.JSON_STRING_DECODED)] == [
-        (entry.pointer, entry.rule) for entry in outcome.changes
+        (change.pointer, change.rule) for change in outcome.changes
     ]
 
 
 @pytest.mark.parametrize(
-    ("evaluation", "valid", "converted"),
+    ("evaluation", "valid", "expected"),
     [
         (EvaluationOptions(), False, '"3"'),
         (EvaluationOptions(repairs=Repairs(coercion=Coercion.SAFE_SCALARS)), True, "3"),
         (EvaluationOptions(repairs=Repairs(apply_defaults=True)), False, '"3"'),
     ],
 )
-async def test_other_repairs_are_made_if_they_are_asked_for(
-    converter: CallConverter, evaluation: EvaluationOptions, valid: bool, converted: str
+async def test_requested_repairs_are_applied(
+    converter: CallConverter, evaluation: EvaluationOptions, valid: bool, expected: str
 ) -> None:
-    """Together with the decoding of strings."""
-    given = {"day": "", "count": "3", "places": "[]"}
-    outcome = await converter.convert(request_for(given, evaluation=evaluation))
+    """Repairs are combined with the decoding of JSON strings."""
+    arguments = {"day": "", "count": "3", "places": "[]"}
+    outcome = await converter.convert(request_for(arguments, evaluation=evaluation))
 
-    assert (valid, converted) == (
+    assert (valid, expected) == (
         outcome.verdict.verdict.valid,
         json.dumps(params(outcome)["arguments"]["count"]),
     )
     assert valid is ([] == params(outcome)["arguments"]["places"])
 
 
-async def test_a_repair_that_does_not_help_is_not_made(converter: CallConverter) -> None:
-    """The arguments are those that the model gave, and so is the verdict."""
+async def test_a_repair_that_stays_invalid_is_not_applied(converter: CallConverter) -> None:
+    """Arguments and verdict are those of the model's call."""
     outcome = await converter.convert(request_for({"places": "[]"}))
 
     assert {"places": "[]"} == params(outcome)["arguments"]
@@ -221,11 +225,11 @@ async def test_a_repair_that_does_not_help_is_not_made(converter: CallConverter)
 
 
 @pytest.mark.parametrize("text", [b"{", call([]), call("{}"), b'{"name": 3, "input": {}}'])
-async def test_a_call_that_cannot_be_read_is_an_invalid_verdict(
+async def test_an_unreadable_call_is_an_invalid_verdict(
     converter: CallConverter, text: bytes
 ) -> None:
-    """Of the one mapping there is; there are no arguments that anybody could be sent."""
-    outcome = await converter.convert(CallToConvert(text, (plan(),), INLINE, OPTIONS))
+    """The only mapping is used; there are no call params."""
+    outcome = await converter.convert(CallToConvert(text, (mapping(),), INLINE, OPTIONS))
 
     assert ("s", "get.day", b"") == (outcome.server, outcome.tool, outcome.params)
     assert (False, DIGEST, "") == (
@@ -235,10 +239,12 @@ async def test_a_call_that_cannot_be_read_is_an_invalid_verdict(
     )
 
 
-async def test_a_call_that_names_no_tool_may_mean_any_of_several(converter: CallConverter) -> None:
-    """So the answer names none."""
-    several = (plan(), plan("other"))
-    outcome = await converter.convert(CallToConvert(b"[]", several, INLINE, OPTIONS))
+async def test_an_unreadable_call_with_several_mappings_has_no_tool(
+    converter: CallConverter,
+) -> None:
+    """The mapping is ambiguous, so the response names no tool."""
+    mappings = (mapping(), mapping("other"))
+    outcome = await converter.convert(CallToConvert(b"[]", mappings, INLINE, OPTIONS))
 
     assert ("", "", [("", "CALL_NOT_AN_OBJECT")]) == (
         outcome.server,
@@ -247,32 +253,32 @@ async def test_a_call_that_names_no_tool_may_mean_any_of_several(converter: Call
     )
 
 
-async def test_what_is_wrong_with_arguments_is_told_the_model_as_if_they_stood_alone(
+async def test_violations_for_the_model_are_relative_to_the_arguments(
     converter: CallConverter,
 ) -> None:
-    """It did not write what is around them."""
+    """The model did not write the envelope of the call."""
     outcome = await converter.convert(request_for([]))
     assert outcome.verdict.part is not None
 
     assert (["/input"], [""]) == (
-        [entry.instance_location for entry in outcome.verdict.verdict.violations],
-        [entry.instance_location for entry in outcome.verdict.part.violations],
+        [violation.instance_location for violation in outcome.verdict.verdict.violations],
+        [violation.instance_location for violation in outcome.verdict.part.violations],
     )
 
 
-async def test_the_registered_definition_is_found_by_the_mapping(
+async def test_the_definition_is_resolved_by_the_mapping(
     registered: Registry, converter: CallConverter
 ) -> None:
-    """By its digest alone, if another has its name now."""
-    named = await converter.convert(request_for({"day": ""}, target=None))
-    by_digest = await converter.convert(request_for({"day": ""}, plan(server="t"), target=None))
+    """It is resolved by digest if the name is bound to another definition."""
+    by_name = await converter.convert(request_for({"day": ""}, target=None))
+    by_digest = await converter.convert(request_for({"day": ""}, mapping(server="t"), target=None))
 
-    assert ("s", "t") == (named.server, by_digest.server)
-    assert named.verdict == by_digest.verdict
+    assert ("s", "t") == (by_name.server, by_digest.server)
+    assert by_name.verdict == by_digest.verdict
 
 
-async def test_a_server_that_only_reports_does_so_here_too(registered: Registry) -> None:
-    """Its tools are validated, and not enforced."""
+async def test_report_only_servers_are_not_enforced(registered: Registry) -> None:
+    """Calls of their tools are validated."""
     resolver = resolver_for(registered, LIMITS, frozenset({"s"}))
     converter = CallConverter(resolver, Validator(validate_in_process), registered, LIMITS)
     outcome = await converter.convert(request_for({}, target=None))
@@ -280,18 +286,24 @@ async def test_a_server_that_only_reports_does_so_here_too(registered: Registry)
     assert (False, False) == (outcome.verdict.verdict.valid, outcome.verdict.enforced)
 
 
-REFUSED: Any = [
+REJECTED: Any = [
     pytest.param(
         CallToConvert(call({}), (), INLINE, OPTIONS),
         "INVALID_REQUEST",
-        id="no plan",
+        id="no mapping",
     ),
-    pytest.param(request_for({}, b"{"), "INVALID_MAPPING", id="no JSON"),
-    pytest.param(request_for({}, plan(), b"{}"), "INVALID_MAPPING", id="one of several is none"),
-    pytest.param(request_for({}, plan("other")), "MAPPING_MISMATCH", id="another tool's plan"),
-    pytest.param(request_for({}, plan(), plan()), "INVALID_MAPPING", id="two plans of one name"),
+    pytest.param(request_for({}, b"{"), "INVALID_MAPPING", id="not JSON"),
     pytest.param(
-        request_for({}, plan(), plan("other", api=ModelApi.OLLAMA)),
+        request_for({}, mapping(), b"{}"), "INVALID_MAPPING", id="one invalid mapping of several"
+    ),
+    pytest.param(
+        request_for({}, mapping("other")), "MAPPING_MISMATCH", id="mapping of another tool"
+    ),
+    pytest.param(
+        request_for({}, mapping(), mapping()), "INVALID_MAPPING", id="two mappings of one name"
+    ),
+    pytest.param(
+        request_for({}, mapping(), mapping("other", api=ModelApi.OLLAMA)),
         "INVALID_REQUEST",
         id="two APIs",
     ),
@@ -304,25 +316,25 @@ REFUSED: Any = [
     pytest.param(
         request_for({}, target=RegisteredTool("s", "?")), "UNKNOWN_TOOL", id="unknown tool"
     ),
-    pytest.param(request_for({}, target=InlineTool(b"{}")), "INVALID_TOOL", id="no definition"),
+    pytest.param(request_for({}, target=InlineTool(b"{}")), "INVALID_TOOL", id="not a definition"),
     pytest.param(request_for({}, target=None), "UNKNOWN_DEFINITION", id="unknown definition"),
     pytest.param(request_for("x" * (1 << 20)), "LIMIT_EXCEEDED", id="too large"),
 ]
 
 
-@pytest.mark.parametrize(("call_", "expected"), REFUSED)
-async def test_calls_whose_meaning_nobody_can_tell_are_rejected(
+@pytest.mark.parametrize(("call_", "expected"), REJECTED)
+async def test_ambiguous_or_invalid_requests_are_rejected(
     converter: CallConverter, call_: CallToConvert, expected: str
 ) -> None:
-    """Each for its reason."""
+    """Each request has its error reason."""
     with pytest.raises(RequestError) as raised:
         await converter.convert(call_)
 
     assert expected == raised.value.reason.value
 
 
-async def test_a_definition_that_is_not_known_can_be_inline(converter: CallConverter) -> None:
-    """Which the error says."""
+async def test_the_error_for_an_unknown_definition_has_a_remedy(converter: CallConverter) -> None:
+    """The message suggests sending the tool inline."""
     with pytest.raises(RequestError, match="send the tool with the call, or register it") as raised:
         await converter.convert(request_for({}, target=None))
 
@@ -332,15 +344,15 @@ async def test_a_definition_that_is_not_known_can_be_inline(converter: CallConve
     )
 
 
-async def test_arguments_may_not_need_a_workerer_to_turn_back_than_to_validate(
+async def test_decoding_is_bounded_by_steps(
     registry: Registry,
 ) -> None:
-    """Whatever a decoder asks for."""
+    """The limit of evaluation steps applies to decoders."""
     limits = Limits(steps=1000)
     resolver = resolver_for(registry, limits)
     converter = CallConverter(resolver, Validator(validate_in_process), registry, limits)
     decoder = {"properties": {"places": {"items": {"json_text": True}}}}
     with pytest.raises(RequestError) as raised:
-        await converter.convert(request_for({"places": ["1"] * 1000}, plan(decoder=decoder)))
+        await converter.convert(request_for({"places": ["1"] * 1000}, mapping(decoder=decoder)))
 
     assert "steps" == raised.value.metadata["bound"]

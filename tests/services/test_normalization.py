@@ -1,4 +1,4 @@
-"""Adaptation and normalization with the services that they need."""
+"""Adaptation of tools and normalization of results with their services."""
 
 import json
 from collections.abc import AsyncIterator
@@ -58,7 +58,7 @@ def request_for(
 
 @pytest.mark.parametrize("length", [10, 100_000])
 async def test_short_and_long_values_are_wrapped_alike(normalizer: Normalizer, length: int) -> None:
-    """In the event loop, or beside it."""
+    """Short values are handled in the event loop, long ones in a worker."""
     value = ["a" * length]
     outcome = await normalizer.normalize(request_for(value, tool(LIST)))
 
@@ -66,17 +66,17 @@ async def test_short_and_long_values_are_wrapped_alike(normalizer: Normalizer, l
     assert {"result": value} == json.loads(outcome.json)["structuredContent"]
 
 
-async def test_values_are_hidden_where_that_is_asked(normalizer: Normalizer) -> None:
-    """From the verdict, and from the result that tells of it."""
+async def test_values_can_be_hidden(normalizer: Normalizer) -> None:
+    """Neither the verdict nor the result repeats a hidden value."""
     outcome = await normalizer.normalize(request_for([12345], tool(LIST), hide_values=True))
 
-    assert ["TYPE"] == [found.code for found in outcome.verdict.violations]
+    assert ["TYPE"] == [violation.code for violation in outcome.verdict.violations]
     assert b"12345" not in outcome.json
 
 
 @pytest.mark.parametrize("descriptions", ["", "d" * 100_000])
 async def test_a_definition_is_adapted_once(resolver: TargetResolver, descriptions: str) -> None:
-    """And known after that, short or long."""
+    """The adapted definition is cached, whatever its size."""
     adapter = ToolAdapter(resolver, LIMITS)
     target = tool({**LIST, "description": descriptions})
     first = await adapter.adapt_target(target, "2025-06-18")

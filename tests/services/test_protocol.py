@@ -26,7 +26,7 @@ LONG = ToolJson(b'{"name": "%s"}' % (b"n" * 1000))
 
 
 class Compiler:
-    """Compiles here and remembers what."""
+    """Compiles in process and records each source."""
 
     def __init__(self) -> None:
         self.compiled: list[bytes] = []
@@ -38,23 +38,23 @@ class Compiler:
         return compile_schema(source, LIMITS)
 
 
-def surface_source(version: str, name: str) -> SchemaSource:
+def protocol_schema_source(version: str, name: str) -> SchemaSource:
     return SchemaSource(
         b'{"$comment": "%s %s", "type": "object"}' % (version.encode(), name.encode())
     )
 
 
 async def validate_in_process(
-    compiled: CompiledSchema, payload: bytes, how: EvaluationOptions
+    compiled: CompiledSchema, payload: bytes, options: EvaluationOptions
 ) -> Verdict:
-    return evaluate(compiled, payload, how)
+    return evaluate(compiled, payload, options)
 
 
-def asking(*deferred_checks: DeferredCheck) -> Callable[[CheckRequest], Any]:
-    """Return what checks at length by asking *questions* of the value at /at."""
+def checking_with(*deferred_checks: DeferredCheck) -> Callable[[CheckRequest], Any]:
+    """Return an offloaded check with *deferred_checks* of the value at /at."""
 
-    async def check_long(request_for: CheckRequest) -> CheckReport:
-        findings = Findings(request_for.context, request_for.limits)
+    async def check_long(request: CheckRequest) -> CheckReport:
+        findings = Findings(request.context, request.limits)
         findings.pending += [
             PendingCheck(("at",), deferred_check) for deferred_check in deferred_checks
         ]
@@ -64,56 +64,67 @@ def asking(*deferred_checks: DeferredCheck) -> Callable[[CheckRequest], Any]:
 
 
 class Checking:
-    """A checker whose checks at length ask *questions*."""
+    """A checker whose offloaded checks have *deferred_checks*."""
 
     def __init__(self, *deferred_checks: DeferredCheck) -> None:
         self.compiler = Compiler()
-        self.surfaces = ProtocolSchemas(self.compiler, LIMITS, surface_source)
+        self.protocol_schemas = ProtocolSchemas(self.compiler, LIMITS, protocol_schema_source)
         self.schemas = CompiledSchemas(self.compiler, LIMITS, 0, 100)
         self.checker = ProtocolChecker(
-            self.surfaces, self.schemas, asking(*deferred_checks), validate_in_process, LIMITS
+            self.protocol_schemas,
+            self.schemas,
+            checking_with(*deferred_checks),
+            validate_in_process,
+            LIMITS,
         )
 
-    async def found(self, request_for: CheckRequest) -> list[tuple[str, str]]:
-        checked = await self.checker.check(request_for)
+    async def violations(self, request: CheckRequest) -> list[tuple[str, str]]:
+        checked = await self.checker.check(request)
         assert checked.findings.pending == []
-        return [(one.instance_location, one.code) for one in checked.findings.verdict().violations]
+        verdict = checked.findings.verdict()
+        return [(violation.instance_location, violation.code) for violation in verdict.violations]
 
 
 def deferred_check(schema: Any, *value: Any, **more: Any) -> DeferredCheck:
     return DeferredCheck(schema, ("schema",), tuple(value), ("value",), **more)
 
 
-async def test_a_protocol_schema_is_there_once_it_was_ensured() -> None:
-    surfaces = ProtocolSchemas(compiler := Compiler(), LIMITS, surface_source)
+async def test_ensured_protocol_schemas_are_available() -> None:
+    """Concurrent calls of ensure compile a schema once."""
+    protocol_schemas = ProtocolSchemas(compiler := Compiler(), LIMITS, protocol_schema_source)
     with pytest.raises(NotCompiledError) as missing:
-        surfaces("2025-11-25", "Tool")
+        protocol_schemas("2025-11-25", "Tool")
     assert (missing.value.version, missing.value.name) == ("2025-11-25", "Tool")
 
-    await asyncio.gather(*(surfaces.ensure("2025-11-25", "Tool") for _ in range(3)))
-    await surfaces.ensure("2025-11-25", "Tool")
+    await asyncio.gather(*(protocol_schemas.ensure("2025-11-25", "Tool") for _ in range(3)))
+    await protocol_schemas.ensure("2025-11-25", "Tool")
 
-    assert surfaces("2025-11-25", "Tool").source == surface_source("2025-11-25", "Tool")
-    assert compiler.compiled == [surface_source("2025-11-25", "Tool").json]
+    assert protocol_schemas("2025-11-25", "Tool").source == protocol_schema_source(
+        "2025-11-25", "Tool"
+    )
+    assert compiler.compiled == [protocol_schema_source("2025-11-25", "Tool").json]
 
 
 async def test_a_check_compiles_the_protocol_schema_it_needs_once() -> None:
+    """The second check reuses the compiled schema."""
     checking = Checking()
     version = "2025-06-18"
-    request_for = CheckRequest(ToolJson(b"[]"), Context(version=version))
-    assert await checking.found(request_for) == [("", "TYPE")]
-    assert await checking.found(request_for) == [("", "TYPE")]
-    assert checking.compiler.compiled == [surface_source(version, "Tool").json]
+    request = CheckRequest(ToolJson(b"[]"), Context(version=version))
+    assert await checking.violations(request) == [("", "TYPE")]
+    assert await checking.violations(request) == [("", "TYPE")]
+    assert checking.compiler.compiled == [protocol_schema_source(version, "Tool").json]
 
 
-async def test_what_is_larger_than_any_payload_is_rejected_before_a_worker_gets_it() -> None:
+async def test_texts_beyond_the_payload_limit_are_not_offloaded() -> None:
+    """The limit is checked before a worker gets the text."""
     text = b'"%s"' % (b"x" * LIMITS.payload_bytes)
     with pytest.raises(RequestError) as error:
-        await Checking().found(CheckRequest(ToolJson(text * 3)))
+        await Checking().violations(CheckRequest(ToolJson(text * 3)))
     assert error.value.reason is ErrorReason.LIMIT_EXCEEDED
 
 
-async def test_the_questions_of_a_long_check_are_answered() -> None:
+async def test_deferred_checks_are_resolved() -> None:
+    """Schema errors are reported unless the check is silent."""
     number = {"type": "number"}
     checking = Checking(
         deferred_check(number, 1),
@@ -121,7 +132,7 @@ async def test_the_questions_of_a_long_check_are_answered() -> None:
         deferred_check({"type": 5}),
         deferred_check({"type": 5}, silent=True),
     )
-    assert await checking.found(CheckRequest(LONG)) == [
+    assert await checking.violations(CheckRequest(LONG)) == [
         ("/at/schema/type", "ANY_OF"),
         ("/at/value", "TYPE"),
     ]
@@ -131,7 +142,8 @@ async def test_the_questions_of_a_long_check_are_answered() -> None:
     ]
 
 
-async def test_values_are_hidden_and_counted_as_the_subject_asks() -> None:
+async def test_deferred_checks_apply_the_request_options() -> None:
+    """Options hide values and limit the number of violations."""
     checking = Checking(deferred_check({"items": {"type": "null"}}, ["secret", "secret", "secret"]))
     context = Context(hide_values=True)
     checked = await checking.checker.check(
@@ -142,16 +154,18 @@ async def test_values_are_hidden_and_counted_as_the_subject_asks() -> None:
     assert "secret" not in str(verdict)
 
 
-async def test_a_payload_may_bring_any_number_of_schemas_each_compiled_once() -> None:
+async def test_deferred_schemas_are_compiled_once() -> None:
+    """The number of distinct schemas is unlimited."""
     many = [deferred_check({"const": number % 90}) for number in range(180)]
     checking = Checking(*many)
-    assert await checking.found(CheckRequest(LONG)) == []
+    assert await checking.violations(CheckRequest(LONG)) == []
     assert len(checking.compiler.compiled) == 90
 
 
-async def test_values_that_need_a_worker_to_validate_too_often_are_rejected() -> None:
+async def test_offloaded_values_are_limited() -> None:
+    """The limit is offloaded_items."""
     long = deferred_check({"type": "string"}, "x" * 1000)
-    assert await Checking(long, long, long).found(CheckRequest(LONG)) == []
+    assert await Checking(long, long, long).violations(CheckRequest(LONG)) == []
     with pytest.raises(RequestError) as error:
-        await Checking(long, long, long, long).found(CheckRequest(LONG))
+        await Checking(long, long, long, long).violations(CheckRequest(LONG))
     assert error.value.metadata["bound"] == "offloaded_items"

@@ -32,7 +32,7 @@ def inline(tool: Any) -> InlineTool:
 
 @pytest.fixture
 async def checker() -> AsyncIterator[ResultChecker]:
-    """A checker that knows both tools of the server s."""
+    """Yield a checker that knows both tools of the server s."""
     registry = open_registry(None)
     schemas = CompiledSchemas(compile_in_process, LIMITS, 10, 10)
     tools = (inline(ADD), inline(PING))
@@ -46,27 +46,27 @@ async def checker() -> AsyncIterator[ResultChecker]:
 def subject(
     content: Any = None, *, profile: ResultProfile = ResultProfile.SPECIFICATION, **more: Any
 ) -> ToolResult:
-    """A result with that structured content, and with its text."""
+    """Return a result with *content* as structured content and as text."""
     result = {"content": [{"type": "text", "text": json.dumps(content)}], **more}
     if content is not None:
         result["structuredContent"] = content
     return ToolResult(json.dumps(result).encode(), profile)
 
 
-EVERYTHING = ReportLimits()
+UNLIMITED = ReportLimits()
 
 
-async def found(
+async def violations_of(
     checker: ResultChecker,
     result: ToolResult,
     target: Target | None,
-    how: ReportLimits = EVERYTHING,
+    limits: ReportLimits = UNLIMITED,
     **context: Any,
 ) -> list[tuple[str, str]]:
-    checked = await checker.check(CheckRequest(result, Context(**context), how), target)
+    checked = await checker.check(CheckRequest(result, Context(**context), limits), target)
     assert [] == checked.findings.pending
     verdict = checked.findings.verdict()
-    return [(entry.instance_location, entry.code) for entry in verdict.violations]
+    return [(violation.instance_location, violation.code) for violation in verdict.violations]
 
 
 NAMED = RegisteredTool("s", "add")
@@ -80,7 +80,7 @@ NAMED = RegisteredTool("s", "add")
             subject({"sum": "x"}), NAMED, [("/structuredContent/sum", "TYPE")], id="registered"
         ),
         pytest.param(
-            subject({"sum": "x"}), inline(ADD), [("/structuredContent/sum", "TYPE")], id="sent"
+            subject({"sum": "x"}), inline(ADD), [("/structuredContent/sum", "TYPE")], id="inline"
         ),
         pytest.param(subject(), NAMED, [("", "OUTPUT_MISSING")], id="missing"),
         pytest.param(subject(isError=True), NAMED, [], id="an error"),
@@ -91,13 +91,13 @@ NAMED = RegisteredTool("s", "add")
             subject({"sum": "x"}, isError="no"),
             NAMED,
             [("/isError", "TYPE"), ("/structuredContent/sum", "TYPE")],
-            id="both are told",
+            id="rules and schema",
         ),
         pytest.param(
             subject({"sum": "x", "note": "n" * 3000}),
             NAMED,
             [("/structuredContent/sum", "TYPE")],
-            id="what takes long",
+            id="offloaded",
         ),
         pytest.param(
             subject(isError=False, profile=ResultProfile.TEXT), NAMED, [], id="a text result"
@@ -112,7 +112,7 @@ NAMED = RegisteredTool("s", "add")
             subject(profile=ResultProfile.TEXT),
             NAMED,
             [("", "REQUIRED")],
-            id="nor leaves out isError",
+            id="a text result requires isError",
         ),
     ],
 )
@@ -122,15 +122,15 @@ async def test_a_result_is_checked_by_rules_and_by_its_tool(
     target: Target | None,
     expected: list[tuple[str, str]],
 ) -> None:
-    """Pointers lead into the result."""
-    assert expected == await found(checker, result, target)
+    """Locations are relative to the result."""
+    assert expected == await violations_of(checker, result, target)
 
 
-async def test_the_version_decides(checker: ResultChecker) -> None:
-    """What is required, and what is known."""
+async def test_rules_depend_on_the_protocol_version(checker: ResultChecker) -> None:
+    """Required properties differ between versions."""
     result = subject({"sum": 3})
     results = [
-        await found(
+        await violations_of(
             checker, result, NAMED, ReportLimits(min_severity=Severity.ERROR), version=version
         )
         for version in ("2025-03-26", "2025-11-25", "2026-07-28")
@@ -139,18 +139,18 @@ async def test_the_version_decides(checker: ResultChecker) -> None:
     assert [[], [], [("", "REQUIRED")]] == results
 
 
-async def test_no_more_is_told_than_is_asked_for(checker: ResultChecker) -> None:
-    """By number and by severity."""
+async def test_violations_are_limited(checker: ResultChecker) -> None:
+    """Violations are limited by number and by severity."""
     result = ToolResult(b'{"content": [], "structuredContent": {"sum": "x"}, "isError": "x"}')
-    entry = await found(checker, result, NAMED, ReportLimits(max_violations=1))
-    errors = await found(checker, result, NAMED, ReportLimits(min_severity=Severity.ERROR))
+    first = await violations_of(checker, result, NAMED, ReportLimits(max_violations=1))
+    errors = await violations_of(checker, result, NAMED, ReportLimits(min_severity=Severity.ERROR))
 
-    assert [("/isError", "TYPE")] == entry
+    assert [("/isError", "TYPE")] == first
     assert [("/isError", "TYPE"), ("/structuredContent/sum", "TYPE")] == errors
 
 
 async def test_values_can_be_hidden(checker: ResultChecker) -> None:
-    """Those of the output schema's violations too."""
+    """Violations of the output schema hide values too."""
     request = CheckRequest(subject({"sum": "hunter2"}), Context(hide_values=True))
     checked = await checker.check(request, NAMED)
 
@@ -165,10 +165,10 @@ async def test_values_can_be_hidden(checker: ResultChecker) -> None:
         pytest.param(inline({"name": "x"}), ErrorReason.INVALID_TOOL, id="a broken tool"),
     ],
 )
-async def test_without_its_tool_a_result_is_rejected(
+async def test_a_result_of_an_unresolved_tool_is_rejected(
     checker: ResultChecker, target: Target, reason: ErrorReason
 ) -> None:
-    """A tool was named, so leaving it out would pass what it rejects."""
+    """Ignoring the named tool would accept what its schema rejects."""
     with pytest.raises(RequestError) as raised:
         await checker.check(CheckRequest(subject({})), target)
 
@@ -176,7 +176,7 @@ async def test_without_its_tool_a_result_is_rejected(
 
 
 async def test_offloaded_results_are_counted(checker: ResultChecker) -> None:
-    """An error of the count is the outcome."""
+    """An error of the counter is raised to the caller."""
 
     def reject() -> None:
         raise RequestError(ErrorReason.LIMIT_EXCEEDED, "no more")

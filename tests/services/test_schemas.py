@@ -23,13 +23,13 @@ FAILED = RequestError(ErrorReason.WORKER_CRASHED, "died")
 
 
 class Compiler:
-    """Compiles here, when it is let to, and remembers what."""
+    """Compiles in process once it is released, and records each source."""
 
-    def __init__(self, *outcomes: Exception, held: bool = False) -> None:
+    def __init__(self, *outcomes: Exception, blocked: bool = False) -> None:
         self.compiled: list[bytes] = []
         self.outcomes = list(outcomes)
         self.go = asyncio.Event()
-        if not held:
+        if not blocked:
             self.go.set()
 
     async def __call__(self, source: SchemaSource, begun: Callable[[], None]) -> Artifact:
@@ -46,12 +46,12 @@ def cache(compiler: Compiler, registered: int = 10, inline: int = 10) -> Compile
 
 
 def number(n: int) -> SchemaSource:
-    """One schema of many."""
+    """Return a schema that is distinct for each *n*."""
     return SchemaSource(b'{"const": %d}' % n)
 
 
-async def turns(count: int = 10) -> None:
-    """Let everything that can run do so."""
+async def run_ready_tasks(count: int = 10) -> None:
+    """Let every task run that is ready."""
     for _ in range(count):
         await asyncio.sleep(0)
 
@@ -61,11 +61,11 @@ async def outcomes(*waiting: Any) -> Sequence[Any]:
 
 
 async def test_concurrent_callers_compile_once() -> None:
-    """And get the same compiled schema; so does whoever comes later."""
-    compiler = Compiler(held=True)
+    """Concurrent and later callers get the same compiled schema."""
+    compiler = Compiler(blocked=True)
     schemas = cache(compiler)
     callers = [asyncio.create_task(schemas.inline(number(1))) for _ in range(5)]
-    await turns()
+    await run_ready_tasks()
     compiler.go.set()
     results = [*await asyncio.gather(*callers), await schemas.inline(number(1))]
 
@@ -90,24 +90,24 @@ async def test_concurrent_callers_compile_once() -> None:
         ),
     ],
 )
-async def test_what_compilation_depends_on_tells_inline_schemas_apart(other: SchemaSource) -> None:
-    """Everything else does not."""
+async def test_inline_schemas_are_keyed_by_compilation_input(other: SchemaSource) -> None:
+    """Equal input has the same compiled schema."""
     compiler = Compiler()
     schemas = cache(compiler)
-    entry, two = await schemas.inline(number(1)), await schemas.inline(other)
+    first, second = await schemas.inline(number(1)), await schemas.inline(other)
 
-    assert entry is not two
-    assert entry is await schemas.inline(SchemaSource(bytes(number(1).json)))
+    assert first is not second
+    assert first is await schemas.inline(SchemaSource(bytes(number(1).json)))
 
 
-async def test_registered_schemas_are_known_by_digest_and_formats() -> None:
-    """Their source is made only if it must be compiled."""
+async def test_registered_schemas_are_keyed_by_digest_and_formats() -> None:
+    """The source is only built if the schema must be compiled."""
     compiler = Compiler()
     schemas = cache(compiler)
-    made = []
+    builds = []
 
     def source() -> SchemaSource:
-        made.append(1)
+        builds.append(1)
         return number(1)
 
     first = await schemas.registered("a", source)
@@ -117,50 +117,50 @@ async def test_registered_schemas_are_known_by_digest_and_formats() -> None:
 
     assert [first, first] == [first, again]
     assert 3 == len({first, asserting, other})
-    assert [1, 1] == made
+    assert [1, 1] == builds
 
 
-async def test_a_caller_who_goes_away_does_not_stop_the_compilation() -> None:
-    """The others get it, and so does the cache."""
-    compiler = Compiler(held=True)
+async def test_a_cancelled_caller_does_not_stop_the_compilation() -> None:
+    """The other callers and the cache get the compiled schema."""
+    compiler = Compiler(blocked=True)
     schemas = cache(compiler)
     first, second = (asyncio.create_task(schemas.inline(number(1))) for _ in range(2))
-    await turns()
+    await run_ready_tasks()
     first.cancel()
-    await turns()
+    await run_ready_tasks()
     compiler.go.set()
-    gone, stayed = await outcomes(first, second)
+    cancelled, compiled = await outcomes(first, second)
 
-    assert isinstance(gone, asyncio.CancelledError)
-    assert stayed is await schemas.inline(number(1))
+    assert isinstance(cancelled, asyncio.CancelledError)
+    assert compiled is await schemas.inline(number(1))
     assert [number(1).json] == compiler.compiled
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("failure", [INVALID, FAILED, ValueError("a part of a payload")])
-async def test_a_failure_that_nobody_waits_for_is_not_printed(failure: Exception) -> None:
-    """asyncio prints what was never retrieved, with all its text."""
+async def test_an_unawaited_failure_is_not_printed(failure: Exception) -> None:
+    """asyncio prints exceptions that were never retrieved, with their text."""
     reported: list[Any] = []
     asyncio.get_running_loop().set_exception_handler(lambda _, context: reported.append(context))
-    compiler = Compiler(failure, held=True)
+    compiler = Compiler(failure, blocked=True)
     caller = asyncio.create_task(cache(compiler).inline(number(1)))
-    await turns()
+    await run_ready_tasks()
     caller.cancel()
     await outcomes(caller)
     compiler.go.set()
-    await turns()
+    await run_ready_tasks()
     del caller
     gc.collect()
 
     assert [] == reported
 
 
-async def test_a_deterministic_error_is_kept() -> None:
-    """Equal for those who wait and those who come later; nothing is compiled again."""
-    compiler = Compiler(INVALID, held=True)
+async def test_deterministic_errors_are_cached() -> None:
+    """Waiting and later callers get equal errors; nothing is recompiled."""
+    compiler = Compiler(INVALID, blocked=True)
     schemas = cache(compiler)
     waiting = [asyncio.create_task(schemas.registered("a", number(1))) for _ in range(3)]
-    await turns()
+    await run_ready_tasks()
     compiler.go.set()
     results = [*await outcomes(*waiting), *await outcomes(schemas.registered("a", number(1)))]
 
@@ -169,7 +169,7 @@ async def test_a_deterministic_error_is_kept() -> None:
 
 
 @pytest.mark.parametrize("failure", [FAILED, ValueError("unexpected")])
-async def test_a_failure_that_says_nothing_of_the_schema_is_not_kept(failure: Exception) -> None:
+async def test_transient_failures_are_not_cached(failure: Exception) -> None:
     """The next caller compiles again."""
     compiler = Compiler(failure)
     schemas = cache(compiler)
@@ -180,8 +180,8 @@ async def test_a_failure_that_says_nothing_of_the_schema_is_not_kept(failure: Ex
     assert 2 == len(compiler.compiled)
 
 
-async def test_a_kept_error_holds_nothing_of_its_callers() -> None:
-    """Its traceback would hold their frames, and these their requests, and grow."""
+async def test_cached_errors_do_not_retain_frames() -> None:
+    """A shared traceback would grow and retain the frames and requests of callers."""
     schemas = cache(Compiler(INVALID))
 
     async def rejected() -> RequestError:
@@ -190,14 +190,14 @@ async def test_a_kept_error_holds_nothing_of_its_callers() -> None:
         return raised.value
 
     results = [await rejected() for _ in range(20)]
-    lengths = [len(traceback.extract_tb(entry.__traceback__)) for entry in results]
+    lengths = [len(traceback.extract_tb(error.__traceback__)) for error in results]
 
-    assert 20 == len({id(entry) for entry in results})
+    assert 20 == len({id(error) for error in results})
     assert lengths[1:] == lengths[1:2] * 19
 
 
-async def test_no_more_schemas_are_kept_than_allowed() -> None:
-    """The least recently used goes first."""
+async def test_the_least_recently_used_schema_is_dropped() -> None:
+    """The capacity counts inline schemas."""
     compiler = Compiler()
     schemas = cache(compiler, inline=2)
     for n in (1, 2, 1, 3, 1, 2):
@@ -207,33 +207,35 @@ async def test_no_more_schemas_are_kept_than_allowed() -> None:
 
 
 async def test_a_large_schema_counts_as_several() -> None:
-    """So that the cache bounds memory, not only numbers; documents count too."""
+    """The cache bounds memory, so weight grows with size; documents count too."""
     compiler = Compiler()
     schemas = cache(compiler, inline=5)
     text = b'{"title": "%s"}' % (b"x" * 40_000)
-    three, other_three = SchemaSource(text), SchemaSource(b"{}", (Document("urn:a", text),))
-    for source in (number(1), number(2), three, number(1), number(2), number(3), three):
+    large, large_document = SchemaSource(text), SchemaSource(b"{}", (Document("urn:a", text),))
+    for source in (number(1), number(2), large, number(1), number(2), number(3), large):
         await schemas.inline(source)
-    for source in (other_three, three, other_three):
+    for source in (large_document, large, large_document):
         await schemas.inline(source)
 
     assert [number(1).json, number(2).json, text, number(3).json, text] == compiler.compiled[:5]
     assert [b"{}", text, b"{}"] == compiler.compiled[5:]
 
 
-async def test_what_is_larger_than_the_cache_is_compiled_each_time() -> None:
-    """And serves all the same."""
+async def test_schemas_larger_than_the_cache_are_not_cached() -> None:
+    """They are compiled for each call."""
     compiler = Compiler()
     schemas = cache(compiler, inline=1)
     large = SchemaSource(b'{"const": 1, "title": "%s"}' % (b"x" * 20_000))
     results = [await schemas.inline(large) for _ in range(2)]
 
-    assert [True, True] == [evaluate(entry, b"1", EvaluationOptions()).valid for entry in results]
+    assert [True, True] == [
+        evaluate(compiled, b"1", EvaluationOptions()).valid for compiled in results
+    ]
     assert 2 == len(compiler.compiled)
 
 
-async def test_inline_schemas_never_push_out_registered_ones() -> None:
-    """Nor the other way."""
+async def test_inline_schemas_do_not_evict_registered_schemas() -> None:
+    """The two caches have separate capacities."""
     compiler = Compiler()
     schemas = cache(compiler, registered=1, inline=1)
     await schemas.registered("a", number(0))
@@ -248,23 +250,25 @@ async def test_inline_schemas_never_push_out_registered_ones() -> None:
 
 
 @pytest.mark.slow
-async def test_other_calls_have_their_turn_while_patterns_are_made_ready() -> None:
-    """Each takes about a millisecond, there may be thousands, and few are remembered."""
+async def test_the_event_loop_runs_while_patterns_are_prepared() -> None:
+    """A pattern takes about a millisecond, and a schema may have thousands."""
     patterns = {f"p{n}": {"pattern": f"^(?:[a-z]{{1,50}}-){{1,9}}{n}$"} for n in range(1500)}
     source = SchemaSource(json.dumps({"properties": patterns}).encode())
     limits = replace(LIMITS, pattern_instructions=10_000_000)
     artifact = compile_schema(source, limits)
 
-    async def made(_source: SchemaSource, begun: Callable[[], None]) -> Artifact:
+    async def precompiled(_source: SchemaSource, begun: Callable[[], None]) -> Artifact:
         begun()
         return artifact
 
-    loading = asyncio.create_task(CompiledSchemas(made, limits, 1, 10_000_000).inline(source))
-    turns_taken = 0
+    loading = asyncio.create_task(
+        CompiledSchemas(precompiled, limits, 1, 10_000_000).inline(source)
+    )
+    turns = 0
     while not loading.done():
         await asyncio.sleep(0)
-        turns_taken += 1
+        turns += 1
 
     assert evaluate(await loading, b'{"p7": "a-7"}', EvaluationOptions()).valid
-    # In one piece it would be the four that the tasks themselves take.
-    assert turns_taken > 8
+    # Without yielding there would be four turns, which the tasks themselves take.
+    assert turns > 8

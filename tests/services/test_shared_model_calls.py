@@ -1,4 +1,4 @@
-"""Shared cases of converting models' calls."""
+"""Shared cases of the conversion of models' calls."""
 
 import json
 from collections.abc import AsyncIterator
@@ -30,26 +30,28 @@ async def converter() -> AsyncIterator[CallConverter]:
 
 
 @pytest.mark.parametrize("case", RESTORATIONS)
-async def test_a_call_is_converted_as_the_case_wants(
-    case: dict[str, Any], converter: CallConverter
-) -> None:
+async def test_a_shared_model_call(case: dict[str, Any], converter: CallConverter) -> None:
+    """The properties that a case names have the expected values."""
     options = ValidationOptions(EvaluationOptions(), DEFAULT_VERSION)
-    request_for = CallToConvert(call_of(case), (plan_of(case),), inline(tool_of(case)), options)
+    request = CallToConvert(call_of(case), (plan_of(case),), inline(tool_of(case)), options)
     try:
-        results = _told(await converter.convert(request_for))
+        result = _result(await converter.convert(request))
     except RequestError as error:
-        results = {"refusal": error.reason.value}
+        result = {"refusal": error.reason.value}
 
-    assert case["want"] == {key: value for key, value in results.items() if key in case["want"]}
+    assert case["want"] == {key: value for key, value in result.items() if key in case["want"]}
 
 
-def _told(converted: ConvertedCall) -> dict[str, Any]:
+def _result(converted: ConvertedCall) -> dict[str, Any]:
+    """Return the result in the form of the shared cases."""
     verdict, part = converted.verdict.verdict, converted.verdict.part
     return {
         "call_params": json.loads(converted.params) if converted.params else None,
         "call_id": converted.call_id,
         "valid": verdict.valid,
-        "violations": [[element.instance_location, element.code] for element in verdict.violations],
+        "violations": [
+            [violation.instance_location, violation.code] for violation in verdict.violations
+        ],
         "tool_error_text": tool_error_text(part or verdict, tool=converted.verdict.tool),
-        "changes": [[element.pointer, element.rule.value] for element in converted.changes],
+        "changes": [[change.pointer, change.rule.value] for change in converted.changes],
     }

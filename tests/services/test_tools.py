@@ -1,4 +1,4 @@
-"""Checks of tool definitions, listed in a text or by themselves."""
+"""Checks of tool definitions, in a tools/list text or inline."""
 
 import json
 from typing import Any
@@ -24,14 +24,15 @@ REFERS = {"name": "refers", "inputSchema": {"type": "object", "$ref": "urn:a"}}
 DOCUMENT = Document("urn:a", b"{}")
 
 
-async def compile_but_not_that(source: SchemaSource, begun: Any) -> Artifact:
+async def compile_unless_lost(source: SchemaSource, begun: Any) -> Artifact:
+    """Compile *source*, or fail like a crashed worker if it contains "lost"."""
     if b"lost" in source.json:
         raise RequestError(ErrorReason.WORKER_CRASHED, "died")
     return compile_schema(source, LIMITS)
 
 
 async def checked(tools_list: Any = None, **more: Any) -> CheckedTools:
-    schemas = CompiledSchemas(compile_but_not_that, LIMITS, 0, 100)
+    schemas = CompiledSchemas(compile_unless_lost, LIMITS, 0, 100)
     text = b"" if tools_list is None else json.dumps(tools_list).encode()
     return await ToolsChecker(checker_of(schemas), LIMITS).check(
         ToolsToCheck(text, **{**DEFAULTS, **more})
@@ -41,53 +42,59 @@ async def checked(tools_list: Any = None, **more: Any) -> CheckedTools:
 def reported(outcome: CheckedTools) -> list[tuple[str, str, Disposition, list[str]]]:
     return [
         (
-            entry.name,
-            entry.pointer,
-            entry.disposition,
-            [found.code for found in entry.verdict.violations],
+            tool_outcome.name,
+            tool_outcome.pointer,
+            tool_outcome.disposition,
+            [violation.code for violation in tool_outcome.verdict.violations],
         )
-        for entry in outcome.outcomes
+        for tool_outcome in outcome.outcomes
     ]
 
 
-async def test_a_listing_has_an_outcome_for_each_tool_and_one_for_the_rest() -> None:
-    """Which is checked as an answer of its version."""
-    answer = {"tools": [GOOD, {"name": "bad"}, GOOD], "nextCursor": 3}
-    outcome = await checked({"jsonrpc": "2.0", "id": 1, "result": answer})
+async def test_a_tools_list_has_outcomes_and_a_verdict() -> None:
+    """The verdict is on the list without its tools, checked as a result of its version."""
+    tools_list = {"tools": [GOOD, {"name": "bad"}, GOOD], "nextCursor": 3}
+    outcome = await checked({"jsonrpc": "2.0", "id": 1, "result": tools_list})
 
-    twice = ["TOOL_NAME_DUPLICATE"]
+    duplicate = ["TOOL_NAME_DUPLICATE"]
     assert [
-        ("good", "/result/tools/0", Disposition.WARN, twice),
+        ("good", "/result/tools/0", Disposition.WARN, duplicate),
         ("bad", "/result/tools/1", Disposition.DROP, ["REQUIRED"]),
-        ("good", "/result/tools/2", Disposition.WARN, twice),
+        ("good", "/result/tools/2", Disposition.WARN, duplicate),
     ] == reported(outcome)
     assert [("TYPE", "/result/nextCursor")] == [
-        (entry.code, entry.instance_location) for entry in outcome.tools_list_verdict.violations
+        (violation.code, violation.instance_location)
+        for violation in outcome.tools_list_verdict.violations
     ]
 
 
-async def test_a_list_of_the_newest_version_has_a_lifetime() -> None:
+async def test_a_tools_list_of_the_newest_version_needs_a_lifetime() -> None:
+    """Lists of the newest version have required caching properties."""
     context = Context(version="2026-07-28")
     outcome = await checked(
         {"tools": [GOOD]}, context=context, limits=ReportLimits(min_severity=Severity.ERROR)
     )
 
     assert [("good", "/tools/0", Disposition.KEEP, [])] == reported(outcome)
-    assert ["REQUIRED"] * 3 == [entry.code for entry in outcome.tools_list_verdict.violations]
-
-
-async def test_documents_are_those_of_the_listing_or_of_each_tool() -> None:
-    listed = await checked([REFERS], documents=(DOCUMENT,))
-    text = json.dumps(REFERS).encode()
-    sent = await checked(tools=(InlineTool(text), InlineTool(text, (DOCUMENT,))))
-
-    assert [("refers", "/0", Disposition.KEEP, [])] == reported(listed)
-    assert [["UNRESOLVABLE_REFERENCE", "TOOL_NAME_DUPLICATE"], ["TOOL_NAME_DUPLICATE"]] == [
-        codes for *_, codes in reported(sent)
+    assert ["REQUIRED"] * 3 == [
+        violation.code for violation in outcome.tools_list_verdict.violations
     ]
 
 
-async def test_a_worker_that_dies_costs_only_its_tool() -> None:
+async def test_documents_belong_to_the_list_or_to_a_tool() -> None:
+    """Inline tools have their own documents."""
+    listed = await checked([REFERS], documents=(DOCUMENT,))
+    text = json.dumps(REFERS).encode()
+    inline = await checked(tools=(InlineTool(text), InlineTool(text, (DOCUMENT,))))
+
+    assert [("refers", "/0", Disposition.KEEP, [])] == reported(listed)
+    assert [["UNRESOLVABLE_REFERENCE", "TOOL_NAME_DUPLICATE"], ["TOOL_NAME_DUPLICATE"]] == [
+        codes for *_, codes in reported(inline)
+    ]
+
+
+async def test_a_crashed_worker_fails_only_its_tool() -> None:
+    """Other tools keep their outcomes."""
     lost = {"name": "lost", "inputSchema": {"type": "object", "title": "lost"}}
     outcome = await checked([GOOD, lost])
 
@@ -96,17 +103,19 @@ async def test_a_worker_that_dies_costs_only_its_tool() -> None:
     ]
 
 
-async def test_a_text_that_lists_no_tools_has_a_verdict() -> None:
+async def test_a_text_without_a_tools_list_has_a_verdict() -> None:
+    """There are no outcomes."""
     outcome = await checked({"tools": 3})
 
     assert () == outcome.outcomes
     assert [("TOOLS_NOT_A_LIST", "/tools")] == [
-        (entry.code, entry.instance_location) for entry in outcome.tools_list_verdict.violations
+        (violation.code, violation.instance_location)
+        for violation in outcome.tools_list_verdict.violations
     ]
 
 
 @pytest.mark.parametrize(
-    ("asked", "reason"),
+    ("fields", "reason"),
     [
         pytest.param({}, ErrorReason.INVALID_REQUEST, id="nothing"),
         pytest.param(
@@ -117,8 +126,9 @@ async def test_a_text_that_lists_no_tools_has_a_verdict() -> None:
         pytest.param({"tools_list": [GOOD] * 101}, ErrorReason.LIMIT_EXCEEDED, id="too many"),
     ],
 )
-async def test_what_cannot_be_answered_is_rejected(asked: Any, reason: ErrorReason) -> None:
+async def test_invalid_requests_are_rejected(fields: Any, reason: ErrorReason) -> None:
+    """Exactly one of a list and inline tools must be set."""
     with pytest.raises(RequestError) as error:
-        await checked(**asked)
+        await checked(**fields)
 
     assert reason is error.value.reason

@@ -40,7 +40,7 @@ OUTPUT: Any = {"$ref": "urn:answer"}
 ANSWER = Document("urn:answer", b'{"type": "integer"}')
 TOOL: Any = {"name": "t", "inputSchema": INPUT, "outputSchema": OUTPUT}
 BARE: Any = {"name": "bare", "inputSchema": {"type": "object"}}
-#: The first one in which an output need not be an object.
+#: First protocol version in which an output need not be an object.
 VERSION = "2026-07-28"
 DIGEST = digest_of(TOOL, (ANSWER,))
 INPUT_DIGEST = digest_of(INPUT, (ANSWER,))
@@ -52,7 +52,7 @@ def inline(tool: Any, *documents: Document) -> InlineTool:
 
 
 class Compiler:
-    """Compiles here and remembers what."""
+    """Compiles in process and records each source."""
 
     def __init__(self) -> None:
         self.compiled: list[bytes] = []
@@ -77,7 +77,7 @@ async def registry() -> AsyncIterator[Registry]:
 
 @pytest.fixture
 async def resolver(compiler: Compiler, registry: Registry) -> TargetResolver:
-    """A validator that knows both tools of the server s."""
+    """Return a resolver that knows both tools of the server s."""
     schemas = CompiledSchemas(compiler, LIMITS, 10, 10)
     registrar = registrar_of(registry, schemas, LIMITS)
     await registrar.register(
@@ -89,9 +89,9 @@ async def resolver(compiler: Compiler, registry: Registry) -> TargetResolver:
 async def codes(
     resolver: TargetResolver, target: Target, payload: bytes, *, assert_formats: bool = False
 ) -> list[str]:
-    standard = await resolver.resolve_schema(target, Side.INPUT, assert_formats=assert_formats)
-    verdict = await VALIDATOR.validate_offloaded(standard, payload, EvaluationOptions())
-    return [found.code for found in verdict.violations]
+    resolved = await resolver.resolve_schema(target, Side.INPUT, assert_formats=assert_formats)
+    verdict = await VALIDATOR.validate_offloaded(resolved, payload, EvaluationOptions())
+    return [violation.code for violation in verdict.violations]
 
 
 NAMED = RegisteredTool("s", "t")
@@ -122,42 +122,43 @@ SENT = inline(TOOL, ANSWER)
         ),
     ],
 )
-async def test_every_target_says_what_was_validated_under(
+async def test_every_target_resolves_to_its_schema(
     resolver: TargetResolver,
     target: Target,
     side: Side,
     payload: Any,
     expected: tuple[str, str, str],
 ) -> None:
-    """A digest of the definition and a tool only where there is one."""
-    standard = await resolver.resolve_schema(target, side, assert_formats=False)
+    """Definition digest and tool are empty for targets without a tool."""
+    resolved = await resolver.resolve_schema(target, side, assert_formats=False)
     verdict = await VALIDATOR.validate_offloaded(
-        standard, json.dumps(payload).encode(), EvaluationOptions()
+        resolved, json.dumps(payload).encode(), EvaluationOptions()
     )
 
     assert (*expected, True) == (
-        standard.definition_digest,
-        standard.compiled.digest,
-        standard.tool,
-        standard.enforced,
+        resolved.definition_digest,
+        resolved.compiled.digest,
+        resolved.tool,
+        resolved.enforced,
     )
     assert Verdict() == verdict
 
 
-async def test_tools_of_some_servers_are_only_reported_on(
+async def test_tools_of_report_only_servers_are_not_enforced(
     resolver: TargetResolver, registry: Registry, compiler: Compiler
 ) -> None:
-    """By the namespace that the caller names; a digest names none."""
+    """The server of the target decides; a digest has no server."""
     schemas = CompiledSchemas(compiler, LIMITS, 10, 10)
     registrar = registrar_of(registry, schemas, LIMITS)
     await registrar.register(Registration("watched", (inline(BARE),)))
     targets: list[Target] = [RegisteredTool("watched", "bare"), RegisteredTool("s", "bare")]
     targets.append(DefinitionDigest(digest_of(BARE)))
-    found = [
-        await resolver.resolve_schema(entry, Side.INPUT, assert_formats=False) for entry in targets
+    resolved_schemas = [
+        await resolver.resolve_schema(target, Side.INPUT, assert_formats=False)
+        for target in targets
     ]
 
-    assert [False, True, True] == [entry.enforced for entry in found]
+    assert [False, True, True] == [schema.enforced for schema in resolved_schemas]
 
 
 @pytest.mark.parametrize(
@@ -170,8 +171,8 @@ async def test_tools_of_some_servers_are_only_reported_on(
         pytest.param(SchemaSource(json.dumps(INPUT).encode()), id="sent schema"),
     ],
 )
-async def test_formats_are_asserted_if_asked_for(resolver: TargetResolver, target: Target) -> None:
-    """Under every target, and without a trace in the next call."""
+async def test_formats_are_asserted_on_request(resolver: TargetResolver, target: Target) -> None:
+    """The option applies to every target, and only to its own call."""
     results = [
         await codes(resolver, target, b'{"day": "x"}', assert_formats=asserted)
         for asserted in (False, True, False)
@@ -181,7 +182,7 @@ async def test_formats_are_asserted_if_asked_for(resolver: TargetResolver, targe
 
 
 @pytest.mark.parametrize(
-    ("target", "side", "refusal"),
+    ("target", "side", "error"),
     [
         pytest.param(
             RegisteredTool("s", "u"),
@@ -252,18 +253,18 @@ async def test_formats_are_asserted_if_asked_for(resolver: TargetResolver, targe
         ),
     ],
 )
-async def test_what_is_not_there_is_rejected_by_name(
-    resolver: TargetResolver, target: Target, side: Side, refusal: RequestError
+async def test_unresolvable_targets_are_rejected(
+    resolver: TargetResolver, target: Target, side: Side, error: RequestError
 ) -> None:
-    """Before the payload is looked at."""
+    """The error is raised before the payload is read."""
     with pytest.raises(RequestError) as raised:
         await resolver.resolve_schema(target, side, assert_formats=False)
 
-    assert refusal == raised.value
+    assert error == raised.value
 
 
-async def test_long_names_are_cut_in_errors(resolver: TargetResolver) -> None:
-    """They travel in trailers, which are bounded."""
+async def test_long_names_are_truncated_in_errors(resolver: TargetResolver) -> None:
+    """Trailers are limited in size."""
     with pytest.raises(RequestError) as raised:
         await codes(resolver, RegisteredTool("x" * 9999, "y" * 9999), b"{}")
 
@@ -271,10 +272,10 @@ async def test_long_names_are_cut_in_errors(resolver: TargetResolver) -> None:
     assert len(raised.value.message) < 400
 
 
-async def test_what_registration_compiled_serves_validation(
+async def test_validation_reuses_schemas_compiled_by_registration(
     resolver: TargetResolver, compiler: Compiler
 ) -> None:
-    """A schema is compiled again only if formats are asserted."""
+    """A schema is recompiled only if formats are asserted."""
     before = compiler.compiled.copy()
     await codes(resolver, NAMED, b"{}")
     await codes(resolver, SchemaDigest(INPUT_DIGEST), b"{}")
@@ -286,22 +287,22 @@ async def test_what_registration_compiled_serves_validation(
     assert [json.dumps(INPUT, separators=(",", ":")).encode()] == compiler.compiled[len(before) :]
 
 
-async def test_the_registered_definition_of_now_validates(
+async def test_changed_definitions_apply_to_the_next_call(
     resolver: TargetResolver, registry: Registry, compiler: Compiler
 ) -> None:
-    """A change of the registry shows in the next call."""
+    """Resolution reads the current state of the registry."""
     schemas = CompiledSchemas(compiler, LIMITS, 10, 10)
     registrar = registrar_of(registry, schemas, LIMITS)
-    valid = [await codes(resolver, RegisteredTool("s", "bare"), b"{}")]
+    results = [await codes(resolver, RegisteredTool("s", "bare"), b"{}")]
     changed = {**BARE, "inputSchema": {"type": "object", "minProperties": 1}}
     await registrar.register(Registration("s", (inline(changed),)))
-    valid.append(await codes(resolver, RegisteredTool("s", "bare"), b"{}"))
+    results.append(await codes(resolver, RegisteredTool("s", "bare"), b"{}"))
 
-    assert [[], ["MIN_PROPERTIES"]] == valid
+    assert [[], ["MIN_PROPERTIES"]] == results
 
 
-async def test_a_broken_tool_is_rejected_each_time(resolver: TargetResolver) -> None:
-    """With the same error, and without holding on to it."""
+async def test_an_invalid_tool_is_rejected_by_each_call(resolver: TargetResolver) -> None:
+    """Each call raises its own copy of the same error."""
     results = []
     for _ in range(3):
         with pytest.raises(RequestError) as raised:
@@ -310,4 +311,4 @@ async def test_a_broken_tool_is_rejected_each_time(resolver: TargetResolver) -> 
 
     assert [results[0]] * 3 == results
     assert ErrorReason.INVALID_TOOL is results[0].reason
-    assert 3 == len({id(entry) for entry in results})
+    assert 3 == len({id(error) for error in results})
