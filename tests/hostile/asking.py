@@ -174,7 +174,9 @@ class _Asker:
             for one in _each(asks["mappings"])
         ]
         return conversion_service_pb2.ConvertToolCallRequest(
-            call=self.text(asks["call"]), mappings=mappings, tool=target_pb2.Target(inline_tool=tool)
+            call=self.text(asks["call"]),
+            mappings=mappings,
+            tool=target_pb2.Target(inline_tool=tool),
         ).SerializeToString()
 
     def telling(self, asks: Mapping[str, Any]) -> bytes:
