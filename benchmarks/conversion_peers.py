@@ -9,6 +9,7 @@ the definition, names, the plan for the way back; and the same with the form kep
 server keeps it.
 """
 
+import asyncio
 import json
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
@@ -97,25 +98,31 @@ def _ours(options: ConversionOptions) -> Maker:
 
 
 def _cached(options: ConversionOptions) -> Maker:
-    async def in_turn(
+    async def convert_offloaded(
         text: bytes, documents: tuple[Document, ...], api: ModelApi, options: ConversionOptions
     ) -> ToolForm:
         return convert_definition(
             read_tool(text, documents, _LIMITS), PROVIDERS[api], options, _LIMITS
         )
 
-    forms = ConversionCache(in_turn, _LIMITS)
+    cache = ConversionCache(convert_offloaded, _LIMITS)
 
     def convert(tool: InlineTool) -> bytes:
-        # Driven by hand: the turn that it gives to others, the first time, is over at once.
-        making = forms.convert(tool, _API, options)
-        while True:
-            try:
-                making.send(None)
-            except StopIteration as ended:
-                return _tool(ended.value)
+        # A cached conversion never waits: its coroutine ends at the first step, and the
+        # cost of an event loop is not measured.
+        conversion = cache.convert(tool, _API, options)
+        try:
+            conversion.send(None)
+        except StopIteration as result:
+            return _tool(result.value)
+        raise AssertionError("the tool is not cached")
 
-    return lambda text: (convert, InlineTool(text))
+    def make(text: bytes) -> tuple[Callable[[Any], Any], Any]:
+        tool = InlineTool(text)
+        asyncio.run(cache.convert(tool, _API, options))
+        return convert, tool
+
+    return make
 
 
 def _tool(form: ToolForm) -> bytes:

@@ -108,7 +108,7 @@ def _in_batch(outcome: Outcome) -> Any:
     if response is None or isinstance(response, str):
         return response
     told = response.outcomes[0]
-    return told.answer if told.HasField("answer") else reason_in(told.refusal)
+    return told.result if told.HasField("result") else reason_in(told.error)
 
 
 def _reduced(verdict: Verdict) -> Any:

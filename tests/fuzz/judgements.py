@@ -107,7 +107,7 @@ def _answer(path: str, outcome: Outcome) -> Verdict | str | None:
         told = v1.ValidateBatchResponse.FromString(response).outcomes[0]
     else:
         told = v1.ValidateStreamResponse.FromString(response).outcome
-    return told.verdict if told.HasField("verdict") else reason_in(told.refusal)
+    return told.verdict if told.HasField("verdict") else reason_in(told.error)
 
 
 def reason_in(status: Status) -> str:

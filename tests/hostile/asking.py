@@ -169,12 +169,14 @@ class _Asker:
 
     def restoring(self, asks: Mapping[str, Any]) -> bytes:
         tool = self._tool(asks)
-        plans = [
-            self.text(one["plan"]).replace(b"<digest>", _digest_of(tool).encode())
-            for one in _each(asks["plans"])
+        mappings = [
+            self.text(one["mapping"]).replace(b"<digest>", _digest_of(tool).encode())
+            for one in _each(asks["mappings"])
         ]
         return conversion_service_pb2.ConvertToolCallRequest(
-            call=self.text(asks["call"]), mappings=plans, tool=target_pb2.Target(inline_tool=tool)
+            call=self.text(asks["call"]),
+            mappings=mappings,
+            tool=target_pb2.Target(inline_tool=tool),
         ).SerializeToString()
 
     def telling(self, asks: Mapping[str, Any]) -> bytes:
@@ -249,7 +251,7 @@ def _each(parts: Iterable[Mapping[str, Any]]) -> Iterable[Mapping[str, Any]]:
             yield {**once, **{key: {"hex": built[key](turn).hex()} for key in texts}}
 
 
-_TEXTS = ("uri", "json", "schema", "tool", "payload", "plan", "server")
+_TEXTS = ("uri", "json", "schema", "tool", "payload", "mapping", "server")
 
 
 def _split_turns(text: Any, times: int) -> Callable[[int], bytes]:
@@ -277,8 +279,8 @@ def answer_of(method: str, response: bytes) -> tuple[dict[str, Any], Any]:
         return {**told, **({"codes": codes} if codes else {})}, message
     if "verdict" in message.DESCRIPTOR.fields_by_name:
         return _verdict(message.verdict), message
-    if "answer" in message.DESCRIPTOR.fields_by_name:
-        return _verdict(message.answer.verdict), message
+    if "result" in message.DESCRIPTOR.fields_by_name:
+        return _verdict(message.result.verdict), message
     if isinstance(message, validation_service_pb2.ValidateBatchResponse):
         return _counted(map(_outcome, message.outcomes)), message
     if isinstance(message, registry_service_pb2.RegisterToolsResponse):
@@ -319,20 +321,20 @@ def _verdict(verdict: verdict_pb2.Verdict) -> dict[str, Any]:
 
 
 def _checked(outcome: protocol_service_pb2.CheckOutcome) -> dict[str, Any]:
-    if outcome.HasField("refusal"):
+    if outcome.HasField("error"):
         return _refusal(outcome.error)
     return _verdict(outcome.result.verdict)
 
 
 def _outcome(outcome: validation_service_pb2.ValidateOutcome) -> str:
-    if outcome.WhichOneof("outcome") == "refusal":
+    if outcome.WhichOneof("outcome") == "error":
         return " ".join(_refusal(outcome.error).values())
     told = _verdict(outcome.verdict)
     return " ".join([told["verdict"], *told.get("codes", ()), *["…"] * ("truncated" in told)])
 
 
 def _converted(conversion: conversion_service_pb2.ToolConversion) -> str:
-    if conversion.WhichOneof("outcome") == "refused":
+    if conversion.WhichOneof("outcome") == "error":
         return " ".join(_refusal(conversion.error).values())
     return "converted"
 
@@ -340,7 +342,7 @@ def _converted(conversion: conversion_service_pb2.ToolConversion) -> str:
 def _registered(outcome: registry_service_pb2.RegistrationOutcome) -> str:
     action = registry_service_pb2.RegistrationOutcome.Action.Name(outcome.action)
     # The second time what was created is there already.
-    done = "REFUSED" if action == "ACTION_REJECTED" else "registered"
+    done = "REJECTED" if action == "ACTION_REJECTED" else "registered"
     return " ".join([done, *sorted({problem.code for problem in outcome.violations})])
 
 

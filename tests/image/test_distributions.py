@@ -62,7 +62,8 @@ def test_wheels_hold_their_package_alone(distributions: Path) -> None:
         for name, paths in content.items()
     }
 
-    assert {"sidecheck": {"sidecheck"}, "sidecheck_server": {"sidecheck_server"}} == folders
+    client = {"sidecheck", "sidecheck_docstrings.py"}
+    assert {"sidecheck": client, "sidecheck_server": {"sidecheck_server"}} == folders
     assert "sidecheck/py.typed" in content["sidecheck"]
 
 
@@ -76,7 +77,7 @@ def test_sources_hold_what_a_wheel_is_built_from(distributions: Path) -> None:
     common = {"pyproject.toml", "README.md", "PKG-INFO"}
     optional = {"LICENSE", "CHANGELOG.md", ".gitignore"}
 
-    assert common | {"sidecheck"} == content["sidecheck"] - optional
+    assert common | {"sidecheck", "sidecheck_docstrings.py"} == content["sidecheck"] - optional
     assert common | {"service"} == content["sidecheck_server"] - optional
 
 

@@ -221,7 +221,7 @@ def test_a_failed_write_rolls_back_the_transaction(tmp_path: Path) -> None:
     pytest.importorskip("resource")
     path = tmp_path / "registry.db"
     with child(FILL, path) as process:
-        assert (first_line(process), first_line(process)) == ("refused 1 1\n", "2 2\n")
+        assert (first_line(process), first_line(process)) == ("rejected 1 1\n", "2 2\n")
     with closing(open_registry(path)) as registry:
         assert [(binding.name, binding.revision) for binding in all_bindings(registry)] == [
             ("bare", 1),
