@@ -10,10 +10,11 @@ import pytest
 from sidecheck_server.core.errors import ErrorReason
 from sidecheck_server.core.infer.diagnostics import DiagnosticCode
 from sidecheck_server.core.mcp.rules.catalogue import CATALOGUE
+from sidecheck_server.log_events import EVENTS
 from support.running import RunningServer
 
 from docs.generate.codes import TABLES
-from docs.generate.logs import COMMON_FIELDS, EVENTS
+from docs.generate.logs import COMMON_FIELDS
 from docs.generate.pages import PAGES, REPOSITORY
 
 SERVICE = REPOSITORY / "service" / "sidecheck_server"

@@ -13,7 +13,7 @@ from sidecheck.v1 import target_pb2, verdict_pb2
 from sidecheck.v1.inference_service_pb2_grpc import InferenceServiceStub
 from sidecheck.v1.protocol_service_pb2_grpc import ProtocolServiceStub
 from sidecheck.v1.registry_service_pb2_grpc import RegistryServiceStub
-from support.result_cases import PROJECTION, RESULTS, text_of
+from support.result_cases import ADAPTATIONS, RESULTS, text_of
 from support.running import RunningServer
 from support.wire import error_info_of
 
@@ -49,11 +49,11 @@ def to_normalize(case: dict[str, Any]) -> protocol_pb.NormalizeToolResultRequest
     )
 
 
-@pytest.mark.parametrize("case", PROJECTION)
-def test_definitions_have_the_form_that_the_case_wants(
+@pytest.mark.parametrize("case", ADAPTATIONS)
+def test_definitions_are_adapted_as_in_the_core(
     case: dict[str, Any], channel: grpc.Channel
 ) -> None:
-    """As in the core."""
+    """The shared cases."""
     actual = InferenceServiceStub(channel).AdaptTool(
         inference_pb.AdaptToolRequest(tool=inline(case["tool"]), protocol_version=case["version"])
     )
@@ -61,20 +61,20 @@ def test_definitions_have_the_form_that_the_case_wants(
     want = case["want"]
     assert want == {
         "tool": json.loads(actual.json),
-        "box": actual.wrapped_property,
-        "left_out": list(actual.dropped_properties),
+        "wrapped_property": actual.wrapped_property,
+        "dropped_properties": list(actual.dropped_properties),
     }
 
 
 @pytest.mark.parametrize("case", RESULTS)
-def test_results_are_made_as_the_case_wants(case: dict[str, Any], channel: grpc.Channel) -> None:
-    """As in the core; and what breaks its schema becomes an error."""
+def test_results_are_normalized_as_in_the_core(case: dict[str, Any], channel: grpc.Channel) -> None:
+    """The shared cases; a value that is invalid against its schema becomes an error."""
     actual = ProtocolServiceStub(channel).NormalizeToolResult(to_normalize(case))
     want, result = case["want"], json.loads(actual.result)
     errors = [
-        found.code
-        for found in actual.verdict.violations
-        if found.severity == verdict_pb2.SEVERITY_ERROR
+        violation.code
+        for violation in actual.verdict.violations
+        if violation.severity == verdict_pb2.SEVERITY_ERROR
     ]
 
     assert (want["valid"], want.get("codes", [])) == (actual.verdict.valid, errors)
@@ -87,18 +87,18 @@ def test_a_registered_tool_is_found_by_any_of_its_names(channel: grpc.Channel) -
     registry: Any = RegistryServiceStub(channel)
     outcome = registry.RegisterTools(
         registry_pb.RegisterToolsRequest(
-            server="boxes",
+            server="wrapped",
             tools=[target_pb2.InlineTool(json=text_of(LIST))],
             protocol_version="2026-07-28",
         )
     )
     digest = outcome.outcomes[0].definition_digest
     targets = [
-        target_pb2.Target(registered_tool=target_pb2.RegisteredTool(server="boxes", name="list")),
+        target_pb2.Target(registered_tool=target_pb2.RegisteredTool(server="wrapped", name="list")),
         target_pb2.Target(definition_digest=digest),
     ]
     try:
-        boxes = [
+        wrapped = [
             InferenceServiceStub(channel)
             .AdaptTool(inference_pb.AdaptToolRequest(tool=target))
             .wrapped_property
@@ -115,14 +115,14 @@ def test_a_registered_tool_is_found_by_any_of_its_names(channel: grpc.Channel) -
             for target in targets
         ]
     finally:
-        registry.DeleteTools(registry_pb.DeleteToolsRequest(server="boxes", names=["list"]))
+        registry.DeleteTools(registry_pb.DeleteToolsRequest(server="wrapped", names=["list"]))
 
-    assert ["result"] * 2 == boxes
+    assert ["result"] * 2 == wrapped
     assert [{"result": [1]}] * 2 == [result["structuredContent"] for result in results]
 
 
-def test_documents_are_those_of_the_box_too(channel: grpc.Channel) -> None:
-    """What a schema refers to is found from within the box."""
+def test_a_wrapped_schema_refers_to_documents(channel: grpc.Channel) -> None:
+    """References resolve from within the wrapping schema."""
     tool = {**LIST, "outputSchema": {"type": "array", "items": {"$ref": "https://example.com/n"}}}
     target = inline(tool)
     target.inline_tool.documents.add(uri="https://example.com/n", json=b'{"type": "integer"}')
@@ -137,10 +137,10 @@ def test_documents_are_those_of_the_box_too(channel: grpc.Channel) -> None:
     assert [True, False] == valid
 
 
-def test_what_is_not_json_is_an_answer(channel: grpc.Channel) -> None:
-    """With a result that says so, in both profiles."""
+def test_a_value_that_is_not_json_becomes_an_error_result(channel: grpc.Channel) -> None:
+    """In both profiles, with a verdict."""
     stub: Any = ProtocolServiceStub(channel)
-    answers = [
+    responses = [
         stub.NormalizeToolResult(
             protocol_pb.NormalizeToolResultRequest(value=b"[NaN]", profile=profile)
         )
@@ -148,9 +148,9 @@ def test_what_is_not_json_is_an_answer(channel: grpc.Channel) -> None:
     ]
 
     assert [["PAYLOAD_NOT_JSON"]] * 2 == [
-        [found.code for found in answer.verdict.violations] for answer in answers
+        [violation.code for violation in response.verdict.violations] for response in responses
     ]
-    assert [True] * 2 == [json.loads(answer.result)["isError"] for answer in answers]
+    assert [True] * 2 == [json.loads(response.result)["isError"] for response in responses]
 
 
 SCHEMA = target_pb2.Target(inline_schema=target_pb2.InlineSchema(json=b"{}"))
@@ -188,7 +188,7 @@ SCHEMA = target_pb2.Target(inline_schema=target_pb2.InlineSchema(json=b"{}"))
         ("LIMIT_EXCEEDED", protocol_pb.NormalizeToolResultRequest(value=b" " * (1 << 20) + b"1")),
     ],
 )
-def test_what_cannot_be_done_is_rejected(reason: str, request_: Any, channel: grpc.Channel) -> None:
+def test_an_invalid_request_is_rejected(reason: str, request_: Any, channel: grpc.Channel) -> None:
     """With the reason."""
     call: Any = (
         InferenceServiceStub(channel).AdaptTool
