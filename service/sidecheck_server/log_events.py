@@ -83,7 +83,7 @@ EVENTS: Mapping[str, LogEvent] = MappingProxyType(
                     "violations": "the number of violations in the verdict",
                     "codes": "the codes of violations or diagnostics, without duplicates",
                     "schema": "the digest of the schema",
-                    "enforced": "false if the verdict is not to be acted on (report_only)",
+                    "enforced": "false if the verdict is not to be acted on (`report_only`)",
                     **_COUNTS,
                     "tools": "the number of tools in the response",
                     "names": "the number of names in the response",
@@ -97,7 +97,7 @@ EVENTS: Mapping[str, LogEvent] = MappingProxyType(
             LogEvent(
                 "rpc.streamed",
                 ("debug", "info", "error"),
-                "A stream ended. The levels are those of rpc.completed.",
+                "A stream ended. The levels are those of `rpc.completed`.",
                 {
                     "method": _METHOD,
                     "ms": _MS,
@@ -108,17 +108,18 @@ EVENTS: Mapping[str, LogEvent] = MappingProxyType(
             LogEvent(
                 "rpc.rejected",
                 ("info",),
-                "A unary call failed with a status other than INTERNAL.",
-                {"method": _METHOD, "reason": "the reason of the error (ErrorInfo)", "ms": _MS},
+                "A unary call failed with a status other than `INTERNAL`.",
+                {"method": _METHOD, "reason": "the reason of the error (`ErrorInfo`)", "ms": _MS},
             ),
             LogEvent(
                 "rpc.failed",
                 ("error",),
-                "A call or an item of it failed with INTERNAL: a fault of the server.",
+                "A call or an item of it failed with `INTERNAL`: a fault of the server.",
                 {
                     "method": _METHOD,
                     "error_id": "the id that the client received in the status",
-                    "error_type": "the class of the exception",
+                    "error_type": "the class of the exception; its text may contain a payload "
+                    "and is not logged",
                     "frames": "file and line of up to eight innermost stack frames",
                 },
                 {"detail": "the message of an exception of the registry"},

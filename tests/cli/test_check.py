@@ -1,4 +1,4 @@
-"""`sidecheck check`: an outcome for each tool, in text and in JSON, and how it exits."""
+"""`sidecheck check`: outcomes of tools in text and JSON, and exit codes."""
 
 import json
 from pathlib import Path
@@ -32,15 +32,15 @@ INTEGR = (
     'found "integr"; did you mean "integer"?'
 )
 GONE = (
-    "the $ref #/gone at /properties/b cannot be resolved: its target does not exist; references resolve "
-    "within the schema and the documents sent along, and nothing is ever fetched"
+    "the $ref #/gone at /properties/b cannot be resolved: its target does not exist; "
+    "references resolve within the schema and the documents sent along, and nothing is ever fetched"
 )
 PATTERN = (
     "the pattern at /patternProperties/( is not a regular expression of ECMA-262: at offset 0: "
     "a group is not closed; end it with `)`, or write `\\(` for the character"
 )
 SPECIFICATION = "https://modelcontextprotocol.io/specification/2025-11-25"
-TWICE = "another tool has this name; if both are registered, the last one counts"
+DUPLICATE_NAME = "another tool has this name; if both are registered, the last one counts"
 
 
 @pytest.fixture(autouse=True)
@@ -52,18 +52,18 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def run(*words: str, stdin: bytes | None = None) -> Result:
-    """Run the command here; an exception of its own is the test's."""
-    return CliRunner().invoke(sidecheck, ["check", *words], input=stdin, catch_exceptions=False)
+def run(*arguments: str, stdin: bytes | None = None) -> Result:
+    """Run the command in this process; its exceptions propagate."""
+    return CliRunner().invoke(sidecheck, ["check", *arguments], input=stdin, catch_exceptions=False)
 
 
-def checked(*words: str, stdin: bytes | None = None) -> Any:
-    """Return what the command says in JSON."""
-    return json.loads(run(*words, "--format", "json", stdin=stdin).stdout)
+def checked(*arguments: str, stdin: bytes | None = None) -> Any:
+    """Return the JSON report of the command."""
+    return json.loads(run(*arguments, "--format", "json", stdin=stdin).stdout)
 
 
-def test_text_has_a_row_for_each_problem_and_the_sum() -> None:
-    """Aligned, and in the order of the places."""
+def test_text_has_a_row_for_each_violation_and_a_summary() -> None:
+    """The rows are aligned and ordered by position."""
     result = run("tools.json")
 
     assert (
@@ -72,18 +72,18 @@ def test_text_has_a_row_for_each_problem_and_the_sum() -> None:
         "tools.json:7:71:  error    UNRESOLVABLE_REFERENCE  "
         f"bad /outputSchema/properties/b/$ref     {GONE}\n"
         "tools.json:9:14:  warning  TOOL_NAME_DUPLICATE     "
-        f"twice /name                             {TWICE}\n"
+        f"twice /name                             {DUPLICATE_NAME}\n"
         "tools.json:9:79:  error    INVALID_PATTERN         "
         f"twice /inputSchema/patternProperties/(  {PATTERN}\n"
         "tools.json:10:14: warning  TOOL_NAME_DUPLICATE     "
-        f"twice /name                             {TWICE}\n"
+        f"twice /name                             {DUPLICATE_NAME}\n"
         "4 tools, 3 errors, 2 warnings\n"
     ) == result.stdout
     assert (1, "") == (result.exit_code, result.stderr)
 
 
-def test_excerpts_show_the_very_place() -> None:
-    """Also where the message names only the schema: of a reference, or of a pattern."""
+def test_excerpts_show_the_position_of_a_violation() -> None:
+    """That of a reference or a pattern too, where the message names only the schema."""
     result = run("tools.json", "--excerpts")
 
     assert (
@@ -102,7 +102,7 @@ def test_excerpts_show_the_very_place() -> None:
         "   |                                                                       ^~~~~~~~\n"
         "\n"
         "tools.json:9:14: warning TOOL_NAME_DUPLICATE in twice at /name\n"
-        f"  {TWICE}\n"
+        f"  {DUPLICATE_NAME}\n"
         f"  {SPECIFICATION}/server/tools#tool\n"
         "   |\n"
         ' 9 |     {"name": "twice", "inputSchema": {"type": "object", '
@@ -118,7 +118,7 @@ def test_excerpts_show_the_very_place() -> None:
         "   |                                                                               ^~~\n"
         "\n"
         "tools.json:10:14: warning TOOL_NAME_DUPLICATE in twice at /name\n"
-        f"  {TWICE}\n"
+        f"  {DUPLICATE_NAME}\n"
         f"  {SPECIFICATION}/server/tools#tool\n"
         "    |\n"
         ' 10 |     {"name": "twice", "inputSchema": {"type": "object"}}\n'
@@ -129,17 +129,17 @@ def test_excerpts_show_the_very_place() -> None:
 
 
 def test_json_has_an_object_for_each_tool_in_order() -> None:
-    """With all its problems, as a verdict has violations."""
+    """With its violations, as in a verdict."""
     duplicate = {
         "code": "TOOL_NAME_DUPLICATE",
         "severity": "warning",
         "keyword": "",
         "instance_location": "/name",
         "keyword_location": "",
-        "message": TWICE,
+        "message": DUPLICATE_NAME,
         "suggestion": "",
         "spec_url": f"{SPECIFICATION}/server/tools#tool",
-        "requirement": "No two tools of a list have the same name.",
+        "requirement": "The names of the tools of a list SHOULD be unique.",
     }
     outcomes = checked("tools.json")
 
@@ -149,14 +149,19 @@ def test_json_has_an_object_for_each_tool_in_order() -> None:
         ("tools.json", "twice", False, ["INVALID_PATTERN", "TOOL_NAME_DUPLICATE"]),
         ("tools.json", "twice", True, ["TOOL_NAME_DUPLICATE"]),
     ] == [
-        (one["file"], one["name"], one["ok"], [found["code"] for found in one["violations"]])
-        for one in outcomes
+        (
+            outcome["file"],
+            outcome["name"],
+            outcome["ok"],
+            [violation["code"] for violation in outcome["violations"]],
+        )
+        for outcome in outcomes
     ]
     assert {**duplicate, "line": 10, "column": 14} == outcomes[3]["violations"][0]
 
 
 @pytest.mark.parametrize(
-    ("tools", "pointer"),
+    ("tools", "location"),
     [
         pytest.param(BAD, "", id="one definition"),
         pytest.param([GOOD, BAD], "/1", id="a list"),
@@ -164,45 +169,45 @@ def test_json_has_an_object_for_each_tool_in_order() -> None:
         pytest.param(
             {"jsonrpc": "2.0", "id": 1, "result": {"tools": [BAD]}},
             "/result/tools/0",
-            id="a JSON-RPC answer",
+            id="a JSON-RPC response",
         ),
     ],
 )
-def test_tools_are_found_wherever_they_stand(folder: Path, tools: Any, pointer: str) -> None:
-    """Each with every problem of both of its schemas."""
-    (folder / "it.json").write_text(json.dumps(tools))
-    sarif = json.loads(run("it.json", "--format", "sarif").stdout)
+def test_tools_are_read_from_every_kind_of_file(folder: Path, tools: Any, location: str) -> None:
+    """With the violations of both schemas."""
+    (folder / "file.json").write_text(json.dumps(tools))
+    sarif = json.loads(run("file.json", "--format", "sarif").stdout)
 
-    assert [f"{pointer}/inputSchema/properties/a/type", f"{pointer}/outputSchema/$ref"] == [
-        found["locations"][0]["logicalLocations"][0]["fullyQualifiedName"]
-        for found in sarif["runs"][0]["results"]
+    assert [f"{location}/inputSchema/properties/a/type", f"{location}/outputSchema/$ref"] == [
+        result["locations"][0]["logicalLocations"][0]["fullyQualifiedName"]
+        for result in sarif["runs"][0]["results"]
     ]
 
 
 @pytest.mark.parametrize(
     ("files", "code"),
     [
-        pytest.param(["good.json"], 0, id="all fine"),
+        pytest.param(["good.json"], 0, id="valid"),
         pytest.param(["warned.json"], 0, id="a warning"),
         pytest.param(["none.json"], 0, id="no tools"),
         pytest.param(["tools.json", "good.json"], 1, id="an error"),
-        pytest.param(["good.json", "gone.json"], 2, id="a file that is not there"),
-        pytest.param(["tools.json", "gone.json"], 2, id="an error, and a file that is not there"),
+        pytest.param(["good.json", "gone.json"], 2, id="a missing file"),
+        pytest.param(["tools.json", "gone.json"], 2, id="an error and a missing file"),
     ],
 )
 @pytest.mark.parametrize("form", ["text", "json", "sarif"])
-def test_the_exit_code_says_whether_all_tools_are_fine(
+def test_the_exit_code_depends_on_errors_alone(
     folder: Path, files: list[str], code: int, form: str
 ) -> None:
-    """In any form."""
+    """In every format."""
     (folder / "warned.json").write_text(json.dumps([GOOD, GOOD]))
     (folder / "none.json").write_text("[]")
 
     assert code == run("--format", form, *files).exit_code
 
 
-def test_a_name_counts_once_in_each_file(folder: Path) -> None:
-    """A file is what one server offers."""
+def test_names_are_unique_per_file(folder: Path) -> None:
+    """A file has the tools of one server."""
     (folder / "other.json").write_text(json.dumps(GOOD))
 
     assert "2 tools, no violations\n" == run("good.json", "other.json").stdout
@@ -210,14 +215,14 @@ def test_a_name_counts_once_in_each_file(folder: Path) -> None:
 
 
 def test_a_dash_is_standard_input() -> None:
-    """By that name."""
+    """The report calls it "-"."""
     outcome = {"file": "-", "name": "good", "ok": True, "violations": []}
 
     assert [outcome] == checked("-", stdin=json.dumps(GOOD).encode())
 
 
-def test_documents_are_found_by_their_uri(folder: Path) -> None:
-    """As those that are registered along with a tool."""
+def test_references_resolve_to_given_documents(folder: Path) -> None:
+    """With --document, by URI."""
     (folder / "refers.json").write_text(
         '{"name": "t", "inputSchema": {"type": "object", "$ref": "urn:a"}}'
     )
@@ -241,44 +246,56 @@ ADVISED = """{"tools": [{"name": "a b", "inputSchema": {"type": "object",
         ),
     ],
 )
-def test_what_is_less_grave_is_left_out(
+def test_violations_below_the_severity_are_omitted(
     folder: Path, severity: str, codes: list[list[str]]
 ) -> None:
-    """The tool, and what stands around it; the exit code is by errors alone."""
+    """Those of a tool, and those of the list around it."""
     (folder / "advised.json").write_text(ADVISED)
-    tool, around = checked("advised.json", "--severity", severity)
+    tool, tools_list = checked("advised.json", "--severity", severity)
 
-    assert codes == [[found["code"] for found in one["violations"]] for one in (tool, around)]
-    assert [("a b", True), ("", False)] == [(one["name"], one["ok"]) for one in (tool, around)]
-    assert "/nextCursor" == around["violations"][0]["instance_location"]
+    assert codes == [
+        [violation["code"] for violation in outcome["violations"]] for outcome in (tool, tools_list)
+    ]
+    assert [("a b", True), ("", False)] == [
+        (outcome["name"], outcome["ok"]) for outcome in (tool, tools_list)
+    ]
+    assert "/nextCursor" == tools_list["violations"][0]["instance_location"]
 
 
-def test_advice_is_shown_if_asked_for(folder: Path) -> None:
-    """Of providers of models; it is no problem by default."""
+def test_advice_of_model_providers_is_shown_on_request(folder: Path) -> None:
+    """With --severity info."""
     (folder / "dotted.json").write_text(json.dumps({**GOOD, "description": "x", "name": "a.b"}))
 
     assert "1 tool, no violations\n" == run("dotted.json").stdout
     (outcome,) = checked("dotted.json", "--severity", "info")
-    assert {("info", True)} == {(one["severity"], outcome["ok"]) for one in outcome["violations"]}
-    assert "TOOL_NAME_OPENAI_CHAT" in [one["code"] for one in outcome["violations"]]
+    assert {("info", True)} == {
+        (violation["severity"], outcome["ok"]) for violation in outcome["violations"]
+    }
+    assert "TOOL_NAME_OPENAI_CHAT" in [violation["code"] for violation in outcome["violations"]]
 
 
 @pytest.mark.parametrize(
-    ("version", "pointers"),
+    ("version", "locations"),
     [
         pytest.param("2025-11-25", ["/outputSchema/type"], id="an output must be an object"),
-        pytest.param("2026-07-28", ["", "", "", ""], id="an answer has more members"),
+        pytest.param("2026-07-28", ["", "", "", ""], id="a result has more required properties"),
     ],
 )
-def test_the_rules_of_a_protocol_version_hold(
-    folder: Path, version: str, pointers: list[str]
+def test_the_rules_of_a_protocol_version_apply(
+    folder: Path, version: str, locations: list[str]
 ) -> None:
-    """For the tools as for the answer around them."""
-    answer = {"tools": [{**GOOD, "outputSchema": {"type": "array"}}]}
-    (folder / "answer.json").write_text(json.dumps(answer))
-    outcomes = checked("answer.json", "--protocol-version", version)
+    """To the tools and to the result around them."""
+    result = {"tools": [{**GOOD, "outputSchema": {"type": "array"}}]}
+    (folder / "result.json").write_text(json.dumps(result))
+    outcomes = checked("result.json", "--protocol-version", version)
 
-    assert pointers == [
-        found["instance_location"] for one in outcomes for found in one["violations"]
+    assert locations == [
+        violation["instance_location"]
+        for outcome in outcomes
+        for violation in outcome["violations"]
     ]
-    assert all(version in found["spec_url"] for one in outcomes for found in one["violations"])
+    assert all(
+        version in violation["spec_url"]
+        for outcome in outcomes
+        for violation in outcome["violations"]
+    )

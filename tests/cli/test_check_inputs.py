@@ -1,4 +1,4 @@
-"""What `sidecheck check` does with what it cannot use, and with what is hostile."""
+"""`sidecheck check`: files that are unreadable, malformed or hostile."""
 
 import json
 import os
@@ -12,30 +12,30 @@ from click.testing import CliRunner, Result
 from sidecheck_server.cli import sidecheck
 
 GOOD = b'{"name": "good", "inputSchema": {"type": "object"}}'
-CLAUSE_FREE = {"severity": "error", "keyword": "", "keyword_location": "", "suggestion": ""}
+COMMON_FIELDS = {"severity": "error", "keyword": "", "keyword_location": "", "suggestion": ""}
 
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The current folder, with a tool that is fine."""
+    """The current folder, with a valid tool."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "good.json").write_bytes(GOOD)
     return tmp_path
 
 
-def run(*words: str) -> Result:
-    """Run the command here; an exception of its own is the test's."""
-    return CliRunner().invoke(sidecheck, ["check", *words], catch_exceptions=False)
+def run(*arguments: str) -> Result:
+    """Run the command in this process; its exceptions propagate."""
+    return CliRunner().invoke(sidecheck, ["check", *arguments], catch_exceptions=False)
 
 
-def checked(*words: str) -> Any:
-    """Return what the command says in JSON."""
-    return json.loads(run(*words, "--format", "json").stdout)
+def checked(*arguments: str) -> Any:
+    """Return the JSON report of the command."""
+    return json.loads(run(*arguments, "--format", "json").stdout)
 
 
 DEEP = 10_000
 NOT_TOOLS = [
-    pytest.param(b"", "PAYLOAD_NOT_JSON", "not JSON: it is empty", (1, 1), id="nothing"),
+    pytest.param(b"", "PAYLOAD_NOT_JSON", "not JSON: it is empty", (1, 1), id="empty"),
     pytest.param(
         b'{"name": "a",\n  oops}',
         "PAYLOAD_NOT_JSON",
@@ -62,7 +62,7 @@ NOT_TOOLS = [
         "PAYLOAD_NOT_JSON",
         "not JSON: it ends before the value is complete at line 2, column 3",
         (2, 3),
-        id="cut off",
+        id="truncated",
     ),
     pytest.param(
         b"\x7fELF\n\xff\xfe\x00" * 100,
@@ -76,7 +76,7 @@ NOT_TOOLS = [
         "PAYLOAD_NOT_JSON",
         "not JSON: it is not UTF-8 text",
         (2, 10),
-        id="no UTF-8",
+        id="not UTF-8",
     ),
     pytest.param(
         b"\xef\xbb\xbf{}",
@@ -88,7 +88,7 @@ NOT_TOOLS = [
     pytest.param(
         b"[" * DEEP + b"]" * DEEP,
         "LIMIT_EXCEEDED",
-        "arrays and objects nest too deeply: 10,000, more than the limit of 64 (schema_depth)",
+        "arrays and objects nest too deep: 10,000, more than the limit of 64 (schema_depth)",
         (1, 1),
         id="10,000 deep",
     ),
@@ -97,63 +97,63 @@ NOT_TOOLS = [
         "DUPLICATE_KEY",
         "duplicate key in the object; JSON parsers disagree on which value counts",
         (1, 15),
-        id="a key twice, outside of tools",
+        id="a duplicate key outside of tools",
     ),
     pytest.param(
         b'{\n  "tools": 3}',
         "TOOLS_NOT_A_LIST",
-        "the tools must be a list of definitions",
+        '"tools" must be an array of tool definitions',
         (2, 12),
-        id="tools that are no list",
+        id="tools that are not a list",
     ),
     pytest.param(
         b'{"jsonrpc": "2.0", "id": 1, "error": {"code": -32601, "message": "no"}}',
         "TOOLS_MISSING",
-        "this answer has no tools",
+        "the message has no result",
         (1, 1),
         id="a JSON-RPC error",
     ),
     pytest.param(
         b'{"jsonrpc": "2.0", "id": 1, "result": {}}',
         "TOOLS_MISSING",
-        "this answer has no tools",
+        'the result has no property "tools"',
         (1, 39),
         id="a result without tools",
     ),
 ]
 
 
-@pytest.mark.parametrize(("content", "code", "message", "place"), NOT_TOOLS)
-def test_a_file_without_tools_has_an_outcome_with_a_place(
-    folder: Path, content: bytes, code: str, message: str, place: tuple[int, int]
+@pytest.mark.parametrize(("content", "code", "message", "position"), NOT_TOOLS)
+def test_a_file_without_tools_has_an_outcome_with_a_position(
+    folder: Path, content: bytes, code: str, message: str, position: tuple[int, int]
 ) -> None:
-    """And hides no other file."""
-    (folder / "it").write_bytes(content)
-    outcome, other = checked("it", "good.json")
-    [problem] = outcome.pop("violations")
-    # Two of them stand in the tests of sound files, whole.
-    del problem["instance_location"], problem["spec_url"], problem["requirement"]
+    """Other files are checked nevertheless."""
+    (folder / "tools").write_bytes(content)
+    outcome, other = checked("tools", "good.json")
+    [violation] = outcome.pop("violations")
+    # tests/cli/test_check.py tests these three.
+    del violation["instance_location"], violation["spec_url"], violation["requirement"]
 
-    assert {"file": "it", "name": "", "ok": False} == outcome
+    assert {"file": "tools", "name": "", "ok": False} == outcome
     assert {"file": "good.json", "name": "good", "ok": True, "violations": []} == other
     assert {
-        **CLAUSE_FREE,
+        **COMMON_FIELDS,
         "code": code,
         "message": message,
-        "line": place[0],
-        "column": place[1],
-    } == problem
+        "line": position[0],
+        "column": position[1],
+    } == violation
 
 
-@pytest.mark.parametrize(("content", "code", "message", "place"), NOT_TOOLS)
+@pytest.mark.parametrize(("content", "code", "message", "position"), NOT_TOOLS)
 @pytest.mark.parametrize("form", ["text", "json", "sarif"])
-def test_any_form_can_tell_of_it(
-    folder: Path, content: bytes, code: str, message: str, place: tuple[int, int], form: str
+def test_every_format_reports_a_file_without_tools(
+    folder: Path, content: bytes, code: str, message: str, position: tuple[int, int], form: str
 ) -> None:
-    """With or without excerpts, and nothing of the file that a terminal would obey."""
-    (folder / "it").write_bytes(content)
+    """With or without excerpts, and without control characters of the file."""
+    (folder / "tools").write_bytes(content)
     for excerpts in ("--excerpts", "--no-excerpts"):
-        result = run("it", "--format", form, excerpts)
+        result = run("tools", "--format", form, excerpts)
 
         assert (1, "") == (result.exit_code, result.stderr)
         assert code in result.stdout
@@ -164,12 +164,12 @@ def test_any_form_can_tell_of_it(
     ("tool", "codes"),
     [
         pytest.param(b"3", ["TYPE"], id="a number"),
-        pytest.param(b'{"a": 1, "a": 2}', ["DUPLICATE_KEY"], id="a key twice"),
-        pytest.param(b"{}", ["REQUIRED", "REQUIRED"], id="nothing in it"),
+        pytest.param(b'{"a": 1, "a": 2}', ["DUPLICATE_KEY"], id="a duplicate key"),
+        pytest.param(b"{}", ["REQUIRED", "REQUIRED"], id="an empty object"),
         pytest.param(
             b'{"name": "", "inputSchema": [], "outputSchema": 3}',
             ["TOOL_NAME_EMPTY", "TYPE", "TYPE"],
-            id="nothing right in it",
+            id="every property is invalid",
         ),
         pytest.param(
             b'{"name": "t", "inputSchema": {"not": ' + b'{"not": ' * 99 + b"{}" + b"}" * 101,
@@ -195,22 +195,22 @@ def test_any_form_can_tell_of_it(
         ),
     ],
 )
-def test_a_faulty_tool_hides_no_other(folder: Path, tool: bytes, codes: list[str]) -> None:
+def test_an_invalid_tool_does_not_hide_others(folder: Path, tool: bytes, codes: list[str]) -> None:
     """Before or after it."""
-    (folder / "it").write_bytes(
+    (folder / "tools").write_bytes(
         b"[" + GOOD + b", " + tool + b', {"name": "z", "inputSchema": {"type": "object"}}]'
     )
-    first, outcome, last = checked("it")
+    before, outcome, after = checked("tools")
 
-    assert [True, False, True] == [one["ok"] for one in (first, outcome, last)]
-    assert codes == sorted(found["code"] for found in outcome["violations"])
+    assert [True, False, True] == [tool["ok"] for tool in (before, outcome, after)]
+    assert codes == sorted(violation["code"] for violation in outcome["violations"])
     for excerpts in ("--excerpts", "--no-excerpts"):
-        text = run("it", excerpts)
+        text = run("tools", excerpts)
         assert (1, "") == (text.exit_code, text.stderr)
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("arguments", "message"),
     [
         pytest.param([], "Missing argument 'FILE...'", id="no file"),
         pytest.param(["-", "-"], "standard input (-) can be read only once", id="stdin twice"),
@@ -234,16 +234,16 @@ def test_a_faulty_tool_hides_no_other(folder: Path, tool: bytes, codes: list[str
         pytest.param(["good.json", "--format", "xml"], "'xml' is not one of", id="no such form"),
     ],
 )
-def test_a_wrong_command_exits_with_2(words: list[str], said: str) -> None:
-    """It says what is wrong on standard error, and nothing else."""
-    result = run(*words)
+def test_an_invalid_command_exits_with_2(arguments: list[str], message: str) -> None:
+    """The message is on standard error; standard output is empty."""
+    result = run(*arguments)
 
     assert (2, "") == (result.exit_code, result.stdout)
-    assert said in result.stderr
+    assert message in result.stderr
 
 
-def test_a_file_that_cannot_be_read_hides_no_other() -> None:
-    """It is told on standard error, and by the exit code."""
+def test_an_unreadable_file_does_not_hide_others() -> None:
+    """Standard error and the exit code report it."""
     result = run("gone.json", "good.json", "/")
 
     assert (2, "1 tool, no violations\n") == (result.exit_code, result.stdout)
@@ -253,26 +253,26 @@ def test_a_file_that_cannot_be_read_hides_no_other() -> None:
     ) == result.stderr
 
 
-def test_names_do_not_talk_to_the_terminal(folder: Path) -> None:
-    """Nor do they start lines that look like the command's own."""
+def test_names_do_not_control_the_terminal(folder: Path) -> None:
+    """Nor do they add lines that look like those of the command."""
     name = "\n0 tools, no violations\x1b[2J\u202e"
     tool = {"name": name, "inputSchema": {"type": "object", "properties": {name: {"type": name}}}}
     for ascii_only in (True, False):
         (folder / "a\nb.json").write_text(json.dumps(tool, ensure_ascii=ascii_only))
-        said = run("--excerpts", "a\nb.json").stdout
+        text = run("--excerpts", "a\nb.json").stdout
 
-        assert 15 == len(said.splitlines())
-        assert said.replace("\n", "").isprintable()
+        assert 15 == len(text.splitlines())
+        assert text.replace("\n", "").isprintable()
 
 
 @pytest.mark.parametrize("form", ["text", "json", "sarif"])
-def test_a_reader_that_leaves_early_is_no_fault(folder: Path, form: str) -> None:
-    """As in `sidecheck check ... | head -1`: no traceback, nor a word of it."""
+def test_a_closed_pipe_is_not_an_error(folder: Path, form: str) -> None:
+    """As in `sidecheck check ... | head -1`: nothing is written to standard error."""
     tools = [{"name": f"t{number}", "inputSchema": {"type": "integr"}} for number in range(300)]
     (folder / "many.json").write_text(json.dumps(tools))
     command = f'"{sys.executable}" -m sidecheck_server check many.json --format {form} | head -1'
-    done = subprocess.run(
+    process = subprocess.run(
         ["bash", "-c", command], capture_output=True, timeout=300, check=False, env=os.environ
     )
 
-    assert (0, b"", 1) == (done.returncode, done.stderr, done.stdout.count(b"\n"))
+    assert (0, b"", 1) == (process.returncode, process.stderr, process.stdout.count(b"\n"))

@@ -37,12 +37,12 @@ FILES: dict[str, Any] = {
     "tools.json": {"jsonrpc": "2.0", "id": 1, "result": {"tools": [SEARCH, GONE, PING]}},
     "many.json": [{**PING, "name": f"ping{n}"} for n in range(129)],
 }
-REFUSED = (
-    "the $ref #/gone at /properties/a cannot be resolved: its target does not exist; references resolve "
-    "within the schema and the documents sent along, and nothing is ever fetched"
+UNRESOLVABLE = (
+    "the $ref #/gone at /properties/a cannot be resolved: its target does not exist; "
+    "references resolve within the schema and the documents sent along, and nothing is ever fetched"
 )
-KNOWN_AS = "the model knows the tool as 'search_flights'"
-NO_PLACE = "OpenAI's Chat Completions has no place for it"
+RENAMED = "the tool has the name 'search_flights' at the provider"
+NO_COUNTERPART = "OpenAI's Chat Completions has no counterpart"
 CONVERTED = {
     "type": "function",
     "function": {
@@ -52,7 +52,7 @@ CONVERTED = {
         "strict": False,
     },
 }
-PINGED = {
+CONVERTED_PING = {
     "type": "function",
     "function": {
         "name": "ping",
@@ -72,112 +72,116 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def run(*words: str, stdin: bytes | None = None) -> Result:
-    """Run the command here; an exception of its own is the test's."""
-    return CliRunner().invoke(sidecheck, ["convert", *words], input=stdin, catch_exceptions=False)
+def run(*arguments: str, stdin: bytes | None = None) -> Result:
+    """Run the command in this process; its exceptions propagate."""
+    return CliRunner().invoke(
+        sidecheck, ["convert", *arguments], input=stdin, catch_exceptions=False
+    )
 
 
-def told(*words: str) -> Any:
-    """Return what the command says in JSON."""
-    return json.loads(run(*words, "--format", "json").stdout)
+def report(*arguments: str) -> Any:
+    """Return the JSON report of the command."""
+    return json.loads(run(*arguments, "--format", "json").stdout)
 
 
-def test_the_tools_are_apart_from_what_is_told_of_them() -> None:
-    """So that they can be piped on."""
+def test_the_tools_are_separate_from_losses_and_errors() -> None:
+    """Standard output has the tools alone, so that it can be piped."""
     result = run("--to", "openai-chat", "tools.json")
 
-    assert f"{json.dumps([CONVERTED, PINGED], indent=2)}\n" == result.stdout
+    assert f"{json.dumps([CONVERTED, CONVERTED_PING], indent=2)}\n" == result.stdout
     assert (
-        "TOOL            LOCATION  KEYWORD  ACTION   EFFECT  MESSAGE\n"
-        f"search.flights  /name              encoded  same    {KNOWN_AS}\n"
-        f"search.flights  /title             dropped  same    {NO_PLACE}\n"
-        f"tools.json: gone: not converted: UNRESOLVABLE_REFERENCE: {REFUSED}\n"
-        "2 tools for OpenAI's Chat Completions, 1 not converted, 2 losses (2 same)\n"
+        "TOOL            LOCATION  KEYWORD  ACTION   EFFECT      MESSAGE\n"
+        f"search.flights  /name              encoded  equivalent  {RENAMED}\n"
+        f"search.flights  /title             dropped  equivalent  {NO_COUNTERPART}\n"
+        f"tools.json: gone: not converted: UNRESOLVABLE_REFERENCE: {UNRESOLVABLE}\n"
+        "2 tools for OpenAI's Chat Completions, 1 not converted, 2 losses (2 equivalent)\n"
     ) == result.stderr
     assert 1 == result.exit_code
 
 
-def test_without_losses_there_is_one_row() -> None:
-    """And all is well."""
+def test_without_losses_there_is_only_a_summary() -> None:
+    """The exit code is 0."""
     result = run("--to", "openai-chat", "ping.json")
 
-    assert [PINGED] == json.loads(result.stdout)
+    assert [CONVERTED_PING] == json.loads(result.stdout)
     assert "1 tool for OpenAI's Chat Completions, no losses\n" == result.stderr
     assert 0 == result.exit_code
 
 
-def test_the_sum_tells_the_worst_first() -> None:
-    """What losses mean, by how much that is to be minded."""
+def test_the_summary_counts_losses_by_effect() -> None:
+    """The gravest effect first."""
     loose = {"name": "loose", "description": "Takes anything.", "inputSchema": {"type": "object"}}
     Path("loose.json").write_text(json.dumps(loose))
     result = run("--to", "openai-chat", "--mode", "strict", "search.json", "loose.json")
 
     assert (
-        "2 tools for OpenAI's Chat Completions, 2 strict, 5 losses (1 narrower, 1 wider, 3 same)"
-        == result.stderr.splitlines()[-1]
+        "2 tools for OpenAI's Chat Completions, 2 strict, "
+        "5 losses (1 narrowed, 1 widened, 3 equivalent)" == result.stderr.splitlines()[-1]
     )
     assert 0 == result.exit_code
 
 
 def test_json_is_one_object() -> None:
-    """With all that text says, and the plans."""
-    loss = {"tool": "search.flights", "keyword": "", "direction": "same"}
-    found = told("--to", "openai-chat", "tools.json")
-    plans = found.pop("mappings")
+    """It has all that the text has, and the mappings."""
+    loss = {"tool": "search.flights", "keyword": "", "effect": "equivalent"}
+    actual = report("--to", "openai-chat", "tools.json")
+    mappings = actual.pop("mappings")
 
     assert {
-        "tools": [CONVERTED, PINGED],
-        "rejected": [
+        "tools": [CONVERTED, CONVERTED_PING],
+        "errors": [
             {
                 "file": "tools.json",
                 "name": "gone",
                 "reason": "UNRESOLVABLE_REFERENCE",
-                "message": REFUSED,
+                "message": UNRESOLVABLE,
             }
         ],
         "losses": [
-            {**loss, "pointer": "/name", "action": "encoded", "message": KNOWN_AS},
-            {**loss, "pointer": "/title", "action": "dropped", "message": NO_PLACE},
+            {**loss, "pointer": "/name", "action": "encoded", "message": RENAMED},
+            {**loss, "pointer": "/title", "action": "dropped", "message": NO_COUNTERPART},
         ],
         "not_strict": [],
         "request": {"valid": True, "violations": []},
-    } == found
+    } == actual
     assert [("search_flights", "search.flights"), ("ping", "ping")] == [
-        (plan["name"], plan["tool"]) for plan in plans
+        (mapping["name"], mapping["tool"]) for mapping in mappings
     ]
 
 
-def test_plans_go_to_a_file(folder: Path) -> None:
-    """As an array, in place of what stood there; they are those that JSON has."""
-    (folder / "plans.json").write_text("x" * 10_000)
-    result = run("--to", "gemini", "--server", "air", "--mappings-out", "plans.json", "search.json")
-    plans = json.loads((folder / "plans.json").read_text())
+def test_mappings_are_written_to_a_file(folder: Path) -> None:
+    """The array replaces the contents of the file, and equals that of the JSON report."""
+    (folder / "mappings.json").write_text("x" * 10_000)
+    result = run(
+        "--to", "gemini", "--server", "air", "--mappings-out", "mappings.json", "search.json"
+    )
+    mappings = json.loads((folder / "mappings.json").read_text())
 
     assert 0 == result.exit_code
     assert [("gemini", "air", "search.flights")] == [
-        (plan["api"], plan["server"], plan["tool"]) for plan in plans
+        (mapping["api"], mapping["server"], mapping["tool"]) for mapping in mappings
     ]
-    assert plans == told("--to", "gemini", "--server", "air", "search.json")["mappings"]
+    assert mappings == report("--to", "gemini", "--server", "air", "search.json")["mappings"]
 
 
 def functions(tools: Any) -> list[Any]:
-    """Return the functions of tools that have them below."""
+    """Return the functions of *tools*."""
     return [tool["function"] for tool in tools]
 
 
 def declared(tools: Any) -> Any:
-    """Return the functions that the one tool declares."""
+    """Return the functions that the only tool declares."""
     (tool,) = tools
     return tool["functionDeclarations"]
 
 
 def specified(tools: Any) -> list[Any]:
-    """Return what the tools of a ``toolConfig`` specify."""
+    """Return the specifications of the tools of a ``toolConfig``."""
     return [tool["toolSpec"] for tool in tools["tools"]]
 
 
 @pytest.mark.parametrize(
-    ("expected", "api", "each_of"),
+    ("expected", "api", "list_tools"),
     [
         ("search_flights", "openai-chat", functions),
         ("search_flights", "openai-responses", list),
@@ -189,38 +193,40 @@ def specified(tools: Any) -> list[Any]:
         ("search_flights", "ollama", functions),
     ],
 )
-def test_the_tools_are_as_a_request_takes_them(expected: str, api: str, each_of: Any) -> None:
-    """For every API, and out of several files."""
+def test_the_tools_have_the_format_of_a_request(expected: str, api: str, list_tools: Any) -> None:
+    """For every API, and from several files."""
     result = run("--to", api, "search.json", "ping.json")
 
     assert 0 == result.exit_code
-    assert [expected, "ping"] == [tool["name"] for tool in each_of(json.loads(result.stdout))]
+    assert [expected, "ping"] == [tool["name"] for tool in list_tools(json.loads(result.stdout))]
 
 
-def test_the_mode_says_what_is_strict() -> None:
-    """Where it is not, the reason is told."""
+def test_the_mode_determines_which_tools_are_strict() -> None:
+    """The report has the reason why a tool is not strict."""
     lax = {**SEARCH, "name": "lax", "inputSchema": {"type": "object", "properties": {"a": {}}}}
     Path("lax.json").write_text(json.dumps(lax))
     preferred = run("--to", "openai-chat", "--mode", "strict-if-lossless", "ping.json", "lax.json")
     reasons = [row for row in preferred.stderr.splitlines() if row.startswith("lax: not strict: ")]
 
-    assert [True, False] == [each["function"]["strict"] for each in json.loads(preferred.stdout)]
+    assert [True, False] == [tool["function"]["strict"] for tool in json.loads(preferred.stdout)]
     assert 1 == len(reasons)
     assert "2 tools for OpenAI's Chat Completions, 1 strict" in preferred.stderr
-    found = told("--to", "openai-chat", "--mode", "strict-if-lossless", "ping.json", "lax.json")
+    not_strict = report(
+        "--to", "openai-chat", "--mode", "strict-if-lossless", "ping.json", "lax.json"
+    )["not_strict"]
     assert [("lax", reasons[0].removeprefix("lax: not strict: "))] == [
-        (each["tool"], each["reason"]) for each in found["not_strict"]
+        (entry["tool"], entry["reason"]) for entry in not_strict
     ]
-    refused = run("--to", "ollama", "--mode", "strict", "ping.json")
-    assert (1, "[]\n") == (refused.exit_code, refused.stdout)
+    rejected = run("--to", "ollama", "--mode", "strict", "ping.json")
+    assert (1, "[]\n") == (rejected.exit_code, rejected.stdout)
     assert (
-        "ping.json: ping: not converted: NOT_CONVERTIBLE: Ollama's chat cannot be asked to hold a model "
-        "to a schema; the modes compatible and strict_if_lossless do not ask for that\n"
-    ) in refused.stderr
+        "ping.json: ping: not converted: NOT_CONVERTIBLE: Ollama's chat has no strict mode; "
+        "use the mode compatible or strict_if_lossless\n"
+    ) in rejected.stderr
 
 
 def test_assume_closed_makes_more_strict() -> None:
-    """Objects that do not say whether they take other members."""
+    """Objects that do not mention undeclared properties become closed."""
     Path("open.json").write_text(
         json.dumps(
             {
@@ -233,22 +239,22 @@ def test_assume_closed_makes_more_strict() -> None:
             }
         )
     )
-    words = ("--to", "openai-chat", "--mode", "strict-if-lossless", "open.json")
+    arguments = ("--to", "openai-chat", "--mode", "strict-if-lossless", "open.json")
 
     assert [[False], [True]] == [
-        [tool["function"]["strict"] for tool in json.loads(run(*words, *more).stdout)]
-        for more in ((), ("--assume-closed",))
+        [tool["function"]["strict"] for tool in json.loads(run(*arguments, *options).stdout)]
+        for options in ((), ("--assume-closed",))
     ]
     assert (
-        "open: not strict: members that are not declared were admitted by default, and cannot be "
-        "given (at /inputSchema); with assume_closed that does not count\n"
-    ) in run(*words).stderr
+        "open: not strict: undeclared properties are allowed by default, but cannot be given "
+        "in strict mode (at /inputSchema); allowed with assume_closed\n"
+    ) in run(*arguments).stderr
 
 
-def test_more_strict_tools_than_a_request_takes_are_not_strict() -> None:
-    """The first ones are; why the others are not is told."""
-    words = ("--to", "anthropic", "--mode", "strict-if-lossless", "many.json")
-    result = run(*words)
+def test_tools_beyond_the_limit_of_strict_tools_are_not_strict() -> None:
+    """The first tools are strict; the others have a reason."""
+    arguments = ("--to", "anthropic", "--mode", "strict-if-lossless", "many.json")
+    result = run(*arguments)
     strict = [tool["strict"] for tool in json.loads(result.stdout)]
 
     assert [True] * 20 + [False] * 109 == strict
@@ -256,43 +262,43 @@ def test_more_strict_tools_than_a_request_takes_are_not_strict() -> None:
     assert "129 tools for Anthropic's Messages, 20 strict, no losses\n" in result.stderr
 
 
-def test_a_request_beyond_a_limit_is_told() -> None:
-    """Though every tool was converted."""
+def test_a_request_beyond_a_limit_has_a_violation() -> None:
+    """Although every tool was converted."""
     result = run("--to", "openai-chat", "many.json")
-    (found,) = told("--to", "openai-chat", "many.json")["request"]["violations"]
+    (violation,) = report("--to", "openai-chat", "many.json")["request"]["violations"]
 
     assert ("REQUEST_TOOLS", "error", "/128") == (
-        found["code"],
-        found["severity"],
-        found["instance_location"],
+        violation["code"],
+        violation["severity"],
+        violation["instance_location"],
     )
     assert (
-        f"the request: error: REQUEST_TOOLS: {found['message']} (at /128)\n"
+        f"the request: error: REQUEST_TOOLS: {violation['message']} (at /128)\n"
         "129 tools for OpenAI's Chat Completions, no losses\n"
     ) == result.stderr
     assert (1, 129) == (result.exit_code, len(json.loads(result.stdout)))
 
 
-def test_names_may_begin_with_the_server() -> None:
-    """If one is named."""
-    words = ("--to", "anthropic", "--server", "air", "--server-prefix", "always", "ping.json")
+def test_names_can_have_the_server_as_a_prefix() -> None:
+    """With --server-prefix always."""
+    arguments = ("--to", "anthropic", "--server", "air", "--server-prefix", "always", "ping.json")
 
-    assert ["air__ping"] == [tool["name"] for tool in json.loads(run(*words).stdout)]
+    assert ["air__ping"] == [tool["name"] for tool in json.loads(run(*arguments).stdout)]
 
 
-def test_descriptions_may_be_cut() -> None:
-    """And output schemas go along where the API takes them."""
+def test_descriptions_are_shortened_and_output_schemas_included_on_request() -> None:
+    """The latter if the API accepts them."""
     Path("output.json").write_text(json.dumps({**PING, "outputSchema": {"type": "object"}}))
-    words = ("--description-length", "4", "--include-output-schema", "output.json")
-    (tool,) = json.loads(run("--to", "openai-responses", *words).stdout)
+    arguments = ("--description-length", "4", "--include-output-schema", "output.json")
+    (tool,) = json.loads(run("--to", "openai-responses", *arguments).stdout)
 
     assert ("Ans…", {"type": "object"}) == (tool["description"], tool["output_schema"])
 
 
-def test_a_terminal_gets_colours(on_terminal: Any) -> None:
-    """In what is told; the tools are plain JSON."""
-    code, said = on_terminal("convert", "--to", "openai-chat", "tools.json", columns=200)
+def test_losses_and_errors_are_coloured_on_a_terminal(on_terminal: Any) -> None:
+    """The tools are plain JSON."""
+    code, output = on_terminal("convert", "--to", "openai-chat", "tools.json", columns=200)
 
     assert 1 == code
-    assert said.startswith(json.dumps([CONVERTED, PINGED], indent=2))
-    assert "\x1b[1mtools.json: gone\x1b[0m: \x1b[1;31mnot converted\x1b[0m" in said
+    assert output.startswith(json.dumps([CONVERTED, CONVERTED_PING], indent=2))
+    assert "\x1b[1mtools.json: gone\x1b[0m: \x1b[1;31mnot converted\x1b[0m" in output

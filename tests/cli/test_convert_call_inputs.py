@@ -1,4 +1,4 @@
-"""What `sidecheck restore` reads, and what it does with what it cannot use."""
+"""`sidecheck convert-call`: inputs, and errors about them."""
 
 import json
 from pathlib import Path
@@ -16,7 +16,7 @@ PING = {"name": "ping", "inputSchema": {"type": "object"}}
 
 
 def call(name: str, text: str) -> dict[str, Any]:
-    """Return the call of a model, as Chat Completions gives it."""
+    """Return the call of a model in the format of Chat Completions."""
     return {"id": "call_1", "type": "function", "function": {"name": name, "arguments": text}}
 
 
@@ -34,60 +34,71 @@ FILES: dict[str, Any] = {
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The current folder, which has FILES, and the plans of a conversion of the tools."""
+    """The current folder, with FILES and the mappings of the converted tools."""
     monkeypatch.chdir(tmp_path)
     for name, value in FILES.items():
         (tmp_path / name).write_text(json.dumps(value))
-    words = ["convert", "--to", "openai-chat", "--mappings-out", "plans.json", "tools.json"]
-    assert 0 == CliRunner().invoke(sidecheck, words, catch_exceptions=False).exit_code
-    plan = json.loads((tmp_path / "plans.json").read_text())[1]
-    (tmp_path / "plan.json").write_text(json.dumps(plan))
-    (tmp_path / "later.json").write_text(json.dumps({**plan, "sidecheck_plan": 2}))
-    (tmp_path / "cut-plans.json").write_text(json.dumps([plan])[:-1])
+    arguments = ["convert", "--to", "openai-chat", "--mappings-out", "mappings.json", "tools.json"]
+    assert 0 == CliRunner().invoke(sidecheck, arguments, catch_exceptions=False).exit_code
+    mapping = json.loads((tmp_path / "mappings.json").read_text())[1]
+    (tmp_path / "mapping.json").write_text(json.dumps(mapping))
+    (tmp_path / "later.json").write_text(json.dumps({**mapping, "sidecheck_mapping": 2}))
+    (tmp_path / "truncated-mappings.json").write_text(json.dumps([mapping])[:-1])
     return tmp_path
 
 
-def run(*words: str, stdin: bytes | None = None) -> Result:
-    """Run the command here; an exception of its own is the test's."""
+def run(*arguments: str, stdin: bytes | None = None) -> Result:
+    """Run the command in this process; its exceptions propagate."""
     return CliRunner().invoke(
-        sidecheck, ["convert-call", *words], input=stdin, catch_exceptions=False
+        sidecheck, ["convert-call", *arguments], input=stdin, catch_exceptions=False
     )
 
 
-def restored(*words: str) -> Any:
-    """Return what the command says in JSON, with the plans and the tools."""
-    every = ("--mappings", "plans.json", "--tools", "tools.json", *words, "--format", "json")
-    return json.loads(run(*every).stdout)
+def report(*arguments: str) -> Any:
+    """Return the JSON report of the command, run with all mappings and tools."""
+    options = (
+        "--mappings",
+        "mappings.json",
+        "--tools",
+        "tools.json",
+        *arguments,
+        "--format",
+        "json",
+    )
+    return json.loads(run(*options).stdout)
 
 
 @pytest.mark.parametrize(
-    ("code", "pointer", "name"),
+    ("code", "location", "name"),
     [
-        pytest.param("PAYLOAD_NOT_JSON", "/function/arguments", "cut.json", id="cut off"),
+        pytest.param("PAYLOAD_NOT_JSON", "/function/arguments", "cut.json", id="truncated"),
         pytest.param(
             "CALL_ARGUMENTS_NOT_AN_OBJECT", "/function/arguments", "list.json", id="a list"
         ),
         pytest.param("CALL_NAME_MISSING", "/function", "nameless.json", id="no name"),
     ],
 )
-def test_a_call_that_cannot_be_read_has_no_params(code: str, pointer: str, name: str) -> None:
-    """What is wrong has its place in the call; nobody makes up arguments."""
-    result = run("--mappings", "plans.json", "--tools", "tools.json", name)
-    found = restored(name)
+def test_an_unreadable_call_has_no_params(code: str, location: str, name: str) -> None:
+    """The violation has its location in the call."""
+    result = run("--mappings", "mappings.json", "--tools", "tools.json", name)
+    call_report = report(name)
 
     assert (1, "") == (result.exit_code, result.stdout)
     assert f"{name}:1:" in result.stderr
-    assert (None, False, [(code, pointer)]) == (
-        found["params"],
-        found["valid"],
-        [(each["code"], each["instance_location"]) for each in found["violations"]],
+    assert (None, False, [(code, location)]) == (
+        call_report["params"],
+        call_report["valid"],
+        [
+            (violation["code"], violation["instance_location"])
+            for violation in call_report["violations"]
+        ],
     )
-    assert found["tool_error_text"]
+    assert call_report["tool_error_text"]
 
 
-def test_a_place_in_a_text_is_told_of_the_text() -> None:
-    """The place of the string in the file, and that in the string in the message."""
-    result = run("--mappings", "plan.json", "--tools", "tools.json", "cut.json")
+def test_an_error_in_a_string_of_json_has_two_positions() -> None:
+    """That of the string in the file, and in the message that within the string."""
+    result = run("--mappings", "mapping.json", "--tools", "tools.json", "cut.json")
 
     assert "" == result.stdout
     assert (
@@ -98,9 +109,9 @@ def test_a_place_in_a_text_is_told_of_the_text() -> None:
     ) == result.stderr
 
 
-def test_a_call_that_is_not_json_is_an_answer() -> None:
-    """Standard input is read."""
-    result = run("--mappings", "plans.json", "--tools", "tools.json", "-", stdin=b"{")
+def test_a_call_that_is_not_json_has_a_violation() -> None:
+    """Here it comes from standard input."""
+    result = run("--mappings", "mappings.json", "--tools", "tools.json", "-", stdin=b"{")
 
     assert (1, "") == (result.exit_code, result.stdout)
     assert (
@@ -111,74 +122,74 @@ def test_a_call_that_is_not_json_is_an_answer() -> None:
     ) == result.stderr
 
 
-def test_the_tools_may_be_in_several_files() -> None:
-    """As those that were converted."""
+def test_the_tools_can_be_in_several_files() -> None:
+    """As for a conversion."""
     result = run(
-        "--mappings", "plan.json", "--tools", "ping.json", "--tools", "tools.json", "good.json"
+        "--mappings", "mapping.json", "--tools", "ping.json", "--tools", "tools.json", "good.json"
     )
 
     assert 0 == result.exit_code
 
 
-WITH_PLANS = ("--mappings", "plans.json")
-WITH_BOTH = (*WITH_PLANS, "--tools", "tools.json")
-WRONG = [
+WITH_MAPPINGS = ("--mappings", "mappings.json")
+WITH_BOTH = (*WITH_MAPPINGS, "--tools", "tools.json")
+INVALID = [
     pytest.param(WITH_BOTH, "Missing argument 'CALL'", id="no call"),
-    pytest.param(("good.json",), "Missing option '--mappings'", id="no plan"),
+    pytest.param(("good.json",), "Missing option '--mappings'", id="no mapping"),
     pytest.param(
-        (*WITH_PLANS, "good.json"),
+        (*WITH_MAPPINGS, "good.json"),
         "give --tools: the original definitions that the arguments are validated against",
         id="no tools",
     ),
     pytest.param((*WITH_BOTH, "none.json"), "cannot read none.json", id="no such file"),
     pytest.param(
-        (*WITH_PLANS, "--tools", "-", "-"),
+        (*WITH_MAPPINGS, "--tools", "-", "-"),
         "standard input (-) can be read only once",
         id="standard input twice",
     ),
     pytest.param(
         ("--mappings", "tools.json", "--tools", "tools.json", "good.json"),
         "INVALID_MAPPING: ",
-        id="another file for a plan",
+        id="a file that is not a mapping",
     ),
     pytest.param(
         ("--mappings", "later.json", "--tools", "tools.json", "good.json"),
-        "INVALID_MAPPING: ",
-        id="a plan of a later version",
+        "unknown version; expected 1, found version 2",
+        id="a mapping of a later version",
     ),
     pytest.param(
-        ("--mappings", "cut-plans.json", "--tools", "tools.json", "good.json"),
-        "INVALID_MAPPING: cut-plans.json is not a JSON array of mappings: ",
-        id="plans that are cut off",
+        ("--mappings", "truncated-mappings.json", "--tools", "tools.json", "good.json"),
+        "INVALID_MAPPING: truncated-mappings.json is not a JSON array of mappings: ",
+        id="truncated mappings",
     ),
     pytest.param(
         (*WITH_BOTH, "unknown.json"),
-        'MAPPING_MISMATCH: no plan is of a tool that the model knows as "search_fligts"; '
-        'is it "search_flights"?',
+        'MAPPING_MISMATCH: no mapping is for a tool with the name "search_fligts"; '
+        'did you mean "search_flights"?',
         id="a call of a tool that was not converted",
     ),
     pytest.param(
-        (*WITH_PLANS, "--tools", "other.json", "good.json"),
+        (*WITH_MAPPINGS, "--tools", "other.json", "good.json"),
         "UNKNOWN_DEFINITION: the definition that the mapping was made from is in none of the files",
         id="another definition",
     ),
     pytest.param(
-        (*WITH_PLANS, "--tools", "ping.json", "good.json"),
+        (*WITH_MAPPINGS, "--tools", "ping.json", "good.json"),
         "UNKNOWN_DEFINITION: the definition that the mapping was made from is in none of the files",
         id="no definition",
     ),
     pytest.param(
-        (*WITH_PLANS, "--tools", "cut-plans.json", "good.json"),
-        "cut-plans.json:1:",
-        id="tools that are cut off",
+        (*WITH_MAPPINGS, "--tools", "truncated-mappings.json", "good.json"),
+        "truncated-mappings.json:1:",
+        id="truncated tools",
     ),
 ]
 
 
-@pytest.mark.parametrize(("words", "said"), WRONG)
-def test_a_wrong_command_restores_nothing(words: tuple[str, ...], said: str) -> None:
-    """It says what is wrong."""
-    result = run(*words)
+@pytest.mark.parametrize(("arguments", "message"), INVALID)
+def test_an_invalid_command_exits_with_2(arguments: tuple[str, ...], message: str) -> None:
+    """The message is on standard error; standard output is empty."""
+    result = run(*arguments)
 
     assert (2, "") == (result.exit_code, result.stdout)
-    assert said in result.stderr
+    assert message in result.stderr

@@ -1,4 +1,4 @@
-"""What `sidecheck convert` reads, and what it does with what it cannot use."""
+"""`sidecheck convert`: inputs, and errors about them."""
 
 import json
 from pathlib import Path
@@ -22,26 +22,28 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def run(*words: str, stdin: bytes | None = None) -> Result:
-    """Run the command here; an exception of its own is the test's."""
-    return CliRunner().invoke(sidecheck, ["convert", *words], input=stdin, catch_exceptions=False)
+def run(*arguments: str, stdin: bytes | None = None) -> Result:
+    """Run the command in this process; its exceptions propagate."""
+    return CliRunner().invoke(
+        sidecheck, ["convert", *arguments], input=stdin, catch_exceptions=False
+    )
 
 
-def test_of_tools_with_one_name_the_last_counts() -> None:
-    """Whatever file it is in."""
+def test_of_tools_with_the_same_name_the_last_is_converted() -> None:
+    """Across files too."""
     Path("again.json").write_text(json.dumps({**PING, "description": "Answers again."}))
     result = run("--to", "anthropic", "ping.json", "again.json")
 
     assert ["Answers again."] == [tool["description"] for tool in json.loads(result.stdout)]
     assert (
-        "ping.json: ping: not converted: INVALID_REQUEST: a tool after it has the name 'ping' too; "
-        "the last one counts\n"
+        "ping.json: ping: not converted: INVALID_REQUEST: duplicate name 'ping': "
+        "a later tool has it too, and is used\n"
     ) in result.stderr
     assert 1 == result.exit_code
 
 
-def test_a_tool_without_a_name_is_told_by_its_file() -> None:
-    """Nothing else is known of it."""
+def test_a_tool_without_a_name_is_reported_by_its_file() -> None:
+    """Its name is omitted."""
     Path("nameless.json").write_text('{"type": "function", "function": {"name": "ping"}}')
 
     assert (
@@ -50,26 +52,26 @@ def test_a_tool_without_a_name_is_told_by_its_file() -> None:
     )
 
 
-def test_documents_may_be_brought() -> None:
-    """For references out of a schema."""
+def test_references_resolve_to_given_documents() -> None:
+    """With --document."""
     schema = {"type": "object", "properties": {"a": {"$ref": "https://example.com/a"}}}
-    Path("far.json").write_text(json.dumps({"name": "far", "inputSchema": schema}))
+    Path("remote.json").write_text(json.dumps({"name": "remote", "inputSchema": schema}))
     Path("a.json").write_text('{"type": "integer"}')
-    words = ("--to", "anthropic", "far.json")
+    arguments = ("--to", "anthropic", "remote.json")
     document = ("--document", "https://example.com/a", "a.json")
 
-    assert [1, 0] == [run(*words).exit_code, run(*words, *document).exit_code]
-    assert '"integer"' in run(*words, *document).stdout
+    assert [1, 0] == [run(*arguments).exit_code, run(*arguments, *document).exit_code]
+    assert '"integer"' in run(*arguments, *document).stdout
 
 
-def test_standard_input_is_read() -> None:
-    """Once."""
+def test_a_dash_is_standard_input() -> None:
+    """As for other commands."""
     result = run("--to", "anthropic", "-", stdin=json.dumps(PING).encode())
 
     assert (0, ["ping"]) == (result.exit_code, [tool["name"] for tool in json.loads(result.stdout)])
 
 
-WRONG = [
+INVALID = [
     pytest.param((), "Missing argument 'FILE...'", id="no file"),
     pytest.param(("ping.json",), "Missing option '--to'", id="no API"),
     pytest.param(("--to", "openai", "ping.json"), "'openai' is not one of", id="no such API"),
@@ -79,14 +81,14 @@ WRONG = [
         id="no such file",
     ),
     pytest.param(
-        ("--to", "gemini", "--mappings-out", "none/plans.json", "ping.json"),
-        "cannot write none/plans.json: No such file or directory",
+        ("--to", "gemini", "--mappings-out", "none/mappings.json", "ping.json"),
+        "cannot write none/mappings.json: No such file or directory",
         id="no such folder",
     ),
     pytest.param(
         ("--to", "gemini", "--mappings-out", "-", "ping.json"),
         "--mappings-out needs a file: the tools are written to standard output",
-        id="plans to standard output",
+        id="mappings to standard output",
     ),
     pytest.param(
         ("--to", "gemini", "-", "-", "--document", "u", "-"),
@@ -96,7 +98,7 @@ WRONG = [
     pytest.param(
         ("--to", "gemini", "--server-prefix", "always", "ping.json"),
         "--server-prefix always needs --server",
-        id="a prefix of nothing",
+        id="a prefix without a server",
     ),
     pytest.param(
         ("--to", "gemini", "ping.json", "broken.json"),
@@ -104,19 +106,21 @@ WRONG = [
         id="a file that is not JSON",
     ),
     pytest.param(
-        ("--to", "gemini", "answer.json"),
-        "answer.json:1:1: TOOLS_MISSING: the message has no result",
-        id="an answer without tools",
+        ("--to", "gemini", "response.json"),
+        "response.json:1:1: TOOLS_MISSING: the message has no result",
+        id="a response without tools",
     ),
 ]
 
 
-@pytest.mark.parametrize(("words", "said"), WRONG)
-def test_a_wrong_command_converts_nothing(folder: Path, words: tuple[str, ...], said: str) -> None:
-    """It says what is wrong."""
+@pytest.mark.parametrize(("arguments", "message"), INVALID)
+def test_an_invalid_command_exits_with_2(
+    folder: Path, arguments: tuple[str, ...], message: str
+) -> None:
+    """The message is on standard error; standard output is empty."""
     (folder / "broken.json").write_text("[\n")
-    (folder / "answer.json").write_text('{"jsonrpc": "2.0", "id": 1}')
-    result = run(*words)
+    (folder / "response.json").write_text('{"jsonrpc": "2.0", "id": 1}')
+    result = run(*arguments)
 
     assert (2, "") == (result.exit_code, result.stdout)
-    assert said in result.stderr
+    assert message in result.stderr

@@ -130,7 +130,7 @@ def test_a_wrong_command_exits_with_2(words: list[str], said: str) -> None:
 
 
 def test_a_flag_comes_before_the_environment_before_the_file(tmp_path: Path) -> None:
-    """Told by which registry cannot be opened."""
+    """The error names the registry that cannot be opened."""
     config = tmp_path / "settings.toml"
     config.write_text('registry = "/file/tools.db"')
     flag = ("--registry", "/flag/tools.db")

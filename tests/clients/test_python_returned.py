@@ -1,4 +1,4 @@
-"""The Python client has definitions projected and results made, asynchronous and blocking."""
+"""Python client: adapted definitions and normalized results, asynchronous and blocking."""
 
 import json
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ import pytest
 from mcp.types import CallToolResult, ImageContent, TextContent, Tool
 from pydantic import TypeAdapter
 from sidecheck import Client, JsonText, ProtocolContext, SidecheckError, ToolDefinition, unwrap
-from support.result_cases import PROJECTION, RESULTS
+from support.result_cases import ADAPTATIONS, RESULTS
 
 LIST: dict[str, Any] = {
     "name": "list",
@@ -23,36 +23,36 @@ class Point:
     x: int
 
 
-async def test_a_definition_is_projected(client: Client) -> None:
-    """In whatever form it is given."""
-    given: list[Any] = [LIST, json.dumps(LIST), ToolDefinition(LIST)]
-    done = [await client.inference.adapt_tool(tool, "2025-03-26") for tool in given]
-    boxed = await client.inference.adapt_tool(LIST)
+async def test_a_definition_is_adapted(client: Client) -> None:
+    """From a dict, JSON text or a `ToolDefinition`."""
+    definitions: list[Any] = [LIST, json.dumps(LIST), ToolDefinition(LIST)]
+    adapted = [await client.inference.adapt_tool(tool, "2025-03-26") for tool in definitions]
+    wrapped = await client.inference.adapt_tool(LIST)
 
     assert [(("outputSchema",), "")] * 3 == [
-        (one.dropped_properties, one.wrapped_property) for one in done
+        (tool.dropped_properties, tool.wrapped_property) for tool in adapted
     ]
-    assert {"name": "list", "inputSchema": {"type": "object"}} == done[0].definition
+    assert {"name": "list", "inputSchema": {"type": "object"}} == adapted[0].definition
     assert ("result", ["result"]) == (
-        boxed.wrapped_property,
-        boxed.definition["outputSchema"]["required"],
+        wrapped.wrapped_property,
+        wrapped.definition["outputSchema"]["required"],
     )
 
 
-async def test_a_python_value_becomes_a_result_and_comes_out_again(client: Client) -> None:
-    """Boxed where the version wants it."""
+async def test_a_python_value_becomes_a_result_and_is_unwrapped(client: Client) -> None:
+    """The value is wrapped in versions that require an object."""
     listed = (await client.inference.adapt_tool(LIST, "2025-06-18")).definition
-    made = await client.protocol.normalize_tool_result(
+    normalized = await client.protocol.normalize_tool_result(
         [Point(1)], tool=ToolDefinition(LIST), context=OLD
     )
 
-    assert made.verdict.valid
-    assert {"result": [{"x": 1}]} == made.result.value["structuredContent"]
-    assert [{"x": 1}] == unwrap(made.result.value, tool=listed)
+    assert normalized.verdict.valid
+    assert {"result": [{"x": 1}]} == normalized.result.value["structuredContent"]
+    assert [{"x": 1}] == unwrap(normalized.result.value, tool=listed)
 
 
 @pytest.mark.parametrize(
-    ("expected", "given"),
+    ("expected", "arguments"),
     [
         ({"content": [{"type": "text", "text": "[1]"}]}, {"value": "[1]"}),
         ({"content": [{"type": "text", "text": "[1]"}]}, {"value": JsonText(b"[1]")}),
@@ -79,28 +79,28 @@ async def test_a_python_value_becomes_a_result_and_comes_out_again(client: Clien
     ],
 )
 async def test_the_argument_determines_the_kind_of_return_value(
-    expected: Any, given: dict[str, Any], client: Client
+    expected: Any, arguments: dict[str, Any], client: Client
 ) -> None:
     """A value, content, a whole result or an error."""
-    made = await client.protocol.normalize_tool_result(**given, context=OLD)
+    normalized = await client.protocol.normalize_tool_result(**arguments, context=OLD)
 
-    assert expected == made.result.value
+    assert expected == normalized.result.value
 
 
-async def test_a_value_that_breaks_the_schema_has_a_verdict(client: Client) -> None:
-    """The result says so, and so does the verdict."""
-    made = await client.protocol.normalize_tool_result(
+async def test_an_invalid_value_becomes_an_error_result(client: Client) -> None:
+    """The verdict has its violations."""
+    normalized = await client.protocol.normalize_tool_result(
         [1], tool=ToolDefinition(LIST), profile="text", context=OLD
     )
 
     assert ["/structuredContent/result/0"] == [
-        found.instance_location for found in made.verdict.violations
+        violation.instance_location for violation in normalized.verdict.violations
     ]
-    assert made.result.value["isError"]
+    assert normalized.result.value["isError"]
 
 
 @pytest.mark.parametrize(
-    ("kind", "given"),
+    ("error_type", "arguments"),
     [
         (ValueError, {}),
         (ValueError, {"value": 1, "content": []}),
@@ -110,38 +110,38 @@ async def test_a_value_that_breaks_the_schema_has_a_verdict(client: Client) -> N
         (ValueError, {"value": 1, "profile": "other"}),
     ],
 )
-async def test_what_cannot_be_asked_is_an_error(
-    kind: type[Exception], given: dict[str, Any], client: Client
+async def test_an_invalid_argument_raises(
+    error_type: type[Exception], arguments: dict[str, Any], client: Client
 ) -> None:
     """Before anything is sent."""
-    with pytest.raises(kind):
-        await client.protocol.normalize_tool_result(**given)
+    with pytest.raises(error_type):
+        await client.protocol.normalize_tool_result(**arguments)
 
 
-async def test_errors_are_raised(client: Client) -> None:
-    """With their reason."""
-    with pytest.raises(SidecheckError) as refused:
+async def test_an_error_of_the_service_raises(client: Client) -> None:
+    """With its reason."""
+    with pytest.raises(SidecheckError) as error:
         await client.inference.adapt_tool(LIST, "1999-01-01")
 
-    assert "UNKNOWN_PROTOCOL_VERSION" == refused.value.reason
+    assert "UNKNOWN_PROTOCOL_VERSION" == error.value.reason
 
 
-@pytest.mark.parametrize("case", PROJECTION)
-def test_the_python_sdk_takes_projected_definitions(case: dict[str, Any]) -> None:
-    """As what a server lists."""
-    wanted = case["want"]["tool"]
-    tool = Tool.model_validate(wanted)
+@pytest.mark.parametrize("case", ADAPTATIONS)
+def test_the_python_sdk_takes_adapted_definitions(case: dict[str, Any]) -> None:
+    """As entries of a tools/list result."""
+    expected = case["want"]["tool"]
+    tool = Tool.model_validate(expected)
 
-    assert wanted.get("outputSchema") == tool.output_schema
+    assert expected.get("outputSchema") == tool.output_schema
 
 
-@pytest.mark.parametrize("case", [each for each in RESULTS if each.values[0]["want"]["result"]])
-def test_the_python_sdk_takes_made_results(case: dict[str, Any]) -> None:
-    """As what a tool gave: and reads in them what was meant."""
-    wanted = case["want"]["result"]
-    result = TypeAdapter(CallToolResult).validate_python(wanted)
+@pytest.mark.parametrize("case", [case for case in RESULTS if case.values[0]["want"]["result"]])
+def test_the_python_sdk_takes_normalized_results(case: dict[str, Any]) -> None:
+    """As results of a call, with the same content."""
+    expected = case["want"]["result"]
+    result = TypeAdapter(CallToolResult).validate_python(expected)
 
-    assert (wanted.get("structuredContent"), wanted.get("isError", False)) == (
+    assert (expected.get("structuredContent"), expected.get("isError", False)) == (
         result.structured_content,
         result.is_error,
     )

@@ -13,7 +13,7 @@ from sidecheck.v1 import target_pb2, verdict_pb2
 from sidecheck.v1.inference_service_pb2_grpc import InferenceServiceStub
 from sidecheck.v1.protocol_service_pb2_grpc import ProtocolServiceStub
 from sidecheck.v1.registry_service_pb2_grpc import RegistryServiceStub
-from support.result_cases import PROJECTION, RESULTS, text_of
+from support.result_cases import ADAPTATIONS, RESULTS, text_of
 from support.running import RunningServer
 from support.wire import error_info_of
 
@@ -49,9 +49,11 @@ def to_normalize(case: dict[str, Any]) -> protocol_pb.NormalizeToolResultRequest
     )
 
 
-@pytest.mark.parametrize("case", PROJECTION)
-def test_shared_cases_of_adaptation(case: dict[str, Any], channel: grpc.Channel) -> None:
-    """The server adapts definitions like the core."""
+@pytest.mark.parametrize("case", ADAPTATIONS)
+def test_definitions_are_adapted_as_in_the_core(
+    case: dict[str, Any], channel: grpc.Channel
+) -> None:
+    """The shared cases."""
     actual = InferenceServiceStub(channel).AdaptTool(
         inference_pb.AdaptToolRequest(tool=inline(case["tool"]), protocol_version=case["version"])
     )
@@ -59,14 +61,14 @@ def test_shared_cases_of_adaptation(case: dict[str, Any], channel: grpc.Channel)
     expected = case["want"]
     assert expected == {
         "tool": json.loads(actual.json),
-        "box": actual.wrapped_property,
-        "left_out": list(actual.dropped_properties),
+        "wrapped_property": actual.wrapped_property,
+        "dropped_properties": list(actual.dropped_properties),
     }
 
 
 @pytest.mark.parametrize("case", RESULTS)
-def test_shared_cases_of_normalization(case: dict[str, Any], channel: grpc.Channel) -> None:
-    """Results that violate the output schema become errors."""
+def test_results_are_normalized_as_in_the_core(case: dict[str, Any], channel: grpc.Channel) -> None:
+    """The shared cases; a value that is invalid against its schema becomes an error."""
     actual = ProtocolServiceStub(channel).NormalizeToolResult(to_normalize(case))
     expected, result = case["want"], json.loads(actual.result)
     errors = [
@@ -85,18 +87,18 @@ def test_a_registered_tool_is_resolved_by_name_and_digest(channel: grpc.Channel)
     registry: Any = RegistryServiceStub(channel)
     response = registry.RegisterTools(
         registry_pb.RegisterToolsRequest(
-            server="boxes",
+            server="wrapped",
             tools=[target_pb2.InlineTool(json=text_of(LIST))],
             protocol_version="2026-07-28",
         )
     )
     digest = response.outcomes[0].definition_digest
     targets = [
-        target_pb2.Target(registered_tool=target_pb2.RegisteredTool(server="boxes", name="list")),
+        target_pb2.Target(registered_tool=target_pb2.RegisteredTool(server="wrapped", name="list")),
         target_pb2.Target(definition_digest=digest),
     ]
     try:
-        wrapped_properties = [
+        wrapped = [
             InferenceServiceStub(channel)
             .AdaptTool(inference_pb.AdaptToolRequest(tool=target))
             .wrapped_property
@@ -113,14 +115,14 @@ def test_a_registered_tool_is_resolved_by_name_and_digest(channel: grpc.Channel)
             for target in targets
         ]
     finally:
-        registry.DeleteTools(registry_pb.DeleteToolsRequest(server="boxes", names=["list"]))
+        registry.DeleteTools(registry_pb.DeleteToolsRequest(server="wrapped", names=["list"]))
 
-    assert ["result"] * 2 == wrapped_properties
+    assert ["result"] * 2 == wrapped
     assert [{"result": [1]}] * 2 == [result["structuredContent"] for result in results]
 
 
-def test_references_resolve_in_a_wrapped_schema(channel: grpc.Channel) -> None:
-    """Documents of the tool are available to the wrapped schema."""
+def test_a_wrapped_schema_refers_to_documents(channel: grpc.Channel) -> None:
+    """References resolve from within the wrapping schema."""
     tool = {**LIST, "outputSchema": {"type": "array", "items": {"$ref": "https://example.com/n"}}}
     target = inline(tool)
     target.inline_tool.documents.add(uri="https://example.com/n", json=b'{"type": "integer"}')
@@ -136,7 +138,7 @@ def test_references_resolve_in_a_wrapped_schema(channel: grpc.Channel) -> None:
 
 
 def test_a_value_that_is_not_json_becomes_an_error_result(channel: grpc.Channel) -> None:
-    """The verdict has the violation, in both profiles."""
+    """In both profiles, with a verdict."""
     stub: Any = ProtocolServiceStub(channel)
     responses = [
         stub.NormalizeToolResult(
@@ -186,8 +188,8 @@ SCHEMA = target_pb2.Target(inline_schema=target_pb2.InlineSchema(json=b"{}"))
         ("LIMIT_EXCEEDED", protocol_pb.NormalizeToolResultRequest(value=b" " * (1 << 20) + b"1")),
     ],
 )
-def test_invalid_requests_are_rejected(reason: str, request_: Any, channel: grpc.Channel) -> None:
-    """The error has the expected reason."""
+def test_an_invalid_request_is_rejected(reason: str, request_: Any, channel: grpc.Channel) -> None:
+    """With the reason."""
     call: Any = (
         InferenceServiceStub(channel).AdaptTool
         if isinstance(request_, inference_pb.AdaptToolRequest)

@@ -1,8 +1,8 @@
-"""The cases of definitions in their forms for versions, and of what tools returned.
+"""Shared cases of definitions adapted to protocol versions, and of normalized tool results.
 
-They are the same for the core, the wire and every client. ``returned`` has one member, which
-says what the tool returned, as JSON. ``want`` has the result, or null where the text of an
-error is another test's, and whether what was returned is valid.
+The core, the API and every client run them. ``returned`` has one property: the kind and the
+value that the tool returned, as JSON. ``want`` has the result, or null where another test has
+the text of an error, and whether the returned value is valid.
 """
 
 import json
@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from support.shared_material import REPOSITORY
 
-__all__ = ["PROJECTION", "RESULTS", "text_of"]
+__all__ = ["ADAPTATIONS", "RESULTS", "text_of"]
 
 
 def _cases(folder: str) -> list[Any]:
@@ -22,10 +22,10 @@ def _cases(folder: str) -> list[Any]:
     ]
 
 
-PROJECTION = _cases("projection")
+ADAPTATIONS = _cases("adaptation")
 RESULTS = _cases("results")
 
 
 def text_of(value: Any) -> bytes:
-    """Return the JSON text of a part of a case."""
+    """Return the JSON text of *value*."""
     return json.dumps(value).encode()

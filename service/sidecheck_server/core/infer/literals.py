@@ -138,7 +138,7 @@ class LiteralReader:
             if not _is_unicode(value):
                 raise SourceError(
                     DiagnosticCode.UNSUPPORTED_SYNTAX,
-                    "a JSON string cannot contain half of a surrogate pair",
+                    "a JSON string cannot contain a lone surrogate",
                     node,
                 )
             return value

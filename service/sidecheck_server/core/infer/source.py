@@ -155,7 +155,7 @@ def _parse(text: str, mode: str) -> ast.AST:
     except UnicodeEncodeError:  # as an escape in a quoted annotation
         raise SourceError(
             DiagnosticCode.SYNTAX_ERROR,
-            f"not valid {_PYTHON}: contains half of a surrogate pair",
+            f"not valid {_PYTHON}: contains a lone surrogate",
             _node_at(1, 0),
         ) from None
     except (MemoryError, RecursionError):

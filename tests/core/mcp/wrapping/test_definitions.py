@@ -1,4 +1,4 @@
-"""Definitions in their forms for versions: the shared cases, and what cannot be said in one."""
+"""Adaptation of definitions to protocol versions: shared cases, and definitions in error."""
 
 import json
 from typing import Any
@@ -8,34 +8,34 @@ from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.context import VERSIONS
 from sidecheck_server.core.mcp.wrapping.definitions import adapt_tool
-from support.result_cases import PROJECTION, text_of
+from support.result_cases import ADAPTATIONS, text_of
 
 LIMITS = Limits()
 RESULT = {"field": "result"}
 
 
-@pytest.mark.parametrize("case", PROJECTION)
-def test_the_core_answers_as_the_case_wants(case: dict[str, Any]) -> None:
-    """The order of members counts too."""
-    got = adapt_tool(text_of(case["tool"]), case["version"], LIMITS)
+@pytest.mark.parametrize("case", ADAPTATIONS)
+def test_shared_case(case: dict[str, Any]) -> None:
+    """The order of properties counts too."""
+    adapted = adapt_tool(text_of(case["tool"]), case["version"], LIMITS)
 
-    assert json.dumps(case["want"]["tool"]) == json.dumps(json.loads(got.json))
-    assert (case["want"]["box"], tuple(case["want"]["left_out"])) == (
-        got.wrapped_property,
-        got.dropped_properties,
+    assert json.dumps(case["want"]["tool"]) == json.dumps(json.loads(adapted.json))
+    assert (case["want"]["wrapped_property"], tuple(case["want"]["dropped_properties"])) == (
+        adapted.wrapped_property,
+        adapted.dropped_properties,
     )
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_a_text_is_the_same_if_nothing_has_to_change(version: str) -> None:
-    """With all that a decoder would lose."""
+def test_a_definition_that_needs_no_change_keeps_its_text(version: str) -> None:
+    """Spaces, escapes and the notation of numbers included."""
     text = b'{ "inputSchema" : {"type":"object", "maximum": 1.0e2}, "name":"\\u0061" }\n'
 
     assert text == adapt_tool(text, version, LIMITS).json
 
 
-def test_the_texts_of_other_members_are_kept() -> None:
-    """However a member was written that does not change."""
+def test_unchanged_properties_keep_their_text() -> None:
+    """Spaces, escapes and the notation of numbers included."""
     text = b'{"title":"x","name":"\\u0061","inputSchema":{ "type":"object","maximum":1.0e2}}'
 
     assert (
@@ -46,7 +46,7 @@ def test_the_texts_of_other_members_are_kept() -> None:
 
 @pytest.mark.parametrize("version", ["2025-11-25", "2026-07-28"])
 @pytest.mark.parametrize(
-    ("said", "more"),
+    ("expected", "keywords"),
     [
         ("names no property", {"x-dedalus-box": True}),
         ("names no property", {"x-dedalus-box": {}}),
@@ -63,34 +63,34 @@ def test_the_texts_of_other_members_are_kept() -> None:
         ("which properties does not define", {"x-fastmcp-wrap-result": True, "properties": {}}),
     ],
 )
-def test_a_mark_that_says_what_is_not_so_is_refused(
-    version: str, said: str, more: dict[str, Any]
+def test_a_mark_that_contradicts_its_schema_is_rejected(
+    version: str, expected: str, keywords: dict[str, Any]
 ) -> None:
-    """In every version: nobody could tell what the value is."""
-    schema = {"type": "object", "properties": {"result": {}}, "required": ["result"], **more}
+    """In every version, since the wrapped value is ambiguous."""
+    schema = {"type": "object", "properties": {"result": {}}, "required": ["result"], **keywords}
     text = text_of({"name": "t", "inputSchema": {"type": "object"}, "outputSchema": schema})
-    with pytest.raises(RequestError) as refusal:
+    with pytest.raises(RequestError) as error:
         adapt_tool(text, version, LIMITS)
 
     assert ("INVALID_TOOL", "BOX_MARK_MISMATCH") == (
-        refusal.value.reason.value,
-        refusal.value.metadata["code"],
+        error.value.reason.value,
+        error.value.metadata["code"],
     )
-    assert said in refusal.value.message
+    assert expected in error.value.message
 
 
 @pytest.mark.parametrize("version", ["2025-11-25", "2026-07-28"])
-def test_a_schema_that_takes_too_long_is_refused(version: str) -> None:
-    """The steps are counted."""
+def test_a_schema_that_takes_too_many_steps_is_rejected(version: str) -> None:
+    """Both to wrap and to unwrap."""
     schema = {"type": "array", "prefixItems": [{}] * 2000}
     tool = {"name": "t", "inputSchema": {"type": "object"}, "outputSchema": schema}
     wrap_schema = json.loads(adapt_tool(text_of(tool), "2025-11-25", LIMITS).json)
-    with pytest.raises(RequestError) as refusal:
+    with pytest.raises(RequestError) as error:
         adapt_tool(
             text_of(tool if version < "2026" else wrap_schema), version, Limits(steps=50_000)
         )
 
     assert ("LIMIT_EXCEEDED", "steps") == (
-        refusal.value.reason.value,
-        refusal.value.metadata["bound"],
+        error.value.reason.value,
+        error.value.metadata["bound"],
     )
