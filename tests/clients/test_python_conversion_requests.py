@@ -120,7 +120,7 @@ def test_the_defaults_are_those_of_the_server() -> None:
     ],
 )
 def test_values_are_those_of_the_api(labels: list[str], table: dict[str, str]) -> None:
-    """A label added to the API without a value here fails."""
+    """The test fails if the API has a label without a value here."""
     assert {label for label in labels if not label.endswith("_UNSPECIFIED")} == set(table.values())
 
 

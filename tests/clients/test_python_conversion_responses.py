@@ -177,7 +177,7 @@ def test_results_are_decoded_completely() -> None:
     ],
 )
 def test_values_are_those_of_the_api(labels: list[str], enum: Any, prefix: str) -> None:
-    """A label added to the API without a value here fails."""
+    """The test fails if the API has a label without a value here."""
     assert set(labels) == {f"{prefix}_{value.upper()}" for value in enum}
 
 
