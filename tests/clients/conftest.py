@@ -9,7 +9,7 @@ from support.running import RunningServer
 
 
 @pytest.fixture
-async def empty_server(shared_server: RunningServer) -> AsyncIterator[RunningServer]:
+async def emptied(shared_server: RunningServer) -> AsyncIterator[RunningServer]:
     """Yield a server with an empty registry, which is emptied again afterwards."""
     yield shared_server
     async with Client(shared_server.address, timeout=120) as client:
@@ -18,9 +18,7 @@ async def empty_server(shared_server: RunningServer) -> AsyncIterator[RunningSer
 
 
 @pytest.fixture(params=CLIENT_KINDS)
-async def client(
-    request: pytest.FixtureRequest, empty_server: RunningServer
-) -> AsyncIterator[Client]:
+async def client(request: pytest.FixtureRequest, emptied: RunningServer) -> AsyncIterator[Client]:
     """Yield a client of each kind, connected to a server without tools."""
-    async with connect(request.param, empty_server.address, timeout=120) as connected:
+    async with connect(request.param, emptied.address, timeout=120) as connected:
         yield connected

@@ -296,13 +296,11 @@ async def test_the_server_describes_itself(client: Client) -> None:
 
 
 @pytest.mark.parametrize("kind", CLIENT_KINDS)
-async def test_a_unix_socket_connects_to_the_same_server(
-    kind: str, empty_server: RunningServer
-) -> None:
+async def test_a_unix_socket_connects_to_the_same_server(kind: str, emptied: RunningServer) -> None:
     """The registry is the same over each address."""
-    async with connect(kind, empty_server.address, timeout=120) as client:
+    async with connect(kind, emptied.address, timeout=120) as client:
         await register(client, FORECAST)
-    async with connect(kind, empty_server.unix_address, timeout=120) as client:
+    async with connect(kind, emptied.unix_address, timeout=120) as client:
         assert (await client.validate(REGISTERED, {"city": "Oslo"})).valid
 
 
