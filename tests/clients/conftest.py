@@ -10,7 +10,7 @@ from support.running import RunningServer
 
 @pytest.fixture
 async def emptied(shared_server: RunningServer) -> AsyncIterator[RunningServer]:
-    """Return a server whose registry is empty, and empty it again."""
+    """Yield a server with an empty registry, which is emptied again afterwards."""
     yield shared_server
     async with Client(shared_server.address, timeout=120) as client:
         for server in ("other", "weather"):
@@ -19,6 +19,6 @@ async def emptied(shared_server: RunningServer) -> AsyncIterator[RunningServer]:
 
 @pytest.fixture(params=CLIENT_KINDS)
 async def client(request: pytest.FixtureRequest, emptied: RunningServer) -> AsyncIterator[Client]:
-    """Return a client of each kind in turn, connected to a server with no tools."""
+    """Yield a client of each kind, connected to a server without tools."""
     async with connect(request.param, emptied.address, timeout=120) as connected:
         yield connected

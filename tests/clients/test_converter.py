@@ -1,4 +1,4 @@
-"""The converter of the client: MCP tools as functions of OpenAI's Chat Completions."""
+"""The client's converter of MCP tools to functions of OpenAI's Chat Completions."""
 
 import ast
 import copy
@@ -28,16 +28,16 @@ def tool(schema: Any, name: str = "t") -> dict[str, Any]:
 
 
 def function(parameters: Any, name: str = "t") -> dict[str, Any]:
-    """Return what `tool` is to become, given the schema that is left."""
+    """Return the function that `tool` converts to, with these parameters."""
     inner = {"name": name, "description": "A tool.", "parameters": parameters}
     return {"type": "function", "function": inner}
 
 
-# What is asked of any such converter
+# Basic conversions
 
 
 def test_convert_basic_tool() -> None:
-    """The schema stands as the parameters of a function that has the name of the tool."""
+    """The name is kept and the input schema becomes the parameters."""
     result = convert_tool(tool({"type": "object", "properties": {"param1": {"type": "string"}}}))
     assert result["type"] == "function"
     assert result["function"]["name"] == "t"
@@ -45,21 +45,21 @@ def test_convert_basic_tool() -> None:
 
 
 def test_removes_default_values() -> None:
-    """A property has no default any more."""
+    """The default of a property is removed."""
     properties = {"param1": {"type": "string", "default": "value"}}
     result = convert_tool(tool({"type": "object", "properties": properties}))
     assert "default" not in result["function"]["parameters"]["properties"]["param1"]
 
 
 def test_preserves_enum() -> None:
-    """The values that are allowed are those that were."""
+    """The values of an enum are kept."""
     properties = {"choice": {"type": "string", "enum": ["a", "b", "c"]}}
     result = convert_tool(tool({"type": "object", "properties": properties}))
     assert result["function"]["parameters"]["properties"]["choice"]["enum"] == ["a", "b", "c"]
 
 
 def test_deep_copy() -> None:
-    """The original keeps the default that the converted tool lost."""
+    """The conversion does not modify the original tool."""
     properties = {"param1": {"type": "string", "default": "value"}}
     mcp_tool = tool({"type": "object", "properties": properties})
     result = convert_tool(mcp_tool)
@@ -68,7 +68,7 @@ def test_deep_copy() -> None:
 
 
 def test_convert_all_tools() -> None:
-    """Tools are converted in their order."""
+    """Tools are converted in order."""
     schema: dict[str, Any] = {"type": "object", "properties": {}}
     result = convert_all_tools([tool(schema, "tool1"), tool(schema, "tool2")])
     assert len(result) == 2
@@ -77,66 +77,66 @@ def test_convert_all_tools() -> None:
 
 
 def test_nested_objects() -> None:
-    """A property of a property has no default any more."""
+    """The default of a nested property is removed."""
     nested = {"type": "object", "properties": {"param": {"type": "string", "default": "value"}}}
     result = convert_tool(tool({"type": "object", "properties": {"options": nested}}))
     options = result["function"]["parameters"]["properties"]["options"]
     assert "default" not in options["properties"]["param"]
 
 
-# Whole values
+# Complete tools
 
 
-@pytest.mark.parametrize("case", [pytest.param(each, id=each["name"]) for each in CASES["cases"]])
+@pytest.mark.parametrize("case", [pytest.param(case, id=case["name"]) for case in CASES["cases"]])
 def test_shared_case(case: dict[str, Any]) -> None:
-    """Each tool becomes what the case wants, member by member in the same order."""
-    given_tool = copy.deepcopy(case["tool"])
+    """The result equals that of the case, including the order of properties."""
+    mcp_tool = copy.deepcopy(case["tool"])
     describes = case.get("describe_defaults", False)
-    got = convert_tool(given_tool, describe_defaults=describes)
-    assert json.dumps(case["want"]) == json.dumps(got)
-    assert case["tool"] == given_tool
-    assert [case["want"]] == convert_all_tools([given_tool], describe_defaults=describes)
+    result = convert_tool(mcp_tool, describe_defaults=describes)
+    assert json.dumps(case["want"]) == json.dumps(result)
+    assert case["tool"] == mcp_tool
+    assert [case["want"]] == convert_all_tools([mcp_tool], describe_defaults=describes)
 
 
 def test_no_tools() -> None:
-    """No tools are none."""
+    """An empty list is converted to an empty list."""
     assert [] == convert_all_tools([])
 
 
-def test_the_result_shares_nothing_with_what_was_given() -> None:
-    """A list that is changed afterwards is changed in one of them alone."""
-    given_tool = tool({"enum": [{"a": [1]}], "required": []})
-    result = convert_tool(given_tool)
+def test_the_result_shares_no_values_with_the_tool() -> None:
+    """Modifying the result does not modify the tool."""
+    mcp_tool = tool({"enum": [{"a": [1]}], "required": []})
+    result = convert_tool(mcp_tool)
     result["function"]["parameters"]["enum"][0]["a"].append(2)
     result["function"]["parameters"]["required"].append("b")
-    assert tool({"enum": [{"a": [1]}], "required": []}) == given_tool
+    assert tool({"enum": [{"a": [1]}], "required": []}) == mcp_tool
 
 
 def test_an_object_shared_by_a_schema_and_data_is_converted_separately() -> None:
-    """What is a schema here and data there loses its default here alone."""
-    one = {"default": 1}
+    """The default is removed from the schema and kept in the data."""
+    shared_object = {"default": 1}
     assert function({"not": {}, "const": {"default": 1}}) == convert_tool(
-        tool({"not": one, "const": one})
+        tool({"not": shared_object, "const": shared_object})
     )
 
 
-def test_what_json_writes_like_a_list_or_an_object_becomes_one() -> None:
-    """A tuple becomes a list, and a mapping that is a dict becomes a plain one."""
-    got = convert_tool(tool(OrderedDict(enum=("a", (1, None)))))
-    assert function({"enum": ["a", [1, None]]}) == got
-    assert dict is type(got["function"]["parameters"])
+def test_tuples_and_dict_subclasses_become_lists_and_dicts() -> None:
+    """The result has only the types that the JSON decoder returns."""
+    result = convert_tool(tool(OrderedDict(enum=("a", (1, None)))))
+    assert function({"enum": ["a", [1, None]]}) == result
+    assert dict is type(result["function"]["parameters"])
 
 
-def test_defaults_go_in_place() -> None:
-    """The part that works in place changes what it is given, and gives back nothing."""
+def test_defaults_are_removed_in_place() -> None:
+    """The schema is modified, and None is returned."""
     schema: dict[str, Any] = {"default": 1, "items": {"default": 2}, "const": {"default": 3}}
     remove: Any = MCPToOpenAIConverter._remove_defaults
     assert remove(schema) is None
     assert {"items": {}, "const": {"default": 3}} == schema
 
 
-def test_defaults_go_in_place_from_an_object_within_itself() -> None:
-    """Such a schema is no JSON, but an end there is."""
+def test_defaults_are_removed_in_place_from_a_cyclic_schema() -> None:
+    """A cycle is not followed forever."""
     schema: dict[str, Any] = {"default": 1}
     schema["not"] = schema
     MCPToOpenAIConverter._remove_defaults(schema)
@@ -149,25 +149,25 @@ def test_defaults_go_in_place_from_an_object_within_itself() -> None:
 @pytest.mark.parametrize("depth", [2_000, 100_000])
 @pytest.mark.parametrize("describes", [False, True])
 def test_deep_schemas_are_converted(depth: int, describes: bool) -> None:
-    """Each level loses its default, and no level is lost."""
+    """The default of every level is removed, and every level is kept."""
     schema: dict[str, Any] = {"type": "string"}
     for level in range(depth):
         inner = {"anyOf": [schema]} if level % 2 else {"properties": {"p": schema}}
         schema = {"default": level, **inner}
-    left = convert_tool(tool(schema), describe_defaults=describes)["function"]["parameters"]
+    parameters = convert_tool(tool(schema), describe_defaults=describes)["function"]["parameters"]
     for level in reversed(range(depth)):
-        told = {"description": f"(default: {level})"} if describes else {}
+        described = {"description": f"(default: {level})"} if describes else {}
         keyword = "anyOf" if level % 2 else "properties"
-        assert {keyword, *told} == left.keys()
-        assert told.get("description") == left.get("description")
+        assert {keyword, *described} == parameters.keys()
+        assert described.get("description") == parameters.get("description")
         assert level == schema["default"]
-        left = left[keyword][0] if level % 2 else left[keyword]["p"]
+        parameters = parameters[keyword][0] if level % 2 else parameters[keyword]["p"]
         schema = schema[keyword][0] if level % 2 else schema[keyword]["p"]
-    assert {"type": "string"} == left
+    assert {"type": "string"} == parameters
 
 
 def test_long_defaults_are_cut_in_descriptions() -> None:
-    """A default of 100,000 lists within each other is told by its first characters."""
+    """A default of 100,000 nested lists is described by its first characters."""
     deep: list[Any] = []
     for _ in range(100_000):
         deep = [deep]
@@ -176,7 +176,7 @@ def test_long_defaults_are_cut_in_descriptions() -> None:
     )
 
 
-# Any schema, and real ones
+# Random schemas, and those of the corpus
 
 KEYWORDS = st.sampled_from(
     [
@@ -195,35 +195,35 @@ SCHEMAS = st.dictionaries(
 
 
 @given(SCHEMAS)
-def test_the_keyword_goes_and_nothing_else(schema: dict[str, Any]) -> None:
-    """Of any object no default is left, all else is, and what was given is as before."""
+def test_only_defaults_are_removed(schema: dict[str, Any]) -> None:
+    """Other keywords are kept, and the original is not modified."""
     before = copy.deepcopy(schema)
-    got = convert_tool(tool(schema))["function"]["parameters"]
+    result = convert_tool(tool(schema))["function"]["parameters"]
     assert before == schema
-    assert [] == default_places(got)
-    assert without_defaults(schema) == got
+    assert [] == default_places(result)
+    assert without_defaults(schema) == result
 
 
 @pytest.mark.corpus
-def test_real_schemas_lose_their_defaults_and_nothing_else() -> None:
-    """Of the corpus, every tool."""
+def test_only_defaults_are_removed_from_schemas_of_the_corpus() -> None:
+    """Every tool of the corpus is converted."""
     tools = [record["tool"] for record in read_records(shared("corpus/tools.jsonl.gz"))]
-    wanted = [without_defaults(each["inputSchema"]) for each in tools]
-    got = [one["function"]["parameters"] for one in convert_all_tools(tools)]
-    assert wanted == got
-    assert [] == [place for one in got for place in default_places(one)]
-    assert any(default_places(each["inputSchema"]) for each in tools)
+    expected = [without_defaults(mcp_tool["inputSchema"]) for mcp_tool in tools]
+    result = [item["function"]["parameters"] for item in convert_all_tools(tools)]
+    assert expected == result
+    assert [] == [place for schema in result for place in default_places(schema)]
+    assert any(default_places(mcp_tool["inputSchema"]) for mcp_tool in tools)
 
 
 @pytest.mark.parametrize("module", [sidecheck.converter, sidecheck.json_copies])
-def test_the_standard_library_is_enough(module: Any) -> None:
-    """Nothing else is imported, but for copies of JSON, which need nothing else either."""
-    known = {*sys.stdlib_module_names, "sidecheck.json_copies"}
+def test_only_the_standard_library_is_imported(module: Any) -> None:
+    """The only other import is `sidecheck.json_copies`, for which the same holds."""
+    allowed = {*sys.stdlib_module_names, "sidecheck.json_copies"}
     text = Path(module.__file__).read_text(encoding="utf-8")
     assert "import" in text
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Import):
-            assert known >= {alias.name.split(".")[0] for alias in node.names}
+            assert allowed >= {alias.name.split(".")[0] for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0
-            assert node.module in known or str(node.module).split(".")[0] in known
+            assert node.module in allowed or str(node.module).split(".")[0] in allowed

@@ -1,4 +1,4 @@
-"""What the converter of the client cannot convert, and how it says so."""
+"""Errors of the client's converter for tools that cannot be converted."""
 
 import pickle
 from typing import Any
@@ -18,28 +18,28 @@ def tool(schema: Any, name: str = "t") -> dict[str, Any]:
 
 
 def function(parameters: Any, name: str = "t") -> dict[str, Any]:
-    """Return what `tool` is to become, given the schema that is left."""
+    """Return the function that `tool` converts to, with these parameters."""
     inner = {"name": name, "description": "A tool.", "parameters": parameters}
     return {"type": "function", "function": inner}
 
 
-def within_itself() -> dict[str, Any]:
-    """Return a schema whose items are itself."""
+def cyclic_schema() -> dict[str, Any]:
+    """Return a schema that contains itself."""
     schema: dict[str, Any] = {}
     schema["properties"] = {"p": {"items": [schema]}}
     return schema
 
 
-def many_times_itself() -> dict[str, Any]:
-    """Return sixty objects that stand for 2 to the power of sixty."""
+def exponential_schema() -> dict[str, Any]:
+    """Return sixty shared objects that expand to 2**60."""
     schema: dict[str, Any] = {}
     for _ in range(60):
         schema = {"allOf": [schema, schema]}
     return schema
 
 
-def refused(mcp_tool: Any) -> str:
-    """Return why a tool cannot be converted."""
+def conversion_error(mcp_tool: Any) -> str:
+    """Return the message of the error that converting the tool raises."""
     with pytest.raises(ValueError, match=r"^(tool '|a tool without a name: )") as caught:
         convert_tool(mcp_tool)
     assert ValueError is caught.type
@@ -99,34 +99,34 @@ def refused(mcp_tool: Any) -> str:
         ),
         (
             f"tool 't': /inputSchema/properties/p/items/0 contains itself{CANNOT}",
-            tool(within_itself()),
+            tool(cyclic_schema()),
         ),
     ],
 )
 def test_errors_name_the_tool_and_the_location(expected: str, mcp_tool: Any) -> None:
-    """The tool, the location, the value and the expectation."""
-    assert expected == refused(mcp_tool)
+    """Messages also name the value and the expectation."""
+    assert expected == conversion_error(mcp_tool)
 
 
 def test_shared_objects_that_expand_too_far_are_an_error() -> None:
-    """Sixty objects that share each other are not written out; a place is told in part."""
-    told = refused(tool(many_times_itself()))
-    assert told.startswith("tool 't': /inputSchema/allOf/0/allOf/0/allOf")
-    assert told.endswith(" exceeds the limit of 1,000,000 values")
+    """Expansion stops at a limit, and the location in the message is cut."""
+    message = conversion_error(tool(exponential_schema()))
+    assert message.startswith("tool 't': /inputSchema/allOf/0/allOf/0/allOf")
+    assert message.endswith(" exceeds the limit of 1,000,000 values")
 
 
 def test_long_locations_are_cut() -> None:
-    """The first 200 characters of a pointer are enough."""
+    """Messages contain at most 200 characters of a location."""
     schema: dict[str, Any] = {"const": {1}}
     for _ in range(1_000):
         schema = {"not": schema}
     place = "/inputSchema" + "/not" * 47
     expected = f"tool 't': {place}… is of type set{CANNOT}"
-    assert expected == refused(tool(schema))
+    assert expected == conversion_error(tool(schema))
 
 
 def test_an_error_lists_all_failures() -> None:
-    """One error names each of them, and has the others in their order."""
+    """The error also has the tools that were converted, in order."""
     tools: list[Any] = [tool({"default": 1}, "a"), tool(None, "b"), 3, tool({}, "c"), tool({1}, "")]
     with pytest.raises(ConversionError) as caught:
         convert_all_tools(tools)
@@ -143,18 +143,18 @@ def test_an_error_lists_all_failures() -> None:
         "[2] a tool without a name: a tool must be an object, not of type int; "
         "[4] a tool without a name: /inputSchema is of type set; expected an object"
     )
-    again = pickle.loads(pickle.dumps(caught.value))
-    assert (failures, caught.value.converted) == (again.failures, again.converted)
+    unpickled = pickle.loads(pickle.dumps(caught.value))
+    assert (failures, caught.value.converted) == (unpickled.failures, unpickled.converted)
 
 
 def test_bad_tools_can_be_skipped() -> None:
-    """The others come in their order."""
+    """The other tools are converted in order."""
     tools: list[Any] = [tool({}, "a"), tool(None, "b"), 3, tool({}, "c")]
     assert [function({}, "a"), function({}, "c")] == convert_all_tools(tools, skip_bad=True)
 
 
 def test_an_object_is_not_a_list_of_tools() -> None:
-    """Given the object that holds the tools, none is left out in silence."""
-    answer: Any = {"tools": [tool({})]}
+    """A tools/list result in place of its list is an error, even with `skip_bad`."""
+    result: Any = {"tools": [tool({})]}
     with pytest.raises(TypeError, match="expected a list of tools, not an object"):
-        convert_all_tools(answer, skip_bad=True)
+        convert_all_tools(result, skip_bad=True)

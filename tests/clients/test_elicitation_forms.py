@@ -1,4 +1,4 @@
-"""Model classes of pydantic become forms, and the server checks them."""
+"""Elicitation forms of pydantic model classes, checked by the server."""
 
 from datetime import date
 from enum import Enum, IntEnum, StrEnum
@@ -12,21 +12,21 @@ from sidecheck.elicitation import form, raise_for_fields, schema_of
 
 
 class Room(Enum):
-    """The names say no more than the values."""
+    """An enumeration whose names only repeat the values."""
 
     SINGLE_BED = "single-bed"
     DOUBLE_BED = "double-bed"
 
 
 class Plan(StrEnum):
-    """The names say more than the values."""
+    """An enumeration whose names become titles."""
 
     BASIC = "p1"
     FULL = "p2"
 
 
 class Level(IntEnum):
-    """No text to choose from."""
+    """An enumeration of integers."""
 
     LOW = 1
 
@@ -92,7 +92,7 @@ FIELDS: list[Any] = [
     ),
 ]
 
-#: What forms have no field for.
+#: Types without a form field.
 UNKNOWN: list[Any] = [
     pytest.param(
         {"type": "array", "items": {"type": "string"}}, list[str], ..., id="list of texts"
@@ -146,18 +146,18 @@ def model(annotation: Any, default: Any) -> type[BaseModel]:
 def test_fields_get_the_form_that_elicitation_requires(
     expected: dict[str, Any], annotation: Any, default: Any
 ) -> None:
-    """Without references, null and the words of pydantic about the class itself."""
-    written = schema_of(model(annotation, default))
-    description = written["properties"]["first_name"].pop("description", "")
+    """Schemas have no references, null types or titles of the class."""
+    schema = schema_of(model(annotation, default))
+    description = schema["properties"]["first_name"].pop("description", "")
     assert {
         "type": "object",
         "properties": {"first_name": {"title": "First Name", **expected}},
         **({"required": ["first_name"]} if default is ... else {}),
-    } == written
+    } == schema
     assert description in {"", Room.__doc__, Plan.__doc__, Level.__doc__}
 
 
-#: What the SDK has no form for, or in one case another: choices of one.
+#: Cases that the SDK does not support; it renders a literal with one value differently.
 ONLY_HERE = {
     "literal of one",
     "literal member",
@@ -170,19 +170,19 @@ ONLY_HERE = {
 }
 
 
-def test_forms_are_those_of_the_sdk_where_it_has_one() -> None:
-    """Whoever comes from there asks the same questions, in the same words."""
+def test_forms_equal_those_of_the_sdk() -> None:
+    """The cases of `ONLY_HERE` are the only differences."""
     differing = set()
     for case in FIELDS:
         _, annotation, default = case.values
-        asked = model(annotation, default)
-        ours = schema_of(asked)
+        model_class = model(annotation, default)
+        actual = schema_of(model_class)
         try:
-            theirs = render_elicitation_schema(asked)
+            sdk_schema = render_elicitation_schema(model_class)
         except TypeError:
-            theirs = {}
-        theirs.pop("title", None)
-        if theirs != ours:
+            sdk_schema = {}
+        sdk_schema.pop("title", None)
+        if sdk_schema != actual:
             differing.add(case.id)
     assert ONLY_HERE == differing
 
@@ -191,32 +191,42 @@ def test_forms_are_those_of_the_sdk_where_it_has_one() -> None:
 async def test_forms_are_valid(
     client: Client, expected: dict[str, Any], annotation: Any, default: Any
 ) -> None:
-    """A class may be given for the params themselves."""
-    asked = model(annotation, default)
-    answer = await client.protocol.check_elicitation(asked, context=ProtocolContext("2025-11-25"))
-    errors = [one for one in answer.verdict.violations if one.severity is Severity.ERROR]
+    """A model class may be passed as the params."""
+    model_class = model(annotation, default)
+    result = await client.protocol.check_elicitation(
+        model_class, context=ProtocolContext("2025-11-25")
+    )
+    errors = [
+        violation for violation in result.verdict.violations if violation.severity is Severity.ERROR
+    ]
     assert [] == errors
-    raise_for_fields(asked, answer.verdict)
+    raise_for_fields(model_class, result.verdict)
 
 
 @pytest.mark.parametrize(("expected", "annotation", "default"), UNKNOWN)
 async def test_unsupported_fields_are_reported(
     client: Client, expected: dict[str, Any], annotation: Any, default: Any
 ) -> None:
-    """By the server's rules, and as the Python SDK raises it."""
-    asked = model(annotation, default)
-    answer = await client.protocol.check_elicitation(asked, context=ProtocolContext("2025-11-25"))
-    pointers = [
-        one.instance_location for one in answer.verdict.violations if one.severity is Severity.ERROR
+    """The server reports violations; `raise_for_fields` raises the error of the SDK."""
+    model_class = model(annotation, default)
+    result = await client.protocol.check_elicitation(
+        model_class, context=ProtocolContext("2025-11-25")
+    )
+    locations = [
+        violation.instance_location
+        for violation in result.verdict.violations
+        if violation.severity is Severity.ERROR
     ]
-    assert [] != pointers
-    assert all(one.startswith("/requestedSchema/properties/first_name") for one in pointers)
+    assert [] != locations
+    assert all(
+        location.startswith("/requestedSchema/properties/first_name") for location in locations
+    )
     with pytest.raises(TypeError, match=r"^Elicitation schema field 'first_name' rendered as "):
-        raise_for_fields(asked, answer.verdict)
+        raise_for_fields(model_class, result.verdict)
 
 
 class Booking(BaseModel):
-    """Where to, and when."""
+    """A booking."""
 
     model_config = {"title": "Your trip"}
 
@@ -235,37 +245,37 @@ BOOKING = {
 
 
 def test_a_form_has_a_message() -> None:
-    """The title of the model, if no other is given."""
+    """The default is the title of the model."""
     assert {"message": "Your trip", "requestedSchema": BOOKING} == form(Booking)
     assert {"message": "Where to?", "requestedSchema": BOOKING} == form(Booking, "Where to?")
 
 
 async def test_results_are_checked_against_a_model_class(client: Client) -> None:
     """The content is validated against the requested schema."""
-    told = []
+    locations = []
     for content in ({"to": "Oslo"}, {"to": "Oslo", "nights": "two"}):
-        answer = await client.protocol.check_elicitation_result(
+        result = await client.protocol.check_elicitation_result(
             {"action": "accept", "content": content},
             params=Booking,
             context=ProtocolContext("2025-11-25"),
         )
-        told.append([one.instance_location for one in answer.verdict.violations])
-    assert [[], ["/content/nights"]] == told
+        locations.append([violation.instance_location for violation in result.verdict.violations])
+    assert [[], ["/content/nights"]] == locations
 
 
 class Node(BaseModel):
     children: list["Node"] = []
 
 
-async def test_a_model_within_itself_has_no_form(client: Client) -> None:
-    """Its reference stays, and is found."""
-    answer = await client.protocol.check_elicitation(Node, context=ProtocolContext("2025-11-25"))
+async def test_a_recursive_model_has_no_form(client: Client) -> None:
+    """Its reference is kept and reported."""
+    result = await client.protocol.check_elicitation(Node, context=ProtocolContext("2025-11-25"))
     with pytest.raises(TypeError, match="'children'"):
-        raise_for_fields(Node, answer.verdict)
+        raise_for_fields(Node, result.verdict)
 
 
-@pytest.mark.parametrize("asked", [dict, Room, Booking.model_construct()])
-async def test_only_model_classes_have_forms(asked: Any) -> None:
-    """Neither other classes nor instances."""
+@pytest.mark.parametrize("model_class", [dict, Room, Booking.model_construct()])
+async def test_only_model_classes_have_forms(model_class: Any) -> None:
+    """Other classes and instances are errors."""
     with pytest.raises(TypeError, match="a form must be a pydantic model class"):
-        schema_of(asked)
+        schema_of(model_class)

@@ -1,4 +1,4 @@
-"""The fakes for the tests of programs that use Sidecheck."""
+"""Fake validators for tests of programs that use Sidecheck."""
 
 import inspect
 from collections.abc import AsyncIterator
@@ -32,7 +32,7 @@ from sidecheck.testing import BlockingFakeValidator, FakeValidator, invalid, val
 
 FORECAST = RegisteredTool("weather", "get_forecast")
 ALERTS = RegisteredTool("weather", "get_alerts")
-REFUSED = SidecheckError("UNKNOWN_TOOL", "no tool", {}, grpc.StatusCode.NOT_FOUND)
+ERROR = SidecheckError("UNKNOWN_TOOL", "no tool", {}, grpc.StatusCode.NOT_FOUND)
 
 
 @pytest.fixture(params=[FakeValidator, BlockingFakeValidator])
@@ -42,13 +42,13 @@ def fake(request: pytest.FixtureRequest) -> FakeValidator | BlockingFakeValidato
     return kind()
 
 
-async def value_of(answer: Any) -> Any:
-    """Return *answer*, awaited if it has to be."""
-    return await answer if inspect.isawaitable(answer) else answer
+async def value_of(value: Any) -> Any:
+    """Return *value*, awaited if it is awaitable."""
+    return await value if inspect.isawaitable(value) else value
 
 
 async def test_everything_is_valid_by_default(fake: Any) -> None:
-    """A program can be tested before its test says anything about verdicts."""
+    """A fake needs no configuration."""
     assert valid() == await value_of(fake.validate(FORECAST, {}))
 
 
@@ -61,8 +61,8 @@ async def test_outcomes_are_selected_by_tool(fake: Any) -> None:
     ]
 
 
-async def test_calls_and_results_are_recorded_as_what_they_are(fake: Any) -> None:
-    """Whole ones and parts of them."""
+async def test_calls_and_results_are_recorded_with_their_kind(fake: Any) -> None:
+    """Call params, call results and structured content are distinguished."""
     await value_of(fake.validate_call(FORECAST, {"name": "get_forecast"}))
     await value_of(fake.validate_call_result(FORECAST, {"content": []}))
     await value_of(fake.validate_structured_content(FORECAST, ABSENT))
@@ -74,7 +74,7 @@ async def test_calls_and_results_are_recorded_as_what_they_are(fake: Any) -> Non
 
 
 async def test_the_last_matching_rule_applies(fake: Any) -> None:
-    """A test can override its fixture."""
+    """A test can override the rules of a fixture."""
     fake.answer_tool("weather", "get_forecast", invalid())
     fake.answer_when(lambda item: item.subject == Arguments({"city": "Oslo"}), valid())
     assert [invalid(), valid()] == [
@@ -84,38 +84,38 @@ async def test_the_last_matching_rule_applies(fake: Any) -> None:
 
 
 async def test_errors_are_raised(fake: Any) -> None:
-    """As the client raises them."""
-    fake.answer_tool("weather", "get_forecast", REFUSED)
+    """The error object itself is raised."""
+    fake.answer_tool("weather", "get_forecast", ERROR)
     with pytest.raises(SidecheckError) as raised:
         await value_of(fake.validate(FORECAST, {}))
-    assert REFUSED is raised.value
+    assert ERROR is raised.value
 
 
 async def test_batches_have_one_outcome_per_item(fake: Any) -> None:
     """An item's own target replaces the shared one, and an error is an outcome."""
     fake.answer_tool("weather", "get_forecast", invalid())
-    fake.answer_tool("weather", "get_alerts", REFUSED)
+    fake.answer_tool("weather", "get_alerts", ERROR)
     batch = [Item(Arguments({})), Item(Arguments({}), ALERTS), Item(Arguments({}), Schema(True))]
-    assert [invalid(), REFUSED, valid()] == await value_of(
+    assert [invalid(), ERROR, valid()] == await value_of(
         fake.validate_batch(batch, target=FORECAST)
     )
 
 
-async def taken(stream: Any) -> list[Any]:
-    """Return the answers of a stream of either kind."""
+async def collect(stream: Any) -> list[Any]:
+    """Return the outcomes of a stream of either kind."""
     if isinstance(stream, AsyncIterator):
-        return [answer async for answer in stream]
+        return [outcome async for outcome in stream]
     return list(stream)
 
 
 async def test_streams_have_one_outcome_per_item(fake: Any) -> None:
-    """As batches are, under the ids of the caller."""
+    """Outcomes have the ids of the caller."""
     fake.answer_tool("weather", "get_forecast", invalid())
-    fake.answer_tool("weather", "get_alerts", REFUSED)
+    fake.answer_tool("weather", "get_alerts", ERROR)
     options = Options(hide_values=True)
-    given = [("a", Item(Arguments(1))), ("b", Item(Arguments(2), ALERTS))]
-    found = await taken(fake.validate_stream(given, target=FORECAST, options=options))
-    assert [("a", invalid()), ("b", REFUSED)] == found
+    items = [("a", Item(Arguments(1))), ("b", Item(Arguments(2), ALERTS))]
+    outcomes = await collect(fake.validate_stream(items, target=FORECAST, options=options))
+    assert [("a", invalid()), ("b", ERROR)] == outcomes
     assert [
         Item(Arguments(1), FORECAST, options),
         Item(Arguments(2), ALERTS, options),
@@ -123,21 +123,21 @@ async def test_streams_have_one_outcome_per_item(fake: Any) -> None:
 
 
 async def test_a_script_can_end_a_stream(fake: Any) -> None:
-    """What a program does then can be tested too."""
-    gone = StreamUnavailable("SHUTTING_DOWN", "stopping", {}, grpc.StatusCode.UNAVAILABLE)
-    fake.answer_tool("weather", "get_forecast", gone)
-    given = [(str(at), Item(Arguments(at), FORECAST)) for at in range(3)]
+    """An outcome that is a `StreamUnavailable` error ends the stream."""
+    error = StreamUnavailable("SHUTTING_DOWN", "stopping", {}, grpc.StatusCode.UNAVAILABLE)
+    fake.answer_tool("weather", "get_forecast", error)
+    items = [(str(index), Item(Arguments(index), FORECAST)) for index in range(3)]
     with pytest.raises(StreamUnavailable, match="SHUTTING_DOWN") as raised:
-        await taken(fake.validate_stream(given, outstanding=1))
+        await collect(fake.validate_stream(items, outstanding=1))
     assert "0" == raised.value.unanswered[0]
 
 
-async def test_streams_can_be_driven_by_hand() -> None:
-    """Sent, taken and finished as with the client."""
+async def test_streams_can_be_used_with_explicit_sends() -> None:
+    """The methods are those of the client's streams."""
     async with FakeValidator().stream(target=FORECAST) as stream:
         await stream.send("a", Item(Arguments(1)))
         await stream.finish()
-        assert [("a", valid())] == [answer async for answer in stream]
+        assert [("a", valid())] == [outcome async for outcome in stream]
     with BlockingFakeValidator().stream(target=FORECAST) as blocking:
         blocking.send("a", Item(Arguments(1)))
         blocking.finish()
@@ -145,7 +145,7 @@ async def test_streams_can_be_driven_by_hand() -> None:
 
 
 async def test_calls_are_recorded_as_values(fake: Any) -> None:
-    """Each with the target and the options that applied."""
+    """Recorded items have the effective target and options."""
     options = Options(hide_values=True)
     await value_of(fake.validate(FORECAST, {"a": 1}, options=options))
     await value_of(fake.validate_structured_content(FORECAST, b"{}", timeout=1.0))
@@ -162,8 +162,8 @@ async def test_calls_are_recorded_as_values(fake: Any) -> None:
     ] == fake.calls
 
 
-async def test_fakes_stand_where_the_client_does() -> None:
-    """They are context managers and validators of the same kind."""
+async def test_fakes_can_replace_the_client() -> None:
+    """Fakes are context managers and implement the same protocols."""
     async with FakeValidator(invalid()) as fake:
         assert invalid() == await fake.validate(FORECAST, {})
     with BlockingFakeValidator(invalid()) as blocking:
@@ -202,23 +202,25 @@ PUBLIC = {
 
 @pytest.mark.parametrize("name", PUBLIC)
 def test_both_clients_have_the_same_methods(name: str) -> None:
-    """Parameters, their defaults and their types do not differ."""
-    here, there = (inspect.signature(getattr(kind, name)) for kind in (Client, BlockingClient))
-    assert here.parameters == there.parameters
+    """Parameters have equal names, defaults and types."""
+    asynchronous, blocking = (
+        inspect.signature(getattr(kind, name)) for kind in (Client, BlockingClient)
+    )
+    assert asynchronous.parameters == blocking.parameters
 
 
 def test_both_validators_have_the_same_streams() -> None:
-    """The items of the asynchronous one may also come asynchronously."""
-    here, there = (
+    """Only the type of `items` differs: asynchronous streams also accept async iterables."""
+    asynchronous, blocking = (
         dict(inspect.signature(kind.validate_stream).parameters)
         for kind in (Validator, BlockingValidator)
     )
-    assert here.pop("items").name == there.pop("items").name
-    assert here == there
+    assert asynchronous.pop("items").name == blocking.pop("items").name
+    assert asynchronous == blocking
 
 
 def test_the_public_names_are_complete_and_sorted() -> None:
-    """What a module of the package exports and a user needs is there by name."""
+    """`sidecheck.__all__` lists every public name of the package."""
     values = {
         name
         for name, value in vars(sidecheck).items()

@@ -1,4 +1,4 @@
-"""Python values as JSON."""
+"""Conversion of Python values to JSON values."""
 
 from collections import OrderedDict
 from dataclasses import dataclass, field
@@ -89,11 +89,11 @@ ID = UUID(int=1)
     ],
 )
 def test_values_are_converted_by_their_types(expected: Any, value: Any) -> None:
-    """By their types."""
+    """Standard types, dataclasses, models and enumerations are supported."""
     assert expected == json_value(value)
 
 
-def within_itself() -> Any:
+def cyclic_list() -> Any:
     value: list[Any] = []
     value.append(value)
     return value
@@ -110,12 +110,12 @@ def within_itself() -> Any:
         ("the value is of type generator, which has no JSON form", (n for n in [1])),
         ("the value has two properties whose JSON name is '1'", {1: "a", "1": "b"}),
         ("the value has a property name of type tuple, which JSON cannot express", {(1, 2): "a"}),
-        ("/0/0/0 nests deeper than the limit of 128", within_itself()),
+        ("/0/0/0 nests deeper than the limit of 128", cyclic_list()),
         ("/inner is of type complex, which has no JSON form", Point(1, 1j)),
     ],
 )
 def test_values_that_json_cannot_express_are_errors(message: str, value: Any) -> None:
-    """With the place and the reason."""
+    """Messages name the location and the reason."""
     with pytest.raises(NotJson) as error:
         json_value(value)
 

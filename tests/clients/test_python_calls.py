@@ -32,12 +32,12 @@ TOOL = ToolDefinition(FORECAST)
 TEXT = {"type": "text", "text": '{"celsius": 12}'}
 
 
-def found(verdict: Any) -> list[tuple[str, str]]:
-    """Return the code and the location of each error."""
+def error_codes(verdict: Any) -> list[tuple[str, str]]:
+    """Return the code and the location of every error."""
     return [
-        (one.code, one.instance_location)
-        for one in verdict.violations
-        if one.severity is Severity.ERROR
+        (violation.code, violation.instance_location)
+        for violation in verdict.violations
+        if violation.severity is Severity.ERROR
     ]
 
 
@@ -58,18 +58,18 @@ async def test_complete_calls_are_validated(
 ) -> None:
     """Locations point into the params, and an invalid call has a result to return."""
     verdict = await client.validate_call(TOOL, params)
-    assert expected == found(verdict)
-    given = verdict.call_tool_result.value
-    assert (given["isError"] if expected else None) == (True if expected else given)
+    assert expected == error_codes(verdict)
+    result = verdict.call_tool_result.value
+    assert (result["isError"] if expected else None) == (True if expected else result)
     assert b"" == verdict.json_rpc_error
 
 
 async def test_the_params_name_the_tool(client: Client) -> None:
-    """If the target has no name."""
+    """The tool is resolved by the name in the params if the target has none."""
     await client.register("weather", [FORECAST])
     weather = RegisteredTool("weather")
     verdict = await client.validate_call(weather, {"name": "get_forecast", "arguments": {}})
-    assert [("REQUIRED", "/arguments")] == found(verdict)
+    assert [("REQUIRED", "/arguments")] == error_codes(verdict)
     with pytest.raises(SidecheckError) as raised:
         await client.validate_call(weather, {"name": "get_tides"})
     error = json.loads(raised.value.metadata["json_rpc_error"])
@@ -93,20 +93,20 @@ async def test_complete_results_are_validated(
     client: Client, expected: list[tuple[str, str]], result: Any
 ) -> None:
     """Errors are not validated against the output schema."""
-    assert expected == found(await client.validate_call_result(TOOL, result))
+    assert expected == error_codes(await client.validate_call_result(TOOL, result))
 
 
-async def test_content_that_is_not_there_is_not_null(client: Client) -> None:
-    """Both are wrong, in their own way."""
-    content = client.validate_structured_content
+async def test_absent_content_is_not_null(client: Client) -> None:
+    """Absent content and null are different violations."""
+    validate = client.validate_structured_content
     assert [[("OUTPUT_MISSING", "")], [("TYPE", "")]] == [
-        found(await content(TOOL, ABSENT)),
-        found(await content(TOOL, None)),
+        error_codes(await validate(TOOL, ABSENT)),
+        error_codes(await validate(TOOL, None)),
     ]
 
 
 async def test_tools_are_registered_by_the_rules_of_a_version(client: Client) -> None:
-    """Output schemas need not be of objects since 2026-07-28."""
+    """Output schemas of other types than object are valid since 2026-07-28."""
     tool = {**FORECAST, "outputSchema": {"type": "array"}}
     for version, expected in (("2026-07-28", "created"), ("2025-11-25", "rejected")):
         registration = await client.register(
@@ -116,7 +116,7 @@ async def test_tools_are_registered_by_the_rules_of_a_version(client: Client) ->
 
 
 async def test_an_unknown_version_is_an_error(client: Client) -> None:
-    """For payloads and registrations."""
+    """This applies to validation and registration."""
     with pytest.raises(SidecheckError, match="UNKNOWN_PROTOCOL_VERSION"):
         await client.validate_call(TOOL, {}, options=Options(protocol_version="2020-01-01"))
     with pytest.raises(SidecheckError, match="UNKNOWN_PROTOCOL_VERSION"):

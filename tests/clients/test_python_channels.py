@@ -1,4 +1,4 @@
-"""The Python client's channel: what it connects to and how it behaves."""
+"""Addresses, service config and channel options of the Python client."""
 
 import json
 from importlib import import_module
@@ -25,7 +25,7 @@ V1 = Path(v1.__path__[0])
     ],
 )
 def test_valid_addresses_are_accepted(address: str) -> None:
-    """An address in a known form is the target as it stands."""
+    """A valid address is the target of the channel, unchanged."""
     assert address == channel_target(address)
 
 
@@ -49,14 +49,14 @@ def test_valid_addresses_are_accepted(address: str) -> None:
         "localhost:1\n",
     ],
 )
-def test_other_addresses_are_errors(address: str) -> None:
-    """gRPC would guess what a broken address means; the client does not."""
+def test_invalid_addresses_are_errors(address: str) -> None:
+    """The client rejects addresses that gRPC would interpret by guessing."""
     with pytest.raises(ValueError, match="invalid address"):
         channel_target(address)
 
 
-def test_retries_are_for_unavailable_alone() -> None:
-    """The service config holds the retry policy, no timeout, and nothing for streams."""
+def test_only_unavailable_is_retried() -> None:
+    """The service config has a retry policy but no timeouts, and exempts streams."""
     assert {
         "methodConfig": [
             {
@@ -101,7 +101,7 @@ def test_retries_apply_to_all_services() -> None:
 
 
 def test_rpcs_are_read_from_the_descriptors() -> None:
-    """With their paths, their messages and their kinds."""
+    """RPCS has the path and the message types of every RPC; STREAMS has the streams."""
     rpcs = {rpc.path: (rpc.request.__name__, rpc.response.__name__) for rpc in RPCS}
     assert ("ValidateRequest", "ValidateResponse") == rpcs[
         "/sidecheck.v1.ValidationService/Validate"
@@ -110,13 +110,13 @@ def test_rpcs_are_read_from_the_descriptors() -> None:
     assert ["ValidateStream", "CheckSession"] == [rpc.name for rpc in STREAMS]
 
 
-def test_the_servers_behind_a_name_take_turns() -> None:
-    """Only a name that asks for it is balanced."""
+def test_servers_of_a_dns_name_are_load_balanced() -> None:
+    """Addresses with the scheme ``dns:`` use round robin."""
     assert [{"round_robin": {}}] == service_config("dns:///h:1")["loadBalancingConfig"]
 
 
-def test_channel_options_are_whole() -> None:
-    """Keepalive, reconnection, sizes and no proxy."""
+def test_channel_options_are_complete() -> None:
+    """The options set keepalive, reconnection, message sizes and no proxy."""
     assert {
         "grpc.service_config": json.dumps(service_config("h:1")),
         "grpc.keepalive_time_ms": 30_000,

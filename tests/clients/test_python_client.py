@@ -63,9 +63,9 @@ async def test_an_invalid_payload_has_a_verdict(
     """It is returned with its violations, and a text for the model."""
     await register(client, FORECAST)
     verdict = await client.validate(REGISTERED, payload)
-    found = [(one.instance_location, one.code) for one in verdict.violations]
+    violations = [(violation.instance_location, violation.code) for violation in verdict.violations]
     assert (expected, not expected, bool(expected)) == (
-        found,
+        violations,
         verdict.valid,
         verdict.tool_error_text != "",
     )
@@ -88,16 +88,18 @@ async def test_every_kind_of_target_is_accepted(client: Client) -> None:
         (await client.validate(target, {"city": "Oslo"}), await client.validate(target, {}))
         for target in targets
     ]
-    assert [(True, False)] * len(targets) == [(yes.valid, no.valid) for yes, no in verdicts]
+    assert [(True, False)] * len(targets) == [
+        (valid.valid, invalid.valid) for valid, invalid in verdicts
+    ]
 
 
 async def test_structured_content_has_a_schema_of_its_own(client: Client) -> None:
-    """It is validated against the output schema, if there is one."""
+    """It is validated against the output schema; a tool without one is an error."""
     await register(client, FORECAST, ALERTS)
     alerts = RegisteredTool("weather", "get_alerts")
-    content = [{"celsius": 3}, {}]
+    payloads = [{"celsius": 3}, {}]
     assert [True, False] == [
-        (await client.validate_structured_content(alerts, one)).valid for one in content
+        (await client.validate_structured_content(alerts, payload)).valid for payload in payloads
     ]
     with pytest.raises(SidecheckError) as raised:
         await client.validate_structured_content(REGISTERED, {})
@@ -107,10 +109,13 @@ async def test_structured_content_has_a_schema_of_its_own(client: Client) -> Non
     )
 
 
-def told(verdict: Verdict) -> tuple[bool, list[tuple[str, str, str]], bool]:
+def report(verdict: Verdict) -> tuple[bool, list[tuple[str, str, str]], bool]:
     """Return the validity, the violations and whether they were truncated."""
-    found = [(one.instance_location, one.code, str(one.severity)) for one in verdict.violations]
-    return verdict.valid, found, verdict.truncated
+    violations = [
+        (violation.instance_location, violation.code, str(violation.severity))
+        for violation in verdict.violations
+    ]
+    return verdict.valid, violations, verdict.truncated
 
 
 REQUIRED = ("", "REQUIRED", "error")
@@ -137,7 +142,7 @@ TYPE = ("/days", "TYPE", "error")
             (False, [("/land", "UNKNOWN_PROPERTY", "error")], False),
             {"city": "Oslo", "land": "no"},
             Options(unknown_arguments=UnknownArguments.REJECT),
-            id="unknown arguments refused",
+            id="unknown arguments rejected",
         ),
         pytest.param(
             (True, [("/land", "UNKNOWN_PROPERTY", "warning")], False),
@@ -147,12 +152,12 @@ TYPE = ("/days", "TYPE", "error")
         ),
     ],
 )
-async def test_options_are_heeded(
+async def test_options_are_applied(
     client: Client, expected: object, payload: Any, options: Options
 ) -> None:
-    """Those for the detail and for unknown arguments."""
+    """These are the options for detail and unknown arguments."""
     await register(client, FORECAST)
-    assert expected == told(await client.validate(REGISTERED, payload, options=options))
+    assert expected == report(await client.validate(REGISTERED, payload, options=options))
 
 
 async def test_an_unknown_tool_can_be_skipped(client: Client) -> None:
@@ -160,7 +165,7 @@ async def test_an_unknown_tool_can_be_skipped(client: Client) -> None:
     tides = RegisteredTool("weather", "get_tides")
     options = Options(on_unknown_tool=OnUnknownTool.SKIP)
     expected = (True, [("", "UNKNOWN_TOOL", "warning")], False)
-    assert expected == told(await client.validate(tides, {}, options=options))
+    assert expected == report(await client.validate(tides, {}, options=options))
 
 
 REPAIRED = {
@@ -211,16 +216,19 @@ REPAIRED = {
 async def test_repairs_are_returned(
     client: Client, expected: object, changes: object, payload: Any, options: Options
 ) -> None:
-    """The repaired payload is valid, and every change of it is listed."""
+    """The repaired payload is valid, and its changes are listed."""
     repair = (await client.validate(Schema(REPAIRED), payload, options=options)).repair
     assert repair is not None
-    found = [(one.instance_location, one.code, one.keyword_location) for one in repair.changes]
-    assert (expected, True, changes) == (repair.value, repair.valid, found)
+    actual = [
+        (change.instance_location, change.code, change.keyword_location)
+        for change in repair.changes
+    ]
+    assert (expected, True, changes) == (repair.value, repair.valid, actual)
 
 
 @pytest.mark.parametrize("kind", CLIENT_KINDS)
 async def test_a_server_can_report_only(kind: str, tmp_path: Path) -> None:
-    """The verdict says so, and is not raised."""
+    """The verdict is marked as not enforced, and does not raise."""
     running = RunningServer(tmp_path, SIDECHECK_REPORT_ONLY='["weather"]')
     try:
         async with connect(kind, running.address, timeout=120) as client:
@@ -241,16 +249,16 @@ async def test_a_server_can_report_only(kind: str, tmp_path: Path) -> None:
     ],
 )
 async def test_unknown_targets_are_errors(client: Client, expected: str, target: Target) -> None:
-    """No verdict is possible, so none is returned."""
+    """An error is raised, since no verdict is possible."""
     with pytest.raises(SidecheckError) as raised:
         await client.validate(target, {})
     assert (expected, grpc.StatusCode.NOT_FOUND) == (raised.value.reason, raised.value.status)
 
 
 async def test_a_batch_has_one_outcome_per_item(client: Client) -> None:
-    """In order; an item's own target and options replace the shared ones."""
+    """Outcomes are in order; an item's target and options replace the shared ones."""
     await register(client, FORECAST, ALERTS)
-    found = await client.validate_batch(
+    outcomes = await client.validate_batch(
         [
             Item(Arguments({"city": "Oslo"})),
             Item(Arguments({}), RegisteredTool("weather", "get_tides")),
@@ -261,22 +269,25 @@ async def test_a_batch_has_one_outcome_per_item(client: Client) -> None:
         target=REGISTERED,
     )
     assert [True, "UNKNOWN_TOOL", False, True, False] == [
-        one.reason if isinstance(one, SidecheckError) else one.valid for one in found
+        outcome.reason if isinstance(outcome, SidecheckError) else outcome.valid
+        for outcome in outcomes
     ]
 
 
 async def test_a_batch_may_exceed_the_limit_of_the_server(client: Client) -> None:
-    """It is split, and comes back in order."""
+    """The batch is split, and outcomes are in order."""
     await register(client, FORECAST)
-    most = (await client.info()).limits.batch_items
-    batch = [Item(Arguments({"city": at if at % 7 == 0 else "x"})) for at in range(most + 10)]
-    found = await client.validate_batch(batch, target=REGISTERED)
-    assert [at % 7 != 0 for at in range(most + 10)] == [
-        isinstance(one, Verdict) and one.valid for one in found
+    limit = (await client.info()).limits.batch_items
+    batch = [
+        Item(Arguments({"city": index if index % 7 == 0 else "x"})) for index in range(limit + 10)
+    ]
+    outcomes = await client.validate_batch(batch, target=REGISTERED)
+    assert [index % 7 != 0 for index in range(limit + 10)] == [
+        isinstance(outcome, Verdict) and outcome.valid for outcome in outcomes
     ]
 
 
-async def test_the_server_says_what_it_is(client: Client) -> None:
+async def test_the_server_describes_itself(client: Client) -> None:
     """The default protocol version and dialect are among the supported ones."""
     info = await client.info()
     assert "https://json-schema.org/draft/2020-12/schema" == info.dialects[0]
@@ -285,7 +296,7 @@ async def test_the_server_says_what_it_is(client: Client) -> None:
 
 
 @pytest.mark.parametrize("kind", CLIENT_KINDS)
-async def test_a_socket_leads_to_the_same_server(kind: str, emptied: RunningServer) -> None:
+async def test_a_unix_socket_connects_to_the_same_server(kind: str, emptied: RunningServer) -> None:
     """The registry is the same over each address."""
     async with connect(kind, emptied.address, timeout=120) as client:
         await register(client, FORECAST)
@@ -294,8 +305,8 @@ async def test_a_socket_leads_to_the_same_server(kind: str, emptied: RunningServ
 
 
 async def test_many_callers_share_one_client(client: Client) -> None:
-    """Tasks or threads: each caller gets its own result."""
+    """Every task or thread gets its own result."""
     await register(client, FORECAST)
-    payloads: list[Any] = [{"city": "x"} if at % 3 else {} for at in range(200)]
-    verdicts = await asyncio.gather(*(client.validate(REGISTERED, one) for one in payloads))
-    assert [bool(payload) for payload in payloads] == [one.valid for one in verdicts]
+    payloads: list[Any] = [{"city": "x"} if index % 3 else {} for index in range(200)]
+    verdicts = await asyncio.gather(*(client.validate(REGISTERED, payload) for payload in payloads))
+    assert [bool(payload) for payload in payloads] == [verdict.valid for verdict in verdicts]

@@ -1,4 +1,4 @@
-"""Conversions by the Python client, asynchronous and blocking."""
+"""Conversions by the Python client, asynchronous and blocking, with a real server."""
 
 import json
 from typing import Any
@@ -22,7 +22,7 @@ from sidecheck import (
 )
 from support.weather_tools import ALERTS, FORECAST, register
 
-#: A tool whose name no API but Gemini takes.
+#: A tool whose name only Gemini accepts.
 TIDES = {
     "name": "get.tides",
     "description": "Tells when the water is high.",
@@ -41,32 +41,32 @@ RESULT = {"content": [{"type": "text", "text": "06:12"}]}
 
 
 def chat_call(name: str, arguments: Any) -> dict[str, Any]:
-    """Return the call of a model, as Chat Completions gives it."""
+    """Return a tool call in the format of Chat Completions."""
     function = {"name": name, "arguments": json.dumps(arguments)}
     return {"id": "call_1", "type": "function", "function": function}
 
 
 async def test_a_bad_tool_does_not_affect_the_others(client: Client) -> None:
-    """Each is converted or an error by itself, in any form."""
-    done = await client.conversion.convert_tools(
+    """Every tool, in any form, has its own outcome."""
+    converted = await client.conversion.convert_tools(
         ModelApi.ANTHROPIC,
         [TIDES, {"name": "bad"}, json.dumps(FORECAST), ToolDefinition(json.dumps(ALERTS).encode())],
     )
-    refused = done.conversions[1].outcome
+    error = converted.conversions[1].outcome
 
-    assert ["get_tides", "get_forecast", "get_alerts"] == [tool["name"] for tool in done.tools]
+    assert ["get_tides", "get_forecast", "get_alerts"] == [tool["name"] for tool in converted.tools]
     assert ["get.tides", "bad", "get_forecast", "get_alerts"] == [
-        one.name for one in done.conversions
+        conversion.name for conversion in converted.conversions
     ]
-    assert isinstance(refused, SidecheckError)
-    assert "INVALID_TOOL" == refused.reason
-    assert done.request.valid
+    assert isinstance(error, SidecheckError)
+    assert "INVALID_TOOL" == error.reason
+    assert converted.request.valid
 
 
 async def test_a_loss_has_a_pointer_and_an_effect(client: Client) -> None:
-    """All of them, by pointer."""
-    done = await client.conversion.convert_tools(ModelApi.OPENAI_CHAT, [TIDES], options=STRICT)
-    (tool,) = done.converted
+    """Losses also have a keyword, an action and a message."""
+    converted = await client.conversion.convert_tools(ModelApi.OPENAI_CHAT, [TIDES], options=STRICT)
+    (tool,) = converted.converted
 
     assert (True, "") == (tool.strict, tool.not_strict_reason)
     assert {
@@ -78,23 +78,25 @@ async def test_a_loss_has_a_pointer_and_an_effect(client: Client) -> None:
 
 
 async def test_the_reason_why_a_tool_is_not_strict_is_returned(client: Client) -> None:
-    """Where the mode prefers it."""
-    how = ConversionOptions(mode=ConversionMode.STRICT_IF_LOSSLESS)
-    done = await client.conversion.convert_tools(ModelApi.OPENAI_CHAT, [TIDES], options=how)
-    (tool,) = done.converted
+    """This is the case in the mode `STRICT_IF_LOSSLESS`."""
+    options = ConversionOptions(mode=ConversionMode.STRICT_IF_LOSSLESS)
+    converted = await client.conversion.convert_tools(
+        ModelApi.OPENAI_CHAT, [TIDES], options=options
+    )
+    (tool,) = converted.converted
 
     assert not tool.strict
     assert "/inputSchema/properties/port" in tool.not_strict_reason
 
 
 async def test_registered_tools_are_converted_too(client: Client) -> None:
-    """By name, by digest, or all of a server; of one that is there twice the last counts.
+    """Tools may be selected by name, by digest or by server.
 
-    Names tell servers apart.
+    Of equal tools only the last is converted; prefixes distinguish servers.
     """
     await register(client, FORECAST, ALERTS)
     registered = await client.get("weather", "get_alerts")
-    done = await client.conversion.convert_tools(
+    converted = await client.conversion.convert_tools(
         ModelApi.MISTRAL,
         [
             RegisteredTool("weather", "get_alerts"),
@@ -111,36 +113,37 @@ async def test_registered_tools_are_converted_too(client: Client) -> None:
         ("weather", "get_alerts", True),
         ("weather", "get_forecast", True),
     ] == [
-        (one.server, one.name, isinstance(one.outcome, ConvertedTool)) for one in done.conversions
+        (conversion.server, conversion.name, isinstance(conversion.outcome, ConvertedTool))
+        for conversion in converted.conversions
     ]
     assert ["sea__get_tides", "weather__get_alerts", "weather__get_forecast"] == [
-        one.name for one in done.converted
+        tool.name for tool in converted.converted
     ]
 
 
-async def test_prefixes_and_documents_are_as_asked(client: Client) -> None:
-    """Options hold, and a definition brings what it refers to."""
+async def test_prefixes_and_documents_are_applied(client: Client) -> None:
+    """The prefix option is applied, and references to documents are resolved."""
     schema = {"type": "object", "properties": {"city": {"$ref": "https://example.com/city"}}}
     tool = ToolDefinition(
         {"name": "by_city", "inputSchema": schema},
         (Document("https://example.com/city", {"type": "string"}),),
     )
-    how = ConversionOptions(server_prefix=ServerPrefix.ALWAYS)
-    given = [ToolToConvert(tool, "maps")]
-    done = await client.conversion.convert_tools(ModelApi.OLLAMA, given, options=how)
+    options = ConversionOptions(server_prefix=ServerPrefix.ALWAYS)
+    tools = [ToolToConvert(tool, "maps")]
+    converted = await client.conversion.convert_tools(ModelApi.OLLAMA, tools, options=options)
 
-    assert ["maps__by_city"] == [one["function"]["name"] for one in done.tools]
-    assert "string" in json.dumps(done.tools)
+    assert ["maps__by_city"] == [item["function"]["name"] for item in converted.tools]
+    assert "string" in json.dumps(converted.tools)
 
 
-async def test_a_call_comes_back(client: Client) -> None:
-    """With the mappings of all tools of the request, and the inline tool."""
-    done = await client.conversion.convert_tools(
+async def test_a_call_is_converted_back(client: Client) -> None:
+    """The mappings of all tools of a request and an inline tool may be passed."""
+    converted = await client.conversion.convert_tools(
         ModelApi.OPENAI_CHAT, [FORECAST, TIDES], options=STRICT
     )
     call = chat_call("get_tides", {"port": "Oslo", "days": None})
     restored = await client.conversion.convert_tool_call(
-        call, done.mappings, tool=ToolDefinition(TIDES)
+        call, converted.mappings, tool=ToolDefinition(TIDES)
     )
 
     assert ("get.tides", "call_1", {"port": "Oslo"}) == (
@@ -156,33 +159,33 @@ async def test_a_call_comes_back(client: Client) -> None:
 
 
 async def test_a_call_is_validated_against_the_original(client: Client) -> None:
-    """That of the registry, which the mapping names; a single mapping suffices."""
+    """The mapping identifies the registered tool; a single mapping may be passed."""
     await register(client, TIDES)
-    done = await client.conversion.convert_tools(
+    converted = await client.conversion.convert_tools(
         ModelApi.OPENAI_CHAT, [RegisteredTool("weather", "get.tides")], options=STRICT
     )
     call = chat_call("get_tides", {"port": "Os", "days": None})
-    restored = await client.conversion.convert_tool_call(call, done.mappings[0])
+    restored = await client.conversion.convert_tool_call(call, converted.mappings[0])
     hidden = await client.conversion.convert_tool_call(
         json.dumps(chat_call("get_tides", {"port": "Secret", "days": "Secret"})),
-        json.loads(done.mappings[0]),
+        json.loads(converted.mappings[0]),
         options=Options(hide_values=True),
     )
 
     assert ("weather", "get.tides") == (restored.server, restored.tool)
-    assert ["MIN_LENGTH"] == [found.code for found in restored.verdict.violations]
+    assert ["MIN_LENGTH"] == [violation.code for violation in restored.verdict.violations]
     assert "port" in restored.verdict.tool_error_text
-    assert ["TYPE"] == [found.code for found in hidden.verdict.violations]
+    assert ["TYPE"] == [violation.code for violation in hidden.verdict.violations]
     assert "Secret" not in hidden.verdict.tool_error_text
 
 
 async def test_a_call_that_cannot_be_read_has_a_verdict(client: Client) -> None:
-    """Without arguments, rather than with none."""
-    done = await client.conversion.convert_tools(ModelApi.OPENAI_CHAT, [TIDES])
+    """It has no arguments, which differs from empty ones."""
+    converted = await client.conversion.convert_tools(ModelApi.OPENAI_CHAT, [TIDES])
     call = chat_call("get_tides", {})
     call["function"]["arguments"] = '{"port": "Os'
     tool = ToolDefinition(TIDES)
-    restored = await client.conversion.convert_tool_call(call, done.mappings, tool=tool)
+    restored = await client.conversion.convert_tool_call(call, converted.mappings, tool=tool)
 
     assert (b"", None, False) == (
         restored.call_params,
@@ -190,12 +193,12 @@ async def test_a_call_that_cannot_be_read_has_a_verdict(client: Client) -> None:
         restored.verdict.valid,
     )
     assert ["/function/arguments"] == [
-        found.instance_location for found in restored.verdict.violations
+        violation.instance_location for violation in restored.verdict.violations
     ]
 
 
 @pytest.mark.parametrize(
-    ("reason", "call", "plans"),
+    ("reason", "call", "mappings"),
     [
         ("MAPPING_MISMATCH", chat_call("get_tide", {}), None),
         ("INVALID_MAPPING", chat_call("get_tides", {}), b"{}"),
@@ -203,13 +206,14 @@ async def test_a_call_that_cannot_be_read_has_a_verdict(client: Client) -> None:
     ],
 )
 async def test_mappings_that_do_not_match_are_errors(
-    client: Client, reason: str, call: Any, plans: Any
+    client: Client, reason: str, call: Any, mappings: Any
 ) -> None:
-    """Nothing is guessed."""
-    done = await client.conversion.convert_tools(ModelApi.OPENAI_CHAT, [TIDES])
-    given = done.mappings if plans is None else plans
+    """A call needs a matching, valid mapping."""
+    converted = await client.conversion.convert_tools(ModelApi.OPENAI_CHAT, [TIDES])
+    if mappings is None:
+        mappings = converted.mappings
     with pytest.raises(SidecheckError) as caught:
-        await client.conversion.convert_tool_call(call, given, tool=ToolDefinition(TIDES))
+        await client.conversion.convert_tool_call(call, mappings, tool=ToolDefinition(TIDES))
 
     assert reason == caught.value.reason
 
@@ -230,24 +234,26 @@ async def test_mappings_that_do_not_match_are_errors(
     ],
 )
 async def test_a_result_becomes_a_message(client: Client, expected: Any, api: ModelApi) -> None:
-    """In the form of the API."""
-    told = await client.conversion.convert_tool_result(api, RESULT, call_id="c", name="get_tides")
+    """The message has the format of the API."""
+    result = await client.conversion.convert_tool_result(api, RESULT, call_id="c", name="get_tides")
 
-    assert (expected, (), True) == (told.message.value, told.losses, told.verdict.valid)
+    assert (expected, (), True) == (result.message.value, result.losses, result.verdict.valid)
 
 
 async def test_an_invalid_result_is_reported_to_the_model(client: Client) -> None:
-    """By the output schema of its tool, or the text contract."""
+    """Violations of the output schema or the text contract become errors."""
     convert = client.conversion.convert_tool_result
-    told = await convert(ModelApi.ANTHROPIC, RESULT, call_id="c", tool=ToolDefinition(ALERTS))
-    plain = await convert(ModelApi.ANTHROPIC, {**RESULT, "_meta": {}}, call_id="c", profile="text")
+    result = await convert(ModelApi.ANTHROPIC, RESULT, call_id="c", tool=ToolDefinition(ALERTS))
+    text_result = await convert(
+        ModelApi.ANTHROPIC, {**RESULT, "_meta": {}}, call_id="c", profile="text"
+    )
 
-    assert [False, False] == [told.verdict.valid, plain.verdict.valid]
-    assert [True, True] == [one.message.value["is_error"] for one in (told, plain)]
-    assert "06:12" not in told.message.decode()
+    assert [False, False] == [result.verdict.valid, text_result.verdict.valid]
+    assert [True, True] == [item.message.value["is_error"] for item in (result, text_result)]
+    assert "06:12" not in result.message.decode()
 
 
-async def test_an_id_that_the_api_needs_is_asked_for(client: Client) -> None:
-    """The model needs it to match the result to its call."""
+async def test_a_missing_call_id_is_an_error(client: Client) -> None:
+    """The API of the model needs it to match the result to its call."""
     with pytest.raises(SidecheckError, match="INVALID_REQUEST"):
         await client.conversion.convert_tool_result(ModelApi.ANTHROPIC, RESULT)

@@ -1,4 +1,4 @@
-"""The calls of the Python client to ConversionService, without a server."""
+"""Calls of the Python client to ConversionService, without a server."""
 
 from collections.abc import Callable
 from typing import Any
@@ -18,7 +18,7 @@ RESULT = ToolResult(b"{}")
 
 @pytest.mark.parametrize(("expected", "timeout"), [(2.0, None), (0.5, 0.5)])
 def test_each_call_has_a_deadline(expected: float, timeout: float | None) -> None:
-    """The client's own applies unless the caller gives one."""
+    """The default is the timeout of the client."""
     client = scripted_client()
     tools, tools_calls = replay(
         client,
@@ -60,17 +60,17 @@ def test_each_call_has_a_deadline(expected: float, timeout: float | None) -> Non
 
 
 def test_the_api_may_be_a_plain_string() -> None:
-    """The result has the member of the enumeration."""
+    """The result has the enumeration member."""
     api: Any = "gemini"
-    value, _ = replay(
+    converted, _ = replay(
         scripted_client(),
         lambda client: client.conversion.convert_tools(api),
         conversion_pb.ConvertToolsResponse(request=YES),
     )
 
-    assert (ModelApi.GEMINI, [{"functionDeclarations": []}]) == (value.api, value.tools)
-    assert isinstance(value.api, ModelApi)
-    assert () == value.converted
+    assert (ModelApi.GEMINI, [{"functionDeclarations": []}]) == (converted.api, converted.tools)
+    assert isinstance(converted.api, ModelApi)
+    assert () == converted.converted
 
 
 @pytest.mark.parametrize("policy", ["raise", "allow", "deny"])

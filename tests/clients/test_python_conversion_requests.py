@@ -1,4 +1,4 @@
-"""The Python client translates what is to be converted into the messages of requests."""
+"""Encoding of conversion requests by the Python client."""
 
 import re
 from typing import Any, cast
@@ -31,12 +31,12 @@ REGISTERED = target_pb.Target(registered_tool=target_pb.RegisteredTool(server="s
 
 
 def inline(json: bytes, *documents: target_pb.Document) -> target_pb.Target:
-    """Return the target that a definition sent along is."""
+    """Return an inline target for a definition."""
     return target_pb.Target(inline_tool=target_pb.InlineTool(json=json, documents=documents))
 
 
 @pytest.mark.parametrize(
-    ("expected", "given"),
+    ("expected", "tool"),
     [
         pytest.param(
             conversion_pb.ToolToConvert(tool=inline(b'{"name":"n"}')), {"name": "n"}, id="object"
@@ -70,9 +70,9 @@ def inline(json: bytes, *documents: target_pb.Document) -> target_pb.Target:
         ),
     ],
 )
-def test_tools_become_messages(expected: conversion_pb.ToolToConvert, given: Convertible) -> None:
-    """Bare JSON is a definition, as it is for a registration."""
-    request = conversion.encode_tools(ModelApi.OLLAMA, [given, given], [], None)
+def test_tools_become_messages(expected: conversion_pb.ToolToConvert, tool: Convertible) -> None:
+    """Plain JSON is encoded as a tool definition."""
+    request = conversion.encode_tools(ModelApi.OLLAMA, [tool, tool], [], None)
 
     assert (
         conversion_pb.ConvertToolsRequest(api="MODEL_API_OLLAMA", tools=[expected, expected])
@@ -81,8 +81,8 @@ def test_tools_become_messages(expected: conversion_pb.ToolToConvert, given: Con
 
 
 def test_options_and_servers_become_messages() -> None:
-    """All of them, and none where the caller gives none."""
-    how = ConversionOptions(
+    """All options are encoded, and none if the caller passes none."""
+    options = ConversionOptions(
         mode=ConversionMode.STRICT_IF_LOSSLESS,
         server_prefix=ServerPrefix.NEVER,
         assume_closed=True,
@@ -100,12 +100,12 @@ def test_options_and_servers_become_messages() -> None:
             include_output_schema=True,
         ),
         servers=["git", "time"],
-    ) == conversion.encode_tools(ModelApi.OPENAI_CHAT, (), ("git", "time"), how)
+    ) == conversion.encode_tools(ModelApi.OPENAI_CHAT, (), ("git", "time"), options)
     assert not conversion.encode_tools(ModelApi.OPENAI_CHAT, (), (), None).HasField("options")
 
 
 def test_the_defaults_are_those_of_the_server() -> None:
-    """What is unspecified on the wire means these."""
+    """These are the values that the server uses for unspecified fields."""
     assert conversion_pb.ConversionOptions(
         mode="CONVERSION_MODE_COMPATIBLE", server_prefix="SERVER_PREFIX_AUTOMATIC"
     ) == conversion.encode_options(ConversionOptions())
@@ -120,42 +120,42 @@ def test_the_defaults_are_those_of_the_server() -> None:
     ],
 )
 def test_values_are_those_of_the_api(labels: list[str], table: dict[str, str]) -> None:
-    """A label added to the API without a value here fails."""
+    """The test fails if the API has a label without a value here."""
     assert {label for label in labels if not label.endswith("_UNSPECIFIED")} == set(table.values())
 
 
 def test_values_may_be_plain_strings() -> None:
-    """As they come out of a configuration."""
+    """Strings from a configuration need no conversion."""
     api: Any = "gemini-json"
-    how = ConversionOptions(mode=cast("Any", "strict"), server_prefix=cast("Any", "always"))
+    options = ConversionOptions(mode=cast("Any", "strict"), server_prefix=cast("Any", "always"))
 
     assert conversion_pb.ConvertToolsRequest(
         api="MODEL_API_GEMINI_JSON",
         options=conversion_pb.ConversionOptions(
             mode="CONVERSION_MODE_STRICT", server_prefix="SERVER_PREFIX_ALWAYS"
         ),
-    ) == conversion.encode_tools(api, (), (), how)
+    ) == conversion.encode_tools(api, (), (), options)
 
 
 @pytest.mark.parametrize(
-    ("expected", "plans"),
+    ("expected", "mappings"),
     [
-        pytest.param([b'{"sidecheck_plan": 1}'], b'{"sidecheck_plan": 1}', id="one, as text"),
-        pytest.param([b"{}"], "{}", id="one, as a string"),
-        pytest.param([b'{"sidecheck_plan":1}'], {"sidecheck_plan": 1}, id="one, as an object"),
+        pytest.param([b'{"sidecheck_plan": 1}'], b'{"sidecheck_plan": 1}', id="bytes"),
+        pytest.param([b"{}"], "{}", id="string"),
+        pytest.param([b'{"sidecheck_plan":1}'], {"sidecheck_plan": 1}, id="object"),
         pytest.param([b"{}", b'{"a":1}'], [b"{}", {"a": 1}], id="several"),
         pytest.param([], [], id="none"),
     ],
 )
-def test_calls_become_messages(expected: list[bytes], plans: Any) -> None:
-    """A single mapping is a list of one."""
+def test_calls_become_messages(expected: list[bytes], mappings: Any) -> None:
+    """A single mapping is encoded as a list with one item."""
     assert conversion_pb.ConvertToolCallRequest(
         call=b'{"type":"tool_use"}', mappings=expected
-    ) == conversion.encode_call({"type": "tool_use"}, plans, None, None)
+    ) == conversion.encode_call({"type": "tool_use"}, mappings, None, None)
 
 
-def test_calls_may_say_their_tool_and_options() -> None:
-    """As those of a validation."""
+def test_calls_may_have_a_tool_and_options() -> None:
+    """Tool and options are encoded as in a validation request."""
     request = conversion.encode_call(
         b"{", b"{}", RegisteredTool("s", "n"), Options(hide_values=True)
     )
@@ -172,7 +172,7 @@ def test_calls_may_say_their_tool_and_options() -> None:
 
 
 def test_results_become_messages() -> None:
-    """With all that is known of them, or nothing."""
+    """Context and options are sent only if the caller passes them."""
     assert conversion_pb.ConvertToolResultRequest(
         api="MODEL_API_ANTHROPIC",
         result=protocol_pb.ToolResult(
@@ -190,8 +190,8 @@ def test_results_become_messages() -> None:
         ProtocolContext("2025-11-25"),
         CheckOptions(max_violations=3, min_severity=Severity.ERROR),
     )
-    bare = conversion.encode_result(ModelApi.OLLAMA, ToolResult(b"{}"), "", "", None, None)
-    assert [False, False] == [bare.HasField(field) for field in ("context", "options")]
+    minimal = conversion.encode_result(ModelApi.OLLAMA, ToolResult(b"{}"), "", "", None, None)
+    assert [False, False] == [minimal.HasField(field) for field in ("context", "options")]
 
 
 API: Any = "openai"
@@ -201,13 +201,13 @@ WRONG: list[Any] = [
         ValueError,
         f"invalid API 'openai'; expected one of {APIS}",
         lambda: conversion.encode_tools(API, (), (), None),
-        id="an API that there is not",
+        id="unknown API",
     ),
     pytest.param(
         ValueError,
         "invalid mode 'lax'; expected one of 'compatible', 'strict_if_lossless', 'strict'",
         lambda: conversion.encode_options(ConversionOptions(mode=cast("Any", "lax"))),
-        id="a mode that there is not",
+        id="unknown mode",
     ),
     pytest.param(
         TypeError,
@@ -219,19 +219,19 @@ WRONG: list[Any] = [
         TypeError,
         "mappings must be those of ConvertedTools.mappings, not NoneType",
         lambda: conversion.encode_call("{}", cast("Any", None), None, None),
-        id="no plans",
+        id="no mappings",
     ),
     pytest.param(
         TypeError,
         "tools must be an iterable of tools, not a single tool",
         lambda: conversion.encode_tools(ModelApi.OLLAMA, cast("Any", {"name": "n"}), (), None),
-        id="one tool",
+        id="single tool",
     ),
     pytest.param(
         TypeError,
         "servers must be an iterable of strings, not a single string",
         lambda: conversion.encode_tools(ModelApi.OLLAMA, (), "git", None),
-        id="one server",
+        id="single server",
     ),
     pytest.param(
         TypeError,
@@ -242,8 +242,8 @@ WRONG: list[Any] = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "said", "asked"), WRONG)
-def test_invalid_arguments_are_errors(kind: type[Exception], said: str, asked: Any) -> None:
-    """Before anything is sent."""
-    with pytest.raises(kind, match=re.escape(said)):
-        asked()
+@pytest.mark.parametrize(("kind", "message", "encode"), WRONG)
+def test_invalid_arguments_are_errors(kind: type[Exception], message: str, encode: Any) -> None:
+    """Arguments are checked before a request is sent."""
+    with pytest.raises(kind, match=re.escape(message)):
+        encode()

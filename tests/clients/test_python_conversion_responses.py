@@ -1,4 +1,4 @@
-"""The Python client translates the answers to conversions into values."""
+"""Decoding of conversion responses by the Python client."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ from sidecheck.v1 import conversion_service_pb2 as conversion_pb
 from sidecheck.v1 import verdict_pb2 as verdict_pb
 from sidecheck.wire import conversion
 
-FOUND = verdict_pb.Verdict(
+VERDICT_MESSAGE = verdict_pb.Verdict(
     violations=[verdict_pb.Violation(code="C", severity="SEVERITY_ERROR")], enforced=True
 )
 VERDICT = Verdict(valid=False, violations=(Violation(code="C"),))
@@ -43,10 +43,8 @@ EXPECTED_LOSS = Loss(
     effect=Effect.WIDENED,
     message="m",
 )
-REFUSAL = Status(code=grpc.StatusCode.FAILED_PRECONDITION.value[0], message="too large")
-REFUSED = SidecheckError(
-    "FAILED_PRECONDITION", "too large", {}, grpc.StatusCode.FAILED_PRECONDITION
-)
+STATUS = Status(code=grpc.StatusCode.FAILED_PRECONDITION.value[0], message="too large")
+ERROR = SidecheckError("FAILED_PRECONDITION", "too large", {}, grpc.StatusCode.FAILED_PRECONDITION)
 
 
 def converted(name: str) -> conversion_pb.ConvertedTool:
@@ -64,16 +62,16 @@ def converted(name: str) -> conversion_pb.ConvertedTool:
 RESPONSE = conversion_pb.ConvertToolsResponse(
     conversions=[
         conversion_pb.ToolConversion(server="s", name="a", converted=converted("s__a")),
-        conversion_pb.ToolConversion(name="b", error=REFUSAL),
+        conversion_pb.ToolConversion(name="b", error=STATUS),
         conversion_pb.ToolConversion(name="c", converted=converted("c")),
     ],
-    request=FOUND,
+    request=VERDICT_MESSAGE,
 )
 
 
 def test_tools_are_decoded_completely() -> None:
-    """Each is converted, with its losses and mapping, or an error."""
-    answer = conversion.decode_tools(ModelApi.ANTHROPIC, RESPONSE)
+    """Every conversion is a tool with losses and mapping, or an error."""
+    decoded = conversion.decode_tools(ModelApi.ANTHROPIC, RESPONSE)
     first = ConvertedTool(
         text=JsonText(b'{"name": "s__a"}'),
         name="s__a",
@@ -89,16 +87,16 @@ def test_tools_are_decoded_completely() -> None:
             api=ModelApi.ANTHROPIC,
             conversions=(
                 ToolConversion(server="s", name="a", outcome=first),
-                ToolConversion(server="", name="b", outcome=REFUSED),
+                ToolConversion(server="", name="b", outcome=ERROR),
                 ToolConversion(server="", name="c", outcome=third),
             ),
             request=VERDICT,
         )
-        == answer
+        == decoded
     )
     assert {"name": "s__a"} == first.json
-    assert (first, third) == answer.converted
-    assert [b'{"sidecheck_plan": 1, "name": "s__a"}', third.mapping] == answer.mappings
+    assert (first, third) == decoded.converted
+    assert [b'{"sidecheck_plan": 1, "name": "s__a"}', third.mapping] == decoded.mappings
 
 
 LIST = [{"name": "s__a"}, {"name": "c"}]
@@ -111,7 +109,7 @@ NESTED = {
 
 @pytest.mark.parametrize("api", list(ModelApi))
 def test_tools_have_the_form_of_a_request(api: ModelApi) -> None:
-    """A list of those that were converted, inside of what the API wants around it."""
+    """The converted tools are wrapped as the API requires."""
     assert NESTED.get(api, LIST) == conversion.decode_tools(api, RESPONSE).tools
 
 
@@ -124,15 +122,15 @@ def test_tools_have_the_form_of_a_request(api: ModelApi) -> None:
     ],
 )
 def test_calls_are_decoded_completely(expected: Any, text: bytes) -> None:
-    """Where there are no arguments there are none, rather than empty ones."""
-    answer = conversion.decode_call(
+    """Missing arguments are None, and empty arguments an empty object."""
+    decoded = conversion.decode_call(
         conversion_pb.ConvertToolCallResponse(
             server="s",
             tool="n",
             call_id="c",
             name="m",
             call_params=text,
-            verdict=FOUND,
+            verdict=VERDICT_MESSAGE,
             changes=[
                 verdict_pb.Change(
                     instance_location="/a", code="NULL_REMOVED", keyword_location="/s", message="m"
@@ -155,50 +153,50 @@ def test_calls_are_decoded_completely(expected: Any, text: bytes) -> None:
                 ),
             ),
         )
-        == answer
+        == decoded
     )
-    assert expected == answer.arguments
+    assert expected == decoded.arguments
 
 
 def test_results_are_decoded_completely() -> None:
-    """The message, what it cannot say, and the verdict."""
+    """A result has a message, losses and a verdict."""
     assert ConvertedResult(
         message=JsonText(b'{"role": "tool"}'), verdict=VERDICT, losses=(EXPECTED_LOSS,)
     ) == conversion.decode_result(
         conversion_pb.ConvertToolResultResponse(
-            message=b'{"role": "tool"}', verdict=FOUND, losses=[LOSS]
+            message=b'{"role": "tool"}', verdict=VERDICT_MESSAGE, losses=[LOSS]
         )
     )
 
 
 @pytest.mark.parametrize(
-    ("labels", "words", "prefix"),
+    ("labels", "enum", "prefix"),
     [
         pytest.param(conversion_pb.Loss.Action.keys(), LossAction, "ACTION", id="actions"),
         pytest.param(conversion_pb.Loss.Effect.keys(), Effect, "EFFECT", id="effects"),
     ],
 )
-def test_values_are_those_of_the_api(labels: list[str], words: Any, prefix: str) -> None:
-    """A label added to the API without a value here fails."""
-    assert set(labels) == {f"{prefix}_{word.upper()}" for word in words}
+def test_values_are_those_of_the_api(labels: list[str], enum: Any, prefix: str) -> None:
+    """The test fails if the API has a label without a value here."""
+    assert set(labels) == {f"{prefix}_{value.upper()}" for value in enum}
 
 
 @pytest.mark.parametrize("number", range(6))
 def test_each_action_has_a_value(number: Any) -> None:
-    """Label by label."""
+    """Every label of the API is decoded to the value of its name."""
     (loss,) = conversion.decode_losses([conversion_pb.Loss(action=number)])
     assert conversion_pb.Loss.Action.Name(number) == f"ACTION_{loss.action.upper()}"
 
 
 @pytest.mark.parametrize("number", range(4))
 def test_each_effect_has_a_value(number: Any) -> None:
-    """Label by label."""
+    """Every label of the API is decoded to the value of its name."""
     (loss,) = conversion.decode_losses([conversion_pb.Loss(effect=number)])
     assert conversion_pb.Loss.Effect.Name(number) == f"EFFECT_{loss.effect.upper()}"
 
 
 def test_unknown_values_of_a_newer_server_are_unspecified() -> None:
-    """Values that this release does not know."""
+    """Unknown numbers are decoded to UNSPECIFIED."""
     later: Any = 99
     (loss,) = conversion.decode_losses([conversion_pb.Loss(action=later, effect=later)])
     assert (LossAction.UNSPECIFIED, Effect.UNSPECIFIED) == (loss.action, loss.effect)

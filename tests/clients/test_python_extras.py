@@ -1,4 +1,4 @@
-"""What the Python client needs, and what it needs for its extras alone."""
+"""Dependencies of the Python client and of its extras."""
 
 import subprocess
 import sys
@@ -9,8 +9,8 @@ EXTRAS = ["griffe", "jsonschema", "pydantic", "stamina"]
 WITHOUT = f"import sys; EXTRAS = {EXTRAS}; sys.modules.update(dict.fromkeys(EXTRAS));"
 
 
-def ends(code: str) -> tuple[int, str]:
-    """Return how a program ends where no extra is installed: its code and its last words."""
+def run_without_extras(code: str) -> tuple[int, str]:
+    """Return the exit code and the last line on stderr of *code* without the extras."""
     run = subprocess.run(
         [sys.executable, "-c", WITHOUT + code],
         capture_output=True,
@@ -23,8 +23,8 @@ def ends(code: str) -> tuple[int, str]:
 
 @pytest.mark.parametrize("module", ["", ".testing", ".tool_results", ".text_contract"])
 def test_the_client_works_without_its_extras(module: str) -> None:
-    """None of what they are for is imported before it is needed."""
-    assert (0, "") == ends(f"import sidecheck{module}")
+    """Packages of extras are imported only when they are used."""
+    assert (0, "") == run_without_extras(f"import sidecheck{module}")
 
 
 @pytest.mark.parametrize(
@@ -45,13 +45,13 @@ def test_the_client_works_without_its_extras(module: str) -> None:
             "pip install sidecheck[pydantic]",
             "from sidecheck import BlockingClient;"
             "BlockingClient('h:1').protocol.check_elicitation(dict)",
-            id="a form given as a class",
+            id="form of a class",
         ),
     ],
 )
 def test_missing_extras_are_named(expected: str, code: str) -> None:
-    """With the command that installs it."""
-    returncode, told = ends(code)
+    """The message has the command that installs the extra."""
+    returncode, last_line = run_without_extras(code)
     assert 1 == returncode
-    assert told.startswith("ImportError: ")
-    assert told.endswith(expected)
+    assert last_line.startswith("ImportError: ")
+    assert last_line.endswith(expected)

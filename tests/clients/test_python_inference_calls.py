@@ -27,7 +27,7 @@ SOURCE = Source(text="def f(): ...")
 
 @pytest.mark.parametrize(("expected", "timeout"), [(2.0, None), (0.5, 0.5)])
 def test_each_call_has_a_deadline(expected: float, timeout: float | None) -> None:
-    """The client's own applies unless the caller gives one."""
+    """The default is the timeout of the client."""
     tools, calls = replay(
         scripted_client(),
         lambda client: client.inference.infer_tools("def f(): ...", timeout=timeout),
@@ -59,14 +59,14 @@ def test_unavailable_is_raised_under_every_policy(policy: OnUnavailable) -> None
 
 
 def test_a_tool_to_adapt_may_be_a_target() -> None:
-    """Not only a definition."""
+    """Definitions and targets are accepted."""
     assert inference_pb.AdaptToolRequest(
         tool=target_pb.Target(definition_digest="d"), protocol_version="v"
     ) == inference.encode_adaptation(DefinitionDigest("d"), "v")
 
 
 @pytest.mark.parametrize(
-    ("expected", "given"),
+    ("expected", "arguments"),
     [
         pytest.param({"source": "ö".encode()}, {"text": "ö"}, id="text"),
         pytest.param({"source": b"\xff"}, {"text": b"\xff"}, id="bytes as they are"),
@@ -83,17 +83,17 @@ def test_a_tool_to_adapt_may_be_a_target() -> None:
         ),
     ],
 )
-def test_all_arguments_are_sent(expected: Any, given: dict[str, Any]) -> None:
-    """As it is on the wire."""
-    asked = {"on_unsupported": inference_pb.ON_UNSUPPORTED_ERROR, **expected}
+def test_all_arguments_are_sent(expected: Any, arguments: dict[str, Any]) -> None:
+    """Every argument sets its field of the request."""
+    fields = {"on_unsupported": inference_pb.ON_UNSUPPORTED_ERROR, **expected}
 
-    assert inference_pb.InferToolsRequest(**asked) == inference.encode_inference(
-        Source(**{"text": b"", **given})
+    assert inference_pb.InferToolsRequest(**fields) == inference.encode_inference(
+        Source(**{"text": b"", **arguments})
     )
 
 
 def test_results_are_decoded_completely() -> None:
-    """A severity of a later server is no error."""
+    """An unknown severity is decoded to INFO."""
     response = inference_pb.InferToolsResponse(
         tools=[
             inference_pb.InferredTool(
@@ -116,7 +116,7 @@ def test_results_are_decoded_completely() -> None:
             inference_pb.Diagnostic(code="E", severity=9),  # type: ignore[arg-type]
         ],
     )
-    found = inference.decode_inference(response)
+    inferred = inference.decode_inference(response)
 
     assert (
         InferredTools(
@@ -140,6 +140,6 @@ def test_results_are_decoded_completely() -> None:
                 Diagnostic(code="E", severity=Severity.INFO),
             ),
         )
-        == found
+        == inferred
     )
-    assert [{"name": "f"}] == [tool.definition for tool in found.tools]
+    assert [{"name": "f"}] == [tool.definition for tool in inferred.tools]

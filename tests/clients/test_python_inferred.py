@@ -1,4 +1,4 @@
-"""The Python client has tools inferred from source text, asynchronous and blocking."""
+"""Inference of tools from source text by the Python client, with a real server."""
 
 from typing import Any
 
@@ -43,20 +43,18 @@ ADD: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("source", [SOURCE, SOURCE.encode()], ids=["str", "bytes"])
-async def test_what_the_text_does_not_determine_is_a_diagnostic(
-    source: str | bytes, client: Client
-) -> None:
-    """With its place; the tool is not inferred."""
-    done = await client.inference.infer_tools(source)
-    (found,) = done.diagnostics
+async def test_an_unresolved_name_is_a_diagnostic(source: str | bytes, client: Client) -> None:
+    """The diagnostic has a location, and the tool is not inferred."""
+    inferred = await client.inference.infer_tools(source)
+    (diagnostic,) = inferred.diagnostics
 
-    assert () == done.tools
-    assert "Session" in found.message
+    assert () == inferred.tools
+    assert "Session" in diagnostic.message
     assert (
         Diagnostic(
             code="UNRESOLVED_NAME",
             severity=Severity.ERROR,
-            message=found.message,
+            message=diagnostic.message,
             line=8,
             column=35,
             end_line=8,
@@ -64,59 +62,59 @@ async def test_what_the_text_does_not_determine_is_a_diagnostic(
             function="get_tides",
             parameter="session",
         )
-        == found
+        == diagnostic
     )
 
 
 async def test_a_tool_is_inferred(client: Client) -> None:
-    """Its definition, and where it is from."""
-    done = await client.inference.infer_tools(SOURCE, injected_types=["Session"])
-    (tool,) = done.tools
+    """The tool has a definition, the name of its function and a line."""
+    inferred = await client.inference.infer_tools(SOURCE, injected_types=["Session"])
+    (tool,) = inferred.tools
     await client.register("weather", [tool.definition], protocol_version="2026-07-28")
-    registered = [one async for one in client.list("weather")]
+    registered = [item async for item in client.list("weather")]
 
     assert (TIDES, "get_tides", 8) == (tool.definition, tool.function, tool.line)
-    assert [tool.digest] == [one.definition_digest for one in registered]
-    assert () == done.diagnostics
+    assert [tool.digest] == [item.definition_digest for item in registered]
+    assert () == inferred.diagnostics
 
 
-async def test_the_functions_and_what_they_take_are_the_callers_choice(client: Client) -> None:
-    """Methods by the name of their class."""
-    done = await client.inference.infer_tools(
+async def test_functions_and_injected_parameters_can_be_selected(client: Client) -> None:
+    """Methods are selected with the name of their class."""
+    inferred = await client.inference.infer_tools(
         SOURCE,
         functions=["get_tides", "Ports.add"],
         on_unsupported="any",
         injected_parameters=["secret"],
     )
-    tides, add = done.tools
+    tides, add = inferred.tools
 
     assert ({}, ADD) == (tides.definition["inputSchema"]["properties"]["session"], add.definition)
     assert [("UNRESOLVED_NAME", Severity.WARNING)] == [
-        (one.code, one.severity) for one in done.diagnostics
+        (item.code, item.severity) for item in inferred.diagnostics
     ]
 
 
 async def test_invalid_python_is_a_diagnostic(client: Client) -> None:
-    """As no tools are."""
-    broken = await client.inference.infer_tools(b"def f(")
+    """Source without functions is valid and has no tools."""
+    invalid = await client.inference.infer_tools(b"def f(")
 
-    assert ((), ["SYNTAX_ERROR"]) == (broken.tools, [one.code for one in broken.diagnostics])
+    assert ((), ["SYNTAX_ERROR"]) == (invalid.tools, [item.code for item in invalid.diagnostics])
     assert InferredTools(tools=()) == await client.inference.infer_tools("")
 
 
 async def test_errors_are_raised(client: Client) -> None:
-    """With their reason."""
-    with pytest.raises(SidecheckError) as refused:
+    """The error has a reason and metadata."""
+    with pytest.raises(SidecheckError) as caught:
         await client.inference.infer_tools(" " * 65_537)
 
     assert ("LIMIT_EXCEEDED", "source_bytes") == (
-        refused.value.reason,
-        refused.value.metadata["bound"],
+        caught.value.reason,
+        caught.value.metadata["bound"],
     )
 
 
 @pytest.mark.parametrize(
-    ("kind", "given"),
+    ("kind", "arguments"),
     [
         (TypeError, {"source": SOURCE, "functions": "get_tides"}),
         (TypeError, {"source": SOURCE, "injected_types": b"Session"}),
@@ -126,9 +124,9 @@ async def test_errors_are_raised(client: Client) -> None:
         (ValueError, {"source": "'\ud800'"}),
     ],
 )
-async def test_what_cannot_be_asked_is_an_error(
-    kind: type[Exception], given: dict[str, Any], client: Client
+async def test_invalid_arguments_are_errors(
+    kind: type[Exception], arguments: dict[str, Any], client: Client
 ) -> None:
-    """Before anything is sent."""
+    """Arguments are checked before a request is sent."""
     with pytest.raises(kind):
-        await client.inference.infer_tools(**given)
+        await client.inference.infer_tools(**arguments)

@@ -1,4 +1,4 @@
-"""The calls of the Python client to normalize tool results, without a server."""
+"""Calls of the Python client that normalize tool results, without a server."""
 
 from typing import Any, cast
 
@@ -28,7 +28,7 @@ VALUE = ReturnValue(value=1)
 
 @pytest.mark.parametrize(("expected", "timeout"), [(2.0, None), (0.5, 0.5)])
 def test_each_call_has_a_deadline(expected: float, timeout: float | None) -> None:
-    """The client's own applies unless the caller gives one."""
+    """The default is the timeout of the client."""
     result, calls = replay(
         scripted_client(),
         lambda client: client.protocol.normalize_tool_result(1, timeout=timeout),
@@ -48,9 +48,11 @@ def test_unavailable_is_raised_under_every_policy(policy: OnUnavailable) -> None
 
 
 def test_all_arguments_are_sent() -> None:
-    """The tool, the profile, the context and the options."""
-    returned = ReturnValue(content=[{"type": "text"}], tool=DefinitionDigest("d"), profile="text")
-    how = CheckOptions(max_violations=3, hide_values=True, min_severity=Severity.ERROR)
+    """Tool, profile, context and options are encoded."""
+    return_value = ReturnValue(
+        content=[{"type": "text"}], tool=DefinitionDigest("d"), profile="text"
+    )
+    options = CheckOptions(max_violations=3, hide_values=True, min_severity=Severity.ERROR)
 
     assert protocol_pb.NormalizeToolResultRequest(
         context=protocol_pb.ProtocolContext(protocol_version="2025-06-18"),
@@ -60,11 +62,11 @@ def test_all_arguments_are_sent() -> None:
         content=b'[{"type":"text"}]',
         tool=target_pb.Target(definition_digest="d"),
         profile=protocol_pb.RESULT_PROFILE_TEXT,
-    ) == normalization.encode_normalization(returned, ProtocolContext("2025-06-18"), how)
+    ) == normalization.encode_normalization(return_value, ProtocolContext("2025-06-18"), options)
 
 
 @pytest.mark.parametrize(
-    ("expected", "given"),
+    ("expected", "fields"),
     [
         ({"value": b"null"}, {"value": None}),
         ({"value": b'"{}"'}, {"value": "{}"}),
@@ -77,9 +79,9 @@ def test_all_arguments_are_sent() -> None:
         ({"error": ""}, {"error": ""}),
     ],
 )
-def test_each_field_has_its_own_encoding(expected: dict[str, Any], given: dict[str, Any]) -> None:
-    """Only a str as value is not JSON text."""
-    request = normalization.encode_normalization(ReturnValue(**given), None, None)
-    way = cast("str", request.WhichOneof("returned"))
+def test_each_field_has_its_own_encoding(expected: dict[str, Any], fields: dict[str, Any]) -> None:
+    """A str is JSON text in every field but `value`."""
+    request = normalization.encode_normalization(ReturnValue(**fields), None, None)
+    field = cast("str", request.WhichOneof("returned"))
 
-    assert expected == {way: getattr(request, way)}
+    assert expected == {field: getattr(request, field)}

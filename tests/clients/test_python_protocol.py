@@ -1,4 +1,4 @@
-"""Protocol checks by the Python client, asynchronous and blocking."""
+"""Protocol checks by the Python client, asynchronous and blocking, with a real server."""
 
 import json
 from typing import Any
@@ -26,34 +26,40 @@ from sidecheck import (
 CALL = '{"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {}}'
 
 
-def codes(answer: Any) -> list[str]:
-    """Return the codes of the errors."""
-    assert isinstance(answer, CheckResult), answer
-    return [found.code for found in answer.verdict.violations if found.severity is Severity.ERROR]
+def codes(result: Any) -> list[str]:
+    """Return the codes of the errors of a check result."""
+    assert isinstance(result, CheckResult), result
+    return [
+        violation.code
+        for violation in result.verdict.violations
+        if violation.severity is Severity.ERROR
+    ]
 
 
 async def test_rules_are_listed(client: Client) -> None:
-    """All of them, by code, or those of one version."""
+    """All rules are sorted by code, and can be filtered by protocol version."""
     rules = [rule async for rule in client.protocol.list_rules()]
     assert sorted({rule.code for rule in rules}) == [rule.code for rule in rules]
-    old = [rule async for rule in client.protocol.list_rules("2024-11-05")]
-    assert [rule for rule in rules if "2024-11-05" in rule.protocol_versions] == old
-    assert 0 < len(old) < len(rules)
+    filtered = [rule async for rule in client.protocol.list_rules("2024-11-05")]
+    assert [rule for rule in rules if "2024-11-05" in rule.protocol_versions] == filtered
+    assert 0 < len(filtered) < len(rules)
 
 
 async def test_names_are_checked_together(client: Client) -> None:
-    """Separately, and names that collide."""
+    """Every name has an outcome, and collisions are reported."""
     checked = await client.protocol.check_names(["a.b", "two words", "a_b"])
-    assert ["a_b", "two_words", "a_b"] == [one.sanitized for one in checked.outcomes]
-    assert [True, False, True] == [one.sdk_valid for one in checked.outcomes]
-    assert [("a_b", (0, 2))] == [(one.sanitized, one.indexes) for one in checked.collisions]
+    assert ["a_b", "two_words", "a_b"] == [outcome.sanitized for outcome in checked.outcomes]
+    assert [True, False, True] == [outcome.sdk_valid for outcome in checked.outcomes]
+    assert [("a_b", (0, 2))] == [
+        (collision.sanitized, collision.indexes) for collision in checked.collisions
+    ]
 
 
 TOOL = {"name": "get_forecast", "description": "Tells.", "inputSchema": {"type": "object"}}
 
 
 async def test_a_bad_tool_does_not_affect_the_others(client: Client) -> None:
-    """Each has an outcome; violations of the list itself are separate."""
+    """Every tool has an outcome; violations of the list itself are separate."""
     tools = [TOOL, {**TOOL, "name": "a", "inputSchema": {"type": 5}}, {**TOOL, "name": "b c"}]
     listing = {"jsonrpc": "2.0", "id": 1, "result": {"tools": tools, "nextCursor": 5}}
     checked = await client.protocol.check_tools(listing, context=ProtocolContext("2025-11-25"))
@@ -61,52 +67,54 @@ async def test_a_bad_tool_does_not_affect_the_others(client: Client) -> None:
         ("get_forecast", "/result/tools/0", Disposition.KEEP),
         ("a", "/result/tools/1", Disposition.DROP),
         ("b c", "/result/tools/2", Disposition.WARN),
-    ] == [(one.name, one.pointer, one.disposition) for one in checked.outcomes]
+    ] == [(outcome.name, outcome.pointer, outcome.disposition) for outcome in checked.outcomes]
     assert ["/result/nextCursor"] == [
-        found.instance_location for found in checked.tools_list_verdict.violations
+        violation.instance_location for violation in checked.tools_list_verdict.violations
     ]
 
 
-async def test_definitions_are_taken_one_by_one(client: Client) -> None:
-    """With documents of their own, and each in its own form."""
+async def test_definitions_may_be_separate(client: Client) -> None:
+    """Every definition may have documents, and may be an object, str or bytes."""
     schema = {"type": "object", "properties": {"city": {"$ref": "https://example.com/city"}}}
     tool = {**TOOL, "name": "by_city", "inputSchema": schema}
     document = Document("https://example.com/city", {"type": "string"})
-    own = ToolDefinition(tool, (document,))
-    tools: list[Any] = [own, json.dumps(tool), json.dumps(TOOL).encode()]
-    for given, expected in ((tools[:1], [True]), (tools[1:], [False, True])):
-        checked = await client.protocol.check_tools(given)
-        assert expected == [one.verdict.valid for one in checked.outcomes]
-    alone = await client.protocol.check_tools(tool, documents=[document])
-    assert [("by_city", True)] == [(one.name, one.verdict.valid) for one in alone.outcomes]
+    with_document = ToolDefinition(tool, (document,))
+    tools: list[Any] = [with_document, json.dumps(tool), json.dumps(TOOL).encode()]
+    for selected, expected in ((tools[:1], [True]), (tools[1:], [False, True])):
+        checked = await client.protocol.check_tools(selected)
+        assert expected == [outcome.verdict.valid for outcome in checked.outcomes]
+    single = await client.protocol.check_tools(tool, documents=[document])
+    assert [("by_city", True)] == [
+        (outcome.name, outcome.verdict.valid) for outcome in single.outcomes
+    ]
 
 
-async def test_a_message_comes_with_the_reply_to_send(client: Client) -> None:
-    """Text is sent unchanged, and the error response is returned."""
-    answer = await client.protocol.check_message(
+async def test_an_invalid_message_has_an_error_response(client: Client) -> None:
+    """Text is sent unchanged, and the result has the error response to send."""
+    result = await client.protocol.check_message(
         CALL, sender="client", context=ProtocolContext("2025-11-25")
     )
-    assert ["REQUIRED"] == codes(answer)
+    assert ["REQUIRED"] == codes(result)
     assert (7, -32602) == (
-        answer.error_response.value["id"],
-        answer.error_response.value["error"]["code"],
+        result.error_response.value["id"],
+        result.error_response.value["error"]["code"],
     )
 
 
 async def test_a_response_is_checked_against_its_request(client: Client) -> None:
-    """By the method alone, or by the request as a whole; else only its envelope."""
+    """The method or the request identifies its type; without them only its envelope is checked."""
     result = {"jsonrpc": "2.0", "id": 1, "result": {"tools": 5}}
     request = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
-    check, peers = client.protocol.check_message, ProtocolContext("2025-11-25")
+    check, context = client.protocol.check_message, ProtocolContext("2025-11-25")
     assert [[], ["TYPE"], ["TYPE"]] == [
-        codes(await check(result, sender="server", context=peers)),
-        codes(await check(result, sender="server", request_method="tools/list", context=peers)),
-        codes(await check(result, sender="server", request=request, context=peers)),
+        codes(await check(result, sender="server", context=context)),
+        codes(await check(result, sender="server", request_method="tools/list", context=context)),
+        codes(await check(result, sender="server", request=request, context=context)),
     ]
 
 
-async def test_the_context_decides(client: Client) -> None:
-    """The version has elicitation or not, and the client has declared it or not."""
+async def test_the_context_determines_the_rules(client: Client) -> None:
+    """Elicitation depends on the protocol version and the capabilities of the client."""
     message = {
         "jsonrpc": "2.0",
         "id": 1,
@@ -123,7 +131,7 @@ async def test_the_context_decides(client: Client) -> None:
 
 
 async def test_the_text_contract_is_a_profile(client: Client) -> None:
-    """It may reject what the specification allows."""
+    """The profile is stricter than the specification."""
     result = {"content": [{"type": "text", "text": "ok"}], "isError": False, "_meta": {}}
     assert [[], ["ADDITIONAL_PROPERTIES"]] == [
         codes(await client.protocol.check_tool_result(result)),
@@ -132,18 +140,22 @@ async def test_the_text_contract_is_a_profile(client: Client) -> None:
 
 
 async def test_options_determine_the_detail(client: Client) -> None:
-    """A name of the caller's own choice is a value."""
+    """Names are values, which can be hidden; violations can be filtered and limited."""
     names, secret = ["tool of " + "x" * 200], "x" * 20
-    told = await client.protocol.check_names(names)
-    quiet = CheckOptions(hide_values=True, min_severity=Severity.ERROR, max_violations=1)
-    left = await client.protocol.check_names(names, options=quiet)
-    assert len(told.outcomes[0].verdict.violations) > 1
-    assert [] == [found for found in left.outcomes[0].verdict.violations if secret in found.message]
-    assert len(left.outcomes[0].verdict.violations) <= 1
+    complete = await client.protocol.check_names(names)
+    options = CheckOptions(hide_values=True, min_severity=Severity.ERROR, max_violations=1)
+    limited = await client.protocol.check_names(names, options=options)
+    assert len(complete.outcomes[0].verdict.violations) > 1
+    assert [] == [
+        violation
+        for violation in limited.outcomes[0].verdict.violations
+        if secret in violation.message
+    ]
+    assert len(limited.outcomes[0].verdict.violations) <= 1
 
 
-async def test_a_batch_takes_all_kinds(client: Client) -> None:
-    """In order; an item that cannot be checked is an error of its own."""
+async def test_a_batch_accepts_all_kinds_of_items(client: Client) -> None:
+    """Outcomes are in order; an item that cannot be checked has an error."""
     items: list[CheckItem] = [
         Elicitation({"message": "?", "requestedSchema": {"type": "object", "properties": {}}}),
         ElicitationResult({"action": "perhaps"}),
@@ -153,21 +165,21 @@ async def test_a_batch_takes_all_kinds(client: Client) -> None:
         ProtocolMessage(CALL),
         ProtocolMessage(b"{"),
     ]
-    found = await client.protocol.check_batch(items, context=ProtocolContext("2025-11-25"))
-    refused = found.pop(3)
-    assert isinstance(refused, SidecheckError)
+    outcomes = await client.protocol.check_batch(items, context=ProtocolContext("2025-11-25"))
+    error = outcomes.pop(3)
+    assert isinstance(error, SidecheckError)
     assert [[], ["ENUM"], ["REQUIRED"], ["TYPE"], ["REQUIRED"], ["PAYLOAD_NOT_JSON"]] == [
-        codes(one) for one in found
+        codes(outcome) for outcome in outcomes
     ]
 
 
 async def test_an_unknown_version_is_an_error(client: Client) -> None:
-    """Whatever is checked."""
+    """This applies to every check."""
     with pytest.raises(SidecheckError, match="UNKNOWN_PROTOCOL_VERSION"):
         await client.protocol.check_sampling({}, context=ProtocolContext("2020-01-01"))
 
 
 async def test_what_json_cannot_express_is_not_sent(client: Client) -> None:
-    """As for payloads."""
+    """Values without a JSON form are errors."""
     with pytest.raises(TypeError, match="values of type set have no JSON form"):
         await client.protocol.check_elicitation_result({"action": {1}})

@@ -1,4 +1,4 @@
-"""The calls of the Python client to ProtocolService, without a server."""
+"""Calls of the Python client to ProtocolService, without a server."""
 
 from collections.abc import Callable
 
@@ -32,8 +32,8 @@ YES = protocol_pb.CheckResult(verdict=verdict_pb.Verdict(valid=True, enforced=Tr
 VALID = CheckResult(verdict=Verdict(valid=True))
 
 
-def absent(policy: OnUnavailable) -> CheckResult:
-    """Return the result while no server responds."""
+def fallback_result(policy: OnUnavailable) -> CheckResult:
+    """Return the result of the policy for an unavailable server."""
     allowed = policy == "allow"
     violation = Violation(
         code="SIDECHECK_UNAVAILABLE",
@@ -46,8 +46,8 @@ def absent(policy: OnUnavailable) -> CheckResult:
     )
 
 
-def test_rules_come_page_by_page() -> None:
-    """The token of a page requests the next, with the same version and deadline."""
+def test_rules_are_listed_by_pages() -> None:
+    """Requests for further pages have the token, the version and the deadline."""
     codes, calls = replay(
         scripted_client(),
         lambda client: [
@@ -68,33 +68,33 @@ def test_rules_come_page_by_page() -> None:
 
 @pytest.mark.parametrize(("expected", "timeout"), [(2.0, None), (0.5, 0.5)])
 def test_each_check_has_a_deadline(expected: float, timeout: float | None) -> None:
-    """The client's own applies unless the caller gives one."""
+    """The default is the timeout of the client."""
     context = ProtocolContext("2025-06-18")
-    value, calls = replay(
+    result, calls = replay(
         scripted_client(),
         lambda client: client.protocol.check_sampling(b"{}", context=context, timeout=timeout),
         protocol_pb.CheckSamplingResponse(result=YES),
     )
     assert (VALID, [Call(protocol.encode_check(SAMPLING, context, None), expected)]) == (
-        value,
+        result,
         calls,
     )
 
 
 @pytest.mark.parametrize("policy", ["allow", "deny"])
 def test_the_policy_applies_while_no_server_responds(policy: OnUnavailable) -> None:
-    """To a single check, and to the rest of a batch."""
+    """The policy applies to single checks and to the rest of a batch."""
     client = scripted_client(policy)
     single, _ = replay(client, lambda client: client.protocol.check_sampling(b"{}"), GONE)
-    assert absent(policy) == single
-    value, _ = replay(
+    assert fallback_result(policy) == single
+    outcomes, _ = replay(
         client,
         lambda client: client.protocol.check_batch([SAMPLING, SAMPLING]),
         info_pb.GetServerInfoResponse(limits=info_pb.Limits(message_bytes=1000, batch_items=1)),
         protocol_pb.CheckBatchResponse(outcomes=[protocol_pb.CheckOutcome(result=YES)]),
         GONE,
     )
-    assert [VALID, absent(policy)] == value
+    assert [VALID, fallback_result(policy)] == outcomes
 
 
 @pytest.mark.parametrize(
@@ -108,36 +108,36 @@ def test_the_policy_applies_while_no_server_responds(policy: OnUnavailable) -> N
 def test_results_without_a_fallback_are_errors_under_every_policy(
     call: Callable[[BlockingClient], object],
 ) -> None:
-    """There is no default for the checks of names, tools and for rules."""
+    """Checks of names and tools and the list of rules have no fallback."""
     with pytest.raises(Unavailable):
         replay(scripted_client("allow"), call, GONE)
 
 
 def test_batches_are_split_by_the_limits_of_the_server() -> None:
-    """Order is kept across messages, and errors are outcomes."""
+    """Outcomes are in order across messages, and errors are outcomes."""
     items: list[CheckItem] = [SAMPLING, ProtocolMessage(b"{}", "client"), Elicitation(b"x" * 2000)]
     status = Status(code=grpc.StatusCode.UNIMPLEMENTED.value[0], message="not served")
     context = ProtocolContext("2025-11-25")
-    value, calls = replay(
+    outcomes, calls = replay(
         scripted_client(),
         lambda client: client.protocol.check_batch(items, context=context),
         info_pb.GetServerInfoResponse(limits=info_pb.Limits(message_bytes=1000, batch_items=1)),
         protocol_pb.CheckBatchResponse(outcomes=[protocol_pb.CheckOutcome(result=YES)]),
         protocol_pb.CheckBatchResponse(outcomes=[protocol_pb.CheckOutcome(error=status)]),
     )
-    too_large = value.pop()
+    too_large = outcomes.pop()
     assert isinstance(too_large, SidecheckError)
     assert "LIMIT_EXCEEDED" == too_large.reason
     assert [
         VALID,
         SidecheckError("UNIMPLEMENTED", "not served", {}, grpc.StatusCode.UNIMPLEMENTED),
-    ] == value
+    ] == outcomes
     assert [
         protocol.encode_batch([protocol.encode_item(item)], context, None) for item in items[:2]
     ] == [call.request for call in calls[1:]]
 
 
 def test_a_single_name_is_an_error() -> None:
-    """A string would be taken for names of one letter."""
+    """A string would be iterated as names of a single letter."""
     with pytest.raises(TypeError, match="not a single string"):
         replay(scripted_client(), lambda client: client.protocol.check_names("get_forecast"))

@@ -1,4 +1,4 @@
-"""The Python client translates checks into the messages of requests."""
+"""Encoding of protocol check requests by the Python client."""
 
 import re
 from types import MappingProxyType
@@ -53,7 +53,7 @@ CHECKS: list[Any] = [
         protocol_pb.CheckElicitationResultRequest,
         {"elicitation_result": protocol_pb.ElicitationResult(result=b"{}", params=b'{"a": 1}')},
         ElicitationResult("{}", '{"a": 1}'),
-        id="result of an elicitation that is known",
+        id="result of a known elicitation",
     ),
     pytest.param(
         protocol_pb.CheckSamplingRequest,
@@ -75,7 +75,7 @@ CHECKS: list[Any] = [
             )
         },
         ToolResult(b"{}", "text", TOOL),
-        id="result of a tool that is known, under the text contract",
+        id="result of a known tool, with the text profile",
     ),
     pytest.param(
         protocol_pb.CheckMessageRequest,
@@ -96,7 +96,7 @@ CHECKS: list[Any] = [
         ProtocolMessage(
             {"id": 1, "result": {}}, "server", "ping", request='{"id":1,"method":"ping"}'
         ),
-        id="message with all that is known of it",
+        id="message with all fields",
     ),
 ]
 
@@ -105,7 +105,7 @@ CHECKS: list[Any] = [
 def test_checks_become_messages(
     request_class: Any, fields: dict[str, Message], item: CheckItem
 ) -> None:
-    """Each kind has a request of its own, and the same message in a batch."""
+    """Every kind of check has its own request, and the same message in a batch."""
     assert request_class(context=CONTEXT, options=OPTIONS, **fields) == protocol.encode_check(
         item, PROTOCOL_CONTEXT, CHECK_OPTIONS
     )
@@ -113,8 +113,8 @@ def test_checks_become_messages(
     assert batch == protocol.encode_batch([protocol.encode_item(item)], None, None)
 
 
-def test_what_the_caller_leaves_out_is_left_to_the_server() -> None:
-    """Neither context nor options, nor unknown capabilities, are sent."""
+def test_omitted_fields_are_not_sent() -> None:
+    """Context, options and unknown capabilities are unset by default."""
     request = protocol.encode_check(Sampling(b"{}"), None, None)
     assert protocol_pb.CheckSamplingRequest(sampling=protocol_pb.Sampling(params=b"{}")) == request
     batch = protocol.encode_batch([], ProtocolContext(), CheckOptions())
@@ -140,26 +140,26 @@ def test_what_the_caller_leaves_out_is_left_to_the_server() -> None:
     ],
 )
 def test_json_of_the_protocol_becomes_text(expected: bytes, json: Any) -> None:
-    """A message is never a bare string, so a string is text."""
+    """A string is JSON text, since a message is never a JSON string."""
     assert expected == values.protocol_text(json)
 
 
 @pytest.mark.parametrize("sender", ["", "client", "server"])
 def test_senders_are_those_of_the_api(sender: Any) -> None:
-    """A sender added to the API without a value here fails."""
+    """The test fails if the API has a sender without a value here."""
     assert 3 == len(SENDER.keys())
     number = protocol.encode_message(ProtocolMessage(b"", sender)).sender
     assert f"SENDER_{sender.upper() or 'UNSPECIFIED'}" == SENDER.Name(number)
 
 
 def test_an_unknown_sender_is_an_error() -> None:
-    """Also for callers without a type checker."""
+    """The error is raised at run time too."""
     with pytest.raises(ValueError, match="invalid sender 'peer'"):
         protocol.encode_message(ProtocolMessage(b"{}", "peer"))  # type: ignore[arg-type]
 
 
 def test_names_become_a_message() -> None:
-    """In their order."""
+    """Names are sent in order."""
     assert protocol_pb.CheckToolNamesRequest(
         context=CONTEXT, options=OPTIONS, names=["b", "a"]
     ) == protocol.encode_names(["b", "a"], PROTOCOL_CONTEXT, CHECK_OPTIONS)
@@ -174,13 +174,13 @@ def test_names_become_a_message() -> None:
             ),
             {"tools": []},
             [Document("u", True)],
-            id="listing with documents",
+            id="tools list with documents",
         ),
         pytest.param(
             protocol_pb.CheckToolsRequest(tools_list=b'[{"name": "n"}]'),
             '[{"name": "n"}]',
             [],
-            id="listing as text",
+            id="tools list as text",
         ),
         pytest.param(
             protocol_pb.CheckToolsRequest(
@@ -193,25 +193,25 @@ def test_names_become_a_message() -> None:
             ),
             [{"name": "n"}, ToolDefinition(b"{}", (Document("u", "{}"),))],
             [],
-            id="definitions one by one",
+            id="separate definitions",
         ),
     ],
 )
 def test_tools_become_a_message(
     expected: protocol_pb.CheckToolsRequest, tools: Any, documents: list[Document]
 ) -> None:
-    """A tools list is one text; separate definitions are separate."""
+    """A tools list is sent as a single text; definitions are separate messages."""
     assert expected == protocol.encode_tools(tools, documents, None, None)
 
 
 def test_documents_belong_to_a_tools_list() -> None:
-    """It would not be clear which of the definitions they are for."""
+    """With separate definitions, documents would be ambiguous."""
     with pytest.raises(ValueError, match="documents belong to a tools list"):
         protocol.encode_tools([b"{}"], [Document("u", "{}")], None, None)
 
 
-def test_a_session_opens_with_what_is_known() -> None:
-    """Then each message has an id; one that cannot be sent has only that."""
+def test_a_session_opens_with_its_defaults() -> None:
+    """Every item has an id; the placeholder of an unsent message has nothing else."""
     assert [
         protocol_pb.CheckSessionRequest(
             defaults=protocol_pb.SessionDefaults(context=CONTEXT, options=OPTIONS)
@@ -252,23 +252,22 @@ WRONG: list[Any] = [
 
 @pytest.mark.parametrize(("kind", "message", "arguments"), WRONG)
 def test_invalid_arguments_are_errors(kind: type[Exception], message: str, arguments: Any) -> None:
-    """With the value and what is expected."""
+    """Messages have the invalid and the expected values."""
     with pytest.raises(kind, match=re.escape(message)):
         protocol.encode_check(arguments[0], arguments[1], None)
 
 
 def test_no_capabilities_are_not_unknown_capabilities() -> None:
-    """With none declared, everything needs one; unknown, nothing does."""
-    declared = protocol.encode_session_defaults(ProtocolContext("", {}, {}), None).defaults.context
+    """Empty capabilities are sent, and unknown ones are unset."""
+    context = protocol.encode_session_defaults(ProtocolContext("", {}, {}), None).defaults.context
 
     assert (
-        protocol_pb.ProtocolContext(client_capabilities=b"{}", server_capabilities=b"{}")
-        == declared
+        protocol_pb.ProtocolContext(client_capabilities=b"{}", server_capabilities=b"{}") == context
     )
 
 
-def test_none_is_null_where_something_must_be() -> None:
-    """And nothing where it may be unknown."""
+def test_none_is_null_in_required_fields() -> None:
+    """In optional fields, None leaves the field unset."""
     request = protocol.encode_check(ProtocolMessage(cast("Any", None)), None, None)
 
     assert protocol_pb.ProtocolMessage(json=b"null") == request.message  # type: ignore[attr-defined]

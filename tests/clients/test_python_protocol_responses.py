@@ -1,4 +1,4 @@
-"""The Python client translates the answers to checks into values."""
+"""Decoding of protocol check responses by the Python client."""
 
 from typing import Any
 
@@ -24,45 +24,45 @@ from sidecheck.v1 import protocol_service_pb2 as protocol_pb
 from sidecheck.v1 import verdict_pb2 as verdict_pb
 from sidecheck.wire import protocol
 
-FOUND = verdict_pb.Verdict(
+VERDICT_MESSAGE = verdict_pb.Verdict(
     violations=[verdict_pb.Violation(code="C", severity="SEVERITY_ERROR")], enforced=True
 )
 VERDICT = Verdict(valid=False, violations=(Violation(code="C"),))
-ANSWER = protocol_pb.CheckResult(verdict=FOUND, error_response=b'{"jsonrpc": "2.0"}')
+RESULT = protocol_pb.CheckResult(verdict=VERDICT_MESSAGE, error_response=b'{"jsonrpc": "2.0"}')
 EXPECTED = CheckResult(verdict=VERDICT, error_response=JsonText(b'{"jsonrpc": "2.0"}'))
-REFUSAL = Status(code=grpc.StatusCode.RESOURCE_EXHAUSTED.value[0], message="too large")
-REFUSED = SidecheckError("RESOURCE_EXHAUSTED", "too large", {}, grpc.StatusCode.RESOURCE_EXHAUSTED)
+STATUS = Status(code=grpc.StatusCode.RESOURCE_EXHAUSTED.value[0], message="too large")
+ERROR = SidecheckError("RESOURCE_EXHAUSTED", "too large", {}, grpc.StatusCode.RESOURCE_EXHAUSTED)
 
 
 @pytest.mark.parametrize(
     "response",
     [
-        protocol_pb.CheckElicitationResponse(result=ANSWER),
-        protocol_pb.CheckElicitationResultResponse(result=ANSWER),
-        protocol_pb.CheckSamplingResponse(result=ANSWER),
-        protocol_pb.CheckToolResultResponse(result=ANSWER),
-        protocol_pb.CheckMessageResponse(result=ANSWER),
+        protocol_pb.CheckElicitationResponse(result=RESULT),
+        protocol_pb.CheckElicitationResultResponse(result=RESULT),
+        protocol_pb.CheckSamplingResponse(result=RESULT),
+        protocol_pb.CheckToolResultResponse(result=RESULT),
+        protocol_pb.CheckMessageResponse(result=RESULT),
     ],
     ids=lambda response: type(response).__name__,
 )
 def test_results_are_decoded_completely(response: Any) -> None:
-    """The verdict and the reply to send."""
+    """A result has a verdict and the error response to send."""
     assert EXPECTED == protocol.decode_response(response)
 
 
 def test_batches_and_sessions_have_one_outcome_per_item() -> None:
-    """A refusal stands where the answer would."""
-    outcomes = [protocol_pb.CheckOutcome(result=ANSWER), protocol_pb.CheckOutcome(error=REFUSAL)]
+    """The outcome of an item that cannot be checked is an error."""
+    outcomes = [protocol_pb.CheckOutcome(result=RESULT), protocol_pb.CheckOutcome(error=STATUS)]
     response = protocol_pb.CheckBatchResponse(outcomes=outcomes)
-    assert [EXPECTED, REFUSED] == protocol.decode_batch(response)
-    assert [("1", EXPECTED), ("", REFUSED)] == [
+    assert [EXPECTED, ERROR] == protocol.decode_batch(response)
+    assert [("1", EXPECTED), ("", ERROR)] == [
         protocol.decode_session_response(protocol_pb.CheckSessionResponse(id=id_, outcome=outcome))
         for id_, outcome in zip(("1", ""), outcomes, strict=True)
     ]
 
 
 def test_rules_are_decoded_completely() -> None:
-    """With the token of the page after."""
+    """The result has the token of the next page."""
     rule = protocol_pb.Rule(
         code="C",
         severity="SEVERITY_WARNING",
@@ -87,11 +87,11 @@ def test_rules_are_decoded_completely() -> None:
 
 
 def test_names_are_decoded_completely() -> None:
-    """With the words of the SDK, and names that become the same."""
+    """The result has the warnings of the SDK and name collisions."""
     response = protocol_pb.CheckToolNamesResponse(
         outcomes=[
             protocol_pb.ToolNameOutcome(
-                verdict=FOUND, sdk_valid=True, sdk_warnings=["w"], sanitized="a_b"
+                verdict=VERDICT_MESSAGE, sdk_valid=True, sdk_warnings=["w"], sanitized="a_b"
             )
         ],
         collisions=[protocol_pb.NameCollision(sanitized="a_b", indexes=[0, 2])],
@@ -105,7 +105,7 @@ def test_names_are_decoded_completely() -> None:
 
 
 @pytest.mark.parametrize(
-    ("expected", "treatment"),
+    ("expected", "disposition"),
     [
         (Disposition.KEEP, 1),
         (Disposition.WARN, 2),
@@ -114,12 +114,12 @@ def test_names_are_decoded_completely() -> None:
         (Disposition.UNSPECIFIED, 99),
     ],
 )
-def test_tools_are_decoded_completely(expected: Disposition, treatment: Any) -> None:
-    """A treatment of a later release has no word yet."""
+def test_tools_are_decoded_completely(expected: Disposition, disposition: Any) -> None:
+    """An unknown disposition is decoded to UNSPECIFIED."""
     response = protocol_pb.CheckToolsResponse(
         outcomes=[
             protocol_pb.ToolOutcome(
-                name="n", pointer="/tools/0", disposition=treatment, verdict=FOUND
+                name="n", pointer="/tools/0", disposition=disposition, verdict=VERDICT_MESSAGE
             )
         ],
         tools_list_verdict=verdict_pb.Verdict(valid=True, enforced=True),
@@ -132,14 +132,14 @@ def test_tools_are_decoded_completely(expected: Disposition, treatment: Any) -> 
     ) == protocol.decode_tools(response)
 
 
-def test_treatments_have_the_members_of_the_api() -> None:
-    """A treatment added to the API without one here fails."""
-    members = {f"DISPOSITION_{member.upper()}" for member in Disposition}
-    assert set(protocol_pb.ToolOutcome.Disposition.keys()) == members
+def test_dispositions_are_those_of_the_api() -> None:
+    """The test fails if the API has a disposition without a member here."""
+    labels = {f"DISPOSITION_{disposition.upper()}" for disposition in Disposition}
+    assert set(protocol_pb.ToolOutcome.Disposition.keys()) == labels
 
 
 def test_json_text_is_bytes_that_can_be_decoded() -> None:
-    """It goes out as it is, and is false where there is none."""
+    """`JsonText` is falsy and has the value None if it is empty."""
     text = JsonText(b'{"id": 1}')
     assert (b'{"id": 1}', {"id": 1}) == (text, text.value)
     assert (False, None) == (bool(JsonText()), JsonText().value)

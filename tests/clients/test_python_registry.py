@@ -1,4 +1,4 @@
-"""The Python client and the registry: what it says, and what a real server answers."""
+"""Registry calls of the Python client, with scripted responses and a real server."""
 
 from collections.abc import Callable
 from typing import Any
@@ -20,7 +20,7 @@ from support.scripted_calls import Call, replay, scripted_client
 from support.weather_tools import ALERTS, FORECAST, INPUT, register
 
 
-def told(**limits: Any) -> info_pb.GetServerInfoResponse:
+def server_info(**limits: Any) -> info_pb.GetServerInfoResponse:
     """Return the response of a server with these limits."""
     return info_pb.GetServerInfoResponse(limits=info_pb.Limits(**limits))
 
@@ -28,58 +28,68 @@ def told(**limits: Any) -> info_pb.GetServerInfoResponse:
 def register_texts(
     *texts: bytes, replace: bool = False
 ) -> Callable[[BlockingClient], Registration]:
-    """Return a function that registers the definitions *texts*."""
+    """Return a function that registers *texts* as definitions."""
     tools = [ToolDefinition(text) for text in texts]
     return lambda client: client.register("s", tools, replace=replace)
 
 
-def outcomes(*names: str) -> registry_pb.RegisterToolsResponse:
+def registration_response(*list_names: str) -> registry_pb.RegisterToolsResponse:
     """Return the response to a registration of these tools."""
     return registry_pb.RegisterToolsResponse(
-        outcomes=[registry_pb.RegistrationOutcome(name=name) for name in names],
-        registry_revision=len(names),
+        outcomes=[registry_pb.RegistrationOutcome(name=name) for name in list_names],
+        registry_revision=len(list_names),
     )
 
 
 def test_large_registrations_are_split() -> None:
-    """Tools go in as many messages as it takes, in order."""
-    value, calls = replay(
+    """Tools are sent in order, in as many messages as necessary."""
+    registration, calls = replay(
         scripted_client(),
         register_texts(b"a" * 400, b"b" * 400, b"c" * 400),
-        told(message_bytes=1000),
-        outcomes("a", "b"),
-        outcomes("c"),
+        server_info(message_bytes=1000),
+        registration_response("a", "b"),
+        registration_response("c"),
     )
-    assert (["a", "b", "c"], 1) == ([one.name for one in value.outcomes], value.registry_revision)
+    assert (["a", "b", "c"], 1) == (
+        [outcome.name for outcome in registration.outcomes],
+        registration.registry_revision,
+    )
     assert [0, 2, 1] == [len(getattr(call.request, "tools", ())) for call in calls]
 
 
 def test_registering_no_tools_is_still_a_request() -> None:
-    """A replacement by nothing removes everything, so it must be sent."""
-    value, calls = replay(
-        scripted_client(), register_texts(replace=True), told(message_bytes=1000), outcomes()
+    """A replacement without tools removes all tools, so it must be sent."""
+    registration, calls = replay(
+        scripted_client(),
+        register_texts(replace=True),
+        server_info(message_bytes=1000),
+        registration_response(),
     )
-    assert ((), 2) == (value.outcomes, len(calls))
+    assert ((), 2) == (registration.outcomes, len(calls))
 
 
 @pytest.mark.parametrize(
     ("expected", "texts", "replace"),
     [
         pytest.param("a replacement cannot be split", [b"a" * 600] * 2, True, id="replacement"),
-        pytest.param("tool 1 takes 1203 bytes", [b"a", b"b" * 1197], False, id="one tool"),
-        pytest.param("tool 0 takes 1203 bytes", [b"b" * 1197], True, id="one tool, replacing"),
+        pytest.param("tool 1 takes 1203 bytes", [b"a", b"b" * 1197], False, id="single tool"),
+        pytest.param("tool 0 takes 1203 bytes", [b"b" * 1197], True, id="single tool, replacement"),
     ],
 )
 def test_tools_too_large_for_a_message_are_an_error(
     expected: str, texts: list[bytes], replace: bool
 ) -> None:
-    """Nothing is sent of a registration that cannot be sent whole."""
+    """A registration that cannot be sent completely is not sent at all."""
     with pytest.raises(ValueError, match=expected):
-        replay(scripted_client(), register_texts(*texts, replace=replace), told(message_bytes=1000))
+        replay(
+            scripted_client(),
+            register_texts(*texts, replace=replace),
+            server_info(message_bytes=1000),
+        )
 
 
-def test_pages_follow_their_tokens() -> None:
-    """Each page is requested with the token of the one before."""
+def test_pages_are_requested_by_token() -> None:
+    """Requests have the token of the previous page."""
     tools, calls = replay(
         scripted_client(),
         lambda client: [tool.name for tool in client.list(timeout=0.5)],
@@ -94,61 +104,61 @@ def test_pages_follow_their_tokens() -> None:
 
 
 def test_deletions_are_explicit() -> None:
-    """Deleting all tools takes a method of its own; a single string is not a list of names."""
+    """All tools are deleted by a separate method; a string is not a list of names."""
     client, response = scripted_client(), registry_pb.DeleteToolsResponse()
     _, by_name = replay(client, lambda client: client.delete("s", ["n"]), response)
-    _, everything = replay(client, lambda client: client.delete_all("s"), response)
+    _, all_tools = replay(client, lambda client: client.delete_all("s"), response)
     assert [
         registry_pb.DeleteToolsRequest(server="s", names=["n"]),
         registry_pb.DeleteToolsRequest(server="s", all=True),
-    ] == [call.request for call in (*by_name, *everything)]
+    ] == [call.request for call in (*by_name, *all_tools)]
     with pytest.raises(TypeError):
         client.delete("s", "name")
 
 
-async def names(client: Client, server: str | None = None) -> list[str]:
-    """Return the names of the tools that the server lists."""
+async def list_names(client: Client, server: str | None = None) -> list[str]:
+    """Return the names of all registered tools."""
     return [tool.name async for tool in client.list(server)]
 
 
-async def test_registration_says_what_became_of_each_tool(client: Client) -> None:
-    """Nothing is done twice, and nothing under *validate_only*."""
+async def test_a_registration_has_an_action_for_each_tool(client: Client) -> None:
+    """Equal definitions are unchanged, and `validate_only` registers nothing."""
     changed = {**FORECAST, "description": "tells the weather"}
     broken = {"name": "broken"}
     assert [Action.CREATED] == await register(client, FORECAST, validate_only=True)
-    assert [] == await names(client, "weather")
+    assert [] == await list_names(client, "weather")
     assert [Action.CREATED, Action.REJECTED] == await register(client, FORECAST, broken)
     assert [Action.UNCHANGED] == await register(client, FORECAST)
     assert [Action.REJECTED] == await register(client, changed, change_policy="reject")
     assert [Action.CHANGED] == await register(client, changed, change_policy="report")
-    assert ["get_forecast"] == await names(client, "weather")
+    assert ["get_forecast"] == await list_names(client, "weather")
 
 
-async def test_a_replacement_removes_what_it_does_not_name(client: Client) -> None:
-    """Of the same server alone."""
+async def test_a_replacement_removes_other_tools(client: Client) -> None:
+    """Tools of other servers are kept."""
     await register(client, FORECAST, ALERTS)
     await client.register("other", [ToolDefinition(ALERTS)])
     registration = await client.register("weather", [ToolDefinition(FORECAST)], replace=True)
     assert ("get_alerts",) == registration.removed
-    assert ["get_alerts", "get_forecast"] == await names(client)
+    assert ["get_alerts", "get_forecast"] == await list_names(client)
 
 
-async def test_a_large_registration_reaches_the_server_whole(client: Client) -> None:
-    """A replacement is not: in two messages it would remove its own first half."""
+async def test_a_large_registration_is_split(client: Client) -> None:
+    """A replacement cannot be split: the second message would remove the first half."""
     tools = [
-        ToolDefinition({"name": f"t{at:02}", "description": "x" * 400_000, "inputSchema": INPUT})
-        for at in range(12)
+        ToolDefinition({"name": f"t{index:02}", "description": "x" * 400_000, "inputSchema": INPUT})
+        for index in range(12)
     ]
     registration = await client.register("weather", tools)
-    assert [(f"t{at:02}", Action.CREATED) for at in range(12)] == [
+    assert [(f"t{index:02}", Action.CREATED) for index in range(12)] == [
         (outcome.name, outcome.action) for outcome in registration.outcomes
     ]
     with pytest.raises(ValueError, match="cannot be split"):
         await client.register("weather", tools, replace=True)
 
 
-async def test_tools_come_back_as_registered(client: Client) -> None:
-    """Byte for byte, with their documents and digests."""
+async def test_tools_are_returned_as_registered(client: Client) -> None:
+    """Definitions are returned byte for byte, with documents and digests."""
     schema = b'{"type": "object", "$ref": "https://example.com/city"}'
     text = b'{ "inputSchema": %s, "name": "get_forecast" }' % schema
     document = Document("https://example.com/city", b'{ "type": "object" }')
@@ -161,24 +171,24 @@ async def test_tools_come_back_as_registered(client: Client) -> None:
     )
 
 
-async def test_listing_goes_through_all_pages(client: Client) -> None:
-    """A page holds 100 tools; the order is by server and name."""
-    many = [{"name": f"t{at:03}", "inputSchema": {"type": "object"}} for at in range(101)]
-    await register(client, *many)
+async def test_all_pages_are_listed(client: Client) -> None:
+    """A page has 100 tools, sorted by server and name."""
+    tools = [{"name": f"t{index:03}", "inputSchema": {"type": "object"}} for index in range(101)]
+    await register(client, *tools)
     await client.register("other", [ToolDefinition(FORECAST)])
-    expected = [tool["name"] for tool in many]
-    assert expected == await names(client, "weather")
-    assert ["get_forecast", *expected] == await names(client)
+    expected = [tool["name"] for tool in tools]
+    assert expected == await list_names(client, "weather")
+    assert ["get_forecast", *expected] == await list_names(client)
 
 
-async def test_tools_are_removed_by_name_or_all(client: Client) -> None:
-    """Deleted and unknown names are separate."""
+async def test_tools_are_deleted_by_name_or_all(client: Client) -> None:
+    """The response separates deleted and unknown names."""
     await register(client, FORECAST, ALERTS)
-    some = await client.delete("weather", ["get_alerts", "get_tides"])
-    assert (("get_alerts",), ("get_tides",)) == (some.deleted, some.unknown)
-    everything = await client.delete_all("weather")
-    assert (("get_forecast",), ()) == (everything.deleted, everything.unknown)
-    assert everything.registry_revision > some.registry_revision
+    by_name = await client.delete("weather", ["get_alerts", "get_tides"])
+    assert (("get_alerts",), ("get_tides",)) == (by_name.deleted, by_name.unknown)
+    all_tools = await client.delete_all("weather")
+    assert (("get_forecast",), ()) == (all_tools.deleted, all_tools.unknown)
+    assert all_tools.registry_revision > by_name.registry_revision
     with pytest.raises(SidecheckError) as raised:
         await client.delete("weather", [])
     assert grpc.StatusCode.INVALID_ARGUMENT is raised.value.status

@@ -1,4 +1,4 @@
-"""The Python client translates values into the messages of requests."""
+"""Encoding of validation and registry requests by the Python client."""
 
 from enum import StrEnum
 from types import MappingProxyType
@@ -40,7 +40,7 @@ from sidecheck.wire import registry, validation, values
 @pytest.mark.parametrize(
     ("expected", "payload"),
     [
-        pytest.param(b'{"a":1,"a":2', b'{"a":1,"a":2', id="bytes, even broken ones, untouched"),
+        pytest.param(b'{"a":1,"a":2', b'{"a":1,"a":2', id="bytes unchanged, even if invalid"),
         pytest.param(b'{"a":[1,2.5,true,null]}', {"a": [1, 2.5, True, None]}, id="compact"),
         pytest.param(b'"{}"', "{}", id="str is a JSON string, not JSON text"),
         pytest.param('"é\U0001f600"'.encode(), "é\U0001f600", id="text in UTF-8, not escaped"),
@@ -67,7 +67,7 @@ def test_payloads_become_json_text(expected: bytes, payload: Any) -> None:
     ],
 )
 def test_what_json_cannot_express_is_not_sent(expected: type[Exception], payload: Any) -> None:
-    """Nothing is invented for a value that JSON has no form for."""
+    """A value without a JSON form is an error."""
     with pytest.raises(expected):
         values.payload_text(payload)
 
@@ -149,12 +149,12 @@ def test_targets_become_messages(expected: target_pb.Target, target: Target) -> 
     ],
 )
 def test_subjects_become_messages(expected: target_pb.Subject, subject: Subject) -> None:
-    """Each role of a payload sets its own field of the oneof."""
+    """Each kind of subject sets its own field of the oneof."""
     assert expected == validation.encode_item(Item(subject)).subject
 
 
 def test_an_item_without_target_and_options_leaves_them_unset() -> None:
-    """What an item leaves out, the batch supplies."""
+    """The batch supplies target and options that an item omits."""
     message = validation.encode_item(Item(Arguments(b"{}")))
     assert (
         validation_pb.ValidateItem(subject=target_pb.Subject(arguments=b"{}")),
@@ -205,14 +205,14 @@ def test_an_item_without_target_and_options_leaves_them_unset() -> None:
     ],
 )
 def test_options_become_messages(expected: options_pb.ValidationOptions, options: Options) -> None:
-    """Every option is sent, the documented defaults by name."""
+    """Every option is sent, including the defaults."""
     assert validation_pb.ValidateBatchRequest(options=expected) == validation.encode_batch(
         [], None, options
     )
 
 
 def test_an_unknown_option_is_an_error() -> None:
-    """Also for callers without a type checker."""
+    """The error is raised at run time too."""
     with pytest.raises(ValueError, match="DETAIL_EVERYTHING"):
         validation.encode_batch([], None, Options(detail="everything"))  # type: ignore[arg-type]
 
@@ -237,15 +237,15 @@ def test_an_unknown_option_is_an_error() -> None:
 def test_enumerations_have_the_members_of_the_api(
     wrapper: Any, enum: type[StrEnum], prefix: str
 ) -> None:
-    """A member added to the API without one here fails; UNSPECIFIED is only for the wire."""
-    members = {f"{prefix}_{member.upper()}" for member in enum}
-    assert set(wrapper.keys()) == members | {f"{prefix}_UNSPECIFIED"}
+    """The test fails if the API has a member that is missing here, except UNSPECIFIED."""
+    labels = {f"{prefix}_{member.upper()}" for member in enum}
+    assert set(wrapper.keys()) == labels | {f"{prefix}_UNSPECIFIED"}
 
 
 def test_actions_have_the_members_of_the_api() -> None:
-    """An action added to the API without one here fails."""
-    members = {f"ACTION_{member.upper()}" for member in Action}
-    assert set(registry_pb.RegistrationOutcome.Action.keys()) == members
+    """The test fails if the API has an action that is missing here."""
+    labels = {f"ACTION_{member.upper()}" for member in Action}
+    assert set(registry_pb.RegistrationOutcome.Action.keys()) == labels
 
 
 @pytest.mark.parametrize("replace", [False, True])
@@ -272,7 +272,7 @@ def test_registrations_become_messages(replace: bool, change_policy: ChangePolic
 
 @pytest.mark.parametrize("size", [0, 1, 127, 128, 16_383, 16_384, 2_097_152])
 def test_the_size_that_a_message_adds_is_exact(size: int) -> None:
-    """The bytes that a message adds to a list are counted with tag and length."""
+    """The size of a list element includes its tag and length."""
     item = target_pb.InlineTool(json=b"x" * size)
-    whole = registry_pb.RegisterToolsRequest(tools=[item])
-    assert whole.ByteSize() == values.element_bytes(item)
+    request = registry_pb.RegisterToolsRequest(tools=[item])
+    assert request.ByteSize() == values.element_bytes(item)

@@ -1,4 +1,4 @@
-"""The Python client translates responses and failed calls into values."""
+"""Decoding of responses and failed calls by the Python client."""
 
 from typing import Any
 
@@ -125,8 +125,8 @@ def test_verdicts_are_decoded_completely() -> None:
     ("expected", "severity"),
     [(Severity.ERROR, 1), (Severity.WARNING, 2), (Severity.INFO, 3), (Severity.INFO, 99)],
 )
-def test_severities_are_translated(expected: Severity, severity: Any) -> None:
-    """An unknown severity is never an error."""
+def test_severities_are_decoded(expected: Severity, severity: Any) -> None:
+    """An unknown severity is decoded to INFO."""
     response = validation_pb.ValidateResponse(
         verdict=verdict_pb.Verdict(violations=[verdict_pb.Violation(severity=severity)])
     )
@@ -136,13 +136,13 @@ def test_severities_are_translated(expected: Severity, severity: Any) -> None:
 
 
 def test_an_outcome_without_repair_has_none() -> None:
-    """Also one that is enforced, as nearly all are."""
+    """This applies to enforced verdicts too."""
     response = validation_pb.ValidateResponse(verdict=verdict_pb.Verdict(enforced=True))
     assert Verdict(valid=False, enforced=True, repair=None) == validation.decode_response(response)
 
 
 def test_stream_responses_are_decoded_with_their_ids() -> None:
-    """Verdicts and errors, as in a batch."""
+    """Outcomes are verdicts or errors, as in a batch."""
     outcomes = {
         "a": validation_pb.ValidateOutcome(verdict=VERDICT),
         "": validation_pb.ValidateOutcome(
@@ -160,7 +160,7 @@ def test_stream_responses_are_decoded_with_their_ids() -> None:
     ]
 
 
-def test_a_batch_is_translated_item_by_item() -> None:
+def test_a_batch_has_one_outcome_per_item() -> None:
     """The error of an item is its outcome."""
     response = validation_pb.ValidateBatchResponse(
         outcomes=[
@@ -177,8 +177,8 @@ def test_a_batch_is_translated_item_by_item() -> None:
     ] == validation.decode_batch(response)
 
 
-def test_the_parts_of_a_registration_become_one() -> None:
-    """Outcomes keep their order and the last revision counts."""
+def test_partial_registrations_are_joined() -> None:
+    """Outcomes are in order, and the last revision is returned."""
     outcome = registry_pb.RegistrationOutcome(
         name="n",
         action=registry_pb.RegistrationOutcome.ACTION_CHANGED,
@@ -208,8 +208,8 @@ def test_the_parts_of_a_registration_become_one() -> None:
         registry_revision=9,
     ) == join_registrations(
         [
-            registry.decode_registration(part)
-            for part in (
+            registry.decode_registration(response)
+            for response in (
                 registry_pb.RegisterToolsResponse(
                     outcomes=[outcome], removed=["gone"], registry_revision=8
                 ),
@@ -220,7 +220,7 @@ def test_the_parts_of_a_registration_become_one() -> None:
 
 
 def test_tools_are_decoded_completely() -> None:
-    """A definition comes back byte for byte, with its documents."""
+    """A definition is returned byte for byte, with its documents."""
     tool = registry_pb.Tool(
         server="s",
         name="n",
@@ -256,10 +256,10 @@ def test_deletions_are_decoded_completely() -> None:
     )
 
 
-def test_the_facts_of_a_server_are_decoded_completely() -> None:
-    """Limits and engines come with the rest."""
+def test_server_info_is_decoded_completely() -> None:
+    """Limits and engines are included."""
     bounds: dict[str, Any] = {
-        name: at for at, name in enumerate(info_pb.Limits.DESCRIPTOR.fields_by_name, 1)
+        name: number for number, name in enumerate(info_pb.Limits.DESCRIPTOR.fields_by_name, 1)
     }
     bounds["allow_backtracking"] = True
     response = info_pb.GetServerInfoResponse(
@@ -283,7 +283,7 @@ def test_the_facts_of_a_server_are_decoded_completely() -> None:
 
 
 def status_bytes(*details: Message) -> tuple[tuple[str, bytes], ...]:
-    """Return the trailing metadata in which *details* travel."""
+    """Return the trailing metadata with *details*."""
     return (("grpc-status-details-bin", Status(details=details).SerializeToString()),)
 
 
@@ -327,31 +327,31 @@ BROKEN = AnyMessage(type_url="type.googleapis.com/google.rpc.ErrorInfo", value=b
             SidecheckError("UNKNOWN_TOOL", "m", {"name": "n"}, CODES.NOT_FOUND),
             CODES.NOT_FOUND,
             status_bytes(BROKEN, INFO),
-            id="one detail that does not decode",
+            id="single detail that does not decode",
         ),
         pytest.param(
             Unavailable("UNAVAILABLE", "m", {}, CODES.UNAVAILABLE),
             CODES.UNAVAILABLE,
             (),
-            id="nobody there",
+            id="no server",
         ),
         pytest.param(
             Unavailable("DEADLINE_EXCEEDED", "m", {}, CODES.DEADLINE_EXCEEDED),
             CODES.DEADLINE_EXCEEDED,
             (),
-            id="too late",
+            id="deadline exceeded",
         ),
         pytest.param(
             Unavailable("SHUTTING_DOWN", "m", {}, CODES.UNAVAILABLE),
             CODES.UNAVAILABLE,
             status_bytes(SHUTTING_DOWN),
-            id="going away",
+            id="shutting down",
         ),
         pytest.param(
             SidecheckError("UNKNOWN_TOOL", "m", {"name": "n"}, CODES.UNAVAILABLE),
             CODES.UNAVAILABLE,
             status_bytes(INFO),
-            id="UNAVAILABLE for a reason of its own",
+            id="UNAVAILABLE with another reason",
         ),
     ],
 )
@@ -360,7 +360,7 @@ def test_failed_calls_become_errors(
     code: grpc.StatusCode,
     metadata: tuple[tuple[str, str | bytes], ...] | None,
 ) -> None:
-    """The reason is Sidecheck's own if there is one, else the name of the status."""
+    """The reason is that of Sidecheck, or else the name of the status code."""
     trailing = None if metadata is None else grpc.aio.Metadata(*metadata)
     error = grpc.aio.AioRpcError(code, grpc.aio.Metadata(), trailing, details="m")
     assert expected == errors.decode_call_error(error)

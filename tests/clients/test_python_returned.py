@@ -1,4 +1,4 @@
-"""Python client: adapted definitions and normalized results, asynchronous and blocking."""
+"""Adaptation of definitions and normalization of results by the Python client."""
 
 import json
 from dataclasses import dataclass
@@ -23,14 +23,14 @@ class Point:
     x: int
 
 
-async def test_a_definition_is_adapted(client: Client) -> None:
-    """From a dict, JSON text or a `ToolDefinition`."""
-    definitions: list[Any] = [LIST, json.dumps(LIST), ToolDefinition(LIST)]
-    adapted = [await client.inference.adapt_tool(tool, "2025-03-26") for tool in definitions]
+async def test_a_definition_is_adapted_to_a_version(client: Client) -> None:
+    """The definition may be an object, JSON text or a `ToolDefinition`."""
+    tools: list[Any] = [LIST, json.dumps(LIST), ToolDefinition(LIST)]
+    adapted = [await client.inference.adapt_tool(tool, "2025-03-26") for tool in tools]
     wrapped = await client.inference.adapt_tool(LIST)
 
     assert [(("outputSchema",), "")] * 3 == [
-        (tool.dropped_properties, tool.wrapped_property) for tool in adapted
+        (item.dropped_properties, item.wrapped_property) for item in adapted
     ]
     assert {"name": "list", "inputSchema": {"type": "object"}} == adapted[0].definition
     assert ("result", ["result"]) == (
@@ -39,20 +39,20 @@ async def test_a_definition_is_adapted(client: Client) -> None:
     )
 
 
-async def test_a_python_value_becomes_a_result_and_is_unwrapped(client: Client) -> None:
-    """The value is wrapped in versions that require an object."""
-    listed = (await client.inference.adapt_tool(LIST, "2025-06-18")).definition
+async def test_a_python_value_is_wrapped_and_unwrapped(client: Client) -> None:
+    """The value is wrapped if the protocol version requires an object."""
+    adapted = (await client.inference.adapt_tool(LIST, "2025-06-18")).definition
     normalized = await client.protocol.normalize_tool_result(
         [Point(1)], tool=ToolDefinition(LIST), context=OLD
     )
 
     assert normalized.verdict.valid
     assert {"result": [{"x": 1}]} == normalized.result.value["structuredContent"]
-    assert [{"x": 1}] == unwrap(normalized.result.value, tool=listed)
+    assert [{"x": 1}] == unwrap(normalized.result.value, tool=adapted)
 
 
 @pytest.mark.parametrize(
-    ("expected", "arguments"),
+    ("expected", "return_value"),
     [
         ({"content": [{"type": "text", "text": "[1]"}]}, {"value": "[1]"}),
         ({"content": [{"type": "text", "text": "[1]"}]}, {"value": JsonText(b"[1]")}),
@@ -79,16 +79,16 @@ async def test_a_python_value_becomes_a_result_and_is_unwrapped(client: Client) 
     ],
 )
 async def test_the_argument_determines_the_kind_of_return_value(
-    expected: Any, arguments: dict[str, Any], client: Client
+    expected: Any, return_value: dict[str, Any], client: Client
 ) -> None:
-    """A value, content, a whole result or an error."""
-    normalized = await client.protocol.normalize_tool_result(**arguments, context=OLD)
+    """The kinds are value, content, complete result and error."""
+    normalized = await client.protocol.normalize_tool_result(**return_value, context=OLD)
 
     assert expected == normalized.result.value
 
 
-async def test_an_invalid_value_becomes_an_error_result(client: Client) -> None:
-    """The verdict has its violations."""
+async def test_a_value_that_violates_the_schema_has_a_verdict(client: Client) -> None:
+    """The verdict is invalid, and the result is an error."""
     normalized = await client.protocol.normalize_tool_result(
         [1], tool=ToolDefinition(LIST), profile="text", context=OLD
     )
@@ -100,7 +100,7 @@ async def test_an_invalid_value_becomes_an_error_result(client: Client) -> None:
 
 
 @pytest.mark.parametrize(
-    ("error_type", "arguments"),
+    ("kind", "return_value"),
     [
         (ValueError, {}),
         (ValueError, {"value": 1, "content": []}),
@@ -110,34 +110,34 @@ async def test_an_invalid_value_becomes_an_error_result(client: Client) -> None:
         (ValueError, {"value": 1, "profile": "other"}),
     ],
 )
-async def test_an_invalid_argument_raises(
-    error_type: type[Exception], arguments: dict[str, Any], client: Client
+async def test_invalid_arguments_are_errors(
+    kind: type[Exception], return_value: dict[str, Any], client: Client
 ) -> None:
-    """Before anything is sent."""
-    with pytest.raises(error_type):
-        await client.protocol.normalize_tool_result(**arguments)
+    """Arguments are checked before a request is sent."""
+    with pytest.raises(kind):
+        await client.protocol.normalize_tool_result(**return_value)
 
 
-async def test_an_error_of_the_service_raises(client: Client) -> None:
-    """With its reason."""
-    with pytest.raises(SidecheckError) as error:
+async def test_errors_are_raised(client: Client) -> None:
+    """The error has a reason."""
+    with pytest.raises(SidecheckError) as caught:
         await client.inference.adapt_tool(LIST, "1999-01-01")
 
-    assert "UNKNOWN_PROTOCOL_VERSION" == error.value.reason
+    assert "UNKNOWN_PROTOCOL_VERSION" == caught.value.reason
 
 
 @pytest.mark.parametrize("case", ADAPTATIONS)
-def test_the_python_sdk_takes_adapted_definitions(case: dict[str, Any]) -> None:
-    """As entries of a tools/list result."""
+def test_the_python_sdk_accepts_adapted_definitions(case: dict[str, Any]) -> None:
+    """They are valid entries of a tools list, and keep their output schema."""
     expected = case["want"]["tool"]
     tool = Tool.model_validate(expected)
 
     assert expected.get("outputSchema") == tool.output_schema
 
 
-@pytest.mark.parametrize("case", [case for case in RESULTS if case.values[0]["want"]["result"]])
-def test_the_python_sdk_takes_normalized_results(case: dict[str, Any]) -> None:
-    """As results of a call, with the same content."""
+@pytest.mark.parametrize("case", [param for param in RESULTS if param.values[0]["want"]["result"]])
+def test_the_python_sdk_accepts_normalized_results(case: dict[str, Any]) -> None:
+    """They are valid call results, and keep structured content and the error flag."""
     expected = case["want"]["result"]
     result = TypeAdapter(CallToolResult).validate_python(expected)
 

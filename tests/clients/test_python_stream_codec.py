@@ -1,4 +1,4 @@
-"""The messages of a stream of the Python client, without a server."""
+"""Stream codec of the Python client, without a server."""
 
 import pickle
 from typing import Any
@@ -34,27 +34,27 @@ LIMITS = Limits(**BOUNDS)
 def codec_of(
     target: Target | None = None, options: Options | None = None
 ) -> StreamCodec[Item, Verdict]:
-    """Return the codec of a stream whose items share *target* and *options*."""
+    """Return the codec of a stream with these defaults."""
     return StreamCodec(VALIDATION, validation.encode_stream_defaults(target, options), LIMITS)
 
 
 def request(id_: str, subject: target_pb.Subject | None) -> validation_pb.ValidateStreamRequest:
-    """Return the message that asks for one item, or with no subject holds its place."""
+    """Return the message for an item, or its placeholder if there is no subject."""
     item = None if subject is None else validation_pb.ValidateItem(subject=subject)
     return validation_pb.ValidateStreamRequest(item=validation_pb.StreamItem(id=id_, item=item))
 
 
 def response(id_: str) -> validation_pb.ValidateStreamResponse:
-    """Return the response that the item *id_* is valid."""
+    """Return a response with a valid verdict for the item *id_*."""
     outcome = validation_pb.ValidateOutcome(verdict=verdict_pb.Verdict(valid=True, enforced=True))
     return validation_pb.ValidateStreamResponse(id=id_, outcome=outcome, registry_revision=3)
 
 
-def test_a_stream_opens_with_what_its_items_share() -> None:
-    """Target and options are sent once."""
+def test_a_stream_opens_with_its_defaults() -> None:
+    """Target and options are sent once, in the first message."""
     options = Options(hide_values=True)
-    shared = validation.encode_batch([], TOOL, options)
-    defaults = validation_pb.StreamDefaults(target=shared.target, options=shared.options)
+    request_ = validation.encode_batch([], TOOL, options)
+    defaults = validation_pb.StreamDefaults(target=request_.target, options=request_.options)
     assert (
         validation_pb.ValidateStreamRequest(defaults=defaults) == codec_of(TOOL, options).opening()
     )
@@ -114,31 +114,31 @@ def test_a_session_opens_with_its_context() -> None:
 def test_items_that_cannot_be_sent_are_errors(
     expected: object, message: Message, payload: Any
 ) -> None:
-    """Its id is sent all the same, so that the answers stay in order."""
+    """The id is sent in a placeholder, so that responses stay in order."""
     codec = codec_of()
     assert message == codec.encode("a", Item(Arguments(payload)))
-    after = codec.encode("b", Item(Arguments(b"2")))
-    assert request("b", target_pb.Subject(arguments=b"2")) == after
+    next_message = codec.encode("b", Item(Arguments(b"2")))
+    assert request("b", target_pb.Subject(arguments=b"2")) == next_message
     assert [("a", expected), ("b", Verdict(valid=True, registry_revision=3))] == [
         codec.decode(response(id_)) for id_ in ("a", "b")
     ]
 
 
 def test_an_opening_that_is_too_large_is_an_error() -> None:
-    """Nothing could be judged under it."""
+    """No item could be validated without it."""
     codec = codec_of(RegisteredTool("s", "n" * 200))
     with pytest.raises(SidecheckError, match="LIMIT_EXCEEDED"):
         codec.opening()
 
 
 def test_a_closed_stream_lists_the_unanswered_items() -> None:
-    """Also after it crossed a process boundary, and to who waits for an `Unavailable`."""
+    """The error can be pickled, and is a `StreamClosed` and an `Unavailable`."""
     status = grpc.StatusCode.UNAVAILABLE
-    ended = StreamUnavailable("SHUTTING_DOWN", "stopping", {}, status, ["a", "b"])
-    assert ended == pickle.loads(pickle.dumps(ended))
+    error = StreamUnavailable("SHUTTING_DOWN", "stopping", {}, status, ["a", "b"])
+    assert error == pickle.loads(pickle.dumps(error))
     assert ("SHUTTING_DOWN: stopping (2 items have no result)", ("a", "b")) == (
-        str(ended),
-        ended.unanswered,
+        str(error),
+        error.unanswered,
     )
-    assert isinstance(ended, StreamClosed)
-    assert isinstance(ended, Unavailable)
+    assert isinstance(error, StreamClosed)
+    assert isinstance(error, Unavailable)

@@ -31,34 +31,34 @@ from support.clients import CLIENT_KINDS
 from support.stream_readers import collect, items, read, summarize
 
 Context: TypeAlias = grpc.aio.ServicerContext[Any, Any]
-Answering: TypeAlias = Callable[[AsyncIterator[Any], Context], AsyncIterator[Any]]
+StreamHandler: TypeAlias = Callable[[AsyncIterator[Any], Context], AsyncIterator[Any]]
 
 CODES = grpc.StatusCode
 
 
-async def tell(request: Any, context: Context) -> GetServerInfoResponse:
-    """Respond to the request for the limits."""
+async def get_server_info(request: Any, context: Context) -> GetServerInfoResponse:
+    """Return limits."""
     return GetServerInfoResponse(limits=Limits(message_bytes=1000))
 
 
 @asynccontextmanager
-async def serving(answer: Answering) -> AsyncIterator[str]:
-    """Serve streams with the handler *answer* and yield the address."""
+async def serving(handler: StreamHandler) -> AsyncIterator[str]:
+    """Serve streams with *handler* and yield the address."""
     stream, info = (
         find_rpc(ValidateStreamRequest),
         find_rpc(GetServerInfoRequest),
     )
-    streaming = grpc.stream_stream_rpc_method_handler(
-        answer, stream.request.FromString, stream.response.SerializeToString
+    stream_handler = grpc.stream_stream_rpc_method_handler(
+        handler, stream.request.FromString, stream.response.SerializeToString
     )
-    telling = grpc.unary_unary_rpc_method_handler(
-        tell, info.request.FromString, info.response.SerializeToString
+    info_handler = grpc.unary_unary_rpc_method_handler(
+        get_server_info, info.request.FromString, info.response.SerializeToString
     )
     server = grpc.aio.server()
     server.add_generic_rpc_handlers(
         [
-            grpc.method_handlers_generic_handler(stream.service, {stream.name: streaming}),
-            grpc.method_handlers_generic_handler(info.service, {info.name: telling}),
+            grpc.method_handlers_generic_handler(stream.service, {stream.name: stream_handler}),
+            grpc.method_handlers_generic_handler(info.service, {info.name: info_handler}),
         ]
     )
     port = server.add_insecure_port("127.0.0.1:0")
@@ -77,7 +77,7 @@ def valid(id_: str) -> ValidateStreamResponse:
 
 @pytest.fixture(params=CLIENT_KINDS)
 def kind(request: pytest.FixtureRequest) -> str:
-    """Return each kind of client in turn."""
+    """Return a kind of client."""
     return str(request.param)
 
 
@@ -86,83 +86,83 @@ def kind(request: pytest.FixtureRequest) -> str:
     [
         pytest.param(StreamUnavailable, CODES.UNAVAILABLE, id="the server stops"),
         pytest.param(StreamClosed, CODES.INTERNAL, id="the server fails"),
-        pytest.param(StreamClosed, None, id="the server has enough"),
+        pytest.param(StreamClosed, None, id="the server ends the call"),
     ],
 )
 async def test_the_unanswered_items_are_listed(
     kind: str, expected: type[StreamClosed], code: grpc.StatusCode | None
 ) -> None:
-    """In order, after the outcomes that arrived; nothing is retried."""
-    begun = 0
+    """They are in order and follow the outcomes that arrived; nothing is retried."""
+    calls = 0
 
-    async def answer(requests: AsyncIterator[Any], context: Context) -> AsyncIterator[Any]:
-        nonlocal begun
-        begun += 1
+    async def handler(requests: AsyncIterator[Any], context: Context) -> AsyncIterator[Any]:
+        nonlocal calls
+        calls += 1
         ids = [(await anext(requests)).item.id for _ in range(4)]
         yield valid(ids[1])
         if code is not None:
             await context.abort(code, "not now")
 
-    found: list[StreamOutcome] = []
-    async with serving(answer) as address:
+    outcomes: list[StreamOutcome] = []
+    async with serving(handler) as address:
         with pytest.raises(StreamClosed) as raised:
-            await collect(read(kind, address, items(1, 2, 3)), found)
+            await collect(read(kind, address, items(1, 2, 3)), outcomes)
     assert (expected, [("0", True)], ("1", "2"), 1) == (
         type(raised.value),
-        summarize(found),
+        summarize(outcomes),
         raised.value.unanswered,
-        begun,
+        calls,
     )
 
 
 async def test_an_item_that_waits_to_be_sent_is_listed_too(kind: str) -> None:
-    """It was taken from the items already."""
+    """The item was already read from the iterable."""
 
-    async def answer(requests: AsyncIterator[Any], context: Context) -> AsyncIterator[Any]:
+    async def handler(requests: AsyncIterator[Any], context: Context) -> AsyncIterator[Any]:
         for _ in range(3):
             await anext(requests)
         await asyncio.sleep(1)
         await context.abort(CODES.UNAVAILABLE, "not now")
         yield
 
-    async with serving(answer) as address:
+    async with serving(handler) as address:
         with pytest.raises(StreamUnavailable) as raised:
             await collect(read(kind, address, items(*range(9)), outstanding=2), [])
     assert ("0", "1", "2") == raised.value.unanswered
 
 
 async def test_a_stream_that_failed_at_once_is_not_retried(kind: str) -> None:
-    """Even if the server had not responded, where gRPC would retry it."""
-    begun = 0
+    """The server had not responded yet, a case in which gRPC would retry."""
+    calls = 0
 
-    async def answer(requests: AsyncIterator[Any], context: Context) -> AsyncIterator[Any]:
-        nonlocal begun
-        begun += 1
+    async def handler(requests: AsyncIterator[Any], context: Context) -> AsyncIterator[Any]:
+        nonlocal calls
+        calls += 1
         await context.abort(CODES.UNAVAILABLE, "not now")
         yield
 
-    async with serving(answer) as address:
+    async with serving(handler) as address:
         with pytest.raises(StreamUnavailable, match="UNAVAILABLE: not now"):
             await collect(read(kind, address, items(1)), [])
-    assert 1 == begun
+    assert 1 == calls
 
 
 async def test_a_response_out_of_order_ends_the_stream(kind: str) -> None:
     """A verdict is never assigned to another item."""
 
-    async def answer(requests: AsyncIterator[Any], context: Context) -> AsyncIterator[Any]:
+    async def handler(requests: AsyncIterator[Any], context: Context) -> AsyncIterator[Any]:
         async for request in requests:
             if request.item.id == "1":
                 yield valid("1")
 
-    async with serving(answer) as address:
+    async with serving(handler) as address:
         with pytest.raises(StreamClosed, match="out of order") as raised:
             await collect(read(kind, address, items(1, 2)), [])
     assert ("0", "1") == raised.value.unanswered
 
 
 async def test_the_deadline_ends_a_stream(kind: str) -> None:
-    """It applies to the stream as a whole."""
+    """The timeout applies to the whole stream."""
 
     async def never(requests: AsyncIterator[Any], context: Context) -> AsyncIterator[Any]:
         await asyncio.sleep(60)
@@ -175,18 +175,18 @@ async def test_the_deadline_ends_a_stream(kind: str) -> None:
 
 
 async def test_no_server_is_unavailable(kind: str) -> None:
-    """Before any item is taken."""
-    given = iter(items(1, 2))
+    """The error is raised before any item is read."""
+    unread = iter(items(1, 2))
     with pytest.raises(Unavailable):
-        await collect(read(kind, "127.0.0.1:1", given), [])
-    assert 2 == len(list(given))
+        await collect(read(kind, "127.0.0.1:1", unread), [])
+    assert 2 == len(list(unread))
 
 
 async def test_leaving_early_cancels_the_call(kind: str) -> None:
-    """The server sees it at once, with items left."""
+    """The server is notified at once, even if items remain."""
     ended = asyncio.Event()
 
-    async def answer(requests: AsyncIterator[Any], context: Context) -> AsyncIterator[Any]:
+    async def handler(requests: AsyncIterator[Any], context: Context) -> AsyncIterator[Any]:
         try:
             await anext(requests)
             async for request in requests:
@@ -194,18 +194,18 @@ async def test_leaving_early_cancels_the_call(kind: str) -> None:
         finally:
             ended.set()
 
-    endless = ((str(at), Item(Arguments(at))) for at in count())
-    async with serving(answer) as address, aclosing(read(kind, address, endless)) as answers:
-        await anext(answers)
-        await answers.aclose()
+    endless = ((str(index), Item(Arguments(index))) for index in count())
+    async with serving(handler) as address, aclosing(read(kind, address, endless)) as outcomes:
+        await anext(outcomes)
+        await outcomes.aclose()
         await asyncio.wait_for(ended.wait(), 120)
 
 
 async def test_leaving_by_break_cancels_the_call() -> None:
-    """Even if the iteration is not closed explicitly."""
+    """This applies even if the iterator is not closed explicitly."""
     ended = asyncio.Event()
 
-    async def answer(requests: AsyncIterator[Any], context: Context) -> AsyncIterator[Any]:
+    async def handler(requests: AsyncIterator[Any], context: Context) -> AsyncIterator[Any]:
         try:
             async for request in requests:
                 if request.HasField("item"):
@@ -214,17 +214,17 @@ async def test_leaving_by_break_cancels_the_call() -> None:
         finally:
             ended.set()
 
-    async with serving(answer) as address, Client(address) as client:
+    async with serving(handler) as address, Client(address) as client:
         async for _ in client.validate_stream(items(1, 2)):
             break
         await asyncio.wait_for(ended.wait(), 120)
 
 
 async def test_a_cancelled_reader_cancels_the_call() -> None:
-    """And the task itself is cancelled."""
+    """The task is cancelled too."""
     begun, ended = asyncio.Event(), asyncio.Event()
 
-    async def answer(requests: AsyncIterator[Any], context: Context) -> AsyncIterator[Any]:
+    async def handler(requests: AsyncIterator[Any], context: Context) -> AsyncIterator[Any]:
         begun.set()
         try:
             await asyncio.sleep(60)
@@ -232,7 +232,7 @@ async def test_a_cancelled_reader_cancels_the_call() -> None:
         finally:
             ended.set()
 
-    async with serving(answer) as address:
+    async with serving(handler) as address:
         task = asyncio.create_task(anext(read("asynchronous", address, items(1))))
         await asyncio.wait_for(begun.wait(), 120)
         task.cancel()
@@ -244,27 +244,27 @@ async def test_a_cancelled_reader_cancels_the_call() -> None:
 async def test_a_cancelled_sender_ends_the_stream_for_the_reader() -> None:
     """The reader gets an error and is not cancelled."""
 
-    async def answer(requests: AsyncIterator[Any], context: Context) -> AsyncIterator[Any]:
+    async def handler(requests: AsyncIterator[Any], context: Context) -> AsyncIterator[Any]:
         await asyncio.sleep(60)
         yield
 
     async with (
-        serving(answer) as address,
+        serving(handler) as address,
         Client(address) as client,
         client.stream(outstanding=10_000) as stream,
     ):
 
         async def send() -> None:
-            # Flow control holds this up for good: the server reads nothing.
-            for at in count():
-                await stream.send(str(at), Item(Arguments("x" * 800)))
+            # Flow control blocks this forever, since the server reads nothing.
+            for index in count():
+                await stream.send(str(index), Item(Arguments("x" * 800)))
 
         sender = asyncio.create_task(send())
-        taker = asyncio.ensure_future(anext(stream))
+        reader = asyncio.ensure_future(anext(stream))
         await asyncio.sleep(0.3)
         sender.cancel()
         with pytest.raises(StreamClosed, match="CANCELLED"):
-            await asyncio.wait_for(taker, 120)
+            await asyncio.wait_for(reader, 120)
         with pytest.raises(asyncio.CancelledError):
             await sender
         with pytest.raises(SidecheckError, match="CANCELLED"):

@@ -29,21 +29,23 @@ STRING = Schema({"type": "string"})
 TIDES = RegisteredTool("weather", "get_tides")
 
 
-async def streamed(kind: str, address: str, given: Any, **settings: Any) -> list[StreamOutcome]:
-    """Return all outcomes."""
-    return [answer async for answer in read(kind, address, given, **settings)]
+async def stream_outcomes(
+    kind: str, address: str, stream_items: Any, **settings: Any
+) -> list[StreamOutcome]:
+    """Return all outcomes of a stream."""
+    return [outcome async for outcome in read(kind, address, stream_items, **settings)]
 
 
 @pytest.fixture(params=CLIENT_KINDS)
 def kind(request: pytest.FixtureRequest) -> str:
-    """Return each kind of client in turn."""
+    """Return a kind of client."""
     return str(request.param)
 
 
 async def test_a_stream_has_one_outcome_per_item(kind: str, shared_server: RunningServer) -> None:
-    """In order and with the caller's ids; errors are outcomes."""
+    """Outcomes are in order and have the caller's ids; errors are outcomes."""
     largest = b'"%s"' % (b"x" * (5 << 20))
-    given = [
+    stream_items = [
         ("yes", Item(Arguments(b'"Oslo"'))),
         ("no", Item(Arguments(7))),
         ("tides", Item(Arguments({}), TIDES)),
@@ -60,19 +62,21 @@ async def test_a_stream_has_one_outcome_per_item(kind: str, shared_server: Runni
         ("large", "LIMIT_EXCEEDED"),
         ("own schema", True),
         ("yes", True),
-    ] == summarize(await streamed(kind, shared_server.address, given, target=STRING))
+    ] == summarize(await stream_outcomes(kind, shared_server.address, stream_items, target=STRING))
 
 
 async def test_options_hold_for_a_stream(kind: str, shared_server: RunningServer) -> None:
-    """Those of an item replace them as a whole."""
-    given = [
+    """Options of an item replace all options of the stream."""
+    stream_items = [
         ("shared", Item(Arguments(1))),
         ("own", Item(Arguments(1), options=Options(max_violations=1))),
     ]
     options = Options(detail=Detail.VERDICT_ONLY)
-    found = await streamed(kind, shared_server.address, given, target=STRING, options=options)
+    outcomes = await stream_outcomes(
+        kind, shared_server.address, stream_items, target=STRING, options=options
+    )
     assert [("shared", 0), ("own", 1)] == [
-        (id_, len(outcome.violations)) for id_, outcome in found if isinstance(outcome, Verdict)
+        (id_, len(outcome.violations)) for id_, outcome in outcomes if isinstance(outcome, Verdict)
     ]
 
 
@@ -80,103 +84,103 @@ async def test_options_hold_for_a_stream(kind: str, shared_server: RunningServer
 async def test_a_stream_may_be_long(
     kind: str, shared_server: RunningServer, outstanding: int
 ) -> None:
-    """With any number of items outstanding."""
-    many = items(*[at if at % 7 == 0 else "x" for at in range(500)])
-    found = await streamed(
-        kind, shared_server.address, many, target=STRING, outstanding=outstanding
+    """The number of outstanding items does not matter."""
+    stream_items = items(*[index if index % 7 == 0 else "x" for index in range(500)])
+    outcomes = await stream_outcomes(
+        kind, shared_server.address, stream_items, target=STRING, outstanding=outstanding
     )
-    assert [(str(at), at % 7 != 0) for at in range(500)] == summarize(found)
+    assert [(str(index), index % 7 != 0) for index in range(500)] == summarize(outcomes)
 
 
 async def test_an_empty_stream_has_no_outcomes(kind: str, shared_server: RunningServer) -> None:
-    """The iteration ends."""
-    assert [] == await streamed(kind, shared_server.address, [])
+    """The iteration ends without a request for more items."""
+    assert [] == await stream_outcomes(kind, shared_server.address, [])
 
 
-async def test_items_may_come_as_they_arise(shared_server: RunningServer) -> None:
+async def test_items_may_be_produced_as_outcomes_arrive(shared_server: RunningServer) -> None:
     """An outcome arrives before the next item is sent."""
-    answered = asyncio.Event()
+    received = asyncio.Event()
 
-    async def arise() -> AsyncIterator[tuple[str, Item]]:
-        for at in range(3):
-            yield str(at), Item(Arguments("x"))
-            await answered.wait()
-            answered.clear()
+    async def produce() -> AsyncIterator[tuple[str, Item]]:
+        for index in range(3):
+            yield str(index), Item(Arguments("x"))
+            await received.wait()
+            received.clear()
 
-    found = []
+    outcomes = []
     async with Client(shared_server.address, timeout=120) as client:
-        async for id_, _ in client.validate_stream(arise(), target=STRING):
-            found.append(id_)
-            answered.set()
-    assert ["0", "1", "2"] == found
+        async for id_, _ in client.validate_stream(produce(), target=STRING):
+            outcomes.append(id_)
+            received.set()
+    assert ["0", "1", "2"] == outcomes
 
 
 async def test_a_slow_reader_blocks_the_sender(kind: str, shared_server: RunningServer) -> None:
-    """At most *outstanding* items and the waiting item are taken."""
-    taken: list[int] = []
+    """At most *outstanding* items and one waiting item are read."""
+    produced: list[int] = []
 
     def endless() -> Iterator[tuple[str, Item]]:
-        for at in count():
-            taken.append(at)
-            yield str(at), Item(Arguments("x"))
+        for index in count():
+            produced.append(index)
+            yield str(index), Item(Arguments("x"))
 
-    answers = read(kind, shared_server.address, endless(), target=STRING, outstanding=5)
-    async with aclosing(answers):
+    outcomes = read(kind, shared_server.address, endless(), target=STRING, outstanding=5)
+    async with aclosing(outcomes):
         for _ in range(3):
-            await anext(answers)
-        while len(taken) < 3 + 5 + 1:  # noqa: ASYNC110  (they are taken in another thread)
+            await anext(outcomes)
+        while len(produced) < 3 + 5 + 1:  # noqa: ASYNC110  (items are read in another thread)
             await asyncio.sleep(0.01)
         await asyncio.sleep(0.3)
-        assert 3 + 5 + 1 == len(taken)
+        assert 3 + 5 + 1 == len(produced)
 
 
 async def test_an_error_of_the_items_is_raised_after_the_outcomes(
     kind: str, shared_server: RunningServer
 ) -> None:
-    """Items sent before have outcomes."""
+    """Items sent before the error have outcomes."""
 
     def failing() -> Iterator[tuple[str, Item]]:
         yield from items("x", 1)
         raise LookupError("no more")
 
-    found: list[StreamOutcome] = []
+    outcomes: list[StreamOutcome] = []
     with pytest.raises(LookupError, match="no more"):
-        await collect(read(kind, shared_server.address, failing(), target=STRING), found)
-    assert [("0", True), ("1", False)] == summarize(found)
+        await collect(read(kind, shared_server.address, failing(), target=STRING), outcomes)
+    assert [("0", True), ("1", False)] == summarize(outcomes)
 
 
 async def test_a_server_that_stops_ends_the_stream(kind: str, server: RunningServer) -> None:
-    """Earlier outcomes are kept; the reader gets the error even if no item is sent."""
+    """Earlier outcomes are returned; the error is raised even if no item is sent."""
     stopped = threading.Event()
-    found: list[StreamOutcome] = []
+    outcomes: list[StreamOutcome] = []
 
     def idle() -> Iterator[tuple[str, Item]]:
         yield from items("x")
-        while not found:
+        while not outcomes:
             stopped.wait(0.01)
         server.process.terminate()
         stopped.wait(120)
 
     async def idle_in_the_loop() -> AsyncIterator[tuple[str, Item]]:
         yield items("x")[0]
-        while not found:  # noqa: ASYNC110  (it is a list)
+        while not outcomes:  # noqa: ASYNC110  (it is a list)
             await asyncio.sleep(0.01)
         server.process.terminate()
         await asyncio.sleep(120)
 
-    given: Any = idle() if kind == "blocking" else idle_in_the_loop()
+    stream_items: Any = idle() if kind == "blocking" else idle_in_the_loop()
     with pytest.raises(StreamUnavailable) as raised:
-        await collect(read(kind, server.address, given, target=STRING), found)
+        await collect(read(kind, server.address, stream_items, target=STRING), outcomes)
     stopped.set()
     assert ([("0", True)], "SHUTTING_DOWN", ()) == (
-        summarize(found),
+        summarize(outcomes),
         raised.value.reason,
         raised.value.unanswered,
     )
 
 
-async def test_streams_can_be_driven_by_hand(shared_server: RunningServer) -> None:
-    """One task sends and another reads."""
+async def test_streams_can_be_used_with_explicit_sends(shared_server: RunningServer) -> None:
+    """Items are sent and outcomes read by separate calls."""
     async with (
         Client(shared_server.address, timeout=120) as client,
         client.stream(target=STRING) as stream,
@@ -186,16 +190,16 @@ async def test_streams_can_be_driven_by_hand(shared_server: RunningServer) -> No
         first = await anext(stream)
         await stream.finish()
         assert [("0", True), ("1", False)] == summarize(
-            [first, *[answer async for answer in stream]]
+            [first, *[outcome async for outcome in stream]]
         )
         with pytest.raises(ValueError, match="accepts no more items"):
             await stream.send("2", Item(Arguments(1)))
 
 
-def test_blocking_streams_can_be_driven_by_hand(
+def test_blocking_streams_can_be_used_with_explicit_sends(
     shared_server: RunningServer,
 ) -> None:
-    """With threads."""
+    """Items are sent and outcomes read by separate calls."""
     with (
         BlockingClient(shared_server.address, timeout=120) as client,
         client.stream(target=STRING) as stream,
@@ -209,7 +213,7 @@ def test_blocking_streams_can_be_driven_by_hand(
             stream.send("2", Item(Arguments(1)))
 
 
-async def test_bounds_of_no_items_are_errors() -> None:
+async def test_an_outstanding_bound_of_zero_is_an_error() -> None:
     """The number of outstanding items must be positive."""
     async with Client("127.0.0.1:1") as client:
         with pytest.raises(ValueError, match="outstanding"):

@@ -1,4 +1,4 @@
-"""The Python client on the wire: deadlines, retries, errors and unavailable servers."""
+"""Transport of the Python client: deadlines, retries, errors and unavailable servers."""
 
 import asyncio
 import socket
@@ -26,23 +26,23 @@ YES = ValidateResponse(verdict=VerdictMessage(valid=True, enforced=True), regist
 EXPECTED = Verdict(valid=True, registry_revision=3)
 
 Context: TypeAlias = grpc.aio.ServicerContext[Any, Any]
-#: Validates one payload.
+#: The RPC that validates a single payload.
 VALIDATE = find_rpc(ValidateRequest)
 
-Answer: TypeAlias = Callable[[Any, Context], Awaitable[Any]]
+Handler: TypeAlias = Callable[[Any, Context], Awaitable[Any]]
 
 
 @asynccontextmanager
 async def serving(
-    answer: Answer, rpc: Rpc = VALIDATE, address: str = "127.0.0.1:0"
+    handler: Handler, rpc: Rpc = VALIDATE, address: str = "127.0.0.1:0"
 ) -> AsyncIterator[str]:
-    """Serve one method with the handler *answer* and yield the address."""
-    handler = grpc.unary_unary_rpc_method_handler(
-        answer, rpc.request.FromString, rpc.response.SerializeToString
+    """Serve one method with *handler* and yield the address."""
+    rpc_handler = grpc.unary_unary_rpc_method_handler(
+        handler, rpc.request.FromString, rpc.response.SerializeToString
     )
     server = grpc.aio.server()
     server.add_generic_rpc_handlers(
-        [grpc.method_handlers_generic_handler(rpc.service, {rpc.name: handler})]
+        [grpc.method_handlers_generic_handler(rpc.service, {rpc.name: rpc_handler})]
     )
     port = server.add_insecure_port(address)
     await server.start()
@@ -54,7 +54,7 @@ async def serving(
 
 @pytest.fixture(params=CLIENT_KINDS)
 def kind(request: pytest.FixtureRequest) -> str:
-    """Return each kind of client in turn."""
+    """Return a kind of client."""
     return str(request.param)
 
 
@@ -67,68 +67,68 @@ def closed_port() -> str:
 
 
 @pytest.mark.parametrize(
-    ("expected", "given"),
+    ("expected", "call_timeout"),
     [
         pytest.param(2.0, None, id="two seconds by default"),
-        pytest.param(30.0, 30.0, id="or what the call says"),
+        pytest.param(30.0, 30.0, id="timeout of the call"),
     ],
 )
 async def test_the_deadline_is_sent_to_the_server(
-    kind: str, expected: float, given: float | None
+    kind: str, expected: float, call_timeout: float | None
 ) -> None:
-    """It travels with the call, so that the server can stop too."""
-    left: list[float] = []
+    """The server gets the deadline, so that it can stop too."""
+    remaining: list[float] = []
 
-    async def answer(request: Any, context: Context) -> ValidateResponse:
-        left.append(context.time_remaining() or 0.0)
+    async def handler(request: Any, context: Context) -> ValidateResponse:
+        remaining.append(context.time_remaining() or 0.0)
         return YES
 
-    async with serving(answer) as address, connect(kind, address) as client:
-        assert await client.validate(TOOL, {}, timeout=given) == EXPECTED
-    assert len(left) == 1
-    # What is missing was spent on the way.
-    assert expected - 1.9 < left[0] < expected + 0.1
+    async with serving(handler) as address, connect(kind, address) as client:
+        assert await client.validate(TOOL, {}, timeout=call_timeout) == EXPECTED
+    assert len(remaining) == 1
+    # The difference is the time that the call took to arrive.
+    assert expected - 1.9 < remaining[0] < expected + 0.1
 
 
 async def test_the_deadline_ends_a_call_in_time(kind: str) -> None:
-    """Not before: the timeout of a service config would come up to 1.5 s early."""
+    """The call does not end early, as with the timeout of a service config (up to 1.5 s)."""
 
     async def never(request: Any, context: Context) -> ValidateResponse:
         await asyncio.sleep(60)
         return YES
 
     async with serving(never) as address, connect(kind, address) as client:
-        begun = time.monotonic()
+        started = time.monotonic()
         with pytest.raises(Unavailable) as raised:
             await client.validate(TOOL, {}, timeout=1.2)
-        taken = time.monotonic() - begun
+        elapsed = time.monotonic() - started
     assert grpc.StatusCode.DEADLINE_EXCEEDED is raised.value.status
-    assert 1.15 < taken < 50
+    assert 1.15 < elapsed < 50
 
 
 @pytest.mark.parametrize(
     ("expected", "code", "failures"),
     [
-        pytest.param(3, grpc.StatusCode.UNAVAILABLE, 2, id="UNAVAILABLE twice, then an answer"),
-        pytest.param(4, grpc.StatusCode.UNAVAILABLE, 9, id="UNAVAILABLE for good"),
+        pytest.param(3, grpc.StatusCode.UNAVAILABLE, 2, id="UNAVAILABLE twice, then a response"),
+        pytest.param(4, grpc.StatusCode.UNAVAILABLE, 9, id="UNAVAILABLE always"),
         pytest.param(1, grpc.StatusCode.INTERNAL, 9, id="INTERNAL"),
         pytest.param(1, grpc.StatusCode.RESOURCE_EXHAUSTED, 9, id="RESOURCE_EXHAUSTED"),
     ],
 )
-async def test_only_unavailable_is_tried_again(
+async def test_only_unavailable_is_retried(
     kind: str, expected: int, code: grpc.StatusCode, failures: int
 ) -> None:
-    """Three times at most."""
+    """There are at most three retries."""
     attempts = 0
 
-    async def answer(request: Any, context: Context) -> ValidateResponse:
+    async def handler(request: Any, context: Context) -> ValidateResponse:
         nonlocal attempts
         attempts += 1
         if attempts <= failures:
             await context.abort(code, "not now")
         return YES
 
-    async with serving(answer) as address, connect(kind, address) as client:
+    async with serving(handler) as address, connect(kind, address) as client:
         if expected > failures:
             assert await client.validate(TOOL, {}) == EXPECTED
         else:
@@ -137,44 +137,44 @@ async def test_only_unavailable_is_tried_again(
     assert expected == attempts
 
 
-def refusing(reason: str, code: grpc.StatusCode) -> Answer:
+def failing_handler(reason: str, code: grpc.StatusCode) -> Handler:
     """Return a handler that fails with *reason* and *code*."""
     detail = AnyMessage()
     detail.Pack(ErrorInfo(reason=reason, domain="sidecheck", metadata={"name": "n"}))
     status = Status(code=code.value[0], message="no", details=[detail])
 
-    async def answer(request: Any, context: Context) -> ValidateResponse:
+    async def handler(request: Any, context: Context) -> ValidateResponse:
         trailing = (("grpc-status-details-bin", status.SerializeToString()),)
         await context.abort(code, "no", trailing)
         raise AssertionError
 
-    return answer
+    return handler
 
 
-async def test_reasons_cross_the_wire(kind: str) -> None:
+async def test_errors_have_the_reason_of_the_server(kind: str) -> None:
     """An error is raised with its reason under every policy."""
-    refusal = SidecheckError("UNKNOWN_TOOL", "no", {"name": "n"}, grpc.StatusCode.NOT_FOUND)
-    answer = refusing("UNKNOWN_TOOL", grpc.StatusCode.NOT_FOUND)
+    expected = SidecheckError("UNKNOWN_TOOL", "no", {"name": "n"}, grpc.StatusCode.NOT_FOUND)
+    handler = failing_handler("UNKNOWN_TOOL", grpc.StatusCode.NOT_FOUND)
     async with (
-        serving(answer) as address,
+        serving(handler) as address,
         connect(kind, address, on_unavailable="allow") as client,
     ):
         with pytest.raises(SidecheckError) as raised:
             await client.validate(TOOL, {})
-    assert refusal == raised.value
+    assert expected == raised.value
 
 
 async def test_a_server_that_goes_away_is_unavailable(kind: str) -> None:
-    """A draining server responds, but not with a result."""
-    answer = refusing("SHUTTING_DOWN", grpc.StatusCode.UNAVAILABLE)
+    """SHUTTING_DOWN applies the policy for unavailable servers."""
+    handler = failing_handler("SHUTTING_DOWN", grpc.StatusCode.UNAVAILABLE)
     async with (
-        serving(answer) as address,
+        serving(handler) as address,
         connect(kind, address, on_unavailable="allow") as client,
     ):
         verdict = await client.validate(TOOL, {})
     assert [True, ["SIDECHECK_UNAVAILABLE"]] == [
         verdict.valid,
-        [found.code for found in verdict.violations],
+        [violation.code for violation in verdict.violations],
     ]
 
 
@@ -182,19 +182,21 @@ async def test_a_server_that_goes_away_is_unavailable(kind: str) -> None:
 async def test_the_policy_applies_while_no_server_responds(
     kind: str, closed_port: str, expected: bool, policy: str
 ) -> None:
-    """For one payload and for many."""
+    """The policy applies to single payloads and batches."""
     async with connect(kind, closed_port, on_unavailable=policy) as client:
         verdicts = [
             await client.validate(TOOL, {}),
             *await client.validate_batch([Item(Arguments({}))] * 2, target=TOOL),
         ]
     assert [(expected, "SIDECHECK_UNAVAILABLE")] * 3 == [
-        (one.valid, one.violations[0].code) for one in verdicts if isinstance(one, Verdict)
+        (verdict.valid, verdict.violations[0].code)
+        for verdict in verdicts
+        if isinstance(verdict, Verdict)
     ]
 
 
 async def test_no_server_is_raised_by_default(kind: str, closed_port: str) -> None:
-    """Within the deadline, and after the retries."""
+    """`Unavailable` is raised after the retries."""
     async with connect(kind, closed_port) as client:
         with pytest.raises(Unavailable) as raised:
             await client.validate(TOOL, {})
@@ -203,30 +205,30 @@ async def test_no_server_is_raised_by_default(kind: str, closed_port: str) -> No
     assert grpc.StatusCode.UNAVAILABLE is raised.value.status
 
 
-async def test_no_proxy_stands_between(
+async def test_proxies_are_not_used(
     kind: str, closed_port: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Plain text must not pass through the ``http_proxy``."""
+    """Payloads must not pass through the ``http_proxy``."""
     monkeypatch.setenv("http_proxy", f"http://{closed_port}")
     monkeypatch.setenv("grpc_proxy", f"http://{closed_port}")
     monkeypatch.delenv("no_proxy", raising=False)
     monkeypatch.delenv("no_grpc_proxy", raising=False)
 
-    async def answer(request: Any, context: Context) -> ValidateResponse:
+    async def handler(request: Any, context: Context) -> ValidateResponse:
         return YES
 
-    async with serving(answer) as address, connect(kind, address) as client:
+    async with serving(handler) as address, connect(kind, address) as client:
         assert await client.validate(TOOL, {}) == EXPECTED
 
 
-async def test_sockets_in_the_file_system_are_addresses(kind: str, tmp_path: Path) -> None:
-    """A sidecar needs no port."""
+async def test_unix_sockets_are_valid_addresses(kind: str, tmp_path: Path) -> None:
+    """A sidecar can be reached without a port."""
 
-    async def answer(request: Any, context: Context) -> ValidateResponse:
+    async def handler(request: Any, context: Context) -> ValidateResponse:
         return YES
 
     async with (
-        serving(answer, address=f"unix:{tmp_path}/s") as address,
+        serving(handler, address=f"unix:{tmp_path}/s") as address,
         connect(kind, address) as client,
     ):
         assert await client.validate(TOOL, {}) == EXPECTED
@@ -236,11 +238,11 @@ async def test_responses_may_exceed_the_default_limit_of_grpc(kind: str) -> None
     """The server limits requests, not responses; gRPC's default is 4 MiB."""
     version = "x" * (5 << 20)
 
-    async def answer(request: Any, context: Context) -> GetServerInfoResponse:
+    async def handler(request: Any, context: Context) -> GetServerInfoResponse:
         return GetServerInfoResponse(version=version)
 
     async with (
-        serving(answer, find_rpc(GetServerInfoRequest)) as address,
+        serving(handler, find_rpc(GetServerInfoRequest)) as address,
         connect(kind, address) as client,
     ):
         info = await client.info(timeout=120)
@@ -248,10 +250,10 @@ async def test_responses_may_exceed_the_default_limit_of_grpc(kind: str) -> None
 
 
 async def test_an_abandoned_call_is_cancelled() -> None:
-    """The server sees it at once and not at the deadline."""
+    """The server is notified at once and not at the deadline."""
     begun, ended = asyncio.Event(), asyncio.Event()
 
-    async def answer(request: Any, context: Context) -> ValidateResponse:
+    async def handler(request: Any, context: Context) -> ValidateResponse:
         begun.set()
         try:
             await asyncio.sleep(60)
@@ -259,7 +261,7 @@ async def test_an_abandoned_call_is_cancelled() -> None:
             ended.set()
         return YES
 
-    async with serving(answer) as address, connect("asynchronous", address) as client:
+    async with serving(handler) as address, connect("asynchronous", address) as client:
         task = asyncio.create_task(client.validate(TOOL, {}, timeout=300))
         await asyncio.wait_for(begun.wait(), 120)
         task.cancel()
@@ -272,8 +274,8 @@ def test_a_client_can_be_made_before_any_loop_runs(closed_port: str) -> None:
     """The channel belongs to the loop of the first call."""
     client = connect("asynchronous", closed_port, on_unavailable="deny")
 
-    async def ask() -> Verdict:
+    async def validate() -> Verdict:
         async with client:
             return await client.validate(TOOL, {})
 
-    assert not asyncio.run(ask()).valid
+    assert not asyncio.run(validate()).valid

@@ -1,4 +1,4 @@
-"""The calls of the Python client to validate payloads, without a server."""
+"""Calls of the Python client that validate payloads, without a server."""
 
 from collections.abc import Callable
 from typing import Any, TypeAlias
@@ -30,7 +30,7 @@ from support.scripted_calls import Call, ScriptedChannel, replay, scripted_clien
 
 TOOL = RegisteredTool("s", "n")
 
-#: Validates a batch.
+#: Function that validates a batch with a client.
 Batch: TypeAlias = Callable[[BlockingClient], list[ValidateOutcome]]
 
 GONE = Unavailable("UNAVAILABLE", "nobody", {}, grpc.StatusCode.UNAVAILABLE)
@@ -63,7 +63,7 @@ def server_info(**limits: Any) -> info_pb.GetServerInfoResponse:
 
 
 def batch_response(*verdicts: bool) -> validation_pb.ValidateBatchResponse:
-    """Return the answer to a batch: valid or not, by item."""
+    """Return a batch response with these verdicts."""
     return validation_pb.ValidateBatchResponse(
         outcomes=[
             validation_pb.ValidateOutcome(verdict=verdict_pb.Verdict(valid=valid, enforced=True))
@@ -73,7 +73,7 @@ def batch_response(*verdicts: bool) -> validation_pb.ValidateBatchResponse:
 
 
 def items(*payloads: Payload) -> list[Item]:
-    """Return an item for each of the texts."""
+    """Return an item for each payload."""
     return [Item(Arguments(payload)) for payload in payloads]
 
 
@@ -84,20 +84,20 @@ INFO_CALL = Call(info_pb.GetServerInfoRequest(), 2.0)
     ("expected", "sizes"),
     [
         pytest.param([], [], id="nothing"),
-        pytest.param([[1, 2, 3]], [1, 2, 3], id="all in one"),
-        pytest.param([[5, 5], [1]], [5, 5, 1], id="full to the byte"),
-        pytest.param([[1, 1, 1], [1, 1]], [1, 1, 1, 1, 1], id="full by number"),
-        pytest.param([[1], [11], [1]], [1, 11, 1], id="too large alone"),
-        pytest.param([[11], [12]], [11, 12], id="only too large ones"),
+        pytest.param([[1, 2, 3]], [1, 2, 3], id="single part"),
+        pytest.param([[5, 5], [1]], [5, 5, 1], id="maximum of bytes"),
+        pytest.param([[1, 1, 1], [1, 1]], [1, 1, 1, 1, 1], id="maximum of items"),
+        pytest.param([[1], [11], [1]], [1, 11, 1], id="single item too large"),
+        pytest.param([[11], [12]], [11, 12], id="all items too large"),
     ],
 )
-def test_parts_keep_both_bounds(expected: list[list[int]], sizes: list[int]) -> None:
-    """Parts are in order, and only what alone is too large breaks the bound."""
-    parts = split(sizes, max_bytes=10, max_items=3)
-    assert expected == [sizes[part] for part in parts]
+def test_parts_respect_both_bounds(expected: list[list[int]], sizes: list[int]) -> None:
+    """Parts are in order; only a single item may exceed the maximum of bytes."""
+    slices = split(sizes, max_bytes=10, max_items=3)
+    assert expected == [sizes[slice_] for slice_ in slices]
 
 
-def validate(client: BlockingClient) -> Verdict:
+def validate_single(client: BlockingClient) -> Verdict:
     """Validate one payload."""
     return client.validate(TOOL, b"{}")
 
@@ -109,13 +109,13 @@ def validate_batch(*payloads: Payload, options: Options | None = None) -> Batch:
 
 @pytest.mark.parametrize(("expected", "timeout"), [(2.0, None), (0.5, 0.5)])
 def test_each_call_has_a_deadline(expected: float, timeout: float | None) -> None:
-    """The client's own applies unless the caller gives one."""
+    """The default is the timeout of the client."""
     response = validation_pb.ValidateResponse(verdict=verdict_pb.Verdict(valid=True, enforced=True))
-    value, calls = replay(
+    verdict, calls = replay(
         scripted_client(), lambda client: client.validate(TOOL, b"{}", timeout=timeout), response
     )
     request = validation.encode_request(Item(Arguments(b"{}"), TOOL))
-    assert (Verdict(valid=True), [Call(request, expected)]) == (value, calls)
+    assert (Verdict(valid=True), [Call(request, expected)]) == (verdict, calls)
 
 
 @pytest.mark.parametrize(
@@ -125,22 +125,22 @@ def test_each_call_has_a_deadline(expected: float, timeout: float | None) -> Non
 def test_the_policy_applies_while_no_server_responds(
     expected: Verdict, policy: OnUnavailable
 ) -> None:
-    """The code of the fallback verdict says so, for one payload and for many."""
+    """Single payloads and batches have the fallback verdict."""
     client = scripted_client(policy)
-    assert expected == replay(client, validate, GONE)[0]
+    assert expected == replay(client, validate_single, GONE)[0]
     assert [expected, expected] == replay(client, validate_batch(b"1", b"2"), GONE)[0]
 
 
-def test_verdicts_from_before_the_server_was_lost_are_kept() -> None:
+def test_verdicts_before_an_interruption_are_kept() -> None:
     """The policy applies to the rest of the batch, which is not sent."""
-    value, calls = replay(
+    outcomes, calls = replay(
         scripted_client("deny"),
         validate_batch(b"1", b"2", b"3"),
         server_info(message_bytes=1000, batch_items=1),
         batch_response(True),
         GONE,
     )
-    assert ([Verdict(valid=True), DENIED, DENIED], 3) == (value, len(calls))
+    assert ([Verdict(valid=True), DENIED, DENIED], 3) == (outcomes, len(calls))
 
 
 @pytest.mark.parametrize("policy", ["raise", "allow", "deny"])
@@ -148,12 +148,12 @@ def test_errors_are_raised_under_every_policy(policy: OnUnavailable) -> None:
     """A server that responds is not unavailable."""
     error = SidecheckError("UNKNOWN_TOOL", "no tool", {}, grpc.StatusCode.NOT_FOUND)
     with pytest.raises(SidecheckError) as raised:
-        replay(scripted_client(policy), validate, error)
+        replay(scripted_client(policy), validate_single, error)
     assert error == raised.value
 
 
 def test_unavailable_is_raised_by_default() -> None:
-    """And from the registry under every policy."""
+    """Registry calls raise it under every policy."""
     with pytest.raises(Unavailable):
         replay(scripted_client("raise"), validate_batch(b"1"), GONE)
     with pytest.raises(Unavailable):
@@ -161,14 +161,14 @@ def test_unavailable_is_raised_by_default() -> None:
 
 
 def test_batches_are_split_by_the_limits_of_the_server() -> None:
-    """The limits are fetched once; order is kept across messages."""
+    """The limits are fetched once; outcomes are in order across messages."""
     client, options = scripted_client(), Options(hide_values=True)
 
-    def part(*texts: bytes) -> Call:
+    def batch_call(*texts: bytes) -> Call:
         messages = [validation.encode_item(item) for item in items(*texts)]
         return Call(validation.encode_batch(messages, TOOL, options), 2.0)
 
-    value, calls = replay(
+    outcomes, calls = replay(
         client,
         validate_batch(b"1", b"2", b"3", options=options),
         server_info(message_bytes=1000, batch_items=2),
@@ -177,14 +177,14 @@ def test_batches_are_split_by_the_limits_of_the_server() -> None:
     )
     assert (
         [Verdict(valid=True), Verdict(valid=False), Verdict(valid=True)],
-        [INFO_CALL, part(b"1", b"2"), part(b"3")],
-    ) == (value, calls)
-    again = replay(client, validate_batch(b"4", options=options), batch_response(True))
-    assert ([Verdict(valid=True)], [part(b"4")]) == again
+        [INFO_CALL, batch_call(b"1", b"2"), batch_call(b"3")],
+    ) == (outcomes, calls)
+    second_replay = replay(client, validate_batch(b"4", options=options), batch_response(True))
+    assert ([Verdict(valid=True)], [batch_call(b"4")]) == second_replay
 
 
 def test_no_message_is_larger_than_the_server_accepts() -> None:
-    """Sizes count the target and the options that the items share."""
+    """Sizes include the target and the options that items share."""
     payloads = [b'"%s"' % (b"x" * size) for size in range(200)]
 
     def respond(request: validation_pb.ValidateBatchRequest) -> Any:
@@ -201,9 +201,9 @@ def test_no_message_is_larger_than_the_server_accepts() -> None:
 
 
 def test_an_item_too_large_for_any_message_is_an_error_of_its_own() -> None:
-    """It does not affect the others and is not sent."""
+    """It does not affect other items and is not sent."""
     size = values.element_bytes(validation.encode_item(items(b"x" * 900)[0]))
-    value, calls = replay(
+    outcomes, calls = replay(
         scripted_client(),
         validate_batch(b"1", b"x" * 900, b"2"),
         server_info(message_bytes=500, batch_items=10),
@@ -216,7 +216,7 @@ def test_an_item_too_large_for_any_message_is_an_error_of_its_own() -> None:
         {"bound": "message_bytes", "limit": "500", "found": str(size)},
         grpc.StatusCode.RESOURCE_EXHAUSTED,
     )
-    assert [Verdict(valid=True), error, Verdict(valid=False)] == value
+    assert [Verdict(valid=True), error, Verdict(valid=False)] == outcomes
     assert 3 == len(calls)
 
 
@@ -235,18 +235,18 @@ def test_an_empty_batch_makes_no_call() -> None:
 
 
 def test_a_payload_that_cannot_be_encoded_sends_nothing() -> None:
-    """The batch fails as a whole, before any part of it is sent."""
+    """The whole batch fails before any message is sent."""
     with pytest.raises(TypeError, match="values of type set have no JSON form"):
         replay(scripted_client("allow"), validate_batch(b"1", [{1, 2}]))
 
 
 def test_errors_inside_a_batch_are_returned() -> None:
-    """Even UNAVAILABLE, because the server itself responded."""
+    """This applies to UNAVAILABLE too, since the server responded."""
     status = Status(code=grpc.StatusCode.UNAVAILABLE.value[0], message="worker died")
-    value, _ = replay(
+    outcomes, _ = replay(
         scripted_client("allow"),
         validate_batch(b"1"),
         server_info(message_bytes=1000, batch_items=2),
         validation_pb.ValidateBatchResponse(outcomes=[validation_pb.ValidateOutcome(error=status)]),
     )
-    assert [Unavailable("UNAVAILABLE", "worker died", {}, grpc.StatusCode.UNAVAILABLE)] == value
+    assert [Unavailable("UNAVAILABLE", "worker died", {}, grpc.StatusCode.UNAVAILABLE)] == outcomes

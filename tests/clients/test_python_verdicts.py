@@ -1,4 +1,4 @@
-"""The Python client: its settings and its verdicts."""
+"""Settings and verdicts of the Python client."""
 
 import pytest
 from sidecheck import (
@@ -21,13 +21,13 @@ from sidecheck import (
 def test_settings_are_checked_at_once(
     kind: type[Client | BlockingClient], timeout: float, policy: OnUnavailable
 ) -> None:
-    """A client that could never work is not made."""
+    """Constructors reject invalid settings."""
     with pytest.raises(ValueError, match=r"timeout|on_unavailable"):
         kind("localhost:1", timeout=timeout, on_unavailable=policy)
 
 
 def test_an_invalid_verdict_is_raised_on_demand() -> None:
-    """Its text names the codes of the errors and nothing out of the payload."""
+    """The message has the codes of the errors and no value of the payload."""
     verdict = Verdict(
         valid=False,
         violations=(
@@ -46,13 +46,13 @@ def test_an_invalid_verdict_is_raised_on_demand() -> None:
     )
 
 
-def test_what_is_not_enforced_is_not_raised() -> None:
-    """A server that only reports lets its payloads through, also invalid ones."""
+def test_an_unenforced_verdict_is_not_raised() -> None:
+    """An invalid verdict of a server that only reports does not raise."""
     Verdict(valid=False, violations=(Violation(code="TYPE"),), enforced=False).raise_for_invalid()
 
 
 def test_a_repair_does_not_make_a_verdict_valid() -> None:
-    """Whether to go on with the repaired payload is for the caller to say."""
+    """The caller decides whether to use the repaired payload."""
     repair = Repair(payload=b'{"days":2}', valid=True)
     verdict = Verdict(valid=False, violations=(Violation(code="TYPE"),), repair=repair)
     with pytest.raises(InvalidPayload):

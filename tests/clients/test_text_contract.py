@@ -1,4 +1,4 @@
-"""The text contract: the schema that the client ships, its Python kind and the server agree."""
+"""Text contract: the schema of the client, its predicate and the server agree."""
 
 import json
 from typing import Any
@@ -25,10 +25,12 @@ PAYLOADS: list[Any] = [
     pytest.param(False, {"content": [TEXT]}, id="isError missing"),
     pytest.param(False, {"isError": False}, id="content missing"),
     pytest.param(False, {"content": None, "isError": False}, id="content null"),
-    pytest.param(False, {"content": TEXT, "isError": False}, id="content no list"),
+    pytest.param(False, {"content": TEXT, "isError": False}, id="content not a list"),
     pytest.param(False, {"content": [TEXT], "isError": None}, id="isError null"),
     pytest.param(False, {"content": [TEXT], "isError": 0}, id="isError a number"),
-    pytest.param(False, {"content": [TEXT], "isError": False, "_meta": {}}, id="another member"),
+    pytest.param(
+        False, {"content": [TEXT], "isError": False, "_meta": {}}, id="additional property"
+    ),
     pytest.param(
         False,
         {"content": [TEXT], "isError": False, "structuredContent": {}},
@@ -45,10 +47,12 @@ PAYLOADS: list[Any] = [
     pytest.param(
         False,
         {"content": [TEXT, {**TEXT, "annotations": {}}], "isError": False},
-        id="second item with another member",
+        id="second item with an additional property",
     ),
     pytest.param(
-        False, {"content": [TEXT, {"type": "text"}], "isError": False}, id="second item no text"
+        False,
+        {"content": [TEXT, {"type": "text"}], "isError": False},
+        id="second item without text",
     ),
     pytest.param(False, {"content": [{**TEXT, "text": None}], "isError": False}, id="text null"),
     pytest.param(False, {"content": ["12 °C"], "isError": False}, id="bare text"),
@@ -60,39 +64,39 @@ PAYLOADS: list[Any] = [
 
 @pytest.mark.parametrize(("expected", "payload"), PAYLOADS)
 def test_schema_and_predicate_agree(expected: bool, payload: Any) -> None:
-    """With jsonschema and without."""
+    """`get_validator` and `is_canonical` give the same results."""
     assert (expected, expected) == (get_validator().is_valid(payload), is_canonical(payload))
 
 
 def test_the_server_agrees(shared_server: RunningServer) -> None:
-    """Its profile and the schema are one contract."""
+    """The profile ``text`` of the server gives the same results as the schema."""
     expected = [case.values[0] for case in PAYLOADS]
-    # Encoded here: the client takes a bare string for JSON text.
+    # Encoded here, since the client treats a string as JSON text.
     items = [ToolResult(json.dumps(case.values[1]), "text") for case in PAYLOADS]
     with BlockingClient(shared_server.address, timeout=120) as client:
-        found: list[Any] = client.protocol.check_batch(items)
-    assert expected == [one.verdict.valid for one in found]
+        results: list[Any] = client.protocol.check_batch(items)
+    assert expected == [result.verdict.valid for result in results]
     assert {Severity.ERROR} == {
-        violation.severity for one in found for violation in one.verdict.violations
+        violation.severity for result in results for violation in result.verdict.violations
     }
 
 
 def test_validate_raises_for_violations() -> None:
-    """Nothing if nothing is."""
+    """A valid result raises nothing."""
     validate({"content": [TEXT], "isError": False})
     with pytest.raises(jsonschema.ValidationError, match="'isError' is a required property"):
         validate({"content": [TEXT]})
 
 
 def test_the_schema_is_a_file_of_the_package() -> None:
-    """It keeps its own dialect's rules."""
+    """The schema is valid against its meta-schema."""
     schema = json.loads(get_schema_path().read_text(encoding="utf-8"))
     jsonschema.Draft202012Validator.check_schema(schema)
     assert "https://json-schema.org/draft/2020-12/schema" == schema["$schema"]
 
 
 def test_results_are_built() -> None:
-    """For success by default, and only of text."""
+    """The default is a successful result; the text must be a str."""
     assert {"content": [TEXT], "isError": False} == build_result("12 °C")
     assert {"content": [{"type": "text", "text": ""}], "isError": True} == build_result("", True)
     broken: Any = None

@@ -1,4 +1,4 @@
-"""Results of tools are checked where they arrive, as the client of the Python SDK does."""
+"""Checks of tool results in a client, with the behaviour of the Python SDK."""
 
 import asyncio
 import logging
@@ -34,30 +34,30 @@ NONE: dict[str, Any] = {"content": []}
 
 
 class Tools:
-    """A server's list of tools, in pages of one; it counts how often a page was asked for."""
+    """Tools list with a single tool per page, which records the requested cursors."""
 
     def __init__(self, *tools: Any) -> None:
         self.tools = tools
-        self.asked: list[str | None] = []
+        self.cursors: list[str | None] = []
 
     def page(self, cursor: str | None) -> Any:
-        """Return one page."""
-        self.asked.append(cursor)
-        at = int(cursor or 0)
-        rest = {"nextCursor": str(at + 1)} if at + 1 < len(self.tools) else {}
-        return {"tools": [*self.tools[at : at + 1]], **rest}
+        """Return a page."""
+        self.cursors.append(cursor)
+        index = int(cursor or 0)
+        rest = {"nextCursor": str(index + 1)} if index + 1 < len(self.tools) else {}
+        return {"tools": [*self.tools[index : index + 1]], **rest}
 
-    async def awaited(self, cursor: str | None) -> Any:
-        """Return one page, a moment later."""
+    async def async_page(self, cursor: str | None) -> Any:
+        """Return a page asynchronously."""
         await asyncio.sleep(0)
         return self.page(cursor)
 
 
-class Checking:
+class CheckerRunner:
     """A checker of either kind, with a real server."""
 
     def __init__(self, kind: str, address: str) -> None:
-        self._face = kind
+        self._kind = kind
         self._address = address
 
     async def __call__(
@@ -66,31 +66,31 @@ class Checking:
         *results: tuple[str, Any],
         skip: Skip = (),
         version: str = "",
-        **how: Any,
+        **options: Any,
     ) -> None:
-        """Check *results* in turn with one checker."""
+        """Check *results* in order with the same checker."""
         settings: Any = {"skip": skip, "options": Options(protocol_version=version)}
-        if self._face == "blocking":
+        if self._kind == "blocking":
             with BlockingClient(self._address, timeout=120) as client:
                 blocking = BlockingResultChecker(client, tools.page, **settings)
                 for name, result in results:
-                    await asyncio.to_thread(blocking.check, name, result, **how)
+                    await asyncio.to_thread(blocking.check, name, result, **options)
         else:
             async with Client(self._address, timeout=120) as aio:
-                checker = ResultChecker(aio, tools.awaited, **settings)
+                checker = ResultChecker(aio, tools.async_page, **settings)
                 for name, result in results:
-                    await checker.check(name, result, **how)
+                    await checker.check(name, result, **options)
 
 
 @pytest.fixture(params=["asynchronous", "blocking"])
-def checking(request: pytest.FixtureRequest, shared_server: RunningServer) -> Checking:
-    """Return each kind of checker in turn."""
-    return Checking(request.param, shared_server.address)
+def run_checker(request: pytest.FixtureRequest, shared_server: RunningServer) -> CheckerRunner:
+    """Return a runner for a kind of checker."""
+    return CheckerRunner(request.param, shared_server.address)
 
 
 @dataclass
 class Result:
-    """The result of a tool as an SDK has it."""
+    """Tool result with the attributes of the SDK."""
 
     structured_content: Any = None
     is_error: bool = False
@@ -100,27 +100,27 @@ class Result:
     ("name", "result"),
     [
         pytest.param("get_forecast", GOOD, id="valid"),
-        pytest.param("get_forecast", {**WRONG, "isError": True}, id="an error"),
-        pytest.param("get_forecast", {**NONE, "isError": True}, id="an error without content"),
+        pytest.param("get_forecast", {**WRONG, "isError": True}, id="error"),
+        pytest.param("get_forecast", {**NONE, "isError": True}, id="error without content"),
         pytest.param("get_tides", WRONG, id="no output schema"),
         pytest.param("get_tides", NONE, id="no output schema, no content"),
-        pytest.param("get_forecast", Result({"celsius": 1}), id="an object"),
-        pytest.param("get_forecast", Result(is_error=True), id="an object that is an error"),
+        pytest.param("get_forecast", Result({"celsius": 1}), id="object"),
+        pytest.param("get_forecast", Result(is_error=True), id="error object"),
         pytest.param(
             "get_forecast",
             mcp_types.CallToolResult(content=[], structured_content={"celsius": 1}),
-            id="an object of the SDK",
+            id="SDK object",
         ),
         pytest.param(
             "get_forecast",
             mcp_types.CallToolResult(content=[], is_error=True),
-            id="an object of the SDK that is an error",
+            id="SDK error object",
         ),
     ],
 )
-async def test_valid_results_pass(checking: Checking, name: str, result: Any) -> None:
-    """Errors are not checked, nor results of tools without an output schema."""
-    await checking(Tools(TIDES, FORECAST), (name, result))
+async def test_valid_results_pass(run_checker: CheckerRunner, name: str, result: Any) -> None:
+    """Error results and results of tools without an output schema are not checked."""
+    await run_checker(Tools(TIDES, FORECAST), (name, result))
 
 
 MISSING = "Tool get_forecast has an output schema but did not return structured content"
@@ -136,7 +136,7 @@ INVALID = "Invalid structured content returned by tool get_forecast: "
             MISSING,
             "get_forecast",
             mcp_types.CallToolResult(content=[]),
-            id="no content in an object of the SDK",
+            id="no content in an SDK object",
         ),
         pytest.param(
             INVALID + '/celsius: expected a number, found the string "12"',
@@ -154,90 +154,90 @@ INVALID = "Invalid structured content returned by tool get_forecast: "
             INVALID + "expected an object, found null",
             "get_forecast",
             mcp_types.CallToolResult(content=[], structured_content=None),
-            id="null in an object of the SDK",
+            id="null in an SDK object",
         ),
         pytest.param("Invalid schema for tool broken: ", "broken", GOOD, id="broken schema"),
         pytest.param(
-            "Invalid schema for tool dangling: ", "dangling", GOOD, id="a reference to nothing"
+            "Invalid schema for tool dangling: ", "dangling", GOOD, id="dangling reference"
         ),
     ],
 )
-async def test_what_does_not_fit_is_raised_as_the_sdk_does(
-    checking: Checking, expected: str, name: str, result: Any
+async def test_invalid_results_raise_the_errors_of_the_sdk(
+    run_checker: CheckerRunner, expected: str, name: str, result: Any
 ) -> None:
-    """With its texts, in a `RuntimeError`."""
+    """The error is a `RuntimeError` with the message of the SDK."""
     with pytest.raises(RuntimeError) as raised:
-        await checking(Tools(FORECAST, BROKEN, DANGLING), (name, result))
+        await run_checker(Tools(FORECAST, BROKEN, DANGLING), (name, result))
     assert str(raised.value).startswith(expected)
     assert isinstance(raised.value, InvalidToolResult)
-    judged = expected.startswith(INVALID)
-    assert (name, judged) == (raised.value.tool, raised.value.verdict is not None)
+    has_verdict = expected.startswith(INVALID)
+    assert (name, has_verdict) == (raised.value.tool, raised.value.verdict is not None)
 
 
-async def test_the_protocol_version_decides(checking: Checking) -> None:
-    """Structured content may be other than an object since 2026-07-28."""
-    listed = ("list", {**NONE, "structuredContent": [1]})
-    await checking(Tools(LIST), listed, version="2026-07-28")
+async def test_the_protocol_version_determines_the_result(run_checker: CheckerRunner) -> None:
+    """Structured content of other types than object is valid since 2026-07-28."""
+    named_result = ("list", {**NONE, "structuredContent": [1]})
+    await run_checker(Tools(LIST), named_result, version="2026-07-28")
     with pytest.raises(InvalidToolResult, match="expected an object, found an array"):
-        await checking(Tools(LIST), listed, version="2025-11-25")
+        await run_checker(Tools(LIST), named_result, version="2025-11-25")
 
 
 async def test_a_tool_that_is_not_listed_is_logged(
-    checking: Checking, caplog: pytest.LogCaptureFixture
+    run_checker: CheckerRunner, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """It cannot be checked; the list is asked for each time."""
+    """Its results are not checked; the list is requested each time."""
     tools = Tools(TIDES)
     with caplog.at_level(logging.WARNING, logger="sidecheck.tool_results"):
-        await checking(tools, ("get_forecast", WRONG), ("get_forecast", WRONG))
-    told = "Tool get_forecast not listed by server, cannot validate any structured content"
-    assert ([told, told], [None, None]) == (caplog.messages, tools.asked)
+        await run_checker(tools, ("get_forecast", WRONG), ("get_forecast", WRONG))
+    message = "Tool get_forecast not listed by server, cannot validate any structured content"
+    assert ([message, message], [None, None]) == (caplog.messages, tools.cursors)
 
 
-async def test_the_list_is_asked_for_once(checking: Checking) -> None:
-    """All of its pages, when a tool is not known."""
+async def test_the_list_is_requested_once(run_checker: CheckerRunner) -> None:
+    """All pages are requested when a tool is not known."""
     tools = Tools(TIDES, LIST, FORECAST)
-    await checking(tools, ("get_forecast", GOOD), ("get_tides", NONE), ("get_forecast", GOOD))
-    assert [None, "1", "2"] == tools.asked
+    await run_checker(tools, ("get_forecast", GOOD), ("get_tides", NONE), ("get_forecast", GOOD))
+    assert [None, "1", "2"] == tools.cursors
 
 
 @pytest.mark.parametrize(
     "settings",
     [
         pytest.param({"skip": {"get_forecast"}}, id="by name"),
-        pytest.param({"skip": lambda name: name.startswith("get_")}, id="by what says so"),
+        pytest.param({"skip": lambda name: name.startswith("get_")}, id="by predicate"),
         pytest.param({"validate": False}, id="for one call"),
     ],
 )
-async def test_checking_can_be_switched_off(checking: Checking, settings: dict[str, Any]) -> None:
-    """Then nobody is asked for anything."""
+async def test_checks_can_be_disabled(run_checker: CheckerRunner, settings: dict[str, Any]) -> None:
+    """Without checks, the list is not requested."""
     tools = Tools(FORECAST)
-    await checking(tools, ("get_forecast", WRONG), **settings)
-    assert [] == tools.asked
+    await run_checker(tools, ("get_forecast", WRONG), **settings)
+    assert [] == tools.cursors
 
 
-async def test_others_are_checked_where_one_is_skipped(checking: Checking) -> None:
-    """The switch is for the tool named."""
+async def test_tools_that_are_not_skipped_are_checked(run_checker: CheckerRunner) -> None:
+    """`skip` applies only to the tools that it names."""
     with pytest.raises(InvalidToolResult):
-        await checking(Tools(FORECAST), ("get_forecast", WRONG), skip={"get_tides"})
+        await run_checker(Tools(FORECAST), ("get_forecast", WRONG), skip={"get_tides"})
 
 
 @pytest.mark.parametrize(
-    "listing",
+    "tools_list",
     [
         pytest.param({"tools": [FORECAST], "nextCursor": None}, id="decoded JSON"),
-        pytest.param([FORECAST], id="a list of tools"),
-        pytest.param({"tools": [{"name": 5}, {}, FORECAST]}, id="beside broken tools"),
+        pytest.param([FORECAST], id="list of tools"),
+        pytest.param({"tools": [{"name": 5}, {}, FORECAST]}, id="list with invalid tools"),
         pytest.param(
             mcp_types.ListToolsResult.model_validate({"tools": [FORECAST]}, by_name=False),
-            id="an object of the SDK",
+            id="SDK object",
         ),
     ],
 )
-async def test_lists_come_in_many_forms(listing: Any) -> None:
-    """As a server says it, or as an SDK has it."""
+async def test_tools_lists_may_have_many_forms(tools_list: Any) -> None:
+    """Decoded JSON, plain lists and SDK objects are accepted."""
 
     async def list_tools(cursor: str | None) -> Any:
-        return listing
+        return tools_list
 
     fake = FakeValidator(invalid())
     with pytest.raises(InvalidToolResult):
@@ -249,53 +249,53 @@ async def test_lists_come_in_many_forms(listing: Any) -> None:
     )
 
 
-async def test_a_list_without_end_ends() -> None:
-    """A server that sends its cursors in a circle holds nobody up."""
-    asked: list[str | None] = []
+async def test_cyclic_cursors_end_the_list() -> None:
+    """A cursor that was already used is not requested again."""
+    cursors: list[str | None] = []
 
     async def list_tools(cursor: str | None) -> Any:
-        asked.append(cursor)
+        cursors.append(cursor)
         return {"tools": [], "nextCursor": "b" if cursor == "a" else "a"}
 
     await ResultChecker(FakeValidator(), list_tools).check("get_forecast", GOOD)
-    assert [None, "a", "b"] == asked
+    assert [None, "a", "b"] == cursors
 
 
 async def test_tools_can_be_learned_and_forgotten() -> None:
-    """From lists that were read for another reason, and when a list has changed."""
+    """`learn` adds the tools of a list, and `forget` removes all tools."""
     tools = Tools(TIDES)
     fake = FakeValidator()
-    checker = ResultChecker(fake, tools.awaited)
+    checker = ResultChecker(fake, tools.async_page)
     checker.learn({"tools": [FORECAST]})
     await checker.check("get_forecast", GOOD)
-    assert ([], 1) == (tools.asked, len(fake.calls))
+    assert ([], 1) == (tools.cursors, len(fake.calls))
     checker.forget()
     await checker.check("get_forecast", GOOD)
-    assert ([None], 1) == (tools.asked, len(fake.calls))
+    assert ([None], 1) == (tools.cursors, len(fake.calls))
 
 
-async def test_callers_who_misses_at_one_time_asks_once() -> None:
-    """In tasks and in threads."""
+async def test_concurrent_checks_request_the_list_once() -> None:
+    """This applies to tasks and threads."""
     tools = Tools(FORECAST)
-    checker = ResultChecker(FakeValidator(), tools.awaited)
+    checker = ResultChecker(FakeValidator(), tools.async_page)
     await asyncio.gather(*(checker.check("get_forecast", GOOD) for _ in range(20)))
     blocking_tools = Tools(FORECAST)
 
-    def slowly(cursor: str | None) -> Any:
-        time.sleep(0.1)  # Meanwhile the others come to miss the tool too.
+    def slow_page(cursor: str | None) -> Any:
+        time.sleep(0.1)  # Gives the other threads time to start their checks.
         return blocking_tools.page(cursor)
 
-    blocking = BlockingResultChecker(BlockingFakeValidator(), slowly)
+    blocking = BlockingResultChecker(BlockingFakeValidator(), slow_page)
     with ThreadPoolExecutor(8) as threads:
         list(threads.map(lambda _: blocking.check("get_forecast", GOOD), range(8)))
-    assert ([None], [None]) == (tools.asked, blocking_tools.asked)
+    assert ([None], [None]) == (tools.cursors, blocking_tools.cursors)
 
 
 async def test_other_errors_are_raised_unchanged() -> None:
-    """Nothing is wrong with the schema, nor with the result."""
-    refusal = SidecheckError("LIMIT_EXCEEDED", "too large")
+    """Errors of the validator are not converted to `InvalidToolResult`."""
+    error = SidecheckError("LIMIT_EXCEEDED", "too large")
     with pytest.raises(SidecheckError) as raised:
-        await ResultChecker(FakeValidator(refusal), Tools(FORECAST).awaited).check(
+        await ResultChecker(FakeValidator(error), Tools(FORECAST).async_page).check(
             "get_forecast", GOOD
         )
-    assert refusal is raised.value
+    assert error is raised.value

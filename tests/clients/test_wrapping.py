@@ -1,4 +1,4 @@
-"""Values taken out of results by the marks of boxes, on the client's side."""
+"""Unwrapping of values by wrapping markers, in the client."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import pytest
 from mcp.types import CallToolResult, TextContent, Tool
 from sidecheck import NoValue, WrapMismatch, unwrap
 
-OURS = {
+SIDECHECK = {
     "type": "object",
     "properties": {"v": {"type": "array"}},
     "required": ["v"],
@@ -16,8 +16,8 @@ FASTMCP = {"type": "object", "properties": {"result": {}}, "x-fastmcp-wrap-resul
 META = {"fastmcp": {"wrap_result": True}}
 
 
-def result(content: Any, **more: Any) -> dict[str, Any]:
-    return {"content": [], "structuredContent": content, **more}
+def result(content: Any, **options: Any) -> dict[str, Any]:
+    return {"content": [], "structuredContent": content, **options}
 
 
 def tool(schema: Any) -> dict[str, Any]:
@@ -25,10 +25,10 @@ def tool(schema: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("expected", "given", "more"),
+    ("expected", "tool_result", "options"),
     [
-        ([1], result({"v": [1]}), {"output_schema": OURS}),
-        ([1], result({"v": [1]}), {"tool": tool(OURS)}),
+        ([1], result({"v": [1]}), {"output_schema": SIDECHECK}),
+        ([1], result({"v": [1]}), {"tool": tool(SIDECHECK)}),
         (None, result({"result": None}), {"tool": tool(FASTMCP)}),
         (1, result({"result": 1}, _meta=META), {}),
         (1, result({"result": 1}, _meta=META), {"output_schema": {"type": "object"}}),
@@ -40,26 +40,28 @@ def tool(schema: Any) -> dict[str, Any]:
         (None, result(None), {}),
     ],
 )
-def test_a_value_is_known_by_its_mark(expected: Any, given: Any, more: dict[str, Any]) -> None:
-    """Never by the form of the content."""
-    assert expected == unwrap(given, **more)
+def test_a_value_is_unwrapped_by_its_marker(
+    expected: Any, tool_result: Any, options: dict[str, Any]
+) -> None:
+    """Content without a marker is returned unchanged."""
+    assert expected == unwrap(tool_result, **options)
 
 
-def test_objects_of_an_sdk_are_taken_too() -> None:
-    """By their attributes."""
+def test_sdk_objects_are_unwrapped() -> None:
+    """Results and tools may be objects of the SDK."""
     text = TextContent(type="text", text="[1]")
-    given = CallToolResult(content=[text], structured_content={"v": [1]})
+    tool_result = CallToolResult(content=[text], structured_content={"v": [1]})
     marked = CallToolResult(content=[text], structured_content={"result": 2}, _meta=META)
-    listed = Tool(name="t", input_schema={"type": "object"}, output_schema=OURS)
+    sdk_tool = Tool(name="t", input_schema={"type": "object"}, output_schema=SIDECHECK)
 
-    assert ([1], 2) == (unwrap(given, tool=listed), unwrap(marked))
+    assert ([1], 2) == (unwrap(tool_result, tool=sdk_tool), unwrap(marked))
 
 
 class Renamed:
-    """A result of an SDK that warns of the names of the wire."""
+    """SDK result whose camel-case attributes are deprecated."""
 
     is_error = False
-    structured_content = {"v": 3}  # noqa: RUF012  (as an SDK has it)
+    structured_content = {"v": 3}  # noqa: RUF012  (attribute of the SDK)
 
     @property
     def isError(self) -> bool:  # noqa: N802
@@ -71,23 +73,25 @@ class Renamed:
 
 
 def test_deprecated_names_are_not_used() -> None:
-    assert 3 == unwrap(Renamed(), output_schema=OURS)
+    assert 3 == unwrap(Renamed(), output_schema=SIDECHECK)
 
 
 @pytest.mark.parametrize(
-    ("kind", "given", "schema"),
+    ("kind", "tool_result", "schema"),
     [
-        (NoValue, {"content": []}, OURS),
-        (NoValue, result({"v": 1}, isError=True), OURS),
-        (WrapMismatch, result({"result": 1}), OURS),
-        (WrapMismatch, result([1]), OURS),
+        (NoValue, {"content": []}, SIDECHECK),
+        (NoValue, result({"v": 1}, isError=True), SIDECHECK),
+        (WrapMismatch, result({"result": 1}), SIDECHECK),
+        (WrapMismatch, result([1]), SIDECHECK),
         (WrapMismatch, result({"v": 1}, _meta=META), None),
-        (WrapMismatch, result({"v": 1}), {**OURS, "x-dedalus-box": {}}),
-        (WrapMismatch, result({"v": 1}), {**OURS, "x-dedalus-box": {"field": "w"}}),
+        (WrapMismatch, result({"v": 1}), {**SIDECHECK, "x-dedalus-box": {}}),
+        (WrapMismatch, result({"v": 1}), {**SIDECHECK, "x-dedalus-box": {"field": "w"}}),
         (WrapMismatch, result({"v": 1}), {**FASTMCP, "properties": {}}),
     ],
 )
-def test_results_without_a_value_are_errors(kind: type[Exception], given: Any, schema: Any) -> None:
-    """Also a mark without its property."""
+def test_results_without_a_value_are_errors(
+    kind: type[Exception], tool_result: Any, schema: Any
+) -> None:
+    """A marker without its property is an error too."""
     with pytest.raises(kind):
-        unwrap(given, output_schema=schema)
+        unwrap(tool_result, output_schema=schema)

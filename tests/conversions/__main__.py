@@ -1,7 +1,7 @@
-"""Converts every tool of the corpus for every API with all options, and counts the losses.
+"""Convert every tool of the corpus for every API with all options, and count the losses.
 
-From the folder ``tests``: ``python -m conversions``. With ``--round-trip`` arguments make a
-round trip too, random ones and recorded ones. Exits with 1 if an invariant is violated.
+Run ``python -m conversions`` in the folder ``tests``. With ``--round-trip``, random and recorded
+arguments are converted and decoded too. Exits with 1 if an invariant is violated.
 """
 
 import argparse
@@ -39,8 +39,8 @@ def main() -> int:
             failures += len(tally.faults) + len(tally.broken)
             print(f"{api}, {name}: " + "\n".join(tally.lines()), flush=True)
             if arguments.round_trip:
-                both = (*sampled, *called()[:: arguments.every])
-                failures += _check_round_trips(both, api, OPTIONS[name], arguments.payloads)
+                with_calls = (*sampled, *called()[:: arguments.every])
+                failures += _check_round_trips(with_calls, api, OPTIONS[name], arguments.payloads)
     return int(failures > 0)
 
 

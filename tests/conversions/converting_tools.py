@@ -1,4 +1,4 @@
-"""Conversion of one tool, and validators of the original and the result."""
+"""Conversion of a tool, and validators of the original and the result."""
 
 import json
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Encoding of original arguments as what a model would send for them.
+"""Encoding of original arguments as the arguments that a model would send.
 
 The inverse of a decoder, written from its specification and independent of the implementation.
 If a value can be sent in several forms, all are returned.
@@ -11,7 +11,7 @@ from typing import Any
 
 __all__ = ["as_instructed", "encodings"]
 
-_MOST = 64
+_MAXIMUM = 64
 """Maximum number of forms of one value."""
 
 _Decoders = list[dict[str, Any]]
@@ -25,7 +25,7 @@ def encodings(value: Any, decoder: dict[str, Any] | None) -> Iterator[Any]:
 
 
 def as_instructed(value: Any, decoder: dict[str, Any] | None, text: str) -> Any:
-    """Return *value*, which a model sent, as a model that follows instructions would send it.
+    """Return *value*, sent by a model, as a model that follows instructions would send it.
 
     No schema can require that a string contains JSON *text*, that the entries of a list have
     distinct names, or, everywhere, that a wrapper has no other properties.
@@ -41,10 +41,10 @@ class _Encoder:
 
     def forms(self, value: Any, decoders: _Decoders) -> Iterator[Any]:
         """Yield the forms of *value* by all *decoders* together."""
-        return islice(self._forms(value, decoders), _MOST)
+        return islice(self._forms(value, decoders), _MAXIMUM)
 
     def _forms(self, value: Any, decoders: _Decoders) -> Iterator[Any]:
-        for gathered, tests in islice(self._gathered(decoders), _MOST):
+        for gathered, tests in islice(self._gathered(decoders), _MAXIMUM):
             for form in self._encoded(value, gathered):
                 if all(_passes(form, test) for test in tests):
                     yield form
@@ -66,18 +66,18 @@ class _Encoder:
             yield collected, []
             return
         # A branch may have unions of its own.
-        ways = [[(item, self._inside(item)) for item in union] for union in unions]
-        for chosen in islice(product(*ways), _MOST):
+        choices = [[(item, self._inside(item)) for item in union] for union in unions]
+        for chosen in islice(product(*choices), _MAXIMUM):
             tests = [alternative["when"] for alternative, _ in chosen]
-            for inside in islice(product(*(more for _, more in chosen)), _MOST):
-                below = [decoder for decoders, _ in inside for decoder in decoders]
-                further = [test for _, more in inside for test in more]
-                yield [*collected, *below], [*tests, *further]
+            for nested_choice in islice(product(*(nested for _, nested in chosen)), _MAXIMUM):
+                nested_decoders = [decoder for decoders, _ in nested_choice for decoder in decoders]
+                nested_tests = [test for _, nested in nested_choice for test in nested]
+                yield [*collected, *nested_decoders], [*tests, *nested_tests]
 
     def _inside(self, alternative: dict[str, Any]) -> list[tuple[_Decoders, _Decoders]]:
         if "as" not in alternative:
             return [([], [])]
-        return list(islice(self._gathered([alternative["as"]]), _MOST))
+        return list(islice(self._gathered([alternative["as"]]), _MAXIMUM))
 
     def _encoded(self, value: Any, decoders: _Decoders) -> Iterator[Any]:
         for decoder in decoders:
@@ -103,7 +103,7 @@ class _Encoder:
         """Return the form *value* as the instructions require it."""
         matching = [
             gathered
-            for gathered, tests in islice(self._gathered(decoders), _MOST)
+            for gathered, tests in islice(self._gathered(decoders), _MAXIMUM)
             if all(_passes(value, test) for test in tests)
         ]
         decoders = [decoder for gathered in matching for decoder in gathered]
@@ -152,8 +152,8 @@ class _Encoder:
             for item in decoders
             for name, original in item.get("renamed", {}).items()
         }
-        sent = {names.get(name, name): item for name, item in value.items()}
-        lacking = {name: None for item in decoders for name in item.get("nulls", [])}
+        by_api_name = {names.get(name, name): item for name, item in value.items()}
+        null_properties = {name: None for item in decoders for name in item.get("nulls", [])}
         forms = [
             [
                 form
@@ -166,17 +166,17 @@ class _Encoder:
                     ],
                 )
                 # Null would stand for an absent property.
-                if not (name in lacking and form is None)
+                if not (name in null_properties and form is None)
             ]
-            for name, item in sent.items()
+            for name, item in by_api_name.items()
         ]
-        for chosen in islice(product(*forms), _MOST):
-            yield {**lacking, **dict(zip(sent, chosen, strict=True))}
+        for chosen in islice(product(*forms), _MAXIMUM):
+            yield {**null_properties, **dict(zip(by_api_name, chosen, strict=True))}
 
     def _entries(self, value: dict[str, Any], entries: dict[str, Any]) -> Iterator[Any]:
         decoders = [entries["each"]] if "each" in entries else []
         forms = [list(self.forms(item, decoders)) for item in value.values()]
-        for chosen in islice(product(*forms), _MOST):
+        for chosen in islice(product(*forms), _MAXIMUM):
             yield [
                 {entries["name"]: name, entries["value"]: item}
                 for name, item in zip(value, chosen, strict=True)
@@ -196,7 +196,7 @@ class _Encoder:
             )
             for index, item in enumerate(value)
         ]
-        for chosen in islice(product(*forms), _MOST):
+        for chosen in islice(product(*forms), _MAXIMUM):
             yield list(chosen)
 
 

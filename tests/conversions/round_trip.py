@@ -27,7 +27,7 @@ __all__ = ["Fault", "Trip"]
 
 
 _TEXTS = ("{}", "[]", '""', "0", "true", "null", '["a"]', '{"a": "a"}', '["a", "b"]')
-"""JSON texts that a model may send where a description asks for one."""
+"""JSON texts that a model may send if a description requires one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +35,11 @@ class Fault:
     """Violated invariant."""
 
     kind: str
-    sent: Any
-    back: Any = None
+    encoded: Any
+    decoded: Any = None
 
     def __str__(self) -> str:
-        return f"{self.kind}: {_cut(self.sent)} came back as {_cut(self.back)}"
+        return f"{self.kind}: {_cut(self.encoded)} was decoded to {_cut(self.decoded)}"
 
 
 def _cut(value: Any) -> str:
@@ -56,67 +56,74 @@ class Trip:
         #: Payloads that have a valid interpretation before the intended one.
         self.ambiguous = 0
         self._original = original
-        self._made = conversion
+        self._conversion = conversion
         self._original_validator = validator
         self._narrower = conversion.has_loss(Effect.NARROWED)
         self._wider = conversion.has_loss(Effect.WIDENED)
         schema = conversion.schema
         # A model may send anything to a tool without a schema.
         self._converted = _validator_of({"type": "object"} if schema is None else schema)
-        self._sent = {"type": "object", "maxProperties": 0} if schema is None else schema
+        self._converted_schema = (
+            {"type": "object", "maxProperties": 0} if schema is None else schema
+        )
 
     def faults(self, arguments: list[Any], random: Random, count: int) -> Iterator[Fault]:
         """Yield the faults of *arguments*, and of *count* random ones for each schema."""
-        for sent in (
+        for original in (
             *arguments,
             *valid_values(self._original, self._original_validator, random, count),
         ):
-            yield from self.round_trip(sent)
-        for sent in valid_values(self._sent, _validator_of(self._sent), random, count):
-            yield from self.back(sent)
+            yield from self.round_trip(original)
+        for encoded in valid_values(
+            self._converted_schema, _validator_of(self._converted_schema), random, count
+        ):
+            yield from self.decoding_faults(encoded)
 
     def round_trip(self, arguments: Any) -> Iterator[Fault]:
         """Yield the faults of *arguments*, which the original admits."""
-        forms = list(encodings(arguments, self._made.form.decoder))
+        forms = list(encodings(arguments, self._conversion.form.decoder))
         admitted = [form for form in forms if self._converted.is_valid(form)]
         if not admitted and not self._narrower:
             yield Fault("the converted schema rejects valid arguments", arguments, forms[:1])
         for form in admitted:
-            read = self._interpretations(form)
-            if not self._original_validator.is_valid(read[0]):
-                yield Fault("the original rejects the decoded arguments", form, read[0])
-            elif not any(_same(arguments, item) for item in read):
-                yield Fault(f"not what was sent, {_cut(arguments)}", form, read[0])
-            elif not _same(arguments, read[0]):
+            interpretations = self._interpretations(form)
+            if not self._original_validator.is_valid(interpretations[0]):
+                yield Fault("the original rejects the decoded arguments", form, interpretations[0])
+            elif not any(_same(arguments, item) for item in interpretations):
+                yield Fault(f"not what was sent, {_cut(arguments)}", form, interpretations[0])
+            elif not _same(arguments, interpretations[0]):
                 self.ambiguous += 1
 
-    def back(self, sent: Any) -> Iterator[Fault]:
-        """Yield the faults of *sent*, which the converted schema admits."""
-        back = self._decode(sent)
-        if self._wider or self._original_validator.is_valid(back):
+    def decoding_faults(self, arguments: Any) -> Iterator[Fault]:
+        """Yield the faults of *arguments*, which the converted schema admits."""
+        decoded = self._decode(arguments)
+        if self._wider or self._original_validator.is_valid(decoded):
             return
-        decoder = self._made.form.decoder
+        decoder = self._conversion.form.decoder
         instructed = [
-            form for text in _TEXTS if (form := as_instructed(sent, decoder, text)) != sent
+            form
+            for text in _TEXTS
+            if (form := as_instructed(arguments, decoder, text)) != arguments
         ]
         if not any(
             self._original_validator.is_valid(self._decode(form))
             for form in instructed
-            # Without some entries it may be another value.
+            # Instructions may remove entries, which can make the value invalid.
             if self._converted.is_valid(form)
         ):
             yield Fault(
-                "no loss widens, and the original rejects the decoded arguments", sent, back
+                "no loss widens, and the original rejects the decoded arguments", arguments, decoded
             )
 
-    def _decode(self, sent: Any) -> Any:
-        """Return the interpretation of *sent* that is selected."""
-        return self._interpretations(sent)[0]
+    def _decode(self, arguments: Any) -> Any:
+        """Return the selected interpretation of *arguments*."""
+        return self._interpretations(arguments)[0]
 
-    def _interpretations(self, sent: Any) -> list[Any]:
-        """Return the valid interpretations of *sent*, in order, or else the first one."""
+    def _interpretations(self, arguments: Any) -> list[Any]:
+        """Return the valid interpretations of *arguments*, in order, or else the first."""
         interpretations = [
-            item.value for item in decode_arguments(sent, self._made.form.decoder, [LIMITS.steps])
+            item.value
+            for item in decode_arguments(arguments, self._conversion.form.decoder, [LIMITS.steps])
         ]
         return [
             item for item in interpretations if self._original_validator.is_valid(item)
@@ -127,13 +134,13 @@ def _validator_of(schema: Any) -> jsonschema_rs.Validator:
     return jsonschema_rs.Draft202012Validator(schema, offline=True, validate_formats=False)
 
 
-def _same(sent: Any, back: Any) -> bool:
-    """Return whether *back* is *sent*, except for properties that are null instead of absent."""
-    if isinstance(sent, dict) and isinstance(back, dict):
-        extra = back.keys() - sent.keys()
-        if any(back[name] is not None for name in extra) or sent.keys() - back.keys():
+def _same(original: Any, decoded: Any) -> bool:
+    """Return whether *decoded* is *original*, apart from null for absent properties."""
+    if isinstance(original, dict) and isinstance(decoded, dict):
+        extra = decoded.keys() - original.keys()
+        if any(decoded[name] is not None for name in extra) or original.keys() - decoded.keys():
             return False
-        return all(_same(value, back[name]) for name, value in sent.items())
-    if isinstance(sent, list) and isinstance(back, list):
-        return len(sent) == len(back) and all(map(_same, sent, back))
-    return spelling(sent) == spelling(back)
+        return all(_same(value, decoded[name]) for name, value in original.items())
+    if isinstance(original, list) and isinstance(decoded, list):
+        return len(original) == len(decoded) and all(map(_same, original, decoded))
+    return spelling(original) == spelling(decoded)

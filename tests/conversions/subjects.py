@@ -1,6 +1,6 @@
-"""The tools of the corpus, with the calls of them that were recorded.
+"""Tools of the corpus, with their recorded calls.
 
-Other people's data: see ``PROFILE.md`` beside it for where each record is from.
+The data are third-party: ``PROFILE.md`` beside them has the source of each record.
 """
 
 import json
@@ -63,16 +63,16 @@ def _named(tool: dict[str, Any]) -> dict[str, Any]:
 
 
 def sample(size: int) -> tuple[Subject, ...]:
-    """Return about *size* tools, the same each time: the largest, odd ones and others."""
+    """Return a fixed sample of about *size* tools: large, odd and random ones."""
     by_size = sorted(subjects(), key=lambda item: (-len(_text(item)), item.name))
     chosen = dict.fromkeys([*by_size[:1], *by_size[8 : size // 10]])
     for keyword in _ODD:
-        having = [item for item in by_size if f'"{keyword}": ' in _text(item)]
-        chosen |= dict.fromkeys(having[:: max(len(having) // 4, 1)][: size // 30 + 1])
+        matching = [item for item in by_size if f'"{keyword}": ' in _text(item)]
+        chosen |= dict.fromkeys(matching[:: max(len(matching) // 4, 1)][: size // 30 + 1])
     chosen |= dict.fromkeys(item for item in by_size if _is_odd(item.tool))
-    others = [item for item in subjects() if item not in chosen]
+    remaining = [item for item in subjects() if item not in chosen]
     count = max(size - len(chosen), size // 5)
-    return (*chosen, *Random("conversions").sample(others, count))
+    return (*chosen, *Random("conversions").sample(remaining, count))
 
 
 def _text(subject: Subject) -> str:

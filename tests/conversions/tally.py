@@ -1,4 +1,4 @@
-"""What conversion makes of the corpus, in numbers."""
+"""Statistics of the conversion of the corpus."""
 
 import time
 from collections import Counter
@@ -20,7 +20,7 @@ class Tally:
 
     converted: int = 0
     strict: int = 0
-    refused: Counter[str] = field(default_factory=Counter)
+    rejected: Counter[str] = field(default_factory=Counter)
     #: By action and effect: all losses, and the tools that have them.
     tools_losing: Counter[str] = field(default_factory=Counter)
     losses: Counter[str] = field(default_factory=Counter)
@@ -32,26 +32,27 @@ class Tally:
     seconds: float = 0.0
 
     def lines(self) -> list[str]:
-        """Return the report, one line each."""
-        refused = ", ".join(f"{reason} {n}" for reason, n in sorted(self.refused.items()))
+        """Return the lines of the report."""
+        rejected = ", ".join(f"{reason} {count}" for reason, count in sorted(self.rejected.items()))
         losses = "; ".join(
-            f"{kind}: {n:,} in {self.tools_losing[kind]:,}"
-            for kind, n in sorted(self.losses.items())
+            f"{kind}: {count:,} in {self.tools_losing[kind]:,}"
+            for kind, count in sorted(self.losses.items())
         )
-        first = (
-            f"{self.converted:,} converted, {self.strict:,} strict, refused: {refused or 'none'}; "
+        summary = (
+            f"{self.converted:,} converted, {self.strict:,} strict, "
+            f"rejected: {rejected or 'none'}; "
             f"{len(self.faults)} break the preflight, {len(self.broken)} broke; "
             f"{self.seconds:.1f} s"
         )
         examples = [
             f"    {name}: {fault}" for name, fault in (*self.broken[:10], *self.faults[:10])
         ]
-        return [first, f"  losses: {losses}", *examples]
+        return [summary, f"  losses: {losses}", *examples]
 
     def add(self, subject: Subject, result: ConvertedDefinition | RequestError) -> None:
         """Add the *result* of *subject*."""
         if isinstance(result, RequestError):
-            self.refused[result.reason] += 1
+            self.rejected[result.reason] += 1
             return
         self.converted += 1
         self.strict += result.strict
@@ -73,8 +74,8 @@ def tally_of(subjects: Iterable[Subject], api: ModelApi, options: ConversionOpti
                 result: ConvertedDefinition | RequestError = convert_tool(definition, api, options)
             finally:
                 tally.seconds += time.perf_counter() - started
-        except RequestError as refusal:
-            result = refusal
+        except RequestError as request_error:
+            result = request_error
         except Exception as error:  # noqa: BLE001 - every failure is counted
             tally.broken.append((subject.name, f"{type(error).__name__}: {error}"))
             continue

@@ -1,4 +1,4 @@
-"""Encoding of arguments, as the inverse of a decoder."""
+"""Encoding of arguments by the inverse of a decoder."""
 
 from typing import Any
 
@@ -10,50 +10,50 @@ CLOSED = {"types": ["object"], "required": ["kind"], "only": ["kind", "b"]}
 
 # Name, decoder, value, and the forms of the value.
 FORMS: list[tuple[str, Any, Any, list[Any]]] = [
-    ("nothing to do", None, {"a": 1}, [{"a": 1}]),
-    ("a member that lacks", {"nulls": ["a", "b"]}, {"b": 1}, [{"a": None, "b": 1}]),
-    ("a name", {"renamed": {"a_b": "a b"}}, {"a b": 1, "c": 2}, [{"a_b": 1, "c": 2}]),
+    ("no decoder", None, {"a": 1}, [{"a": 1}]),
+    ("absent property", {"nulls": ["a", "b"]}, {"b": 1}, [{"a": None, "b": 1}]),
+    ("renamed property", {"renamed": {"a_b": "a b"}}, {"a b": 1, "c": 2}, [{"a_b": 1, "c": 2}]),
     (
-        "below members, by their names in the API",
+        "nested decoder of a renamed property",
         {"renamed": {"a_b": "a b"}, "properties": {"a_b": {"nulls": ["c"]}}},
         {"a b": {}},
         [{"a_b": {"c": None}}],
     ),
     (
-        "other members",
+        "other properties",
         {"properties": {"a": {}}, "values": {"json_text": True}},
         {"a": 1, "b": 2},
         [{"a": 1, "b": "2"}],
     ),
     (
-        "items after the first ones",
+        "items after the prefix",
         {"prefix": [None, {"json_text": True}], "items": {"nulls": ["a"]}},
         [{}, {}, {}],
         [[{}, "{}", {"a": None}]],
     ),
-    ("items after the last", {"prefix": [None, {"nulls": ["a"]}]}, [1], [[1]]),
+    ("items shorter than the prefix", {"prefix": [None, {"nulls": ["a"]}]}, [1], [[1]]),
     (
-        "a map",
+        "map",
         {"entries": {"name": "name", "value": "value", "each": {"nulls": ["a"]}}},
         {"x": {}, "y": {"a": 1}},
         [[{"name": "x", "value": {"a": None}}, {"name": "y", "value": {"a": 1}}]],
     ),
-    ("what is no map", {"entries": {"name": "name", "value": "value"}}, None, [None]),
-    ("a text", {"json_text": True}, {"a": [1, "x"]}, ['{"a": [1, "x"]}']),
+    ("null instead of a map", {"entries": {"name": "name", "value": "value"}}, None, [None]),
+    ("JSON text", {"json_text": True}, {"a": [1, "x"]}, ['{"a": [1, "x"]}']),
     (
-        "what is wrapped",
+        "wrapped value",
         {"wrapped": "input", "inner": {"nulls": ["a"]}},
         {},
         [{"input": {"a": None}}],
     ),
     (
-        "another decoder",
+        "reference",
         {"properties": {"a": {"ref": "d0"}}, "defs": {"d0": {"nulls": ["b"]}}},
         {"a": {}},
         [{"a": {"b": None}}],
     ),
     (
-        "one that comes back to itself",
+        "recursive reference",
         {"ref": "d0", "defs": {"d0": {"nulls": ["b"], "properties": {"a": {"ref": "d0"}}}}},
         {"a": {"a": {"b": 1}}},
         [{"b": None, "a": {"b": None, "a": {"b": 1}}}],
@@ -65,13 +65,13 @@ FORMS: list[tuple[str, Any, Any, list[Any]]] = [
         [{"a": None, "b": None}],
     ),
     (
-        "the alternatives that fit",
+        "matching alternatives",
         {"any_of": [{"when": TEXT, "as": {"json_text": True}}, {"when": TEXT}, {"when": {}}]},
         "x",
         ['"x"', "x", "x"],
     ),
     (
-        "alternatives by members",
+        "alternatives by properties",
         {
             "any_of": [
                 {"when": CLOSED, "as": {"nulls": ["b"]}},
@@ -82,12 +82,12 @@ FORMS: list[tuple[str, Any, Any, list[Any]]] = [
         [{"kind": "a", "b": None}],
     ),
     (
-        "alternatives within alternatives",
+        "nested alternatives",
         {"any_of": [{"when": {}, "as": {"any_of": [{"when": TEXT}, {"when": {}}]}}]},
         1,
         [1],
     ),
-    ("booleans are no numbers", {"any_of": [{"when": {"types": ["integer"]}}]}, True, []),
+    ("booleans are not integers", {"any_of": [{"when": {"types": ["integer"]}}]}, True, []),
     ("whole doubles are integers", {"any_of": [{"when": {"types": ["integer"]}}]}, 1.0, [1.0]),
 ]
 
@@ -106,7 +106,7 @@ def test_the_number_of_forms_is_limited() -> None:
     assert 64 == len(list(encodings([1] * 10, {"items": either})))
 
 
-# Decoder, what a model sent, and what it sends if it follows instructions, with "1" for a text.
+# Decoder, value of a model, and value of a model that follows instructions, with "1" as the text.
 INSTRUCTED: list[tuple[Any, Any, Any]] = [
     (None, "x", "x"),
     ({"properties": {"a": {"json_text": True}}}, {"a": "x", "b": "x"}, {"a": "1", "b": "x"}),
@@ -120,6 +120,6 @@ INSTRUCTED: list[tuple[Any, Any, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("decoder", "sent", "expected"), INSTRUCTED)
-def test_instructions_are_followed(decoder: Any, sent: Any, expected: Any) -> None:
-    assert expected == as_instructed(sent, decoder, "1")
+@pytest.mark.parametrize(("decoder", "value", "expected"), INSTRUCTED)
+def test_instructions_are_followed(decoder: Any, value: Any, expected: Any) -> None:
+    assert expected == as_instructed(value, decoder, "1")

@@ -1,4 +1,4 @@
-"""Round trips of arguments, for hostile schemas."""
+"""Round trips of arguments for hostile schemas."""
 
 from random import Random
 from typing import Any
@@ -29,10 +29,8 @@ CASES = [
     report_multiple_bugs=False,
     suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow],
 )
-def test_arguments_come_back_as_they_were(
-    api: ModelApi, options: str, tool: dict[str, Any]
-) -> None:
-    """Schemas are small, and hard to convert."""
+def test_arguments_are_decoded_unchanged(api: ModelApi, options: str, tool: dict[str, Any]) -> None:
+    """Random schemas are small and hard to convert."""
     try:
         result = convert_tool(read_definition(tool), api, OPTIONS[options])
     except RequestError:

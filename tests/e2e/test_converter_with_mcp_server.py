@@ -1,4 +1,4 @@
-"""The converter of the client, with the tools of published MCP servers."""
+"""The client's converter with the tools of published MCP servers."""
 
 import copy
 from pathlib import Path
@@ -17,7 +17,7 @@ GIT = ("mcp-server-git",)
 
 
 async def list_tools(program: Path, *flags: str) -> list[dict[str, Any]]:
-    """Return what the converter is given of the tools of a server, from all pages."""
+    """Return the tools of all pages of a server, with the properties for the converter."""
     server = mcp.StdioServerParameters(command=str(program), args=list(flags))
     tools: list[Any] = []
     async with mcp.Client(server, read_timeout_seconds=300) as client:
@@ -45,7 +45,7 @@ async def list_tools(program: Path, *flags: str) -> list[dict[str, Any]]:
 async def test_convert_real_mcp_tools(
     count: int, has_defaults: bool, command: tuple[str, ...]
 ) -> None:
-    """Every tool of a server is converted, and has no default left."""
+    """Every tool of a server is converted, and its defaults are removed."""
     program, *flags = command
     if not (SERVERS / program).exists():
         unavailable("the MCP servers of the demo are not installed; `make demo` installs them")

@@ -1,6 +1,6 @@
-"""The demo reports the expected outcomes, and leaves no process or file behind.
+"""End-to-end tests of the demo: its output, its exit code, and its cleanup.
 
-The demo checks its own outcomes; these tests check its output and its exit code.
+The demo checks its outcomes itself.
 """
 
 import os
@@ -25,14 +25,14 @@ REASON = re.compile(r"^     (/\S+|\(root\)|) *([A-Z_]+)  +\S", re.MULTILINE)
 
 @pytest.fixture
 def servers() -> Path:
-    """The programs of the MCP servers; the test skips where they are not installed."""
+    """Return the folder of the MCP servers; skip the test if they are not installed."""
     if not (SERVERS / "mcp-server-git").exists():
         unavailable("the MCP servers of the demo are not installed; `make demo` installs them")
     return SERVERS
 
 
 def start(folder: Path, *flags: str) -> "subprocess.Popen[str]":
-    """Start the demo, whose temporary files go to *folder*."""
+    """Start the demo with *folder* for temporary files."""
     return subprocess.Popen(
         [*DEMO, *flags],
         env={**os.environ, "TMPDIR": str(folder)},
@@ -43,7 +43,7 @@ def start(folder: Path, *flags: str) -> "subprocess.Popen[str]":
 
 
 def finish(process: "subprocess.Popen[str]") -> tuple[int, str, str]:
-    """Return the exit code, the output and the messages of the demo."""
+    """Wait for the demo and return its exit code, stdout and stderr."""
     try:
         output, messages = process.communicate(timeout=SECONDS)
     except subprocess.TimeoutExpired:
@@ -52,9 +52,9 @@ def finish(process: "subprocess.Popen[str]") -> tuple[int, str, str]:
     return process.returncode, output, messages
 
 
-def left_in(folder: Path) -> list[str]:
-    """Return what the demo left in *folder*: files, and processes that work there."""
-    # A process that has ended and awaits its parent works nowhere any more.
+def remains_in(folder: Path) -> list[str]:
+    """Return the files in *folder* and the processes whose working directory it is."""
+    # Zombie processes have no working directory.
     processes = [
         " ".join(process.info["cmdline"] or [])
         for process in psutil.process_iter(["cwd", "cmdline"])
@@ -90,13 +90,13 @@ def test_demo_reports_the_outcomes_for_real_tools(tmp_path: Path) -> None:
         ("(root)", "REQUIRED"),
     ] == REASON.findall(output)
     assert "All 10 outcomes were as expected; 2 tools were called." in output
-    assert [] == left_in(tmp_path)
+    assert [] == remains_in(tmp_path)
 
 
 @pytest.mark.usefixtures("servers")
 @pytest.mark.parametrize("is_ignored", [False, True], ids=["by default", "ignored at the start"])
-def test_interrupted_demo_leaves_nothing_behind(tmp_path: Path, is_ignored: bool) -> None:
-    """Ctrl-C ends the service and the MCP servers, and the exit code says so.
+def test_interrupted_demo_cleans_up(tmp_path: Path, is_ignored: bool) -> None:
+    """Ctrl-C ends the service and the MCP servers, and the exit code is 130.
 
     Shells start background jobs with SIGINT ignored.
     """
@@ -110,11 +110,11 @@ def test_interrupted_demo_leaves_nothing_behind(tmp_path: Path, is_ignored: bool
     process.send_signal(signal.SIGINT)
     code, _, messages = finish(process)
     assert (130, "demo: interrupted\n") == (code, messages)
-    assert [] == left_in(tmp_path)
+    assert [] == remains_in(tmp_path)
 
 
-def test_server_without_answer_is_named(servers: Path, tmp_path: Path) -> None:
-    """A server that ends instead of answering makes the demo fail with its last words."""
+def test_server_without_response_is_named(servers: Path, tmp_path: Path) -> None:
+    """If a server ends without a response, the demo fails with the server's stderr."""
     environment = tmp_path / "environment"
     temporary = tmp_path / "temporary"
     (environment / "bin").mkdir(parents=True)
@@ -129,11 +129,11 @@ def test_server_without_answer_is_named(servers: Path, tmp_path: Path) -> None:
         program.chmod(0o755)
     expected = (1, "", "demo: mcp-server-git: out of order\nMCPError: Connection closed\n")
     assert expected == finish(start(temporary, "--mcp-environment", str(environment)))
-    assert [] == left_in(temporary)
+    assert [] == remains_in(temporary)
 
 
 def test_absent_servers_are_named(tmp_path: Path) -> None:
-    """Without the MCP servers the demo says what is missing and what installs it."""
+    """The message names the missing servers and the command that installs them."""
     code, output, messages = finish(start(tmp_path, "--mcp-environment", "absent"))
     assert (1, "") == (code, output)
     assert messages.startswith("demo: python, mcp-server-git, mcp-server-time not found in ")

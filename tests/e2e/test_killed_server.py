@@ -1,4 +1,4 @@
-"""A server that is killed in the middle of registrations."""
+"""Durability of registrations when the server is killed."""
 
 import json
 import random
@@ -15,7 +15,7 @@ TOOLS = 40
 
 
 def tools(generation: int) -> list[bytes]:
-    """Return the tools of one registration; its number stands in every schema."""
+    """Return the tools of a registration, whose schemas contain its number."""
     return [
         json.dumps(
             {"name": f"t{n}", "inputSchema": {"type": "object", "minProperties": generation}}
@@ -25,10 +25,10 @@ def tools(generation: int) -> list[bytes]:
 
 
 @pytest.mark.parametrize("round_", range(ROUNDS))
-def test_nothing_acknowledged_is_lost_and_nothing_is_half_written(
+def test_acknowledged_registrations_are_kept_and_all_are_atomic(
     round_: int, tmp_path: Path
 ) -> None:
-    """kill -9 at a random moment; a registration is there whole or not at all."""
+    """The server is killed at a random moment; no registration is partial."""
     database = str(tmp_path / "tools.db")
     running = RunningServer(tmp_path, "--registry", database)
     acknowledged = [(0, 0)]
@@ -37,10 +37,10 @@ def test_nothing_acknowledged_is_lost_and_nothing_is_half_written(
         with BlockingClient(running.address, timeout=120) as client:
             for generation in range(1, 1000):
                 try:
-                    done = client.register("s", tools(generation), timeout=60.0)
+                    registration = client.register("s", tools(generation), timeout=60.0)
                 except SidecheckError:
                     return
-                acknowledged.append((generation, done.registry_revision))
+                acknowledged.append((generation, registration.registry_revision))
 
     writer = threading.Thread(target=register)
     writer.start()
@@ -53,18 +53,18 @@ def test_nothing_acknowledged_is_lost_and_nothing_is_half_written(
     writer.join()
     running.close()
 
-    again = RunningServer(tmp_path, "--registry", database)
+    restarted = RunningServer(tmp_path, "--registry", database)
     try:
-        with BlockingClient(again.address, timeout=120) as client:
+        with BlockingClient(restarted.address, timeout=120) as client:
             revision = client.info().registry_revision
-            found = [json.loads(tool.json) for tool in client.list("s")]
+            stored_tools = [json.loads(tool.json) for tool in client.list("s")]
     finally:
-        again.close()
-    generations = {tool["inputSchema"]["minProperties"] for tool in found}
+        restarted.close()
+    generations = {tool["inputSchema"]["minProperties"] for tool in stored_tools}
     last, last_revision = acknowledged[-1]
 
     assert last > 0
-    assert TOOLS == len(found)
+    assert TOOLS == len(stored_tools)
     assert len(generations) == 1
     # The registration under way when the server died may have been written.
     assert generations <= {last, last + 1}

@@ -1,8 +1,7 @@
-"""Whether the generated Go and TypeScript stubs reach a running server.
+"""Generated Go and TypeScript stubs with a running server.
 
-Each language has a smoke program, which makes the same three calls, holds the same
-stream, and prints one line of JSON for each answer. What it prints is the contract; how
-it calls is the business of its language.
+Each language has a smoke program, which makes the same three calls and opens the same
+stream. Its output, a line of JSON for each response, is asserted.
 """
 
 import asyncio
@@ -33,14 +32,14 @@ class RunningServer(Protocol):
 
 
 def build(folder: Path, *command: str) -> None:
-    """Run one command of a build in *folder*; fail the test with its output if it fails."""
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        pytest.fail(f"{' '.join(command)} failed:\n{done.stdout}{done.stderr}")
+    """Run a build command in *folder*; fail the test with its output on errors."""
+    build_run = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    if build_run.returncode != 0:
+        pytest.fail(f"{' '.join(command)} failed:\n{build_run.stdout}{build_run.stderr}")
 
 
-def demand(*programs: str) -> None:
-    """Skip the calling test where one of *programs* is not installed."""
+def require(*programs: str) -> None:
+    """Skip the test if one of *programs* is not installed."""
     for program in programs:
         if shutil.which(program) is None:
             unavailable(f"{program} is not on PATH")
@@ -48,8 +47,8 @@ def demand(*programs: str) -> None:
 
 @pytest.fixture(scope="module")
 def go_smoke(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    """Build the Go smoke program; its unchanged packages come from Go's own cache."""
-    demand("go")
+    """Build the Go smoke program."""
+    require("go")
     program = tmp_path_factory.mktemp("go") / "smoke"
     build(GO, "go", "build", "-o", str(program), "./cmd/smoke")
     return [str(program)]
@@ -59,10 +58,10 @@ def go_smoke(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 def typescript_smoke() -> list[str]:
     """Build the TypeScript smoke program; install its packages if the lock file is newer.
 
-    The build stays in the package's own folder: Node looks for packages upwards from
-    the file that imports them.
+    The build stays in the folder of the package, since Node searches packages upwards from
+    the importing file.
     """
-    demand("node", "npm")
+    require("node", "npm")
     lock = TYPESCRIPT / "package-lock.json"
     installed = TYPESCRIPT / "node_modules" / ".package-lock.json"
     if not installed.exists() or installed.stat().st_mtime <= lock.stat().st_mtime:
@@ -72,9 +71,9 @@ def typescript_smoke() -> list[str]:
 
 
 async def call(smoke: list[str], server: RunningServer) -> tuple[int | None, str, str]:
-    """Run a smoke program against *server*: its exit status, output and messages.
+    """Run a smoke program against *server* and return its exit status, stdout and stderr.
 
-    The event loop stays free meanwhile, for the server may run on it.
+    The event loop is not blocked, since the server may run on it.
     """
     process = await asyncio.create_subprocess_exec(
         *smoke,
@@ -86,17 +85,15 @@ async def call(smoke: list[str], server: RunningServer) -> tuple[int | None, str
     return process.returncode, output.decode(), messages.decode()
 
 
-async def test_go_stubs_get_verdicts_and_refusals(
-    go_smoke: list[str], server: RunningServer
-) -> None:
-    """The Go program prints the answers that every client gets."""
+async def test_go_stubs_get_verdicts_and_errors(go_smoke: list[str], server: RunningServer) -> None:
+    """The output of the Go program is that of every client."""
     expected = (0, LINES, "")
     assert expected == await call(go_smoke, server)
 
 
-async def test_typescript_stubs_get_verdicts_and_refusals(
+async def test_typescript_stubs_get_verdicts_and_errors(
     typescript_smoke: list[str], server: RunningServer
 ) -> None:
-    """The TypeScript program prints the answers that every client gets."""
+    """The output of the TypeScript program is that of every client."""
     expected = (0, LINES, "")
     assert expected == await call(typescript_smoke, server)

@@ -51,7 +51,7 @@ _DECORATORS = (
     "@tool(injected=['query'])",
 )
 # Parameters that cause errors or warnings.
-_FAULTS = (
+_FAULTY_PARAMETERS = (
     "*rest: int",
     "first, /",
     "first: 'Unknown'",
@@ -74,7 +74,7 @@ def sources(draw: st.DrawFn) -> str:
     writer = TypeWriter(draw)
     names = list(dict.fromkeys(draw(st.lists(st.sampled_from(_NAMES), max_size=6))))
     parameters = [_parameter(writer, name) for name in names]
-    fault = writer.choose(_FAULTS) if writer.chance(12) else ""
+    fault = writer.choose(_FAULTY_PARAMETERS) if writer.chance(12) else ""
     required = [text for text, is_required in parameters if is_required]
     optional = [text for text, is_required in parameters if not is_required]
     signature = [*required, *optional]

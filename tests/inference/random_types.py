@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 __all__ = ["CONSTRAINTS", "KEYWORDS", "TypeExpression", "TypeWriter"]
 
-_DEEPEST = 3
+_MAX_DEPTH = 3
 _NAMES = ("title", "type", "properties", "default", "required", "schema", "json", "copy", "name")
 
 #: Types without type parameters, with defaults.
@@ -57,7 +57,7 @@ CONSTRAINTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "Decimal": ("ge=1", "lt=2"),
     }
 )
-#: Keyarguments of `Field` for any type.
+#: Keyword arguments of `Field` for any type.
 KEYWORDS = (
     "description='The description.'",
     "title='A title'",
@@ -109,7 +109,7 @@ class TypeWriter:
 
     def type(self, depth: int = 0) -> TypeExpression:
         """Return a type."""
-        if depth >= _DEEPEST or self.chance(35):
+        if depth >= _MAX_DEPTH or self.chance(35):
             return self._simple(_SIMPLE)
         forms: tuple[Callable[[int], TypeExpression], ...] = (
             self._array,
@@ -144,12 +144,12 @@ class TypeWriter:
         return TypeExpression(f"{head}[{inner.text}]", defaults)
 
     def _tuple(self, depth: int) -> TypeExpression:
-        parts = [self.type(depth) for _ in range(self.choose((0, 1, 2, 3)))]
-        if not parts:
+        elements = [self.type(depth) for _ in range(self.choose((0, 1, 2, 3)))]
+        if not elements:
             return TypeExpression("tuple[()]", ("()",))
-        if len(parts) == 1 and self.chance(50):
-            return TypeExpression(f"tuple[{parts[0].text}, ...]", ("()",))
-        return TypeExpression(f"tuple[{', '.join(part.text for part in parts)}]")
+        if len(elements) == 1 and self.chance(50):
+            return TypeExpression(f"tuple[{elements[0].text}, ...]", ("()",))
+        return TypeExpression(f"tuple[{', '.join(element.text for element in elements)}]")
 
     def _map(self, depth: int) -> TypeExpression:
         head = self.choose(("dict", "Dict", "Mapping", "OrderedDict"))
@@ -161,12 +161,12 @@ class TypeWriter:
         return TypeExpression(f"{head}[{text}, {self.type(depth).text}]", defaults)
 
     def _union(self, depth: int) -> TypeExpression:
-        parts = [self.type(depth) for _ in range(self.choose((1, 1, 2, 3)))]
-        texts = [part.text for part in parts]
-        defaults = parts[0].defaults[:1]
-        if len(parts) == 1 or self.chance(30):
+        branches = [self.type(depth) for _ in range(self.choose((1, 1, 2, 3)))]
+        texts = [branch.text for branch in branches]
+        defaults = branches[0].defaults[:1]
+        if len(branches) == 1 or self.chance(30):
             defaults = ("None", "None")
-            if len(parts) == 1 and self.chance(50):
+            if len(branches) == 1 and self.chance(50):
                 return TypeExpression(f"Optional[{texts[0]}]", defaults)
             texts.append("None")
         # Strings do not support |.
@@ -261,10 +261,10 @@ class TypeWriter:
         if kind == "dataclass":
             fields.sort(key=lambda field: bool(field[1]))
         for index, (text, default) in enumerate(fields):
-            member = f"member{index}"
+            field_name = f"member{index}"
             if self.chance(15) and kind != "model":
-                member = f"{self.choose(_NAMES)}{'' if index == 0 else index}"
-            lines.append(f"    {member}: {text}{f' = {default}' if default else ''}")
+                field_name = f"{self.choose(_NAMES)}{'' if index == 0 else index}"
+            lines.append(f"    {field_name}: {text}{f' = {default}' if default else ''}")
         self.statements.append("\n".join([head, *lines]))
         return TypeExpression(name)
 

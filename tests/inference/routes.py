@@ -1,4 +1,4 @@
-"""The two routes from a source to definitions: running it, and inferring from its text."""
+"""The two routes from source text to definitions: execution and static inference."""
 
 import json
 import linecache
@@ -43,7 +43,7 @@ class RouteResult:
 
 
 def in_order(value: Any) -> Any:
-    """Return *value* with its ``properties`` as lists, so that their order counts."""
+    """Return *value* with ``properties`` as lists, to compare their order."""
     if isinstance(value, list):
         return [in_order(item) for item in value]
     if not isinstance(value, dict):
@@ -57,7 +57,7 @@ def in_order(value: Any) -> Any:
 
 
 def infer_live(source: str) -> RouteResult:
-    """Run *source* and return what the client infers; an error is the only code then."""
+    """Run *source* and return the result of the client; an error is the only code."""
     # typing caches types by equality, and Literal[1, 2] equals Literal[2, 1].
     for clear_cache in typing._cleanups:  # type: ignore[attr-defined]
         clear_cache()
@@ -84,7 +84,7 @@ def infer_live(source: str) -> RouteResult:
 
 
 def infer_text(source: str) -> RouteResult:
-    """Return what the server infers from the text; without tools, the codes of errors."""
+    """Return the result of the server; without tools, the codes are those of errors."""
     result = infer_tools(source.encode(), InferenceOptions(), Limits())
     diagnostics = result.diagnostics
     codes = sorted(diagnostic.code for diagnostic in diagnostics)

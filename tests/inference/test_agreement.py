@@ -25,7 +25,7 @@ TEXTS = int(os.environ.get("SIDECHECK_INFERENCE_TEXTS", DEFAULT_TEXTS))
 )
 @given(sources())
 def test_the_routes_agree(source: str) -> None:
-    """In definitions, the order of their properties, and diagnostic codes."""
+    """Definitions, the order of properties, and diagnostic codes are equal."""
     note(source)
     live, text = infer_live(source), infer_text(source)
     assert live.agrees(text), (live, text)

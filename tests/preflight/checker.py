@@ -20,11 +20,11 @@ __all__ = ["faults", "request_faults", "schema_of"]
 
 _MAX_TOOLS = {"openai-chat": 128, "openai-responses": 128}
 _STRICT = {"anthropic", "bedrock"}
-"""The APIs with limits of all strict tools together: Anthropic's guide, 2026."""
+"""APIs with limits for all strict tools of a request (source: Anthropic's guide, 2026)."""
 
 
 def faults(api: str, tool: Any, *, strict: bool) -> list[str]:
-    """Return why *api* would reject *tool*, or nothing.
+    """Return the reasons why *api* would reject *tool*, or an empty list.
 
     *strict* is whether strict mode is expected.
     """
@@ -48,9 +48,9 @@ def _schema_faults(api: str, schema: Any, *, strict: bool) -> list[str]:
     subset = SUBSETS[api, strict]
     if not isinstance(schema, dict):
         return ["the schema is not an object"]
-    meaning = to_json_schema(schema) if api == "gemini" else schema
-    if not _meta().is_valid(meaning):
-        message = next(_meta().iter_errors(meaning)).message[:200]
+    json_schema = to_json_schema(schema) if api == "gemini" else schema
+    if not _meta().is_valid(json_schema):
+        message = next(_meta().iter_errors(json_schema)).message[:200]
         return [f"it is invalid against its meta-schema: {message}"]
     problems = []
     if schema.get("type") != ("OBJECT" if subset.capitals else "object"):
@@ -61,9 +61,9 @@ def _schema_faults(api: str, schema: Any, *, strict: bool) -> list[str]:
     if subset.properties_at_root and "properties" not in schema:
         problems.append("object schema missing properties")
     for place in places(schema):
-        at = place.pointer or "/"
+        location = place.pointer or "/"
         problems += [
-            f"{at}: {message}" for rule in RULES for message in rule(place, subset, schema)
+            f"{location}: {message}" for rule in RULES for message in rule(place, subset, schema)
         ]
     if any("is unresolved" in message for message in problems):
         return problems
@@ -71,7 +71,7 @@ def _schema_faults(api: str, schema: Any, *, strict: bool) -> list[str]:
 
 
 def request_faults(api: str, tools: list[Any]) -> list[str]:
-    """Return why *api* would reject a request with *tools*, which are valid each."""
+    """Return the reasons why *api* would reject a request with valid *tools*."""
     contents = [ENVELOPES[api].open(tool) for tool in tools]
     names = Counter(item.inner["name"] for item in contents)
     problems = [

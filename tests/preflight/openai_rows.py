@@ -1,4 +1,4 @@
-"""Schemas that OpenAI accepts, each with one that violates a rule."""
+"""Pairs of schemas for OpenAI: a valid one, and one that violates a rule."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ __all__ = ["ROWS"]
 
 _RECURSIVE = closed(next={"anyOf": [{"$ref": "#"}, {"type": "null"}]})
 
-# API, strict, a schema that passes, one that breaks a rule, and the fault.
+# API, strict, valid schema, invalid schema, and the fault.
 ROWS: list[tuple[str, bool, Any, Any, str]] = [
     ("openai-chat", False, having(), {"type": "object"}, "object schema missing properties"),
     ("openai-chat", False, having(), {"properties": {}}, "schema must have type"),

@@ -1,4 +1,4 @@
-"""Schemas that other APIs accept, each with one that violates a rule."""
+"""Pairs of schemas for other APIs: a valid one, and one that violates a rule."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ def capital(**properties: Any) -> dict[str, Any]:
 
 _TREE = {**having(next={"$ref": "#"}), "additionalProperties": False}
 
-# API, strict, a schema that passes, one that breaks a rule, and the fault.
+# API, strict, valid schema, invalid schema, and the fault.
 ROWS: list[tuple[str, bool, Any, Any, str]] = [
     ("anthropic", False, having(), {**having(), "anyOf": [{}]}, "'anyOf' at the top level"),
     (

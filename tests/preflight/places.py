@@ -32,7 +32,7 @@ class Place:
 
 
 def places(root: Any) -> Iterator[Place]:
-    """Yield every subschema of *root*, itself first, in the order of the text."""
+    """Yield *root* and all its subschemas, in document order."""
     pending = [Place("", root, "")]
     while pending:
         place = pending.pop()
@@ -42,15 +42,15 @@ def places(root: Any) -> Iterator[Place]:
 
 def _below(place: Place) -> Iterator[Place]:
     for keyword, value in place.keywords().items():
-        at = f"{place.pointer}/{_escaped(keyword)}"
+        location = f"{place.pointer}/{_escaped(keyword)}"
         if keyword in _BY_NAME and isinstance(value, dict):
             for name, schema in value.items():
-                yield Place(f"{at}/{_escaped(name)}", schema, keyword)
+                yield Place(f"{location}/{_escaped(name)}", schema, keyword)
         elif keyword in _LISTS and isinstance(value, list):
             for index, schema in enumerate(value):
-                yield Place(f"{at}/{index}", schema, keyword)
+                yield Place(f"{location}/{index}", schema, keyword)
         elif keyword in _SINGLE:
-            yield Place(at, value, keyword)
+            yield Place(location, value, keyword)
 
 
 def resolve(root: Any, reference: str) -> Any:

@@ -1,4 +1,4 @@
-"""Rules for one subschema; each yields faults."""
+"""Rules for a subschema, which yield faults."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -42,19 +42,19 @@ def _arrays(place: Place, subset: Subset, _: Any) -> Iterator[str]:
     keywords = place.keywords()
     if subset.items and "array" in types_of(keywords) and "items" not in keywords:
         yield "array schema missing items"
-    least = keywords.get("minItems")
-    if subset.min_items is not None and least is not None and least not in subset.min_items:
-        yield f"minItems is {least}"
+    min_items = keywords.get("minItems")
+    if subset.min_items is not None and min_items is not None and min_items not in subset.min_items:
+        yield f"minItems is {min_items}"
 
 
-def _members(place: Place, subset: Subset, _: Any) -> Iterator[str]:
+def _property_names(place: Place, subset: Subset, _: Any) -> Iterator[str]:
     keywords = place.keywords()
     declared = keywords.get("properties", {})
     names = [*declared, *keywords.get("required", [])]
-    if subset.members is not None:
+    if subset.property_names is not None:
         for name in dict.fromkeys(names):
-            if not subset.members.fullmatch(name):
-                yield f"the name {name!r} is not {subset.members.pattern}"
+            if not subset.property_names.fullmatch(name):
+                yield f"the name {name!r} is not {subset.property_names.pattern}"
     if subset.required_declared:
         for name in sorted(set(keywords.get("required", [])) - declared.keys()):
             yield f"{name!r} is required and not declared"
@@ -87,17 +87,17 @@ def _enums(place: Place, subset: Subset, _: Any) -> Iterator[str]:
 
 def _choices(place: Place, subset: Subset, root: Any) -> Iterator[str]:
     keywords = place.keywords()
-    beside = keywords.keys() - _ANNOTATIONS - {"anyOf"}
-    if subset.lone_any_of and "anyOf" in keywords and beside:
-        yield f"{sorted(beside)} beside any_of"
+    siblings = keywords.keys() - _ANNOTATIONS - {"anyOf"}
+    if subset.lone_any_of and "anyOf" in keywords and siblings:
+        yield f"{sorted(siblings)} beside any_of"
     if subset.first_keys_differ:
-        firsts = [_first(branch, root) for branch in keywords.get("anyOf", [])]
-        keys = [first for first in firsts if first]
+        first_properties = [_first_property(branch, root) for branch in keywords.get("anyOf", [])]
+        keys = [first for first in first_properties if first]
         if len(keys) != len(set(keys)):
             yield "objects in anyOf share identical first keys"
 
 
-def _first(branch: Any, root: Any) -> str:
+def _first_property(branch: Any, root: Any) -> str:
     """Return the first property of *branch*, with its value if it can have only one."""
     if isinstance(branch, dict) and isinstance(branch.get("$ref"), str):
         branch = resolve(root, branch["$ref"])
@@ -117,9 +117,9 @@ def _formats(place: Place, subset: Subset, _: Any) -> Iterator[str]:
 
 def _patterns(place: Place, subset: Subset, _: Any) -> Iterator[str]:
     keywords = place.keywords()
-    written = [*keywords.get("patternProperties", {})]
-    written += [keywords["pattern"]] if "pattern" in keywords else []
-    for pattern in written:
+    patterns = [*keywords.get("patternProperties", {})]
+    patterns += [keywords["pattern"]] if "pattern" in keywords else []
+    for pattern in patterns:
         try:
             re.compile(pattern)
         except re.error:
@@ -134,9 +134,9 @@ def _references(place: Place, subset: Subset, root: Any) -> Iterator[str]:
         return
     if subset.references == "none":
         yield "$ref is not supported"
-    beside = {name for name in keywords if name != "$ref" and not name.startswith("$")}
-    if subset.references == "alone" and beside:
-        yield f"$ref cannot have keywords {sorted(beside)}"
+    siblings = {name for name in keywords if name != "$ref" and not name.startswith("$")}
+    if subset.references == "alone" and siblings:
+        yield f"$ref cannot have keywords {sorted(siblings)}"
     try:
         resolve(root, keywords["$ref"])
     except (LookupError, AttributeError):
@@ -144,6 +144,6 @@ def _references(place: Place, subset: Subset, root: Any) -> Iterator[str]:
 
 
 RULES: tuple[Callable[[Place, Subset, Any], Iterator[str]], ...] = (
-    *(_keywords, _booleans, _types, _arrays, _members, _objects, _enums, _choices),
+    *(_keywords, _booleans, _types, _arrays, _property_names, _objects, _enums, _choices),
     *(_formats, _patterns, _references),
 )

@@ -1,4 +1,4 @@
-"""Size of a schema, and whether it is recursive."""
+"""Size and recursion of a schema."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -40,16 +40,18 @@ def depth_of(root: Any) -> int:
     def deepest(schema: Any, path: tuple[int, ...]) -> int:
         if not isinstance(schema, dict) or id(schema) in path or len(path) > 200:
             return 0
-        here = int(bool(types_of(schema) & {"object", "array"}))
-        below = [value for child in _one_down(schema) for value in child]
+        own_level = int(bool(types_of(schema) & {"object", "array"}))
+        children = [value for child in _children(schema) for value in child]
         if isinstance(schema.get("$ref"), str):
-            below.append(resolve(root, schema["$ref"]))
-        return here + max((deepest(child, (*path, id(schema))) for child in below), default=0)
+            children.append(resolve(root, schema["$ref"]))
+        return own_level + max(
+            (deepest(child, (*path, id(schema))) for child in children), default=0
+        )
 
     return deepest(root, ())
 
 
-def _one_down(schema: dict[str, Any]) -> Iterator[list[Any]]:
+def _children(schema: dict[str, Any]) -> Iterator[list[Any]]:
     for keyword in ("properties", "patternProperties"):
         yield list(schema.get(keyword, {}).values())
     for keyword in ("anyOf", "oneOf", "allOf", "prefixItems"):
@@ -58,43 +60,45 @@ def _one_down(schema: dict[str, Any]) -> Iterator[list[Any]]:
 
 
 def recursion_faults(root: Any, subset: Subset) -> Iterator[str]:
-    """Yield a fault if *root* is recursive where it may not be."""
+    """Yield a fault if *root* has a recursion that is not supported."""
     if subset.recursion == "any":
         return
-    seen: set[tuple[int, bool]] = set()
+    visited: set[tuple[int, bool]] = set()
 
     def loops(schema: Any, path: tuple[int, ...], optional: tuple[bool, ...]) -> bool:
         """Return whether there is a cycle without an optional property."""
         if not isinstance(schema, dict):
             return False
         if id(schema) in path:
-            passed = optional[path.index(id(schema)) :]
-            return subset.recursion == "none" or not any(passed)
-        if (id(schema), any(optional)) in seen:
+            cycle = optional[path.index(id(schema)) :]
+            return subset.recursion == "none" or not any(cycle)
+        if (id(schema), any(optional)) in visited:
             return False
         path = (*path, id(schema))
         required = schema.get("required", [])
-        down = [(child, False) for group in _one_down(schema) for child in group]
+        edges = [(child, False) for group in _children(schema) for child in group]
         properties_below = schema.get("properties", {})
-        down = [
+        edges = [
             pair
-            for pair in down
+            for pair in edges
             if not any(pair[0] is child for child in properties_below.values())
         ]
-        down += [(child, name not in required) for name, child in properties_below.items()]
+        edges += [(child, name not in required) for name, child in properties_below.items()]
         if isinstance(schema.get("$ref"), str):
-            down.append((resolve(root, schema["$ref"]), False))
-        actual = any(loops(child, path, (*optional, free)) for child, free in down)
-        if not actual:
-            seen.add((id(schema), any(optional)))
-        return actual
+            edges.append((resolve(root, schema["$ref"]), False))
+        is_cyclic = any(
+            loops(child, path, (*optional, is_optional)) for child, is_optional in edges
+        )
+        if not is_cyclic:
+            visited.add((id(schema), any(optional)))
+        return is_cyclic
 
     if loops(root, (), ()):
         yield "it is recursive"
 
 
 def optional_and_unions(root: Any) -> tuple[int, int]:
-    """Return how many properties are optional, and how many have a union for a type."""
+    """Return the numbers of optional properties and of properties with a union type."""
     optional = unions = 0
     for place in places(root):
         declared = place.keywords().get("properties", {})

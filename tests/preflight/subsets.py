@@ -38,7 +38,7 @@ class Subset:
     type_lists: bool = True
     capitals: bool = False
     typed: bool = False
-    members: re.Pattern[str] | None = None
+    property_names: re.Pattern[str] | None = None
     closed: bool = False
     all_required: bool = False
     #: Whether required properties must be declared.
@@ -87,14 +87,14 @@ _OPENAI_STRICT = Subset(
     sizes=Sizes(5_000, 10, 120_000, 1_000, 15_000),
 )
 _ANTHROPIC_KEYS = re.compile("[a-zA-Z0-9_.-]{1,64}")
-_ANTHROPIC = Subset(members=_ANTHROPIC_KEYS)
+_ANTHROPIC = Subset(property_names=_ANTHROPIC_KEYS)
 _ANTHROPIC_STRICT = Subset(
     keywords=frozenset(
         {"type", "properties", "required", "additionalProperties", "items", "enum", "const"}
         | {"anyOf", "allOf", "$ref", "$defs", "definitions", "default", "format", "minItems"}
         | {"pattern", "description", "title"}
     ),
-    members=_ANTHROPIC_KEYS,
+    property_names=_ANTHROPIC_KEYS,
     closed=True,
     formats=frozenset(
         {"date-time", "time", "date", "duration", "email", "hostname", "uri"}
@@ -116,7 +116,7 @@ _GEMINI = Subset(
     type_lists=False,
     capitals=True,
     typed=True,
-    members=re.compile("[a-zA-Z_][a-zA-Z0-9_]{0,63}"),
+    property_names=re.compile("[a-zA-Z_][a-zA-Z0-9_]{0,63}"),
     required_declared=True,
     empty_objects=False,
     texts_in_enum=True,
@@ -154,7 +154,7 @@ SUBSETS: dict[tuple[str, bool], Subset] = {
     # It depends on the model: Amazon's accept three keywords at the root (the guide to tools
     # with Nova), Anthropic's have rules for property names.
     ("bedrock", False): Subset(
-        root_keywords=frozenset({"type", "properties", "required"}), members=_ANTHROPIC_KEYS
+        root_keywords=frozenset({"type", "properties", "required"}), property_names=_ANTHROPIC_KEYS
     ),
     ("bedrock", True): _ANTHROPIC_STRICT,
     ("mistral", False): Subset(not_at_root=frozenset()),

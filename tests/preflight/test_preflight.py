@@ -1,4 +1,4 @@
-"""The preflight accepts valid tools, and reports violations of the rules of each API."""
+"""Preflight: valid tools pass, and violations of the rules of an API are reported."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from preflight.subsets import SUBSETS
 from preflight.tools import TEXT, closed, listed, tool_of
 
 
-def sound(api: str, *, strict: bool) -> dict[str, Any]:
+def valid_tool(api: str, *, strict: bool) -> dict[str, Any]:
     """Return a valid tool."""
     schema = capital(a=LETTERS) if api == "gemini" else closed(a=TEXT)
     if api == "ollama" or (api == "bedrock" and not strict):
@@ -22,7 +22,7 @@ def sound(api: str, *, strict: bool) -> dict[str, Any]:
 
 @pytest.mark.parametrize(("api", "strict"), SUBSETS)
 def test_a_valid_tool_passes(api: str, strict: bool) -> None:
-    assert [] == faults(api, sound(api, strict=strict), strict=strict)
+    assert [] == faults(api, valid_tool(api, strict=strict), strict=strict)
 
 
 # Around the schema: API, invalid properties of the tool, and the fault.
@@ -56,7 +56,9 @@ ENVELOPE_FAULTS: list[tuple[str, dict[str, Any], str]] = [
 def test_faults_around_a_schema_are_reported(
     api: str, properties: dict[str, Any], message: str
 ) -> None:
-    schema = capital(a=LETTERS) if api == "gemini" else schema_of(api, sound(api, strict=False))
+    schema = (
+        capital(a=LETTERS) if api == "gemini" else schema_of(api, valid_tool(api, strict=False))
+    )
     problems = faults(api, tool_of(api, schema, properties), strict=False)
     assert [message] == [problem[: len(message)] for problem in problems]
 
@@ -74,23 +76,26 @@ def test_faults_around_a_schema_are_reported(
     ],
 )
 def test_valid_names_pass(api: str, name: str) -> None:
-    schema = capital(a=LETTERS) if api == "gemini" else schema_of(api, sound(api, strict=False))
+    schema = (
+        capital(a=LETTERS) if api == "gemini" else schema_of(api, valid_tool(api, strict=False))
+    )
     assert [] == faults(api, tool_of(api, schema, {"name": name}), strict=False)
 
 
 @pytest.mark.parametrize(
-    ("api", "strict", "passes", "breaks", "message"), [*openai_rows.ROWS, *other_rows.ROWS]
+    ("api", "strict", "valid_schema", "invalid_schema", "message"),
+    [*openai_rows.ROWS, *other_rows.ROWS],
 )
 def test_a_valid_schema_passes_and_a_violation_is_reported(
-    api: str, strict: bool, passes: Any, breaks: Any, message: str
+    api: str, strict: bool, valid_schema: Any, invalid_schema: Any, message: str
 ) -> None:
-    assert [] == faults(api, tool_of(api, passes, strict=strict), strict=strict)
-    problems = faults(api, tool_of(api, breaks, strict=strict), strict=strict)
+    assert [] == faults(api, tool_of(api, valid_schema, strict=strict), strict=strict)
+    problems = faults(api, tool_of(api, invalid_schema, strict=strict), strict=strict)
     assert message in [problem[: len(message)] for problem in problems]
 
 
 def test_an_api_without_strict_mode_is_reported() -> None:
-    problems = faults("ollama", sound("ollama", strict=False), strict=True)
+    problems = faults("ollama", valid_tool("ollama", strict=False), strict=True)
     assert ["ollama has no strict mode"] == problems
 
 
@@ -133,7 +138,7 @@ def test_levels_are_counted_on_the_longest_path(schema: Any, levels: int) -> Non
     assert levels == depth_of(schema)
 
 
-def named(api: str, count: int, schema: Any, *, strict: bool = False) -> list[Any]:
+def numbered_tools(api: str, count: int, schema: Any, *, strict: bool = False) -> list[Any]:
     return [
         tool_of(api, schema, {"name": f"find{number}"}, strict=strict) for number in range(count)
     ]
@@ -145,37 +150,45 @@ _UNION = {"type": ["string", "null"]}
 # API, tools of a valid request, tools of an invalid one, and the fault.
 REQUESTS: list[tuple[str, list[Any], list[Any], str]] = [
     *(
-        (api, [sound(api, strict=False)], 2 * [sound(api, strict=False)], "'find' is the name of 2")
+        (
+            api,
+            [valid_tool(api, strict=False)],
+            2 * [valid_tool(api, strict=False)],
+            "'find' is the name of 2",
+        )
         for api in ENVELOPES
     ),
     *(
-        (api, named(api, 128, closed()), named(api, 129, closed()), "129 tools")
+        (api, numbered_tools(api, 128, closed()), numbered_tools(api, 129, closed()), "129 tools")
         for api in ("openai-chat", "openai-responses")
     ),
     (
         "anthropic",
-        [*named("anthropic", 20, closed(), strict=True), sound("anthropic", strict=False)],
-        named("anthropic", 21, closed(), strict=True),
+        [
+            *numbered_tools("anthropic", 20, closed(), strict=True),
+            valid_tool("anthropic", strict=False),
+        ],
+        numbered_tools("anthropic", 21, closed(), strict=True),
         "21 strict tools, more than 20",
     ),
     (
         "anthropic",
-        named("anthropic", 1, {**closed(**_MANY), "required": []}, strict=True),
-        named("anthropic", 2, {**closed(**_MANY), "required": ["a1"]}, strict=True),
+        numbered_tools("anthropic", 1, {**closed(**_MANY), "required": []}, strict=True),
+        numbered_tools("anthropic", 2, {**closed(**_MANY), "required": ["a1"]}, strict=True),
         "46 optional properties, more than 24",
     ),
     (
         "bedrock",
-        named("bedrock", 16, closed(a=_UNION), strict=True),
-        named("bedrock", 17, closed(a={"anyOf": [TEXT, listed(TEXT)]}), strict=True),
+        numbered_tools("bedrock", 16, closed(a=_UNION), strict=True),
+        numbered_tools("bedrock", 17, closed(a={"anyOf": [TEXT, listed(TEXT)]}), strict=True),
         "17 unions, more than 16",
     ),
 ]
 
 
-@pytest.mark.parametrize(("api", "accepted", "excess", "message"), REQUESTS)
+@pytest.mark.parametrize(("api", "accepted", "rejected", "message"), REQUESTS)
 def test_limits_of_one_request(
-    api: str, accepted: list[Any], excess: list[Any], message: str
+    api: str, accepted: list[Any], rejected: list[Any], message: str
 ) -> None:
     assert [] == request_faults(api, accepted)
-    assert [message] == [problem[: len(message)] for problem in request_faults(api, excess)]
+    assert [message] == [problem[: len(message)] for problem in request_faults(api, rejected)]

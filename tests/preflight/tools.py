@@ -1,4 +1,4 @@
-"""Tools for given schemas."""
+"""Tools with a schema, and short forms of schemas."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -29,7 +29,9 @@ def tool_of(
         inner[_SCHEMA.get(api, "parameters")] = schema
     if api in _STRICT:
         inner["strict"] = strict
-    wrapped: dict[str, Any] = _WRAPPED.get(api, lambda each: each)({**inner, **(properties or {})})
+    wrapped: dict[str, Any] = _WRAPPED.get(api, lambda inner: inner)(
+        {**inner, **(properties or {})}
+    )
     return wrapped
 
 
@@ -54,7 +56,7 @@ def listed(items: Any) -> dict[str, Any]:
 
 
 def nested(levels: int) -> dict[str, Any]:
-    """Return a closed object with that many *levels* of objects."""
+    """Return a closed object with *levels* nested objects."""
     schema = closed(a=TEXT)
     for _ in range(levels - 1):
         schema = closed(a=schema)

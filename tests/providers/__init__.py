@@ -1,7 +1,7 @@
-"""Checks of JSON shapes against the published types of model providers, a module each.
+"""Checks of JSON text against the published types of model providers.
 
-A checker raises an error if the vendor's own package could not send its argument, a JSON text.
-No package has types for the contents of schemas.
+A checker raises an error if the vendor's package could not send its argument. No package has
+types for the contents of schemas.
 """
 
 from collections.abc import Callable, Mapping

@@ -1,4 +1,4 @@
-"""Anthropic: the types of requests in its Python package."""
+"""Anthropic: request types of its Python package."""
 
 from typing import Any
 

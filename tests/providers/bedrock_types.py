@@ -1,4 +1,4 @@
-"""Bedrock: the model of the service in botocore, by which its clients check requests."""
+"""Bedrock: the service model of botocore, which its clients use to check requests."""
 
 import json
 import re
@@ -34,20 +34,22 @@ def _validate(shape: str, text: bytes) -> Any:
     model = _service().shape_for(shape)
     report = botocore.validate.ParamValidator().validate(value, model)
     assert not report.has_errors(), report.generate_report()
-    _hold_texts(model, value)
+    _check_strings(model, value)
     return value
 
 
-def _hold_texts(shape: Any, value: Any) -> None:
-    """Raise if a text in *value* breaks its pattern, bounds or enum, which botocore lets pass."""
+def _check_strings(shape: Any, value: Any) -> None:
+    """Raise if a string violates its pattern, length or enum, which botocore ignores."""
     if shape.type_name == "structure" and not shape.is_document_type:
-        for name, member in value.items():
-            _hold_texts(shape.members[name], member)
+        for name, property_value in value.items():
+            _check_strings(shape.members[name], property_value)
     elif shape.type_name == "list":
         for item in value:
-            _hold_texts(shape.member, item)
+            _check_strings(shape.member, item)
     elif shape.type_name == "string":
-        facts = shape.metadata
-        assert value in facts.get("enum", [value]), f"{shape.name} has no {value!r}"
-        assert len(value) <= facts.get("max", len(value)), f"{shape.name} is too long"
-        assert re.fullmatch(facts.get("pattern", r"(?s).*"), value), f"{shape.name}: {value!r}"
+        constraints = shape.metadata
+        assert value in constraints.get("enum", [value]), f"{shape.name} has no {value!r}"
+        assert len(value) <= constraints.get("max", len(value)), f"{shape.name} is too long"
+        assert re.fullmatch(constraints.get("pattern", r"(?s).*"), value), (
+            f"{shape.name}: {value!r}"
+        )

@@ -1,4 +1,4 @@
-"""Gemini: the models of Google's Python package, which forbid members that they do not have."""
+"""Gemini: models of Google's Python package, which forbid unknown properties."""
 
 from google.genai.types import FunctionDeclaration, Part
 
@@ -6,7 +6,7 @@ __all__ = ["validate_result", "validate_tool"]
 
 
 def validate_tool(text: bytes) -> None:
-    """Raise if *text* is no function declaration; ``parameters`` is read as a Schema."""
+    """Raise if *text* is not a function declaration with a valid ``parameters``."""
     FunctionDeclaration.model_validate_json(text, strict=False)
 
 

@@ -1,4 +1,4 @@
-"""Mistral: the models of its Python package."""
+"""Mistral: models of its Python package."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Ollama: the models of its Python package."""
+"""Ollama: models of its Python package."""
 
 import json
 from typing import Any
@@ -19,26 +19,26 @@ _PROPERTY = {"type", "items", "description", "enum", "anyOf", "properties", "req
 
 
 def validate_tool(text: bytes) -> None:
-    """Raise if *text* is not an element of ``tools``, or has what the server would leave out."""
+    """Raise if *text* is not an element of ``tools``, or the server would drop keywords."""
     tool = json.loads(text)
     parameters = tool["function"]["parameters"]
     for schema in parameters.get("properties", {}).values():
-        _hold_schema(schema)
+        _check_schema(schema)
         for name in ("anyOf", "properties", "required"):
             schema.pop(name, None)
     read_exactly(_TOOL, json.dumps(tool).encode())
 
 
-def _hold_schema(schema: Any) -> None:
-    assert set(schema) <= _PROPERTY, f"the server leaves out {set(schema) - _PROPERTY}"
-    for below in (*schema.get("anyOf", ()), *schema.get("properties", {}).values()):
-        _hold_schema(below)
+def _check_schema(schema: Any) -> None:
+    assert set(schema) <= _PROPERTY, f"the server drops {set(schema) - _PROPERTY}"
+    for subschema in (*schema.get("anyOf", ()), *schema.get("properties", {}).values()):
+        _check_schema(subschema)
 
 
 def validate_result(text: bytes) -> None:
     """Raise if *text* is not a message with the role ``tool``."""
     message = json.loads(text)
-    assert message["role"] == "tool", "an answer has the role tool"
-    assert isinstance(message.pop("tool_call_id", ""), str), "an id is a string"
+    assert message["role"] == "tool", "a result must have the role tool"
+    assert isinstance(message.pop("tool_call_id", ""), str), "tool_call_id must be a string"
     read_exactly(_RESULT, json.dumps(message).encode())
-    assert Message.model_validate(message).tool_name, "an answer names the tool"
+    assert Message.model_validate(message).tool_name, "a result must have the name of the tool"

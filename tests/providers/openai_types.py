@@ -1,4 +1,4 @@
-"""OpenAI: the types of requests in its Python package."""
+"""OpenAI: request types of its Python package."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The checkers reject what the types of their vendors do not allow."""
+"""The checkers reject JSON text that the vendors' types do not allow."""
 
 import pytest
 from sidecheck_server.core.convert.types import ModelApi
@@ -89,16 +89,16 @@ BAD_RESULTS = {
 
 def _cases(bad: dict[ModelApi, tuple[bytes, ...]]) -> list[tuple[ModelApi, bytes]]:
     assert list(bad) == list(ModelApi)
-    return [(key, text) for key, texts in bad.items() for text in texts]
+    return [(api, text) for api, texts in bad.items() for text in texts]
 
 
-@pytest.mark.parametrize(("key", "text"), _cases(BAD_TOOLS))
-def test_an_invalid_tool_is_rejected(key: ModelApi, text: bytes) -> None:
+@pytest.mark.parametrize(("api", "text"), _cases(BAD_TOOLS))
+def test_an_invalid_tool_is_rejected(api: ModelApi, text: bytes) -> None:
     with pytest.raises((ValueError, AssertionError, KeyError)):
-        validate_tool(key, text)
+        validate_tool(api, text)
 
 
-@pytest.mark.parametrize(("key", "text"), _cases(BAD_RESULTS))
-def test_an_invalid_result_is_rejected(key: ModelApi, text: bytes) -> None:
+@pytest.mark.parametrize(("api", "text"), _cases(BAD_RESULTS))
+def test_an_invalid_result_is_rejected(api: ModelApi, text: bytes) -> None:
     with pytest.raises((ValueError, AssertionError, KeyError)):
-        validate_result(key, text)
+        validate_result(api, text)

@@ -1,4 +1,4 @@
-"""Calls with the arguments of a request: validated as JSON, converted to Python values."""
+"""Validation and conversion of the arguments of tool calls."""
 
 import datetime as dt
 import json
@@ -55,7 +55,7 @@ def echo_tool(annotation: Any) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("expected", "annotation", "sent"),
+    ("expected", "annotation", "argument"),
     [
         (5, int, 5),
         (5, int, 5.0),
@@ -77,14 +77,14 @@ def echo_tool(annotation: Any) -> Any:
     ],
 )
 def test_arguments_are_converted_to_the_types_of_the_function(
-    expected: Any, annotation: Any, sent: Any
+    expected: Any, annotation: Any, argument: Any
 ) -> None:
-    value = call_tool(echo_tool(annotation), {"x": sent})
+    value = call_tool(echo_tool(annotation), {"x": argument})
     assert (expected, type(expected)) == (value, type(value))
 
 
 @pytest.mark.parametrize(
-    ("expected", "annotation", "sent"),
+    ("expected", "annotation", "argument"),
     [
         ([("/x", "Input should be a valid integer")], int, "five"),
         ([("/x", "Input should be a valid integer")], int, True),
@@ -106,10 +106,10 @@ def test_arguments_are_converted_to_the_types_of_the_function(
     ],
 )
 def test_invalid_arguments_are_violations_with_a_location(
-    expected: list[tuple[str, str]], annotation: Any, sent: Any
+    expected: list[tuple[str, str]], annotation: Any, argument: Any
 ) -> None:
     with pytest.raises(InvalidArguments) as caught:
-        call_tool(echo_tool(annotation), {"x": sent})
+        call_tool(echo_tool(annotation), {"x": argument})
     assert expected == [
         (violation.instance_location, violation.message) for violation in caught.value.violations
     ]
@@ -124,7 +124,7 @@ def test_missing_and_unknown_arguments_are_violations() -> None:
 
 
 @pytest.mark.parametrize(
-    ("expected", "read_as", "annotation", "sent"),
+    ("expected", "read_as", "annotation", "argument"),
     [
         (5, "number", int, "5"),
         (True, "boolean", bool, "true"),
@@ -135,15 +135,15 @@ def test_missing_and_unknown_arguments_are_violations() -> None:
     ],
 )
 def test_an_invalid_string_is_decoded_as_json(
-    expected: Any, read_as: str, annotation: Any, sent: str
+    expected: Any, read_as: str, annotation: Any, argument: str
 ) -> None:
-    """The change is reported."""
-    valid = validate_arguments(echo_tool(annotation), {"x": sent})
+    """The decoding is reported as a change."""
+    valid = validate_arguments(echo_tool(annotation), {"x": argument})
     assert ({"x": expected}, (ArgumentChange("/x", read_as),)) == (valid.values, valid.changes)
 
 
 @pytest.mark.parametrize(
-    ("annotation", "sent"),
+    ("annotation", "argument"),
     [
         (str, "[1]"),
         (str | None, "null"),
@@ -155,16 +155,16 @@ def test_an_invalid_string_is_decoded_as_json(
         (dict[str, str], {"a": "true"}),
     ],
 )
-def test_a_valid_string_stays_as_it_is(annotation: Any, sent: Any) -> None:
-    valid = validate_arguments(echo_tool(annotation), {"x": sent})
-    assert ({"x": sent}, ()) == (valid.values, valid.changes)
+def test_a_valid_string_is_not_decoded(annotation: Any, argument: Any) -> None:
+    valid = validate_arguments(echo_tool(annotation), {"x": argument})
+    assert ({"x": argument}, ()) == (valid.values, valid.changes)
 
 
 @tool(validate=True)
 def order(
     item: Annotated[str, Field(alias="$item")],
     count: int = Field(2, ge=1, description="how many"),
-    tags: list[str] = Field(default_factory=list),  # noqa: B008  (what is tested)
+    tags: list[str] = Field(default_factory=list),  # noqa: B008  (subject of the test)
     **notes: int,
 ) -> dict[str, Any]:
     """Order it."""
@@ -177,7 +177,7 @@ def order_result(item: str, count: int = 2, tags: Any = (), **notes: int) -> dic
 
 
 @pytest.mark.parametrize(
-    ("expected", "sent"),
+    ("expected", "arguments"),
     [
         (order_result("a"), {"$item": "a"}),
         (order_result("a", 5, ["b"]), {"$item": "a", "count": 5, "tags": ["b"]}),
@@ -186,9 +186,9 @@ def order_result(item: str, count: int = 2, tags: Any = (), **notes: int) -> dic
     ],
 )
 def test_defaults_of_fields_and_typed_additional_arguments(
-    expected: Any, sent: dict[str, Any]
+    expected: Any, arguments: dict[str, Any]
 ) -> None:
-    assert expected == call_tool(order, sent)
+    assert expected == call_tool(order, arguments)
 
 
 def test_defaults_of_fields_without_validation() -> None:
@@ -314,9 +314,9 @@ def test_the_schema_and_the_validation_agree(annotation: Any, values: list[Any])
     Draft202012Validator.check_schema(schema)
     checker = Draft202012Validator(schema, format_checker=Draft202012Validator.FORMAT_CHECKER)
     for value in values:
-        sent = json.loads(json.dumps({"x": value}))
+        arguments = json.loads(json.dumps({"x": value}))
         try:
-            is_valid = not validate_arguments(echo, sent).changes
+            is_valid = not validate_arguments(echo, arguments).changes
         except InvalidArguments:
             is_valid = False
-        assert checker.is_valid(sent) == is_valid, (schema, sent)
+        assert checker.is_valid(arguments) == is_valid, (schema, arguments)

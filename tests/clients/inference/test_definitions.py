@@ -161,7 +161,7 @@ def test_a_default_is_written_as_json_or_omitted(
 
 
 def test_parameters_may_have_the_names_of_keywords() -> None:
-    """Properties are not taken for keywords."""
+    """Properties are not confused with keywords."""
 
     def awkward(
         title: str,
@@ -217,7 +217,7 @@ def test_a_recursive_root_is_inlined_and_keeps_its_definition() -> None:
 
 
 def test_results_are_described_as_they_are_serialized() -> None:
-    """By alias, with computed fields; titles of the author are kept."""
+    """Schemas use aliases, computed fields and explicit titles."""
 
     def read(book: Book) -> Book:
         return book
@@ -286,7 +286,7 @@ def test_a_result_has_a_schema_unless_it_is_content(expected: Any, annotation: A
 
 
 def test_the_order_of_a_union_is_that_of_the_annotation() -> None:
-    """Even if another annotation has an equal type."""
+    """This holds even if another annotation has an equal type."""
 
     def integer_first(x: int | str, *, y: int | str = 1, **z: int | str) -> None: ...
     def string_first(x: str | int, *, y: str | int = 1, **z: str | int) -> None: ...

@@ -1,4 +1,4 @@
-"""The docstring parser of both routes; tests/cases/infer/docstrings.json has its cases."""
+"""Docstring parser of both routes; further cases: tests/cases/infer/docstrings.json."""
 
 from typing import Annotated
 
@@ -59,7 +59,7 @@ def test_a_missing_docstring_is_empty(docstring: str | None) -> None:
 
 
 def test_an_overlong_docstring_is_not_parsed() -> None:
-    """It is a description as it is."""
+    """The complete docstring is the description."""
     docstring = f"Say it.\n\nArgs:\n    x: {'x' * (16 << 10)}"
     assert ParsedDocstring(docstring) == parse_docstring(docstring, ["x"])
 
@@ -77,7 +77,7 @@ def test_an_overlong_docstring_is_not_parsed() -> None:
             "F.\n\nHTTP status: 200\n  or 404",
             {"x": "The x."},
             "F.\n\nHTTP status: 200\n  or 404\n\nArgs:\n    x: The x.",
-            id="an unknown title with text beside it",
+            id="unknown title with text in its line",
         ),
         pytest.param("F.\n\nHead\n---\nText.", {}, "F.\n\nHead\n---\nText.", id="a Markdown title"),
         pytest.param(

@@ -143,12 +143,19 @@ def test_any_value_is_admitted_with_a_warning_on_request(function: Callable[...,
 
 
 @pytest.mark.parametrize("function", [variadic, positional_only, unknown, opaque])
-def test_a_given_schema_replaces_the_types_of_the_arguments(function: Callable[..., Any]) -> None:
-    """It is used unchanged, titles included."""
-    given = {"type": "object", "title": "T", "properties": {"a": {"title": "A"}}}
-    tool_function = infer_tool(function, input_schema=given, output_schema={"type": "string"})
+def test_an_explicit_schema_replaces_the_types_of_the_arguments(
+    function: Callable[..., Any],
+) -> None:
+    """The schema is used unchanged, including titles."""
+    input_schema = {"type": "object", "title": "T", "properties": {"a": {"title": "A"}}}
+    tool_function = infer_tool(
+        function, input_schema=input_schema, output_schema={"type": "string"}
+    )
     definition = tool_definition(tool_function)
-    assert (given, {"type": "string"}) == (definition["inputSchema"], definition["outputSchema"])
+    assert (input_schema, {"type": "string"}) == (
+        definition["inputSchema"],
+        definition["outputSchema"],
+    )
 
 
 @pytest.mark.parametrize(

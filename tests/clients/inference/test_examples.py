@@ -58,6 +58,6 @@ def test_a_case(case: dict[str, Any], run_source: Callable[[str], dict[str, Any]
             definitions.append(tool_definition(value))
             config = tool_config(value)
             diagnostics += [[warning.code, warning.line] for warning in config.diagnostics]
-    want = case["want"]
-    assert want["tools"] == definitions
-    assert [diagnostic[:2] for diagnostic in want["diagnostics"]] == diagnostics
+    expected = case["want"]
+    assert expected["tools"] == definitions
+    assert [diagnostic[:2] for diagnostic in expected["diagnostics"]] == diagnostics

@@ -64,7 +64,7 @@ RETRIES = {"retry_on": (ConnectionError, TimeoutError), "max_attempts": 3}
 async def test_only_listed_exceptions_are_retried(
     expected: Any, errors: list[Exception], options: dict[str, Any]
 ) -> None:
-    """Up to the maximum of attempts, in functions of both kinds."""
+    """Functions and coroutine functions are retried up to the maximum of attempts."""
     flaky, later = Flaky(*errors), Flaky(*errors)
     tool_function, async_function = infer_tool(flaky, **options), infer_tool(later.later, **options)
     if isinstance(expected, int):

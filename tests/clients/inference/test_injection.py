@@ -59,7 +59,7 @@ def with_context(x: int, ctx: "Context[int]") -> None: ...
 def by_type(x: int, db: Database) -> None: ...
 def by_derived_type(x: int, db: Replica | None = None) -> None: ...
 def by_marker(x: int, s: Annotated[Session[int], Injected]) -> None: ...
-def by_default(x: int, s: Session[int] = Injected()) -> None: ...  # noqa: B008  (what is tested)
+def by_default(x: int, s: Session[int] = Injected()) -> None: ...  # noqa: B008  (subject of the test)
 def by_option(x: int, s: Session[int]) -> None: ...
 def with_root(x: int, project_root: Path) -> None: ...
 def with_setting(x: int, git_path: str) -> None: ...
@@ -142,7 +142,7 @@ class OwnRequest(ARequest):
     ],
 )
 def test_a_context_of_a_framework_is_no_argument(expected: list[str], annotation: Any) -> None:
-    """Also with type parameters, and if it is derived."""
+    """This includes generic and derived contexts."""
 
     def take(x: int, c: Any) -> None: ...
 
@@ -175,25 +175,25 @@ def test_resources_come_first_then_providers_then_defaults(
     assert expected == call_tool(status, {"short": True}, resources=StaticResources(resources))
 
 
-def test_a_parameter_that_nothing_provides_is_an_error() -> None:
+def test_a_parameter_without_a_provider_is_an_error() -> None:
     with pytest.raises(NotProvided, match="nothing provides parameter 'project_root' of type Path"):
         call_tool(status, {"short": True})
 
 
 @pytest.mark.parametrize("validate", [True, False])
 def test_no_argument_reaches_an_injected_parameter(validate: bool) -> None:
-    """Not even through ``**kwargs``, or if the parameter has a default."""
+    """This includes ``**kwargs`` and parameters with a default."""
 
     def read(path: str = "safe", **more: str) -> list[Any]:
         return [path, more]
 
     tool_function = infer_tool(read, injected=["path"], validate=validate)
-    sent = {"path": "/etc", "other": "o"}
+    arguments = {"path": "/etc", "other": "o"}
     if validate:
         with pytest.raises(InvalidArguments, match="/path: unknown argument"):
-            call_tool(tool_function, sent)
+            call_tool(tool_function, arguments)
     else:
-        assert ["safe", {"other": "o"}] == call_tool(tool_function, sent)
+        assert ["safe", {"other": "o"}] == call_tool(tool_function, arguments)
         assert ["own", {"other": "o"}] == call_tool(
-            tool_function, sent, resources=StaticResources({str: "own"})
+            tool_function, arguments, resources=StaticResources({str: "own"})
         )

@@ -32,7 +32,7 @@ async def client(request: pytest.FixtureRequest, shared_server: RunningServer) -
 
 
 async def test_functions_are_registered_beside_definitions(client: Client) -> None:
-    """In the list or as arguments, under the fingerprints of the client."""
+    """Functions may be list items or arguments; their digests are the fingerprints."""
     async with client:
         try:
             mixed = await client.register("functions", [FORECAST, read_report], drop)
@@ -58,7 +58,7 @@ async def test_functions_are_registered_beside_definitions(client: Client) -> No
             await client.delete_all("functions")
 
 
-async def test_a_function_that_is_no_tool_is_not_registered(client: Client) -> None:
+async def test_a_function_without_a_tool_is_an_error(client: Client) -> None:
     async with client:
         with pytest.raises(TypeError, match=r"function helper is not a tool"):
             await client.register("functions", [read_report, helper])
