@@ -1,4 +1,4 @@
-"""Adaptation of definitions and normalization of results by the Python client."""
+"""The Python client has definitions projected and results made, asynchronous and blocking."""
 
 import json
 from dataclasses import dataclass
@@ -23,36 +23,36 @@ class Point:
     x: int
 
 
-async def test_a_definition_is_adapted_to_a_version(client: Client) -> None:
-    """The definition may be an object, JSON text or a `ToolDefinition`."""
-    tools: list[Any] = [LIST, json.dumps(LIST), ToolDefinition(LIST)]
-    adapted = [await client.inference.adapt_tool(tool, "2025-03-26") for tool in tools]
-    wrapped = await client.inference.adapt_tool(LIST)
+async def test_a_definition_is_projected(client: Client) -> None:
+    """In whatever form it is given."""
+    given: list[Any] = [LIST, json.dumps(LIST), ToolDefinition(LIST)]
+    done = [await client.inference.adapt_tool(tool, "2025-03-26") for tool in given]
+    boxed = await client.inference.adapt_tool(LIST)
 
     assert [(("outputSchema",), "")] * 3 == [
-        (item.dropped_properties, item.wrapped_property) for item in adapted
+        (one.dropped_properties, one.wrapped_property) for one in done
     ]
-    assert {"name": "list", "inputSchema": {"type": "object"}} == adapted[0].definition
+    assert {"name": "list", "inputSchema": {"type": "object"}} == done[0].definition
     assert ("result", ["result"]) == (
-        wrapped.wrapped_property,
-        wrapped.definition["outputSchema"]["required"],
+        boxed.wrapped_property,
+        boxed.definition["outputSchema"]["required"],
     )
 
 
-async def test_a_python_value_is_wrapped_and_unwrapped(client: Client) -> None:
-    """The value is wrapped if the protocol version requires an object."""
-    adapted = (await client.inference.adapt_tool(LIST, "2025-06-18")).definition
-    normalized = await client.protocol.normalize_tool_result(
+async def test_a_python_value_becomes_a_result_and_comes_out_again(client: Client) -> None:
+    """Boxed where the version wants it."""
+    listed = (await client.inference.adapt_tool(LIST, "2025-06-18")).definition
+    made = await client.protocol.normalize_tool_result(
         [Point(1)], tool=ToolDefinition(LIST), context=OLD
     )
 
-    assert normalized.verdict.valid
-    assert {"result": [{"x": 1}]} == normalized.result.value["structuredContent"]
-    assert [{"x": 1}] == unwrap(normalized.result.value, tool=adapted)
+    assert made.verdict.valid
+    assert {"result": [{"x": 1}]} == made.result.value["structuredContent"]
+    assert [{"x": 1}] == unwrap(made.result.value, tool=listed)
 
 
 @pytest.mark.parametrize(
-    ("expected", "return_value"),
+    ("expected", "given"),
     [
         ({"content": [{"type": "text", "text": "[1]"}]}, {"value": "[1]"}),
         ({"content": [{"type": "text", "text": "[1]"}]}, {"value": JsonText(b"[1]")}),
@@ -79,28 +79,28 @@ async def test_a_python_value_is_wrapped_and_unwrapped(client: Client) -> None:
     ],
 )
 async def test_the_argument_determines_the_kind_of_return_value(
-    expected: Any, return_value: dict[str, Any], client: Client
+    expected: Any, given: dict[str, Any], client: Client
 ) -> None:
-    """The kinds are value, content, complete result and error."""
-    normalized = await client.protocol.normalize_tool_result(**return_value, context=OLD)
+    """A value, content, a whole result or an error."""
+    made = await client.protocol.normalize_tool_result(**given, context=OLD)
 
-    assert expected == normalized.result.value
+    assert expected == made.result.value
 
 
-async def test_a_value_that_violates_the_schema_has_a_verdict(client: Client) -> None:
-    """The verdict is invalid, and the result is an error."""
-    normalized = await client.protocol.normalize_tool_result(
+async def test_a_value_that_breaks_the_schema_has_a_verdict(client: Client) -> None:
+    """The result says so, and so does the verdict."""
+    made = await client.protocol.normalize_tool_result(
         [1], tool=ToolDefinition(LIST), profile="text", context=OLD
     )
 
     assert ["/structuredContent/result/0"] == [
-        violation.instance_location for violation in normalized.verdict.violations
+        found.instance_location for found in made.verdict.violations
     ]
-    assert normalized.result.value["isError"]
+    assert made.result.value["isError"]
 
 
 @pytest.mark.parametrize(
-    ("kind", "return_value"),
+    ("kind", "given"),
     [
         (ValueError, {}),
         (ValueError, {"value": 1, "content": []}),
@@ -110,20 +110,20 @@ async def test_a_value_that_violates_the_schema_has_a_verdict(client: Client) ->
         (ValueError, {"value": 1, "profile": "other"}),
     ],
 )
-async def test_invalid_arguments_are_errors(
-    kind: type[Exception], return_value: dict[str, Any], client: Client
+async def test_what_cannot_be_asked_is_an_error(
+    kind: type[Exception], given: dict[str, Any], client: Client
 ) -> None:
-    """Arguments are checked before a request is sent."""
+    """Before anything is sent."""
     with pytest.raises(kind):
-        await client.protocol.normalize_tool_result(**return_value)
+        await client.protocol.normalize_tool_result(**given)
 
 
 async def test_errors_are_raised(client: Client) -> None:
-    """The error has a reason."""
-    with pytest.raises(SidecheckError) as caught:
+    """With their reason."""
+    with pytest.raises(SidecheckError) as refused:
         await client.inference.adapt_tool(LIST, "1999-01-01")
 
-    assert "UNKNOWN_PROTOCOL_VERSION" == caught.value.reason
+    assert "UNKNOWN_PROTOCOL_VERSION" == refused.value.reason
 
 
 @pytest.mark.parametrize("case", ADAPTATIONS)
@@ -132,16 +132,16 @@ def test_the_python_sdk_accepts_adapted_definitions(case: dict[str, Any]) -> Non
     expected = case["want"]["tool"]
     tool = Tool.model_validate(expected)
 
-    assert expected.get("outputSchema") == tool.output_schema
+    assert wanted.get("outputSchema") == tool.output_schema
 
 
-@pytest.mark.parametrize("case", [param for param in RESULTS if param.values[0]["want"]["result"]])
-def test_the_python_sdk_accepts_normalized_results(case: dict[str, Any]) -> None:
-    """They are valid call results, and keep structured content and the error flag."""
-    expected = case["want"]["result"]
-    result = TypeAdapter(CallToolResult).validate_python(expected)
+@pytest.mark.parametrize("case", [each for each in RESULTS if each.values[0]["want"]["result"]])
+def test_the_python_sdk_takes_made_results(case: dict[str, Any]) -> None:
+    """As what a tool gave: and reads in them what was meant."""
+    wanted = case["want"]["result"]
+    result = TypeAdapter(CallToolResult).validate_python(wanted)
 
-    assert (expected.get("structuredContent"), expected.get("isError", False)) == (
+    assert (wanted.get("structuredContent"), wanted.get("isError", False)) == (
         result.structured_content,
         result.is_error,
     )
