@@ -13,9 +13,13 @@ from types import FrameType
 
 from sidecheck import SidecheckError
 
-from demo.demonstration import demonstrate
-from demo.mcp_servers import NoAnswer
-from demo.service import NotReady
+# Run as a folder, Python finds the modules in it, but not the package that they are in.
+# Last, so that an installed `sidecheck` comes before the one beside this package.
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+
+from demo.demonstration import demonstrate  # noqa: E402
+from demo.mcp_servers import NoAnswer  # noqa: E402
+from demo.service import NotReady  # noqa: E402
 
 __all__ = ["main"]
 
