@@ -1,4 +1,4 @@
-"""The Python client has definitions projected and results made, asynchronous and blocking."""
+"""The Python client adapts definitions and normalizes results, asynchronous and blocking."""
 
 import json
 from dataclasses import dataclass
@@ -23,24 +23,24 @@ class Point:
     x: int
 
 
-async def test_a_definition_is_projected(client: Client) -> None:
+async def test_a_definition_is_adapted(client: Client) -> None:
     """In whatever form it is given."""
     given: list[Any] = [LIST, json.dumps(LIST), ToolDefinition(LIST)]
     done = [await client.inference.adapt_tool(tool, "2025-03-26") for tool in given]
-    boxed = await client.inference.adapt_tool(LIST)
+    wrapped = await client.inference.adapt_tool(LIST)
 
     assert [(("outputSchema",), "")] * 3 == [
         (one.dropped_properties, one.wrapped_property) for one in done
     ]
     assert {"name": "list", "inputSchema": {"type": "object"}} == done[0].definition
     assert ("result", ["result"]) == (
-        boxed.wrapped_property,
-        boxed.definition["outputSchema"]["required"],
+        wrapped.wrapped_property,
+        wrapped.definition["outputSchema"]["required"],
     )
 
 
 async def test_a_python_value_becomes_a_result_and_comes_out_again(client: Client) -> None:
-    """Boxed where the version wants it."""
+    """Wrapped where the version requires an object."""
     listed = (await client.inference.adapt_tool(LIST, "2025-06-18")).definition
     made = await client.protocol.normalize_tool_result(
         [Point(1)], tool=ToolDefinition(LIST), context=OLD
@@ -110,7 +110,7 @@ async def test_a_value_that_breaks_the_schema_has_a_verdict(client: Client) -> N
         (ValueError, {"value": 1, "profile": "other"}),
     ],
 )
-async def test_what_cannot_be_asked_is_an_error(
+async def test_a_malformed_request_is_an_error(
     kind: type[Exception], given: dict[str, Any], client: Client
 ) -> None:
     """Before anything is sent."""
@@ -120,10 +120,10 @@ async def test_what_cannot_be_asked_is_an_error(
 
 async def test_errors_are_raised(client: Client) -> None:
     """With their reason."""
-    with pytest.raises(SidecheckError) as refused:
+    with pytest.raises(SidecheckError) as raised:
         await client.inference.adapt_tool(LIST, "1999-01-01")
 
-    assert "UNKNOWN_PROTOCOL_VERSION" == refused.value.reason
+    assert "UNKNOWN_PROTOCOL_VERSION" == raised.value.reason
 
 
 @pytest.mark.parametrize("case", ADAPTATIONS)
@@ -132,16 +132,16 @@ def test_the_python_sdk_accepts_adapted_definitions(case: dict[str, Any]) -> Non
     expected = case["want"]["tool"]
     tool = Tool.model_validate(expected)
 
-    assert wanted.get("outputSchema") == tool.output_schema
+    assert expected.get("outputSchema") == tool.output_schema
 
 
 @pytest.mark.parametrize("case", [each for each in RESULTS if each.values[0]["want"]["result"]])
-def test_the_python_sdk_takes_made_results(case: dict[str, Any]) -> None:
-    """As what a tool gave: and reads in them what was meant."""
-    wanted = case["want"]["result"]
-    result = TypeAdapter(CallToolResult).validate_python(wanted)
+def test_the_python_sdk_accepts_normalized_results(case: dict[str, Any]) -> None:
+    """And reads the structured content and the error flag from them."""
+    expected = case["want"]["result"]
+    result = TypeAdapter(CallToolResult).validate_python(expected)
 
-    assert (wanted.get("structuredContent"), wanted.get("isError", False)) == (
+    assert (expected.get("structuredContent"), expected.get("isError", False)) == (
         result.structured_content,
         result.is_error,
     )

@@ -17,9 +17,9 @@ from sidecheck import SidecheckError
 # Last, so that an installed `sidecheck` comes before the one beside this package.
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 
-from demo.demonstration import demonstrate  # noqa: E402
-from demo.mcp_servers import NoAnswer  # noqa: E402
-from demo.service import NotReady  # noqa: E402
+from demo.demonstration import demonstrate
+from demo.mcp_servers import NoAnswer
+from demo.service import NotReady
 
 __all__ = ["main"]
 
