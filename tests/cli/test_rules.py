@@ -10,21 +10,21 @@ from sidecheck_server.core.mcp.types.errata import ERRATA
 from support.shared_material import REPOSITORY
 
 
-def run(*words: str) -> Result:
-    """Run the command; an exception of its own is the test's."""
-    return CliRunner().invoke(sidecheck, ["rules", *words], catch_exceptions=False)
+def run(*arguments: str) -> Result:
+    """Run the command in this process; its exceptions propagate."""
+    return CliRunner().invoke(sidecheck, ["rules", *arguments], catch_exceptions=False)
 
 
-def listed(*words: str) -> Any:
-    """Return what the command says in JSON."""
-    return json.loads(run(*words, "--format", "json").stdout)
+def listed_rules(*arguments: str) -> Any:
+    """Return the JSON output of the command."""
+    return json.loads(run(*arguments, "--format", "json").stdout)
 
 
 def test_json_has_every_rule_by_its_code() -> None:
-    """With all that is known of each."""
-    got = listed()
+    """With all their properties."""
+    rules = listed_rules()
 
-    assert sorted(CATALOGUE) == [one["code"] for one in got]
+    assert sorted(CATALOGUE) == [entry["code"] for entry in rules]
     assert {
         "code": "REQUEST_ID_IN_USE",
         "severity": "error",
@@ -32,18 +32,18 @@ def test_json_has_every_rule_by_its_code() -> None:
         "spec_url": "https://modelcontextprotocol.io/specification/2026-07-28/basic#requests",
         "requirement": CATALOGUE["REQUEST_ID_IN_USE"].requirement,
         "subjects": ["JSONRPCMessage"],
-    } == next(one for one in got if one["code"] == "REQUEST_ID_IN_USE")
+    } == next(entry for entry in rules if entry["code"] == "REQUEST_ID_IN_USE")
 
 
-def test_only_the_rules_of_a_version_may_be_asked_for() -> None:
-    """Those that hold in it."""
+def test_rules_can_be_limited_to_a_version() -> None:
+    """Those that the version has are listed."""
     for version in ("2024-11-05", "2026-07-28"):
         expected = sorted(rule.code for rule in RULES if rule.holds_in(version))
-        assert expected == [one["code"] for one in listed("--protocol-version", version)]
+        assert expected == [entry["code"] for entry in listed_rules("--protocol-version", version)]
 
 
-def test_text_has_a_row_for_each_and_their_number() -> None:
-    """Whole sentences, one line each."""
+def test_text_has_a_row_for_each_rule_and_their_number() -> None:
+    """A row ends with the whole requirement."""
     lines = run().stdout.splitlines()
 
     assert len(RULES) + 1 == len(lines)
@@ -53,8 +53,8 @@ def test_text_has_a_row_for_each_and_their_number() -> None:
     assert lines[-1].startswith(f"{len(RULES)} rules: ")
 
 
-def test_an_unknown_version_is_a_wrong_command() -> None:
-    """It says which there are."""
+def test_an_unknown_version_exits_with_2() -> None:
+    """The message has the known versions."""
     result = run("--protocol-version", "2020-01-01")
 
     assert 2 == result.exit_code
@@ -62,7 +62,7 @@ def test_an_unknown_version_is_a_wrong_command() -> None:
 
 
 def test_the_documentation_has_every_rule_and_erratum() -> None:
-    """`make docs` writes it anew."""
+    """If not, run `make docs`."""
     text = (REPOSITORY / "docs" / "reference" / "rules.md").read_text()
 
     assert text == run("--format", "markdown").stdout

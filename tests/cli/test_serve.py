@@ -1,4 +1,4 @@
-"""`sidecheck serve`: its flags, and what its process does with signals and its log."""
+"""`sidecheck serve`: flags, signals, and the log of the process."""
 
 import json
 import os
@@ -24,9 +24,9 @@ from sidecheck_server.cli.serve import serve
 from sidecheck_server.settings import Settings
 
 HINT = "create it, or name a file in a folder that does"
-IN_WORDS = {"registry": "in memory", "reflection": "yes", "inference": "yes"}
-OTHERS = {"config": None, "tools": (), "tools_server": ()}
-FLAGS = [flag for flag in serve.params if flag.name not in OTHERS]
+DESCRIBED_DEFAULTS = {"registry": "in memory", "reflection": "yes", "inference": "yes"}
+NOT_SETTINGS = {"config": None, "tools": (), "tools_server": ()}
+FLAGS = [flag for flag in serve.params if flag.name not in NOT_SETTINGS]
 REQUEST = validation_service_pb2.ValidateRequest(
     target=target_pb2.Target(inline_schema=target_pb2.InlineSchema(json=b'{"type": "integer"}')),
     subject=target_pb2.Subject(arguments=b'"x"'),
@@ -37,7 +37,7 @@ STARTED: list[subprocess.Popen[str]] = []
 
 
 @pytest.fixture(autouse=True)
-def _no_server_is_left() -> Iterator[None]:
+def _kill_servers() -> Iterator[None]:
     yield
     while STARTED:
         with STARTED.pop() as server:
@@ -57,34 +57,36 @@ def start(*flags: str, **environment: str) -> subprocess.Popen[str]:
     return server
 
 
-def ended(server: subprocess.Popen[str]) -> tuple[int, str]:
-    """Return how *server* exits and what else it says."""
-    _, said = server.communicate(timeout=300)
-    return server.returncode, said
+def wait_for_exit(server: subprocess.Popen[str]) -> tuple[int, str]:
+    """Return the exit code of *server* and the rest of its standard error."""
+    _, stderr = server.communicate(timeout=300)
+    return server.returncode, stderr
 
 
 def test_every_flag_is_a_setting_without_a_default_of_its_own() -> None:
-    """One would hide the environment and the file."""
-    given = serve.make_context("serve", []).params
+    """A default would hide the environment and the file."""
+    parameters = serve.make_context("serve", []).params
     names = {str(flag.name) for flag in FLAGS}
 
-    assert {**dict.fromkeys(names), **OTHERS} == given
+    assert {**dict.fromkeys(names), **NOT_SETTINGS} == parameters
     assert set() == names - set(Settings.model_fields)
 
 
 @pytest.mark.parametrize("flag", FLAGS, ids=[str(flag.name) for flag in FLAGS])
-def test_the_help_tells_the_true_default(flag: Any) -> None:
-    """If there is one."""
-    told = re.search(r"\[default: (.*)\]", flag.help)
+def test_the_help_of_a_flag_has_the_default_of_its_setting(flag: Any) -> None:
+    """Or none, if the setting has none."""
+    documented = re.search(r"\[default: (.*)\]", flag.help)
     default = Settings.model_fields[flag.name].default
-    if flag.name in IN_WORDS:
-        default = IN_WORDS[flag.name]
+    if flag.name in DESCRIBED_DEFAULTS:
+        default = DESCRIBED_DEFAULTS[flag.name]
 
-    assert (None if default is None else str(default).removesuffix(".0")) == (told and told[1])
+    assert (None if default is None else str(default).removesuffix(".0")) == (
+        documented and documented[1]
+    )
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("arguments", "message"),
     [
         pytest.param(["--workers", "two"], "'--workers': 'two' is not a valid integer", id="type"),
         pytest.param(["--log-level", "loud"], "'loud' is not one of 'debug'", id="choice"),
@@ -102,12 +104,12 @@ def test_the_help_tells_the_true_default(flag: Any) -> None:
         pytest.param(
             ["--tools-server", "git"],
             "give --tools-server for each --tools or for none",
-            id="a server of no tools",
+            id="a server without tools",
         ),
         pytest.param(
             ["--tools", "a.json", "--tools", "b.json", "--tools-server", "git"],
             "give --tools-server for each --tools or for none",
-            id="tools of no server",
+            id="tools without a server",
         ),
         pytest.param(
             ["--tools", "/dev/null", "--tools-server", "s" * 257],
@@ -117,16 +119,16 @@ def test_the_help_tells_the_true_default(flag: Any) -> None:
         pytest.param(
             ["--tools", "/dev/null"],
             "/dev/null:1:1: PAYLOAD_NOT_JSON: not JSON: it is empty",
-            id="tools that are none",
+            id="an empty file of tools",
         ),
     ],
 )
-def test_a_wrong_command_exits_with_2(words: list[str], said: str) -> None:
+def test_an_invalid_command_exits_with_2(arguments: list[str], message: str) -> None:
     """Before anything is started."""
-    result = CliRunner().invoke(sidecheck, ["serve", *words], catch_exceptions=False)
+    result = CliRunner().invoke(sidecheck, ["serve", *arguments], catch_exceptions=False)
 
     assert (2, "") == (result.exit_code, result.stdout)
-    assert said in result.stderr
+    assert message in result.stderr
 
 
 def test_a_flag_comes_before_the_environment_before_the_file(tmp_path: Path) -> None:
@@ -139,7 +141,7 @@ def test_a_flag_comes_before_the_environment_before_the_file(tmp_path: Path) -> 
         start("--config", str(config), SIDECHECK_REGISTRY="/variable/tools.db"),
         start("--config", str(config), *flag, SIDECHECK_REGISTRY="/variable/tools.db"),
     ]
-    got = [ended(server) for server in servers]
+    outcomes = [wait_for_exit(server) for server in servers]
 
     assert [
         (
@@ -147,59 +149,59 @@ def test_a_flag_comes_before_the_environment_before_the_file(tmp_path: Path) -> 
             f"Error: /{source}/tools.db: the folder /{source} does not exist; {HINT}\n",
         )
         for source in ("file", "variable", "flag")
-    ] == got
+    ] == outcomes
 
 
-def test_ctrl_c_ends_the_server_and_says_no_more_than_that() -> None:
-    """It reaches the workers too, which leave the end to the server.
+def test_ctrl_c_stops_the_server_without_other_output() -> None:
+    """The signal reaches the workers too, which ignore it: the server stops them.
 
-    Whoever watches the health is told and let go: a watch has no end of its own, and
-    calls under way may take long.
+    Watches of health receive NOT_SERVING and end at once; they would otherwise delay the
+    stop until the end of the grace period.
     """
     server = start("--listen", "127.0.0.1:0", "--grace-seconds", "200")
     assert server.stderr is not None
-    said = server.stderr.readline()
-    with grpc.insecure_channel(json.loads(said)["addresses"][0]) as channel:
+    first_line = server.stderr.readline()
+    with grpc.insecure_channel(json.loads(first_line)["addresses"][0]) as channel:
         stub: Any = health_pb2_grpc.HealthStub(channel)
         watch = stub.Watch(health_pb2.HealthCheckRequest())
-        told = [next(watch).status]
-        begun = time.monotonic()
+        statuses = [next(watch).status]
+        start_time = time.monotonic()
         os.killpg(server.pid, signal.SIGINT)
-        code, rest = ended(server)
-        took = time.monotonic() - begun
-        told += [one.status for one in watch]
+        code, rest = wait_for_exit(server)
+        seconds = time.monotonic() - start_time
+        statuses += [response.status for response in watch]
 
     serving = health_pb2.HealthCheckResponse
-    assert (0, [serving.SERVING, serving.NOT_SERVING]) == (code, told)
+    assert (0, [serving.SERVING, serving.NOT_SERVING]) == (code, statuses)
     assert ["server.ready", "server.draining", "server.stopped"] == [
-        json.loads(line)["event"] for line in (said + rest).splitlines()
+        json.loads(line)["event"] for line in (first_line + rest).splitlines()
     ]
-    assert took < 100
+    assert seconds < 100
 
 
-def test_ctrl_c_while_workers_start_is_no_traceback() -> None:
-    """They cannot ignore it before they run."""
+def test_ctrl_c_while_workers_start_prints_no_traceback() -> None:
+    """They cannot ignore the signal before they run."""
     server = start("--listen", "127.0.0.1:0")
     while not _workers(server.pid):
         time.sleep(0.001)
     os.killpg(server.pid, signal.SIGINT)
-    _, said = ended(server)
+    _, stderr = wait_for_exit(server)
 
-    assert "Traceback" not in said
-    assert "Fatal" not in said
+    assert "Traceback" not in stderr
+    assert "Fatal" not in stderr
 
 
 def _workers(pid: int) -> list[psutil.Process]:
-    found = []
+    workers = []
     for child in psutil.Process(pid).children():
         with suppress(psutil.NoSuchProcess):
             if "--multiprocessing-fork" in child.cmdline():
-                found.append(child)
-    return found
+                workers.append(child)
+    return workers
 
 
-def test_a_log_that_nobody_reads_costs_no_answer(tmp_path: Path) -> None:
-    """Each call is logged, and answered still; so is the end."""
+def test_a_closed_log_fails_no_call(tmp_path: Path) -> None:
+    """Calls succeed and the server stops, although no event can be written."""
     server = start("--listen", "", "--unix-socket", str(tmp_path / "socket"))
     assert server.stderr is not None
     server.stderr.readline()
