@@ -26,16 +26,16 @@ def main() -> int:
     parser.add_argument("--seed", default=str(random.randrange(10**6)), help="default: random")
     parser.add_argument("--edition", action="append", choices=[e.name for e in EDITIONS])
     parser.add_argument("--findings", type=int, default=3, help="stop an edition after so many")
-    wanted = parser.parse_args()
-    editions = [edition_named(name) for name in wanted.edition or ()] or EDITIONS
-    print(f"seed {wanted.seed}")
+    options = parser.parse_args()
+    editions = [edition_named(name) for name in options.edition or ()] or EDITIONS
+    print(f"seed {options.seed}")
     wrong = False
     for edition in editions:
         tally = run(
             edition,
-            wanted.seed,
-            wanted.seconds / len(editions),
-            most_findings=wanted.findings,
+            options.seed,
+            options.seconds / len(editions),
+            most_findings=options.findings,
         )
         print(f"{edition.name}: {tally}", flush=True)
         for finding in tally.findings:

@@ -66,7 +66,9 @@ def compiled_schemas() -> dict[str, Artifact | RequestError]:
 def edition_of(schema: Any) -> Edition:
     """Return the edition that *schema* declares, or 2020-12."""
     declared = str(schema.get("$schema")).rstrip("#")
-    return next((each for each in EDITIONS if each.uri.rstrip("#") == declared), EDITIONS[-1])
+    return next(
+        (edition for edition in EDITIONS if edition.uri.rstrip("#") == declared), EDITIONS[-1]
+    )
 
 
 def follow_within(root: Any) -> Callable[[dict[str, Any]], Any]:

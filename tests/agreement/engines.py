@@ -150,13 +150,13 @@ def _faults_of(verdict: Verdict, value: Any) -> Iterator[str]:
     codes = {violation.code for violation in verdict.violations}
     if codes & {DISAGREEMENT, "DETAILS_UNAVAILABLE"}:
         yield "not explained"
-    if any(not (found.code and found.message) for found in verdict.violations):
+    if any(not (violation.code and violation.message) for violation in verdict.violations):
         yield "violation without code or message"
     if list(verdict.violations) != sorted(verdict.violations, key=Violation.order):
         yield "violations not sorted"
     if len(verdict.violations) > _OPTIONS.max_violations:
         yield "too many violations"
-    if not all(_resolves(found.instance_location, value) for found in verdict.violations):
+    if not all(_resolves(violation.instance_location, value) for violation in verdict.violations):
         yield "pointer leads nowhere"
 
 

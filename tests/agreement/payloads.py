@@ -139,9 +139,9 @@ class PayloadMaker:
         least = int(max(_numbers(judging, "minItems"), default=0))
         most = int(min(_numbers(judging, "maxItems"), default=least + 3))
         contained = _values(judging, "contains")
-        wanted = self.random.randint(least, max(least, min(most, least + 3)))
-        wanted = max(wanted, min(len(contained), most))
-        count = wanted if depth < _DEEPEST else least
+        expected = self.random.randint(least, max(least, min(most, least + 3)))
+        expected = max(expected, min(len(contained), most))
+        count = expected if depth < _DEEPEST else least
         items = [
             self.make(*self._schemas_of_item(judging, index), depth=depth + 1)
             for index in range(min(count, 20))

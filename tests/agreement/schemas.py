@@ -80,7 +80,7 @@ def generate_schema(random: Random, edition: Edition) -> Generated:
 
 def _write_elsewhere(writer: Writer, documents: dict[str, Any]) -> Connector:
     """Write a document of another edition."""
-    edition = writer.choose([each for each in EDITIONS if each is not writer.edition])
+    edition = writer.choose([edition for edition in EDITIONS if edition is not writer.edition])
     other = Writer(writer.random, edition, size=6)
     other.names = writer.names
     # The schema may have what must not meet the first two, and jsonschema-rs follows the

@@ -14,7 +14,9 @@ SCHEMAS = 600
 # They say nothing about validity, and stand here nowhere.
 SILENT = {"contentSchema"}
 
-each_edition = pytest.mark.parametrize("edition", EDITIONS, ids=[each.name for each in EDITIONS])
+each_edition = pytest.mark.parametrize(
+    "edition", EDITIONS, ids=[edition.name for edition in EDITIONS]
+)
 
 
 @pytest.mark.slow

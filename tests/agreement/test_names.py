@@ -124,4 +124,4 @@ def test_a_name_that_looks_like_a_reference_is_none() -> None:
         {"$ref": "#", "$id": 1, "x": 1},
         {"$ref": 1, "$id": 1},
     ]
-    assert [True, False, False] == [judges.compiled.fast.is_valid(each) for each in payloads]
+    assert [True, False, False] == [judges.compiled.fast.is_valid(payload) for payload in payloads]

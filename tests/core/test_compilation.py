@@ -92,7 +92,10 @@ def test_any_object_is_compiled_or_refused_and_judges() -> None:
                 verdict = evaluate(ready, payload, EvaluationOptions())
             except RequestError:
                 continue
-            assert DISAGREEMENT not in {one.code for one in verdict.violations}, (schema, documents)
+            assert DISAGREEMENT not in {violation.code for violation in verdict.violations}, (
+                schema,
+                documents,
+            )
             found = next(ready.complete.faults(json.loads(payload)), None)
             assert verdict.valid == (found is None), (schema, documents, payload)
 

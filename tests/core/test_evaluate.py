@@ -30,7 +30,7 @@ def verdict_on(schema: Any, payload: Any, *, limits: Limits = LIMITS, **options:
 
 
 def places(verdict: Verdict) -> list[str]:
-    return [found.instance_location for found in verdict.violations]
+    return [violation.instance_location for violation in verdict.violations]
 
 
 @pytest.mark.parametrize("schema", BOTH)
@@ -50,7 +50,7 @@ def test_an_invalid_payload_has_all_of_them_in_order(schema: Any) -> None:
 
 @pytest.mark.parametrize("schema", BOTH)
 @pytest.mark.parametrize(
-    ("wanted", "count", "truncated"),
+    ("expected", "count", "truncated"),
     [
         pytest.param(1, 1, True, id="one"),
         pytest.param(9, 9, True, id="one too few"),
@@ -59,19 +59,19 @@ def test_an_invalid_payload_has_all_of_them_in_order(schema: Any) -> None:
     ],
 )
 def test_no_more_are_reported_than_wanted(
-    schema: Any, wanted: int, count: int, truncated: bool
+    schema: Any, expected: int, count: int, truncated: bool
 ) -> None:
     """What is left out is said to be."""
-    verdict = verdict_on(schema, MANY, max_violations=wanted)
+    verdict = verdict_on(schema, MANY, max_violations=expected)
 
     assert (count, truncated, False) == (len(verdict.violations), verdict.truncated, verdict.valid)
 
 
 def test_a_verdict_can_never_list_nothing_for_want_of_room() -> None:
     """It would be valid."""
-    for wanted in (0, -1):
+    for expected in (0, -1):
         with pytest.raises(ValueError, match="at least 1"):
-            EvaluationOptions(max_violations=wanted)
+            EvaluationOptions(max_violations=expected)
 
 
 def test_repeated_keys_are_reported_up_to_the_number_wanted() -> None:
@@ -94,7 +94,7 @@ def test_repeated_keys_are_reported_up_to_the_number_wanted() -> None:
 def test_a_payload_that_is_not_json_is_invalid_under_any_schema(payload: bytes, code: str) -> None:
     """Under true as under any other; it is an answer and no error."""
     for schema in (True, {}, FAST, COMPLETE):
-        assert [code] == [found.code for found in verdict_on(schema, payload).violations]
+        assert [code] == [violation.code for violation in verdict_on(schema, payload).violations]
 
 
 @pytest.mark.parametrize(
@@ -214,7 +214,7 @@ def test_engines_that_disagree_are_reported_and_the_payload_is_invalid() -> None
     assert Verdict((Violation("", "", "", DISAGREEMENT, said),)) == verdict
     assert evaluate(made, b'"a"', EvaluationOptions()).valid
     assert ["TYPE"] == [
-        found.code for found in evaluate(made, b"[]", EvaluationOptions()).violations
+        violation.code for violation in evaluate(made, b"[]", EvaluationOptions()).violations
     ]
 
 

@@ -45,13 +45,13 @@ class TestCases:
         """Place, rule, code, message and suggestion are those of the case."""
         found = [
             [
-                each.instance_location,
-                each.keyword_location,
-                each.code,
-                each.message,
-                each.suggestion,
+                violation.instance_location,
+                violation.keyword_location,
+                violation.code,
+                violation.message,
+                violation.suggestion,
             ]
-            for each in told(case["schema"], case["payload"])
+            for violation in told(case["schema"], case["payload"])
         ]
 
         assert case["violations"] == found
@@ -63,8 +63,8 @@ class TestCases:
 
     def test_pointers_lead_somewhere(self, case: dict[str, Any]) -> None:
         """A violation is at a value that the payload holds."""
-        for each in told(case["schema"], case["payload"]):
-            step_into(case["payload"], each.instance_location)
+        for violation in told(case["schema"], case["payload"]):
+            step_into(case["payload"], violation.instance_location)
 
     def test_hidden_values_stay_hidden(self, case: dict[str, Any]) -> None:
         """With hide_values there are as many violations, and nothing of the payload in them."""
@@ -76,14 +76,14 @@ class TestCases:
             if len(text) > 1 and text not in json.dumps(case["schema"], ensure_ascii=False)
         }
 
-        assert [(each.instance_location, each.code) for each in shown] == [
-            (each.instance_location, each.code) for each in hidden
+        assert [(violation.instance_location, violation.code) for violation in shown] == [
+            (violation.instance_location, violation.code) for violation in hidden
         ]
         assert set() == {
             text
             for text in secrets
-            for each in hidden
-            if text in each.message or text in each.suggestion
+            for violation in hidden
+            if text in violation.message or text in violation.suggestion
         }
 
 
@@ -175,12 +175,12 @@ def test_messages_are_short(schema: Any, payload: Any) -> None:
     """Neither the payload nor the schema can make a message long, or telling it slow."""
     engine = engine_for(schema)
     start = time.process_time()
-    messages = [each.message for each in violations(engine, payload)]
+    messages = [violation.message for violation in violations(engine, payload)]
 
     assert time.process_time() - start < 0.5
     assert messages
     assert max(map(len, messages)) <= 1000
-    assert all(each.isprintable() for each in messages)
+    assert all(message.isprintable() for message in messages)
 
 
 def test_the_first_violations_do_not_wait_for_the_last() -> None:
@@ -203,7 +203,7 @@ def test_a_large_choice_is_reported_in_one_violation() -> None:
     payload: Any = [None] * 200_000
     start = time.process_time()
 
-    assert ["ANY_OF"] == [each.code for each in violations(engine, payload)]
+    assert ["ANY_OF"] == [violation.code for violation in violations(engine, payload)]
     assert time.process_time() - start < 0.5
 
 

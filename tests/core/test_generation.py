@@ -150,7 +150,7 @@ def test_every_constant_of_the_code_is_a_constant_of_the_schema() -> None:
         ready = compile_value({"properties": {text: False}, "required": ["x"]})
         assert ready.fast is not None
         payloads: list[Any] = [{"x": 1}, {text: 1, "x": 1}, {"y": 1}]
-        verdicts = [ready.fast.is_valid(one) for one in payloads]
+        verdicts = [ready.fast.is_valid(payload) for payload in payloads]
         assert [text != "x", False, False] == verdicts
 
 

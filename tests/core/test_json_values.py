@@ -82,8 +82,8 @@ def test_uniqueness_is_equality_of_no_two_items() -> None:
     scalars = [0, 1, 1.0, True, False, None, "", "1", 2.5, 10**20, 1e20, -1]
     values: list[Any] = [
         *scalars,
-        *([one] for one in scalars),
-        *({"a": one, "b": two} for one in scalars[:4] for two in scalars[:4]),
+        *([scalar] for scalar in scalars),
+        *({"a": scalar, "b": two} for scalar in scalars[:4] for two in scalars[:4]),
     ]
     for _ in range(2000):
         items = [choose.choice(values) for _ in range(choose.randint(0, 6))]

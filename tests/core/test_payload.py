@@ -209,7 +209,7 @@ def test_repeated_keys_are_reported_with_their_places(text: bytes, pointers: lis
 
 
 @pytest.mark.parametrize(
-    ("most", "pointers", "truncated"),
+    ("maximum", "pointers", "truncated"),
     [
         pytest.param(1, ["/a"], True, id="one of three"),
         pytest.param(2, ["/a", "/b/0/c"], True, id="two of three"),
@@ -217,15 +217,15 @@ def test_repeated_keys_are_reported_with_their_places(text: bytes, pointers: lis
     ],
 )
 def test_no_more_repeated_keys_are_reported_than_wanted(
-    most: int, pointers: list[str], truncated: bool
+    maximum: int, pointers: list[str], truncated: bool
 ) -> None:
     """The first ones of the text, and whether there are others."""
     text = b'{"a": 1, "a": 1, "b": [{"c": 1, "c": 1}], "d": {"e": 1, "e": 1}}'
 
     with pytest.raises(MalformedError) as malformed:
-        decode(text, max_depth=128, max_violations=most)
+        decode(text, max_depth=128, max_violations=maximum)
 
-    found = [one.instance_location for one in malformed.value.violations]
+    found = [violation.instance_location for violation in malformed.value.violations]
     assert (pointers, truncated) == (found, malformed.value.truncated)
 
 

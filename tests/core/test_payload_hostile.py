@@ -17,7 +17,10 @@ def test_pointers_of_repeated_keys_stay_in_proportion() -> None:
         decode(text, max_depth=128)
 
     assert malformed.value.truncated
-    assert sum(len(one.instance_location) for one in malformed.value.violations) < 2_000_000
+    assert (
+        sum(len(violation.instance_location) for violation in malformed.value.violations)
+        < 2_000_000
+    )
 
 
 @pytest.mark.parametrize(

@@ -58,7 +58,7 @@ def outcome(text: bytes) -> Any:
     try:
         return with_types(decode(text, max_depth=DEPTH))
     except MalformedError as error:
-        return {found.code for found in error.violations}
+        return {violation.code for violation in error.violations}
     except RequestError as refusal:
         return refusal.metadata["bound"]
 
@@ -79,7 +79,7 @@ def repeated_keys(text: bytes) -> list[str]:
     try:
         decode(text, max_depth=DEPTH)
     except MalformedError as error:
-        return [found.instance_location for found in error.violations]
+        return [violation.instance_location for violation in error.violations]
     return []
 
 
@@ -88,7 +88,12 @@ def said_of(text: bytes) -> str:
     try:
         decode(text, max_depth=DEPTH)
     except MalformedError as error:
-        return repr([(one.message, one.suggestion, one.spec_url) for one in error.violations])
+        return repr(
+            [
+                (violation.message, violation.suggestion, violation.spec_url)
+                for violation in error.violations
+            ]
+        )
     except RequestError as refusal:
         return repr((refusal.message, refusal.metadata))
     return ""

@@ -38,7 +38,7 @@ def repaired(record: dict[str, Any]) -> Counter[str]:
     tally["stripped"] += bool(changes)
     tally["invalid once stripped"] += valid and not engine.is_valid(stripped)
     filled, changes = apply_defaults(engine, stripped, budget())
-    tally["filled"] += any(each.rule is ChangeRule.DEFAULT_APPLIED for each in changes)
+    tally["filled"] += any(change.rule is ChangeRule.DEFAULT_APPLIED for change in changes)
     tally["invalid once filled"] += engine.is_valid(stripped) and not engine.is_valid(filled)
     tally["valid in the end"] += engine.is_valid(filled)
     if valid and isinstance(sent, dict):
@@ -81,7 +81,7 @@ def test_defaults_that_the_schemas_of_real_tools_refuse_are_skipped() -> None:
             engine = engine_of(json.dumps(record["tool"]["inputSchema"]))
             _, changes = apply_defaults(engine, {}, budget())
             tally["tools"] += 1
-            tally.update({each.rule for each in changes})
+            tally.update({change.rule for change in changes})
             tally["null"] += any(
                 change.rule is ChangeRule.DEFAULT_SKIPPED and " null of " in change.message
                 for change in changes

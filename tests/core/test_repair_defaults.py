@@ -17,11 +17,11 @@ def filled(schema: Any, value: Any) -> tuple[Any, list[str], dict[str, str]]:
     before = json.dumps([value, schema])
     result, changes = apply_defaults(engine, value, budget())
     assert json.dumps([value, schema]) == before
-    put = [each.pointer for each in changes if each.rule is ChangeRule.DEFAULT_APPLIED]
+    put = [change.pointer for change in changes if change.rule is ChangeRule.DEFAULT_APPLIED]
     skipped = {
-        each.pointer: each.message.partition(" was skipped")[2]
-        for each in changes
-        if each.rule is ChangeRule.DEFAULT_SKIPPED
+        change.pointer: change.message.partition(" was skipped")[2]
+        for change in changes
+        if change.rule is ChangeRule.DEFAULT_SKIPPED
     }
     assert len(changes) == len(put) + len(skipped)
     assert (result is value) is (put == [])

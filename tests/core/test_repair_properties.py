@@ -26,7 +26,9 @@ from support.repairing import STOPPED, budget
 
 RANDOM = settings(max_examples=60, derandomize=True, deadline=None, database=None)
 SEEDS = st.integers(0, 2**32)
-ALL_EDITIONS = pytest.mark.parametrize("edition", EDITIONS, ids=[each.name for each in EDITIONS])
+ALL_EDITIONS = pytest.mark.parametrize(
+    "edition", EDITIONS, ids=[edition.name for edition in EDITIONS]
+)
 NOT_CHANGED = ChangeRule.DEFAULT_SKIPPED
 
 
@@ -99,7 +101,7 @@ def exists(pointer: str, value: Any) -> bool:
 def check(before: Any, text: str, after: Any, changes: tuple[Change, ...]) -> None:
     """Check what every repair promises."""
     assert text == json.dumps(before)
-    made = [each for each in changes if each.rule is not NOT_CHANGED]
+    made = [change for change in changes if change.rule is not NOT_CHANGED]
     assert (after is before) is (made == [])
     assert len({change.pointer for change in changes}) == len(changes)
     assert all(change.message for change in changes)
@@ -120,7 +122,7 @@ def test_coercion_of_anything(edition: Edition, seed: int) -> None:
                 )
                 again = coerce(case.engine, result, coercion, budget(), hide_values=False)
                 valid = case.engine.is_valid(payload)
-                wrong = {as_pointer(each.absolute_path) for each in case.engine.faults(result)}
+                wrong = {as_pointer(fault.absolute_path) for fault in case.engine.faults(result)}
             except STOPPED:
                 continue
             check(payload, text, result, changes)
@@ -142,7 +144,8 @@ def test_nothing_unknown_is_left_after_stripping(edition: Edition, seed: int) ->
         text = json.dumps(payload)
         try:
             found = {
-                each.pointer for each in find_unknown_properties(case.engine, payload, budget())
+                property_.pointer
+                for property_ in find_unknown_properties(case.engine, payload, budget())
             }
             result, changes = strip_unknown_properties(case.engine, payload, budget())
             left = list(find_unknown_properties(case.engine, result, budget()))

@@ -19,7 +19,10 @@ AX: dict[str, Any] = {"a": 1, "x": 2}
 def unknown(schema: Any, value: Any) -> list[str]:
     """Return where *value* has properties that *schema* neither knows nor forbids."""
     before = json.dumps(value)
-    found = [each.pointer for each in find_unknown_properties(engine_for(schema), value, budget())]
+    found = [
+        property_.pointer
+        for property_ in find_unknown_properties(engine_for(schema), value, budget())
+    ]
     assert json.dumps(value) == before
     return found
 

@@ -41,5 +41,5 @@ def _answer(case: dict[str, Any]) -> dict[str, Any]:
     return {
         "valid": verdict.valid,
         "truncated": verdict.truncated,
-        "violations": [asdict(found) for found in verdict.violations],
+        "violations": [asdict(violation) for violation in verdict.violations],
     }

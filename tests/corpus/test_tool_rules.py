@@ -18,7 +18,7 @@ _CODES = {rule.code for rule in _RULES}
 
 @cache
 def definitions() -> tuple[dict[str, Any], ...]:
-    return tuple(each["tool"] for each in read_records(shared("corpus") / "tools.jsonl.gz"))
+    return tuple(record["tool"] for record in read_records(shared("corpus") / "tools.jsonl.gz"))
 
 
 @cache

@@ -89,8 +89,8 @@ def session_answers(stub: Any, case: RuleCase) -> list[v1.CheckResult]:
         item = v1.SessionItem(id=str(number), message=message)
         requests.append(v1.CheckSessionRequest(item=item))
     answers = list(stub.CheckSession(iter(requests)))
-    assert [str(number) for number in range(len(case.value))] == [one.id for one in answers]
-    return [one.outcome.result for one in answers]
+    assert [str(number) for number in range(len(case.value))] == [answer.id for answer in answers]
+    return [answer.outcome.result for answer in answers]
 
 
 def tool_request(case: RuleCase) -> v1.CheckToolsRequest:

@@ -75,7 +75,7 @@ def tool_use(name: str = "read_file", arguments: Any = ARGUMENTS) -> dict[str, A
 
 def rejection_of(method: Any, request: Any) -> tuple[str, str]:
     """Return the reason of the error of *request*, and its field or bound."""
-    with pytest.raises(grpc.RpcError) as raised:
+    with pytest.raises(grpc.RpcError) as excinfo:
         method(request)
-    info = error_info_of(raised.value)
+    info = error_info_of(excinfo.value)
     return info.reason, info.metadata.get("field") or info.metadata.get("bound") or ""

@@ -36,8 +36,8 @@ def checked(
 
 def reply(message: Any, version: str) -> Any:
     """Return the reply to *message*, or None if it is due none."""
-    found = checked(message, version)
-    text = build_error_response(found.messages, found.findings.verdict(), version)
+    report = checked(message, version)
+    text = build_error_response(report.messages, report.findings.verdict(), version)
     return json.loads(text) if text else None
 
 

@@ -125,7 +125,7 @@ UNPUBLISHED = frozenset(
 
 def types_of(version: str) -> list[str]:
     """Return the names of the types of *version*."""
-    return [each.name for each in TYPES.values() if each.since <= version <= each.until]
+    return [type_.name for type_ in TYPES.values() if type_.since <= version <= type_.until]
 
 
 @cache
@@ -173,7 +173,7 @@ def judge_of(schema: dict[str, Any], version: str, name: str) -> jsonschema_rs.V
     if not pointers:
         return None
     key = "definitions" if "definitions" in schema else "$defs"
-    parts = [{"$ref": f"#/{key}/{each}"} for each in pointers]
+    parts = [{"$ref": f"#/{key}/{pointer}"} for pointer in pointers]
     whole = {"$schema": schema["$schema"], key: schema[key], "allOf": parts}
     return jsonschema_rs.validator_for(whole, validate_formats=False)
 

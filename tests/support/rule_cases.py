@@ -144,11 +144,11 @@ def session_verdicts(case: RuleCase) -> list[Verdict]:
     session = Session(case.context)
     verdicts = []
     for sender, text in session_messages(case):
-        asked = session.check_request(
+        check_request = session.check_request(
             ProtocolMessage(text), sender, ReportLimits(max_violations=1000)
         )
-        checked = check(asked, LIMITS, PROTOCOL_SCHEMAS)
-        session.record(asked, checked)
+        checked = check(check_request, LIMITS, PROTOCOL_SCHEMAS)
+        session.record(check_request, checked)
         resolve_all_deferred(checked, LIMITS, EvaluationOptions(max_violations=1000))
         verdicts.append(checked.findings.verdict())
     return verdicts

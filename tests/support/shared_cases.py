@@ -33,12 +33,14 @@ VALIDATE = _cases("schema")
 CALLS = _cases("tool")
 
 
-def matches(want: dict[str, Any], got: dict[str, Any]) -> dict[str, Any]:
-    """Return *got* reduced to what *want* speaks of, to be compared with it whole."""
-    reduced = {key: value for key, value in got.items() if key in want}
-    if "violations" in want and len(want["violations"]) == len(got.get("violations", ())):
+def matches(expected: dict[str, Any], actual: dict[str, Any]) -> dict[str, Any]:
+    """Return *actual* reduced to what *expected* speaks of, to be compared with it whole."""
+    reduced = {key: value for key, value in actual.items() if key in expected}
+    if "violations" in expected and len(expected["violations"]) == len(
+        actual.get("violations", ())
+    ):
         reduced["violations"] = [
             {key: found[key] for key in wanted}
-            for wanted, found in zip(want["violations"], got["violations"], strict=True)
+            for wanted, found in zip(expected["violations"], actual["violations"], strict=True)
         ]
-    return reduced or got
+    return reduced or actual

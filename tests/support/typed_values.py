@@ -50,8 +50,8 @@ def variants(schema: dict[str, Any], definitions: dict[str, Any], depth: int = 0
     if types is None:
         return ["anything", None, [1.5, None]]
     if isinstance(types, list):
-        singles = ({**schema, "type": each} for each in types)
-        return [value for one in singles for value in variants(one, definitions, depth)]
+        singles = ({**schema, "type": type_} for type_ in types)
+        return [value for single in singles for value in variants(single, definitions, depth)]
     if types == "object":
         return _objects(schema, definitions, depth)
     if types == "array":

@@ -186,8 +186,8 @@ def test_a_very_deep_schema_is_walked_without_recursion() -> None:
 )
 def test_a_decoder_too_large_for_a_mapping_is_rejected(root: SchemaNode) -> None:
     """A mapping must be readable again."""
-    with pytest.raises(RequestError) as caught:
+    with pytest.raises(RequestError) as excinfo:
         build_decoder(root)
 
-    assert ErrorReason.NOT_CONVERTIBLE is caught.value.reason
-    assert {"bound": "mapping", "limit": "131072"} == caught.value.metadata
+    assert ErrorReason.NOT_CONVERTIBLE is excinfo.value.reason
+    assert {"bound": "mapping", "limit": "131072"} == excinfo.value.metadata

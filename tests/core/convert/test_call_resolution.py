@@ -68,10 +68,10 @@ def test_the_first_valid_interpretation_is_selected(
 
 def test_decoding_beyond_the_step_limit_is_rejected() -> None:
     """However little of it is left to validate."""
-    with pytest.raises(RequestError) as caught:
+    with pytest.raises(RequestError) as excinfo:
         resolve(of({}), {"a": "[1]"}, EITHER, Limits(steps=10))
 
     assert (ErrorReason.LIMIT_EXCEEDED, "steps") == (
-        caught.value.reason,
-        caught.value.metadata["bound"],
+        excinfo.value.reason,
+        excinfo.value.metadata["bound"],
     )

@@ -126,11 +126,11 @@ LIST = {"any_of": [{"when": {}, "as": {"ref": "d0"}}]}
 )
 def test_an_invalid_decoder_is_rejected(decoder: Any, pointer: str, code: str) -> None:
     """At any depth."""
-    with pytest.raises(RequestError) as caught:
+    with pytest.raises(RequestError) as excinfo:
         mapping_from_json(text(decoder), Limits())
 
-    assert ErrorReason.INVALID_MAPPING is caught.value.reason
-    assert {"pointer": f"/decoder{pointer}", "code": code} == caught.value.metadata
+    assert ErrorReason.INVALID_MAPPING is excinfo.value.reason
+    assert {"pointer": f"/decoder{pointer}", "code": code} == excinfo.value.metadata
 
 
 @pytest.mark.parametrize(
@@ -155,6 +155,6 @@ def test_long_chains_of_references_are_checked() -> None:
     row = {f"d{n}": {"ref": f"d{n + 1}"} for n in range(5000)}
 
     assert mapping_from_json(text({"defs": {**row, "d5000": {}}}), Limits()).decoder
-    with pytest.raises(RequestError) as caught:
+    with pytest.raises(RequestError) as excinfo:
         mapping_from_json(text({"defs": {**row, "d5000": {"ref": "d0"}}}), Limits())
-    assert "MAPPING_REFERENCE_CYCLE" == caught.value.metadata["code"]
+    assert "MAPPING_REFERENCE_CYCLE" == excinfo.value.metadata["code"]

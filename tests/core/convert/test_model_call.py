@@ -243,12 +243,12 @@ def test_an_object_that_is_no_call_is_reported_with_the_expected_shape(
     ],
 )
 def test_a_call_beyond_a_limit_is_rejected(key: ModelApi, call: Any, bound: str) -> None:
-    with pytest.raises(RequestError) as caught:
+    with pytest.raises(RequestError) as excinfo:
         read(key, call, Limits(payload_bytes=1000, payload_depth=4))
 
     assert (ErrorReason.LIMIT_EXCEEDED, bound) == (
-        caught.value.reason,
-        caught.value.metadata["bound"],
+        excinfo.value.reason,
+        excinfo.value.metadata["bound"],
     )
 
 

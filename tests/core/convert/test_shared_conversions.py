@@ -20,11 +20,11 @@ LIMITS = Limits()
 @pytest.mark.parametrize("case", CONVERSIONS)
 def test_the_conversion_is_that_of_the_case(case: dict[str, Any]) -> None:
     try:
-        got = _told(_converted(case))
+        actual = _told(_converted(case))
     except RequestError as refusal:
-        got = {"refusal": refusal.reason.value}
+        actual = {"refusal": refusal.reason.value}
 
-    assert case["want"] == {key: value for key, value in got.items() if key in case["want"]}
+    assert case["want"] == {key: value for key, value in actual.items() if key in case["want"]}
 
 
 def _converted(case: dict[str, Any]) -> ConvertedTool:

@@ -89,7 +89,7 @@ def sampling(value: Any, **context: Any) -> tuple[Violation, ...]:
 
 
 def told(found: Iterable[Violation]) -> list[tuple[str, str]]:
-    return [(each.instance_location, each.code) for each in found]
+    return [(violation.instance_location, violation.code) for violation in found]
 
 
 _F = "/requestedSchema/properties/f"
@@ -369,14 +369,14 @@ def test_an_unsound_tool_is_told_where_it_stands_alone() -> None:
     tool = {**_WEATHER, "inputSchema": {"type": "object", "properties": {"city": {"type": "x"}}}}
     found = sampling(history(*_OK, tools=[tool]))
     assert ["/tools/0/inputSchema/properties/city/type"] == [
-        each.instance_location for each in found if each.severity is Severity.ERROR
+        violation.instance_location for violation in found if violation.severity is Severity.ERROR
     ], found
 
 
 def test_a_deprecated_request_is_valid_and_told_once() -> None:
     found = sampling(history(*_OK, tools=[_WEATHER]), version="2026-07-28")
     assert [("", "SAMPLING_DEPRECATED", Severity.WARNING)] == [
-        (each.instance_location, each.code, each.severity) for each in found
+        (violation.instance_location, violation.code, violation.severity) for violation in found
     ]
 
 
@@ -390,7 +390,9 @@ def test_the_published_examples_have_no_errors(type_: str) -> None:
     assert paths
     for path in paths:
         found = violations(subject(path.read_bytes()), version="2026-07-28")
-        assert [] == [each for each in found if each.severity is Severity.ERROR], path.name
+        assert [] == [violation for violation in found if violation.severity is Severity.ERROR], (
+            path.name
+        )
 
 
 @pytest.mark.corpus
@@ -441,5 +443,5 @@ def test_hidden_values_are_not_told() -> None:
         *sampling(asked, hide_values=True),
     ]
     assert len(found) >= 14, told(found)
-    for each in found:
-        assert secret not in each.message + each.suggestion, each
+    for violation in found:
+        assert secret not in violation.message + violation.suggestion, violation

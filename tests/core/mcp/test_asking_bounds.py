@@ -204,9 +204,9 @@ def test_what_takes_too_long_is_refused(what: str) -> None:
     type_, make, _ = _GROWING[what]
     text = json.dumps(make(3000)).encode()
     subject: Subject = Sampling(text) if type_ == _SAMPLE else Elicitation(text)
-    with pytest.raises(RequestError) as refused:
+    with pytest.raises(RequestError) as excinfo:
         check(CheckRequest(subject), replace(LIMITS, steps=20_000), PROTOCOL_SCHEMAS)
-    assert refused.value.reason is ErrorReason.LIMIT_EXCEEDED
+    assert excinfo.value.reason is ErrorReason.LIMIT_EXCEEDED
 
 
 def test_ten_thousand_messages_are_checked() -> None:

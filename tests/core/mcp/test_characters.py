@@ -40,6 +40,6 @@ def test_what_a_character_looks_like(character: str, ascii_: str) -> None:
     assert ascii_ == ascii_lookalike(character)
 
 
-@pytest.mark.parametrize(("character", "said"), NAMED.items(), ids=ascii)
-def test_a_character_in_words(character: str, said: str) -> None:
-    assert [said] == describe_characters([character])
+@pytest.mark.parametrize(("character", "message"), NAMED.items(), ids=ascii)
+def test_a_character_in_words(character: str, message: str) -> None:
+    assert [message] == describe_characters([character])

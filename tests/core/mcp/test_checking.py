@@ -21,7 +21,7 @@ def checked(
     *tools: Any, how: ReportLimits | None = None, **context: Any
 ) -> tuple[CheckedTool, ...]:
     """Return the outcomes of *tools*, values or texts."""
-    texts = [one if isinstance(one, bytes) else json.dumps(one).encode() for one in tools]
+    texts = [tool if isinstance(tool, bytes) else json.dumps(tool).encode() for tool in tools]
     found = [
         check_completely(
             CheckRequest(
@@ -38,11 +38,11 @@ def checked(
 
 
 def codes(one: CheckedTool) -> list[tuple[str, str]]:
-    return [(found.code, found.instance_location) for found in one.verdict.violations]
+    return [(violation.code, violation.instance_location) for violation in one.verdict.violations]
 
 
 @pytest.mark.parametrize(
-    ("tool", "name", "treatment", "told"),
+    ("tool", "name", "treatment", "expected"),
     [
         pytest.param(GOOD, "good", Disposition.KEEP, [], id="nothing wrong"),
         pytest.param(
@@ -86,11 +86,11 @@ def codes(one: CheckedTool) -> list[tuple[str, str]]:
     ],
 )
 def test_a_bad_tool_costs_the_others_nothing(
-    tool: Any, name: str, treatment: Disposition, told: list[tuple[str, str]]
+    tool: Any, name: str, treatment: Disposition, expected: list[tuple[str, str]]
 ) -> None:
     before, one, after = checked({**GOOD, "name": "a"}, tool, {**GOOD, "name": "z"})
 
-    assert (name, "/1", treatment, told) == (one.name, one.pointer, one.disposition, codes(one))
+    assert (name, "/1", treatment, expected) == (one.name, one.pointer, one.disposition, codes(one))
     assert (treatment is not Disposition.DROP) is one.ok
     assert [("a", "/0"), ("z", "/2")] == [(each.name, each.pointer) for each in (before, after)]
     assert [Disposition.KEEP] * 2 == [before.disposition, after.disposition]
@@ -111,11 +111,11 @@ def test_a_definition_may_be_larger_and_deeper_than_a_payload_of_its_schema() ->
 
 def test_names_that_stand_twice_are_a_warning_at_each() -> None:
     """Also of a tool that is dropped; a tool without a name has none."""
-    told = checked(GOOD, {"name": "good"}, {}, {}, {**GOOD, "name": "b"})
+    report = checked(GOOD, {"name": "good"}, {}, {}, {**GOOD, "name": "b"})
 
     twice = ("TOOL_NAME_DUPLICATE", "/name")
-    assert [True, True, False, False, False] == [twice in codes(one) for one in told]
-    assert [Disposition.WARN, Disposition.DROP] == [one.disposition for one in told[:2]]
+    assert [True, True, False, False, False] == [twice in codes(one) for one in report]
+    assert [Disposition.WARN, Disposition.DROP] == [one.disposition for one in report[:2]]
 
 
 def test_the_treatment_does_not_depend_on_how_much_is_told() -> None:
@@ -145,9 +145,11 @@ def test_values_of_a_definition_can_be_hidden() -> None:
     odd = {**GOOD, "inputSchema": {"type": "object", "properties": properties}}
     broken = {**GOOD, "name": "b", "inputSchema": {"type": "object", "pattern": "(?=secret)"}}
     wrong = {**GOOD, "name": "c", "inputSchema": {"type": "object", "items": {"type": "secret"}}}
-    told = checked(odd, broken, wrong, hide_values=True)
+    report = checked(odd, broken, wrong, hide_values=True)
 
     assert [["DEFAULT_REFUSED"], ["UNSUPPORTED_PATTERN"], ["ENUM"]] == [
-        [code for code, _ in codes(one)] for one in told
+        [code for code, _ in codes(one)] for one in report
     ]
-    assert "secret" not in str([found.message for one in told for found in one.verdict.violations])
+    assert "secret" not in str(
+        [violation.message for one in report for violation in one.verdict.violations]
+    )

@@ -61,7 +61,7 @@ _HEADINGS_SINCE = {
 
 def _places(version: str) -> list[tuple[str, str]]:
     """Return the code of each rule of *version* with its place on the site, if it has one."""
-    clauses = [(each.code, each.clause.url(version)) for each in RULES if each.holds_in(version)]
+    clauses = [(rule.code, rule.clause.url(version)) for rule in RULES if rule.holds_in(version)]
     types = [("a type", type_clause("Tool").url(version))]
     return [
         (code, clause.removeprefix(f"{_SITE}{version}/"))

@@ -62,23 +62,23 @@ def test_a_text_is_taken_apart(text: bytes, tools: list[tuple[str, bytes]]) -> N
 )
 def test_a_text_without_tools_is_refused(text: bytes, code: str, pointer: str) -> None:
     """With the place of the fault."""
-    with pytest.raises(RequestError) as refusal:
+    with pytest.raises(RequestError) as excinfo:
         read_tool_texts(text, LIMITS)
 
-    assert ErrorReason.INVALID_TOOL is refusal.value.reason
-    assert {"code": code, "pointer": pointer} == refusal.value.metadata
+    assert ErrorReason.INVALID_TOOL is excinfo.value.reason
+    assert {"code": code, "pointer": pointer} == excinfo.value.metadata
     assert [(code, pointer)] == [
-        (one.code, one.instance_location) for one in refusal.value.violations
+        (violation.code, violation.instance_location) for violation in excinfo.value.violations
     ]
 
 
 def test_a_text_that_is_too_deep_to_be_read_is_refused() -> None:
     """By the bound that any tool in it would be refused by."""
-    with pytest.raises(RequestError) as refusal:
+    with pytest.raises(RequestError) as excinfo:
         read_tool_texts(b"[" * 100_000, LIMITS)
 
-    assert ErrorReason.LIMIT_EXCEEDED is refusal.value.reason
-    assert {"bound": "schema_depth", "limit": "64", "found": "100000"} == refusal.value.metadata
+    assert ErrorReason.LIMIT_EXCEEDED is excinfo.value.reason
+    assert {"bound": "schema_depth", "limit": "64", "found": "100000"} == excinfo.value.metadata
 
 
 @pytest.mark.parametrize(

@@ -101,8 +101,8 @@ def test_nothing_else_is_answered(message: Any) -> None:
 
 def test_a_warning_is_no_reason_to_refuse() -> None:
     message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"_meta": META}}
-    found = checked(message, "2026-07-28").findings.verdict()
-    assert [each.code for each in found.violations] == ["META_CLIENT_INFO"]
+    verdict = checked(message, "2026-07-28").findings.verdict()
+    assert [violation.code for violation in verdict.violations] == ["META_CLIENT_INFO"]
     assert reply(message, "2026-07-28") is None
 
 
@@ -129,12 +129,12 @@ def test_a_batch_is_answered_by_a_batch_of_those_that_are_due_one() -> None:
         {**PING, "id": 3, "method": "tools/call", "params": {"name": 5}},
     ]
     replies = reply(batch, "2025-03-26")
-    assert [(each["id"], each["error"]["code"]) for each in replies] == [
+    assert [(reply["id"], reply["error"]["code"]) for reply in replies] == [
         (2, -32601),
         (None, -32600),
         (3, -32602),
     ]
-    pointers = [each["error"]["data"]["violations"][0]["pointer"] for each in replies]
+    pointers = [reply["error"]["data"]["violations"][0]["pointer"] for reply in replies]
     assert pointers == ["/method", "", "/params/name"]
 
 
@@ -147,13 +147,13 @@ def test_a_reply_is_bounded() -> None:
     said = reply({**PING, "params": {"_meta": meta}}, "2025-11-25")
     data = said["error"]["data"]
     assert (len(data["violations"]), data["truncated"]) == (20, True)
-    assert max(len(one["pointer"]) for one in data["violations"]) == 300
+    assert max(len(violation["pointer"]) for violation in data["violations"]) == 300
     assert len(said["error"]["message"]) == 300
 
 
 def test_a_batch_of_another_kind_of_message_is_told_to_its_sender() -> None:
     replies = reply([{"jsonrpc": "2.0", "id": 1, "result": {}}, {**PING, "id": 2}], "2025-03-26")
-    assert [(each["id"], each["error"]["code"]) for each in replies] == [(2, -32600)]
+    assert [(reply["id"], reply["error"]["code"]) for reply in replies] == [(2, -32600)]
 
 
 @pytest.mark.parametrize(("message", "version"), [case[1:3] for case in CODES], ids=str)

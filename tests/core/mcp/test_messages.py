@@ -55,14 +55,14 @@ def test_the_messages_of_a_batch_are_read_one_by_one() -> None:
 
 def test_a_response_has_the_method_that_it_answers() -> None:
     response = {"jsonrpc": "2.0", "id": 1, "result": {"tools": []}}
-    found = checked(response, "2025-11-25", answers="tools/list")
-    assert found.messages == (Message(Kind.RESULT, (), response, 1, "tools/list"),)
+    report = checked(response, "2025-11-25", answers="tools/list")
+    assert report.messages == (Message(Kind.RESULT, (), response, 1, "tools/list"),)
 
 
 def test_the_method_that_was_meant_is_named() -> None:
     """In the message too, which is all that a reply or a row of text has."""
-    found = checked({"jsonrpc": "2.0", "id": 1, "method": "tools/cal"}, "2025-11-25")
-    (told,) = found.findings.verdict().violations
+    report = checked({"jsonrpc": "2.0", "id": 1, "method": "tools/cal"}, "2025-11-25")
+    (told,) = report.findings.verdict().violations
 
     said = 'unknown method "tools/cal"; did you mean "tools/call"?'
     assert (said, "tools/call") == (told.message, told.suggestion)
@@ -72,9 +72,9 @@ def test_the_request_says_which_method_a_response_answers() -> None:
     """Whatever the caller says beside it."""
     request = b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}'
     sent = ProtocolMessage(b'{"jsonrpc": "2.0", "id": 1, "result": {}}', "tools/list", request)
-    found = check(CheckRequest(sent, Context(), ReportLimits()), LIMITS, PROTOCOL_SCHEMAS)
+    report = check(CheckRequest(sent, Context(), ReportLimits()), LIMITS, PROTOCOL_SCHEMAS)
 
-    assert found.findings.verdict().violations == ()
+    assert report.findings.verdict().violations == ()
 
 
 @pytest.mark.parametrize(
@@ -90,9 +90,9 @@ def test_a_result_is_judged_by_the_method_that_it_answers(
     answers: str, pointers: list[str]
 ) -> None:
     response = {"jsonrpc": "2.0", "id": 1, "result": {"tools": [{"name": "look_up"}]}}
-    found = checked(response, "2025-11-25", answers=answers).findings.verdict().violations
-    errors = [each for each in found if each.severity is Severity.ERROR]
-    assert pointers == [each.instance_location for each in errors]
+    violations = checked(response, "2025-11-25", answers=answers).findings.verdict().violations
+    errors = [violation for violation in violations if violation.severity is Severity.ERROR]
+    assert pointers == [violation.instance_location for violation in errors]
 
 
 @pytest.mark.parametrize(
@@ -104,8 +104,8 @@ def test_a_result_is_judged_by_the_method_that_it_answers(
 )
 def test_a_call_may_be_answered_by_a_task(result: Any, pointers: list[str]) -> None:
     response = {"jsonrpc": "2.0", "id": 1, "result": result}
-    found = checked(response, "2025-11-25", answers="tools/call").findings.verdict().violations
-    assert pointers == sorted({each.instance_location for each in found})
+    violations = checked(response, "2025-11-25", answers="tools/call").findings.verdict().violations
+    assert pointers == sorted({violation.instance_location for violation in violations})
 
 
 CALL = {"jsonrpc": "2.0", "id": 1, "method": "tools/call"}
@@ -136,11 +136,13 @@ DISPUTED = [
 
 
 @pytest.mark.parametrize(
-    ("message", "told"), [row[1:] for row in DISPUTED], ids=[r[0] for r in DISPUTED]
+    ("message", "expected"), [row[1:] for row in DISPUTED], ids=[r[0] for r in DISPUTED]
 )
-def test_where_sdks_disagree_the_specification_decides(message: Any, told: str) -> None:
-    found = checked(message, "2025-11-25", answers="tools/call").findings.verdict().violations
-    assert ([told] if told else []) == [f"{each.instance_location} {each.code}" for each in found]
+def test_where_sdks_disagree_the_specification_decides(message: Any, expected: str) -> None:
+    violations = checked(message, "2025-11-25", answers="tools/call").findings.verdict().violations
+    assert ([expected] if expected else []) == [
+        f"{violation.instance_location} {violation.code}" for violation in violations
+    ]
 
 
 def test_what_one_version_refuses_another_ignores() -> None:
@@ -181,8 +183,8 @@ HIDDEN = "s3cret"
 @pytest.mark.parametrize("version", VERSIONS)
 def test_hidden_values_stand_in_no_message(message: Any, version: str) -> None:
     context = Context(version, hide_values=True)
-    found = checked(message, version, context=context).findings.verdict().violations
-    told = [each.message + each.suggestion for each in found]
+    violations = checked(message, version, context=context).findings.verdict().violations
+    told = [violation.message + violation.suggestion for violation in violations]
     assert [text for text in told if HIDDEN in text] == []
 
 
@@ -209,9 +211,9 @@ def test_many_official_examples_are_messages_or_parts_of_one() -> None:
 
 
 def _errors(example: Example) -> list[str]:
-    found = checked(example.message, "2026-07-28", answers=example.answers)
+    report = checked(example.message, "2026-07-28", answers=example.answers)
     return [
-        f"{each.instance_location}: {each.code}"
-        for each in found.findings.verdict().violations
-        if each.severity is Severity.ERROR
+        f"{violation.instance_location}: {violation.code}"
+        for violation in report.findings.verdict().violations
+        if violation.severity is Severity.ERROR
     ]

@@ -93,11 +93,11 @@ _contexts = st.builds(
 @example({"jsonrpc": "2.0", "id": -(2**80), "error": {"code": 1e19}}, Context(), "ping")
 def test_whatever_is_sent_is_judged(value: Any, context: Context, answers: str) -> None:
     try:
-        found = checked(value, context.version, answers=answers, context=context)
+        report = checked(value, context.version, answers=answers, context=context)
     except RequestError:
         return
-    reply = build_error_response(found.messages, found.findings.verdict(), context.version)
-    assert reply == b"" or found.findings.has_errors
+    reply = build_error_response(report.messages, report.findings.verdict(), context.version)
+    assert reply == b"" or report.findings.has_errors
 
 
 # Without an error to say that none could be read, a null for an id is another fault.
@@ -129,9 +129,9 @@ def _places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
 def _errors(value: Any, version: str, answers: str) -> list[str]:
     violations = checked(value, version, answers=answers).findings.verdict().violations
     return [
-        f"{each.instance_location}: {each.code}"
-        for each in violations
-        if each.severity is Severity.ERROR
+        f"{violation.instance_location}: {violation.code}"
+        for violation in violations
+        if violation.severity is Severity.ERROR
     ]
 
 

@@ -24,7 +24,8 @@ def _published(version: str, union: str) -> set[tuple[str, bool]]:
     refs = [each["$ref"].rsplit("/", 1)[1] for each in one.get("anyOf", ())]
     messages = [definitions[name] for name in refs] or [one]
     return {
-        (each["properties"]["method"]["const"], "params" in each["required"]) for each in messages
+        (message["properties"]["method"]["const"], "params" in message["required"])
+        for message in messages
     }
 
 
@@ -36,11 +37,11 @@ def test_the_methods_are_those_of_the_published_schema(
     version: str, sender: Sender, kind: str
 ) -> None:
     ours = sorted(
-        (each.name, each.params_required)
-        for each in METHODS
-        if each.holds_in(version)
-        and each.sender is sender
-        and each.is_request == (kind == "Request")
+        (method.name, method.params_required)
+        for method in METHODS
+        if method.holds_in(version)
+        and method.sender is sender
+        and method.is_request == (kind == "Request")
     )
     # A list, not a set: two entries for one version would contradict each other.
     assert sorted(_published(version, f"{sender.title()}{kind}")) == ours
@@ -48,7 +49,7 @@ def test_the_methods_are_those_of_the_published_schema(
 
 @pytest.mark.corpus
 def test_input_requests_are_those_of_the_published_schema() -> None:
-    ours = {(each.name, each.params_required) for each in INPUT_REQUESTS.values()}
+    ours = {(request.name, request.params_required) for request in INPUT_REQUESTS.values()}
     assert _published("2026-07-28", "InputRequest") == ours
 
 
@@ -103,13 +104,13 @@ def test_only_the_tasks_of_2025_11_25_need_more() -> None:
         ("tools/call", "tasks.requests.tools.call"),
         ("sampling/createMessage", "tasks.requests.sampling.createMessage"),
         ("elicitation/create", "tasks.requests.elicitation.create"),
-    } == {(each.name, each.needs_as_task.path) for each in METHODS if each.needs_as_task}
+    } == {(method.name, method.needs_as_task.path) for method in METHODS if method.needs_as_task}
     assert {("2025-11-25", "2025-11-25")} == {
-        (each.since, each.until) for each in METHODS if each.needs_as_task
+        (method.since, method.until) for method in METHODS if method.needs_as_task
     }
 
 
 def test_only_three_requests_may_ask_back() -> None:
     assert {"tools/call", "prompts/get", "resources/read"} == {
-        each.name for each in METHODS if each.may_request_input
+        method.name for method in METHODS if method.may_request_input
     }

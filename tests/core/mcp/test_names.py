@@ -64,9 +64,9 @@ SANITIZED = {
 }
 
 
-@pytest.mark.parametrize(("name", "said"), SDK.items(), ids=repr)
-def test_the_sdk_says_of_a_name(name: str, said: tuple[bool, tuple[str, ...]]) -> None:
-    assert said == sdk_warnings(name)
+@pytest.mark.parametrize(("name", "message"), SDK.items(), ids=repr)
+def test_the_sdk_says_of_a_name(name: str, message: tuple[bool, tuple[str, ...]]) -> None:
+    assert message == sdk_warnings(name)
 
 
 def names_at_random(count: int) -> list[str]:
@@ -105,9 +105,9 @@ def test_a_name_is_plain_only_if_no_rule_breaks_it(version: str) -> None:
     for name in names_at_random(400):
         alone, beside = checked(name, version=version), checked(name, name, version=version)
         told = [
-            each
-            for each in beside.names[0].verdict.violations
-            if each.code != "TOOL_NAME_DUPLICATE"
+            violation
+            for violation in beside.names[0].verdict.violations
+            if violation.code != "TOOL_NAME_DUPLICATE"
         ]
         assert list(alone.names[0].verdict.violations) == told, name
         assert sdk_warnings(name) == (alone.names[0].sdk_valid, alone.names[0].sdk_warnings), name
@@ -117,7 +117,8 @@ def test_a_name_is_plain_only_if_no_rule_breaks_it(version: str) -> None:
 def test_the_pointer_of_a_violation_is_empty() -> None:
     (name,) = checked("list issues", least=Severity.WARNING).names
     assert [("", "TOOL_NAME_CHARACTERS", "list_issues")] == [
-        (each.instance_location, each.code, each.suggestion) for each in name.verdict.violations
+        (violation.instance_location, violation.code, violation.suggestion)
+        for violation in name.verdict.violations
     ]
 
 
@@ -130,13 +131,13 @@ def test_only_what_is_grave_enough_is_told() -> None:
 def test_every_place_of_a_name_that_repeats_is_told() -> None:
     names = checked("read", "write", "read", least=Severity.WARNING).names
     assert [["TOOL_NAME_DUPLICATE"], [], ["TOOL_NAME_DUPLICATE"]] == [
-        [each.code for each in name.verdict.violations] for name in names
+        [violation.code for violation in name.verdict.violations] for name in names
     ]
 
 
 def test_names_collide_that_become_the_same() -> None:
-    found = checked("a.b", "c", "a b", "x" * 65, "a_b", "x" * 64, "c").collisions
-    assert (Collision("a_b", (0, 2, 4)), Collision("x" * 64, (3, 5))) == found
+    report = checked("a.b", "c", "a b", "x" * 65, "a_b", "x" * 64, "c").collisions
+    assert (Collision("a_b", (0, 2, 4)), Collision("x" * 64, (3, 5))) == report
 
 
 def test_the_same_name_twice_is_no_collision() -> None:
@@ -163,7 +164,9 @@ def test_names_are_paid_for() -> None:
 
 def test_hidden_names_are_not_told() -> None:
     (name,) = check_names(["geheim!"], Context(hide_values=True), ReportLimits()).names
-    texts = " ".join(each.message + each.suggestion for each in name.verdict.violations)
+    texts = " ".join(
+        violation.message + violation.suggestion for violation in name.verdict.violations
+    )
     assert "!" not in texts
     assert "geheim" not in texts
-    assert "TOOL_NAME_CHARACTERS" in {each.code for each in name.verdict.violations}
+    assert "TOOL_NAME_CHARACTERS" in {violation.code for violation in name.verdict.violations}

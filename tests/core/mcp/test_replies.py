@@ -83,7 +83,7 @@ def test_arguments_that_are_no_object_are_a_malformed_call() -> None:
 
     assert b"" == reply.call_tool_result
     data = json.loads(reply.json_rpc_error)["data"]
-    assert ["/arguments"] == [one["pointer"] for one in data["violations"]]
+    assert ["/arguments"] == [violation["pointer"] for violation in data["violations"]]
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -106,13 +106,13 @@ def test_missing_structured_content_alone_has_one_fixed_text() -> None:
     )
     fixed = "Output validation error: outputSchema defined but no structured output returned"
     warned = Verdict((WARNED.violations[0], missing))
-    got = [
+    actual = [
         text_of(invalid_result_response(one, "2025-11-25")) for one in (Verdict((missing,)), warned)
     ]
     brief = text_of(invalid_result_response(Verdict((missing,)), "2025-11-25", explain=False))
     more = text_of(invalid_result_response(Verdict((missing, violation("/content"))), "2025-11-25"))
 
-    assert [fixed] * 3 == [*got, brief]
+    assert [fixed] * 3 == [*actual, brief]
     assert "- content: wrong" in more
 
 
@@ -121,7 +121,7 @@ def test_only_errors_are_told() -> None:
     error = json.loads(malformed_call_response(WARNED).json_rpc_error)
 
     assert "Invalid params: wrong" == error["message"]
-    assert ["/b"] == [one["pointer"] for one in error["data"]["violations"]]
+    assert ["/b"] == [violation["pointer"] for violation in error["data"]["violations"]]
     assert "careful" not in text_of(invalid_result_response(WARNED, "2025-11-25"))
 
 

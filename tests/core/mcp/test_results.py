@@ -23,9 +23,11 @@ def violation(pointer: str, code: str = "TYPE") -> Violation:
 
 def test_versions_differ_in_what_structured_content_may_be() -> None:
     """Nothing is said before 2025-06-18, which has none."""
-    assert [False, False, True, True, False] == [requires_object_output(one) for one in VERSIONS]
+    assert [False, False, True, True, False] == [
+        requires_object_output(version) for version in VERSIONS
+    ]
     assert [True, True, False, False, False] == [
-        missing_output_verdict(one).valid for one in VERSIONS
+        missing_output_verdict(version).valid for version in VERSIONS
     ]
 
 
@@ -70,7 +72,7 @@ def test_other_faults_are_told_beside_as_many_as_are_wanted() -> None:
     verdict = Verdict((violation("/0"), violation("/1")))
     told = [
         (
-            [one.instance_location for one in got.violations],
+            [violation.instance_location for violation in got.violations],
             got.truncated,
         )
         for most in (3, 2, 1)
@@ -113,4 +115,4 @@ def test_a_result_may_ask_for_more_input_since_2026_07_28(
 
 
 def codes(checked: CheckReport) -> list[str]:
-    return [each.code for each in checked.findings.verdict().violations]
+    return [violation.code for violation in checked.findings.verdict().violations]

@@ -12,8 +12,8 @@ _CASES = list(rule_cases(*_SINGLE))
 
 @pytest.mark.parametrize("case", _CASES, ids=str)
 def test_the_rule_finds_what_breaks_it(case: RuleCase) -> None:
-    found = [each for each in verdict_of(case).violations if each.code == case.code]
-    assert [each.instance_location for each in found] == sorted(case.at), found
+    found = [violation for violation in verdict_of(case).violations if violation.code == case.code]
+    assert [violation.instance_location for violation in found] == sorted(case.at), found
 
 
 def test_every_rule_has_a_case_that_keeps_it_and_one_that_breaks_it() -> None:

@@ -88,7 +88,7 @@ def test_a_rule_takes_any_value(rule: Rule) -> None:
     ],
 )  # fmt: skip
 def test_work_that_grows_is_paid_for(code: str, value: Any) -> None:
-    (rule,) = (each for each in RULES if each.code == code)
+    (rule,) = (rule for rule in RULES if rule.code == code)
     assert rule.check is not None
     with pytest.raises(Exhausted):
         list(rule.check(value, Context(version=rule.until, budget=[5000])))
@@ -143,7 +143,7 @@ def messages(code: str, type_: str, value: Any, *, hide: bool) -> list[str]:
     check_value(value, type_, findings, PROTOCOL_SCHEMAS)
     resolve_all_deferred(CheckReport(findings), LIMITS, EvaluationOptions(hide_values=hide))
     return [
-        each.message + each.suggestion
-        for each in findings.verdict().violations
-        if each.code == code
+        violation.message + violation.suggestion
+        for violation in findings.verdict().violations
+        if violation.code == code
     ]

@@ -38,8 +38,8 @@ def errors_of(params: dict[str, Any], **context: Any) -> list[str]:
         LIMITS,
         PROTOCOL_SCHEMAS,
     )
-    found = checked.findings.verdict().violations
-    return [each.message for each in found if each.severity is Severity.ERROR]
+    violations = checked.findings.verdict().violations
+    return [violation.message for violation in violations if violation.severity is Severity.ERROR]
 
 
 def refused_by_the_sdk(messages: list[dict[str, Any]]) -> str:
@@ -137,10 +137,10 @@ def test_the_gate_is_that_of_the_sdk(capabilities: dict[str, Any], params: dict[
         client_capabilities=capabilities,
     )
     if params and "tools" not in capabilities.get("sampling", {}):
-        with pytest.raises(MCPError) as refused:
+        with pytest.raises(MCPError) as excinfo:
             ask()
-        assert refused.value.error.code == -32602
-        assert refused.value.error.message in errors
+        assert excinfo.value.error.code == -32602
+        assert excinfo.value.error.message in errors
     else:
         ask()
         assert "Client does not support sampling tools capability" not in errors

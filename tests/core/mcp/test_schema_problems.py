@@ -32,7 +32,7 @@ def a(schema: Any, **root: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("schema", "told"),
+    ("schema", "expected"),
     [
         ({"type": "object", "required": "a"}, [("/inputSchema/required", "TYPE")]),
         ({"type": "object", "required": [7]}, [("/inputSchema/required/0", "TYPE")]),
@@ -60,8 +60,10 @@ def a(schema: Any, **root: Any) -> dict[str, Any]:
     ],
     ids=str,
 )
-def test_a_fault_is_told_once(schema: Any, told: list[tuple[str, str]]) -> None:
-    assert told == sorted((each.instance_location, each.code) for each in errors(schema))
+def test_a_fault_is_told_once(schema: Any, expected: list[tuple[str, str]]) -> None:
+    assert expected == sorted(
+        (violation.instance_location, violation.code) for violation in errors(schema)
+    )
 
 
 @pytest.mark.parametrize(
@@ -83,14 +85,14 @@ def test_a_fault_is_told_once(schema: Any, told: list[tuple[str, str]]) -> None:
     ids=lambda value: str(value)[:60],
 )
 def test_it_is_told_at_its_very_place(schema: Any, pointer: str) -> None:
-    assert [pointer] == [each.instance_location for each in errors(schema, "2026-07-28")]
+    assert [pointer] == [violation.instance_location for violation in errors(schema, "2026-07-28")]
 
 
 def test_a_fault_in_a_document_is_told_at_the_reference_to_it() -> None:
     documents = (Document("https://example.com/b", b'{"$ref": "#/nowhere"}'),)
     found = errors(a({"$ref": "https://example.com/b"}), documents=documents)
     assert [("/inputSchema/properties/a/$ref", "UNRESOLVABLE_REFERENCE")] == [
-        (each.instance_location, each.code) for each in found
+        (violation.instance_location, violation.code) for violation in found
     ]
 
 
@@ -110,5 +112,5 @@ def test_a_fault_in_a_document_is_told_at_the_reference_to_it() -> None:
 )
 def test_it_has_the_clause_of_its_rule(version: str, schema: Any, clause: str) -> None:
     assert [f"https://modelcontextprotocol.io/specification/{clause}"] == [
-        each.spec_url for each in errors(schema, version)
+        violation.spec_url for violation in errors(schema, version)
     ]

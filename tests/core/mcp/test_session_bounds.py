@@ -23,10 +23,10 @@ _META = {
 def _sent(session: Session, message: dict[str, Any], sender: Sender = Sender.CLIENT) -> list[str]:
     """Return the codes of what is wrong with *message*, before questions are answered."""
     text = ProtocolMessage(json.dumps(message).encode())
-    asked = session.check_request(text, sender, ReportLimits())
-    checked = check(asked, LIMITS, PROTOCOL_SCHEMAS)
-    session.record(asked, checked)
-    return [found.code for found in checked.findings.verdict().violations]
+    check_request = session.check_request(text, sender, ReportLimits())
+    checked = check(check_request, LIMITS, PROTOCOL_SCHEMAS)
+    session.record(check_request, checked)
+    return [violation.code for violation in checked.findings.verdict().violations]
 
 
 def _request(id_: Any, method: str, capabilities: dict[str, Any], **params: Any) -> dict[str, Any]:
@@ -116,10 +116,10 @@ def test_a_reply_repeats_no_unknown_version_where_values_are_hidden() -> None:
     meta = {**_META, "io.modelcontextprotocol/protocolVersion": "s3cret"}
     message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"_meta": meta}}
     context = Context(version=_VERSION, hide_values=True)
-    asked = Session(context).check_request(
+    check_request = Session(context).check_request(
         ProtocolMessage(json.dumps(message).encode()), Sender.CLIENT, ReportLimits()
     )
-    checked = check(asked, LIMITS, PROTOCOL_SCHEMAS)
+    checked = check(check_request, LIMITS, PROTOCOL_SCHEMAS)
     verdict = checked.findings.verdict()
 
     assert b"s3cret" in build_error_response(checked.messages, verdict, _VERSION)

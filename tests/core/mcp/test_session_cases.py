@@ -28,18 +28,18 @@ _OF_SESSIONS = {rule.code for rule in RULES}
 @pytest.mark.parametrize("case", _CASES, ids=str)
 def test_the_rule_finds_what_breaks_it(case: RuleCase) -> None:
     found = [
-        (f"/{index}{each.instance_location}", each.code)
+        (f"/{index}{violation.instance_location}", violation.code)
         for index, verdict in enumerate(session_verdicts(case))
-        for each in verdict.violations
+        for violation in verdict.violations
     ]
     assert [at for at, code in found if code == case.code] == case.at, found
 
 
 @pytest.mark.parametrize("case", [case for case in _CASES if not case.at], ids=str)
 def test_a_session_that_keeps_the_rule_breaks_none_that_needs_no_memory(case: RuleCase) -> None:
-    found = [each for verdict in session_verdicts(case) for each in verdict.violations]
-    errors = [each for each in found if each.severity is Severity.ERROR]
-    assert [each for each in errors if each.code not in _OF_SESSIONS] == []
+    found = [violation for verdict in session_verdicts(case) for violation in verdict.violations]
+    errors = [violation for violation in found if violation.severity is Severity.ERROR]
+    assert [error for error in errors if error.code not in _OF_SESSIONS] == []
 
 
 def _request(id_: int, method: str, **params: Any) -> dict[str, Any]:
@@ -53,12 +53,12 @@ def _result(id_: int, **result: Any) -> dict[str, Any]:
 def _violations(session: Session, sender: Sender | None, message: object) -> list[tuple[str, str]]:
     """Return where and by what code *message* is wrong in *session*."""
     text = ProtocolMessage(json.dumps(message).encode())
-    asked = session.check_request(text, sender, ReportLimits(min_severity=Severity.ERROR))
-    checked = check(asked, LIMITS, PROTOCOL_SCHEMAS)
-    session.record(asked, checked)
+    check_request = session.check_request(text, sender, ReportLimits(min_severity=Severity.ERROR))
+    checked = check(check_request, LIMITS, PROTOCOL_SCHEMAS)
+    session.record(check_request, checked)
     resolve_all_deferred(checked, LIMITS, EvaluationOptions())
-    found = checked.findings.verdict().violations
-    return [(each.instance_location, each.code) for each in found]
+    violations = checked.findings.verdict().violations
+    return [(violation.instance_location, violation.code) for violation in violations]
 
 
 def _said(session: Session, sender: Sender | None, message: object) -> list[str]:
@@ -69,9 +69,9 @@ def _greeted(version: str, **server_capabilities: Any) -> Session:
     session = Session(Context())
     info = {"name": "desk", "version": "1"}
     hello = _request(0, "initialize", protocolVersion=version, capabilities={}, clientInfo=info)
-    answer = _result(0, protocolVersion=version, capabilities=server_capabilities, serverInfo=info)
+    result = _result(0, protocolVersion=version, capabilities=server_capabilities, serverInfo=info)
     assert _said(session, Sender.CLIENT, hello) == []
-    assert _said(session, Sender.SERVER, answer) == []
+    assert _said(session, Sender.SERVER, result) == []
     ready = {"jsonrpc": "2.0", "method": "notifications/initialized"}
     assert _said(session, Sender.CLIENT, ready) == []
     return session
@@ -85,14 +85,14 @@ def test_the_version_that_the_peers_agree_on_holds() -> None:
 
 def test_a_pinned_version_holds_whatever_the_peers_say() -> None:
     session = Session(Context(version="2025-03-26"), pinned=True)
-    asked = session.check_request(
+    check_request = session.check_request(
         ProtocolMessage(
             json.dumps(_request(0, "initialize", protocolVersion="2025-11-25")).encode()
         ),
         Sender.CLIENT,
         ReportLimits(),
     )
-    assert asked.context.version == "2025-03-26"
+    assert check_request.context.version == "2025-03-26"
 
 
 def test_what_the_server_did_not_declare_is_not_asked_for() -> None:
@@ -191,9 +191,9 @@ def test_a_request_of_2026_07_28_brings_its_version_and_capabilities() -> None:
         "io.modelcontextprotocol/clientCapabilities": {"sampling": {}},
     }
     text = json.dumps(_request(1, "tools/list", _meta=meta)).encode()
-    asked = session.check_request(ProtocolMessage(text), Sender.CLIENT, ReportLimits())
-    assert asked.context.version == "2026-07-28"
-    assert asked.context.client_capabilities == {"sampling": {}}
+    check_request = session.check_request(ProtocolMessage(text), Sender.CLIENT, ReportLimits())
+    assert check_request.context.version == "2026-07-28"
+    assert check_request.context.client_capabilities == {"sampling": {}}
 
 
 @pytest.mark.parametrize(
@@ -202,8 +202,8 @@ def test_a_request_of_2026_07_28_brings_its_version_and_capabilities() -> None:
 def test_what_is_no_message_is_no_part_of_the_session(text: bytes) -> None:
     session = Session(Context())
     for sender in (Sender.CLIENT, Sender.SERVER, None):
-        asked = session.check_request(ProtocolMessage(text), sender, ReportLimits())
-        assert asked == session.check_request(ProtocolMessage(text), sender, ReportLimits())
+        check_request = session.check_request(ProtocolMessage(text), sender, ReportLimits())
+        assert check_request == session.check_request(ProtocolMessage(text), sender, ReportLimits())
 
 
 def test_memory_is_bounded_and_what_was_forgotten_is_held_against_nobody() -> None:
@@ -212,9 +212,9 @@ def test_memory_is_bounded_and_what_was_forgotten_is_held_against_nobody() -> No
     for number in range(10_000):
         request = _request(number + 1, "tools/call", name=long)
         text = json.dumps(request).encode()
-        asked = session.check_request(ProtocolMessage(text), Sender.CLIENT, ReportLimits())
-        checked = check(asked, LIMITS, PROTOCOL_SCHEMAS)
-        session.record(asked, checked)
+        check_request = session.check_request(ProtocolMessage(text), Sender.CLIENT, ReportLimits())
+        checked = check(check_request, LIMITS, PROTOCOL_SCHEMAS)
+        session.record(check_request, checked)
     assert "RESPONSE_WITHOUT_REQUEST" not in _said(session, Sender.SERVER, _result(10_000))
 
 
@@ -237,9 +237,9 @@ def test_what_a_message_that_was_not_understood_may_explain_is_held_against_nobo
     expected: list[str], sender: Sender | None, text: bytes
 ) -> None:
     session = _greeted("2025-11-25", tools={})
-    asked = session.check_request(ProtocolMessage(text), sender, ReportLimits())
+    check_request = session.check_request(ProtocolMessage(text), sender, ReportLimits())
     try:
-        session.record(asked, check(asked, LIMITS, PROTOCOL_SCHEMAS))
+        session.record(check_request, check(check_request, LIMITS, PROTOCOL_SCHEMAS))
     except RequestError:
         session.record_gap()
     answer = {"jsonrpc": "2.0", "id": 1, "result": {}}

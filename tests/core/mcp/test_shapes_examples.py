@@ -56,9 +56,9 @@ def test_every_example_keeps_the_rules_of_its_type() -> None:
             findings = Findings(Context(_VERSION), ReportLimits(20))
             check_value(part, name, findings, PROTOCOL_SCHEMAS)
             errors = [
-                (each.instance_location, each.code)
-                for each in findings.verdict().violations
-                if each.severity is Severity.ERROR
+                (violation.instance_location, violation.code)
+                for violation in findings.verdict().violations
+                if violation.severity is Severity.ERROR
             ]
             if errors:
                 broken[type_, name] = errors

@@ -179,8 +179,8 @@ def _violations(version: str, type_: str, value: Any) -> list[tuple[str, str]]:
     compiled = PROTOCOL_SCHEMAS(version, type_)
     assert compiled.fast is not None
     assert not compiled.fast.is_valid(value)
-    found = explain(compiled.complete.faults(value, [100_000]), hide_values=False)
-    return sorted((each.instance_location, each.code) for each in found)
+    violations = explain(compiled.complete.faults(value, [100_000]), hide_values=False)
+    return sorted((violation.instance_location, violation.code) for violation in violations)
 
 
 @pytest.mark.parametrize(("type_", "value", "violations"), _FAULTS)

@@ -76,7 +76,7 @@ def _values(version: str, name: str) -> list[Any]:
     chance = random.Random(f"{version} {name}")
     # The last ones have the least usual alternatives.
     chosen = [*found[:3], *found[-2:]]
-    return found + [each for one in chosen for each in mutations(one, chance, _OF_EACH)]
+    return found + [mutation for one in chosen for mutation in mutations(one, chance, _OF_EACH)]
 
 
 def _disagreements(version: str, schema: dict[str, Any]) -> Iterator[tuple[str, bool, Any]]:

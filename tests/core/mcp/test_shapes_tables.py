@@ -47,8 +47,8 @@ def test_what_methods_carry_is_told_in_every_version_that_has_them() -> None:
     }
     needed |= {
         (VERSIONS[-1], name)
-        for each in INPUT_REQUESTS.values()
-        for name in (each.params, each.result)
+        for request in INPUT_REQUESTS.values()
+        for name in (request.params, request.result)
     }
     known = {(version, name) for version in VERSIONS for name in types_of(version)}
     assert set() == needed - known
@@ -56,12 +56,12 @@ def test_what_methods_carry_is_told_in_every_version_that_has_them() -> None:
 
 def test_a_member_is_told_once_for_a_version() -> None:
     twice = [
-        (each.name, field.name, version)
-        for each in TYPES.values()
-        if isinstance(each, ObjectType)
+        (type_.name, field.name, version)
+        for type_ in TYPES.values()
+        if isinstance(type_, ObjectType)
         for version in VERSIONS
-        for field in each.properties
-        if sum(f.name == field.name and f.since <= version <= f.until for f in each.properties) > 1
+        for field in type_.properties
+        if sum(f.name == field.name and f.since <= version <= f.until for f in type_.properties) > 1
     ]
     assert [] == twice
 

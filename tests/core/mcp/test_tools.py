@@ -22,9 +22,9 @@ def text_of(value: Any) -> bytes:
 
 
 def error_info_of(text: bytes, limits: Limits = LIMITS) -> RequestError:
-    with pytest.raises(RequestError) as refused:
+    with pytest.raises(RequestError) as excinfo:
         read_tool(text, (), limits)
-    return refused.value
+    return excinfo.value
 
 
 def test_a_definition_is_read_with_its_schemas_apart() -> None:
@@ -187,26 +187,26 @@ def test_a_tool_is_found_among_several(around: Any) -> None:
 )
 def test_a_tool_that_is_not_there_is_not_found(text: bytes) -> None:
     """Whatever is there."""
-    with pytest.raises(RequestError) as refused:
+    with pytest.raises(RequestError) as excinfo:
         find_tool(text, "t", LIMITS)
 
     assert (
         RequestError(ErrorReason.UNKNOWN_TOOL, "no tool 't' in the file", {"tool": "t"})
-        == refused.value
+        == excinfo.value
     )
 
 
 def test_the_nearest_name_is_told() -> None:
     """Where a tool of nearly that name is there."""
-    with pytest.raises(RequestError) as refused:
+    with pytest.raises(RequestError) as excinfo:
         find_tool(text_of([{**TOOL, "name": "get_weather"}]), "get_wether", LIMITS)
 
-    assert "no tool 'get_wether' in the file; did you mean 'get_weather'?" == refused.value.message
+    assert "no tool 'get_wether' in the file; did you mean 'get_weather'?" == excinfo.value.message
 
 
 def test_what_is_no_json_holds_no_tool() -> None:
     """And is not usable."""
-    with pytest.raises(RequestError) as refused:
+    with pytest.raises(RequestError) as excinfo:
         find_tool(b"{", "t", LIMITS)
 
-    assert ErrorReason.INVALID_TOOL == refused.value.reason
+    assert ErrorReason.INVALID_TOOL == excinfo.value.reason

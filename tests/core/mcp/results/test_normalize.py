@@ -50,17 +50,19 @@ def result_of(returned: ToolOutput, version: str, tool: Any = None) -> Any:
     return normalize_output(returned, output, version, LIMITS)
 
 
-@pytest.mark.parametrize("case", [each for each in RESULTS if each.values[0]["want"]["valid"]])
+@pytest.mark.parametrize(
+    "case", [result for result in RESULTS if result.values[0]["want"]["valid"]]
+)
 def test_the_core_answers_as_the_case_wants(case: dict[str, Any]) -> None:
     """What is valid; the order of members counts too."""
     [(kind, value)] = case["returned"].items()
     in_text = case.get("profile") == "text"
     tool = None if in_text else case.get("tool")
     result = result_of(KINDS[kind](value), case["version"], tool)
-    got = text_result(result) if in_text else result
+    actual = text_result(result) if in_text else result
 
-    assert json.dumps(case["want"]["result"]) == json.dumps(got)
-    assert is_canonical(got) or not in_text
+    assert json.dumps(case["want"]["result"]) == json.dumps(actual)
+    assert is_canonical(actual) or not in_text
 
 
 @pytest.mark.parametrize("kind", [Value, Content, WholeResult])
@@ -73,10 +75,10 @@ def test_what_is_not_json_is_none(kind: Callable[[bytes], ToolOutput], text: byt
 
 def test_what_is_too_large_is_refused() -> None:
     """Before it is read."""
-    with pytest.raises(RequestError) as refusal:
+    with pytest.raises(RequestError) as excinfo:
         result_of(Value(b" " * (LIMITS.payload_bytes + 1)), "2025-11-25")
 
-    assert "payload_bytes" == refusal.value.metadata["bound"]
+    assert "payload_bytes" == excinfo.value.metadata["bound"]
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -133,5 +135,5 @@ def faults_of(result: Any, version: str) -> list[str]:
     subject = ToolResult(json.dumps(result).encode())
     how = ReportLimits(min_severity=Severity.WARNING)
     checked = check(CheckRequest(subject, Context(version=version), how), LIMITS, PROTOCOL_SCHEMAS)
-    codes = [found.code for found in checked.findings.verdict().violations]
+    codes = [violation.code for violation in checked.findings.verdict().violations]
     return [code for code in codes if code != "META_SERVER_INFO"]

@@ -17,12 +17,12 @@ RESULT = {"field": "result"}
 @pytest.mark.parametrize("case", PROJECTION)
 def test_the_core_answers_as_the_case_wants(case: dict[str, Any]) -> None:
     """The order of members counts too."""
-    got = adapt_tool(text_of(case["tool"]), case["version"], LIMITS)
+    actual = adapt_tool(text_of(case["tool"]), case["version"], LIMITS)
 
-    assert json.dumps(case["want"]["tool"]) == json.dumps(json.loads(got.json))
+    assert json.dumps(case["want"]["tool"]) == json.dumps(json.loads(actual.json))
     assert (case["want"]["box"], tuple(case["want"]["left_out"])) == (
-        got.wrapped_property,
-        got.dropped_properties,
+        actual.wrapped_property,
+        actual.dropped_properties,
     )
 
 
@@ -46,7 +46,7 @@ def test_the_texts_of_other_members_are_kept() -> None:
 
 @pytest.mark.parametrize("version", ["2025-11-25", "2026-07-28"])
 @pytest.mark.parametrize(
-    ("said", "more"),
+    ("message", "more"),
     [
         ("names no property", {"x-dedalus-box": True}),
         ("names no property", {"x-dedalus-box": {}}),
@@ -64,19 +64,19 @@ def test_the_texts_of_other_members_are_kept() -> None:
     ],
 )
 def test_a_mark_that_says_what_is_not_so_is_refused(
-    version: str, said: str, more: dict[str, Any]
+    version: str, message: str, more: dict[str, Any]
 ) -> None:
     """In every version: nobody could tell what the value is."""
     schema = {"type": "object", "properties": {"result": {}}, "required": ["result"], **more}
     text = text_of({"name": "t", "inputSchema": {"type": "object"}, "outputSchema": schema})
-    with pytest.raises(RequestError) as refusal:
+    with pytest.raises(RequestError) as excinfo:
         adapt_tool(text, version, LIMITS)
 
     assert ("INVALID_TOOL", "BOX_MARK_MISMATCH") == (
-        refusal.value.reason.value,
-        refusal.value.metadata["code"],
+        excinfo.value.reason.value,
+        excinfo.value.metadata["code"],
     )
-    assert said in refusal.value.message
+    assert message in excinfo.value.message
 
 
 @pytest.mark.parametrize("version", ["2025-11-25", "2026-07-28"])
@@ -85,12 +85,12 @@ def test_a_schema_that_takes_too_long_is_refused(version: str) -> None:
     schema = {"type": "array", "prefixItems": [{}] * 2000}
     tool = {"name": "t", "inputSchema": {"type": "object"}, "outputSchema": schema}
     wrap_schema = json.loads(adapt_tool(text_of(tool), "2025-11-25", LIMITS).json)
-    with pytest.raises(RequestError) as refusal:
+    with pytest.raises(RequestError) as excinfo:
         adapt_tool(
             text_of(tool if version < "2026" else wrap_schema), version, Limits(steps=50_000)
         )
 
     assert ("LIMIT_EXCEEDED", "steps") == (
-        refusal.value.reason.value,
-        refusal.value.metadata["bound"],
+        excinfo.value.reason.value,
+        excinfo.value.metadata["bound"],
     )

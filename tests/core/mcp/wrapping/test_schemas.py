@@ -216,13 +216,13 @@ def test_what_is_taken_out_of_a_box(expected: Any, box: Any) -> None:
 )
 def test_what_needs_its_box_cannot_be_taken_out(value: Any) -> None:
     """Its references would lead elsewhere."""
-    with pytest.raises(RequestError) as refusal:
+    with pytest.raises(RequestError) as excinfo:
         unwrap_schema({**BOX, "properties": {"v": value}, "$defs": {"n": {}}}, plenty())
 
-    assert "INVALID_TOOL" == refusal.value.reason.value
+    assert "INVALID_TOOL" == excinfo.value.reason.value
 
 
-@pytest.mark.parametrize("edition", EDITIONS, ids=[each.name for each in EDITIONS])
+@pytest.mark.parametrize("edition", EDITIONS, ids=[edition.name for edition in EDITIONS])
 def test_a_box_admits_a_value_exactly_if_the_schema_does(edition: Edition) -> None:
     """Random schemas with references of all kinds, before three judges; and back again."""
     random = Random(f"boxes {edition.name}")
