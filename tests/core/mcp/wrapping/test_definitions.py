@@ -1,4 +1,4 @@
-"""Definitions in their forms for versions: the shared cases, and what cannot be said in one."""
+"""Tool definitions adapted to protocol versions."""
 
 import json
 from typing import Any
@@ -15,8 +15,8 @@ RESULT = {"field": "result"}
 
 
 @pytest.mark.parametrize("case", PROJECTION)
-def test_the_core_answers_as_the_case_wants(case: dict[str, Any]) -> None:
-    """The order of members counts too."""
+def test_adapted_definition_of_a_shared_case(case: dict[str, Any]) -> None:
+    """The order of properties is compared too."""
     actual = adapt_tool(text_of(case["tool"]), case["version"], LIMITS)
 
     assert json.dumps(case["want"]["tool"]) == json.dumps(json.loads(actual.json))
@@ -27,14 +27,14 @@ def test_the_core_answers_as_the_case_wants(case: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_a_text_is_the_same_if_nothing_has_to_change(version: str) -> None:
-    """With all that a decoder would lose."""
+def test_text_is_unchanged_if_no_adaptation_is_needed(version: str) -> None:
+    """Whitespace and number formats survive."""
     text = b'{ "inputSchema" : {"type":"object", "maximum": 1.0e2}, "name":"\\u0061" }\n'
 
     assert text == adapt_tool(text, version, LIMITS).json
 
 
-def test_the_texts_of_other_members_are_kept() -> None:
+def test_texts_of_other_properties_are_unchanged() -> None:
     """However a member was written that does not change."""
     text = b'{"title":"x","name":"\\u0061","inputSchema":{ "type":"object","maximum":1.0e2}}'
 
@@ -46,7 +46,7 @@ def test_the_texts_of_other_members_are_kept() -> None:
 
 @pytest.mark.parametrize("version", ["2025-11-25", "2026-07-28"])
 @pytest.mark.parametrize(
-    ("message", "more"),
+    ("message", "properties"),
     [
         ("names no property", {"x-dedalus-box": True}),
         ("names no property", {"x-dedalus-box": {}}),
@@ -63,11 +63,9 @@ def test_the_texts_of_other_members_are_kept() -> None:
         ("which properties does not define", {"x-fastmcp-wrap-result": True, "properties": {}}),
     ],
 )
-def test_a_mark_that_says_what_is_not_so_is_refused(
-    version: str, message: str, more: dict[str, Any]
-) -> None:
-    """In every version: nobody could tell what the value is."""
-    schema = {"type": "object", "properties": {"result": {}}, "required": ["result"], **more}
+def test_false_marker_is_an_error(version: str, message: str, properties: dict[str, Any]) -> None:
+    """In every version, since the wrapped value would be ambiguous."""
+    schema = {"type": "object", "properties": {"result": {}}, "required": ["result"], **properties}
     text = text_of({"name": "t", "inputSchema": {"type": "object"}, "outputSchema": schema})
     with pytest.raises(RequestError) as excinfo:
         adapt_tool(text, version, LIMITS)
@@ -80,8 +78,8 @@ def test_a_mark_that_says_what_is_not_so_is_refused(
 
 
 @pytest.mark.parametrize("version", ["2025-11-25", "2026-07-28"])
-def test_a_schema_that_takes_too_long_is_refused(version: str) -> None:
-    """The steps are counted."""
+def test_exceeded_step_limit_is_an_error(version: str) -> None:
+    """Adapting a definition takes steps."""
     schema = {"type": "array", "prefixItems": [{}] * 2000}
     tool = {"name": "t", "inputSchema": {"type": "object"}, "outputSchema": schema}
     wrap_schema = json.loads(adapt_tool(text_of(tool), "2025-11-25", LIMITS).json)
