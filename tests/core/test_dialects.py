@@ -47,10 +47,10 @@ def test_the_first_of_the_five_is_the_default() -> None:
 
 @pytest.mark.parametrize("schema", [True, False, {}, {"type": "string"}])
 def test_what_declares_nothing_has_the_dialect_around_it(schema: Any) -> None:
-    """Whichever that is."""
-    around = DIALECTS[D04]
+    """Holds for every enclosing dialect."""
+    outer_dialect = DIALECTS[D04]
 
-    assert around is dialect_of(schema, around, no_document)
+    assert outer_dialect is dialect_of(schema, outer_dialect, no_document)
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_what_declares_nothing_has_the_dialect_around_it(schema: Any) -> None:
     ],
 )
 def test_others_are_rejected(uri: str) -> None:
-    """With the URI, and those that are supported."""
+    """The error names the URI and the supported dialects."""
     with pytest.raises(RequestError) as excinfo:
         dialect_named(uri)
 
@@ -76,11 +76,11 @@ def test_others_are_rejected(uri: str) -> None:
     } == excinfo.value.metadata
 
 
-@pytest.mark.parametrize("declared", [7, None, True, [], {}])
-def test_a_declaration_that_is_no_string_is_rejected(declared: Any) -> None:
-    """Whatever else it is."""
+@pytest.mark.parametrize("declaration", [7, None, True, [], {}])
+def test_a_declaration_that_is_no_string_is_rejected(declaration: Any) -> None:
+    """Holds for every other JSON type."""
     with pytest.raises(RequestError) as excinfo:
-        dialect_of({"$schema": declared}, DEFAULT_DIALECT, no_document)
+        dialect_of({"$schema": declaration}, DEFAULT_DIALECT, no_document)
 
     assert ErrorReason.INVALID_SCHEMA == excinfo.value.reason
 
@@ -99,10 +99,13 @@ def test_a_declaration_that_is_no_string_is_rejected(declared: Any) -> None:
 )
 def test_a_meta_schema_brings_a_dialect(documents: dict[str, Any], draft: Draft) -> None:
     """Under the URI that it was sent with, with all the keywords of its draft."""
-    found = dialect_named(OWN + "#", documents.get)
+    dialect = dialect_named(OWN + "#", documents.get)
 
-    assert (OWN, OWN, draft) == (found.name, found.uri, found.draft)
-    assert (frozenset(KEYWORDS[draft]), documents[OWN]) == (found.keywords, found.own_meta_schema)
+    assert (OWN, OWN, draft) == (dialect.name, dialect.uri, dialect.draft)
+    assert (frozenset(KEYWORDS[draft]), documents[OWN]) == (
+        dialect.keywords,
+        dialect.own_meta_schema,
+    )
 
 
 @pytest.mark.parametrize(
@@ -213,7 +216,10 @@ def test_vocabularies_put_keywords_in_force(
 def test_an_unknown_vocabulary_is_rejected_if_it_is_required() -> None:
     """Otherwise it is not needed (2020-12 core, section 8.1.2)."""
     unknown = "https://example.com/vocabulary"
-    metas = [{OWN: {"$vocabulary": {V2020 + "core": True, unknown: one}}} for one in (True, False)]
+    metas = [
+        {OWN: {"$vocabulary": {V2020 + "core": True, unknown: required}}}
+        for required in (True, False)
+    ]
 
     error = schema_error({"$schema": OWN}, metas[0])
 

@@ -43,7 +43,7 @@ class TestCases:
 
     def test_a_fault_is_reported_as_the_case_says(self, case: dict[str, Any]) -> None:
         """Place, rule, code, message and suggestion are those of the case."""
-        found = [
+        violations_ = [
             [
                 violation.instance_location,
                 violation.keyword_location,
@@ -54,12 +54,14 @@ class TestCases:
             for violation in told(case["schema"], case["payload"])
         ]
 
-        assert case["violations"] == found
+        assert case["violations"] == violations_
 
     def test_a_code_is_the_keyword_in_capitals(self, case: dict[str, Any]) -> None:
         """The schema `false` has no keyword, and a code of its own."""
-        for each in told(case["schema"], case["payload"]):
-            assert (each.keyword or "falseSchema").lower() == each.code.replace("_", "").lower()
+        for violation in told(case["schema"], case["payload"]):
+            assert (violation.keyword or "falseSchema").lower() == violation.code.replace(
+                "_", ""
+            ).lower()
 
     def test_pointers_lead_somewhere(self, case: dict[str, Any]) -> None:
         """A violation is at a value that the payload holds."""
@@ -130,7 +132,7 @@ class TestCases:
 )
 def test_hidden_values_become_their_kind(schema: Any, payload: Any, message: str) -> None:
     """What is known of a value without it is still said."""
-    assert [message] == [each.message for each in told(schema, payload, hide_values=True)]
+    assert [message] == [violation.message for violation in told(schema, payload, hide_values=True)]
 
 
 LONG = "l" * 100_000
@@ -190,10 +192,10 @@ def test_the_first_violations_do_not_wait_for_the_last() -> None:
     )
     payload: Any = [{"a": "x", "b": 1}] * 50_000
     start = time.process_time()
-    first = list(islice(violations(engine, payload), 20))
+    first_violations = list(islice(violations(engine, payload), 20))
 
     assert time.process_time() - start < 0.1
-    assert "/9/b" == first[-1].instance_location
+    assert "/9/b" == first_violations[-1].instance_location
 
 
 def test_a_large_choice_is_reported_in_one_violation() -> None:
@@ -294,9 +296,9 @@ def test_the_nearest_name_is_what_may_have_been_meant(
 
 def test_looking_for_the_nearest_name_is_bounded() -> None:
     """No more than 200 candidates are compared, and none that is long."""
-    many = (f"{'abc' * 20}{n}" for n in range(1_000_000))
+    candidates = (f"{'abc' * 20}{n}" for n in range(1_000_000))
     start = time.process_time()
-    find_nearest("abd" * 20, many)
+    find_nearest("abd" * 20, candidates)
 
     assert "" == find_nearest("name", [*(f"x{n}" for n in range(200)), "name"])
     assert time.process_time() - start < 0.2

@@ -225,8 +225,8 @@ def test_no_more_repeated_keys_are_reported_than_wanted(
     with pytest.raises(MalformedError) as malformed:
         decode(text, max_depth=128, max_violations=maximum)
 
-    found = [violation.instance_location for violation in malformed.value.violations]
-    assert (pointers, truncated) == (found, malformed.value.truncated)
+    locations = [violation.instance_location for violation in malformed.value.violations]
+    assert (pointers, truncated) == (locations, malformed.value.truncated)
 
 
 @pytest.mark.parametrize(
@@ -259,9 +259,9 @@ def test_the_bound_is_the_deepest_nesting_that_is_read(text: bytes, deepest: int
 )
 def test_what_is_json_is_read(text: bytes, value: Any) -> None:
     """At the edges of what JSON is."""
-    found = decode(text, max_depth=128)
+    decoded = decode(text, max_depth=128)
 
-    assert (type(value), value) == (type(found), found)
+    assert (type(value), value) == (type(decoded), decoded)
 
 
 @pytest.mark.parametrize(

@@ -26,14 +26,14 @@ def engine_of(schema: str) -> CompleteEngine:
 def repaired(record: dict[str, Any]) -> Counter[str]:
     """Return what becomes of a call, and of one whose arguments were all written as texts."""
     engine = engine_of(json.dumps(record["tool"]["inputSchema"]))
-    sent = record["arguments"]
-    valid = engine.is_valid(sent)
+    arguments = record["arguments"]
+    valid = engine.is_valid(arguments)
     tally: Counter[str] = Counter(calls=1, valid=valid)
-    coerced, changes = coerce(engine, sent, Coercion.SAFE_SCALARS, budget(), hide_values=False)
+    coerced, changes = coerce(engine, arguments, Coercion.SAFE_SCALARS, budget(), hide_values=False)
     tally["coerced"] += bool(changes)
     tally["coerced though valid"] += valid and bool(changes)
     tally["valid once coerced"] += not valid and engine.is_valid(coerced)
-    tally["with unknown members"] += any(find_unknown_properties(engine, sent, budget()))
+    tally["with unknown members"] += any(find_unknown_properties(engine, arguments, budget()))
     stripped, changes = strip_unknown_properties(engine, coerced, budget())
     tally["stripped"] += bool(changes)
     tally["invalid once stripped"] += valid and not engine.is_valid(stripped)
@@ -41,11 +41,11 @@ def repaired(record: dict[str, Any]) -> Counter[str]:
     tally["filled"] += any(change.rule is ChangeRule.DEFAULT_APPLIED for change in changes)
     tally["invalid once filled"] += engine.is_valid(stripped) and not engine.is_valid(filled)
     tally["valid in the end"] += engine.is_valid(filled)
-    if valid and isinstance(sent, dict):
-        texts = {name: _as_text(value) for name, value in sent.items()}
+    if valid and isinstance(arguments, dict):
+        texts = {name: _as_text(value) for name, value in arguments.items()}
         tally["texts"] += not engine.is_valid(texts)
-        back, _ = coerce(engine, texts, Coercion.SAFE_SCALARS, budget(), hide_values=False)
-        tally["texts mended"] += not engine.is_valid(texts) and engine.is_valid(back)
+        restored, _ = coerce(engine, texts, Coercion.SAFE_SCALARS, budget(), hide_values=False)
+        tally["texts mended"] += not engine.is_valid(texts) and engine.is_valid(restored)
     return tally
 
 

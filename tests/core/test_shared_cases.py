@@ -25,7 +25,10 @@ def _answer(case: dict[str, Any]) -> dict[str, Any]:
     options = case.get("options", {})
     source = SchemaSource(
         case["schema"].encode(),
-        tuple(Document(one["uri"], one["json"].encode()) for one in case.get("documents", ())),
+        tuple(
+            Document(document["uri"], document["json"].encode())
+            for document in case.get("documents", ())
+        ),
         case.get("default_dialect", DEFAULT_DIALECT.uri),
         assert_formats=options.get("assert_formats", False),
     )

@@ -21,13 +21,13 @@ def test_a_counted_search_finds_what_the_pattern_finds(source: str, expected: st
     """In any text, one with lone surrogates too."""
     pattern = compile_pattern(source)
     search = build_pattern_check(pattern)
-    found = [text for text in TEXTS if search(text, [10**6])]
+    matches = [text for text in TEXTS if search(text, [10**6])]
     shown = [
-        text.replace("\ud83d\ude00", "\U0001f600").replace("a" * 1000, "aaa") for text in found
+        text.replace("\ud83d\ude00", "\U0001f600").replace("a" * 1000, "aaa") for text in matches
     ]
 
     assert expected.split() == shown
-    assert found == [text for text in TEXTS if pattern.search(text)]
+    assert matches == [text for text in TEXTS if pattern.search(text)]
 
 
 def test_a_search_is_paid_for_before() -> None:
