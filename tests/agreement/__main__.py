@@ -29,7 +29,7 @@ def main() -> int:
     options = parser.parse_args()
     editions = [edition_named(name) for name in options.edition or ()] or EDITIONS
     print(f"seed {options.seed}")
-    wrong = False
+    has_findings = False
     for edition in editions:
         tally = run(
             edition,
@@ -39,9 +39,9 @@ def main() -> int:
         )
         print(f"{edition.name}: {tally}", flush=True)
         for finding in tally.findings:
-            wrong = True
+            has_findings = True
             print(json.dumps(reproduction(shrunk(finding)), indent=1), flush=True)
-    return int(wrong)
+    return int(has_findings)
 
 
 def reproduction(finding: Finding) -> dict[str, Any]:

@@ -66,25 +66,25 @@ class Engines:
     def examine(self, payload: str) -> Iterator[Finding]:
         """Judge the JSON text *payload*; yield what is wrong with the answers."""
         value = decode(payload.encode(), max_depth=LIMITS.payload_depth)
-        before = json.dumps(value)
+        original = json.dumps(value)
         schema = self._schema()
-        answers: dict[str, Any] = {}
+        verdicts: dict[str, Any] = {}
         for name, is_valid in self.by_name().items():
             try:
-                answers[name] = is_valid(value)
+                verdicts[name] = is_valid(value)
             except Exhausted:
                 return
             except Exception as error:  # noqa: BLE001  (any other is what is looked for)
                 yield self._finding("raised", f"{name}: {type(error).__name__}: {error}", payload)
                 return
-        if json.dumps(value) != before:
+        if json.dumps(value) != original:
             yield self._finding("payload changed", json.dumps(value), payload)
         if self._schema() != schema:
             yield self._finding("schema changed", self._schema(), payload)
-        if len(set(answers.values())) > 1:
-            yield self._finding("verdicts differ", json.dumps(answers), payload)
+        if len(set(verdicts.values())) > 1:
+            yield self._finding("verdicts differ", json.dumps(verdicts), payload)
             return
-        self.verdicts[payload] = answers["complete"]
+        self.verdicts[payload] = verdicts["complete"]
         yield from self._examine_verdict(payload, value)
 
     def by_name(self) -> dict[str, Any]:
@@ -102,12 +102,12 @@ class Engines:
     def _examine_verdict(self, payload: str, value: Any) -> Iterator[Finding]:
         try:
             verdict = evaluate(self.compiled, payload.encode(), _OPTIONS)
-            again = evaluate(self.compiled, payload.encode(), _OPTIONS)
+            second_verdict = evaluate(self.compiled, payload.encode(), _OPTIONS)
         except Exception as error:  # noqa: BLE001  (evaluate must answer where the engines did)
             yield self._finding("raised", f"judge: {type(error).__name__}: {error}", payload)
             return
-        if verdict != again:
-            yield self._finding("verdict not repeatable", f"{verdict} {again}", payload)
+        if verdict != second_verdict:
+            yield self._finding("verdict not repeatable", f"{verdict} {second_verdict}", payload)
         if verdict.valid != self.verdicts[payload]:
             yield self._finding("judge differs", str(verdict), payload)
         for kind in _faults_of(verdict, value):

@@ -81,14 +81,14 @@ def generate_schema(random: Random, edition: Edition) -> Generated:
 def _write_elsewhere(writer: Writer, documents: dict[str, Any]) -> Connector:
     """Write a document of another edition."""
     edition = writer.choose([edition for edition in EDITIONS if edition is not writer.edition])
-    other = Writer(writer.random, edition, size=6)
-    other.names = writer.names
+    document_writer = Writer(writer.random, edition, size=6)
+    document_writer.names = writer.names
     # The schema may have what must not meet the first two, and jsonschema-rs follows the
     # third in any edition if the schema is of 2020-12.
-    other.leave_out("contains", "dependencies", "$dynamicRef")
+    document_writer.leave_out("contains", "dependencies", "$dynamicRef")
     uri = "http://example.com/elsewhere.json"
-    documents[uri] = {"$schema": edition.uri, **_write_root(other)}
-    connector = Connector(other, [Resource(uri, documents[uri])])
+    documents[uri] = {"$schema": edition.uri, **_write_root(document_writer)}
+    connector = Connector(document_writer, [Resource(uri, documents[uri])])
     connector.connect()
     return connector
 

@@ -25,10 +25,10 @@ def test_every_keyword_and_every_name_is_written(edition: Edition) -> None:
     """A few hundred schemas have all keywords of their edition, and all hostile names."""
     random = Random("names")
     schemas = [generate_schema(random, edition).question.schema for _ in range(SCHEMAS)]
-    written = set(names_in(schemas))
+    used_names = set(names_in(schemas))
 
-    assert set() == KEYWORDS[edition.draft].keys() - SILENT - written
-    assert set() == set(NAMES) - written
+    assert set() == KEYWORDS[edition.draft].keys() - SILENT - used_names
+    assert set() == set(NAMES) - used_names
 
 
 @each_edition

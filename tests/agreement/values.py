@@ -148,7 +148,7 @@ def spelling(value: Any) -> str:
 
 def _exact(value: Any) -> Any:
     if isinstance(value, dict):
-        return {name: _exact(member) for name, member in value.items()}
+        return {name: _exact(item) for name, item in value.items()}
     if isinstance(value, list):
         return [_exact(item) for item in value]
     return int(value) if isinstance(value, float) and value.is_integer() else value

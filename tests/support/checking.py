@@ -29,13 +29,13 @@ def context_of(case: RuleCase) -> v1.ProtocolContext:
 def batch_item(case: RuleCase) -> v1.CheckItem:
     """Return what *case* checks, as an item of a batch."""
     request = case.fields.get("request")
-    asked = b"" if request is None else json.dumps(request).encode()
+    request_json = b"" if request is None else json.dumps(request).encode()
     match case.kind:
         case "elicitation":
             return v1.CheckItem(elicitation=v1.Elicitation(params=case.text))
         case "elicitation_result":
             return v1.CheckItem(
-                elicitation_result=v1.ElicitationResult(result=case.text, params=asked)
+                elicitation_result=v1.ElicitationResult(result=case.text, params=request_json)
             )
         case "sampling":
             return v1.CheckItem(sampling=v1.Sampling(params=case.text))
@@ -48,7 +48,7 @@ def batch_item(case: RuleCase) -> v1.CheckItem:
                 json=case.text,
                 sender=_SENDERS[case.fields.get("sender")],
                 request_method=case.fields.get("answers", ""),
-                request=asked,
+                request=request_json,
             )
             return v1.CheckItem(message=message)
         case other:
@@ -88,9 +88,9 @@ def session_answers(stub: Any, case: RuleCase) -> list[v1.CheckResult]:
         )
         item = v1.SessionItem(id=str(number), message=message)
         requests.append(v1.CheckSessionRequest(item=item))
-    answers = list(stub.CheckSession(iter(requests)))
-    assert [str(number) for number in range(len(case.value))] == [answer.id for answer in answers]
-    return [answer.outcome.result for answer in answers]
+    results = list(stub.CheckSession(iter(requests)))
+    assert [str(number) for number in range(len(case.value))] == [result.id for result in results]
+    return [result.outcome.result for result in results]
 
 
 def tool_request(case: RuleCase) -> v1.CheckToolsRequest:

@@ -38,9 +38,10 @@ def read(
     decoder: dict[str, Any] | None, arguments: Any, **options: Any
 ) -> list[tuple[Any, dict[str, ChangeRule]]]:
     """Return all interpretations: the value, and the rule of each change by location."""
-    found = decode_arguments(arguments, decoder, [Limits().steps], **options)
+    interpretations = decode_arguments(arguments, decoder, [Limits().steps], **options)
     return [
-        (each.value, {change.pointer: change.rule for change in each.changes}) for each in found
+        (interpretation.value, {change.pointer: change.rule for change in interpretation.changes})
+        for interpretation in interpretations
     ]
 
 

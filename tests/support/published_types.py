@@ -136,8 +136,8 @@ def _file(version: str) -> dict[str, Any]:
 
 def definitions_of(schema: dict[str, Any]) -> dict[str, Any]:
     """Return the types of a published schema by name."""
-    found: dict[str, Any] = schema.get("definitions") or schema["$defs"]
-    return found
+    definitions: dict[str, Any] = schema.get("definitions") or schema["$defs"]
+    return definitions
 
 
 def published(version: str) -> dict[str, Any]:
@@ -155,13 +155,13 @@ def official_examples() -> tuple[tuple[str, Any], ...]:
 
 def message_types(version: str) -> dict[str, str]:
     """Return the names of the published messages of *version* by their methods."""
-    found = {}
-    for name, one in definitions_of(_file(version)).items():
-        method = one.get("properties", {}).get("method", {}).get("const")
+    methods = {}
+    for name, definition in definitions_of(_file(version)).items():
+        method = definition.get("properties", {}).get("method", {}).get("const")
         # The union of notifications has one alternative, and so stands for it.
         if method and name != "ClientNotification":
-            found[method] = name
-    return found
+            methods[method] = name
+    return methods
 
 
 def judge_of(schema: dict[str, Any], version: str, name: str) -> jsonschema_rs.Validator | None:
@@ -174,8 +174,8 @@ def judge_of(schema: dict[str, Any], version: str, name: str) -> jsonschema_rs.V
         return None
     key = "definitions" if "definitions" in schema else "$defs"
     parts = [{"$ref": f"#/{key}/{pointer}"} for pointer in pointers]
-    whole = {"$schema": schema["$schema"], key: schema[key], "allOf": parts}
-    return jsonschema_rs.validator_for(whole, validate_formats=False)
+    root = {"$schema": schema["$schema"], key: schema[key], "allOf": parts}
+    return jsonschema_rs.validator_for(root, validate_formats=False)
 
 
 def _pointers(definitions: dict[str, Any], version: str, name: str) -> list[str]:
@@ -183,7 +183,7 @@ def _pointers(definitions: dict[str, Any], version: str, name: str) -> list[str]
     renamed = _RENAMED.get((version, name), name)
     if renamed in definitions:
         return [renamed]
-    places = (each for each in _PLACES.get(name, ()) if _has(definitions, each))
+    places = (place for place in _PLACES.get(name, ()) if _has(definitions, place))
     if place := next(places, ""):
         # What a request carries must be what any request carries, too.
         is_params = place.endswith("Request/properties/params")
@@ -202,12 +202,12 @@ def _pointers(definitions: dict[str, Any], version: str, name: str) -> list[str]
 
 
 def _has(definitions: dict[str, Any], pointer: str) -> bool:
-    here: Any = definitions
+    node: Any = definitions
     for step in pointer.split("/"):
-        if isinstance(here, list):
-            here = dict(enumerate(here)).get(int(step))
-        elif isinstance(here, dict) and step in here:
-            here = here[step]
+        if isinstance(node, list):
+            node = dict(enumerate(node)).get(int(step))
+        elif isinstance(node, dict) and step in node:
+            node = node[step]
         else:
             return False
-    return here is not None
+    return node is not None

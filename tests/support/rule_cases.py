@@ -89,14 +89,14 @@ class RuleCase:
     @property
     def subject(self) -> Subject:
         request = self.fields.get("request")
-        asked = b"" if request is None else json.dumps(request).encode()
+        request_json = b"" if request is None else json.dumps(request).encode()
         match self.kind:
             case "tool":
                 return ToolJson(self.text)
             case "elicitation":
                 return Elicitation(self.text)
             case "elicitation_result":
-                return ElicitationResult(self.text, asked)
+                return ElicitationResult(self.text, request_json)
             case "sampling":
                 return Sampling(self.text)
             case "tool_result":
@@ -106,7 +106,7 @@ class RuleCase:
                     has_output_schema="output_schema" in self.fields,
                 )
             case "message":
-                return ProtocolMessage(self.text, self.fields.get("answers", ""), asked)
+                return ProtocolMessage(self.text, self.fields.get("answers", ""), request_json)
             case other:
                 raise ValueError(f"{self.file}: no such thing to check: {other}")
 
@@ -136,7 +136,7 @@ def verdict_of(case: RuleCase) -> Verdict:
 
 def session_messages(case: RuleCase) -> list[tuple[Sender, bytes]]:
     """Return the messages of the session of *case*, with who sent them."""
-    return [(Sender(each["from"]), json.dumps(each["message"]).encode()) for each in case.value]
+    return [(Sender(entry["from"]), json.dumps(entry["message"]).encode()) for entry in case.value]
 
 
 def session_verdicts(case: RuleCase) -> list[Verdict]:

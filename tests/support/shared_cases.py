@@ -40,7 +40,9 @@ def matches(expected: dict[str, Any], actual: dict[str, Any]) -> dict[str, Any]:
         actual.get("violations", ())
     ):
         reduced["violations"] = [
-            {key: found[key] for key in wanted}
-            for wanted, found in zip(expected["violations"], actual["violations"], strict=True)
+            {key: actual_violation[key] for key in expected_violation}
+            for expected_violation, actual_violation in zip(
+                expected["violations"], actual["violations"], strict=True
+            )
         ]
     return reduced or actual

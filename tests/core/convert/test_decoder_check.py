@@ -138,14 +138,14 @@ def test_an_invalid_decoder_is_rejected(decoder: Any, pointer: str, code: str) -
 )
 def test_a_recursive_reference_through_another_value_is_allowed(property_name: str) -> None:
     """Schemas are recursive; payloads are finite."""
-    again = {"ref": "d"}
+    reference = {"ref": "d"}
     others: dict[str, Any] = {
-        "inner": {"wrapped": "w", "inner": again},
-        "properties": {"properties": {"a": again}},
-        "prefix": {"prefix": [again]},
-        "entries": {"entries": {"name": "n", "value": "v", "each": again}},
+        "inner": {"wrapped": "w", "inner": reference},
+        "properties": {"properties": {"a": reference}},
+        "prefix": {"prefix": [reference]},
+        "entries": {"entries": {"name": "n", "value": "v", "each": reference}},
     }
-    decoder = {"ref": "d", "defs": {"d": others.get(property_name, {property_name: again})}}
+    decoder = {"ref": "d", "defs": {"d": others.get(property_name, {property_name: reference})}}
 
     assert decoder == mapping_from_json(text(decoder), Limits()).decoder
 

@@ -285,13 +285,13 @@ def test_any_input_is_a_call_or_has_an_invalid_verdict(
 ) -> None:
     """A valid call has a name and arguments."""
     text = json.dumps(call).encode()
-    for at, removed, put in edits:
-        text = text[:at] + put + text[at + removed :]
+    for location, removed, added in edits:
+        text = text[:location] + added + text[location + removed :]
     reason: ErrorReason | None = None
     try:
         result = read(key, text, Limits(payload_depth=8))
-    except RequestError as caught:
-        reason = caught.reason
+    except RequestError as error:
+        reason = error.reason
     else:
         assert result.verdict.valid is (result.name != "" and result.arguments is not None)
         assert result.verdict.valid is result.arguments_verdict.valid

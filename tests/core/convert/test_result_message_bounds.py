@@ -64,16 +64,16 @@ NEEDS = {
 @pytest.mark.parametrize("provider", ModelApi)
 @pytest.mark.parametrize("field", ["call_id", "name"])
 def test_required_identifiers_may_not_be_empty(provider: ModelApi, field: str) -> None:
-    given = {"call_id": CALL_ID, "name": NAME, field: ""}
+    fields = {"call_id": CALL_ID, "name": NAME, field: ""}
     if field not in NEEDS[provider]:
         message, _ = convert_result(
-            {"content": []}, PROVIDERS[provider], given["call_id"], given["name"]
+            {"content": []}, PROVIDERS[provider], fields["call_id"], fields["name"]
         )
         validate_result(provider, message)
         assert b'""' not in message
         return
     with pytest.raises(RequestError) as excinfo:
-        convert_result({"content": []}, PROVIDERS[provider], given["call_id"], given["name"])
+        convert_result({"content": []}, PROVIDERS[provider], fields["call_id"], fields["name"])
     assert excinfo.value.reason is ErrorReason.INVALID_REQUEST
     assert excinfo.value.metadata == {"field": field}
 

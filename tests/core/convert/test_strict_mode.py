@@ -24,8 +24,8 @@ def form(schema: Any, mode: Mode = Mode.STRICT_IF_LOSSLESS) -> ToolForm:
     return convert_definition(definition, CHAT, ConversionOptions(mode=mode), LIMITS)
 
 
-def of(property_name: Any, **more: Any) -> Any:
-    return {**CLOSED, "properties": {"a": property_name}, "required": ["a"], **more}
+def of(property_name: Any, **keywords: Any) -> Any:
+    return {**CLOSED, "properties": {"a": property_name}, "required": ["a"], **keywords}
 
 
 @pytest.mark.parametrize(
