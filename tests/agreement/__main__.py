@@ -1,4 +1,4 @@
-"""Looks for disagreement for as long as one likes.
+"""Searches for disagreements between engines for a given time.
 
 From the folder ``tests``: ``python -m agreement --seconds 600 --seed 7``. Prints what
 was covered in each edition and, for everything that must not be, the smallest
@@ -20,7 +20,7 @@ __all__ = ["main", "reproduction"]
 
 
 def main() -> int:
-    """Run as the command line says; return the exit status."""
+    """Run the comparison with the command line's options; return the exit status."""
     parser = argparse.ArgumentParser(prog="agreement", description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--seconds", type=float, default=60, help="of all editions together")
     parser.add_argument("--seed", default=str(random.randrange(10**6)), help="default: random")

@@ -52,7 +52,7 @@ def tool_schemas() -> tuple[ToolSchema, ...]:
 
 @cache
 def compiled_schemas() -> dict[str, Artifact | RequestError]:
-    """Return what compilation makes of every schema of the corpus, by name."""
+    """Return the compilation outcome of every schema of the corpus, by name."""
     limits = Limits()
     artifacts: dict[str, Artifact | RequestError] = {}
     for schema in tool_schemas():

@@ -64,7 +64,7 @@ class Engines:
     verdicts: dict[str, bool] = field(default_factory=dict)
 
     def examine(self, payload: str) -> Iterator[Finding]:
-        """Judge the JSON text *payload*; yield what is wrong with the answers."""
+        """Evaluate the JSON text *payload*; yield a finding for every fault."""
         value = decode(payload.encode(), max_depth=LIMITS.payload_depth)
         original = json.dumps(value)
         schema = self._schema()
@@ -88,14 +88,14 @@ class Engines:
         yield from self._examine_verdict(payload, value)
 
     def by_name(self) -> dict[str, Any]:
-        """Return what says whether a payload is valid, for each evaluate that has a say."""
-        # The fast engine first: what it finds too expensive nobody else is asked.
+        """Return the validity function of each engine that supports the schema."""
+        # The fast engine is first: payloads that it finds too expensive skip the others.
         fast = {} if self.compiled.fast is None else {"fast": self.compiled.fast.is_valid}
         oracle = {} if self.question.assert_formats else {"jsonschema-rs": self.oracle.is_valid}
         return {**fast, "complete": self.compiled.complete.is_valid, **oracle}
 
     def _schema(self) -> str:
-        """Return what the engines hold of the schema, which is not to change."""
+        """Return the engines' copies of the schema, which must not change."""
         constants = self.artifact.fast.constants if self.artifact.fast else ()
         return json.dumps([constants, self.compiled.complete._schema])
 
@@ -146,7 +146,7 @@ def create_engines(question: Question) -> Engines | RequestError | Finding:
 
 
 def _faults_of(verdict: Verdict, value: Any) -> Iterator[str]:
-    """Yield what is wrong with the form of *verdict* on *value*."""
+    """Yield the faults in the form of *verdict* on *value*."""
     codes = {violation.code for violation in verdict.violations}
     if codes & {DISAGREEMENT, "DETAILS_UNAVAILABLE"}:
         yield "not explained"

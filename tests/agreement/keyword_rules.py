@@ -1,4 +1,4 @@
-"""How each keyword is written, in every form that the editions have for it.
+"""Generators of every keyword, in each form that the editions have.
 
 A rule returns keywords that belong together. The table at the end says what kind of
 value each is about, and in which editions.
@@ -137,7 +137,7 @@ def _unevaluated_properties(write: "Writer", depth: int) -> Keywords:
 
 
 def _closing(write: "Writer", depth: int) -> Any:
-    """Return what is said of the rest: often that there is none."""
+    """Return a subschema for the remaining items or properties, often false."""
     # The one place where draft 4 has booleans.
     return write.chance(0.4) if write.chance(0.6) else write.subschema(depth)
 
@@ -189,7 +189,7 @@ def _annotation(write: "Writer", _depth: int) -> Keywords:
 
 
 def _foreign(*keywords: Keywords) -> Rule:
-    """Return a rule for what would reject nearly everything, if it were in force."""
+    """Return a rule for a keyword that would reject nearly everything if it applied."""
 
     def write_foreign(write: "Writer", _depth: int) -> Keywords:
         return dict(write.choose(keywords))

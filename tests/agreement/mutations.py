@@ -22,7 +22,7 @@ def mutated(random: Random, value: Any, names: tuple[str, ...]) -> Any:
 
 
 def _locations(holder: Any) -> Iterator[tuple[Any, Any]]:
-    """Yield every place in *holder*, as what holds it and the step from there."""
+    """Yield every location in *holder* as its container and key."""
     steps = list(holder) if isinstance(holder, dict) else range(len(holder))
     for step in steps:
         yield holder, step

@@ -1,4 +1,4 @@
-"""Finds payloads for a schema: towards what it accepts, whether or not it can be reached.
+"""Generates payloads that aim at what a schema accepts.
 
 The subschemas that evaluate the same place are gathered, one branch of each choice among
 them, and a value is made that obeys most of what they say. It is a guess, and no
@@ -53,7 +53,7 @@ class PayloadMaker:
         self._left = 0
 
     def make(self, *schemas: Any, depth: int = 0) -> Any:
-        """Return a value towards what all of *schemas* accept."""
+        """Return a value that aims at what all *schemas* accept."""
         self._left = _LARGEST if depth == 0 else self._left - 1
         if depth > _DEEPEST + 3 or self._left < 0:
             return None

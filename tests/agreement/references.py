@@ -75,7 +75,7 @@ class Connector:
         self._split = self.edition.since(Draft.DRAFT_2019_09)
 
     def learn(self, other: "Connector") -> None:
-        """Learn of what *other* has connected, to refer to it from the first root."""
+        """Record the nodes that *other* has connected, so that the first root can refer to them."""
         self._elsewhere += [place for place in other._places if not place.void]
         self.targets |= other.targets
 

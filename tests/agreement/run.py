@@ -36,7 +36,7 @@ _KEYWORDS = (
 
 @dataclass(slots=True)
 class Tally:
-    """What a run has covered."""
+    """Coverage of a run."""
 
     schemas: int = 0
     #: Schemas that the fast engine evaluates.
@@ -108,10 +108,10 @@ def examine_case(edition: Edition, seed: str, tally: Tally) -> None:
     else:
         tally.findings.append(engines)
     if not is_broken:
-        tally.findings += _misjudged(generated, engines)
+        tally.findings += _disagreements(generated, engines)
 
 
-def _misjudged(
+def _disagreements(
     generated: Generated, engines: Engines | RequestError | Finding
 ) -> Iterator[Finding]:
     """Yield a finding if a schema that is in order was rejected, or an cyclic one was not."""
@@ -123,7 +123,7 @@ def _misjudged(
 
 
 def _payloads(random: Random, generated: Generated) -> Iterator[Any]:
-    """Yield payloads towards what the schema accepts, each also with small changes."""
+    """Yield payloads that aim at what the schema accepts, also with small changes."""
     hides = generated.question.edition.reference_hides_siblings
     maker = PayloadMaker(random, generated.follow, names=generated.names, hides_siblings=hides)
     for _ in range(_PAYLOADS):

@@ -18,7 +18,7 @@ __all__ = ["Generated", "Question", "generate_schema"]
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A schema with the documents that it refers to: what a verdict is asked for."""
+    """A schema with the documents that it refers to."""
 
     edition: Edition
     schema: Any
@@ -27,7 +27,7 @@ class Question:
     assert_formats: bool = False
 
     def source(self) -> SchemaSource:
-        """Return what the engines compile."""
+        """Return the source that the engines compile."""
         return SchemaSource(
             json.dumps(self.schema).encode(),
             tuple(

@@ -1,4 +1,4 @@
-"""The random schemas and payloads cover what they are meant to cover."""
+"""Coverage of the random schemas and payloads."""
 
 import json
 from random import Random
@@ -33,7 +33,7 @@ def test_every_keyword_and_every_name_is_written(edition: Edition) -> None:
 
 @each_edition
 def test_a_seed_gives_the_same_schema_again(edition: Edition) -> None:
-    """What was found once can be found again."""
+    """Equal seeds generate equal schemas."""
     schemas = [generate_schema(Random("again"), edition).question.schema for _ in range(2)]
 
     assert json.dumps(schemas[0]) == json.dumps(schemas[1])

@@ -12,10 +12,10 @@ IDS = [difference.name for difference in KNOWN_DIFFERENCES]
 
 
 @pytest.mark.parametrize("difference", KNOWN_DIFFERENCES, ids=IDS)
-def test_both_engines_evaluate_rightly_where_the_oracle_does_not(
+def test_both_engines_are_right_where_the_oracle_is_wrong(
     difference: KnownDifference,
 ) -> None:
-    """A row says of each of the three what it answers; one that has changed must go."""
+    """A row has the verdicts of all three engines; remove it when one changes."""
     engines = create_engines(Question(difference.edition, difference.schema, {}))
     assert isinstance(engines, Engines)
     verdicts = {name: is_valid(difference.payload) for name, is_valid in engines.by_name().items()}

@@ -95,17 +95,17 @@ POSITIONS = {
 
 @pytest.mark.parametrize("edition", [EDITIONS[0], EDITIONS[-1]], ids=lambda edition: edition.name)
 @pytest.mark.parametrize("position", POSITIONS.values(), ids=POSITIONS)
-def test_a_name_means_itself(edition: Edition, position: Position) -> None:
-    """Every hostile name is evaluated on the fast engine, and reported from one like it."""
+def test_hostile_names_are_only_names(edition: Edition, position: Position) -> None:
+    """The fast engine tells every hostile name from a similar one."""
     failures = []
     for name in HOSTILE:
         similar_name = name.swapcase() if name.swapcase() != name else f"{name}_"
         schema, valid, invalid = position(edition, name, similar_name)
-        engines = create_engines(Question(edition, schema, {}))
-        if not isinstance(engines, Engines) or engines.compiled.fast is None:
-            failures.append((name, str(engines)))
+        created = create_engines(Question(edition, schema, {}))
+        if not isinstance(created, Engines) or created.compiled.fast is None:
+            failures.append((name, str(created)))
             continue
-        engines = (engines.compiled.fast, engines.compiled.complete)
+        engines = (created.compiled.fast, created.compiled.complete)
         verdicts = [engine.is_valid(payload) for engine in engines for payload in (valid, invalid)]
         if verdicts != [True, False, True, False]:
             failures.append((name, str(verdicts)))
@@ -113,7 +113,7 @@ def test_a_name_means_itself(edition: Edition, position: Position) -> None:
     assert [] == failures
 
 
-def test_a_name_that_looks_like_a_reference_is_none() -> None:
+def test_names_that_look_like_references() -> None:
     """``$ref`` and ``$id`` are keywords in a schema, and names where names stand."""
     edition = edition_named("draft-07")
     assert edition.draft is Draft.DRAFT_07

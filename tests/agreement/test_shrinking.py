@@ -8,7 +8,7 @@ from agreement.shrinking import shrunk
 
 
 def test_a_disagreement_is_found_and_made_small() -> None:
-    """Of a large schema and payload, only what the validators differ about is left."""
+    """Shrinking leaves only the parts that the validators differ about."""
     disputed = {"const": 10**30, "title": "jsonschema-rs takes 1e30 for this; see the table"}
     schema = {
         "type": "object",

@@ -1,4 +1,4 @@
-"""What random schemas and payloads are made of: names, strings, patterns and numbers.
+"""Names, strings, patterns and numbers for random schemas and payloads.
 
 The names are hostile: alike up to case or punctuation, keywords of JSON Schema, and
 what a careless code generator would let through into its code or its templates.

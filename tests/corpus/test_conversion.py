@@ -40,7 +40,7 @@ ROWS = [
 def outcomes(
     api: ModelApi, options_name: str
 ) -> tuple[tuple[Subject, ConvertedDefinition | RequestError], ...]:
-    """Return what becomes of the sampled tools."""
+    """Return the conversion outcome of every sampled tool."""
     return tuple((subject, _outcome(subject, api, options_name)) for subject in sample(SAMPLE))
 
 
@@ -63,7 +63,7 @@ def conversions(api: ModelApi, options_name: str) -> list[tuple[Subject, Convert
 
 
 @pytest.mark.parametrize(("api", "options_name"), ROWS)
-def test_real_tools_are_converted_or_refused_with_a_reason(
+def test_real_tools_are_converted_or_rejected_with_a_reason(
     api: ModelApi, options_name: str
 ) -> None:
     reasons = Counter(
@@ -79,7 +79,7 @@ def test_real_tools_are_converted_or_refused_with_a_reason(
 
 
 @pytest.mark.parametrize(("api", "options_name"), ROWS)
-def test_what_is_converted_passes_the_preflight(api: ModelApi, options_name: str) -> None:
+def test_converted_tools_pass_the_preflight(api: ModelApi, options_name: str) -> None:
     assert [] == [
         (subject.name, message)
         for subject, definition in conversions(api, options_name)
@@ -88,7 +88,7 @@ def test_what_is_converted_passes_the_preflight(api: ModelApi, options_name: str
 
 
 @pytest.mark.parametrize(("api", "options_name"), ROWS)
-def test_what_is_converted_is_what_the_provider_types(api: ModelApi, options_name: str) -> None:
+def test_converted_tools_match_the_types_of_the_provider(api: ModelApi, options_name: str) -> None:
     for _, definition in conversions(api, options_name):
         validate_tool(api, definition.json)
 
@@ -102,7 +102,7 @@ def test_conversion_gives_the_same_bytes_each_time(api: ModelApi, options_name: 
 
 @pytest.mark.parametrize("api", list(ModelApi))
 def test_names_do_not_depend_on_the_order_of_tools(api: ModelApi) -> None:
-    """With all tools as one server's, and so with names that come again."""
+    """All tools count as one server's, so names repeat."""
     tools = list(
         dict.fromkeys(
             ToolName(subject.name[:1], subject.tool["name"]) for subject in sample(SAMPLE)
@@ -126,7 +126,7 @@ def test_names_do_not_depend_on_the_order_of_tools(api: ModelApi) -> None:
 
 @pytest.mark.parametrize(("api", "options_name"), [row for row in ROWS if row[0] not in ALIKE])
 def test_arguments_of_real_tools_come_back_as_they_were(api: ModelApi, options_name: str) -> None:
-    """Recorded ones, and random ones of each schema."""
+    """Uses recorded arguments, and random ones for each schema."""
     faults = []
     for subject in (*sample(SAMPLE)[::5], *called()[:: len(called()) // 20]):
         result = _outcome(subject, api, options_name)

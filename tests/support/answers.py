@@ -1,4 +1,4 @@
-"""What answers to calls look like in each API, but for what they say."""
+"""Tool result messages of each model API, and their losses."""
 
 import json
 from typing import Any
@@ -38,12 +38,12 @@ NOT_SHOWN = "not accepted by the provider; its type and size are sent as text"
 
 
 def loss(pointer: str, action: Action, message: str) -> Loss:
-    """Return what is told of one place of a result."""
+    """Return a loss at a location of a result."""
     return Loss(pointer, "", action, Effect.EQUIVALENT, message)
 
 
 def untold(pointer: str) -> Loss:
-    """Return what is told of a part that the model does not see."""
+    """Return the loss of a part that the model does not see."""
     return loss(pointer, Action.DROPPED, "not sent to the model")
 
 
@@ -53,7 +53,7 @@ def block(text: str) -> dict[str, Any]:
 
 
 def answer(api: ModelApi, body: Any, **fields: Any) -> dict[str, Any]:
-    """Return the message of *api* with that *body*, and what *more* it has."""
+    """Return the message of *api* with that *body*, with further *fields*."""
     function = {"id": CALL_ID, "name": NAME, "response": body, **fields}
     messages: dict[ModelApi, dict[str, Any]] = {
         CHAT: {"role": "tool", "tool_call_id": CALL_ID, "content": body},
@@ -69,7 +69,7 @@ def answer(api: ModelApi, body: Any, **fields: Any) -> dict[str, Any]:
 
 
 def saying(api: ModelApi, text: str) -> dict[str, Any]:
-    """Return the message of *api* that says one text of success."""
+    """Return the message of *api* for a successful result of one text."""
     if api in (GEMINI, GEMINI_JSON):
         return answer(api, {"output": text})
     return answer(api, [{"text": text}] if api is BEDROCK else text)

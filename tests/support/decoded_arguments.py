@@ -37,7 +37,7 @@ def entry(name: Any, value: Any) -> dict[str, Any]:
 def read(
     decoder: dict[str, Any] | None, arguments: Any, **options: Any
 ) -> list[tuple[Any, dict[str, ChangeRule]]]:
-    """Return all interpretations: the value, and the rule of each change by location."""
+    """Return all interpretations as values and change rules by location."""
     interpretations = decode_arguments(arguments, decoder, [Limits().steps], **options)
     return [
         (interpretation.value, {change.pointer: change.rule for change in interpretation.changes})

@@ -19,7 +19,7 @@ _LEADS_TO = {keyword: kind for kind, keywords in _BY_STEP.items() for keyword in
 
 
 def _kind_behind(kind: str, value: Any, step: str | int) -> str:
-    """Return what is one *step* behind *value*, which is of a *kind*."""
+    """Return the node one *step* below *value*, which is of a *kind*."""
     if isinstance(value, list):
         return "schema" if kind in {"list", "either"} else "data"
     if kind == "object":

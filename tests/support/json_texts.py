@@ -92,7 +92,7 @@ class NotStrictError(ValueError):
 
 @dataclass
 class Read:
-    """What the standard library reads."""
+    """The value that the standard library parses."""
 
     value: Any
     #: The repeated keys: where their object is, and their name.

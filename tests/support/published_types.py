@@ -1,7 +1,7 @@
-"""The published schema of each type that the shapes tell, wherever it stands.
+"""The published schema of each type in the type model.
 
-The shapes name a type as its newest version does, and name parts that were published in
-place. Here is where each of them is found in the files under ``mcp/<version>/``.
+The type model uses the name of the newest version, and names parts that were published
+inline. These tables locate each type in the files under ``mcp/<version>/``.
 """
 
 import json
@@ -36,7 +36,7 @@ _RENAMED = {
     ("2025-06-18", "LegacyTitledEnumSchema"): "EnumSchema",
 }
 
-# Where a part without a name stands: in the first of these places that a version has.
+# Locations of unnamed parts; the first one that a version has applies.
 _PLACES: Mapping[str, tuple[str, ...]] = {
     "Annotations": ("TextContent/properties/annotations",),
     "AnyResourceContents": ("EmbeddedResource/properties/resource",),
@@ -165,9 +165,9 @@ def message_types(version: str) -> dict[str, str]:
 
 
 def judge_of(schema: dict[str, Any], version: str, name: str) -> jsonschema_rs.Validator | None:
-    """Return what judges by *schema*, that of *version*, whether a value is of our type *name*.
+    """Return the validator of the published type *name* in *schema* of *version*.
 
-    None if it has no such type.
+    None if the version has no such type.
     """
     pointers = _pointers(definitions_of(schema), version, name)
     if not pointers:

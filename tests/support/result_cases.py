@@ -1,4 +1,4 @@
-"""The cases of definitions in their forms for versions, and of what tools returned.
+"""Shared cases of adapted tool definitions and normalized tool output.
 
 They are the same for the core, the wire and every client. ``returned`` has one member, which
 says what the tool returned, as JSON. ``want`` has the result, or null where the text of an

@@ -58,7 +58,7 @@ class RuleCase:
 
     @property
     def kind(self) -> str:
-        """What is checked: the one key of ``check``, for example ``tool``."""
+        """The kind of subject: the only key of ``check``, for example ``tool``."""
         return str(next(iter(self.fields["check"])))
 
     @property
@@ -67,7 +67,7 @@ class RuleCase:
 
     @property
     def text(self) -> bytes:
-        """The JSON text of what is checked."""
+        """The JSON text of the subject."""
         if "text" in self.fields:
             return str(self.fields["text"]).encode()
         return json.dumps(self.value).encode()
@@ -108,7 +108,7 @@ class RuleCase:
             case "message":
                 return ProtocolMessage(self.text, self.fields.get("answers", ""), request_json)
             case other:
-                raise ValueError(f"{self.file}: no such thing to check: {other}")
+                raise ValueError(f"{self.file}: unknown kind of subject: {other}")
 
     def __str__(self) -> str:
         return f"{self.code}: {self.fields['description']}"
@@ -124,7 +124,7 @@ def rule_cases(*kinds: str) -> Iterator[RuleCase]:
 
 
 def verdict_of(case: RuleCase) -> Verdict:
-    """Return the verdict of the core, all questions answered."""
+    """Return the verdict of the core, including deferred checks."""
     checked = check(
         CheckRequest(case.subject, case.context, ReportLimits(max_violations=1000)),
         LIMITS,
@@ -135,7 +135,7 @@ def verdict_of(case: RuleCase) -> Verdict:
 
 
 def session_messages(case: RuleCase) -> list[tuple[Sender, bytes]]:
-    """Return the messages of the session of *case*, with who sent them."""
+    """Return the messages of the session of *case*, with their senders."""
     return [(Sender(entry["from"]), json.dumps(entry["message"]).encode()) for entry in case.value]
 
 

@@ -1,4 +1,4 @@
-"""The cases that the core, the wire and every client are tested with.
+"""Cases shared by the tests of the core, the API and every client.
 
 A case file holds texts, so that broken JSON can stand in it and any language can
 read it. ``want`` is a verdict (``valid``, and of each violation the fields that
@@ -20,7 +20,7 @@ _FOLDER = REPOSITORY / "tests" / "cases" / "validate"
 
 
 def _cases(under: str) -> list[Any]:
-    """Return the cases that are judged under a ``schema``, or under a ``tool``."""
+    """Return the cases that validate against a ``schema``, or against a ``tool``."""
     return [
         pytest.param(case, id=f"{path.stem}: {case['name']}")
         for path in sorted(_FOLDER.glob("*.json"))
@@ -34,7 +34,7 @@ CALLS = _cases("tool")
 
 
 def matches(expected: dict[str, Any], actual: dict[str, Any]) -> dict[str, Any]:
-    """Return *actual* reduced to what *expected* speaks of, to be compared with it whole."""
+    """Return *actual* reduced to the keys of *expected*."""
     reduced = {key: value for key, value in actual.items() if key in expected}
     if "violations" in expected and len(expected["violations"]) == len(
         actual.get("violations", ())

@@ -71,7 +71,7 @@ def groups(dialect: str, file: str) -> Iterator[Group]:
 
 
 def source(group: Group) -> SchemaSource:
-    """Return what the schema of *group* is compiled from; remotes are documents."""
+    """Return the schema source of *group*; remotes become documents."""
     text = _text(group.schema)
     refers = any(keyword in text for keyword in (b"$ref", b"Ref", b"$schema"))
     return SchemaSource(
@@ -94,7 +94,7 @@ def ledger(dialect: str, file: str) -> dict[tuple[str, str], str]:
 def uncovered(
     wrong_verdicts: set[tuple[str, str]], seen: set[tuple[str, str]], group: Group
 ) -> list[str]:
-    """Return what is wrong and not in the ledger, and what is there and not wrong."""
+    """Return wrong verdicts missing from the ledger, and ledger entries that pass."""
     known_gaps = ledger(group.dialect, group.file).keys() & seen
     return sorted(
         [f"wrong: {group} / {case}" for group, case in wrong_verdicts - known_gaps]

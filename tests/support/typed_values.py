@@ -1,4 +1,4 @@
-"""Values of the protocol's types, made from their schemas, and what is wrong with them."""
+"""Valid values and mutations of protocol types, generated from their schemas."""
 
 import copy
 import random
@@ -34,7 +34,7 @@ _SIMPLE = {
 
 
 def variants(schema: dict[str, Any], definitions: dict[str, Any], depth: int = 0) -> list[Any]:
-    """Return values that *schema* admits: every alternative and every member, if shallow."""
+    """Return valid values of *schema*: every alternative and property, if shallow."""
     if "$ref" in schema:
         target = definitions[schema["$ref"].rsplit("/", 1)[1]]
         return variants(target, definitions, depth)
