@@ -164,7 +164,7 @@ def test_exceeded_limits_are_errors(
 
 
 def test_a_pattern_that_a_reference_makes_void_is_not_compiled() -> None:
-    """In draft 7; since 2019-09 it counts."""
+    """Draft 7 ignores siblings of $ref; since 2019-09 they apply."""
     schema = {"$ref": "#/definitions/a", "pattern": "(?<=a)", "definitions": {"a": {}}}
 
     assert [True] == evaluate_all({"$schema": D07, **schema}, ["b"])
@@ -201,6 +201,6 @@ def test_colliding_numbers_cost_no_more_than_others() -> None:
 
 
 def test_pointers_name_steps() -> None:
-    """With the escapes of RFC 6901."""
+    """Steps are escaped as RFC 6901 requires."""
     assert "/a~1b/~0/0/" == as_pointer(("a/b", "~", 0, ""))
     assert "" == as_pointer(())

@@ -142,7 +142,7 @@ def test_the_dynamic_scope_holds_resources_entered_without_a_reference(schema: A
 
 
 def test_a_plain_reference_to_a_dynamic_anchor_is_static() -> None:
-    """Only $dynamicRef is led elsewhere (2020-12 core, section 8.2.2)."""
+    """Only $dynamicRef is resolved dynamically (2020-12 core, section 8.2.2)."""
     schema = {
         "$id": "http://x.test/a",
         "$dynamicAnchor": "node",

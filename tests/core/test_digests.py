@@ -79,7 +79,7 @@ def test_the_canonical_text_is_that_of_rfc_8785_with_exact_integers(value: Any, 
 @settings(max_examples=150, deadline=None, database=None)
 @given(values(st.integers(-(2**53) + 1, 2**53 - 1) | SMALL_DOUBLES))
 @example({"\ud7ff": 1, "\ue000": 2, "\U00010000": 3})
-def test_it_is_rfc_8785_where_that_is_exact(value: Any) -> None:
+def test_canonical_text_equals_rfc_8785_for_doubles(value: Any) -> None:
     """Another implementation writes the same bytes for all that doubles can hold."""
     assert rfc8785.dumps(value) == canonical_json(value)
 
@@ -88,7 +88,7 @@ def test_it_is_rfc_8785_where_that_is_exact(value: Any) -> None:
 @settings(max_examples=600, deadline=None, database=None)
 @given(DOUBLES | BITS)
 def test_a_double_has_the_text_of_its_value(value: float) -> None:
-    """That of the integer that it equals; or that of RFC 8785, which names no other double."""
+    """The text of an equal integer, or else that of RFC 8785."""
     is_large_integer = value.is_integer() and abs(value) >= 2**53
     expected = str(int(value)).encode() if is_large_integer else rfc8785.dumps(value)
 
@@ -99,8 +99,8 @@ def test_a_double_has_the_text_of_its_value(value: float) -> None:
 @settings(max_examples=150, deadline=None, database=None)
 @given(values(st.integers() | DOUBLES | BITS))
 @example([1e22, 10**22, 1e23, 10**23, 2.0**53, 1.2345678901234568e20])
-def test_the_canonical_text_is_its_own(value: Any) -> None:
-    """Read and written again, it stays, and what it says is the value that was written."""
+def test_canonical_text_round_trips(value: Any) -> None:
+    """Decoding and encoding again gives the same text and an equal value."""
     text = canonical_json(value)
     decoded = decode(text, max_depth=20)
 
@@ -172,6 +172,6 @@ def test_documents_are_a_part_of_what_is_named() -> None:
 
 
 def test_a_lone_surrogate_has_no_digest() -> None:
-    """No JSON text that was decoded holds one."""
+    """Decoded JSON texts contain none."""
     with pytest.raises(UnicodeEncodeError):
         digest_of({"a": "\ud800"})

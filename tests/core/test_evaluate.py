@@ -17,7 +17,7 @@ from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.types import Severity, Verdict, Violation
 from support.compiling import D2019, LIMITS, compile_value, source_of
 
-# Only the complete engine may evaluate by the first; the second is the same to the fast one.
+# The first runs on the complete engine only; the second is equivalent on the fast engine.
 COMPLETE = {"anyOf": [True], "unevaluatedProperties": {"type": "string"}}
 FAST = {"additionalProperties": {"type": "string"}}
 BOTH = [pytest.param(FAST, id="by both"), pytest.param(COMPLETE, id="by the complete engine")]
@@ -148,8 +148,8 @@ def test_a_payload_that_takes_too_many_steps_is_rejected() -> None:
     assert {"bound": "steps", "limit": "10000000"} == excinfo.value.metadata
 
 
-def test_the_verdict_stands_where_its_reasons_take_too_many_steps() -> None:
-    """It is invalid, and says that more is to be reported."""
+def test_verdict_is_kept_if_explaining_it_exceeds_the_step_limit() -> None:
+    """The verdict is invalid and truncated."""
     payload = [[1] * 50]
     schema = {"items": {"items": {"type": "string"}}}
 
@@ -165,7 +165,7 @@ def test_the_verdict_stands_where_its_reasons_take_too_many_steps() -> None:
 
 
 def test_one_violation_is_enough_for_the_complete_engine_too() -> None:
-    """Only if it finds none within its steps is the payload not evaluated."""
+    """The step limit is an error only if no violation was found before."""
     schema = {**COMPLETE, "unevaluatedItems": {"type": "string"}}
     limits = Limits(steps=4000)
 
@@ -200,7 +200,7 @@ def test_what_nests_too_deep_for_the_interpreter_is_rejected(innermost: Any) -> 
 
 
 def test_engines_that_disagree_are_reported_and_the_payload_is_invalid() -> None:
-    """Here because they were made from two schemas; otherwise never."""
+    """The engines of this test are compiled from two different schemas."""
     strict, lax = source_of({"type": "string"}), source_of({"type": ["string", "integer"]})
     disagreeing = CompiledSchema(lax, compile_schema(strict, LIMITS), LIMITS)
 
@@ -241,7 +241,7 @@ def test_only_errors_make_a_verdict_invalid() -> None:
     )
 
 
-def test_what_is_compiled_knows_why_it_needs_the_complete_engine() -> None:
+def test_compiled_schema_has_a_reason_for_the_complete_engine() -> None:
     """It also knows the digest of its schema."""
     fast, complete = compile_value(FAST), compile_value({"$schema": D2019, **COMPLETE})
     compiled = compile_schema(source_of(FAST), LIMITS)

@@ -69,7 +69,7 @@ class TestCases:
             step_into(case["payload"], violation.instance_location)
 
     def test_hidden_values_stay_hidden(self, case: dict[str, Any]) -> None:
-        """With hide_values there are as many violations, and nothing of the payload in them."""
+        """hide_values keeps the number of violations and removes payload text from them."""
         shown = told(case["schema"], case["payload"])
         hidden = told(case["schema"], case["payload"], hide_values=True)
         secrets = {
@@ -107,7 +107,7 @@ class TestCases:
             {"properties": {"token": {"type": "string"}}, "required": ["token"]},
             {"tokn": 1},
             '"token" is required and missing; expected a string',
-            id="name that may stand for a missing one",
+            id="name similar to a missing one",
         ),
         pytest.param(
             {"propertyNames": {"pattern": "^a"}},
@@ -131,7 +131,7 @@ class TestCases:
     ],
 )
 def test_hidden_values_become_their_kind(schema: Any, payload: Any, message: str) -> None:
-    """What is known of a value without it is still said."""
+    """The message still has what the schema alone implies."""
     assert [message] == [violation.message for violation in told(schema, payload, hide_values=True)]
 
 
@@ -174,7 +174,7 @@ LONG = "l" * 100_000
     ],
 )
 def test_messages_are_short(schema: Any, payload: Any) -> None:
-    """Neither the payload nor the schema can make a message long, or telling it slow."""
+    """The length and cost of a message are independent of payload and schema size."""
     engine = engine_for(schema)
     start = time.process_time()
     messages = [violation.message for violation in violations(engine, payload)]

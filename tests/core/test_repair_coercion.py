@@ -379,7 +379,7 @@ def test_short_texts_of_slow_numbers_are_paid_for() -> None:
 
 
 def test_the_work_is_bounded() -> None:
-    """By the steps of a budget, whatever the payload."""
+    """The step budget limits the work for every payload."""
     with pytest.raises(Exhausted):
         coerce(
             engine_for({"items": INTEGER}),

@@ -24,7 +24,7 @@ def engine_of(schema: str) -> CompleteEngine:
 
 
 def repaired(record: dict[str, Any]) -> Counter[str]:
-    """Return what becomes of a call, and of one whose arguments were all written as texts."""
+    """Return the repairs of a call, and of the call with all arguments as JSON strings."""
     engine = engine_of(json.dumps(record["tool"]["inputSchema"]))
     arguments = record["arguments"]
     valid = engine.is_valid(arguments)
@@ -56,7 +56,7 @@ def _as_text(value: Any) -> Any:
 @pytest.mark.slow
 @pytest.mark.corpus
 def test_real_calls_are_repaired() -> None:
-    """Nothing valid is coerced or made invalid; and what is written as a text is read."""
+    """Valid arguments are unchanged, and arguments in JSON strings are decoded."""
     tally: Counter[str] = Counter()
     for record in read_records(shared("corpus") / "calls.jsonl.gz"):
         if record["oracle"]["schema_valid"]:

@@ -282,7 +282,7 @@ def test_an_invalid_payload_is_filled_too() -> None:
 
 
 def test_a_deep_payload_of_a_recursive_schema_is_filled() -> None:
-    """At the depth that a payload may have."""
+    """The payload has the maximum depth."""
     schema = {
         "properties": {"o": {"anyOf": [{"$ref": "#"}, {"type": "null"}]}, "a": {"default": 1}}
     }

@@ -118,7 +118,7 @@ def check(before: Any, text: str, after: Any, changes: tuple[Change, ...]) -> No
 @RANDOM
 @given(seed=SEEDS)
 def test_coercion_of_anything(edition: Edition, seed: int) -> None:
-    """Nothing valid changes, and what a scalar becomes is right where it is."""
+    """Valid parts are unchanged, and coerced scalars are valid at their location."""
     for case, payload in cases(edition, seed):
         text = json.dumps(payload)
         for coercion in Coercion:
@@ -147,7 +147,7 @@ def test_coercion_of_anything(edition: Edition, seed: int) -> None:
 @RANDOM
 @given(seed=SEEDS)
 def test_nothing_unknown_is_left_after_stripping(edition: Edition, seed: int) -> None:
-    """And all that was removed was there."""
+    """Every removed property was in the payload."""
     for case, payload in cases(edition, seed):
         text = json.dumps(payload)
         try:
@@ -175,7 +175,7 @@ def test_nothing_unknown_is_left_after_stripping(edition: Edition, seed: int) ->
 @RANDOM
 @given(seed=SEEDS)
 def test_defaults_leave_valid_what_is(edition: Edition, seed: int) -> None:
-    """They stand where nothing stood, and what was there stays."""
+    """Defaults fill only absent properties and change no others."""
     for case, payload in cases(edition, seed):
         text = json.dumps(payload)
         try:

@@ -197,14 +197,14 @@ def test_what_is_open_or_known_stays(schema: Any, value: Any) -> None:
     ],
 )
 def test_what_the_schema_forbids_is_its_own_violation(schema: Any) -> None:
-    """So it is not reported a second time; but it is removed, and then all is well."""
+    """It is not reported as unknown as well; removing it makes the payload valid."""
     assert not engine_for(schema).is_valid(AX)
     assert [] == unknown(schema, AX)
     assert ({"a": 1}, ["/x"]) == stripped(schema, AX)
 
 
 def test_properties_of_an_object_that_may_have_none_are_removed() -> None:
-    """As a tool without parameters has it."""
+    """The schema is that of a tool without parameters."""
     schema = {"type": "object", "additionalProperties": False}
 
     assert [] == unknown(schema, {"random": "string"})
@@ -212,7 +212,7 @@ def test_properties_of_an_object_that_may_have_none_are_removed() -> None:
 
 
 def test_what_is_known_but_not_allowed_is_not_removed() -> None:
-    """It would be lost without being unknown."""
+    """The property is known, so removing it would lose data."""
     schema = {"allOf": [{**A, "additionalProperties": False}, B]}
 
     assert ({"b": 1}, []) == stripped(schema, {"b": 1})
@@ -285,7 +285,7 @@ def test_an_unknown_property_is_reported_with_the_nearest_name(hidden: bool) -> 
 
 
 def test_a_deep_payload_of_a_recursive_schema_is_stripped() -> None:
-    """At the depth that a payload may have."""
+    """The payload has the maximum depth."""
     schema = {"properties": {"a": {"anyOf": [{"$ref": "#"}, {"type": "null"}]}}}
     value: Any = {"x": 1}
     for _ in range(127):

@@ -87,7 +87,7 @@ def test_the_references_beside_a_default_are_read_where_they_stand(
 
 
 def test_nothing_is_said_of_what_only_a_reference_reaches() -> None:
-    """It is no subschema where it is."""
+    """Its location is not that of a subschema."""
     assert [] == warnings_of({"$ref": "#/x-parts/a", "x-parts": {"a": NULL}})
 
 

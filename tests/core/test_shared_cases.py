@@ -16,7 +16,7 @@ LIMITS = Limits()
 
 
 @pytest.mark.parametrize("case", VALIDATE)
-def test_the_core_answers_as_the_case_wants(case: dict[str, Any]) -> None:
+def test_outcome_of_a_shared_case(case: dict[str, Any]) -> None:
     """Verdict or error, whole."""
     assert case["want"] == matches(case["want"], _answer(case))
 

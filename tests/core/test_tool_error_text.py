@@ -60,7 +60,7 @@ def test_a_valid_verdict_has_no_text() -> None:
 
 
 def test_only_errors_are_reported() -> None:
-    """Beside errors, warnings are left out."""
+    """Warnings are omitted if there are errors."""
     verdict = Verdict((violation("/a", severity=Severity.WARNING), violation("/b")))
 
     assert f"{HEAD}\n- b: wrong\n{TAIL}" == tool_error_text(verdict, tool="t")
@@ -123,7 +123,7 @@ def test_a_long_text_says_how_many_more_there_are(truncated: bool, last_line: st
 
 
 def test_a_truncated_verdict_says_that_there_may_be_more() -> None:
-    """Even where every line fits."""
+    """Even if every line fits."""
     text = tool_error_text(Verdict((violation("/a"),), truncated=True), tool="t")
 
     assert f"{HEAD}\n- a: wrong\n- and possibly more\n{TAIL}" == text

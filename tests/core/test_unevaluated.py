@@ -80,7 +80,7 @@ def table(cases: dict[str, Any]) -> list[Any]:
 def test_evaluated_properties_are_those_that_are_beside(
     siblings: Any, expected: EvaluatedProperties | None
 ) -> None:
-    """None is for all of them."""
+    """None stands for all properties."""
     survey = survey_of({"unevaluatedProperties": False, **siblings})
     subschema = next(iter(survey.reached.values()))
 
@@ -89,7 +89,7 @@ def test_evaluated_properties_are_those_that_are_beside(
 
 @pytest.mark.parametrize(("siblings", "expected"), table(ITEMS))
 def test_evaluated_items_are_the_first_ones(siblings: Any, expected: int | None) -> None:
-    """So many of them; None is for all."""
+    """The result is their number, or None for all."""
     survey = survey_of({"unevaluatedItems": False, **siblings})
     subschema = next(iter(survey.reached.values()))
 
@@ -100,7 +100,7 @@ def test_evaluated_items_are_the_first_ones(siblings: Any, expected: int | None)
     "siblings", [pytest.param(case, id=name) for name, case in CONDITIONAL.items()]
 )
 def test_what_depends_on_the_payload_is_for_the_complete_engine(siblings: Any) -> None:
-    """Neither keyword is lowered then."""
+    """In this case neither keyword is lowered."""
     for keyword in ("unevaluatedProperties", "unevaluatedItems"):
         compiled = compile_value({keyword: False, **siblings})
 
@@ -112,7 +112,7 @@ def test_what_depends_on_the_payload_is_for_the_complete_engine(siblings: Any) -
 
 
 def test_contains_evaluates_items_since_2020_12() -> None:
-    """Which ones depends on the payload (2020-12 core, section 10.3.1.3)."""
+    """The evaluated items depend on the payload (2020-12 core, section 10.3.1.3)."""
     schema = {"contains": {"type": "string"}, "unevaluatedItems": {"type": "integer"}}
     survey = survey_of(schema)
 
@@ -145,5 +145,5 @@ def test_contains_evaluates_items_since_2020_12() -> None:
     ],
 )
 def test_the_rest_is_evaluated(schema: Any, payloads: list[Any], verdicts: list[bool]) -> None:
-    """By both engines alike."""
+    """Both engines agree."""
     assert verdicts == evaluate_all(schema, payloads)

@@ -97,7 +97,7 @@ PAYLOADS: list[Any] = [
     ],
 )
 def test_unions_merge_if_their_branches_exclude_each_other(branches: Any, expected: Any) -> None:
-    """And say nothing about the types of others."""
+    """Keywords of a branch must not apply to the types of others."""
     assert expected == merge_branches(branches)
 
 
@@ -276,7 +276,7 @@ D1, D2, D4, D5 = ({"$ref": f"#/definitions/{name}"} for name in ("d1", "d2", "d4
     ],
 )
 def test_branches_that_something_tells_apart_are_not_tried(schema: Any, expected: Any) -> None:
-    """Only the one that is reported is evaluated."""
+    """Only the selected branch is evaluated."""
     assert expected == simplify_unions(schema, Definitions(DEFINITIONS))
 
 
