@@ -1,4 +1,4 @@
-"""Looks for disagreement for as long as one likes.
+"""Searches for disagreements between engines for a given time.
 
 From the folder ``tests``: ``python -m agreement --seconds 600 --seed 7``. Prints what
 was covered in each edition and, for everything that must not be, the smallest
@@ -20,28 +20,28 @@ __all__ = ["main", "reproduction"]
 
 
 def main() -> int:
-    """Run as the command line says; return the exit status."""
+    """Run the comparison with the command line's options; return the exit status."""
     parser = argparse.ArgumentParser(prog="agreement", description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--seconds", type=float, default=60, help="of all editions together")
     parser.add_argument("--seed", default=str(random.randrange(10**6)), help="default: random")
     parser.add_argument("--edition", action="append", choices=[e.name for e in EDITIONS])
     parser.add_argument("--findings", type=int, default=3, help="stop an edition after so many")
-    wanted = parser.parse_args()
-    editions = [edition_named(name) for name in wanted.edition or ()] or EDITIONS
-    print(f"seed {wanted.seed}")
-    wrong = False
+    options = parser.parse_args()
+    editions = [edition_named(name) for name in options.edition or ()] or EDITIONS
+    print(f"seed {options.seed}")
+    has_findings = False
     for edition in editions:
         tally = run(
             edition,
-            wanted.seed,
-            wanted.seconds / len(editions),
-            most_findings=wanted.findings,
+            options.seed,
+            options.seconds / len(editions),
+            most_findings=options.findings,
         )
         print(f"{edition.name}: {tally}", flush=True)
         for finding in tally.findings:
-            wrong = True
+            has_findings = True
             print(json.dumps(reproduction(shrunk(finding)), indent=1), flush=True)
-    return int(wrong)
+    return int(has_findings)
 
 
 def reproduction(finding: Finding) -> dict[str, Any]:

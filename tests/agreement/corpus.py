@@ -34,7 +34,7 @@ class ToolSchema:
 @cache
 def tool_schemas() -> tuple[ToolSchema, ...]:
     """Return the distinct schemas of the corpus's tools; skip the test without corpus."""
-    found: dict[str, ToolSchema] = {}
+    tool_schemas_by_name: dict[str, ToolSchema] = {}
     for record in read_records(shared("corpus") / "tools.jsonl.gz"):
         for key, check in (
             ("inputSchema", "input_schema_valid"),
@@ -44,29 +44,31 @@ def tool_schemas() -> tuple[ToolSchema, ...]:
             if schema is not None:
                 question = Question(edition_of(schema), schema, {})
                 name = f"{record['id']}/{key}"
-                found.setdefault(
+                tool_schemas_by_name.setdefault(
                     json.dumps(schema), ToolSchema(name, question, record["check"][check])
                 )
-    return tuple(found.values())
+    return tuple(tool_schemas_by_name.values())
 
 
 @cache
 def compiled_schemas() -> dict[str, Artifact | RequestError]:
-    """Return what compilation makes of every schema of the corpus, by name."""
+    """Return the compilation outcome of every schema of the corpus, by name."""
     limits = Limits()
-    made: dict[str, Artifact | RequestError] = {}
+    artifacts: dict[str, Artifact | RequestError] = {}
     for schema in tool_schemas():
         try:
-            made[schema.name] = compile_schema(schema.question.source(), limits)
+            artifacts[schema.name] = compile_schema(schema.question.source(), limits)
         except RequestError as error:
-            made[schema.name] = error
-    return made
+            artifacts[schema.name] = error
+    return artifacts
 
 
 def edition_of(schema: Any) -> Edition:
     """Return the edition that *schema* declares, or 2020-12."""
-    declared = str(schema.get("$schema")).rstrip("#")
-    return next((each for each in EDITIONS if each.uri.rstrip("#") == declared), EDITIONS[-1])
+    declared_uri = str(schema.get("$schema")).rstrip("#")
+    return next(
+        (edition for edition in EDITIONS if edition.uri.rstrip("#") == declared_uri), EDITIONS[-1]
+    )
 
 
 def follow_within(root: Any) -> Callable[[dict[str, Any]], Any]:

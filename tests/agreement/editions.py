@@ -14,7 +14,7 @@ __all__ = ["EDITIONS", "Edition", "edition_named"]
 
 @dataclass(frozen=True, slots=True)
 class Edition:
-    """One edition: what schemas of it look like, and who else can evaluate by them."""
+    """An edition of JSON Schema, with its oracle."""
 
     name: str
     uri: str

@@ -64,50 +64,50 @@ class Engines:
     verdicts: dict[str, bool] = field(default_factory=dict)
 
     def examine(self, payload: str) -> Iterator[Finding]:
-        """Judge the JSON text *payload*; yield what is wrong with the answers."""
+        """Evaluate the JSON text *payload*; yield a finding for every fault."""
         value = decode(payload.encode(), max_depth=LIMITS.payload_depth)
-        before = json.dumps(value)
+        original = json.dumps(value)
         schema = self._schema()
-        answers: dict[str, Any] = {}
+        verdicts: dict[str, Any] = {}
         for name, is_valid in self.by_name().items():
             try:
-                answers[name] = is_valid(value)
+                verdicts[name] = is_valid(value)
             except Exhausted:
                 return
             except Exception as error:  # noqa: BLE001  (any other is what is looked for)
                 yield self._finding("raised", f"{name}: {type(error).__name__}: {error}", payload)
                 return
-        if json.dumps(value) != before:
+        if json.dumps(value) != original:
             yield self._finding("payload changed", json.dumps(value), payload)
         if self._schema() != schema:
             yield self._finding("schema changed", self._schema(), payload)
-        if len(set(answers.values())) > 1:
-            yield self._finding("verdicts differ", json.dumps(answers), payload)
+        if len(set(verdicts.values())) > 1:
+            yield self._finding("verdicts differ", json.dumps(verdicts), payload)
             return
-        self.verdicts[payload] = answers["complete"]
+        self.verdicts[payload] = verdicts["complete"]
         yield from self._examine_verdict(payload, value)
 
     def by_name(self) -> dict[str, Any]:
-        """Return what says whether a payload is valid, for each evaluate that has a say."""
-        # The fast engine first: what it finds too expensive nobody else is asked.
+        """Return the validity function of each engine that supports the schema."""
+        # The fast engine is first: payloads that it finds too expensive skip the others.
         fast = {} if self.compiled.fast is None else {"fast": self.compiled.fast.is_valid}
         oracle = {} if self.question.assert_formats else {"jsonschema-rs": self.oracle.is_valid}
         return {**fast, "complete": self.compiled.complete.is_valid, **oracle}
 
     def _schema(self) -> str:
-        """Return what the engines hold of the schema, which is not to change."""
+        """Return the engines' copies of the schema, which must not change."""
         constants = self.artifact.fast.constants if self.artifact.fast else ()
         return json.dumps([constants, self.compiled.complete._schema])
 
     def _examine_verdict(self, payload: str, value: Any) -> Iterator[Finding]:
         try:
             verdict = evaluate(self.compiled, payload.encode(), _OPTIONS)
-            again = evaluate(self.compiled, payload.encode(), _OPTIONS)
+            second_verdict = evaluate(self.compiled, payload.encode(), _OPTIONS)
         except Exception as error:  # noqa: BLE001  (evaluate must answer where the engines did)
             yield self._finding("raised", f"judge: {type(error).__name__}: {error}", payload)
             return
-        if verdict != again:
-            yield self._finding("verdict not repeatable", f"{verdict} {again}", payload)
+        if verdict != second_verdict:
+            yield self._finding("verdict not repeatable", f"{verdict} {second_verdict}", payload)
         if verdict.valid != self.verdicts[payload]:
             yield self._finding("judge differs", str(verdict), payload)
         for kind in _faults_of(verdict, value):
@@ -146,17 +146,17 @@ def create_engines(question: Question) -> Engines | RequestError | Finding:
 
 
 def _faults_of(verdict: Verdict, value: Any) -> Iterator[str]:
-    """Yield what is wrong with the form of *verdict* on *value*."""
+    """Yield the faults in the form of *verdict* on *value*."""
     codes = {violation.code for violation in verdict.violations}
     if codes & {DISAGREEMENT, "DETAILS_UNAVAILABLE"}:
         yield "not explained"
-    if any(not (found.code and found.message) for found in verdict.violations):
+    if any(not (violation.code and violation.message) for violation in verdict.violations):
         yield "violation without code or message"
     if list(verdict.violations) != sorted(verdict.violations, key=Violation.order):
         yield "violations not sorted"
     if len(verdict.violations) > _OPTIONS.max_violations:
         yield "too many violations"
-    if not all(_resolves(found.instance_location, value) for found in verdict.violations):
+    if not all(_resolves(violation.instance_location, value) for violation in verdict.violations):
         yield "pointer leads nowhere"
 
 

@@ -1,4 +1,4 @@
-"""How each keyword is written, in every form that the editions have for it.
+"""Generators of every keyword, in each form that the editions have.
 
 A rule returns keywords that belong together. The table at the end says what kind of
 value each is about, and in which editions.
@@ -52,14 +52,14 @@ def _multiple_of(write: "Writer", _depth: int) -> Keywords:
     return {"multipleOf": write.choose(DIVISORS)}
 
 
-def _counting(least: str, most: str) -> Rule:
-    return lambda write, _depth: _counts(write, least, most)
+def _counting(minimum: str, maximum: str) -> Rule:
+    return lambda write, _depth: _counts(write, minimum, maximum)
 
 
-def _counts(write: "Writer", least: str, most: str) -> Keywords:
+def _counts(write: "Writer", minimum: str, maximum: str) -> Keywords:
     low = write.count(0, 2)
     high = write.count(int(low), 4)
-    return write.choose(({least: low}, {most: high}, {least: low, most: high}))
+    return write.choose(({minimum: low}, {maximum: high}, {minimum: low, maximum: high}))
 
 
 def _pattern(write: "Writer", _depth: int) -> Keywords:
@@ -106,13 +106,13 @@ def _unevaluated_items(write: "Writer", depth: int) -> Keywords:
 
 def _properties(write: "Writer", depth: int) -> Keywords:
     names = write.some_names(0, 4)
-    written: Keywords = {"properties": {name: write.subschema(depth) for name in names}}
-    needed = [name for name in names if write.chance(0.3)]
-    if needed and write.chance(0.6):
-        written["required"] = needed
+    keywords: Keywords = {"properties": {name: write.subschema(depth) for name in names}}
+    required = [name for name in names if write.chance(0.3)]
+    if required and write.chance(0.6):
+        keywords["required"] = required
     if write.chance(0.3):
-        written["additionalProperties"] = _closing(write, depth)
-    return written
+        keywords["additionalProperties"] = _closing(write, depth)
+    return keywords
 
 
 def _required(write: "Writer", _depth: int) -> Keywords:
@@ -122,10 +122,10 @@ def _required(write: "Writer", _depth: int) -> Keywords:
 
 def _pattern_properties(write: "Writer", depth: int) -> Keywords:
     patterns = write.random.sample(write.patterns, write.random.randint(0, 2))
-    written: Keywords = {"patternProperties": {p: write.subschema(depth) for p in patterns}}
+    keywords: Keywords = {"patternProperties": {p: write.subschema(depth) for p in patterns}}
     if write.chance(0.3):
-        written["additionalProperties"] = _closing(write, depth)
-    return written
+        keywords["additionalProperties"] = _closing(write, depth)
+    return keywords
 
 
 def _additional_properties(write: "Writer", depth: int) -> Keywords:
@@ -137,7 +137,7 @@ def _unevaluated_properties(write: "Writer", depth: int) -> Keywords:
 
 
 def _closing(write: "Writer", depth: int) -> Any:
-    """Return what is said of the rest: often that there is none."""
+    """Return a subschema for the remaining items or properties, often false."""
     # The one place where draft 4 has booleans.
     return write.chance(0.4) if write.chance(0.6) else write.subschema(depth)
 
@@ -159,10 +159,10 @@ def _dependent_schemas(write: "Writer", depth: int) -> Keywords:
 
 
 def _dependencies(write: "Writer", depth: int) -> Keywords:
-    least = int(write.edition.draft is Draft.DRAFT_04)
+    minimum = int(write.edition.draft is Draft.DRAFT_04)
     return {
         "dependencies": {
-            name: write.some_names(least, 2) if write.chance(0.5) else write.subschema(depth)
+            name: write.some_names(minimum, 2) if write.chance(0.5) else write.subschema(depth)
             for name in write.some_names(0, 2)
         }
     }
@@ -189,7 +189,7 @@ def _annotation(write: "Writer", _depth: int) -> Keywords:
 
 
 def _foreign(*keywords: Keywords) -> Rule:
-    """Return a rule for what would reject nearly everything, if it were in force."""
+    """Return a rule for a keyword that would reject nearly everything if it applied."""
 
     def write_foreign(write: "Writer", _depth: int) -> Keywords:
         return dict(write.choose(keywords))

@@ -150,7 +150,7 @@ KNOWN_DIFFERENCES = (
 
 
 def is_avoided(edition: Edition, schema: Any) -> bool:
-    """Return whether *schema* is of a kind that the validators may rightly differ about.
+    """Return whether the validators may legitimately differ on *schema*.
 
     It has what the table avoids, or gives one identifier twice, the effect of which
     is left open (2020-12 core, section 8.2.2).

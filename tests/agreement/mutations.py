@@ -16,18 +16,18 @@ def mutated(random: Random, value: Any, names: tuple[str, ...]) -> Any:
     """Return a changed copy of *value*, whose new properties have one of *names*."""
     box = {_ROOT: copy.deepcopy(value)}
     for _ in range(random.choice((1, 1, 2))):
-        holder, step = random.choice(list(_places(box)))
+        holder, step = random.choice(list(_locations(box)))
         holder[step] = _changed(random, holder[step], names)
     return box[_ROOT]
 
 
-def _places(box: Any) -> Iterator[tuple[Any, Any]]:
-    """Yield every place in *box*, as what holds it and the step from there."""
-    steps = list(box) if isinstance(box, dict) else range(len(box))
+def _locations(holder: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield every location in *holder* as its container and key."""
+    steps = list(holder) if isinstance(holder, dict) else range(len(holder))
     for step in steps:
-        yield box, step
-        if isinstance(box[step], dict | list):
-            yield from _places(box[step])
+        yield holder, step
+        if isinstance(holder[step], dict | list):
+            yield from _locations(holder[step])
 
 
 def _changed(random: Random, value: Any, names: tuple[str, ...]) -> Any:
@@ -47,20 +47,20 @@ def _changed(random: Random, value: Any, names: tuple[str, ...]) -> Any:
 
 
 def _changed_object(random: Random, value: dict[str, Any], names: tuple[str, ...]) -> Any:
-    members = list(value.items())
+    items = list(value.items())
     change = random.randrange(5)
-    if members and change < 2:
-        members.pop(random.randrange(len(members)))
-    elif members and change == 2:
+    if items and change < 2:
+        items.pop(random.randrange(len(items)))
+    elif items and change == 2:
         # Under a name that is nearly the same.
-        position = random.randrange(len(members))
-        name, member = members[position]
-        members[position] = (name.swapcase() if name.swapcase() != name else f"{name}_", member)
+        position = random.randrange(len(items))
+        name, member = items[position]
+        items[position] = (name.swapcase() if name.swapcase() != name else f"{name}_", member)
     elif change == 3:
-        random.shuffle(members)
+        random.shuffle(items)
     else:
-        members.append((random.choice(names), any_value(random, names, 2)))
-    return dict(members)
+        items.append((random.choice(names), any_value(random, names, 2)))
+    return dict(items)
 
 
 def _changed_array(random: Random, value: list[Any], names: tuple[str, ...]) -> Any:

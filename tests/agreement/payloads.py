@@ -1,4 +1,4 @@
-"""Finds payloads for a schema: towards what it accepts, whether or not it can be reached.
+"""Generates payloads that aim at what a schema accepts.
 
 The subschemas that evaluate the same place are gathered, one branch of each choice among
 them, and a value is made that obeys most of what they say. It is a guess, and no
@@ -53,44 +53,44 @@ class PayloadMaker:
         self._left = 0
 
     def make(self, *schemas: Any, depth: int = 0) -> Any:
-        """Return a value towards what all of *schemas* accept."""
+        """Return a value that aims at what all *schemas* accept."""
         self._left = _LARGEST if depth == 0 else self._left - 1
         if depth > _DEEPEST + 3 or self._left < 0:
             return None
-        judging = self._gather(schemas)
-        choices = [values for values in map(_listed, _values(judging, "enum")) if values]
-        choices += [[value] for value in _values(judging, "const")]
+        applicable = self._gather(schemas)
+        choices = [values for values in map(_listed, _values(applicable, "enum")) if values]
+        choices += [[value] for value in _values(applicable, "const")]
         if choices:
             return copy.deepcopy(self.random.choice(min(choices, key=len)))
-        kind = self._kind(judging)
+        kind = self._kind(applicable)
         if kind == "object":
-            return self._object(judging, depth)
+            return self._object(applicable, depth)
         if kind == "array":
-            return self._array(judging, depth)
+            return self._array(applicable, depth)
         if kind == "string":
-            return self._string(judging)
+            return self._string(applicable)
         if kind in ("integer", "number"):
-            return self._number(judging, kind)
+            return self._number(applicable, kind)
         return {"null": None, "boolean": self.random.random() < 0.5}.get(
             kind, any_value(self.random, self.names, depth)
         )
 
     def _gather(self, schemas: Iterable[Any]) -> list[dict[str, Any]]:
         """Return the subschemas that evaluate a place with *schemas*."""
-        found: list[dict[str, Any]] = []
+        gathered: list[dict[str, Any]] = []
         pending = list(schemas)
-        seen: set[int] = set()
-        while pending and len(seen) < 30:
+        visited: set[int] = set()
+        while pending and len(visited) < 30:
             schema = pending.pop()
-            if not isinstance(schema, dict) or id(schema) in seen:
+            if not isinstance(schema, dict) or id(schema) in visited:
                 continue
-            seen.add(id(schema))
+            visited.add(id(schema))
             references = [name for name in _REFERENCES if name in schema]
             if references:
                 pending.append(self.follow(schema))
                 if self.hides_siblings:
                     continue
-            found.append(schema)
+            gathered.append(schema)
             pending += _listed(schema.get("allOf"))
             for choice in ("anyOf", "oneOf"):
                 if branches := _listed(schema.get(choice)):
@@ -98,130 +98,134 @@ class PayloadMaker:
             if "if" in schema:
                 taken = self.random.random() < 0.5
                 pending += [schema["if"], schema.get("then")] if taken else [schema.get("else")]
-        return found
+        return gathered
 
-    def _kind(self, judging: list[dict[str, Any]]) -> str:
+    def _kind(self, applicable: list[dict[str, Any]]) -> str:
         allowed = set(_KINDS)
-        for each in judging:
-            types = each.get("type", _KINDS)
+        for schema in applicable:
+            types = schema.get("type", _KINDS)
             named = {types} if isinstance(types, str) else set(types)
             named |= {"integer"} if "number" in named else set()
             allowed = allowed & named or named
-        keywords = {name for each in judging for name in each}
-        told = [kind for kind, about in _ABOUT.items() if about & keywords and kind in allowed]
-        if told and self.random.random() < 0.85:
-            return self.random.choice(told)
+        keywords = {name for each in applicable for name in each}
+        implied_kinds = [
+            kind for kind, about in _ABOUT.items() if about & keywords and kind in allowed
+        ]
+        if implied_kinds and self.random.random() < 0.85:
+            return self.random.choice(implied_kinds)
         return self.random.choice(sorted(allowed))
 
-    def _number(self, judging: list[dict[str, Any]], kind: str) -> Any:
-        edges = [v for n in _ABOUT["number"] for v in _values(judging, n) if _is_number(v)]
+    def _number(self, applicable: list[dict[str, Any]], kind: str) -> Any:
+        edges = [v for n in _ABOUT["number"] for v in _values(applicable, n) if _is_number(v)]
         near = [edge + step for edge in edges if abs(edge) < 2**53 for step in (-1, 0, 1)]
-        divisors = [v for v in _values(judging, "multipleOf") if _is_number(v)]
+        divisors = [v for v in _values(applicable, "multipleOf") if _is_number(v)]
         near += [divisor * n for divisor in divisors for n in (0, 1, 3, 10)]
         candidates = [*near, *edges, *INTEGERS[:6]]
-        whole = kind == "integer"
-        candidates += INTEGERS if whole else NUMBERS
-        if whole:
+        is_integer = kind == "integer"
+        candidates += INTEGERS if is_integer else NUMBERS
+        if is_integer:
             candidates = [v for v in candidates if isinstance(v, int) or v.is_integer()]
-        fitting = [v for v in candidates if all(_within(v, each) for each in judging)]
+        fitting = [v for v in candidates if all(_within(v, schema) for schema in applicable)]
         return self.random.choice(fitting or candidates)
 
-    def _string(self, judging: list[dict[str, Any]]) -> str:
-        patterns = [str(v) for v in _values(judging, "pattern")]
+    def _string(self, applicable: list[dict[str, Any]]) -> str:
+        patterns = [str(v) for v in _values(applicable, "pattern")]
         matching = [text for pattern in patterns for text in PATTERNS.get(pattern, ())]
         pool = [t for t in matching if all(_matches(p, t) for p in patterns)] or matching
         text = self.random.choice(pool or STRINGS)
-        least = int(max(_numbers(judging, "minLength"), default=0))
-        most = int(min(_numbers(judging, "maxLength"), default=1000))
-        return (text + "a" * max(least - len(text), 0))[:most]
+        min_length = int(max(_numbers(applicable, "minLength"), default=0))
+        max_length = int(min(_numbers(applicable, "maxLength"), default=1000))
+        return (text + "a" * max(min_length - len(text), 0))[:max_length]
 
-    def _array(self, judging: list[dict[str, Any]], depth: int) -> list[Any]:
-        least = int(max(_numbers(judging, "minItems"), default=0))
-        most = int(min(_numbers(judging, "maxItems"), default=least + 3))
-        contained = _values(judging, "contains")
-        wanted = self.random.randint(least, max(least, min(most, least + 3)))
-        wanted = max(wanted, min(len(contained), most))
-        count = wanted if depth < _DEEPEST else least
+    def _array(self, applicable: list[dict[str, Any]], depth: int) -> list[Any]:
+        min_items = int(max(_numbers(applicable, "minItems"), default=0))
+        max_items = int(min(_numbers(applicable, "maxItems"), default=min_items + 3))
+        contained = _values(applicable, "contains")
+        expected = self.random.randint(min_items, max(min_items, min(max_items, min_items + 3)))
+        expected = max(expected, min(len(contained), max_items))
+        count = expected if depth < _DEEPEST else min_items
         items = [
-            self.make(*self._schemas_of_item(judging, index), depth=depth + 1)
+            self.make(*self._schemas_of_item(applicable, index), depth=depth + 1)
             for index in range(min(count, 20))
         ]
         for schema in contained:
-            for _ in range(int(max(_numbers(judging, "minContains"), default=1))):
+            for _ in range(int(max(_numbers(applicable, "minContains"), default=1))):
                 if items:
                     position = self.random.randrange(len(items))
-                    there = self._schemas_of_item(judging, position)
+                    there = self._schemas_of_item(applicable, position)
                     items[position] = self.make(schema, *there, depth=depth + 1)
         return items
 
-    def _schemas_of_item(self, judging: list[dict[str, Any]], index: int) -> list[Any]:
+    def _schemas_of_item(self, applicable: list[dict[str, Any]], index: int) -> list[Any]:
         schemas = []
-        for each in judging:
-            items = each.get("items")
-            first = each.get("prefixItems", items if isinstance(items, list) else [])
-            rest = each.get("additionalItems") if isinstance(items, list) else items
+        for schema in applicable:
+            items = schema.get("items")
+            first = schema.get("prefixItems", items if isinstance(items, list) else [])
+            rest = schema.get("additionalItems") if isinstance(items, list) else items
             schemas.append(first[index] if index < len(first) else rest)
-            schemas.append(each.get("unevaluatedItems"))
+            schemas.append(schema.get("unevaluatedItems"))
         return schemas
 
-    def _object(self, judging: list[dict[str, Any]], depth: int) -> dict[str, Any]:
-        needed = [name for names in _values(judging, "required") for name in _listed(names)]
-        declared = [n for members in _values(judging, "properties") for n in _keys(members)]
-        chosen = dict.fromkeys(needed)
+    def _object(self, applicable: list[dict[str, Any]], depth: int) -> dict[str, Any]:
+        required = [name for names in _values(applicable, "required") for name in _listed(names)]
+        declared = [
+            n for properties in _values(applicable, "properties") for n in _keys(properties)
+        ]
+        chosen = dict.fromkeys(required)
         if depth < _DEEPEST:
             chosen |= {name: None for name in declared if self.random.random() < 0.6}
-            chosen |= dict.fromkeys(self._other_names(judging))
+            chosen |= dict.fromkeys(self._other_names(applicable))
         for _ in range(2):
             for keyword in ("dependentRequired", "dependencies"):
-                for members in _values(judging, keyword):
-                    for name in _keys(members):
+                for properties in _values(applicable, keyword):
+                    for name in _keys(properties):
                         if name in chosen:
-                            chosen |= dict.fromkeys(_listed(members[name]))
+                            chosen |= dict.fromkeys(_listed(properties[name]))
         joining = [
-            members[name]
+            properties[name]
             for keyword in ("dependentSchemas", "dependencies")
-            for members in _values(judging, keyword)
-            for name in _keys(members)
-            if name in chosen and isinstance(members[name], dict)
+            for properties in _values(applicable, keyword)
+            for name in _keys(properties)
+            if name in chosen and isinstance(properties[name], dict)
         ]
         if joining and depth < _DEEPEST:
-            judging = [*judging, *self._gather(joining)]
-        most = int(min(_numbers(judging, "maxProperties"), default=30))
+            applicable = [*applicable, *self._gather(joining)]
+        max_properties = int(min(_numbers(applicable, "maxProperties"), default=30))
         return {
-            name: self.make(*self._schemas_of_member(judging, name), depth=depth + 1)
-            for name in list(chosen)[:most]
+            name: self.make(*self._schemas_of_member(applicable, name), depth=depth + 1)
+            for name in list(chosen)[:max_properties]
         }
 
-    def _other_names(self, judging: list[dict[str, Any]]) -> list[str]:
+    def _other_names(self, applicable: list[dict[str, Any]]) -> list[str]:
         closed = any(
-            each.get(keyword) is False
-            for each in judging
+            schema.get(keyword) is False
+            for schema in applicable
             for keyword in ("additionalProperties", "unevaluatedProperties")
         )
-        least = int(max(_numbers(judging, "minProperties"), default=0))
-        named = _values(judging, "propertyNames")
+        min_properties = int(max(_numbers(applicable, "minProperties"), default=0))
+        named = _values(applicable, "propertyNames")
         count = self.random.choice((0, 0, 0, 1)) if closed else self.random.choice((0, 0, 1, 2))
-        other = [self.random.choice(self.names) for _ in range(max(count, least))]
+        candidates = [self.random.choice(self.names) for _ in range(max(count, min_properties))]
         if named:
-            made = [self.make(*named, {"type": "string"}, depth=_DEEPEST) for _ in other]
-            other = [name if isinstance(name, str) else "" for name in made]
-        for members in _values(judging, "patternProperties"):
+            generated = [self.make(*named, {"type": "string"}, depth=_DEEPEST) for _ in candidates]
+            candidates = [name if isinstance(name, str) else "" for name in generated]
+        for members in _values(applicable, "patternProperties"):
             for pattern in _keys(members):
                 if self.random.random() < 0.5:
-                    other.append(self.random.choice(PATTERNS.get(pattern, ("a",))))
-        return other
+                    candidates.append(self.random.choice(PATTERNS.get(pattern, ("a",))))
+        return candidates
 
-    def _schemas_of_member(self, judging: list[dict[str, Any]], name: str) -> list[Any]:
+    def _schemas_of_member(self, applicable: list[dict[str, Any]], name: str) -> list[Any]:
         schemas: list[Any] = []
-        for each in judging:
-            members, by_pattern = (
-                each[keyword] if isinstance(each.get(keyword), dict) else {}
+        for schema in applicable:
+            properties, by_pattern = (
+                schema[keyword] if isinstance(schema.get(keyword), dict) else {}
                 for keyword in ("properties", "patternProperties")
             )
-            found = [members[name]] if name in members else []
-            found += [by_pattern[p] for p in by_pattern if _matches(p, name)]
-            schemas += found or [each.get("additionalProperties")]
-            schemas.append(each.get("unevaluatedProperties"))
+            matching = [properties[name]] if name in properties else []
+            matching += [by_pattern[p] for p in by_pattern if _matches(p, name)]
+            schemas += matching or [schema.get("additionalProperties")]
+            schemas.append(schema.get("unevaluatedProperties"))
         return schemas
 
 
@@ -237,12 +241,12 @@ def _keys(value: Any) -> list[str]:
     return list(value) if isinstance(value, dict) else []
 
 
-def _values(judging: list[dict[str, Any]], keyword: str) -> list[Any]:
-    return [each[keyword] for each in judging if keyword in each]
+def _values(applicable: list[dict[str, Any]], keyword: str) -> list[Any]:
+    return [schema[keyword] for schema in applicable if keyword in schema]
 
 
-def _numbers(judging: list[dict[str, Any]], keyword: str) -> list[float]:
-    return [value for value in _values(judging, keyword) if _is_number(value)]
+def _numbers(applicable: list[dict[str, Any]], keyword: str) -> list[float]:
+    return [value for value in _values(applicable, keyword) if _is_number(value)]
 
 
 def _is_number(value: Any) -> bool:

@@ -75,7 +75,7 @@ class Connector:
         self._split = self.edition.since(Draft.DRAFT_2019_09)
 
     def learn(self, other: "Connector") -> None:
-        """Learn of what *other* has connected, to refer to it from the first root."""
+        """Record the nodes that *other* has connected, so that the first root can refer to them."""
         self._elsewhere += [place for place in other._places if not place.void]
         self.targets |= other.targets
 
@@ -176,7 +176,7 @@ class Connector:
     def _refer(self, place: Place, places: list[Place]) -> None:
         if self._refer_dynamically(place):
             return
-        known = [
+        known_places = [
             other
             for other in places
             if (other.resource.uri or other.resource is place.resource)
@@ -184,9 +184,11 @@ class Connector:
             and (place.document is self._roots[0] or other.document is place.document)
         ]
         if self._elsewhere and place.document is self._roots[0] and self._writer.chance(0.5):
-            known = self._elsewhere
-        defined = [p for p in known if p.path[:1] == (self.edition.definitions_keyword,)]
-        target = self.random.choice(defined if defined and self._writer.chance(0.6) else known)
+            known_places = self._elsewhere
+        defined = [p for p in known_places if p.path[:1] == (self.edition.definitions_keyword,)]
+        target = self.random.choice(
+            defined if defined and self._writer.chance(0.6) else known_places
+        )
         reference = self.random.choice(list(self._spellings(place.resource, target)))
         place.node["$ref"] = reference
         self.targets[id(place.node)] = target.node
@@ -238,8 +240,8 @@ class Connector:
         root = self._roots[0].root
         reached, pending = {id(root): root}, [root]
         while pending:
-            below = [node for _, node in self._followers(pending.pop())]
-            fresh = {id(node): node for node in below if id(node) not in reached}
+            followers = [node for _, node in self._followers(pending.pop())]
+            fresh = {id(node): node for node in followers if id(node) not in reached}
             reached |= fresh
             pending += fresh.values()
         done: set[int] = set()
@@ -250,8 +252,8 @@ class Connector:
             return id(node) in above
         above.add(id(node))
         found = any(
-            self._returns(below, done, above)
-            for keyword, below in self._followers(node)
+            self._returns(followers, done, above)
+            for keyword, followers in self._followers(node)
             if keyword in _IN_PLACE and (keyword not in ("then", "else") or "if" in node)
         )
         above.discard(id(node))
@@ -266,10 +268,10 @@ class Connector:
             if self.edition.reference_hides_siblings:
                 return
         for keyword, value in node.items():
-            held = [value] if id(value) in self._nodes else [each for _, each in _steps(value)]
-            for below in held:
-                if id(below) in self._nodes:
-                    yield keyword, below
+            roots = [value] if id(value) in self._nodes else [child for _, child in _steps(value)]
+            for child in roots:
+                if id(child) in self._nodes:
+                    yield keyword, child
 
     def _is_single(self, anchor: str) -> bool:
         return sum(anchor in resource.anchors for resource in self._resources.values()) == 1

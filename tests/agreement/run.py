@@ -36,7 +36,7 @@ _KEYWORDS = (
 
 @dataclass(slots=True)
 class Tally:
-    """What a run has covered."""
+    """Coverage of a run."""
 
     schemas: int = 0
     #: Schemas that the fast engine evaluates.
@@ -54,15 +54,17 @@ class Tally:
     findings: list[Finding] = field(default_factory=list)
 
     def __str__(self) -> str:
-        share = 100 * self.fast / max(self.schemas, 1)
+        percentage = 100 * self.fast / max(self.schemas, 1)
         valid = 100 * self.valid / max(self.payloads, 1)
-        why = {reason: count for reason, count in self.complete_only_reason.most_common() if reason}
+        reasons = {
+            reason: count for reason, count in self.complete_only_reason.most_common() if reason
+        }
         excinfo = {str(reason): count for reason, count in self.excinfo.most_common()}
         return (
-            f"{self.schemas:,} schemas judged, {share:.1f} % by the fast engine;"
+            f"{self.schemas:,} schemas judged, {percentage:.1f} % by the fast engine;"
             f" {self.payloads:,} payloads, {valid:.1f} % valid, {self.abstained} too expensive;"
             f" {len(self.findings)} findings\n"
-            f"  only the complete engine: {why}\n"
+            f"  only the complete engine: {reasons}\n"
             f"  refused: {excinfo}"
         )
 
@@ -90,36 +92,38 @@ def examine_case(edition: Edition, seed: str, tally: Tally) -> None:
     random = Random(seed)
     generated = generate_schema(random, edition)
     question = generated.question
-    broken = random.random() < 0.2
-    if broken:
+    is_broken = random.random() < 0.2
+    if is_broken:
         schema = mutated(random, question.schema, (*generated.names, *_KEYWORDS))
         if is_avoided(edition, schema):
             return
         question = replace(question, schema=schema)
-    judges = create_engines(question)
-    if isinstance(judges, Engines):
-        _examine_payloads(judges, list(_payloads(random, generated)), tally)
-    elif isinstance(judges, RequestError):
-        tally.excinfo[judges.reason] += 1
-    elif broken and judges.kind == ORACLE_REJECTED:
+    engines = create_engines(question)
+    if isinstance(engines, Engines):
+        _examine_payloads(engines, list(_payloads(random, generated)), tally)
+    elif isinstance(engines, RequestError):
+        tally.excinfo[engines.reason] += 1
+    elif is_broken and engines.kind == ORACLE_REJECTED:
         tally.excinfo[ORACLE_REJECTED] += 1
     else:
-        tally.findings.append(judges)
-    if not broken:
-        tally.findings += _misjudged(generated, judges)
+        tally.findings.append(engines)
+    if not is_broken:
+        tally.findings += _disagreements(generated, engines)
 
 
-def _misjudged(generated: Generated, judges: Engines | RequestError | Finding) -> Iterator[Finding]:
+def _disagreements(
+    generated: Generated, engines: Engines | RequestError | Finding
+) -> Iterator[Finding]:
     """Yield a finding if a schema that is in order was rejected, or an cyclic one was not."""
-    endless = isinstance(judges, RequestError) and judges.reason is ErrorReason.REFERENCE_CYCLE
-    if isinstance(judges, RequestError) and not endless:
-        yield Finding("refused what is in order", str(judges), generated.question)
+    endless = isinstance(engines, RequestError) and engines.reason is ErrorReason.REFERENCE_CYCLE
+    if isinstance(engines, RequestError) and not endless:
+        yield Finding("refused what is in order", str(engines), generated.question)
     elif generated.endless is not None and generated.endless != endless:
         yield Finding("endless or not", f"ought to be {generated.endless}", generated.question)
 
 
 def _payloads(random: Random, generated: Generated) -> Iterator[Any]:
-    """Yield payloads towards what the schema accepts, each also with small changes."""
+    """Yield payloads that aim at what the schema accepts, also with small changes."""
     hides = generated.question.edition.reference_hides_siblings
     maker = PayloadMaker(random, generated.follow, names=generated.names, hides_siblings=hides)
     for _ in range(_PAYLOADS):
@@ -129,20 +133,20 @@ def _payloads(random: Random, generated: Generated) -> Iterator[Any]:
     yield any_value(random, generated.names)
 
 
-def _examine_payloads(judges: Engines, payloads: list[Any], tally: Tally) -> None:
-    artifact = judges.artifact
+def _examine_payloads(engines: Engines, payloads: list[Any], tally: Tally) -> None:
+    artifact = engines.artifact
     tally.schemas += 1
     tally.fast += artifact.fast is not None
     tally.complete_only_reason[artifact.complete_only_reason] += artifact.fast is None
-    tally.keywords.update(set(names_in(judges.question.schema)))
+    tally.keywords.update(set(names_in(engines.question.schema)))
     for payload in payloads:
         text = json.dumps(payload)
-        found = list(judges.examine(text))
-        tally.findings += found
-        if text in judges.verdicts:
+        findings = list(engines.examine(text))
+        tally.findings += findings
+        if text in engines.verdicts:
             tally.payloads += 1
-            tally.valid += judges.verdicts[text]
-        elif not found:
+            tally.valid += engines.verdicts[text]
+        elif not findings:
             tally.abstained += 1
-        if found:
+        if findings:
             return

@@ -18,7 +18,7 @@ __all__ = ["Generated", "Question", "generate_schema"]
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A schema with the documents that it refers to: what a verdict is asked for."""
+    """A schema with the documents that it refers to."""
 
     edition: Edition
     schema: Any
@@ -27,7 +27,7 @@ class Question:
     assert_formats: bool = False
 
     def source(self) -> SchemaSource:
-        """Return what the engines compile."""
+        """Return the source that the engines compile."""
         return SchemaSource(
             json.dumps(self.schema).encode(),
             tuple(
@@ -80,15 +80,15 @@ def generate_schema(random: Random, edition: Edition) -> Generated:
 
 def _write_elsewhere(writer: Writer, documents: dict[str, Any]) -> Connector:
     """Write a document of another edition."""
-    edition = writer.choose([each for each in EDITIONS if each is not writer.edition])
-    other = Writer(writer.random, edition, size=6)
-    other.names = writer.names
+    edition = writer.choose([edition for edition in EDITIONS if edition is not writer.edition])
+    document_writer = Writer(writer.random, edition, size=6)
+    document_writer.names = writer.names
     # The schema may have what must not meet the first two, and jsonschema-rs follows the
     # third in any edition if the schema is of 2020-12.
-    other.leave_out("contains", "dependencies", "$dynamicRef")
+    document_writer.leave_out("contains", "dependencies", "$dynamicRef")
     uri = "http://example.com/elsewhere.json"
-    documents[uri] = {"$schema": edition.uri, **_write_root(other)}
-    connector = Connector(other, [Resource(uri, documents[uri])])
+    documents[uri] = {"$schema": edition.uri, **_write_root(document_writer)}
+    connector = Connector(document_writer, [Resource(uri, documents[uri])])
     connector.connect()
     return connector
 

@@ -28,34 +28,37 @@ def shrunk(finding: Finding) -> Finding:
         candidate = next(candidates, None)
         if candidate is None:
             break
-        seen = _look(candidate, finding)
-        if seen is not None:
-            finding = seen
+        smaller = _look(candidate, finding)
+        if smaller is not None:
+            finding = smaller
             candidates = _smaller_parts(candidate)
     return finding
 
 
-def _look(parts: dict[str, Any], before: Finding) -> Finding | None:
-    """Return a finding of the kind of *before* that *parts* show."""
+def _look(parts: dict[str, Any], original: Finding) -> Finding | None:
+    """Return a finding of the kind of *original* that *parts* show."""
     documents = parts["documents"]
     if not all(isinstance(contents, dict) for contents in documents.values()):
         return None
-    question = replace(before.question, schema=parts["schema"], documents=documents)
-    judges = create_engines(question)
-    if isinstance(judges, Engines) and before.payload is not None:
+    question = replace(original.question, schema=parts["schema"], documents=documents)
+    engines = create_engines(question)
+    if isinstance(engines, Engines) and original.payload is not None:
         return next(
             (
-                found
-                for found in judges.examine(json.dumps(parts["payload"]))
-                if found.kind == before.kind
+                finding
+                for finding in engines.examine(json.dumps(parts["payload"]))
+                if finding.kind == original.kind
             ),
             None,
         )
-    if isinstance(judges, Finding):
-        return judges if judges.kind == before.kind else None
-    if isinstance(judges, RequestError) and str(judges).split()[:4] == before.detail.split()[:4]:
+    if isinstance(engines, Finding):
+        return engines if engines.kind == original.kind else None
+    if (
+        isinstance(engines, RequestError)
+        and str(engines).split()[:4] == original.detail.split()[:4]
+    ):
         # A schema that is rejected, though jsonschema-rs takes it.
-        return _taken_by_oracle(replace(before, detail=str(judges), question=question))
+        return _taken_by_oracle(replace(original, detail=str(engines), question=question))
     return None
 
 
@@ -104,6 +107,6 @@ def _smaller(value: Any) -> Iterator[Any]:
 def _smaller_items(items: list[tuple[Any, Any]]) -> Iterator[list[tuple[Any, Any]]]:
     for index in range(len(items)):
         yield items[:index] + items[index + 1 :]
-    for index, (step, below) in enumerate(items):
-        for smaller in _smaller(below):
+    for index, (step, child) in enumerate(items):
+        for smaller in _smaller(child):
             yield [*items[:index], (step, smaller), *items[index + 1 :]]

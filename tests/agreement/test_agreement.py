@@ -20,7 +20,7 @@ LEAST_SCHEMAS = 200
 SEED = "sidecheck"
 
 
-@pytest.mark.parametrize("edition", EDITIONS, ids=[each.name for each in EDITIONS])
+@pytest.mark.parametrize("edition", EDITIONS, ids=[edition.name for edition in EDITIONS])
 def test_the_evaluates_agree(edition: Edition, capsys: pytest.CaptureFixture[str]) -> None:
     """On thousands of payloads no two validators differ, and every "no" is explained.
 

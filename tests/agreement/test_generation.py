@@ -1,4 +1,4 @@
-"""The random schemas and payloads cover what they are meant to cover."""
+"""Coverage of the random schemas and payloads."""
 
 import json
 from random import Random
@@ -14,7 +14,9 @@ SCHEMAS = 600
 # They say nothing about validity, and stand here nowhere.
 SILENT = {"contentSchema"}
 
-each_edition = pytest.mark.parametrize("edition", EDITIONS, ids=[each.name for each in EDITIONS])
+each_edition = pytest.mark.parametrize(
+    "edition", EDITIONS, ids=[edition.name for edition in EDITIONS]
+)
 
 
 @pytest.mark.slow
@@ -23,15 +25,15 @@ def test_every_keyword_and_every_name_is_written(edition: Edition) -> None:
     """A few hundred schemas have all keywords of their edition, and all hostile names."""
     random = Random("names")
     schemas = [generate_schema(random, edition).question.schema for _ in range(SCHEMAS)]
-    written = set(names_in(schemas))
+    used_names = set(names_in(schemas))
 
-    assert set() == KEYWORDS[edition.draft].keys() - SILENT - written
-    assert set() == set(NAMES) - written
+    assert set() == KEYWORDS[edition.draft].keys() - SILENT - used_names
+    assert set() == set(NAMES) - used_names
 
 
 @each_edition
 def test_a_seed_gives_the_same_schema_again(edition: Edition) -> None:
-    """What was found once can be found again."""
+    """Equal seeds generate equal schemas."""
     schemas = [generate_schema(Random("again"), edition).question.schema for _ in range(2)]
 
     assert json.dumps(schemas[0]) == json.dumps(schemas[1])

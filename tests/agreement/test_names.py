@@ -22,55 +22,62 @@ INTEGER, TEXT = {"type": "integer"}, {"type": "string"}
 Position = Callable[[Edition, str, str], tuple[Any, Any, Any]]
 
 
-def _property(_edition: Edition, name: str, like: str) -> tuple[Any, Any, Any]:
-    return {"properties": {name: INTEGER, like: TEXT}}, {name: 1, like: ""}, {name: "", like: 1}
+def _property(_edition: Edition, name: str, similar_name: str) -> tuple[Any, Any, Any]:
+    return (
+        {"properties": {name: INTEGER, similar_name: TEXT}},
+        {name: 1, similar_name: ""},
+        {name: "", similar_name: 1},
+    )
 
 
-def _required(_edition: Edition, name: str, like: str) -> tuple[Any, Any, Any]:
-    return {"required": [name]}, {name: None}, {like: None}
+def _required(_edition: Edition, name: str, similar_name: str) -> tuple[Any, Any, Any]:
+    return {"required": [name]}, {name: None}, {similar_name: None}
 
 
-def _closed(_edition: Edition, name: str, like: str) -> tuple[Any, Any, Any]:
+def _closed(_edition: Edition, name: str, similar_name: str) -> tuple[Any, Any, Any]:
     schema = {"properties": {name: INTEGER}, "additionalProperties": False}
-    return schema, {name: 1}, {like: 1}
+    return schema, {name: 1}, {similar_name: 1}
 
 
-def _dependency(_edition: Edition, name: str, like: str) -> tuple[Any, Any, Any]:
-    return {"dependencies": {name: [like]}}, {name: 1, like: 1}, {name: 1}
+def _dependency(_edition: Edition, name: str, similar_name: str) -> tuple[Any, Any, Any]:
+    return {"dependencies": {name: [similar_name]}}, {name: 1, similar_name: 1}, {name: 1}
 
 
-def _dependent_schema(_edition: Edition, name: str, like: str) -> tuple[Any, Any, Any]:
-    return {"dependencies": {name: {"required": [like]}}}, {like: 1}, {name: 1}
+def _dependent_schema(_edition: Edition, name: str, similar_name: str) -> tuple[Any, Any, Any]:
+    return {"dependencies": {name: {"required": [similar_name]}}}, {similar_name: 1}, {name: 1}
 
 
-def _definition(edition: Edition, name: str, like: str) -> tuple[Any, Any, Any]:
+def _definition(edition: Edition, name: str, similar_name: str) -> tuple[Any, Any, Any]:
     keyword = edition.definitions_keyword
     references = [
-        {"$ref": "#" + quote(as_pointer((keyword, each)), safe="/~")} for each in (name, like)
+        {"$ref": "#" + quote(as_pointer((keyword, property_name)), safe="/~")}
+        for property_name in (name, similar_name)
     ]
     schema = {
-        keyword: {name: INTEGER, like: TEXT},
+        keyword: {name: INTEGER, similar_name: TEXT},
         "properties": {"x": references[0], "y": references[1]},
     }
     return schema, {"x": 1, "y": ""}, {"x": "", "y": 1}
 
 
-def _enumerated(_edition: Edition, name: str, like: str) -> tuple[Any, Any, Any]:
-    return {"enum": [name, {name: [name]}]}, {name: [name]}, {name: [like]}
+def _enumerated(_edition: Edition, name: str, similar_name: str) -> tuple[Any, Any, Any]:
+    return {"enum": [name, {name: [name]}]}, {name: [name]}, {name: [similar_name]}
 
 
-def _pattern(_edition: Edition, name: str, like: str) -> tuple[Any, Any, Any]:
-    literal = "".join(each if each.isalnum() else f"\\u{{{ord(each):x}}}" for each in name)
+def _pattern(_edition: Edition, name: str, similar_name: str) -> tuple[Any, Any, Any]:
+    literal = "".join(
+        character if character.isalnum() else f"\\u{{{ord(character):x}}}" for character in name
+    )
     schema = {"patternProperties": {f"^{literal}$": INTEGER}, "additionalProperties": False}
-    return schema, {name: 1}, {like: 1}
+    return schema, {name: 1}, {similar_name: 1}
 
 
-def _tagged(_edition: Edition, name: str, like: str) -> tuple[Any, Any, Any]:
+def _tagged(_edition: Edition, name: str, similar_name: str) -> tuple[Any, Any, Any]:
     branches = [
-        {"type": "object", "properties": {name: {"enum": [each]}}, "required": [name]}
-        for each in (name, like)
+        {"type": "object", "properties": {name: {"enum": [tag]}}, "required": [name]}
+        for tag in (name, similar_name)
     ]
-    return {"oneOf": branches}, {name: like}, {like: name}
+    return {"oneOf": branches}, {name: similar_name}, {similar_name: name}
 
 
 POSITIONS = {
@@ -86,27 +93,27 @@ POSITIONS = {
 }
 
 
-@pytest.mark.parametrize("edition", [EDITIONS[0], EDITIONS[-1]], ids=lambda each: each.name)
+@pytest.mark.parametrize("edition", [EDITIONS[0], EDITIONS[-1]], ids=lambda edition: edition.name)
 @pytest.mark.parametrize("position", POSITIONS.values(), ids=POSITIONS)
-def test_a_name_means_itself(edition: Edition, position: Position) -> None:
-    """Every hostile name is evaluated on the fast engine, and reported from one like it."""
-    wrong = []
+def test_hostile_names_are_only_names(edition: Edition, position: Position) -> None:
+    """The fast engine tells every hostile name from a similar one."""
+    failures = []
     for name in HOSTILE:
-        like = name.swapcase() if name.swapcase() != name else f"{name}_"
-        schema, valid, invalid = position(edition, name, like)
-        judges = create_engines(Question(edition, schema, {}))
-        if not isinstance(judges, Engines) or judges.compiled.fast is None:
-            wrong.append((name, str(judges)))
+        similar_name = name.swapcase() if name.swapcase() != name else f"{name}_"
+        schema, valid, invalid = position(edition, name, similar_name)
+        created = create_engines(Question(edition, schema, {}))
+        if not isinstance(created, Engines) or created.compiled.fast is None:
+            failures.append((name, str(created)))
             continue
-        engines = (judges.compiled.fast, judges.compiled.complete)
+        engines = (created.compiled.fast, created.compiled.complete)
         verdicts = [engine.is_valid(payload) for engine in engines for payload in (valid, invalid)]
         if verdicts != [True, False, True, False]:
-            wrong.append((name, str(verdicts)))
+            failures.append((name, str(verdicts)))
 
-    assert [] == wrong
+    assert [] == failures
 
 
-def test_a_name_that_looks_like_a_reference_is_none() -> None:
+def test_names_that_look_like_references() -> None:
     """``$ref`` and ``$id`` are keywords in a schema, and names where names stand."""
     edition = edition_named("draft-07")
     assert edition.draft is Draft.DRAFT_07
@@ -115,13 +122,13 @@ def test_a_name_that_looks_like_a_reference_is_none() -> None:
         "required": ["$ref", "$id"],
         "default": {"$ref": "#/nowhere"},
     }
-    judges = create_engines(Question(edition, schema, {}))
-    assert isinstance(judges, Engines)
-    assert judges.compiled.fast is not None
+    engines = create_engines(Question(edition, schema, {}))
+    assert isinstance(engines, Engines)
+    assert engines.compiled.fast is not None
 
     payloads: list[Any] = [
         {"$ref": "#", "$id": 1, "x": ""},
         {"$ref": "#", "$id": 1, "x": 1},
         {"$ref": 1, "$id": 1},
     ]
-    assert [True, False, False] == [judges.compiled.fast.is_valid(each) for each in payloads]
+    assert [True, False, False] == [engines.compiled.fast.is_valid(payload) for payload in payloads]

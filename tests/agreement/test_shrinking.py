@@ -8,16 +8,16 @@ from agreement.shrinking import shrunk
 
 
 def test_a_disagreement_is_found_and_made_small() -> None:
-    """Of a large schema and payload, only what the validators differ about is left."""
-    wrong = {"const": 10**30, "title": "jsonschema-rs takes 1e30 for this; see the table"}
+    """Shrinking leaves only the parts that the validators differ about."""
+    disputed = {"const": 10**30, "title": "jsonschema-rs takes 1e30 for this; see the table"}
     schema = {
         "type": "object",
         "required": ["a", "b"],
-        "properties": {"a": {"type": "string"}, "b": {"items": wrong}},
+        "properties": {"a": {"type": "string"}, "b": {"items": disputed}},
     }
-    judges = create_engines(Question(EDITIONS[-1], schema, {}))
-    assert isinstance(judges, Engines)
-    (found,) = judges.examine('{"a": "text", "b": [1e30], "c": null}')
+    engines = create_engines(Question(EDITIONS[-1], schema, {}))
+    assert isinstance(engines, Engines)
+    (finding,) = engines.examine('{"a": "text", "b": [1e30], "c": null}')
 
     assert {
         "kind": "verdicts differ",
@@ -27,4 +27,4 @@ def test_a_disagreement_is_found_and_made_small() -> None:
         "schema": {"const": 10**30},
         "documents": {},
         "payload": 1e30,
-    } == reproduction(shrunk(found))
+    } == reproduction(shrunk(finding))

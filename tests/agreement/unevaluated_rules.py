@@ -1,4 +1,4 @@
-"""How ``unevaluated*`` is written beside what evaluates: in branches within branches.
+"""Generators of ``unevaluated*`` beside nested branches that evaluate locations.
 
 Left to chance, they seldom meet.
 """
@@ -31,7 +31,7 @@ def _closing(write: "Writer", depth: int) -> object:
 
 
 def _around(write: "Writer", depth: int, describe: Rule) -> Keywords:
-    """Return what describes a value by itself, or by branches that evaluate it too."""
+    """Return keywords that describe a value directly or in branches."""
     written = describe(write, depth) if write.chance(0.6) else {}
     form = write.choose(("allOf", "allOf", "anyOf", "oneOf", "if", "dependentSchemas", "not", ""))
     if form in ("allOf", "anyOf", "oneOf"):

@@ -1,4 +1,4 @@
-"""What random schemas and payloads are made of: names, strings, patterns and numbers.
+"""Names, strings, patterns and numbers for random schemas and payloads.
 
 The names are hostile: alike up to case or punctuation, keywords of JSON Schema, and
 what a careless code generator would let through into its code or its templates.
@@ -148,7 +148,7 @@ def spelling(value: Any) -> str:
 
 def _exact(value: Any) -> Any:
     if isinstance(value, dict):
-        return {name: _exact(member) for name, member in value.items()}
+        return {name: _exact(item) for name, item in value.items()}
     if isinstance(value, list):
         return [_exact(item) for item in value]
     return int(value) if isinstance(value, float) and value.is_integer() else value

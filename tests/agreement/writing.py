@@ -126,10 +126,10 @@ class Writer:
         if deeper and self.chance(0.12):
             others = self.rules_of(self.choose(("object", "array", "number")))
             self._apply(self.choose(others), node, depth)
-        members = list(node.items())
-        self.random.shuffle(members)
+        items = list(node.items())
+        self.random.shuffle(items)
         node.clear()
-        node.update(members)
+        node.update(items)
 
     def _apply(
         self,
@@ -137,10 +137,10 @@ class Writer:
         node: dict[str, Any],
         depth: int,
     ) -> None:
-        written = rule(self, depth + 1)
+        keywords = rule(self, depth + 1)
         # The keywords of a rule belong together: a part of them may say nonsense.
-        if not written.keys() & (node.keys() | self._unwritten):
-            node.update(written)
+        if not keywords.keys() & (node.keys() | self._unwritten):
+            node.update(keywords)
 
     def number(self) -> Any:
         """Return a number for a bound."""

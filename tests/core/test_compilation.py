@@ -77,30 +77,33 @@ def outcome(schema: Any, documents: dict[str, Any], asserts: bool) -> Artifact |
 
 
 @pytest.mark.slow
-def test_any_object_is_compiled_or_refused_and_judges() -> None:
-    """Nothing else is ever raised, here or by what was compiled; and the engines agree."""
+def test_any_object_is_compiled_or_rejected() -> None:
+    """Only the documented errors are raised, and both engines agree."""
     compiles = 0
     for schema, documents, asserts in random_sources():
         source = source_of(schema, documents, assert_formats=asserts)
-        made = outcome(schema, documents, asserts)
-        if isinstance(made, RequestError):
+        artifact = outcome(schema, documents, asserts)
+        if isinstance(artifact, RequestError):
             continue
         compiles += 1
-        ready = CompiledSchema(source, made, LIMITS)
+        compiled = CompiledSchema(source, artifact, LIMITS)
         for payload in PAYLOADS:
             try:
-                verdict = evaluate(ready, payload, EvaluationOptions())
+                verdict = evaluate(compiled, payload, EvaluationOptions())
             except RequestError:
                 continue
-            assert DISAGREEMENT not in {one.code for one in verdict.violations}, (schema, documents)
-            found = next(ready.complete.faults(json.loads(payload)), None)
-            assert verdict.valid == (found is None), (schema, documents, payload)
+            assert DISAGREEMENT not in {violation.code for violation in verdict.violations}, (
+                schema,
+                documents,
+            )
+            fault = next(compiled.complete.faults(json.loads(payload)), None)
+            assert verdict.valid == (fault is None), (schema, documents, payload)
 
     assert compiles > 500
 
 
 def test_the_same_source_has_the_same_outcome() -> None:
-    """The same code, or the same error with all that it says."""
+    """Compilation gives the same code, or the same error with equal metadata."""
     for schema, documents, asserts in list(random_sources())[:400]:
         first, second = (outcome(schema, documents, asserts) for _ in range(2))
         assert first == second, (schema, documents)
@@ -110,24 +113,26 @@ def test_the_same_source_has_the_same_outcome() -> None:
     ("schema", "expected"),
     [
         pytest.param({"type": "string"}, Artifact("", "2020-12", None), id="the default dialect"),
-        pytest.param({"$schema": D07 + "#"}, Artifact("", "draft-07", None), id="a declared one"),
-        pytest.param({"$schema": OWN}, Artifact("", "draft-04", None), id="one of one's own"),
+        pytest.param(
+            {"$schema": D07 + "#"}, Artifact("", "draft-07", None), id="a declared dialect"
+        ),
+        pytest.param({"$schema": OWN}, Artifact("", "draft-04", None), id="a custom dialect"),
         pytest.param(True, Artifact("", "2020-12", None), id="true"),
         pytest.param(
             {"contains": True, "unevaluatedItems": False},
             Artifact("", "2020-12", None, "unevaluatedItems beside contains"),
-            id="what is for the complete engine",
+            id="a schema for the complete engine",
         ),
     ],
 )
-def test_an_artifact_says_what_it_was_made_from(schema: Any, expected: Artifact) -> None:
-    """By its digest, over the documents too, and the supported dialect that it builds on."""
+def test_digest_and_dialect_of_an_artifact(schema: Any, expected: Artifact) -> None:
+    """An artifact has the digest of schema and documents, and its supported dialect."""
     own = Document(OWN, json.dumps({"$schema": D04}).encode())
-    made = outcome(schema, {OWN: {"$schema": D04}}, asserts=False)
+    artifact = outcome(schema, {OWN: {"$schema": D04}}, asserts=False)
 
-    assert isinstance(made, Artifact)
-    assert replace(expected, digest=digest_of(schema, [own])) == replace(made, fast=None)
-    assert (made.fast is None) == bool(made.complete_only_reason)
+    assert isinstance(artifact, Artifact)
+    assert replace(expected, digest=digest_of(schema, [own])) == replace(artifact, fast=None)
+    assert (artifact.fast is None) == bool(artifact.complete_only_reason)
 
 
 @pytest.mark.parametrize(
@@ -145,10 +150,10 @@ def test_an_artifact_says_what_it_was_made_from(schema: Any, expected: Artifact)
         pytest.param({"allOf": [{}, {}]}, {}, Limits(subschemas=2), "subschemas", id="subschemas"),
     ],
 )
-def test_what_lies_beyond_a_bound_is_rejected(
+def test_exceeded_limits_are_errors(
     schema: Any, documents: dict[str, Any], limits: Limits, bound: str
 ) -> None:
-    """With its name."""
+    """The error names the limit."""
     with pytest.raises(RequestError) as excinfo:
         compile_schema(source_of(schema, documents), limits)
 
@@ -159,7 +164,7 @@ def test_what_lies_beyond_a_bound_is_rejected(
 
 
 def test_a_pattern_that_a_reference_makes_void_is_not_compiled() -> None:
-    """In draft 7; since 2019-09 it counts."""
+    """Draft 7 ignores siblings of $ref; since 2019-09 they apply."""
     schema = {"$ref": "#/definitions/a", "pattern": "(?<=a)", "definitions": {"a": {}}}
 
     assert [True] == evaluate_all({"$schema": D07, **schema}, ["b"])
@@ -170,15 +175,15 @@ def test_a_pattern_that_a_reference_makes_void_is_not_compiled() -> None:
 def test_constants_are_compared_exactly_however_many_there_are() -> None:
     """Few numbers or many, beside other values, in both engines."""
     payloads: list[Any] = [0, 1, 1.0, True, False, None, "1", 2**53, 2**53 + 1, 2.0**53, 0.5, -0.0]
-    few: list[Any] = [1, 2**53 + 1, False]
-    many = [*few, *range(10, 40), 0.5, 2**61 - 1, 0]
+    few_numbers: list[Any] = [1, 2**53 + 1, False]
+    many_numbers = [*few_numbers, *range(10, 40), 0.5, 2**61 - 1, 0]
 
     assert [
         *(False, True, True, False, True, False, False, False, True, False, False, False)
-    ] == evaluate_all({"enum": few}, payloads)
+    ] == evaluate_all({"enum": few_numbers}, payloads)
     assert [
         *(True, True, True, False, True, False, False, False, True, False, True, True)
-    ] == evaluate_all({"enum": many}, payloads)
+    ] == evaluate_all({"enum": many_numbers}, payloads)
 
 
 def test_colliding_numbers_cost_no_more_than_others() -> None:
@@ -187,15 +192,15 @@ def test_colliding_numbers_cost_no_more_than_others() -> None:
     hits: list[Any] = [(2**61 - 1) * 8999] * 3000
     misses: list[Any] = [*hits, 5]
 
-    before = process_time()
-    ready = compile_value(schema)
+    start = process_time()
+    compiled = compile_value(schema)
 
-    assert ready.fast is not None
-    assert (True, False) == (ready.fast.is_valid(hits), ready.fast.is_valid(misses))
-    assert process_time() - before < 1.5
+    assert compiled.fast is not None
+    assert (True, False) == (compiled.fast.is_valid(hits), compiled.fast.is_valid(misses))
+    assert process_time() - start < 1.5
 
 
 def test_pointers_name_steps() -> None:
-    """With the escapes of RFC 6901."""
+    """Steps are escaped as RFC 6901 requires."""
     assert "/a~1b/~0/0/" == as_pointer(("a/b", "~", 0, ""))
     assert "" == as_pointer(())

@@ -18,17 +18,17 @@ def test_the_complete_engine_alone_passes_the_official_suite(
     """Every case is evaluated as the suite says, and every "no" is explained."""
     for file in suite.files(dialect):
         with subtests.test(file):
-            wrong, seen = set(), set()
+            wrong_verdicts, cases = set(), set()
             for group in suite.groups(dialect, file):
                 source = suite.source(group)
                 engine = CompiledSchema(source, compile_schema(source, LIMITS), LIMITS).complete
                 for description, payload, expected in group.cases:
                     case = (group.description, description)
-                    seen.add(case)
+                    cases.add(case)
                     value = decode(payload, max_depth=LIMITS.payload_depth)
                     valid = engine.is_valid(value)
                     explained = next(violations(engine, value), None) is not None
                     if valid is not expected or explained is valid:
-                        wrong.add(case)
+                        wrong_verdicts.add(case)
 
-            assert [] == suite.uncovered(wrong, seen, group)
+            assert [] == suite.uncovered(wrong_verdicts, cases, group)

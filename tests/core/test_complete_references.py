@@ -15,7 +15,7 @@ D04, D07, D2019, D2020 = (
 
 
 def test_nothing_is_fetched() -> None:
-    """A reference to what was not given along leads nowhere."""
+    """A reference to a document that was not sent is unresolvable."""
     engine = engine_for({"$ref": "http://localhost:1/schema.json"})
 
     with pytest.raises(UnresolvableError):
@@ -93,8 +93,8 @@ def test_resources_under_not_have_their_own_base() -> None:
     assert (True, False) == (engine.is_valid("a"), engine.is_valid(1))
 
 
-def inner_resource(**more: Any) -> dict[str, Any]:
-    return {"$id": "urn:inner", "properties": {"next": more}}
+def inner_resource(**keywords: Any) -> dict[str, Any]:
+    return {"$id": "urn:inner", "properties": {"next": keywords}}
 
 
 @pytest.mark.parametrize(
@@ -142,7 +142,7 @@ def test_the_dynamic_scope_holds_resources_entered_without_a_reference(schema: A
 
 
 def test_a_plain_reference_to_a_dynamic_anchor_is_static() -> None:
-    """Only $dynamicRef is led elsewhere (2020-12 core, section 8.2.2)."""
+    """Only $dynamicRef is resolved dynamically (2020-12 core, section 8.2.2)."""
     schema = {
         "$id": "http://x.test/a",
         "$dynamicAnchor": "node",

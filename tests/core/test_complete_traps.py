@@ -78,12 +78,12 @@ def test_names_are_matched_as_ecma_262_everywhere(keyword: str, payload: Any) ->
     [pytest.param(D04, False, id="draft 4"), pytest.param(D07, True, id="draft 7")],
 )
 def test_one_point_zero_is_an_integer_since_draft_6(dialect: str, expected: bool) -> None:
-    """In draft 4 how a number is written decides, later only its value."""
+    """Draft 4 decides by the notation of a number, later drafts by its value."""
     assert expected is engine_for({"$schema": dialect, "type": "integer"}).is_valid(1.0)
 
 
 def test_a_reference_in_draft_7_hides_its_siblings() -> None:
-    """Beside $ref nothing counts, an $id least of all."""
+    """Siblings of $ref are ignored, including $id."""
     schema = {
         "$schema": D07,
         "properties": {"a": {"$ref": "#/definitions/a", "$id": "urn:other", "maximum": 1}},
@@ -93,8 +93,8 @@ def test_a_reference_in_draft_7_hides_its_siblings() -> None:
     assert engine_for(schema).is_valid({"a": 5})
 
 
-def test_a_payload_that_nests_too_deep_is_a_recursion_error() -> None:
-    """What is no Exception, such as a panic, never gets out of the engine."""
+def test_payload_that_nests_too_deeply_is_a_recursion_error() -> None:
+    """The engine raises only subclasses of Exception, never a panic."""
     schema = {
         "anyOf": [
             {"type": "integer"},
@@ -157,7 +157,7 @@ def test_unevaluated_work_is_bounded_in_steps() -> None:
 
 
 def test_the_payload_is_not_changed() -> None:
-    """Defaults are annotations."""
+    """Defaults are annotations and are not applied."""
     payload: dict[str, Any] = {"a": {}}
     schema = {"properties": {"a": {"properties": {"b": {"default": 1}}}, "c": {"default": 2}}}
 

@@ -1,4 +1,4 @@
-"""Dialects: the five by name, and those whose meta-schemas are sent along."""
+"""The five built-in dialects, and dialects whose meta-schemas are sent along."""
 
 from typing import Any
 
@@ -36,7 +36,7 @@ def no_document(_uri: str) -> JsonValue:
     ],
 )
 def test_the_five_are_known_by_their_uris(uri: str, name: str) -> None:
-    """With an empty fragment or without."""
+    """The URI may have an empty fragment."""
     assert name == dialect_of({"$schema": uri}, DEFAULT_DIALECT, no_document).name
 
 
@@ -46,11 +46,11 @@ def test_the_first_of_the_five_is_the_default() -> None:
 
 
 @pytest.mark.parametrize("schema", [True, False, {}, {"type": "string"}])
-def test_what_declares_nothing_has_the_dialect_around_it(schema: Any) -> None:
-    """Whichever that is."""
-    around = DIALECTS[D04]
+def test_schema_without_a_declaration_inherits_the_dialect(schema: Any) -> None:
+    """Holds for every enclosing dialect."""
+    outer_dialect = DIALECTS[D04]
 
-    assert around is dialect_of(schema, around, no_document)
+    assert outer_dialect is dialect_of(schema, outer_dialect, no_document)
 
 
 @pytest.mark.parametrize(
@@ -64,8 +64,8 @@ def test_what_declares_nothing_has_the_dialect_around_it(schema: Any) -> None:
         pytest.param(OWN, id="a dialect of one's own"),
     ],
 )
-def test_others_are_rejected(uri: str) -> None:
-    """With the URI, and those that are supported."""
+def test_unknown_dialects_are_rejected(uri: str) -> None:
+    """The error names the URI and the supported dialects."""
     with pytest.raises(RequestError) as excinfo:
         dialect_named(uri)
 
@@ -76,11 +76,11 @@ def test_others_are_rejected(uri: str) -> None:
     } == excinfo.value.metadata
 
 
-@pytest.mark.parametrize("declared", [7, None, True, [], {}])
-def test_a_declaration_that_is_no_string_is_rejected(declared: Any) -> None:
-    """Whatever else it is."""
+@pytest.mark.parametrize("declaration", [7, None, True, [], {}])
+def test_declaration_that_is_not_a_string_is_rejected(declaration: Any) -> None:
+    """Holds for every other JSON type."""
     with pytest.raises(RequestError) as excinfo:
-        dialect_of({"$schema": declared}, DEFAULT_DIALECT, no_document)
+        dialect_of({"$schema": declaration}, DEFAULT_DIALECT, no_document)
 
     assert ErrorReason.INVALID_SCHEMA == excinfo.value.reason
 
@@ -98,11 +98,14 @@ def test_a_declaration_that_is_no_string_is_rejected(declared: Any) -> None:
     ],
 )
 def test_a_meta_schema_brings_a_dialect(documents: dict[str, Any], draft: Draft) -> None:
-    """Under the URI that it was sent with, with all the keywords of its draft."""
-    found = dialect_named(OWN + "#", documents.get)
+    """The dialect has the URI of its document and all keywords of its draft."""
+    dialect = dialect_named(OWN + "#", documents.get)
 
-    assert (OWN, OWN, draft) == (found.name, found.uri, found.draft)
-    assert (frozenset(KEYWORDS[draft]), documents[OWN]) == (found.keywords, found.own_meta_schema)
+    assert (OWN, OWN, draft) == (dialect.name, dialect.uri, dialect.draft)
+    assert (frozenset(KEYWORDS[draft]), documents[OWN]) == (
+        dialect.keywords,
+        dialect.own_meta_schema,
+    )
 
 
 @pytest.mark.parametrize(
@@ -115,8 +118,8 @@ def test_a_meta_schema_brings_a_dialect(documents: dict[str, Any], draft: Draft)
         pytest.param({OWN: {"$schema": "urn:nowhere"}}, id="of an unknown dialect"),
     ],
 )
-def test_meta_schemas_without_a_ground_bring_none(documents: dict[str, Any]) -> None:
-    """In the end there must be one of the five."""
+def test_meta_schemas_without_a_built_in_base_are_errors(documents: dict[str, Any]) -> None:
+    """Every chain of meta-schemas must end in a built-in dialect."""
     with pytest.raises(RequestError) as excinfo:
         dialect_named(OWN, documents.get)
 
@@ -125,8 +128,8 @@ def test_meta_schemas_without_a_ground_bring_none(documents: dict[str, Any]) -> 
 
 @pytest.mark.parametrize("uri", [D2020, D07])
 @pytest.mark.parametrize("body", [True, {}, {"$schema": D04}, {"$ref": "#"}, {"type": 5}])
-def test_nobody_redefines_the_five(uri: str, body: Any) -> None:
-    """A document of that URI weakens nothing, and breaks nothing."""
+def test_built_in_dialects_cannot_be_redefined(uri: str, body: Any) -> None:
+    """A document with the URI of a built-in dialect has no effect on it."""
     documents = {uri: body, "https://json-schema.org/draft/2020-12/meta/validation": body}
 
     assert DIALECTS[uri] is dialect_named(uri, documents.get)
@@ -213,7 +216,10 @@ def test_vocabularies_put_keywords_in_force(
 def test_an_unknown_vocabulary_is_rejected_if_it_is_required() -> None:
     """Otherwise it is not needed (2020-12 core, section 8.1.2)."""
     unknown = "https://example.com/vocabulary"
-    metas = [{OWN: {"$vocabulary": {V2020 + "core": True, unknown: one}}} for one in (True, False)]
+    metas = [
+        {OWN: {"$vocabulary": {V2020 + "core": True, unknown: required}}}
+        for required in (True, False)
+    ]
 
     error = schema_error({"$schema": OWN}, metas[0])
 

@@ -79,7 +79,7 @@ def test_the_canonical_text_is_that_of_rfc_8785_with_exact_integers(value: Any, 
 @settings(max_examples=150, deadline=None, database=None)
 @given(values(st.integers(-(2**53) + 1, 2**53 - 1) | SMALL_DOUBLES))
 @example({"\ud7ff": 1, "\ue000": 2, "\U00010000": 3})
-def test_it_is_rfc_8785_where_that_is_exact(value: Any) -> None:
+def test_canonical_text_equals_rfc_8785_for_doubles(value: Any) -> None:
     """Another implementation writes the same bytes for all that doubles can hold."""
     assert rfc8785.dumps(value) == canonical_json(value)
 
@@ -88,9 +88,9 @@ def test_it_is_rfc_8785_where_that_is_exact(value: Any) -> None:
 @settings(max_examples=600, deadline=None, database=None)
 @given(DOUBLES | BITS)
 def test_a_double_has_the_text_of_its_value(value: float) -> None:
-    """That of the integer that it equals; or that of RFC 8785, which names no other double."""
-    whole = value.is_integer() and abs(value) >= 2**53
-    expected = str(int(value)).encode() if whole else rfc8785.dumps(value)
+    """The text of an equal integer, or else that of RFC 8785."""
+    is_large_integer = value.is_integer() and abs(value) >= 2**53
+    expected = str(int(value)).encode() if is_large_integer else rfc8785.dumps(value)
 
     assert expected == canonical_json(value)
 
@@ -99,17 +99,17 @@ def test_a_double_has_the_text_of_its_value(value: float) -> None:
 @settings(max_examples=150, deadline=None, database=None)
 @given(values(st.integers() | DOUBLES | BITS))
 @example([1e22, 10**22, 1e23, 10**23, 2.0**53, 1.2345678901234568e20])
-def test_the_canonical_text_is_its_own(value: Any) -> None:
-    """Read and written again, it stays, and what it says is the value that was written."""
+def test_canonical_text_round_trips(value: Any) -> None:
+    """Decoding and encoding again gives the same text and an equal value."""
     text = canonical_json(value)
-    again = decode(text, max_depth=20)
+    decoded = decode(text, max_depth=20)
 
-    assert text == canonical_json(again)
-    assert json_equal(value, again)
+    assert text == canonical_json(decoded)
+    assert json_equal(value, decoded)
 
 
 @pytest.mark.parametrize(
-    ("one", "two"),
+    ("first", "second"),
     [
         pytest.param('{"a":1,"b":2}', '{ "b" : 2, "a" : 1 }', id="order and white space"),
         pytest.param('{"maximum":1.0}', '{"maximum":1}', id="1.0 and 1"),
@@ -118,13 +118,13 @@ def test_the_canonical_text_is_its_own(value: Any) -> None:
         pytest.param('{"a":"\\u0062"}', '{"\\u0061":"b"}', id="escapes"),
     ],
 )
-def test_what_means_the_same_has_one_digest(one: str, two: str) -> None:
-    """However it is written."""
-    assert digest_of(json.loads(one)) == digest_of(json.loads(two))
+def test_equal_values_have_one_digest(first: str, second: str) -> None:
+    """Formatting and number notation do not affect the digest."""
+    assert digest_of(json.loads(first)) == digest_of(json.loads(second))
 
 
 @pytest.mark.parametrize(
-    ("one", "two"),
+    ("first", "second"),
     [
         pytest.param({"const": 2**53}, {"const": 2**53 + 1}, id="integers that share a double"),
         pytest.param(
@@ -140,12 +140,12 @@ def test_what_means_the_same_has_one_digest(one: str, two: str) -> None:
         pytest.param({"a": {"b": 1}}, {"a": {}, "b": 1}, id="the place of a member"),
     ],
 )
-def test_what_differs_has_two_digests(one: Any, two: Any) -> None:
-    """However little."""
-    assert digest_of(one) != digest_of(two)
+def test_different_values_have_different_digests(first: Any, second: Any) -> None:
+    """The smallest difference gives another digest."""
+    assert digest_of(first) != digest_of(second)
 
 
-def test_a_digest_says_what_it_is() -> None:
+def test_digest_is_the_sha256_of_the_canonical_text() -> None:
     """SHA-256 of the canonical text, in hexadecimal."""
     expected = "sha256:" + hashlib.sha256(b'{"type":"string"}').hexdigest()
 
@@ -156,7 +156,7 @@ def test_documents_are_a_part_of_what_is_named() -> None:
     """Their URIs and every byte of their texts; but neither their order nor their absence."""
     schema: Any = {"$ref": "urn:a"}
     a, b = Document("urn:a", b"{}"), Document("urn:b", b"{}")
-    brought: Any = {one.uri: hashlib.sha256(one.json).hexdigest() for one in (a, b)}
+    brought: Any = {document.uri: hashlib.sha256(document.json).hexdigest() for document in (a, b)}
     several = [
         digest_of(schema),
         digest_of(schema, [a]),
@@ -172,6 +172,6 @@ def test_documents_are_a_part_of_what_is_named() -> None:
 
 
 def test_a_lone_surrogate_has_no_digest() -> None:
-    """No JSON text that was decoded holds one."""
+    """Decoded JSON texts contain none."""
     with pytest.raises(UnicodeEncodeError):
         digest_of({"a": "\ud800"})

@@ -17,7 +17,7 @@ from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.types import Severity, Verdict, Violation
 from support.compiling import D2019, LIMITS, compile_value, source_of
 
-# Only the complete engine may evaluate by the first; the second is the same to the fast one.
+# The first runs on the complete engine only; the second is equivalent on the fast engine.
 COMPLETE = {"anyOf": [True], "unevaluatedProperties": {"type": "string"}}
 FAST = {"additionalProperties": {"type": "string"}}
 BOTH = [pytest.param(FAST, id="by both"), pytest.param(COMPLETE, id="by the complete engine")]
@@ -30,18 +30,18 @@ def verdict_on(schema: Any, payload: Any, *, limits: Limits = LIMITS, **options:
 
 
 def places(verdict: Verdict) -> list[str]:
-    return [found.instance_location for found in verdict.violations]
+    return [violation.instance_location for violation in verdict.violations]
 
 
 @pytest.mark.parametrize("schema", BOTH)
 def test_a_valid_payload_has_no_violations(schema: Any) -> None:
-    """And nothing was left out."""
+    """The verdict is not truncated."""
     assert Verdict((), truncated=False) == verdict_on(schema, {"a": "b"})
 
 
 @pytest.mark.parametrize("schema", BOTH)
 def test_an_invalid_payload_has_all_of_them_in_order(schema: Any) -> None:
-    """That of their places, whatever the order of the payload."""
+    """Violations are ordered by location, regardless of the payload's order."""
     verdict = verdict_on(schema, MANY)
 
     assert ([f"/k{number}" for number in range(10)], False) == (places(verdict), verdict.truncated)
@@ -50,7 +50,7 @@ def test_an_invalid_payload_has_all_of_them_in_order(schema: Any) -> None:
 
 @pytest.mark.parametrize("schema", BOTH)
 @pytest.mark.parametrize(
-    ("wanted", "count", "truncated"),
+    ("expected", "count", "truncated"),
     [
         pytest.param(1, 1, True, id="one"),
         pytest.param(9, 9, True, id="one too few"),
@@ -58,20 +58,18 @@ def test_an_invalid_payload_has_all_of_them_in_order(schema: Any) -> None:
         pytest.param(11, 10, False, id="enough"),
     ],
 )
-def test_no_more_are_reported_than_wanted(
-    schema: Any, wanted: int, count: int, truncated: bool
-) -> None:
-    """What is left out is said to be."""
-    verdict = verdict_on(schema, MANY, max_violations=wanted)
+def test_max_violations(schema: Any, expected: int, count: int, truncated: bool) -> None:
+    """A verdict with omitted violations is truncated."""
+    verdict = verdict_on(schema, MANY, max_violations=expected)
 
     assert (count, truncated, False) == (len(verdict.violations), verdict.truncated, verdict.valid)
 
 
-def test_a_verdict_can_never_list_nothing_for_want_of_room() -> None:
-    """It would be valid."""
-    for wanted in (0, -1):
+def test_max_violations_is_at_least_one() -> None:
+    """Without violations the verdict would be valid."""
+    for expected in (0, -1):
         with pytest.raises(ValueError, match="at least 1"):
-            EvaluationOptions(max_violations=wanted)
+            EvaluationOptions(max_violations=expected)
 
 
 def test_repeated_keys_are_reported_up_to_the_number_wanted() -> None:
@@ -92,9 +90,9 @@ def test_repeated_keys_are_reported_up_to_the_number_wanted() -> None:
     ],
 )
 def test_a_payload_that_is_not_json_is_invalid_under_any_schema(payload: bytes, code: str) -> None:
-    """Under true as under any other; it is an answer and no error."""
+    """Holds for the schema true as well; the outcome is a verdict, not an error."""
     for schema in (True, {}, FAST, COMPLETE):
-        assert [code] == [found.code for found in verdict_on(schema, payload).violations]
+        assert [code] == [violation.code for violation in verdict_on(schema, payload).violations]
 
 
 @pytest.mark.parametrize(
@@ -117,7 +115,7 @@ def test_a_payload_that_is_not_json_is_invalid_under_any_schema(payload: bytes, 
 def test_a_payload_beyond_a_bound_is_rejected(
     payload: bytes, limits: Limits, metadata: dict[str, str]
 ) -> None:
-    """By name, and valid or not."""
+    """The error names the limit, for valid and invalid payloads."""
     for schema in (True, False, COMPLETE):
         with pytest.raises(RequestError) as excinfo:
             verdict_on(schema, payload, limits=limits)
@@ -128,7 +126,7 @@ def test_a_payload_beyond_a_bound_is_rejected(
 
 
 def test_the_bounds_themselves_are_evaluated() -> None:
-    """At the last byte and the last level."""
+    """Payloads of exactly the maximum size and depth are evaluated."""
     assert verdict_on(True, b'"1234"', limits=Limits(payload_bytes=6)).valid
     assert verdict_on(True, b"[[]]", limits=Limits(payload_depth=2)).valid
 
@@ -143,15 +141,15 @@ for _ in range(40):
 
 
 def test_a_payload_that_takes_too_many_steps_is_rejected() -> None:
-    """If the fast engine cannot say no before."""
+    """Unless the fast engine finds the payload invalid first."""
     with pytest.raises(RequestError) as excinfo:
         verdict_on(DOUBLING, DEEP)
 
     assert {"bound": "steps", "limit": "10000000"} == excinfo.value.metadata
 
 
-def test_the_verdict_stands_where_its_reasons_take_too_many_steps() -> None:
-    """It is invalid, and says that more is to be reported."""
+def test_verdict_is_kept_if_explaining_it_exceeds_the_step_limit() -> None:
+    """The verdict is invalid and truncated."""
     payload = [[1] * 50]
     schema = {"items": {"items": {"type": "string"}}}
 
@@ -159,15 +157,15 @@ def test_the_verdict_stands_where_its_reasons_take_too_many_steps() -> None:
         verdict_on(schema, payload, limits=Limits(steps=steps)) for steps in (400, 20_000)
     )
 
-    said = "the payload is invalid; finding the details would take too long"
-    assert Verdict((Violation("", "", "", DETAILS_UNAVAILABLE, said),), truncated=True) == none
+    message = "the payload is invalid; finding the details would take too long"
+    assert Verdict((Violation("", "", "", DETAILS_UNAVAILABLE, message),), truncated=True) == none
     assert (True, False) == (some.truncated, some.valid)
     assert places(some) == sorted(places(some))
     assert 0 < len(places(some)) < 30
 
 
 def test_one_violation_is_enough_for_the_complete_engine_too() -> None:
-    """Only if it finds none within its steps is the payload not evaluated."""
+    """The step limit is an error only if no violation was found before."""
     schema = {**COMPLETE, "unevaluatedItems": {"type": "string"}}
     limits = Limits(steps=4000)
 
@@ -181,10 +179,10 @@ def test_one_violation_is_enough_for_the_complete_engine_too() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "last",
+    "innermost",
     [pytest.param("a", id="that would be valid"), pytest.param(1, id="that would be invalid")],
 )
-def test_what_nests_too_deep_for_the_interpreter_is_rejected(last: Any) -> None:
+def test_what_nests_too_deep_for_the_interpreter_is_rejected(innermost: Any) -> None:
     """A chain of references longer than its stack; nothing else is ever raised."""
     chain: dict[str, Any] = {
         f"a{number}": {"$ref": f"#/$defs/a{number + 1}"} for number in range(4000)
@@ -192,7 +190,7 @@ def test_what_nests_too_deep_for_the_interpreter_is_rejected(last: Any) -> None:
     schema = {"$ref": "#/$defs/a0", "$defs": {**chain, "a4000": {"type": "string"}}}
 
     with pytest.raises(RequestError) as excinfo:
-        verdict_on(schema, last)
+        verdict_on(schema, innermost)
 
     assert (
         ErrorReason.LIMIT_EXCEEDED,
@@ -202,24 +200,24 @@ def test_what_nests_too_deep_for_the_interpreter_is_rejected(last: Any) -> None:
 
 
 def test_engines_that_disagree_are_reported_and_the_payload_is_invalid() -> None:
-    """Here because they were made from two schemas; otherwise never."""
+    """The engines of this test are compiled from two different schemas."""
     strict, lax = source_of({"type": "string"}), source_of({"type": ["string", "integer"]})
-    made = CompiledSchema(lax, compile_schema(strict, LIMITS), LIMITS)
+    disagreeing = CompiledSchema(lax, compile_schema(strict, LIMITS), LIMITS)
 
-    verdict = evaluate(made, b"1", EvaluationOptions())
+    verdict = evaluate(disagreeing, b"1", EvaluationOptions())
 
-    said = (
+    message = (
         "the payload is invalid, but the validation engines disagree why; please report this schema"
     )
-    assert Verdict((Violation("", "", "", DISAGREEMENT, said),)) == verdict
-    assert evaluate(made, b'"a"', EvaluationOptions()).valid
+    assert Verdict((Violation("", "", "", DISAGREEMENT, message),)) == verdict
+    assert evaluate(disagreeing, b'"a"', EvaluationOptions()).valid
     assert ["TYPE"] == [
-        found.code for found in evaluate(made, b"[]", EvaluationOptions()).violations
+        violation.code for violation in evaluate(disagreeing, b"[]", EvaluationOptions()).violations
     ]
 
 
 def test_messages_can_leave_out_what_the_payload_holds() -> None:
-    """Pointers still say where."""
+    """The locations remain."""
     shown, hidden = (
         verdict_on(FAST, {"a": 12345}, hide_values=hide).violations[0] for hide in (False, True)
     )
@@ -229,24 +227,26 @@ def test_messages_can_leave_out_what_the_payload_holds() -> None:
 
 
 def test_only_errors_make_a_verdict_invalid() -> None:
-    """Warnings and hints do not."""
-    found = [
+    """Warnings and hints leave it valid."""
+    violations = [
         Violation("/b", "", "", "B", "", Severity.WARNING),
         Violation("/a", "", "", "A", "", Severity.INFO),
         Violation("/a", "/x", "", "A", ""),
     ]
 
-    assert Verdict.listing(found[:2]).valid
-    assert not Verdict.listing(found).valid
-    assert [found[1], found[2], found[0]] == list(Verdict.listing(found).violations)
+    assert Verdict.listing(violations[:2]).valid
+    assert not Verdict.listing(violations).valid
+    assert [violations[1], violations[2], violations[0]] == list(
+        Verdict.listing(violations).violations
+    )
 
 
-def test_what_is_compiled_knows_why_it_needs_the_complete_engine() -> None:
-    """And by which digest its schema is known."""
+def test_compiled_schema_has_a_reason_for_the_complete_engine() -> None:
+    """It also knows the digest of its schema."""
     fast, complete = compile_value(FAST), compile_value({"$schema": D2019, **COMPLETE})
-    made = compile_schema(source_of(FAST), LIMITS)
+    compiled = compile_schema(source_of(FAST), LIMITS)
 
-    assert isinstance(made, Artifact)
-    assert (made.digest, "") == (fast.digest, fast.complete_only_reason)
+    assert isinstance(compiled, Artifact)
+    assert (compiled.digest, "") == (fast.digest, fast.complete_only_reason)
     assert "unevaluatedProperties beside a conditional applicator" == complete.complete_only_reason
     assert (True, True) == (fast.fast is not None, complete.fast is None)

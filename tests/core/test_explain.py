@@ -43,31 +43,33 @@ class TestCases:
 
     def test_a_fault_is_reported_as_the_case_says(self, case: dict[str, Any]) -> None:
         """Place, rule, code, message and suggestion are those of the case."""
-        found = [
+        violations_ = [
             [
-                each.instance_location,
-                each.keyword_location,
-                each.code,
-                each.message,
-                each.suggestion,
+                violation.instance_location,
+                violation.keyword_location,
+                violation.code,
+                violation.message,
+                violation.suggestion,
             ]
-            for each in told(case["schema"], case["payload"])
+            for violation in told(case["schema"], case["payload"])
         ]
 
-        assert case["violations"] == found
+        assert case["violations"] == violations_
 
     def test_a_code_is_the_keyword_in_capitals(self, case: dict[str, Any]) -> None:
         """The schema `false` has no keyword, and a code of its own."""
-        for each in told(case["schema"], case["payload"]):
-            assert (each.keyword or "falseSchema").lower() == each.code.replace("_", "").lower()
+        for violation in told(case["schema"], case["payload"]):
+            assert (violation.keyword or "falseSchema").lower() == violation.code.replace(
+                "_", ""
+            ).lower()
 
     def test_pointers_lead_somewhere(self, case: dict[str, Any]) -> None:
         """A violation is at a value that the payload holds."""
-        for each in told(case["schema"], case["payload"]):
-            step_into(case["payload"], each.instance_location)
+        for violation in told(case["schema"], case["payload"]):
+            step_into(case["payload"], violation.instance_location)
 
     def test_hidden_values_stay_hidden(self, case: dict[str, Any]) -> None:
-        """With hide_values there are as many violations, and nothing of the payload in them."""
+        """hide_values keeps the number of violations and removes payload text from them."""
         shown = told(case["schema"], case["payload"])
         hidden = told(case["schema"], case["payload"], hide_values=True)
         secrets = {
@@ -76,14 +78,14 @@ class TestCases:
             if len(text) > 1 and text not in json.dumps(case["schema"], ensure_ascii=False)
         }
 
-        assert [(each.instance_location, each.code) for each in shown] == [
-            (each.instance_location, each.code) for each in hidden
+        assert [(violation.instance_location, violation.code) for violation in shown] == [
+            (violation.instance_location, violation.code) for violation in hidden
         ]
         assert set() == {
             text
             for text in secrets
-            for each in hidden
-            if text in each.message or text in each.suggestion
+            for violation in hidden
+            if text in violation.message or text in violation.suggestion
         }
 
 
@@ -105,7 +107,7 @@ class TestCases:
             {"properties": {"token": {"type": "string"}}, "required": ["token"]},
             {"tokn": 1},
             '"token" is required and missing; expected a string',
-            id="name that may stand for a missing one",
+            id="name similar to a missing one",
         ),
         pytest.param(
             {"propertyNames": {"pattern": "^a"}},
@@ -129,8 +131,8 @@ class TestCases:
     ],
 )
 def test_hidden_values_become_their_kind(schema: Any, payload: Any, message: str) -> None:
-    """What is known of a value without it is still said."""
-    assert [message] == [each.message for each in told(schema, payload, hide_values=True)]
+    """The message still has what the schema alone implies."""
+    assert [message] == [violation.message for violation in told(schema, payload, hide_values=True)]
 
 
 LONG = "l" * 100_000
@@ -172,15 +174,15 @@ LONG = "l" * 100_000
     ],
 )
 def test_messages_are_short(schema: Any, payload: Any) -> None:
-    """Neither the payload nor the schema can make a message long, or telling it slow."""
+    """The length and cost of a message are independent of payload and schema size."""
     engine = engine_for(schema)
     start = time.process_time()
-    messages = [each.message for each in violations(engine, payload)]
+    messages = [violation.message for violation in violations(engine, payload)]
 
     assert time.process_time() - start < 0.5
     assert messages
     assert max(map(len, messages)) <= 1000
-    assert all(each.isprintable() for each in messages)
+    assert all(message.isprintable() for message in messages)
 
 
 def test_the_first_violations_do_not_wait_for_the_last() -> None:
@@ -190,10 +192,10 @@ def test_the_first_violations_do_not_wait_for_the_last() -> None:
     )
     payload: Any = [{"a": "x", "b": 1}] * 50_000
     start = time.process_time()
-    first = list(islice(violations(engine, payload), 20))
+    first_violations = list(islice(violations(engine, payload), 20))
 
     assert time.process_time() - start < 0.1
-    assert "/9/b" == first[-1].instance_location
+    assert "/9/b" == first_violations[-1].instance_location
 
 
 def test_a_large_choice_is_reported_in_one_violation() -> None:
@@ -203,7 +205,7 @@ def test_a_large_choice_is_reported_in_one_violation() -> None:
     payload: Any = [None] * 200_000
     start = time.process_time()
 
-    assert ["ANY_OF"] == [each.code for each in violations(engine, payload)]
+    assert ["ANY_OF"] == [violation.code for violation in violations(engine, payload)]
     assert time.process_time() - start < 0.5
 
 
@@ -294,9 +296,9 @@ def test_the_nearest_name_is_what_may_have_been_meant(
 
 def test_looking_for_the_nearest_name_is_bounded() -> None:
     """No more than 200 candidates are compared, and none that is long."""
-    many = (f"{'abc' * 20}{n}" for n in range(1_000_000))
+    candidates = (f"{'abc' * 20}{n}" for n in range(1_000_000))
     start = time.process_time()
-    find_nearest("abd" * 20, many)
+    find_nearest("abd" * 20, candidates)
 
     assert "" == find_nearest("name", [*(f"x{n}" for n in range(200)), "name"])
     assert time.process_time() - start < 0.2

@@ -72,9 +72,11 @@ def test_the_official_cases_are_evaluated_as_the_suite_says(dialect: str) -> Non
     """Exactly the cases in the ledger are evaluated otherwise."""
     cases = list(read_cases(dialect))
     assert cases
-    known = read_ledger(dialect) & {case for case, *_ in cases}
-    wrong = {case for case, name, value, valid in cases if judge(name, dialect, value) is not valid}
-    assert known == wrong
+    known_gaps = read_ledger(dialect) & {case for case, *_ in cases}
+    wrong_verdicts = {
+        case for case, name, value, valid in cases if judge(name, dialect, value) is not valid
+    }
+    assert known_gaps == wrong_verdicts
 
 
 @pytest.mark.parametrize(

@@ -97,9 +97,9 @@ def _tripwire(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def code_of(schema: Any) -> ast.Module:
     """Return the syntax tree of what is generated for *schema*."""
-    surveyed = admit_schema(source_of(schema, assert_formats=True), LIMITS).survey
-    assert surveyed is not None
-    lowered = lower_schema(surveyed, lambda _dialect, _name: False)
+    survey = admit_schema(source_of(schema, assert_formats=True), LIMITS).survey
+    assert survey is not None
+    lowered = lower_schema(survey, lambda _dialect, _name: False)
     schema = {"definitions": lowered.definitions, "$ref": "#/definitions/d0"}
     source: str = VerdictGenerator(schema, [], counted=False).func_code
     return ast.parse(source)
@@ -107,15 +107,15 @@ def code_of(schema: Any) -> ast.Module:
 
 def shape(tree: ast.AST) -> list[str]:
     """Return the nodes of *tree* in order, with all names, and constants by their type."""
-    found = []
+    names = []
     for node in ast.walk(tree):
-        told = type(node).__name__
+        name = type(node).__name__
         if isinstance(node, ast.Name | ast.FunctionDef):
-            told += f" {node.id if isinstance(node, ast.Name) else node.name}"
+            name += f" {node.id if isinstance(node, ast.Name) else node.name}"
         if isinstance(node, ast.Constant):
-            told += f" {type(node.value).__name__}"
-        found.append(told)
-    return found
+            name += f" {type(node.value).__name__}"
+        names.append(name)
+    return names
 
 
 @pytest.mark.slow
@@ -132,13 +132,13 @@ def test_texts_of_schemas_are_never_code(position: Any) -> None:
     for text in HOSTILE:
         schema = position(text)
         try:
-            ready = compile_value(schema, assert_formats=True)
+            compiled = compile_value(schema, assert_formats=True)
         except RequestError:
             continue
         compiles += 1
-        assert ready.fast is not None
+        assert compiled.fast is not None
         for payload in [*PAYLOADS, text, {text: text}, {text: 1, "x": [text]}]:
-            ready.fast.is_valid(payload)
+            compiled.fast.is_valid(payload)
         assert expected == shape(code_of(schema)), text
 
     assert expected is None or compiles > 5
@@ -147,10 +147,10 @@ def test_texts_of_schemas_are_never_code(position: Any) -> None:
 def test_every_constant_of_the_code_is_a_constant_of_the_schema() -> None:
     """A hostile name arrives as it is, and at nothing else."""
     for text in HOSTILE:
-        ready = compile_value({"properties": {text: False}, "required": ["x"]})
-        assert ready.fast is not None
+        compiled = compile_value({"properties": {text: False}, "required": ["x"]})
+        assert compiled.fast is not None
         payloads: list[Any] = [{"x": 1}, {text: 1, "x": 1}, {"y": 1}]
-        verdicts = [ready.fast.is_valid(one) for one in payloads]
+        verdicts = [compiled.fast.is_valid(payload) for payload in payloads]
         assert [text != "x", False, False] == verdicts
 
 
@@ -233,19 +233,25 @@ def test_what_the_generator_writes_is_allowed() -> None:
 def test_the_code_crosses_a_process_border() -> None:
     """Marshalled and loaded, it evaluates as before."""
     lowered = Lowered({"d0": {"type": ["string"], "pattern": 0}}, patterns={"^a": 0})
-    made = generate_code(lowered, LIMITS)
-    again = FastCode(made.code, made.patterns, made.formats, made.constants, made.counted)
-    engine = FastEngine(again, "2020-12", LIMITS)
+    generated = generate_code(lowered, LIMITS)
+    rebuilt = FastCode(
+        generated.code,
+        generated.patterns,
+        generated.formats,
+        generated.constants,
+        generated.counted,
+    )
+    engine = FastEngine(rebuilt, "2020-12", LIMITS)
 
-    assert isinstance(marshal.loads(made.code), CodeType)
-    assert [True, False, False] == [engine.is_valid(one) for one in ("ab", "b", 1)]
-    assert FastCode(made.code, ("^a",), (), (), True) == made
+    assert isinstance(marshal.loads(generated.code), CodeType)
+    assert [True, False, False] == [engine.is_valid(payload) for payload in ("ab", "b", 1)]
+    assert FastCode(generated.code, ("^a",), (), (), True) == generated
 
 
 def test_code_that_is_too_long_is_not_run() -> None:
     """The complete engine evaluates instead."""
     lowered = Lowered({"d0": {"required": ["a" * 1000]}})
 
-    with pytest.raises(CannotLowerError) as found:
+    with pytest.raises(CannotLowerError) as excinfo:
         generate_code(lowered, Limits(code_length=500))
-    assert "code longer than the limit" == found.value.reason
+    assert "code longer than the limit" == excinfo.value.reason

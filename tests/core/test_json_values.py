@@ -47,33 +47,33 @@ UNEQUAL = [
 ]
 
 
-@pytest.mark.parametrize(("one", "two"), EQUAL)
-def test_equal_values_are_equal(one: Any, two: Any) -> None:
+@pytest.mark.parametrize(("first", "second"), EQUAL)
+def test_equal_values_are_equal(first: Any, second: Any) -> None:
     """Equality has no direction, and holds deep inside."""
-    assert (True, True) == (json_equal(one, two), json_equal(two, one))
-    assert json_equal({"x": [one]}, {"x": [two]})
+    assert (True, True) == (json_equal(first, second), json_equal(second, first))
+    assert json_equal({"x": [first]}, {"x": [second]})
 
 
-@pytest.mark.parametrize(("one", "two"), UNEQUAL)
-def test_different_values_are_unequal(one: Any, two: Any) -> None:
+@pytest.mark.parametrize(("first", "second"), UNEQUAL)
+def test_different_values_are_unequal(first: Any, second: Any) -> None:
     """Inequality has no direction, and is seen deep inside."""
-    assert (False, False) == (json_equal(one, two), json_equal(two, one))
-    assert not json_equal({"x": [one]}, {"x": [two]})
+    assert (False, False) == (json_equal(first, second), json_equal(second, first))
+    assert not json_equal({"x": [first]}, {"x": [second]})
 
 
-@pytest.mark.parametrize(("one", "two"), EQUAL)
-def test_equal_items_are_repeated(one: Any, two: Any) -> None:
+@pytest.mark.parametrize(("first", "second"), EQUAL)
+def test_equal_items_are_repeated(first: Any, second: Any) -> None:
     """What is equal is found, with the positions of both."""
-    assert not all_unique(["between", one, 7, two], [STEPS])
-    assert (1, 3) == find_duplicate(["between", one, 7, two], [STEPS])
-    assert (0, 1) == find_duplicate([[one], [two], "after"], [STEPS])
+    assert not all_unique(["between", first, 7, second], [STEPS])
+    assert (1, 3) == find_duplicate(["between", first, 7, second], [STEPS])
+    assert (0, 1) == find_duplicate([[first], [second], "after"], [STEPS])
 
 
-@pytest.mark.parametrize(("one", "two"), UNEQUAL)
-def test_different_items_are_unique(one: Any, two: Any) -> None:
+@pytest.mark.parametrize(("first", "second"), UNEQUAL)
+def test_different_items_are_unique(first: Any, second: Any) -> None:
     """What is unequal is not taken for a repetition."""
-    assert all_unique([one, two], [STEPS])
-    assert all_unique([{"a": one}, {"a": two}], [STEPS])
+    assert all_unique([first, second], [STEPS])
+    assert all_unique([{"a": first}, {"a": second}], [STEPS])
 
 
 def test_uniqueness_is_equality_of_no_two_items() -> None:
@@ -82,8 +82,8 @@ def test_uniqueness_is_equality_of_no_two_items() -> None:
     scalars = [0, 1, 1.0, True, False, None, "", "1", 2.5, 10**20, 1e20, -1]
     values: list[Any] = [
         *scalars,
-        *([one] for one in scalars),
-        *({"a": one, "b": two} for one in scalars[:4] for two in scalars[:4]),
+        *([scalar] for scalar in scalars),
+        *({"a": scalar, "b": other} for scalar in scalars[:4] for other in scalars[:4]),
     ]
     for _ in range(2000):
         items = [choose.choice(values) for _ in range(choose.randint(0, 6))]
@@ -161,8 +161,8 @@ def test_multiples_agree_with_exact_fractions() -> None:
         exact = Fraction(str(value)) / Fraction(str(divisor))
 
         assert (exact.denominator == 1) is is_multiple(value, divisor, [STEPS]), (value, divisor)
-        other = jsonschema_rs.validator_for({"multipleOf": divisor})
-        assert other.is_valid(value) is is_multiple(value, divisor, [STEPS]), (value, divisor)
+        oracle = jsonschema_rs.validator_for({"multipleOf": divisor})
+        assert oracle.is_valid(value) is is_multiple(value, divisor, [STEPS]), (value, divisor)
 
 
 def test_hostile_multiples_are_cheap() -> None:

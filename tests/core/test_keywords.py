@@ -23,7 +23,7 @@ A, B = {"title": "a"}, {"title": "b"}
 
 
 @pytest.mark.parametrize(
-    ("draft", "new", "gone"),
+    ("draft", "new", "removed"),
     [
         pytest.param(Draft.DRAFT_06, SINCE_06, set(), id="draft-06"),
         pytest.param(Draft.DRAFT_07, SINCE_07, set(), id="draft-07"),
@@ -36,12 +36,12 @@ A, B = {"title": "a"}, {"title": "b"}
         ),
     ],
 )
-def test_each_draft_adds_and_drops_keywords(draft: Draft, new: set[str], gone: set[str]) -> None:
+def test_each_draft_adds_and_drops_keywords(draft: Draft, new: set[str], removed: set[str]) -> None:
     """Against the draft before it."""
     order = list(Draft)
-    before = KEYWORDS[order[order.index(draft) - 1]].keys()
+    previous = KEYWORDS[order[order.index(draft) - 1]].keys()
 
-    assert (new, gone) == (KEYWORDS[draft].keys() - before, before - KEYWORDS[draft].keys())
+    assert (new, removed) == (KEYWORDS[draft].keys() - previous, previous - KEYWORDS[draft].keys())
 
 
 def test_what_came_later_is_an_annotation_before() -> None:
@@ -103,10 +103,10 @@ def test_subschemas_are_where_the_draft_has_them(
     name: str, schema: Any, paths: list[tuple[str | int, ...]]
 ) -> None:
     """And nowhere else."""
-    found = list(subschemas(schema, dialect(name).draft))
+    subschemas_ = list(subschemas(schema, dialect(name).draft))
 
-    assert paths == [path for path, _ in found]
-    for path, value in found:
+    assert paths == [path for path, _ in subschemas_]
+    for path, value in subschemas_:
         expected = schema
         for step in path:
             expected = expected[step]

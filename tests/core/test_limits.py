@@ -12,7 +12,7 @@ from sidecheck_server.core.types import Violation
 
 def test_a_error_names_its_bound() -> None:
     """For a program in the metadata, and for a person in the message."""
-    found = limit_exceeded_error("payload_bytes", 1 << 20, "the payload", 2_000_000)
+    error = limit_exceeded_error("payload_bytes", 1 << 20, "the payload", 2_000_000)
 
     assert (
         RequestError(
@@ -20,7 +20,7 @@ def test_a_error_names_its_bound() -> None:
             "the payload: 2,000,000, more than the limit of 1,048,576 (payload_bytes)",
             {"bound": "payload_bytes", "limit": "1048576", "found": "2000000"},
         )
-        == found
+        == error
     )
 
 
@@ -53,10 +53,10 @@ def test_a_error_crosses_a_process_border_whole() -> None:
         (Violation("/a", "", "", "TYPE", "a message"),),
     )
 
-    again = pickle.loads(pickle.dumps(error))
+    unpickled = pickle.loads(pickle.dumps(error))
 
-    assert (error, hash(error), str(error)) == (again, hash(again), str(again))
-    assert "INVALID_SCHEMA: no schema" == str(again)
+    assert (error, hash(error), str(error)) == (unpickled, hash(unpickled), str(unpickled))
+    assert "INVALID_SCHEMA: no schema" == str(unpickled)
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_a_error_crosses_a_process_border_whole() -> None:
         pytest.param(ValueError("said"), id="another error"),
     ],
 )
-def test_errors_are_equal_if_they_say_the_same(other: Exception) -> None:
+def test_equality_of_errors(other: Exception) -> None:
     """All that they say."""
     error = RequestError(ErrorReason.INVALID_SCHEMA, "said", {"a": "b"})
 

@@ -231,10 +231,10 @@ def test_definitions_are_counted(schema: Any, definitions: Any) -> None:
 @pytest.mark.parametrize(("schema", "reason"), table(NOT_LOWERED))
 def test_what_cannot_be_said_is_not_lowered(schema: Any, reason: str) -> None:
     """With the reason, by which the complete engine evaluates alone."""
-    with pytest.raises(CannotLowerError) as found:
+    with pytest.raises(CannotLowerError) as excinfo:
         lowered(schema)
 
-    assert reason == found.value.reason
+    assert reason == excinfo.value.reason
     assert (None, reason) == (
         compile_value(schema).fast,
         compile_value(schema).complete_only_reason,
@@ -243,7 +243,7 @@ def test_what_cannot_be_said_is_not_lowered(schema: Any, reason: str) -> None:
 
 def test_texts_are_numbered() -> None:
     """Patterns and formats once each; constants that are no scalars one by one."""
-    found = lowered(
+    expression = lowered(
         {
             "pattern": "a",
             "format": "ipv4",
@@ -254,9 +254,9 @@ def test_texts_are_numbered() -> None:
         assert_formats=True,
     )
 
-    assert {"a": 0, "b": 1} == found.patterns
-    assert {"ipv4": 0} == found.formats
-    assert [[1], {"a": [1]}, [1]] == found.constants
+    assert {"a": 0, "b": 1} == expression.patterns
+    assert {"ipv4": 0} == expression.formats
+    assert [[1], {"a": [1]}, [1]] == expression.constants
     assert {
         "d0": {
             "allOf": [
@@ -269,7 +269,7 @@ def test_texts_are_numbered() -> None:
                 {"enum": [Constant(2)]},
             ]
         }
-    } == found.definitions
+    } == expression.definitions
 
 
 def test_deep_subschemas_become_definitions() -> None:

@@ -57,7 +57,7 @@ def test_what_breaks_its_meta_schema_is_rejected(schema: Any, draft: str) -> Non
 
     assert (ErrorReason.INVALID_SCHEMA, draft) == (error.reason, error.metadata["dialect"])
     assert error.metadata["pointer"].startswith("/not")
-    assert all(one.instance_location.startswith("/not") for one in error.violations)
+    assert all(violation.instance_location.startswith("/not") for violation in error.violations)
     assert error.violations
 
 

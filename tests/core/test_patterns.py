@@ -155,10 +155,10 @@ def test_a_pattern_means_what_ecma_262_says(source: str, text: str, expected: bo
 
 def test_the_same_pattern_is_compiled_once() -> None:
     """A pattern that is compiled again comes from the cache; under other bounds it does not."""
-    first = compile_pattern("^cached$")
+    compiled = compile_pattern("^cached$")
 
-    assert first is compile_pattern("^cached$")
-    assert first is not compile_pattern("^cached$", max_memory=1 << 16)
+    assert compiled is compile_pattern("^cached$")
+    assert compiled is not compile_pattern("^cached$", max_memory=1 << 16)
 
 
 def test_cost_sums_the_programs_of_all_automata() -> None:

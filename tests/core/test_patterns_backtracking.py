@@ -201,18 +201,18 @@ def javascript() -> Iterator[Oracle]:
     with subprocess.Popen(
         [node, "-e", ANSWER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:
-        questions, answers = process.stdin, process.stdout
-        assert questions is not None
-        assert answers is not None
+        requests, responses = process.stdin, process.stdout
+        assert requests is not None
+        assert responses is not None
 
         def ask(pattern: str, texts: list[str]) -> list[bool] | None:
-            questions.write(json.dumps([pattern, texts]) + "\n")
-            questions.flush()
-            verdicts: list[bool] | None = json.loads(answers.readline())
+            requests.write(json.dumps([pattern, texts]) + "\n")
+            requests.flush()
+            verdicts: list[bool] | None = json.loads(responses.readline())
             return verdicts
 
         yield ask
-        questions.close()
+        requests.close()
 
 
 # V8 looks for a match from inside of a character beyond the BMP as well, as section

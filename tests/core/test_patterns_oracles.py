@@ -62,12 +62,12 @@ def test_the_official_suite_agrees(draft: str, name: str) -> None:
     ]
     verdicts = [judge(schema, data) for _, _, data, schema, _ in cases]
 
-    wrong = [
+    wrong_verdicts = [
         case
         for case, verdict in zip(cases, verdicts, strict=True)
         if verdict is not None and verdict != case[-1]
     ]
-    assert wrong == []
+    assert wrong_verdicts == []
     if name != "patternProperties.json":
         assert None not in verdicts
 
@@ -115,18 +115,18 @@ def javascript() -> Iterator[Oracle]:
     with subprocess.Popen(
         [node, "-e", ANSWER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:
-        questions, answers = process.stdin, process.stdout
-        assert questions is not None
-        assert answers is not None
+        requests, responses = process.stdin, process.stdout
+        assert requests is not None
+        assert responses is not None
 
         def ask(pattern: str, texts: list[str]) -> tuple[Verdicts, Verdicts]:
-            questions.write(json.dumps([pattern, texts]) + "\n")
-            questions.flush()
-            strict, lenient = json.loads(answers.readline())
+            requests.write(json.dumps([pattern, texts]) + "\n")
+            requests.flush()
+            strict, lenient = json.loads(responses.readline())
             return strict, lenient
 
         yield ask
-        questions.close()
+        requests.close()
 
 
 LETTERS = "ab1_-é🐲\n\r\u2028\ufeff\u3000 \x00\ud83d\udc32"
@@ -135,11 +135,11 @@ ESCAPES += [r"\u{1F432}", r"\ud83d\udc32", r"\ud83d", r"\p{L}", r"\P{Ll}", r"\p{
 ASSERTIONS = ["^", "$", r"\b", r"\B"]
 QUANTIFIERS = ["*", "+", "?", "*?", "+?", "??", "{0}", "{2}", "{1,2}", "{0,}?", "{2,3}"]
 
-member = st.sampled_from([*"ab1_é🐲\n\u2028", *ESCAPES, r"\b", r"\-", "a-b", r"\0-1", "é-🐲"])
+class_member = st.sampled_from([*"ab1_é🐲\n\u2028", *ESCAPES, r"\b", r"\-", "a-b", r"\0-1", "é-🐲"])
 character_class = st.builds(
-    lambda negation, members: f"[{negation}{''.join(members)}]",
+    lambda negation, class_members: f"[{negation}{''.join(class_members)}]",
     st.sampled_from(["", "^"]),
-    st.lists(member, max_size=3),
+    st.lists(class_member, max_size=3),
 )
 atom = st.one_of(st.sampled_from([*LETTERS, ".", *ESCAPES]), character_class)
 

@@ -64,10 +64,10 @@ def ask_javascript() -> tuple[str, dict[str, Ranges]]:
     if not node:
         unavailable("node is not on PATH, so there is no JavaScript to compare with")
     names = list_properties()
-    answer = subprocess.run(
+    completed = subprocess.run(
         [node, "-e", LIST], input="\n".join(names), capture_output=True, text=True, check=True
     )
-    version, *lines = answer.stdout.splitlines()
+    version, *lines = completed.stdout.splitlines()
     tables = (unite((first, last) for first, last in json.loads(line)) for line in lines)
     return version, dict(zip(names, tables, strict=True))
 
@@ -120,12 +120,12 @@ def test_properties_are_those_of_javascript() -> None:
     if version != UNICODE_VERSION:
         pytest.skip(f"node has Unicode {version}, not {UNICODE_VERSION}")
 
-    found = {
+    properties = {
         name: find_property(*name.split("=")) if "=" in name else find_property(name, None)
         for name in expected
     }
 
-    assert expected == found
+    assert expected == properties
 
 
 #: Code points that changed their category after Python 3.11's Unicode, version 14.
@@ -134,16 +134,16 @@ RECLASSIFIED = 8
 
 def test_categories_are_those_of_python() -> None:
     """What Python's Unicode has assigned has its category, but for a few that changed since."""
-    found = ["Cn"] * (LAST + 1)
+    categories = ["Cn"] * (LAST + 1)
     leaves = [name for name in set(GENERAL_CATEGORIES.values()) - {"LC"} if len(name) == 2]
     for name in leaves:
         for first, last in find_property("gc", name) or ():
-            found[first : last + 1] = [name] * (last + 1 - first)
+            categories[first : last + 1] = [name] * (last + 1 - first)
 
     different = [
         f"{point:04X}"
         for point in range(LAST + 1)
-        if unicodedata.category(chr(point)) not in ("Cn", found[point])
+        if unicodedata.category(chr(point)) not in ("Cn", categories[point])
     ]
 
     assert len(different) <= RECLASSIFIED, different
@@ -159,8 +159,8 @@ def test_categories_add_up() -> None:
     assert size == LAST + 1
     assert tables["LC"] == unite(tables["Lu"] + tables["Ll"] + tables["Lt"])
     for group in "LMNPSZC":
-        members = [range_ for name in leaves if name[0] == group for range_ in tables[name]]
-        assert tables[group] == unite(members)
+        ranges_of_group = [range_ for name in leaves if name[0] == group for range_ in tables[name]]
+        assert tables[group] == unite(ranges_of_group)
 
 
 def test_the_first_use_of_a_property_is_quick() -> None:

@@ -209,7 +209,7 @@ def test_repeated_keys_are_reported_with_their_places(text: bytes, pointers: lis
 
 
 @pytest.mark.parametrize(
-    ("most", "pointers", "truncated"),
+    ("maximum", "pointers", "truncated"),
     [
         pytest.param(1, ["/a"], True, id="one of three"),
         pytest.param(2, ["/a", "/b/0/c"], True, id="two of three"),
@@ -217,16 +217,16 @@ def test_repeated_keys_are_reported_with_their_places(text: bytes, pointers: lis
     ],
 )
 def test_no_more_repeated_keys_are_reported_than_wanted(
-    most: int, pointers: list[str], truncated: bool
+    maximum: int, pointers: list[str], truncated: bool
 ) -> None:
     """The first ones of the text, and whether there are others."""
     text = b'{"a": 1, "a": 1, "b": [{"c": 1, "c": 1}], "d": {"e": 1, "e": 1}}'
 
     with pytest.raises(MalformedError) as malformed:
-        decode(text, max_depth=128, max_violations=most)
+        decode(text, max_depth=128, max_violations=maximum)
 
-    found = [one.instance_location for one in malformed.value.violations]
-    assert (pointers, truncated) == (found, malformed.value.truncated)
+    locations = [violation.instance_location for violation in malformed.value.violations]
+    assert (pointers, truncated) == (locations, malformed.value.truncated)
 
 
 @pytest.mark.parametrize(
@@ -259,9 +259,9 @@ def test_the_bound_is_the_deepest_nesting_that_is_read(text: bytes, deepest: int
 )
 def test_what_is_json_is_read(text: bytes, value: Any) -> None:
     """At the edges of what JSON is."""
-    found = decode(text, max_depth=128)
+    decoded = decode(text, max_depth=128)
 
-    assert (type(value), value) == (type(found), found)
+    assert (type(value), value) == (type(decoded), decoded)
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,10 @@ def test_pointers_of_repeated_keys_stay_in_proportion() -> None:
         decode(text, max_depth=128)
 
     assert malformed.value.truncated
-    assert sum(len(one.instance_location) for one in malformed.value.violations) < 2_000_000
+    assert (
+        sum(len(violation.instance_location) for violation in malformed.value.violations)
+        < 2_000_000
+    )
 
 
 @pytest.mark.parametrize(
@@ -70,9 +73,9 @@ def test_extreme_numbers_of_long_texts_are_read_exactly(number: str) -> None:
 )
 def test_time_is_linear_in_the_length(text: bytes) -> None:
     """A megabyte that is made to be slow takes a moment; quadratic work takes minutes."""
-    before = process_time()
+    start = process_time()
     with suppress(MalformedError, RequestError):
         decode(text, max_depth=128)
 
     # Of the processor, whatever else it does.
-    assert process_time() - before < 30
+    assert process_time() - start < 30

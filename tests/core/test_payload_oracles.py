@@ -21,7 +21,7 @@ HIDDEN = b'["\\n", ' + b"[" * 900 + b"]" * 900 + b', "x\\n"]'
 def with_types(value: Any) -> Any:
     """Return *value* so that 1, 1.0 and true differ, and -0.0 from 0.0."""
     if isinstance(value, dict):
-        return {name: with_types(member) for name, member in value.items()}
+        return {name: with_types(item) for name, item in value.items()}
     if isinstance(value, list):
         return [with_types(item) for item in value]
     return type(value).__name__, repr(value)
@@ -29,19 +29,19 @@ def with_types(value: Any) -> Any:
 
 def nesting_by_bytes(text: bytes) -> int:
     """Scan *text*; a backslash takes the quote or the backslash after it along."""
-    depth = deepest = at = 0
+    depth = deepest = position = 0
     inside = False
-    while at < len(text):
-        if text[at : at + 2] in (b'\\"', b"\\\\"):
-            at += 2
+    while position < len(text):
+        if text[position : position + 2] in (b'\\"', b"\\\\"):
+            position += 2
             continue
-        if text[at] == ord('"'):
+        if text[position] == ord('"'):
             inside = not inside
         elif not inside:
-            depth += text[at : at + 1] in (b"[", b"{")
-            depth -= text[at : at + 1] in (b"]", b"}")
+            depth += text[position : position + 1] in (b"[", b"{")
+            depth -= text[position : position + 1] in (b"]", b"}")
             deepest = max(deepest, depth)
-        at += 1
+        position += 1
     return deepest
 
 
@@ -58,7 +58,7 @@ def outcome(text: bytes) -> Any:
     try:
         return with_types(decode(text, max_depth=DEPTH))
     except MalformedError as error:
-        return {found.code for found in error.violations}
+        return {violation.code for violation in error.violations}
     except RequestError as refusal:
         return refusal.metadata["bound"]
 
@@ -79,7 +79,7 @@ def repeated_keys(text: bytes) -> list[str]:
     try:
         decode(text, max_depth=DEPTH)
     except MalformedError as error:
-        return [found.instance_location for found in error.violations]
+        return [violation.instance_location for violation in error.violations]
     return []
 
 
@@ -88,7 +88,12 @@ def said_of(text: bytes) -> str:
     try:
         decode(text, max_depth=DEPTH)
     except MalformedError as error:
-        return repr([(one.message, one.suggestion, one.spec_url) for one in error.violations])
+        return repr(
+            [
+                (violation.message, violation.suggestion, violation.spec_url)
+                for violation in error.violations
+            ]
+        )
     except RequestError as refusal:
         return repr((refusal.message, refusal.metadata))
     return ""
@@ -166,8 +171,8 @@ def test_what_is_json_is_agreed_upon() -> None:
         b'{"a":1,"b":' + b"9" * 4300 + b',"a":2}',
         *map(mutated, draws(8000)),
     ]:
-        found = outcome(text)
-        assert found in answers(text), text
+        actual = outcome(text)
+        assert actual in answers(text), text
 
 
 @seed(3)
@@ -182,9 +187,9 @@ def test_messages_hold_nothing_of_the_payload() -> None:
     """Wherever it is in a text that is not JSON."""
     for random in draws(4000):
         text = mutated(random)
-        at = random.randint(0, len(text))
+        position = random.randint(0, len(text))
         secret = random.choice([SECRET, f'"{SECRET}"', f'"{SECRET}":', f'"{SECRET}'])
-        assert SECRET not in said_of(text[:at] + secret.encode() + text[at:])
+        assert SECRET not in said_of(text[:position] + secret.encode() + text[position:])
 
 
 @pytest.mark.parametrize(
@@ -196,6 +201,6 @@ def test_messages_hold_nothing_of_the_payload() -> None:
 )
 def test_messages_of_repeated_keys_hold_nothing_of_the_payload(text: str) -> None:
     """Only the pointer does: it says where."""
-    said = said_of(text.encode())
+    expected = said_of(text.encode())
 
-    assert (True, False) == ("duplicate key" in said, SECRET in said)
+    assert (True, False) == ("duplicate key" in expected, SECRET in expected)

@@ -78,7 +78,9 @@ def test_cyclic_references_are_rejected(schema: Any, place: str) -> None:
     assert f"the references at {place or 'the root'} form a cycle" in error.message
 
 
-@pytest.mark.parametrize("schema", [pytest.param(each, id=name) for name, each in ENDING.items()])
+@pytest.mark.parametrize(
+    "schema", [pytest.param(schema, id=name) for name, schema in ENDING.items()]
+)
 def test_references_that_go_deeper_may_return(schema: Any) -> None:
     """And then the payload decides how many steps it takes, which are counted."""
     check_reference_cycles(survey_of(schema))
@@ -98,9 +100,9 @@ def test_a_long_chain_of_references_is_no_loop() -> None:
     definitions: dict[str, Any] = {
         f"a{number}": {"$ref": f"#/$defs/a{number + 1}"} for number in range(5000)
     }
-    surveyed = survey_of({"$defs": {**definitions, "a5000": {"type": "string"}}})
+    survey = survey_of({"$defs": {**definitions, "a5000": {"type": "string"}}})
 
-    check_reference_cycles(surveyed)
+    check_reference_cycles(survey)
 
 
 def test_what_goes_deeper_ends() -> None:

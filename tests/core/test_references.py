@@ -144,13 +144,13 @@ def test_references_that_lead_nowhere_are_rejected(reference: str) -> None:
 def test_dynamic_references_are_static_where_the_root_decides(case: list[Any]) -> None:
     """Evaluation starts at the root, so its anchor is the outermost."""
     schema, expected, static = case
-    (found,) = [
+    (reached,) = [
         reference
         for (_, keyword), reference in survey_of(schema).references.items()
         if keyword != "$ref"
     ]
 
-    assert (expected, static) == (found.target, found.static)
+    assert (expected, static) == (reached.target, reached.static)
 
 
 def test_a_recursive_root_is_where_recursive_references_lead() -> None:
@@ -161,10 +161,12 @@ def test_a_recursive_root_is_where_recursive_references_lead() -> None:
         "$ref": "m",
         "$defs": {"m": {**RECURSIVE, "$recursiveAnchor": True}},
     }
-    found = {keyword: reference for (_, keyword), reference in survey_of(schema).references.items()}
+    references = {
+        keyword: reference for (_, keyword), reference in survey_of(schema).references.items()
+    }
 
-    assert found["$recursiveRef"].target is schema
-    assert found["$recursiveRef"].static
+    assert references["$recursiveRef"].target is schema
+    assert references["$recursiveRef"].static
 
 
 def test_every_reachable_subschema_has_a_place() -> None:
@@ -180,15 +182,15 @@ def test_every_reachable_subschema_has_a_place() -> None:
         "/anyOf/0/not/$ref -> urn:d#/x",
         "/anyOf/0/not/$ref -> urn:d#/x/properties/p",
         "/anyOf/0/not/$ref -> urn:d#/x/properties/p/$ref -> #/y",
-    ] == sorted(here.place for here in survey_of(schema, documents).reached.values())
+    ] == sorted(subschema.place for subschema in survey_of(schema, documents).reached.values())
 
 
 def test_places_stay_short() -> None:
     """However long the names above are, and however many subschemas stand below."""
-    below: Any = {"properties": {str(number): {} for number in range(5000)}}
-    found = survey_of({"properties": {"n" * 100_000: below}})
+    deep_schema: Any = {"properties": {str(number): {} for number in range(5000)}}
+    survey = survey_of({"properties": {"n" * 100_000: deep_schema}})
 
-    places = [here.place for here in found.reached.values()]
+    places = [subschema.place for subschema in survey.reached.values()]
     assert (5002, True) == (len(places), max(map(len, places)) < 320)
 
 

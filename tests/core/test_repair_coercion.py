@@ -20,13 +20,13 @@ OBJECT, ARRAY = {"type": "object"}, {"type": "array"}
 
 
 def coerced(
-    schema: Any, value: Any, coercion: Coercion = Coercion.SAFE_SCALARS, **more: Any
+    schema: Any, value: Any, coercion: Coercion = Coercion.SAFE_SCALARS, **options: Any
 ) -> tuple[Any, dict[str, ChangeRule]]:
     """Return what *value* becomes, and the rule for each place that changed."""
     engine = engine_for(schema)
-    before = json.dumps(value)
-    result, changes = coerce(engine, value, coercion, budget(), hide_values=False, **more)
-    assert json.dumps(value) == before
+    original = json.dumps(value)
+    result, changes = coerce(engine, value, coercion, budget(), hide_values=False, **options)
+    assert json.dumps(value) == original
     assert (result is value) is (changes == ())
     return result, {change.pointer: change.rule for change in changes}
 
@@ -98,12 +98,12 @@ def test_a_scalar_whose_value_survives_is_coerced(
         pytest.param(NUMBER, "0.1000000000000000055", id="no number: more digits than a double"),
         pytest.param(NUMBER, "123456789012345678.5", id="no number: another double"),
         *(
-            pytest.param(BOOLEAN, other, id=f"no boolean: {other!r}")
-            for other in ("True", "yes", "1", "", 0, 1, 1.0, None)
+            pytest.param(BOOLEAN, text, id=f"no boolean: {text!r}")
+            for text in ("True", "yes", "1", "", 0, 1, 1.0, None)
         ),
         *(
-            pytest.param({"type": "null"}, other, id=f"no null: {other!r}")
-            for other in ("null", "", 0, False)
+            pytest.param({"type": "null"}, text, id=f"no null: {text!r}")
+            for text in ("null", "", 0, False)
         ),
         *(pytest.param(STRING, value, id=f"no string: {value!r}") for value in NO_STRINGS),
         *(
@@ -379,7 +379,7 @@ def test_short_texts_of_slow_numbers_are_paid_for() -> None:
 
 
 def test_the_work_is_bounded() -> None:
-    """By the steps of a budget, whatever the payload."""
+    """The step budget limits the work for every payload."""
     with pytest.raises(Exhausted):
         coerce(
             engine_for({"items": INTEGER}),

@@ -24,28 +24,28 @@ def engine_of(schema: str) -> CompleteEngine:
 
 
 def repaired(record: dict[str, Any]) -> Counter[str]:
-    """Return what becomes of a call, and of one whose arguments were all written as texts."""
+    """Return the repairs of a call, and of the call with all arguments as JSON strings."""
     engine = engine_of(json.dumps(record["tool"]["inputSchema"]))
-    sent = record["arguments"]
-    valid = engine.is_valid(sent)
+    arguments = record["arguments"]
+    valid = engine.is_valid(arguments)
     tally: Counter[str] = Counter(calls=1, valid=valid)
-    coerced, changes = coerce(engine, sent, Coercion.SAFE_SCALARS, budget(), hide_values=False)
+    coerced, changes = coerce(engine, arguments, Coercion.SAFE_SCALARS, budget(), hide_values=False)
     tally["coerced"] += bool(changes)
     tally["coerced though valid"] += valid and bool(changes)
     tally["valid once coerced"] += not valid and engine.is_valid(coerced)
-    tally["with unknown members"] += any(find_unknown_properties(engine, sent, budget()))
+    tally["with unknown members"] += any(find_unknown_properties(engine, arguments, budget()))
     stripped, changes = strip_unknown_properties(engine, coerced, budget())
     tally["stripped"] += bool(changes)
     tally["invalid once stripped"] += valid and not engine.is_valid(stripped)
     filled, changes = apply_defaults(engine, stripped, budget())
-    tally["filled"] += any(each.rule is ChangeRule.DEFAULT_APPLIED for each in changes)
+    tally["filled"] += any(change.rule is ChangeRule.DEFAULT_APPLIED for change in changes)
     tally["invalid once filled"] += engine.is_valid(stripped) and not engine.is_valid(filled)
     tally["valid in the end"] += engine.is_valid(filled)
-    if valid and isinstance(sent, dict):
-        texts = {name: _as_text(value) for name, value in sent.items()}
+    if valid and isinstance(arguments, dict):
+        texts = {name: _as_text(value) for name, value in arguments.items()}
         tally["texts"] += not engine.is_valid(texts)
-        back, _ = coerce(engine, texts, Coercion.SAFE_SCALARS, budget(), hide_values=False)
-        tally["texts mended"] += not engine.is_valid(texts) and engine.is_valid(back)
+        restored, _ = coerce(engine, texts, Coercion.SAFE_SCALARS, budget(), hide_values=False)
+        tally["texts mended"] += not engine.is_valid(texts) and engine.is_valid(restored)
     return tally
 
 
@@ -56,7 +56,7 @@ def _as_text(value: Any) -> Any:
 @pytest.mark.slow
 @pytest.mark.corpus
 def test_real_calls_are_repaired() -> None:
-    """Nothing valid is coerced or made invalid; and what is written as a text is read."""
+    """Valid arguments are unchanged, and arguments in JSON strings are decoded."""
     tally: Counter[str] = Counter()
     for record in read_records(shared("corpus") / "calls.jsonl.gz"):
         if record["oracle"]["schema_valid"]:
@@ -81,7 +81,7 @@ def test_defaults_that_the_schemas_of_real_tools_refuse_are_skipped() -> None:
             engine = engine_of(json.dumps(record["tool"]["inputSchema"]))
             _, changes = apply_defaults(engine, {}, budget())
             tally["tools"] += 1
-            tally.update({each.rule for each in changes})
+            tally.update({change.rule for change in changes})
             tally["null"] += any(
                 change.rule is ChangeRule.DEFAULT_SKIPPED and " null of " in change.message
                 for change in changes

@@ -14,25 +14,25 @@ from support.repairing import budget
 def filled(schema: Any, value: Any) -> tuple[Any, list[str], dict[str, str]]:
     """Return *value* with defaults, where they were put in, and where not and why."""
     engine = engine_for(schema)
-    before = json.dumps([value, schema])
+    original = json.dumps([value, schema])
     result, changes = apply_defaults(engine, value, budget())
-    assert json.dumps([value, schema]) == before
-    put = [each.pointer for each in changes if each.rule is ChangeRule.DEFAULT_APPLIED]
+    assert json.dumps([value, schema]) == original
+    applied = [change.pointer for change in changes if change.rule is ChangeRule.DEFAULT_APPLIED]
     skipped = {
-        each.pointer: each.message.partition(" was skipped")[2]
-        for each in changes
-        if each.rule is ChangeRule.DEFAULT_SKIPPED
+        change.pointer: change.message.partition(" was skipped")[2]
+        for change in changes
+        if change.rule is ChangeRule.DEFAULT_SKIPPED
     }
-    assert len(changes) == len(put) + len(skipped)
-    assert (result is value) is (put == [])
-    return result, put, skipped
+    assert len(changes) == len(applied) + len(skipped)
+    assert (result is value) is (applied == [])
+    return result, applied, skipped
 
 
 ONE: dict[str, Any] = {"properties": {"a": {"default": 1}}}
 
 
 @pytest.mark.parametrize(
-    ("schema", "value", "expected", "put"),
+    ("schema", "value", "expected", "applied"),
     [
         pytest.param(ONE, {}, {"a": 1}, ["/a"], id="an absent member"),
         pytest.param(ONE, {"a": None}, {"a": None}, [], id="not a member that is null"),
@@ -163,11 +163,11 @@ ONE: dict[str, Any] = {"properties": {"a": {"default": 1}}}
         ),
     ],
 )
-def test_a_default_is_put_in_where_its_subschema_applies(
-    schema: Any, value: Any, expected: Any, put: list[str]
+def test_default_is_applied_where_its_subschema_applies(
+    schema: Any, value: Any, expected: Any, applied: list[str]
 ) -> None:
-    """And where nothing is; a second time nothing more."""
-    assert (expected, put, {}) == filled(schema, value)
+    """Only absent properties are filled, and a second pass changes nothing."""
+    assert (expected, applied, {}) == filled(schema, value)
     assert (expected, [], {}) == filled(schema, expected)
 
 
@@ -177,7 +177,7 @@ BREAKING = ": it would make the valid payload invalid"
 
 
 @pytest.mark.parametrize(
-    ("schema", "value", "expected", "put", "skipped"),
+    ("schema", "value", "expected", "applied", "skipped"),
     [
         pytest.param(
             {"properties": {"a": {"type": "string", "default": None}, "b": {"default": 1}}},
@@ -241,14 +241,14 @@ BREAKING = ": it would make the valid payload invalid"
     ],
 )
 def test_a_default_that_does_not_fit_is_skipped(
-    schema: Any, value: Any, expected: Any, put: list[str], skipped: dict[str, str]
+    schema: Any, value: Any, expected: Any, applied: list[str], skipped: dict[str, str]
 ) -> None:
-    """And reported; the others are put in."""
-    assert (expected, put, skipped) == filled(schema, value)
+    """Skipped defaults are reported; the others are applied."""
+    assert (expected, applied, skipped) == filled(schema, value)
 
 
-def test_changes_say_what_was_done() -> None:
-    """By which part of the schema, and with which value."""
+def test_changes_of_applied_defaults() -> None:
+    """A change names the keyword and the value."""
     schema = {
         "properties": {"a": {"$ref": "#/$defs/n"}, "b": {"type": "string", "default": None}},
         "$defs": {"n": {"default": "x" * 100}},
@@ -274,7 +274,7 @@ def test_changes_say_what_was_done() -> None:
 
 
 def test_an_invalid_payload_is_filled_too() -> None:
-    """What is missing may be what is wrong with it."""
+    """The missing property may be the violation."""
     schema = {"properties": {"a": {"default": 1}, "b": {"type": "string"}}, "required": ["a"]}
 
     assert ({"a": 1}, ["/a"], {}) == filled(schema, {})
@@ -282,7 +282,7 @@ def test_an_invalid_payload_is_filled_too() -> None:
 
 
 def test_a_deep_payload_of_a_recursive_schema_is_filled() -> None:
-    """At the depth that a payload may have."""
+    """The payload has the maximum depth."""
     schema = {
         "properties": {"o": {"anyOf": [{"$ref": "#"}, {"type": "null"}]}, "a": {"default": 1}}
     }
@@ -290,6 +290,6 @@ def test_a_deep_payload_of_a_recursive_schema_is_filled() -> None:
     for _ in range(127):
         value = {"o": value}
 
-    _, put, skipped = filled(schema, value)
+    _, applied, skipped = filled(schema, value)
 
-    assert ([f"{'/o' * depth}/a" for depth in range(128)], {}) == (put, skipped)
+    assert ([f"{'/o' * depth}/a" for depth in range(128)], {}) == (applied, skipped)

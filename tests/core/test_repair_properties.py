@@ -26,7 +26,9 @@ from support.repairing import STOPPED, budget
 
 RANDOM = settings(max_examples=60, derandomize=True, deadline=None, database=None)
 SEEDS = st.integers(0, 2**32)
-ALL_EDITIONS = pytest.mark.parametrize("edition", EDITIONS, ids=[each.name for each in EDITIONS])
+ALL_EDITIONS = pytest.mark.parametrize(
+    "edition", EDITIONS, ids=[edition.name for edition in EDITIONS]
+)
 NOT_CHANGED = ChangeRule.DEFAULT_SKIPPED
 
 
@@ -62,22 +64,28 @@ def with_defaults(random: Random, schema: Any, names: tuple[str, ...]) -> Any:
     maker = PayloadMaker(random, lambda _: True, names=names)
     stack = [schema]
     while stack:
-        here = stack.pop()
-        if isinstance(here, dict):
-            stack.extend(each for name, each in here.items() if name not in ("const", "enum"))
-            members = here.get("properties")
-            for member in members.values() if isinstance(members, dict) else ():
-                if isinstance(member, dict) and "$ref" not in member and random.random() < 0.5:
-                    member["default"] = maker.make(member)
-        elif isinstance(here, list):
-            stack.extend(here)
+        node = stack.pop()
+        if isinstance(node, dict):
+            stack.extend(
+                subschema for name, subschema in node.items() if name not in ("const", "enum")
+            )
+            properties = node.get("properties")
+            for subschema in properties.values() if isinstance(properties, dict) else ():
+                if (
+                    isinstance(subschema, dict)
+                    and "$ref" not in subschema
+                    and random.random() < 0.5
+                ):
+                    subschema["default"] = maker.make(subschema)
+        elif isinstance(node, list):
+            stack.extend(node)
     return schema
 
 
 def written(random: Random, value: Any) -> Any:
     """Return *value* with some parts of it as JSON texts, as models write them."""
     if isinstance(value, dict):
-        value = {name: written(random, member) for name, member in value.items()}
+        value = {name: written(random, item) for name, item in value.items()}
     elif isinstance(value, list):
         value = [written(random, item) for item in value]
     return json.dumps(value) if random.random() < 0.3 and value is not None else value
@@ -97,10 +105,10 @@ def exists(pointer: str, value: Any) -> bool:
 
 
 def check(before: Any, text: str, after: Any, changes: tuple[Change, ...]) -> None:
-    """Check what every repair promises."""
+    """Check the invariants of every repair."""
     assert text == json.dumps(before)
-    made = [each for each in changes if each.rule is not NOT_CHANGED]
-    assert (after is before) is (made == [])
+    applied = [change for change in changes if change.rule is not NOT_CHANGED]
+    assert (after is before) is (applied == [])
     assert len({change.pointer for change in changes}) == len(changes)
     assert all(change.message for change in changes)
 
@@ -110,7 +118,7 @@ def check(before: Any, text: str, after: Any, changes: tuple[Change, ...]) -> No
 @RANDOM
 @given(seed=SEEDS)
 def test_coercion_of_anything(edition: Edition, seed: int) -> None:
-    """Nothing valid changes, and what a scalar becomes is right where it is."""
+    """Valid parts are unchanged, and coerced scalars are valid at their location."""
     for case, payload in cases(edition, seed):
         text = json.dumps(payload)
         for coercion in Coercion:
@@ -118,17 +126,19 @@ def test_coercion_of_anything(edition: Edition, seed: int) -> None:
                 result, changes = coerce(
                     case.engine, payload, coercion, budget(), hide_values=False
                 )
-                again = coerce(case.engine, result, coercion, budget(), hide_values=False)
+                coerced_again = coerce(case.engine, result, coercion, budget(), hide_values=False)
                 valid = case.engine.is_valid(payload)
-                wrong = {as_pointer(each.absolute_path) for each in case.engine.faults(result)}
+                invalid_pointers = {
+                    as_pointer(fault.absolute_path) for fault in case.engine.faults(result)
+                }
             except STOPPED:
                 continue
             check(payload, text, result, changes)
             assert changes == () or not valid
             assert all(exists(change.pointer, result) for change in changes)
-            assert (result, ()) == again
+            assert (result, ()) == coerced_again
             scalars = {c.pointer for c in changes if c.rule is not ChangeRule.JSON_STRING_DECODED}
-            assert not scalars & wrong
+            assert not scalars & invalid_pointers
             assert not scalars or coercion is Coercion.SAFE_SCALARS
 
 
@@ -137,26 +147,27 @@ def test_coercion_of_anything(edition: Edition, seed: int) -> None:
 @RANDOM
 @given(seed=SEEDS)
 def test_nothing_unknown_is_left_after_stripping(edition: Edition, seed: int) -> None:
-    """And all that was removed was there."""
+    """Every removed property was in the payload."""
     for case, payload in cases(edition, seed):
         text = json.dumps(payload)
         try:
-            found = {
-                each.pointer for each in find_unknown_properties(case.engine, payload, budget())
+            pointers = {
+                property_.pointer
+                for property_ in find_unknown_properties(case.engine, payload, budget())
             }
             result, changes = strip_unknown_properties(case.engine, payload, budget())
-            left = list(find_unknown_properties(case.engine, result, budget()))
-            again = strip_unknown_properties(case.engine, result, budget())
+            remaining = list(find_unknown_properties(case.engine, result, budget()))
+            stripped_again = strip_unknown_properties(case.engine, result, budget())
         except STOPPED:
             continue
         check(payload, text, result, changes)
-        assert [] == left
-        assert (result, ()) == again
+        assert [] == remaining
+        assert (result, ()) == stripped_again
         assert all(exists(change.pointer, payload) for change in changes)
         assert not any(exists(change.pointer, result) for change in changes)
-        assert all(exists(pointer, payload) for pointer in found)
-        gone = tuple(f"{change.pointer}/" for change in changes)
-        assert all(f"{pointer}/".startswith(gone) for pointer in found)
+        assert all(exists(pointer, payload) for pointer in pointers)
+        removed = tuple(f"{change.pointer}/" for change in changes)
+        assert all(f"{pointer}/".startswith(removed) for pointer in pointers)
 
 
 @pytest.mark.slow
@@ -164,12 +175,12 @@ def test_nothing_unknown_is_left_after_stripping(edition: Edition, seed: int) ->
 @RANDOM
 @given(seed=SEEDS)
 def test_defaults_leave_valid_what_is(edition: Edition, seed: int) -> None:
-    """They stand where nothing stood, and what was there stays."""
+    """Defaults fill only absent properties and change no others."""
     for case, payload in cases(edition, seed):
         text = json.dumps(payload)
         try:
             result, changes = apply_defaults(case.engine, payload, budget())
-            again, more = apply_defaults(case.engine, result, budget())
+            filled_again, more_changes = apply_defaults(case.engine, result, budget())
             valid = case.engine.is_valid(payload)
             valid_after = case.engine.is_valid(result)
         except STOPPED:
@@ -177,11 +188,14 @@ def test_defaults_leave_valid_what_is(edition: Edition, seed: int) -> None:
         check(payload, text, result, changes)
         assert valid_after or not valid
         for change in changes:
-            put = change.rule is ChangeRule.DEFAULT_APPLIED
-            assert (False, put) == (exists(change.pointer, payload), exists(change.pointer, result))
+            applied = change.rule is ChangeRule.DEFAULT_APPLIED
+            assert (False, applied) == (
+                exists(change.pointer, payload),
+                exists(change.pointer, result),
+            )
             assert exists(change.pointer.rpartition("/")[0], result)
         if not any("within itself" in change.message for change in changes):
-            assert again is result, (more, changes)
+            assert filled_again is result, (more_changes, changes)
 
 
 @pytest.mark.slow
@@ -192,11 +206,11 @@ def test_repairs_can_be_composed(edition: Edition, seed: int) -> None:
     """First types, then what is unknown, then what is absent; with one budget for all."""
     for case, payload in cases(edition, seed):
         text = json.dumps(payload)
-        left = budget()
+        steps = budget()
         try:
-            value, _ = coerce(case.engine, payload, Coercion.SAFE_SCALARS, left, hide_values=True)
-            value, _ = strip_unknown_properties(case.engine, value, left, hide_values=True)
-            value, _ = apply_defaults(case.engine, value, left)
+            value, _ = coerce(case.engine, payload, Coercion.SAFE_SCALARS, steps, hide_values=True)
+            value, _ = strip_unknown_properties(case.engine, value, steps, hide_values=True)
+            value, _ = apply_defaults(case.engine, value, steps)
         except STOPPED:
             continue
         assert json.loads(json.dumps(value)) == value

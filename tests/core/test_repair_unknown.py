@@ -18,17 +18,20 @@ AX: dict[str, Any] = {"a": 1, "x": 2}
 
 def unknown(schema: Any, value: Any) -> list[str]:
     """Return where *value* has properties that *schema* neither knows nor forbids."""
-    before = json.dumps(value)
-    found = [each.pointer for each in find_unknown_properties(engine_for(schema), value, budget())]
-    assert json.dumps(value) == before
-    return found
+    original = json.dumps(value)
+    pointers = [
+        property_.pointer
+        for property_ in find_unknown_properties(engine_for(schema), value, budget())
+    ]
+    assert json.dumps(value) == original
+    return pointers
 
 
 def stripped(schema: Any, value: Any) -> tuple[Any, list[str]]:
     """Return what is left of *value*, and where something was removed."""
-    before = json.dumps(value)
+    original = json.dumps(value)
     result, changes = strip_unknown_properties(engine_for(schema), value, budget())
-    assert json.dumps(value) == before
+    assert json.dumps(value) == original
     assert (result is value) is (changes == ())
     assert {change.rule for change in changes} <= {ChangeRule.UNKNOWN_PROPERTY_REMOVED}
     return result, [change.pointer for change in changes]
@@ -150,7 +153,7 @@ UNKNOWN = [
 def test_what_the_schema_does_not_know_is_unknown(
     schema: Any, value: Any, left: Any, pointers: list[str]
 ) -> None:
-    """It is found, and nothing else is removed."""
+    """Unknown properties are reported, and nothing else is removed."""
     assert pointers == unknown(schema, value)
     assert (left, pointers) == stripped(schema, value)
 
@@ -179,7 +182,7 @@ def test_what_the_schema_does_not_know_is_unknown(
     ],
 )
 def test_what_is_open_or_known_stays(schema: Any, value: Any) -> None:
-    """Nothing is found, and nothing is removed."""
+    """Nothing is reported or removed."""
     assert [] == unknown(schema, value)
     assert (value, []) == stripped(schema, value)
 
@@ -194,14 +197,14 @@ def test_what_is_open_or_known_stays(schema: Any, value: Any) -> None:
     ],
 )
 def test_what_the_schema_forbids_is_its_own_violation(schema: Any) -> None:
-    """So it is not reported a second time; but it is removed, and then all is well."""
+    """It is not reported as unknown as well; removing it makes the payload valid."""
     assert not engine_for(schema).is_valid(AX)
     assert [] == unknown(schema, AX)
     assert ({"a": 1}, ["/x"]) == stripped(schema, AX)
 
 
 def test_properties_of_an_object_that_may_have_none_are_removed() -> None:
-    """As a tool without parameters has it."""
+    """The schema is that of a tool without parameters."""
     schema = {"type": "object", "additionalProperties": False}
 
     assert [] == unknown(schema, {"random": "string"})
@@ -209,14 +212,14 @@ def test_properties_of_an_object_that_may_have_none_are_removed() -> None:
 
 
 def test_what_is_known_but_not_allowed_is_not_removed() -> None:
-    """It would be lost without being unknown."""
+    """The property is known, so removing it would lose data."""
     schema = {"allOf": [{**A, "additionalProperties": False}, B]}
 
     assert ({"b": 1}, []) == stripped(schema, {"b": 1})
 
 
 def test_removing_goes_on_while_it_changes_which_branch_applies() -> None:
-    """Until nothing unknown is left."""
+    """Removal repeats until no unknown property is left."""
     schema = {"anyOf": [{**A, "maxProperties": 2}, {"properties": {"a": {}, "b": {}, "c": {}}}]}
     value = {"a": 1, "b": 1, "x": 1}
 
@@ -229,7 +232,7 @@ def test_removing_goes_on_while_it_changes_which_branch_applies() -> None:
 
 
 def test_what_is_inside_an_unknown_property_goes_with_it() -> None:
-    """It is not reported apart."""
+    """It is not reported separately."""
     schema = {"properties": {}, "unevaluatedProperties": False, "patternProperties": {"^o": A}}
 
     assert ({"o": {}}, ["/x", "/o/y"]) == stripped(schema, {"x": AX, "o": {"y": AX}})
@@ -246,37 +249,43 @@ def test_an_unknown_property_is_reported_with_the_nearest_name(hidden: bool) -> 
     }
     engine = engine_for(schema)
     value: Any = {"o": {"maxResults": 3, "zzz": 1, "query": 1, "Query": 1}}
-    one, two, three = (
+    first, second, third = (
         ("property",) * 3
         if hidden
         else ('property "maxResults"', 'property "zzz"', 'property "Query"')
     )
     message = "the schema does not know the {}".format
     gone = "removed the {}, which the schema does not know".format
-    at = "/properties/o/$ref/properties"
+    location = "/properties/o/$ref/properties"
 
     assert [
         UnknownProperty(
-            "/o/maxResults", at, f'{message(one)}; did you mean "max_results"?', "max_results"
+            "/o/maxResults",
+            location,
+            f'{message(first)}; did you mean "max_results"?',
+            "max_results",
         ),
-        UnknownProperty("/o/zzz", at, message(two)),
-        UnknownProperty("/o/Query", at, message(three)),
+        UnknownProperty("/o/zzz", location, message(second)),
+        UnknownProperty("/o/Query", location, message(third)),
     ] == list(find_unknown_properties(engine, value, budget(), hide_values=hidden))
     rule = ChangeRule.UNKNOWN_PROPERTY_REMOVED
     assert (
         {"o": {"query": 1}},
         (
             Change(
-                "/o/maxResults", rule, at, f'{gone(one)}; it may be a misspelling of "max_results"'
+                "/o/maxResults",
+                rule,
+                location,
+                f'{gone(first)}; it may be a misspelling of "max_results"',
             ),
-            Change("/o/zzz", rule, at, gone(two)),
-            Change("/o/Query", rule, at, gone(three)),
+            Change("/o/zzz", rule, location, gone(second)),
+            Change("/o/Query", rule, location, gone(third)),
         ),
     ) == strip_unknown_properties(engine, value, budget(), hide_values=hidden)
 
 
 def test_a_deep_payload_of_a_recursive_schema_is_stripped() -> None:
-    """At the depth that a payload may have."""
+    """The payload has the maximum depth."""
     schema = {"properties": {"a": {"anyOf": [{"$ref": "#"}, {"type": "null"}]}}}
     value: Any = {"x": 1}
     for _ in range(127):

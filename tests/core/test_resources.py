@@ -102,7 +102,7 @@ def table(cases: dict[str, Any]) -> list[Any]:
 def test_two_schemas_of_one_name_are_rejected(
     schema: Any, documents: dict[str, Any], about: dict[str, str]
 ) -> None:
-    """Which one counts would depend on the order of properties, which the digest leaves out."""
+    """The choice would depend on property order, which the digest ignores."""
     error = schema_error(schema, documents)
 
     assert (ErrorReason.INVALID_SCHEMA, about) == (error.reason, error.metadata)
@@ -116,7 +116,7 @@ def test_one_schema_may_be_written_twice() -> None:
 
 
 def test_two_documents_of_one_uri_are_rejected() -> None:
-    """Even if only an empty fragment tells them apart."""
+    """Even if the URIs differ only in an empty fragment."""
     error = schema_error(True, {"urn:a": STRING, "urn:a#": INTEGER})
 
     assert (ErrorReason.INVALID_REQUEST, {"uri": "urn:a"}) == (error.reason, error.metadata)
@@ -126,7 +126,7 @@ def test_two_documents_of_one_uri_are_rejected() -> None:
 def test_every_resource_has_its_dialect(
     schema: Any, documents: dict[str, Any], payloads: list[Any], verdicts: list[bool]
 ) -> None:
-    """Of documents, of what is embedded in them, and of the schema."""
+    """Covers documents, resources embedded in them, and the schema."""
     assert verdicts == evaluate_all(schema, payloads, documents)
 
 
@@ -146,7 +146,7 @@ def test_every_resource_has_its_dialect(
     ],
 )
 def test_an_embedded_resource_obeys_its_own_meta_schema(schema: Any, place: str) -> None:
-    """Which that of the schema around it does not know."""
+    """The meta-schema of the enclosing schema does not apply."""
     error = schema_error(schema)
 
     assert ErrorReason.INVALID_SCHEMA == error.reason

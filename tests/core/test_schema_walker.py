@@ -9,7 +9,10 @@ from sidecheck_server.core.types import as_pointer
 
 
 def found(schema: Any) -> list[tuple[str, bool]]:
-    return [(as_pointer(each.path), each.by_properties) for each in walk_schema(schema, [100_000])]
+    return [
+        (as_pointer(subschema.path), subschema.by_properties)
+        for subschema in walk_schema(schema, [100_000])
+    ]
 
 
 CASES = [

@@ -18,15 +18,17 @@ _CASES = [
 NULL = {"type": "string", "default": None}
 
 
-def remarks(schema: Any, documents: Any = None, **more: Any) -> list[tuple[str, str]]:
-    artifact = compile_value(schema, documents, **more).artifact
-    return [(remark.code, remark.pointer) for remark in artifact.warnings]
+def warnings_of(schema: Any, documents: Any = None, **options: Any) -> list[tuple[str, str]]:
+    artifact = compile_value(schema, documents, **options).artifact
+    return [(warning.code, warning.pointer) for warning in artifact.warnings]
 
 
 @pytest.mark.parametrize("case", _CASES, ids=str)
 def test_compiling_finds_what_the_rules_tell(case: RuleCase) -> None:
     key = case.at[0].split("/")[1]
-    assert [(case.code, at.removeprefix(f"/{key}")) for at in case.at] == remarks(case.value[key])
+    assert [(case.code, location.removeprefix(f"/{key}")) for location in case.at] == warnings_of(
+        case.value[key]
+    )
 
 
 def test_a_warning_says_what_is_wrong_and_crosses_a_process_border() -> None:
@@ -45,12 +47,14 @@ def test_a_warning_says_what_is_wrong_and_crosses_a_process_border() -> None:
 def test_a_default_is_evaluated_by_formats_if_they_are_asserted() -> None:
     schema = {"properties": {"a": {"format": "date", "default": "today"}}}
 
-    assert [] == remarks(schema)
-    assert [("DEFAULT_REFUSED", "/properties/a/default")] == remarks(schema, assert_formats=True)
+    assert [] == warnings_of(schema)
+    assert [("DEFAULT_REFUSED", "/properties/a/default")] == warnings_of(
+        schema, assert_formats=True
+    )
 
 
 def test_nothing_is_said_of_documents() -> None:
-    assert [] == remarks({"$ref": "urn:a"}, {"urn:a": NULL})
+    assert [] == warnings_of({"$ref": "urn:a"}, {"urn:a": NULL})
 
 
 _NAMED = {"anyOf": [{"$ref": "#/definitions/name"}], "default": "x"}
@@ -79,12 +83,12 @@ _NAMED = {"anyOf": [{"$ref": "#/definitions/name"}], "default": "x"}
 def test_the_references_beside_a_default_are_read_where_they_stand(
     schema: Any, documents: Any
 ) -> None:
-    assert [] == remarks(schema, documents)
+    assert [] == warnings_of(schema, documents)
 
 
 def test_nothing_is_said_of_what_only_a_reference_reaches() -> None:
-    """It is no subschema where it is."""
-    assert [] == remarks({"$ref": "#/x-parts/a", "x-parts": {"a": NULL}})
+    """Its location is not that of a subschema."""
+    assert [] == warnings_of({"$ref": "#/x-parts/a", "x-parts": {"a": NULL}})
 
 
 def test_nothing_is_said_where_the_way_of_evaluation_decides() -> None:
@@ -95,23 +99,23 @@ def test_nothing_is_said_where_the_way_of_evaluation_decides() -> None:
     }
     schema = {"allOf": [tree], "properties": {"a": NULL}}
 
-    assert [] == remarks(schema)
+    assert [] == warnings_of(schema)
 
 
 def test_nothing_is_said_of_defaults_beside_a_pattern_whose_time_nothing_bounds() -> None:
     schema = {"properties": {"a": {"pattern": "(?=a)", "default": "b"}}}
 
-    assert [] == remarks(schema, limits=Limits(allow_backtracking=True))
+    assert [] == warnings_of(schema, limits=Limits(allow_backtracking=True))
 
 
 def test_there_are_no_more_warnings_than_a_bound() -> None:
-    assert 100 == len(remarks({"properties": {str(each): NULL for each in range(1000)}}))
+    assert 100 == len(warnings_of({"properties": {str(number): NULL for number in range(1000)}}))
 
 
 def test_pointers_together_have_no_more_than_a_bound() -> None:
     long = {"properties": {"n" * 100_000: {"properties": {"a": NULL, "b": NULL, "c": NULL}}}}
 
-    assert 2 == len(remarks(long))
+    assert 2 == len(warnings_of(long))
 
 
 def test_what_takes_too_long_is_left_out() -> None:
@@ -122,8 +126,8 @@ def test_what_takes_too_long_is_left_out() -> None:
     # Subschemas are looked at from the last to the first.
     schema = {"properties": {"after": NULL, "slow": slow}}
 
-    assert [] == remarks(schema)
+    assert [] == warnings_of(schema)
 
 
 def test_boolean_schemas_have_none() -> None:
-    assert [] == remarks(True)
+    assert [] == warnings_of(True)

@@ -16,7 +16,7 @@ LIMITS = Limits()
 
 
 @pytest.mark.parametrize("case", VALIDATE)
-def test_the_core_answers_as_the_case_wants(case: dict[str, Any]) -> None:
+def test_outcome_of_a_shared_case(case: dict[str, Any]) -> None:
     """Verdict or error, whole."""
     assert case["want"] == matches(case["want"], _answer(case))
 
@@ -25,7 +25,10 @@ def _answer(case: dict[str, Any]) -> dict[str, Any]:
     options = case.get("options", {})
     source = SchemaSource(
         case["schema"].encode(),
-        tuple(Document(one["uri"], one["json"].encode()) for one in case.get("documents", ())),
+        tuple(
+            Document(document["uri"], document["json"].encode())
+            for document in case.get("documents", ())
+        ),
         case.get("default_dialect", DEFAULT_DIALECT.uri),
         assert_formats=options.get("assert_formats", False),
     )
@@ -41,5 +44,5 @@ def _answer(case: dict[str, Any]) -> dict[str, Any]:
     return {
         "valid": verdict.valid,
         "truncated": verdict.truncated,
-        "violations": [asdict(found) for found in verdict.violations],
+        "violations": [asdict(violation) for violation in verdict.violations],
     }

@@ -16,14 +16,14 @@ def test_every_case_of_the_official_suite_gets_its_verdict(
     """Both engines agree with the suite, but for the gaps in the ledger."""
     for file in suite.files(dialect):
         with subtests.test(file):
-            wrong, seen = set(), set()
+            wrong_verdicts, cases = set(), set()
             for group in suite.groups(dialect, file):
                 source = suite.source(group)
                 compiled = CompiledSchema(source, compile_schema(source, LIMITS), LIMITS)
                 for description, payload, expected in group.cases:
                     case = (group.description, description)
-                    seen.add(case)
+                    cases.add(case)
                     if evaluate(compiled, payload, EvaluationOptions()).valid is not expected:
-                        wrong.add(case)
+                        wrong_verdicts.add(case)
 
-            assert [] == suite.uncovered(wrong, seen, group)
+            assert [] == suite.uncovered(wrong_verdicts, cases, group)

@@ -18,20 +18,20 @@ TEXTS = ["", "a", "ab", "ba", "é", "aé", "\ud800", "a\ud83d\ude00", "\U0001f60
     ],
 )
 def test_a_counted_search_finds_what_the_pattern_finds(source: str, expected: str) -> None:
-    """In any text, one with lone surrogates too."""
+    """Holds for any text, including lone surrogates."""
     pattern = compile_pattern(source)
     search = build_pattern_check(pattern)
-    found = [text for text in TEXTS if search(text, [10**6])]
+    matches = [text for text in TEXTS if search(text, [10**6])]
     shown = [
-        text.replace("\ud83d\ude00", "\U0001f600").replace("a" * 1000, "aaa") for text in found
+        text.replace("\ud83d\ude00", "\U0001f600").replace("a" * 1000, "aaa") for text in matches
     ]
 
     assert expected.split() == shown
-    assert found == [text for text in TEXTS if pattern.search(text)]
+    assert matches == [text for text in TEXTS if pattern.search(text)]
 
 
 def test_a_search_is_paid_for_before() -> None:
-    """By program and text; whoever cannot pay does not get an answer."""
+    """The charge depends on the size of the program and the length of the text."""
     pattern = compile_pattern("^a+$")
     search = build_pattern_check(pattern)
     budget = [10**6]

@@ -15,8 +15,8 @@ HEAD = "The arguments of the call to t are not valid:"
 TAIL = "Correct the arguments and call the tool again."
 
 
-def violation(pointer: str, message: str = "wrong", **more: Any) -> Violation:
-    return Violation(pointer, "", "type", "TYPE", message, **more)
+def violation(pointer: str, message: str = "wrong", **fields: Any) -> Violation:
+    return Violation(pointer, "", "type", "TYPE", message, **fields)
 
 
 @pytest.mark.parametrize("case", [pytest.param(case, id=case["case"]) for case in CASES])
@@ -60,7 +60,7 @@ def test_a_valid_verdict_has_no_text() -> None:
 
 
 def test_only_errors_are_reported() -> None:
-    """Beside errors, warnings are left out."""
+    """Warnings are omitted if there are errors."""
     verdict = Verdict((violation("/a", severity=Severity.WARNING), violation("/b")))
 
     assert f"{HEAD}\n- b: wrong\n{TAIL}" == tool_error_text(verdict, tool="t")
@@ -103,25 +103,27 @@ def test_messages_stay_on_their_line() -> None:
 
 
 @pytest.mark.parametrize(
-    ("truncated", "last"),
+    ("truncated", "last_line"),
     [
         pytest.param(False, "- and {} more", id="whole verdict"),
         pytest.param(True, "- and at least {} more", id="truncated verdict"),
     ],
 )
-def test_a_long_text_says_how_many_more_there_are(truncated: bool, last: str) -> None:
+def test_a_long_text_says_how_many_more_there_are(truncated: bool, last_line: str) -> None:
     """What does not fit is counted."""
-    found = [violation(f"/items/{n}/name", f"expected a string, found {n}") for n in range(500)]
-    text = tool_error_text(Verdict.listing(found, truncated=truncated), tool="t")
+    violations = [
+        violation(f"/items/{n}/name", f"expected a string, found {n}") for n in range(500)
+    ]
+    text = tool_error_text(Verdict.listing(violations, truncated=truncated), tool="t")
     lines = text.split("\n")
 
     assert 1800 < len(text) <= 2000
-    assert last.format(500 - (len(lines) - 3)) == lines[-2]
+    assert last_line.format(500 - (len(lines) - 3)) == lines[-2]
     assert (HEAD, TAIL) == (lines[0], lines[-1])
 
 
 def test_a_truncated_verdict_says_that_there_may_be_more() -> None:
-    """Even where every line fits."""
+    """Even if every line fits."""
     text = tool_error_text(Verdict((violation("/a"),), truncated=True), tool="t")
 
     assert f"{HEAD}\n- a: wrong\n- and possibly more\n{TAIL}" == text

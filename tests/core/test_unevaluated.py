@@ -76,47 +76,48 @@ def table(cases: dict[str, Any]) -> list[Any]:
     return [pytest.param(*case, id=name) for name, case in cases.items()]
 
 
-@pytest.mark.parametrize(("beside", "expected"), table(PROPERTIES))
+@pytest.mark.parametrize(("siblings", "expected"), table(PROPERTIES))
 def test_evaluated_properties_are_those_that_are_beside(
-    beside: Any, expected: EvaluatedProperties | None
+    siblings: Any, expected: EvaluatedProperties | None
 ) -> None:
-    """None is for all of them."""
-    surveyed = survey_of({"unevaluatedProperties": False, **beside})
-    here = next(iter(surveyed.reached.values()))
+    """None stands for all properties."""
+    survey = survey_of({"unevaluatedProperties": False, **siblings})
+    subschema = next(iter(survey.reached.values()))
 
-    assert expected == evaluated_properties(here, surveyed)
+    assert expected == evaluated_properties(subschema, survey)
 
 
-@pytest.mark.parametrize(("beside", "expected"), table(ITEMS))
-def test_evaluated_items_are_the_first_ones(beside: Any, expected: int | None) -> None:
-    """So many of them; None is for all."""
-    surveyed = survey_of({"unevaluatedItems": False, **beside})
-    here = next(iter(surveyed.reached.values()))
+@pytest.mark.parametrize(("siblings", "expected"), table(ITEMS))
+def test_evaluated_items_are_the_first_ones(siblings: Any, expected: int | None) -> None:
+    """The result is their number, or None for all."""
+    survey = survey_of({"unevaluatedItems": False, **siblings})
+    subschema = next(iter(survey.reached.values()))
 
-    assert expected == evaluated_items(here, surveyed)
+    assert expected == evaluated_items(subschema, survey)
 
 
 @pytest.mark.parametrize(
-    "beside", [pytest.param(case, id=name) for name, case in CONDITIONAL.items()]
+    "siblings", [pytest.param(case, id=name) for name, case in CONDITIONAL.items()]
 )
-def test_what_depends_on_the_payload_is_for_the_complete_engine(beside: Any) -> None:
-    """Neither keyword is lowered then."""
+def test_what_depends_on_the_payload_is_for_the_complete_engine(siblings: Any) -> None:
+    """In this case neither keyword is lowered."""
     for keyword in ("unevaluatedProperties", "unevaluatedItems"):
-        ready = compile_value({keyword: False, **beside})
+        compiled = compile_value({keyword: False, **siblings})
 
-        assert ready.fast is None
+        assert compiled.fast is None
         assert (
-            keyword in ready.complete_only_reason or "dynamic" in ready.complete_only_reason.lower()
+            keyword in compiled.complete_only_reason
+            or "dynamic" in compiled.complete_only_reason.lower()
         )
 
 
 def test_contains_evaluates_items_since_2020_12() -> None:
-    """Which ones depends on the payload (2020-12 core, section 10.3.1.3)."""
+    """The evaluated items depend on the payload (2020-12 core, section 10.3.1.3)."""
     schema = {"contains": {"type": "string"}, "unevaluatedItems": {"type": "integer"}}
-    surveyed = survey_of(schema)
+    survey = survey_of(schema)
 
     with pytest.raises(CannotLowerError):
-        evaluated_items(next(iter(surveyed.reached.values())), surveyed)
+        evaluated_items(next(iter(survey.reached.values())), survey)
     assert [True, False] == evaluate_all(schema, [["a", 1], ["a", None]])
 
 
@@ -144,5 +145,5 @@ def test_contains_evaluates_items_since_2020_12() -> None:
     ],
 )
 def test_the_rest_is_evaluated(schema: Any, payloads: list[Any], verdicts: list[bool]) -> None:
-    """By both engines alike."""
+    """Both engines agree."""
     assert verdicts == evaluate_all(schema, payloads)

@@ -97,7 +97,7 @@ PAYLOADS: list[Any] = [
     ],
 )
 def test_unions_merge_if_their_branches_exclude_each_other(branches: Any, expected: Any) -> None:
-    """And say nothing about the types of others."""
+    """Keywords of a branch must not apply to the types of others."""
     assert expected == merge_branches(branches)
 
 
@@ -121,33 +121,38 @@ def verdicts(canonical: Any) -> list[bool]:
 
 def test_what_is_merged_accepts_what_the_union_accepts() -> None:
     """Be it anyOf or oneOf; random branches decide about payloads of every type."""
-    found = 0
+    merged = 0
     for number in range(3000):
         random = Random(number)
         branches = [random_branch(random) for _ in range(random.randint(1, 3))]
         plain = merge_branches(branches)
         if plain is not None:
-            found += 1
+            merged += 1
             expected = verdicts(plain)
             assert expected == verdicts({"anyOf": branches}), branches
             assert expected == verdicts({"oneOf": branches}), branches
 
-    assert found > 300
+    assert merged > 300
 
 
-def tagged(value: Any, name: str = "kind", **more: Any) -> dict[str, Any]:
+def tagged(value: Any, name: str = "kind", **keywords: Any) -> dict[str, Any]:
     """Return an object whose property *name* has one value, or one of a list of values."""
     values = value if isinstance(value, list) else [value]
-    return {"type": ["object"], "properties": {name: {"enum": values}}, "required": [name], **more}
+    return {
+        "type": ["object"],
+        "properties": {name: {"enum": values}},
+        "required": [name],
+        **keywords,
+    }
 
 
 def by_property(*cases: Any, name: str = "kind") -> dict[str, Any]:
     """Return the ``byProperty`` of the property *name*, from its values and other keywords."""
-    told = [
-        [values, {"type": ["object"], "properties": {name: True}, "required": [name], **more}]
-        for values, more in cases
+    alternatives = [
+        [values, {"type": ["object"], "properties": {name: True}, "required": [name], **keywords}]
+        for values, keywords in cases
     ]
-    return {"type": ["object"], "byProperty": {"name": name, "cases": told}}
+    return {"type": ["object"], "byProperty": {"name": name, "cases": alternatives}}
 
 
 A, B = tagged("a"), tagged("b")
@@ -271,7 +276,7 @@ D1, D2, D4, D5 = ({"$ref": f"#/definitions/{name}"} for name in ("d1", "d2", "d4
     ],
 )
 def test_branches_that_something_tells_apart_are_not_tried(schema: Any, expected: Any) -> None:
-    """Only the one that is reported is evaluated."""
+    """Only the selected branch is evaluated."""
     assert expected == simplify_unions(schema, Definitions(DEFINITIONS))
 
 
@@ -288,10 +293,14 @@ def random_object(random: Random) -> Any:
     if random.random() < 0.1:
         return random.choice([NULL, STRING, NUMBER, {"minProperties": 2}, {"not": {}}, {}, True])
     name = "kind" if random.random() < 0.8 else "sort"
-    member: dict[str, Any] = {"enum": random.sample(TAGS, k=random.choice([1, 1, 1, 2]))}
+    constraint: dict[str, Any] = {"enum": random.sample(TAGS, k=random.choice([1, 1, 1, 2]))}
     if random.random() < 0.3:
-        member["type"] = random.choice([["string"], ["string", "boolean"], ["null"]])
-    branch: dict[str, Any] = {"type": ["object"], "properties": {name: member}, "required": [name]}
+        constraint["type"] = random.choice([["string"], ["string", "boolean"], ["null"]])
+    branch: dict[str, Any] = {
+        "type": ["object"],
+        "properties": {name: constraint},
+        "required": [name],
+    }
     if random.random() < 0.5:
         branch["properties"]["n"] = random.choice([NUMBER, STRING, False])
     if random.random() < 0.3:
@@ -311,7 +320,7 @@ def message(definitions: dict[str, Any]) -> list[bool]:
 @pytest.mark.slow
 def test_what_is_not_tried_accepts_what_the_union_accepts() -> None:
     """Random branches, behind references or not, with neighbours or without."""
-    told = 0
+    rewritten = 0
     for number in range(1500):
         random = Random(number)
         definitions: dict[str, Any] = {}
@@ -328,10 +337,10 @@ def test_what_is_not_tried_accepts_what_the_union_accepts() -> None:
                 [{"type": ["object"]}, {"required": ["kind"]}, {"minProperties": 1}]
             )
         simpler = simplify_unions(root, Definitions(definitions))
-        told += "byProperty" in repr(simpler) or "byType" in repr(simpler)
+        rewritten += "byProperty" in repr(simpler) or "byType" in repr(simpler)
         assert message({"d0": root, **definitions}) == message({"d0": simpler, **definitions}), root
 
-    assert told > 500
+    assert rewritten > 500
 
 
 def test_unions_of_models_are_reported_by_their_property() -> None:

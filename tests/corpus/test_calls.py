@@ -28,7 +28,7 @@ def compiled(schema: str) -> CompiledSchema | ErrorReason:
 
 
 def answers(record: dict[str, Any]) -> dict[str, Any]:
-    """Return what is made of a call: by the service's one way, and by each engine."""
+    """Return the verdicts on a call, by the service and by each engine."""
     schema = compiled(json.dumps(record["tool"]["inputSchema"]))
     if isinstance(schema, ErrorReason):
         return {"refused": schema}
@@ -45,7 +45,7 @@ def answers(record: dict[str, Any]) -> dict[str, Any]:
 
 
 def expected(record: dict[str, Any]) -> dict[str, Any]:
-    """Return what ought to be made of a call, as its record says."""
+    """Return the recorded verdicts on a call."""
     oracle = record["oracle"]
     if not oracle["schema_valid"]:
         return {"refused": ErrorReason.INVALID_SCHEMA}

@@ -28,104 +28,112 @@ LEAST = 0.95
 ALIKE = {ModelApi.OPENAI_RESPONSES, ModelApi.MISTRAL, ModelApi.BEDROCK}
 
 ROWS = [
-    (api, way)
+    (api, options_name)
     for api in ModelApi
-    for way in OPTIONS
-    if PROVIDERS[api].strict is not None or OPTIONS[way].mode is Mode.COMPATIBLE
-    if api not in ALIKE or OPTIONS[way].mode is not Mode.STRICT_IF_LOSSLESS
+    for options_name in OPTIONS
+    if PROVIDERS[api].strict is not None or OPTIONS[options_name].mode is Mode.COMPATIBLE
+    if api not in ALIKE or OPTIONS[options_name].mode is not Mode.STRICT_IF_LOSSLESS
 ]
 
 
 @cache
 def outcomes(
-    api: ModelApi, way: str
+    api: ModelApi, options_name: str
 ) -> tuple[tuple[Subject, ConvertedDefinition | RequestError], ...]:
-    """Return what becomes of the sampled tools."""
-    return tuple((subject, _outcome(subject, api, way)) for subject in sample(SAMPLE))
+    """Return the conversion outcome of every sampled tool."""
+    return tuple((subject, _outcome(subject, api, options_name)) for subject in sample(SAMPLE))
 
 
-def _outcome(subject: Subject, api: ModelApi, way: str) -> ConvertedDefinition | RequestError:
+def _outcome(
+    subject: Subject, api: ModelApi, options_name: str
+) -> ConvertedDefinition | RequestError:
     try:
-        return convert_tool(read_definition(subject.tool), api, OPTIONS[way])
-    except RequestError as refusal:
-        return refusal
+        return convert_tool(read_definition(subject.tool), api, OPTIONS[options_name])
+    except RequestError as error:
+        return error
 
 
-def conversions(api: ModelApi, way: str) -> list[tuple[Subject, ConvertedDefinition]]:
+def conversions(api: ModelApi, options_name: str) -> list[tuple[Subject, ConvertedDefinition]]:
     """Return those of the sampled tools that were converted."""
     return [
-        (subject, each)
-        for subject, each in outcomes(api, way)
-        if isinstance(each, ConvertedDefinition)
+        (subject, outcome)
+        for subject, outcome in outcomes(api, options_name)
+        if isinstance(outcome, ConvertedDefinition)
     ]
 
 
-@pytest.mark.parametrize(("api", "way"), ROWS)
-def test_real_tools_are_converted_or_refused_with_a_reason(api: ModelApi, way: str) -> None:
-    refused = Counter(
-        each.reason for _, each in outcomes(api, way) if not isinstance(each, ConvertedDefinition)
+@pytest.mark.parametrize(("api", "options_name"), ROWS)
+def test_real_tools_are_converted_or_rejected_with_a_reason(
+    api: ModelApi, options_name: str
+) -> None:
+    reasons = Counter(
+        outcome.reason
+        for _, outcome in outcomes(api, options_name)
+        if not isinstance(outcome, ConvertedDefinition)
     )
 
-    assert refused.keys() <= {ErrorReason.INVALID_SCHEMA, ErrorReason.NOT_CONVERTIBLE}
-    if OPTIONS[way].mode is not Mode.STRICT:
-        assert ErrorReason.NOT_CONVERTIBLE not in refused
-    assert len(conversions(api, way)) >= LEAST * len(sample(SAMPLE))
+    assert reasons.keys() <= {ErrorReason.INVALID_SCHEMA, ErrorReason.NOT_CONVERTIBLE}
+    if OPTIONS[options_name].mode is not Mode.STRICT:
+        assert ErrorReason.NOT_CONVERTIBLE not in reasons
+    assert len(conversions(api, options_name)) >= LEAST * len(sample(SAMPLE))
 
 
-@pytest.mark.parametrize(("api", "way"), ROWS)
-def test_what_is_converted_passes_the_preflight(api: ModelApi, way: str) -> None:
+@pytest.mark.parametrize(("api", "options_name"), ROWS)
+def test_converted_tools_pass_the_preflight(api: ModelApi, options_name: str) -> None:
     assert [] == [
         (subject.name, message)
-        for subject, each in conversions(api, way)
-        for message in faults(api, each.tool, strict=each.strict)
+        for subject, definition in conversions(api, options_name)
+        for message in faults(api, definition.tool, strict=definition.strict)
     ]
 
 
-@pytest.mark.parametrize(("api", "way"), ROWS)
-def test_what_is_converted_is_what_the_provider_types(api: ModelApi, way: str) -> None:
-    for _, each in conversions(api, way):
-        validate_tool(api, each.json)
+@pytest.mark.parametrize(("api", "options_name"), ROWS)
+def test_converted_tools_match_the_types_of_the_provider(api: ModelApi, options_name: str) -> None:
+    for _, definition in conversions(api, options_name):
+        validate_tool(api, definition.json)
 
 
-@pytest.mark.parametrize(("api", "way"), ROWS)
-def test_conversion_gives_the_same_bytes_each_time(api: ModelApi, way: str) -> None:
-    for subject, each in conversions(api, way)[::10]:
-        again = convert_tool(read_definition(subject.tool), api, OPTIONS[way])
-        assert (each.json, each.form) == (again.json, again.form)
+@pytest.mark.parametrize(("api", "options_name"), ROWS)
+def test_conversion_gives_the_same_bytes_each_time(api: ModelApi, options_name: str) -> None:
+    for subject, definition in conversions(api, options_name)[::10]:
+        converted_again = convert_tool(read_definition(subject.tool), api, OPTIONS[options_name])
+        assert (definition.json, definition.form) == (converted_again.json, converted_again.form)
 
 
 @pytest.mark.parametrize("api", list(ModelApi))
 def test_names_do_not_depend_on_the_order_of_tools(api: ModelApi) -> None:
-    """With all tools as one server's, and so with names that come again."""
+    """All tools count as one server's, so names repeat."""
     tools = list(
-        dict.fromkeys(ToolName(each.name[:1], each.tool["name"]) for each in sample(SAMPLE))
+        dict.fromkeys(
+            ToolName(subject.name[:1], subject.tool["name"]) for subject in sample(SAMPLE)
+        )
     )
     shuffled = Random(3).sample(tools, len(tools))
     for prefix in ServerPrefix:
         names = dict(
             zip(tools, assign_tool_names(tools, PROVIDERS[api].tool_names, prefix), strict=True)
         )
-        again = dict(
+        names_again = dict(
             zip(
                 shuffled,
                 assign_tool_names(shuffled, PROVIDERS[api].tool_names, prefix),
                 strict=True,
             )
         )
-        assert names == again
+        assert names == names_again
         assert len(set(names.values())) == len(tools)
 
 
-@pytest.mark.parametrize(("api", "way"), [row for row in ROWS if row[0] not in ALIKE])
-def test_arguments_of_real_tools_come_back_as_they_were(api: ModelApi, way: str) -> None:
-    """Recorded ones, and random ones of each schema."""
-    found = []
+@pytest.mark.parametrize(("api", "options_name"), [row for row in ROWS if row[0] not in ALIKE])
+def test_arguments_of_real_tools_come_back_as_they_were(api: ModelApi, options_name: str) -> None:
+    """Uses recorded arguments, and random ones for each schema."""
+    faults = []
     for subject in (*sample(SAMPLE)[::5], *called()[:: len(called()) // 20]):
-        result = _outcome(subject, api, way)
+        result = _outcome(subject, api, options_name)
         if isinstance(result, ConvertedDefinition):
             original = subject.tool["inputSchema"]
             trip = Trip(original, result, oracle(original))
             told = list(trip.faults(list(subject.calls), Random(subject.name), 1))
-            found += [(subject.name, subject.tool["name"], str(fault)) for fault in told[:1]]
+            faults += [(subject.name, subject.tool["name"], str(fault)) for fault in told[:1]]
 
-    assert [] == found
+    assert [] == faults

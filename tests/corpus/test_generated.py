@@ -21,22 +21,22 @@ def test_the_evaluates_agree_on_real_schemas(capsys: pytest.CaptureFixture[str])
     findings: list[Finding] = []
     verdicts: list[bool] = []
     for number, question in enumerate(valid):
-        judges = create_engines(question)
-        if not isinstance(judges, Engines):
-            findings += [judges] if isinstance(judges, Finding) else []
+        engines = create_engines(question)
+        if not isinstance(engines, Engines):
+            findings += [engines] if isinstance(engines, Finding) else []
             continue
         random = Random(f"corpus/{number}")
         maker = PayloadMaker(random, follow_within(question.schema), names=NAMES)
         for _ in range(PAYLOADS):
             payload = maker.make(question.schema)
             changed = [mutated(random, payload, NAMES) for _ in range(2)]
-            for each in (payload, *changed):
-                findings += judges.examine(json.dumps(each))
-        verdicts += judges.verdicts.values()
-    share = sum(verdicts) / len(verdicts)
+            for variant in (payload, *changed):
+                findings += engines.examine(json.dumps(variant))
+        verdicts += engines.verdicts.values()
+    valid_share = sum(verdicts) / len(verdicts)
     with capsys.disabled():
-        print(f"\n{len(verdicts):,} payloads for real schemas, {100 * share:.1f} % valid")
+        print(f"\n{len(verdicts):,} payloads for real schemas, {100 * valid_share:.1f} % valid")
 
     assert [] == [json.dumps(reproduction(shrunk(finding))) for finding in findings[:3]]
     assert len(verdicts) > 30_000
-    assert 0.3 < share < 0.7
+    assert 0.3 < valid_share < 0.7

@@ -18,7 +18,7 @@ _CODES = {rule.code for rule in _RULES}
 
 @cache
 def definitions() -> tuple[dict[str, Any], ...]:
-    return tuple(each["tool"] for each in read_records(shared("corpus") / "tools.jsonl.gz"))
+    return tuple(record["tool"] for record in read_records(shared("corpus") / "tools.jsonl.gz"))
 
 
 @cache
@@ -28,14 +28,16 @@ def names_by_code(version: str) -> dict[str, set[str]]:
     visit = visitors_of(version).of("Tool")
     assert visit is not None
     for tool in definitions():
-        told: list[str] = []
+        reported_codes: list[str] = []
 
-        def tell(rule: Rule, _path: Path, one: Finding, told: list[str] = told) -> None:
-            if isinstance(one, Fault):
-                told.append(rule.code)
+        def tell(
+            rule: Rule, _path: Path, finding: Finding, reported_codes: list[str] = reported_codes
+        ) -> None:
+            if isinstance(finding, Fault):
+                reported_codes.append(rule.code)
 
         visit(tool, (), Context(version=version, budget=[10_000_000]), tell)
-        for code in told:
+        for code in reported_codes:
             found[code].add(str(tool["name"]))
     return {code: broken for code, broken in found.items() if code in _CODES}
 

@@ -1,4 +1,4 @@
-"""What answers to calls look like in each API, but for what they say."""
+"""Tool result messages of each model API, and their losses."""
 
 import json
 from typing import Any
@@ -38,41 +38,41 @@ NOT_SHOWN = "not accepted by the provider; its type and size are sent as text"
 
 
 def loss(pointer: str, action: Action, message: str) -> Loss:
-    """Return what is told of one place of a result."""
+    """Return a loss at a location of a result."""
     return Loss(pointer, "", action, Effect.EQUIVALENT, message)
 
 
 def untold(pointer: str) -> Loss:
-    """Return what is told of a part that the model does not see."""
+    """Return the loss of a part that the model does not see."""
     return loss(pointer, Action.DROPPED, "not sent to the model")
 
 
-def block(said: str) -> dict[str, Any]:
+def block(text: str) -> dict[str, Any]:
     """Return a block of text, as MCP has it, and Chat, Anthropic and Mistral."""
-    return {"type": "text", "text": said}
+    return {"type": "text", "text": text}
 
 
-def answer(api: ModelApi, body: Any, **more: Any) -> dict[str, Any]:
-    """Return the message of *api* with that *body*, and what *more* it has."""
-    function = {"id": CALL_ID, "name": NAME, "response": body, **more}
+def answer(api: ModelApi, body: Any, **fields: Any) -> dict[str, Any]:
+    """Return the message of *api* with that *body*, with further *fields*."""
+    function = {"id": CALL_ID, "name": NAME, "response": body, **fields}
     messages: dict[ModelApi, dict[str, Any]] = {
         CHAT: {"role": "tool", "tool_call_id": CALL_ID, "content": body},
         RESPONSES: {"type": "function_call_output", "call_id": CALL_ID, "output": body},
-        ANTHROPIC: {"type": "tool_result", "tool_use_id": CALL_ID, "content": body, **more},
+        ANTHROPIC: {"type": "tool_result", "tool_use_id": CALL_ID, "content": body, **fields},
         GEMINI: {"functionResponse": function},
         GEMINI_JSON: {"functionResponse": function},
-        BEDROCK: {"toolResult": {"toolUseId": CALL_ID, "content": body, **more}},
+        BEDROCK: {"toolResult": {"toolUseId": CALL_ID, "content": body, **fields}},
         MISTRAL: {"role": "tool", "tool_call_id": CALL_ID, "content": body, "name": NAME},
         OLLAMA: {"role": "tool", "tool_name": NAME, "content": body, "tool_call_id": CALL_ID},
     }
     return messages[api]
 
 
-def saying(api: ModelApi, said: str) -> dict[str, Any]:
-    """Return the message of *api* that says one text of success."""
+def saying(api: ModelApi, text: str) -> dict[str, Any]:
+    """Return the message of *api* for a successful result of one text."""
     if api in (GEMINI, GEMINI_JSON):
-        return answer(api, {"output": said})
-    return answer(api, [{"text": said}] if api is BEDROCK else said)
+        return answer(api, {"output": text})
+    return answer(api, [{"text": text}] if api is BEDROCK else text)
 
 
 def message_of(result: dict[str, Any], api: ModelApi) -> tuple[Any, tuple[Loss, ...]]:

@@ -53,10 +53,10 @@ def params(name: Any, arguments: Any = None, **fields: Any) -> target_pb2.Subjec
 
 def result(content: Any = None, **fields: Any) -> target_pb2.Subject:
     """Return a result with *content* as structured content and as text."""
-    whole = {"content": [{"type": "text", "text": json.dumps(content)}], **fields}
+    result = {"content": [{"type": "text", "text": json.dumps(content)}], **fields}
     if content is not None:
-        whole["structuredContent"] = content
-    return target_pb2.Subject(call_result=json.dumps(whole).encode())
+        result["structuredContent"] = content
+    return target_pb2.Subject(call_result=json.dumps(result).encode())
 
 
 def validate(

@@ -18,7 +18,7 @@ _PROFILES = {
 
 
 def context_of(case: RuleCase) -> v1.ProtocolContext:
-    """Return what is known of the peers in *case*."""
+    """Return the protocol context of *case*."""
     context = v1.ProtocolContext(protocol_version=case.version)
     for name in ("client_capabilities", "server_capabilities"):
         if name in case.fields:
@@ -27,15 +27,15 @@ def context_of(case: RuleCase) -> v1.ProtocolContext:
 
 
 def batch_item(case: RuleCase) -> v1.CheckItem:
-    """Return what *case* checks, as an item of a batch."""
+    """Return the subject of *case* as an item of a batch."""
     request = case.fields.get("request")
-    asked = b"" if request is None else json.dumps(request).encode()
+    request_json = b"" if request is None else json.dumps(request).encode()
     match case.kind:
         case "elicitation":
             return v1.CheckItem(elicitation=v1.Elicitation(params=case.text))
         case "elicitation_result":
             return v1.CheckItem(
-                elicitation_result=v1.ElicitationResult(result=case.text, params=asked)
+                elicitation_result=v1.ElicitationResult(result=case.text, params=request_json)
             )
         case "sampling":
             return v1.CheckItem(sampling=v1.Sampling(params=case.text))
@@ -48,7 +48,7 @@ def batch_item(case: RuleCase) -> v1.CheckItem:
                 json=case.text,
                 sender=_SENDERS[case.fields.get("sender")],
                 request_method=case.fields.get("answers", ""),
-                request=asked,
+                request=request_json,
             )
             return v1.CheckItem(message=message)
         case other:
@@ -65,7 +65,7 @@ def _tool_of(case: RuleCase) -> target_pb2.Target | None:
 
 
 def answer_to(stub: Any, case: RuleCase) -> v1.CheckResult:
-    """Return what the server behind *stub* answers to what *case* checks, alone."""
+    """Return the server's response to a single check of *case*."""
     item = batch_item(case)
     name = item.WhichOneof("item")
     assert name is not None
@@ -77,7 +77,7 @@ def answer_to(stub: Any, case: RuleCase) -> v1.CheckResult:
 
 
 def session_answers(stub: Any, case: RuleCase) -> list[v1.CheckResult]:
-    """Return what the server answers to the messages of the session of *case*."""
+    """Return the server's results for the messages of the session of *case*."""
     context = context_of(case)
     requests = [
         v1.CheckSessionRequest(defaults=v1.SessionDefaults(context=context, options=OPTIONS))
@@ -88,9 +88,9 @@ def session_answers(stub: Any, case: RuleCase) -> list[v1.CheckResult]:
         )
         item = v1.SessionItem(id=str(number), message=message)
         requests.append(v1.CheckSessionRequest(item=item))
-    answers = list(stub.CheckSession(iter(requests)))
-    assert [str(number) for number in range(len(case.value))] == [one.id for one in answers]
-    return [one.outcome.result for one in answers]
+    results = list(stub.CheckSession(iter(requests)))
+    assert [str(number) for number in range(len(case.value))] == [result.id for result in results]
+    return [result.outcome.result for result in results]
 
 
 def tool_request(case: RuleCase) -> v1.CheckToolsRequest:

@@ -43,10 +43,12 @@ def dialect(name: str) -> Dialect:
     return next(dialect for dialect in DIALECTS.values() if dialect.name == name)
 
 
-def source_of(schema: Any, documents: Mapping[str, Any] | None = None, **more: Any) -> SchemaSource:
+def source_of(
+    schema: Any, documents: Mapping[str, Any] | None = None, **options: Any
+) -> SchemaSource:
     """Return the source of *schema* with its *documents*, each a value or a text."""
-    sent = tuple(Document(uri, _text(value)) for uri, value in (documents or {}).items())
-    return SchemaSource(_text(schema), sent, **more)
+    sent_documents = tuple(Document(uri, _text(value)) for uri, value in (documents or {}).items())
+    return SchemaSource(_text(schema), sent_documents, **options)
 
 
 def compile_value(
@@ -54,42 +56,42 @@ def compile_value(
     documents: Mapping[str, Any] | None = None,
     *,
     limits: Limits = LIMITS,
-    **more: Any,
+    **options: Any,
 ) -> CompiledSchema:
     """Return the compiled *schema*."""
-    source = source_of(schema, documents, **more)
+    source = source_of(schema, documents, **options)
     return CompiledSchema(source, compile_schema(source, limits), limits)
 
 
 def schema_error(
-    schema: Any, documents: Mapping[str, Any] | None = None, **more: Any
+    schema: Any, documents: Mapping[str, Any] | None = None, **options: Any
 ) -> RequestError:
     """Return the error that compiling *schema* raises; fail if it raises none."""
     with pytest.raises(RequestError) as error:
-        compile_value(schema, documents, **more)
+        compile_value(schema, documents, **options)
     return error.value
 
 
 def evaluate_all(
-    schema: Any, payloads: list[Any], documents: Mapping[str, Any] | None = None, **more: Any
+    schema: Any, payloads: list[Any], documents: Mapping[str, Any] | None = None, **options: Any
 ) -> list[bool]:
     """Return whether each payload is valid, after both engines agreed on it."""
-    ready = compile_value(schema, documents, **more)
-    message = [ready.complete.is_valid(payload) for payload in payloads]
-    if ready.fast is not None:
-        assert message == [ready.fast.is_valid(payload) for payload in payloads]
+    compiled = compile_value(schema, documents, **options)
+    message = [compiled.complete.is_valid(payload) for payload in payloads]
+    if compiled.fast is not None:
+        assert message == [compiled.fast.is_valid(payload) for payload in payloads]
     return message
 
 
 def survey_of(schema: Any, documents: Mapping[str, Any] | None = None) -> Survey:
     """Return the survey of *schema*, unchecked against any meta-schema."""
-    sent = documents or {}
+    sent_documents = documents or {}
 
-    def find(found: Any, around: Dialect) -> Dialect:
-        return dialect_of(found, around, sent.get)
+    def find(resource: Any, outer_dialect: Dialect) -> Dialect:
+        return dialect_of(resource, outer_dialect, sent_documents.get)
 
-    resources = Resources(schema, find(schema, DEFAULT_DIALECT), sent, find)
-    return survey_schema(resources, lambda _found: None, LIMITS)
+    resources = Resources(schema, find(schema, DEFAULT_DIALECT), sent_documents, find)
+    return survey_schema(resources, lambda _resource: None, LIMITS)
 
 
 def _text(value: Any) -> bytes:

@@ -19,7 +19,7 @@ class Library:
         self.default = default
 
     def engine_for(
-        self, schema: Any, *, assert_formats: bool = False, **more: Any
+        self, schema: Any, *, assert_formats: bool = False, **options: Any
     ) -> CompleteEngine:
         """Return the engine for *schema*."""
         return CompleteEngine(
@@ -28,7 +28,7 @@ class Library:
             self.documents,
             assert_formats=assert_formats,
             dialect_of=self._dialect_of,
-            **more,
+            **options,
         )
 
     def _dialect_of(self, schema: Any, parent: Dialect) -> Dialect:
@@ -47,8 +47,8 @@ def engine_for(
     *,
     documents: Mapping[str, Any] | None = None,
     default: Dialect = DEFAULT_DIALECT,
-    **more: Any,
+    **options: Any,
 ) -> CompleteEngine:
     """Return the engine for *schema*, which may refer to *documents*."""
     library = Library(documents or {}, default)
-    return library.engine_for(schema, **more)
+    return library.engine_for(schema, **options)

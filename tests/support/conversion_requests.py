@@ -48,24 +48,24 @@ def target(tool: Any = TOOL) -> target_pb2.Target:
     return target_pb2.Target(inline_tool=target_pb2.InlineTool(json=text))
 
 
-def tools_request(*tools: Any, api: int = v1.MODEL_API_ANTHROPIC, **more: Any) -> Any:
+def tools_request(*tools: Any, api: int = v1.MODEL_API_ANTHROPIC, **fields: Any) -> Any:
     """Return the request to convert inline *tools*."""
-    sent = [v1.ToolToConvert(tool=target(tool)) for tool in tools]
-    return v1.ConvertToolsRequest(api=api, tools=sent, **more)  # type: ignore[arg-type]
+    sent_tools = [v1.ToolToConvert(tool=target(tool)) for tool in tools]
+    return v1.ConvertToolsRequest(api=api, tools=sent_tools, **fields)  # type: ignore[arg-type]
 
 
-def converted(stub: Any, tool: Any = TOOL, **more: Any) -> v1.ConvertedTool:
+def converted(stub: Any, tool: Any = TOOL, **fields: Any) -> v1.ConvertedTool:
     """Return the conversion of *tool* alone."""
-    [conversion] = stub.ConvertTools(tools_request(tool, **more)).conversions
+    [conversion] = stub.ConvertTools(tools_request(tool, **fields)).conversions
     assert conversion.HasField("converted"), conversion
-    found: v1.ConvertedTool = conversion.converted
-    return found
+    converted_tool: v1.ConvertedTool = conversion.converted
+    return converted_tool
 
 
-def call_request(call: Any, *mappings: bytes, **more: Any) -> v1.ConvertToolCallRequest:
+def call_request(call: Any, *mappings: bytes, **fields: Any) -> v1.ConvertToolCallRequest:
     """Return the request to convert *call* of the inline tool."""
     text = call if isinstance(call, bytes) else json.dumps(call).encode()
-    return v1.ConvertToolCallRequest(call=text, mappings=mappings, **{"tool": target(), **more})
+    return v1.ConvertToolCallRequest(call=text, mappings=mappings, **{"tool": target(), **fields})
 
 
 def tool_use(name: str = "read_file", arguments: Any = ARGUMENTS) -> dict[str, Any]:
@@ -75,7 +75,7 @@ def tool_use(name: str = "read_file", arguments: Any = ARGUMENTS) -> dict[str, A
 
 def rejection_of(method: Any, request: Any) -> tuple[str, str]:
     """Return the reason of the error of *request*, and its field or bound."""
-    with pytest.raises(grpc.RpcError) as raised:
+    with pytest.raises(grpc.RpcError) as excinfo:
         method(request)
-    info = error_info_of(raised.value)
+    info = error_info_of(excinfo.value)
     return info.reason, info.metadata.get("field") or info.metadata.get("bound") or ""

@@ -65,9 +65,9 @@ def apply_rules(
     return written(root, subset), reported(log)
 
 
-def without(*keywords: str, **more: Any) -> Subset:
+def without(*keywords: str, **fields: Any) -> Subset:
     """Return a subset of all keywords but *keywords*."""
-    return Subset(keywords=ALL - set(keywords), **more)
+    return Subset(keywords=ALL - set(keywords), **fields)
 
 
 def written_keywords(root: SchemaNode) -> set[str]:

@@ -37,10 +37,11 @@ def entry(name: Any, value: Any) -> dict[str, Any]:
 def read(
     decoder: dict[str, Any] | None, arguments: Any, **options: Any
 ) -> list[tuple[Any, dict[str, ChangeRule]]]:
-    """Return all interpretations: the value, and the rule of each change by location."""
-    found = decode_arguments(arguments, decoder, [Limits().steps], **options)
+    """Return all interpretations as values and change rules by location."""
+    interpretations = decode_arguments(arguments, decoder, [Limits().steps], **options)
     return [
-        (each.value, {change.pointer: change.rule for change in each.changes}) for each in found
+        (interpretation.value, {change.pointer: change.rule for change in interpretation.changes})
+        for interpretation in interpretations
     ]
 
 

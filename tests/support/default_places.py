@@ -19,7 +19,7 @@ _LEADS_TO = {keyword: kind for kind, keywords in _BY_STEP.items() for keyword in
 
 
 def _kind_behind(kind: str, value: Any, step: str | int) -> str:
-    """Return what is one *step* behind *value*, which is of a *kind*."""
+    """Return the node one *step* below *value*, which is of a *kind*."""
     if isinstance(value, list):
         return "schema" if kind in {"list", "either"} else "data"
     if kind == "object":
@@ -29,13 +29,13 @@ def _kind_behind(kind: str, value: Any, step: str | int) -> str:
 
 def default_places(value: Any, kind: str = "schema", at: str = "") -> list[str]:
     """Return the pointers of every ``default`` that is a keyword."""
-    found = []
+    places = []
     for step, inner in value.items() if isinstance(value, dict) else enumerate(value):
         if _is_default(kind, value, step):
-            found.append(f"{at}/{step}")
+            places.append(f"{at}/{step}")
         elif isinstance(inner, dict | list):
-            found += default_places(inner, _kind_behind(kind, value, step), f"{at}/{step}")
-    return found
+            places += default_places(inner, _kind_behind(kind, value, step), f"{at}/{step}")
+    return places
 
 
 def without_defaults(value: Any, kind: str = "schema") -> Any:

@@ -173,9 +173,11 @@ def main() -> None:
         seconds = time.process_time() - start
         codes = sorted({diagnostic.code for diagnostic in result.diagnostics})
         sources[name] = [len(result.tools), codes, round(seconds, 3)]
-    before = list(events)
+    expected = list(events)
     exec("1")
-    print(json.dumps({"events": before, "hooked": len(events) > len(before), "sources": sources}))
+    print(
+        json.dumps({"events": expected, "hooked": len(events) > len(expected), "sources": sources})
+    )
 
 
 if __name__ == "__main__":

@@ -80,9 +80,9 @@ def mutated(random: Random) -> bytes:
     """Return a JSON text in which a few places were changed."""
     text = random_text(random, repeated_keys=random.random() < 0.2)
     for _ in range(random.randint(1, 3)):
-        at = random.randint(0, len(text))
+        position = random.randint(0, len(text))
         removed = random.randint(0, 2)
-        text = text[:at] + random.choice([b"", *MUTATIONS]) + text[at + removed :]
+        text = text[:position] + random.choice([b"", *MUTATIONS]) + text[position + removed :]
     return text
 
 
@@ -92,7 +92,7 @@ class NotStrictError(ValueError):
 
 @dataclass
 class Read:
-    """What the standard library reads."""
+    """The value that the standard library parses."""
 
     value: Any
     #: The repeated keys: where their object is, and their name.
@@ -150,4 +150,4 @@ def _resolve(
     last = dict(node.pairs)
     names = [name for name, _ in node.pairs]
     repeated.update((path, name) for name in last if names.count(name) > 1)
-    return {name: _resolve(member, (*path, name), repeated) for name, member in last.items()}
+    return {name: _resolve(item, (*path, name), repeated) for name, item in last.items()}

@@ -24,7 +24,7 @@ META = {
 def checked(
     message: Any, version: str, *, answers: str = "", context: Context | None = None
 ) -> CheckReport:
-    """Return what the core finds in *message*, a value or a text."""
+    """Return the core's report on *message*, a value or a JSON text."""
     text = message if isinstance(message, bytes) else json.dumps(message).encode()
     subject = ProtocolMessage(text, answers)
     return check(
@@ -36,8 +36,8 @@ def checked(
 
 def reply(message: Any, version: str) -> Any:
     """Return the reply to *message*, or None if it is due none."""
-    found = checked(message, version)
-    text = build_error_response(found.messages, found.findings.verdict(), version)
+    report = checked(message, version)
+    text = build_error_response(report.messages, report.findings.verdict(), version)
     return json.loads(text) if text else None
 
 
@@ -61,7 +61,7 @@ def examples(folder: Path) -> Iterator[Example]:
 
 
 def _messages(type_: str, value: Any) -> Iterator[tuple[Any, str]]:
-    """Yield the messages, and the methods that they answer, in which *value* can stand."""
+    """Yield messages that can carry *value*, with the method of their request."""
     if "jsonrpc" in value:
         yield value, _ANSWERED.get(type_.removesuffix("Response"), "")
     elif type_ in _INPUT:

@@ -44,24 +44,24 @@ def read(key: ModelApi, call: Any, limits: Limits = LIMITS) -> ModelCall:
     return read_model_call(text, provider_of(key), limits)
 
 
-def chat(arguments: Any, **more: Any) -> dict[str, Any]:
+def chat(arguments: Any, **fields: Any) -> dict[str, Any]:
     function = {"name": "t", "arguments": arguments}
-    return {"id": "c1", "type": "function", "function": function, **more}
+    return {"id": "c1", "type": "function", "function": function, **fields}
 
 
-def responses(arguments: Any, **more: Any) -> dict[str, Any]:
+def responses(arguments: Any, **fields: Any) -> dict[str, Any]:
     return {
         "type": "function_call",
         "id": "fc_1",
         "call_id": "c1",
         "name": "t",
         "arguments": arguments,
-        **more,
+        **fields,
     }
 
 
-def tool_use(value: Any, **more: Any) -> dict[str, Any]:
-    return {"type": "tool_use", "id": "c1", "name": "t", "input": value, **more}
+def tool_use(value: Any, **fields: Any) -> dict[str, Any]:
+    return {"type": "tool_use", "id": "c1", "name": "t", "input": value, **fields}
 
 
 GEMINI_CALL = {"id": "c1", "name": "t", "args": {"a": 1}}

@@ -1,7 +1,7 @@
-"""The published schema of each type that the shapes tell, wherever it stands.
+"""The published schema of each type in the type model.
 
-The shapes name a type as its newest version does, and name parts that were published in
-place. Here is where each of them is found in the files under ``mcp/<version>/``.
+The type model uses the name of the newest version, and names parts that were published
+inline. These tables locate each type in the files under ``mcp/<version>/``.
 """
 
 import json
@@ -36,7 +36,7 @@ _RENAMED = {
     ("2025-06-18", "LegacyTitledEnumSchema"): "EnumSchema",
 }
 
-# Where a part without a name stands: in the first of these places that a version has.
+# Locations of unnamed parts; the first one that a version has applies.
 _PLACES: Mapping[str, tuple[str, ...]] = {
     "Annotations": ("TextContent/properties/annotations",),
     "AnyResourceContents": ("EmbeddedResource/properties/resource",),
@@ -125,7 +125,7 @@ UNPUBLISHED = frozenset(
 
 def types_of(version: str) -> list[str]:
     """Return the names of the types of *version*."""
-    return [each.name for each in TYPES.values() if each.since <= version <= each.until]
+    return [type_.name for type_ in TYPES.values() if type_.since <= version <= type_.until]
 
 
 @cache
@@ -136,8 +136,8 @@ def _file(version: str) -> dict[str, Any]:
 
 def definitions_of(schema: dict[str, Any]) -> dict[str, Any]:
     """Return the types of a published schema by name."""
-    found: dict[str, Any] = schema.get("definitions") or schema["$defs"]
-    return found
+    definitions: dict[str, Any] = schema.get("definitions") or schema["$defs"]
+    return definitions
 
 
 def published(version: str) -> dict[str, Any]:
@@ -155,27 +155,27 @@ def official_examples() -> tuple[tuple[str, Any], ...]:
 
 def message_types(version: str) -> dict[str, str]:
     """Return the names of the published messages of *version* by their methods."""
-    found = {}
-    for name, one in definitions_of(_file(version)).items():
-        method = one.get("properties", {}).get("method", {}).get("const")
+    methods = {}
+    for name, definition in definitions_of(_file(version)).items():
+        method = definition.get("properties", {}).get("method", {}).get("const")
         # The union of notifications has one alternative, and so stands for it.
         if method and name != "ClientNotification":
-            found[method] = name
-    return found
+            methods[method] = name
+    return methods
 
 
 def judge_of(schema: dict[str, Any], version: str, name: str) -> jsonschema_rs.Validator | None:
-    """Return what judges by *schema*, that of *version*, whether a value is of our type *name*.
+    """Return the validator of the published type *name* in *schema* of *version*.
 
-    None if it has no such type.
+    None if the version has no such type.
     """
     pointers = _pointers(definitions_of(schema), version, name)
     if not pointers:
         return None
     key = "definitions" if "definitions" in schema else "$defs"
-    parts = [{"$ref": f"#/{key}/{each}"} for each in pointers]
-    whole = {"$schema": schema["$schema"], key: schema[key], "allOf": parts}
-    return jsonschema_rs.validator_for(whole, validate_formats=False)
+    parts = [{"$ref": f"#/{key}/{pointer}"} for pointer in pointers]
+    root = {"$schema": schema["$schema"], key: schema[key], "allOf": parts}
+    return jsonschema_rs.validator_for(root, validate_formats=False)
 
 
 def _pointers(definitions: dict[str, Any], version: str, name: str) -> list[str]:
@@ -183,7 +183,7 @@ def _pointers(definitions: dict[str, Any], version: str, name: str) -> list[str]
     renamed = _RENAMED.get((version, name), name)
     if renamed in definitions:
         return [renamed]
-    places = (each for each in _PLACES.get(name, ()) if _has(definitions, each))
+    places = (place for place in _PLACES.get(name, ()) if _has(definitions, place))
     if place := next(places, ""):
         # What a request carries must be what any request carries, too.
         is_params = place.endswith("Request/properties/params")
@@ -202,12 +202,12 @@ def _pointers(definitions: dict[str, Any], version: str, name: str) -> list[str]
 
 
 def _has(definitions: dict[str, Any], pointer: str) -> bool:
-    here: Any = definitions
+    node: Any = definitions
     for step in pointer.split("/"):
-        if isinstance(here, list):
-            here = dict(enumerate(here)).get(int(step))
-        elif isinstance(here, dict) and step in here:
-            here = here[step]
+        if isinstance(node, list):
+            node = dict(enumerate(node)).get(int(step))
+        elif isinstance(node, dict) and step in node:
+            node = node[step]
         else:
             return False
-    return here is not None
+    return node is not None

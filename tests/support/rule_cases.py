@@ -58,7 +58,7 @@ class RuleCase:
 
     @property
     def kind(self) -> str:
-        """What is checked: the one key of ``check``, for example ``tool``."""
+        """The kind of subject: the only key of ``check``, for example ``tool``."""
         return str(next(iter(self.fields["check"])))
 
     @property
@@ -67,7 +67,7 @@ class RuleCase:
 
     @property
     def text(self) -> bytes:
-        """The JSON text of what is checked."""
+        """The JSON text of the subject."""
         if "text" in self.fields:
             return str(self.fields["text"]).encode()
         return json.dumps(self.value).encode()
@@ -89,14 +89,14 @@ class RuleCase:
     @property
     def subject(self) -> Subject:
         request = self.fields.get("request")
-        asked = b"" if request is None else json.dumps(request).encode()
+        request_json = b"" if request is None else json.dumps(request).encode()
         match self.kind:
             case "tool":
                 return ToolJson(self.text)
             case "elicitation":
                 return Elicitation(self.text)
             case "elicitation_result":
-                return ElicitationResult(self.text, asked)
+                return ElicitationResult(self.text, request_json)
             case "sampling":
                 return Sampling(self.text)
             case "tool_result":
@@ -106,9 +106,9 @@ class RuleCase:
                     has_output_schema="output_schema" in self.fields,
                 )
             case "message":
-                return ProtocolMessage(self.text, self.fields.get("answers", ""), asked)
+                return ProtocolMessage(self.text, self.fields.get("answers", ""), request_json)
             case other:
-                raise ValueError(f"{self.file}: no such thing to check: {other}")
+                raise ValueError(f"{self.file}: unknown kind of subject: {other}")
 
     def __str__(self) -> str:
         return f"{self.code}: {self.fields['description']}"
@@ -124,7 +124,7 @@ def rule_cases(*kinds: str) -> Iterator[RuleCase]:
 
 
 def verdict_of(case: RuleCase) -> Verdict:
-    """Return the verdict of the core, all questions answered."""
+    """Return the verdict of the core, including deferred checks."""
     checked = check(
         CheckRequest(case.subject, case.context, ReportLimits(max_violations=1000)),
         LIMITS,
@@ -135,8 +135,8 @@ def verdict_of(case: RuleCase) -> Verdict:
 
 
 def session_messages(case: RuleCase) -> list[tuple[Sender, bytes]]:
-    """Return the messages of the session of *case*, with who sent them."""
-    return [(Sender(each["from"]), json.dumps(each["message"]).encode()) for each in case.value]
+    """Return the messages of the session of *case*, with their senders."""
+    return [(Sender(entry["from"]), json.dumps(entry["message"]).encode()) for entry in case.value]
 
 
 def session_verdicts(case: RuleCase) -> list[Verdict]:
@@ -144,11 +144,11 @@ def session_verdicts(case: RuleCase) -> list[Verdict]:
     session = Session(case.context)
     verdicts = []
     for sender, text in session_messages(case):
-        asked = session.check_request(
+        check_request = session.check_request(
             ProtocolMessage(text), sender, ReportLimits(max_violations=1000)
         )
-        checked = check(asked, LIMITS, PROTOCOL_SCHEMAS)
-        session.record(asked, checked)
+        checked = check(check_request, LIMITS, PROTOCOL_SCHEMAS)
+        session.record(check_request, checked)
         resolve_all_deferred(checked, LIMITS, EvaluationOptions(max_violations=1000))
         verdicts.append(checked.findings.verdict())
     return verdicts

@@ -85,7 +85,7 @@ class RunningServer:
         return self.process.wait(timeout=180)
 
     def close(self) -> None:
-        """Stop the server, whatever its state."""
+        """Stop the server, also if it has exited."""
         if self.process.poll() is None:
             self.process.terminate()
             try:

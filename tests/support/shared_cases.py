@@ -1,4 +1,4 @@
-"""The cases that the core, the wire and every client are tested with.
+"""Cases shared by the tests of the core, the API and every client.
 
 A case file holds texts, so that broken JSON can stand in it and any language can
 read it. ``want`` is a verdict (``valid``, and of each violation the fields that
@@ -20,7 +20,7 @@ _FOLDER = REPOSITORY / "tests" / "cases" / "validate"
 
 
 def _cases(under: str) -> list[Any]:
-    """Return the cases that are judged under a ``schema``, or under a ``tool``."""
+    """Return the cases that validate against a ``schema``, or against a ``tool``."""
     return [
         pytest.param(case, id=f"{path.stem}: {case['name']}")
         for path in sorted(_FOLDER.glob("*.json"))
@@ -33,12 +33,16 @@ VALIDATE = _cases("schema")
 CALLS = _cases("tool")
 
 
-def matches(want: dict[str, Any], got: dict[str, Any]) -> dict[str, Any]:
-    """Return *got* reduced to what *want* speaks of, to be compared with it whole."""
-    reduced = {key: value for key, value in got.items() if key in want}
-    if "violations" in want and len(want["violations"]) == len(got.get("violations", ())):
+def matches(expected: dict[str, Any], actual: dict[str, Any]) -> dict[str, Any]:
+    """Return *actual* reduced to the keys of *expected*."""
+    reduced = {key: value for key, value in actual.items() if key in expected}
+    if "violations" in expected and len(expected["violations"]) == len(
+        actual.get("violations", ())
+    ):
         reduced["violations"] = [
-            {key: found[key] for key in wanted}
-            for wanted, found in zip(want["violations"], got["violations"], strict=True)
+            {key: actual_violation[key] for key in expected_violation}
+            for expected_violation, actual_violation in zip(
+                expected["violations"], actual["violations"], strict=True
+            )
         ]
-    return reduced or got
+    return reduced or actual

@@ -34,10 +34,10 @@ _SCHEMAS = ("parameters", "input_schema", "parametersJsonSchema")
 
 def schema_in(tool: dict[str, Any]) -> Any:
     """Return the schema of the arguments in *tool*, in the form of any API; None without one."""
-    inner = next((tool[each] for each in _HOLDERS if isinstance(tool.get(each), dict)), tool)
+    inner = next((tool[holder] for holder in _HOLDERS if isinstance(tool.get(holder), dict)), tool)
     if "inputSchema" in inner:
         return inner["inputSchema"]["json"]
-    return next((inner[each] for each in _SCHEMAS if each in inner), None)
+    return next((inner[schema] for schema in _SCHEMAS if schema in inner), None)
 
 
 def tool_of(case: dict[str, Any]) -> bytes:

@@ -56,8 +56,8 @@ def _documents() -> tuple[Document, ...]:
 def files(dialect: str) -> list[str]:
     """Return the names of the suite's files for *dialect*, those of optional parts too."""
     folder = shared("json-schema-test-suite") / "tests" / FOLDERS[dialect]
-    found = (path.relative_to(folder).as_posix() for path in folder.rglob("*.json"))
-    return sorted(name for name in found if not name.startswith("proposals/"))
+    names = (path.relative_to(folder).as_posix() for path in folder.rglob("*.json"))
+    return sorted(name for name in names if not name.startswith("proposals/"))
 
 
 def groups(dialect: str, file: str) -> Iterator[Group]:
@@ -71,7 +71,7 @@ def groups(dialect: str, file: str) -> Iterator[Group]:
 
 
 def source(group: Group) -> SchemaSource:
-    """Return what the schema of *group* is compiled from; remotes are documents."""
+    """Return the schema source of *group*; remotes become documents."""
     text = _text(group.schema)
     refers = any(keyword in text for keyword in (b"$ref", b"Ref", b"$schema"))
     return SchemaSource(
@@ -91,12 +91,17 @@ def ledger(dialect: str, file: str) -> dict[tuple[str, str], str]:
     }
 
 
-def uncovered(wrong: set[tuple[str, str]], seen: set[tuple[str, str]], group: Group) -> list[str]:
-    """Return what is wrong and not in the ledger, and what is there and not wrong."""
-    known = ledger(group.dialect, group.file).keys() & seen
+def uncovered(
+    wrong_verdicts: set[tuple[str, str]], seen: set[tuple[str, str]], group: Group
+) -> list[str]:
+    """Return wrong verdicts missing from the ledger, and ledger entries that pass."""
+    known_gaps = ledger(group.dialect, group.file).keys() & seen
     return sorted(
-        [f"wrong: {group} / {case}" for group, case in wrong - known]
-        + [f"in the ledger, but right: {group} / {case}" for group, case in known - wrong]
+        [f"wrong: {group} / {case}" for group, case in wrong_verdicts - known_gaps]
+        + [
+            f"in the ledger, but right: {group} / {case}"
+            for group, case in known_gaps - wrong_verdicts
+        ]
     )
 
 

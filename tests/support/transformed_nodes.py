@@ -35,9 +35,9 @@ def object_node(encoding: Encoding | None = None, /, **properties: SchemaNode) -
 
 
 def closed(**properties: SchemaNode) -> SchemaNode:
-    made = object_node(**properties)
-    made.keywords |= {"required": list(properties), "additionalProperties": never()}
-    return made
+    transformed = object_node(**properties)
+    transformed.keywords |= {"required": list(properties), "additionalProperties": never()}
+    return transformed
 
 
 def nulls(*names: str) -> Encoding:

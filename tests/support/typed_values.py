@@ -1,4 +1,4 @@
-"""Values of the protocol's types, made from their schemas, and what is wrong with them."""
+"""Valid values and mutations of protocol types, generated from their schemas."""
 
 import copy
 import random
@@ -34,7 +34,7 @@ _SIMPLE = {
 
 
 def variants(schema: dict[str, Any], definitions: dict[str, Any], depth: int = 0) -> list[Any]:
-    """Return values that *schema* admits: every alternative and every member, if shallow."""
+    """Return valid values of *schema*: every alternative and property, if shallow."""
     if "$ref" in schema:
         target = definitions[schema["$ref"].rsplit("/", 1)[1]]
         return variants(target, definitions, depth)
@@ -43,15 +43,15 @@ def variants(schema: dict[str, Any], definitions: dict[str, Any], depth: int = 0
     if "enum" in schema:
         return [schema["enum"][0]]
     if "anyOf" in schema:
-        inner = [variants(each, definitions, depth) for each in schema["anyOf"]]
+        inner = [variants(branch, definitions, depth) for branch in schema["anyOf"]]
         # The first of each, then what is left of them.
         return ([each[0] for each in inner] + [v for each in inner for v in each[1:]])[:_MOST]
     types = schema.get("type")
     if types is None:
         return ["anything", None, [1.5, None]]
     if isinstance(types, list):
-        singles = ({**schema, "type": each} for each in types)
-        return [value for one in singles for value in variants(one, definitions, depth)]
+        singles = ({**schema, "type": type_} for type_ in types)
+        return [value for single in singles for value in variants(single, definitions, depth)]
     if types == "object":
         return _objects(schema, definitions, depth)
     if types == "array":
@@ -61,49 +61,51 @@ def variants(schema: dict[str, Any], definitions: dict[str, Any], depth: int = 0
 
 
 def _objects(schema: dict[str, Any], definitions: dict[str, Any], depth: int) -> list[Any]:
-    needed = schema.get("required", ())
+    required = schema.get("required", ())
     members = {
         name: variants(each, definitions, depth + 1)
         for name, each in schema.get("properties", {}).items()
-        if depth < _DEEPEST or name in needed
+        if depth < _DEEPEST or name in required
     }
-    others = schema.get("additionalProperties", {})
-    if others is not False and depth < _DEEPEST:
-        kind = others if isinstance(others, dict) else {}
+    additional = schema.get("additionalProperties", {})
+    if additional is not False and depth < _DEEPEST:
+        kind = additional if isinstance(additional, dict) else {}
         members["some-other"] = variants(kind, definitions, depth + 1)
     whole = {name: values[0] for name, values in members.items()}
-    least = {name: whole[name] for name in needed}
-    more = [{**whole, name: value} for name, values in members.items() for value in values[1:]]
-    return [whole, least, *more][:_MOST]
+    least = {name: whole[name] for name in required}
+    alternatives = [
+        {**whole, name: value} for name, values in members.items() for value in values[1:]
+    ]
+    return [whole, least, *alternatives][:_MOST]
 
 
-def mutations(value: Any, chance: random.Random, most: int) -> Iterator[Any]:
+def mutations(value: Any, rng: random.Random, most: int) -> Iterator[Any]:
     """Yield up to *most* values that differ from *value* in one place."""
-    made = list(_mutations(value, chance))
-    yield from made if len(made) <= most else chance.sample(made, most)
+    mutated = list(_mutations(value, rng))
+    yield from mutated if len(mutated) <= most else rng.sample(mutated, most)
 
 
-def _mutations(value: Any, chance: random.Random) -> Iterator[Any]:
+def _mutations(value: Any, rng: random.Random) -> Iterator[Any]:
     for path in _paths(value):
         if not path:
-            yield from chance.sample(_WRONG, 3)
+            yield from rng.sample(_WRONG, 3)
             continue
-        *way, last = path
+        *parent_path, key = path
         missing = copy.deepcopy(value)
-        del _at(missing, way)[last]
+        del _at(missing, parent_path)[key]
         yield missing
-        for wrong in (None, *chance.sample(_WRONG, 3)):
+        for replacement in (None, *rng.sample(_WRONG, 3)):
             changed = copy.deepcopy(value)
-            _at(changed, way)[last] = wrong
+            _at(changed, parent_path)[key] = replacement
             yield changed
     for path in _paths(value):
         grown = copy.deepcopy(value)
         here = _at(grown, path)
         if isinstance(here, dict):
-            here[chance.choice(("x-more", "type", "text", "blob", "mode"))] = chance.choice(_WRONG)
+            here[rng.choice(("x-more", "type", "text", "blob", "mode"))] = rng.choice(_WRONG)
             yield grown
         elif isinstance(here, list):
-            here.append(chance.choice(_WRONG))
+            here.append(rng.choice(_WRONG))
             yield grown
 
 

@@ -57,8 +57,8 @@ def _of_json_text(form: str) -> Iterator[Any]:
 def _properties(form: dict[str, Any], node: SchemaNode, subset: Subset) -> Iterator[Any]:
     encoding, keywords = node.encoding, node.keywords
     declared = keywords.get("properties", {})
-    others = keywords.get("additionalProperties", SchemaNode(()))
-    kept = {k: v for k, v in form.items() if not (v is None and k in encoding.nulls)}
-    properties = [decoded(v, declared.get(k, others), subset) for k, v in kept.items()]
-    names = [encoding.renamed.get(name, name) for name in kept]
+    additional = keywords.get("additionalProperties", SchemaNode(()))
+    present = {k: v for k, v in form.items() if not (v is None and k in encoding.nulls)}
+    properties = [decoded(v, declared.get(k, additional), subset) for k, v in present.items()]
+    names = [encoding.renamed.get(name, name) for name in present]
     yield from (dict(zip(names, values, strict=True)) for values in product(*properties))

@@ -52,12 +52,12 @@ def _of_a_branch(value: Any, branches: list[SchemaNode], subset: Subset) -> Any:
 def _properties(value: dict[str, Any], node: SchemaNode, subset: Subset) -> dict[str, Any]:
     keywords = node.keywords
     names = {original: name for name, original in node.encoding.renamed.items()}
-    others = keywords.get("additionalProperties", SchemaNode(()))
-    declared = keywords.get("properties", {})
+    additional = keywords.get("additionalProperties", SchemaNode(()))
+    properties = keywords.get("properties", {})
     made = {}
     for original, item in value.items():
         name = names.get(original, original)
-        made[name] = encoded(item, declared.get(name, others), subset)
+        made[name] = encoded(item, properties.get(name, additional), subset)
     # What must be given is null where it is absent, for `Undo.nulls` or as its own default.
     return {**dict.fromkeys(keywords.get("required", ())), **made}
 

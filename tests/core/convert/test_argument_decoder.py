@@ -122,10 +122,10 @@ def test_a_shared_node_has_one_decoder() -> None:
     """However many paths lead to it."""
     shared = text()
     root = object_node(a=shared, b=node(items=shared), c=node(ref=shared))
-    to = {"ref": "d0"}
+    reference = {"ref": "d0"}
 
     assert {
-        "properties": {"a": to, "b": {"items": to}, "c": to},
+        "properties": {"a": reference, "b": {"items": reference}, "c": reference},
         "defs": {"d0": TEXT},
     } == build_decoder(root)
 
@@ -133,7 +133,7 @@ def test_a_shared_node_has_one_decoder() -> None:
 def test_a_recursive_schema_has_a_recursive_decoder() -> None:
     root = object_node(nulls("a"), a=STRING)
     root.keywords["properties"]["again"] = node(anyOf=[node(ref=root), NULL])
-    again = {
+    repeated = {
         "any_of": [
             {"when": {"types": ["object"]}, "as": {"ref": "d0"}},
             {"when": {"types": ["null"]}},
@@ -142,7 +142,7 @@ def test_a_recursive_schema_has_a_recursive_decoder() -> None:
 
     assert {
         "ref": "d0",
-        "defs": {"d0": {"nulls": ["a"], "properties": {"again": again}}},
+        "defs": {"d0": {"nulls": ["a"], "properties": {"again": repeated}}},
     } == build_decoder(root)
 
 
@@ -186,8 +186,8 @@ def test_a_very_deep_schema_is_walked_without_recursion() -> None:
 )
 def test_a_decoder_too_large_for_a_mapping_is_rejected(root: SchemaNode) -> None:
     """A mapping must be readable again."""
-    with pytest.raises(RequestError) as caught:
+    with pytest.raises(RequestError) as excinfo:
         build_decoder(root)
 
-    assert ErrorReason.NOT_CONVERTIBLE is caught.value.reason
-    assert {"bound": "mapping", "limit": "131072"} == caught.value.metadata
+    assert ErrorReason.NOT_CONVERTIBLE is excinfo.value.reason
+    assert {"bound": "mapping", "limit": "131072"} == excinfo.value.metadata

@@ -43,10 +43,10 @@ def test_tools_have_a_reason_only_if_strict_mode_is_preferred() -> None:
     """In strict mode, too many strict tools are a violation of the request."""
     tools: tuple[BatchTool[int], ...] = (BatchTool(A, 1), BatchTool(B, BROKEN), BatchTool(OTHER, 2))
     forms: list[ToolForm | RequestError] = [FORM, BROKEN, FORM]
-    *first, last = together(*tools).not_strict_reasons(forms)
+    *first, last_reasons = together(*tools).not_strict_reasons(forms)
 
     assert ["", ""] == first
-    assert "at most 1 strict tools" in last
+    assert "at most 1 strict tools" in last_reasons
     assert [""] * 3 == together(*tools, mode=Mode.STRICT).not_strict_reasons(forms)
 
 

@@ -95,9 +95,9 @@ def test_a_cycle_of_references_has_no_types() -> None:
     """Every walk ends."""
     item = node()
     item.keywords["$ref"] = item
-    two = node()
-    two.keywords["anyOf"] = [two, two]
-    decoder = build_decoder(node(anyOf=[item, two, text()]))
+    second = node()
+    second.keywords["anyOf"] = [second, second]
+    decoder = build_decoder(node(anyOf=[item, second, text()]))
 
     assert decoder is not None
     assert [{}, {}, {"types": ["string"]}] == [item["when"] for item in decoder["any_of"]]

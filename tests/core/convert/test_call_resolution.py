@@ -47,7 +47,7 @@ def of(a: Any) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("schema", "decoder", "given", "expected", "valid"),
+    ("schema", "decoder", "arguments", "expected", "valid"),
     [
         pytest.param(of({"type": "string"}), EITHER, "[1]", "[1]", True, id="the first"),
         pytest.param(of({"type": "array"}), EITHER, "[1]", [1], True, id="the second"),
@@ -57,21 +57,21 @@ def of(a: Any) -> Any:
     ],
 )
 def test_the_first_valid_interpretation_is_selected(
-    schema: Any, decoder: Any, given: Any, expected: Any, *, valid: bool
+    schema: Any, decoder: Any, arguments: Any, expected: Any, *, valid: bool
 ) -> None:
     """Or else the first of all, with its violations."""
-    result = resolve(schema, {"a": given}, decoder)
+    result = resolve(schema, {"a": arguments}, decoder)
 
     assert ({"a": expected}, valid) == (json.loads(result.payload), result.verdict.valid)
-    assert (given != expected) == bool(result.changes)
+    assert (arguments != expected) == bool(result.changes)
 
 
 def test_decoding_beyond_the_step_limit_is_rejected() -> None:
     """However little of it is left to validate."""
-    with pytest.raises(RequestError) as caught:
+    with pytest.raises(RequestError) as excinfo:
         resolve(of({}), {"a": "[1]"}, EITHER, Limits(steps=10))
 
     assert (ErrorReason.LIMIT_EXCEEDED, "steps") == (
-        caught.value.reason,
-        caught.value.metadata["bound"],
+        excinfo.value.reason,
+        excinfo.value.metadata["bound"],
     )

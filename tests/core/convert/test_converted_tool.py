@@ -55,9 +55,9 @@ def test_a_form_and_a_name_make_a_tool_and_its_mapping() -> None:
 def test_a_changed_name_is_a_loss_in_order_of_location() -> None:
     """A name that is kept is not."""
     message = "the tool has the name 'a_b' at the provider"
-    named = Loss("/name", "", Action.ENCODED, Effect.EQUIVALENT, message)
+    name_loss = Loss("/name", "", Action.ENCODED, Effect.EQUIVALENT, message)
 
-    assert (DROPPED, named, LAST) == build_converted_tool(
+    assert (DROPPED, name_loss, LAST) == build_converted_tool(
         FORM, ToolName("", "a.b"), "a_b", PROVIDER
     ).losses
     assert (DROPPED, LAST) == build_converted_tool(

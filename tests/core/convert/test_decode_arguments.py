@@ -150,10 +150,10 @@ def test_encoded_values_are_decoded(
     decoder: dict[str, Any], arguments: Any, value: Any, changes: dict[str, ChangeRule]
 ) -> None:
     """There is one interpretation; the input is not modified."""
-    given = repr(arguments)
+    original = repr(arguments)
 
     assert [(value, changes)] == read(decoder, arguments)
-    assert given == repr(arguments)
+    assert original == repr(arguments)
 
 
 @pytest.mark.parametrize(

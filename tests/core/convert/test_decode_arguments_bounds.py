@@ -80,11 +80,11 @@ def test_decoding_ends_within_the_budget(decoder: dict[str, Any], arguments: Any
     budget = [Limits().steps]
     started = time.process_time()
     try:
-        made = len(list(decode_arguments(arguments, decoder, budget)))
+        count = len(list(decode_arguments(arguments, decoder, budget)))
     except Exhausted:
         assert budget[0] < 0
     else:
-        assert 1 <= made <= MAX_INTERPRETATIONS
+        assert 1 <= count <= MAX_INTERPRETATIONS
     assert time.process_time() - started < 2
 
 

@@ -126,11 +126,11 @@ LIST = {"any_of": [{"when": {}, "as": {"ref": "d0"}}]}
 )
 def test_an_invalid_decoder_is_rejected(decoder: Any, pointer: str, code: str) -> None:
     """At any depth."""
-    with pytest.raises(RequestError) as caught:
+    with pytest.raises(RequestError) as excinfo:
         mapping_from_json(text(decoder), Limits())
 
-    assert ErrorReason.INVALID_MAPPING is caught.value.reason
-    assert {"pointer": f"/decoder{pointer}", "code": code} == caught.value.metadata
+    assert ErrorReason.INVALID_MAPPING is excinfo.value.reason
+    assert {"pointer": f"/decoder{pointer}", "code": code} == excinfo.value.metadata
 
 
 @pytest.mark.parametrize(
@@ -138,14 +138,14 @@ def test_an_invalid_decoder_is_rejected(decoder: Any, pointer: str, code: str) -
 )
 def test_a_recursive_reference_through_another_value_is_allowed(property_name: str) -> None:
     """Schemas are recursive; payloads are finite."""
-    again = {"ref": "d"}
+    reference = {"ref": "d"}
     others: dict[str, Any] = {
-        "inner": {"wrapped": "w", "inner": again},
-        "properties": {"properties": {"a": again}},
-        "prefix": {"prefix": [again]},
-        "entries": {"entries": {"name": "n", "value": "v", "each": again}},
+        "inner": {"wrapped": "w", "inner": reference},
+        "properties": {"properties": {"a": reference}},
+        "prefix": {"prefix": [reference]},
+        "entries": {"entries": {"name": "n", "value": "v", "each": reference}},
     }
-    decoder = {"ref": "d", "defs": {"d": others.get(property_name, {property_name: again})}}
+    decoder = {"ref": "d", "defs": {"d": others.get(property_name, {property_name: reference})}}
 
     assert decoder == mapping_from_json(text(decoder), Limits()).decoder
 
@@ -155,6 +155,6 @@ def test_long_chains_of_references_are_checked() -> None:
     row = {f"d{n}": {"ref": f"d{n + 1}"} for n in range(5000)}
 
     assert mapping_from_json(text({"defs": {**row, "d5000": {}}}), Limits()).decoder
-    with pytest.raises(RequestError) as caught:
+    with pytest.raises(RequestError) as excinfo:
         mapping_from_json(text({"defs": {**row, "d5000": {"ref": "d0"}}}), Limits())
-    assert "MAPPING_REFERENCE_CYCLE" == caught.value.metadata["code"]
+    assert "MAPPING_REFERENCE_CYCLE" == excinfo.value.metadata["code"]

@@ -28,7 +28,7 @@ SCALARS: list[tuple[str, st.SearchStrategy[Any]]] = [
 ]
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=5),
-    lambda below: st.lists(below, max_size=3) | st.dictionaries(st.sampled_from(NAMES), below),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(NAMES), inner),
     max_leaves=5,
 )
 
@@ -51,13 +51,13 @@ def json_texts(draw: st.DrawFn) -> Drawn:
 
 
 @st.composite
-def objects(draw: st.DrawFn, below: st.SearchStrategy[Drawn]) -> Drawn:
+def objects(draw: st.DrawFn, inner: st.SearchStrategy[Drawn]) -> Drawn:
     encoding = Encoding()
     properties: dict[str, SchemaNode] = {}
     original: dict[str, Any] = {}
     encoded: dict[str, Any] = {}
     for name in draw(st.lists(st.sampled_from(NAMES), unique=True, max_size=4)):
-        node, value, given_value = draw(below)
+        node, value, given_value = draw(inner)
         in_api = f"api_{name}" if draw(st.booleans()) else name
         if in_api != name:
             encoding.renamed[in_api] = name
@@ -80,14 +80,14 @@ def objects(draw: st.DrawFn, below: st.SearchStrategy[Drawn]) -> Drawn:
 
 
 @st.composite
-def maps(draw: st.DrawFn, below: st.SearchStrategy[Drawn]) -> Drawn:
-    node, value, given_value = draw(below)
+def maps(draw: st.DrawFn, inner: st.SearchStrategy[Drawn]) -> Drawn:
+    node, value, given_value = draw(inner)
     names = draw(st.lists(st.sampled_from(NAMES), unique=True, max_size=3))
-    both = {"name": SchemaNode((), {"type": "string"}), "value": node}
+    properties = {"name": SchemaNode((), {"type": "string"}), "value": node}
     keywords = {
         "type": "array",
         "items": SchemaNode(
-            (), {"type": "object", "properties": both, "required": ["name", "value"]}
+            (), {"type": "object", "properties": properties, "required": ["name", "value"]}
         ),
     }
     entries = [{"name": name, "value": given_value} for name in names]
@@ -99,15 +99,15 @@ def maps(draw: st.DrawFn, below: st.SearchStrategy[Drawn]) -> Drawn:
 
 
 @st.composite
-def arrays(draw: st.DrawFn, below: st.SearchStrategy[Drawn]) -> Drawn:
-    node, value, given_value = draw(below)
+def arrays(draw: st.DrawFn, inner: st.SearchStrategy[Drawn]) -> Drawn:
+    node, value, given_value = draw(inner)
     count = draw(st.integers(0, 3))
     return SchemaNode((), {"type": "array", "items": node}), [value] * count, [given_value] * count
 
 
 @st.composite
-def tuples(draw: st.DrawFn, below: st.SearchStrategy[Drawn]) -> Drawn:
-    drawn = draw(st.lists(below, max_size=3))
+def tuples(draw: st.DrawFn, inner: st.SearchStrategy[Drawn]) -> Drawn:
+    drawn = draw(st.lists(inner, max_size=3))
     nodes = [node for node, _, _ in drawn]
     return (
         SchemaNode((), {"type": "array", "prefixItems": nodes}),
@@ -117,14 +117,14 @@ def tuples(draw: st.DrawFn, below: st.SearchStrategy[Drawn]) -> Drawn:
 
 
 @st.composite
-def referred(draw: st.DrawFn, below: st.SearchStrategy[Drawn]) -> Drawn:
-    node, value, given_value = draw(below)
+def referred(draw: st.DrawFn, inner: st.SearchStrategy[Drawn]) -> Drawn:
+    node, value, given_value = draw(inner)
     return SchemaNode((), {"$ref": node}), value, given_value
 
 
 @st.composite
-def wrapped(draw: st.DrawFn, below: st.SearchStrategy[Drawn]) -> Drawn:
-    node, value, given_value = draw(below)
+def wrapped(draw: st.DrawFn, inner: st.SearchStrategy[Drawn]) -> Drawn:
+    node, value, given_value = draw(inner)
     keywords = {"type": "object", "properties": {"input": node}, "required": ["input"]}
     return (
         SchemaNode((), keywords, encoding=Encoding(wrapped="input")),
@@ -134,9 +134,9 @@ def wrapped(draw: st.DrawFn, below: st.SearchStrategy[Drawn]) -> Drawn:
 
 
 @st.composite
-def tagged_unions(draw: st.DrawFn, below: st.SearchStrategy[Drawn]) -> Drawn:
+def tagged_unions(draw: st.DrawFn, inner: st.SearchStrategy[Drawn]) -> Drawn:
     """Return a union whose branches are distinguished by a constant property."""
-    drawn = draw(st.lists(below, min_size=1, max_size=3))
+    drawn = draw(st.lists(inner, min_size=1, max_size=3))
     keyword = draw(st.sampled_from(["anyOf", "oneOf"]))
     branches = [
         SchemaNode(
@@ -158,7 +158,7 @@ def tagged_unions(draw: st.DrawFn, below: st.SearchStrategy[Drawn]) -> Drawn:
     )
 
 
-def anything(below: st.SearchStrategy[Drawn]) -> st.SearchStrategy[Drawn]:
+def anything(inner: st.SearchStrategy[Drawn]) -> st.SearchStrategy[Drawn]:
     makers: list[Callable[[st.SearchStrategy[Drawn]], st.SearchStrategy[Drawn]]] = [
         objects,
         maps,
@@ -168,7 +168,7 @@ def anything(below: st.SearchStrategy[Drawn]) -> st.SearchStrategy[Drawn]:
         wrapped,
         tagged_unions,
     ]
-    return st.one_of(*[maker(below) for maker in makers])
+    return st.one_of(*[maker(inner) for maker in makers])
 
 
 DRAWN = st.recursive(scalars() | json_texts(), anything, max_leaves=12)
@@ -181,11 +181,11 @@ def test_encoded_values_are_decoded_to_the_original(drawn: Drawn) -> None:
     node, value, given_value = drawn
     decoder = build_decoder(node)
     mapping = ToolMapping(ModelApi.OPENAI_CHAT, "n", "s", "t", "sha256:" + "0" * 64, True, decoder)
-    again = mapping_from_json(mapping_to_json(mapping), LIMITS)
+    decoded = mapping_from_json(mapping_to_json(mapping), LIMITS)
 
-    assert mapping == again
+    assert mapping == decoded
     assert [value] == [
-        item.value for item in decode_arguments(given_value, again.decoder, [LIMITS.steps])
+        item.value for item in decode_arguments(given_value, decoded.decoder, [LIMITS.steps])
     ]
 
 
@@ -203,26 +203,26 @@ def broken_plans(draw: st.DrawFn) -> bytes:
     return text
 
 
-def decoders(below: st.SearchStrategy[dict[str, Any]]) -> st.SearchStrategy[dict[str, Any]]:
+def decoders(inner: st.SearchStrategy[dict[str, Any]]) -> st.SearchStrategy[dict[str, Any]]:
     names = st.sampled_from(NAMES)
     branches: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
-        {"when": st.just({})}, optional={"as": below}
+        {"when": st.just({})}, optional={"as": inner}
     )
-    members: dict[str, st.SearchStrategy[Any]] = {
+    properties: dict[str, st.SearchStrategy[Any]] = {
         "nulls": st.lists(names, max_size=2),
         "renamed": st.dictionaries(names, names, max_size=2),
-        "properties": st.dictionaries(names, below, max_size=2),
-        "values": below,
-        "items": below,
-        "prefix": st.lists(st.none() | below, max_size=2),
+        "properties": st.dictionaries(names, inner, max_size=2),
+        "values": inner,
+        "items": inner,
+        "prefix": st.lists(st.none() | inner, max_size=2),
         "entries": st.just({"name": "name", "value": "value"}),
         "json_text": st.just(True),
         "wrapped": names,
-        "also": st.lists(below, max_size=2),
+        "also": st.lists(inner, max_size=2),
         "any_of": st.lists(branches, max_size=2),
         "ref": st.sampled_from(["d0", "d1"]),
     }
-    return st.fixed_dictionaries({}, optional=members)
+    return st.fixed_dictionaries({}, optional=properties)
 
 
 NO_GUIDE: dict[str, Any] = {}
@@ -268,11 +268,11 @@ def test_any_valid_decoder_can_be_applied(made: Any, value: Any) -> None:
 
 def follow(decoder: dict[str, Any] | None, value: Any) -> None:
     budget = [100_000]
-    before = json.dumps(value)
+    original = json.dumps(value)
     try:
         result = list(decode_arguments(value, decoder, budget))
     except Exhausted:
         assert budget[0] < 0
         return
     assert 1 <= len(result) <= MAX_INTERPRETATIONS
-    assert before == json.dumps(value)
+    assert original == json.dumps(value)

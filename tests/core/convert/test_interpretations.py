@@ -151,10 +151,10 @@ def test_interpretations_are_computed_lazily() -> None:
     """The first one costs no more than itself."""
     decoder = {"items": union(branch(TEXT), branch())}
     budget = [Limits().steps]
-    made = decode_arguments(["1"] * 100, decoder, budget)
-    next(made)
-    first = Limits().steps - budget[0]
-    rest = len(list(made))
+    interpretations = decode_arguments(["1"] * 100, decoder, budget)
+    next(interpretations)
+    first_steps = Limits().steps - budget[0]
+    remaining = len(list(interpretations))
 
-    assert MAX_INTERPRETATIONS - 1 == rest
-    assert Limits().steps - budget[0] > 5 * first
+    assert MAX_INTERPRETATIONS - 1 == remaining
+    assert Limits().steps - budget[0] > 5 * first_steps

@@ -6,8 +6,8 @@ from sidecheck_server.core.convert.types import Action, Effect, Loss, LossLog
 from sidecheck_server.core.limits import Exhausted
 
 
-def reported(log: LossLog, *at: str) -> None:
-    log.add(SchemaNode(at), "pattern", Action.DESCRIBED, Effect.WIDENED, "?")
+def reported(log: LossLog, *pointers: str) -> None:
+    log.add(SchemaNode(pointers), "pattern", Action.DESCRIBED, Effect.WIDENED, "?")
 
 
 def test_losses_are_ordered_by_location() -> None:
@@ -16,8 +16,8 @@ def test_losses_are_ordered_by_location() -> None:
     for name in ("b", "a", "b"):
         reported(log, name)
 
-    wider = ("pattern", Action.DESCRIBED, Effect.WIDENED, "?")
-    assert (Loss("/a", *wider), Loss("/b", *wider)) == log.ordered()
+    widening = ("pattern", Action.DESCRIBED, Effect.WIDENED, "?")
+    assert (Loss("/a", *widening), Loss("/b", *widening)) == log.ordered()
 
 
 def test_a_location_costs_steps_by_its_length() -> None:

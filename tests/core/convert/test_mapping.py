@@ -67,10 +67,10 @@ def test_a_mapping_too_large_to_be_read_is_not_written() -> None:
     mapping = ToolMapping(
         ModelApi.GEMINI, "n", "", "t" * (256 << 10), DIGEST, strict=False, decoder=None
     )
-    with pytest.raises(RequestError) as caught:
+    with pytest.raises(RequestError) as excinfo:
         mapping_to_json(mapping)
 
-    assert ErrorReason.NOT_CONVERTIBLE is caught.value.reason
+    assert ErrorReason.NOT_CONVERTIBLE is excinfo.value.reason
 
 
 @pytest.mark.parametrize(
@@ -154,12 +154,12 @@ def test_an_invalid_mapping_is_rejected(
     mapping: bytes, pointer: str, code: str, message: str
 ) -> None:
     """The error has the location, the fault and what was expected."""
-    with pytest.raises(RequestError) as caught:
+    with pytest.raises(RequestError) as excinfo:
         mapping_from_json(mapping, Limits())
 
-    assert ErrorReason.INVALID_MAPPING is caught.value.reason
-    assert {"pointer": pointer, "code": code} == caught.value.metadata
-    assert message in caught.value.message
+    assert ErrorReason.INVALID_MAPPING is excinfo.value.reason
+    assert {"pointer": pointer, "code": code} == excinfo.value.metadata
+    assert message in excinfo.value.message
 
 
 def deep(levels: int) -> Any:
@@ -184,12 +184,12 @@ def deep(levels: int) -> Any:
 )
 def test_a_mapping_beyond_a_limit_is_rejected(mapping: bytes, bound: str) -> None:
     """The limits are those of schemas; decoders may nest twice as deep."""
-    with pytest.raises(RequestError) as caught:
+    with pytest.raises(RequestError) as excinfo:
         mapping_from_json(mapping, Limits())
 
     assert (ErrorReason.LIMIT_EXCEEDED, bound) == (
-        caught.value.reason,
-        caught.value.metadata["bound"],
+        excinfo.value.reason,
+        excinfo.value.metadata["bound"],
     )
 
 

@@ -243,12 +243,12 @@ def test_an_object_that_is_no_call_is_reported_with_the_expected_shape(
     ],
 )
 def test_a_call_beyond_a_limit_is_rejected(key: ModelApi, call: Any, bound: str) -> None:
-    with pytest.raises(RequestError) as caught:
+    with pytest.raises(RequestError) as excinfo:
         read(key, call, Limits(payload_bytes=1000, payload_depth=4))
 
     assert (ErrorReason.LIMIT_EXCEEDED, bound) == (
-        caught.value.reason,
-        caught.value.metadata["bound"],
+        excinfo.value.reason,
+        excinfo.value.metadata["bound"],
     )
 
 
@@ -285,13 +285,13 @@ def test_any_input_is_a_call_or_has_an_invalid_verdict(
 ) -> None:
     """A valid call has a name and arguments."""
     text = json.dumps(call).encode()
-    for at, removed, put in edits:
-        text = text[:at] + put + text[at + removed :]
+    for location, removed, added in edits:
+        text = text[:location] + added + text[location + removed :]
     reason: ErrorReason | None = None
     try:
         result = read(key, text, Limits(payload_depth=8))
-    except RequestError as caught:
-        reason = caught.reason
+    except RequestError as error:
+        reason = error.reason
     else:
         assert result.verdict.valid is (result.name != "" and result.arguments is not None)
         assert result.verdict.valid is result.arguments_verdict.valid

@@ -18,13 +18,13 @@ SOME = ["a", "é", "a_b", "a.b", "a b", "", "3", "3d", "a" * 40, "a" * 41, "日�
 
 
 def short_hash(server: str, name: str) -> str:
-    whole = f"{len(server)}:{server}{name}".encode("utf-8", "surrogatepass")
-    return hashlib.sha256(whole).hexdigest()[:8]
+    hashed = f"{len(server)}:{server}{name}".encode("utf-8", "surrogatepass")
+    return hashlib.sha256(hashed).hexdigest()[:8]
 
 
 def long_hash(server: str, name: str, attempt: int) -> str:
-    whole = f"{len(server)}:{server}{name}:{attempt}".encode("utf-8", "surrogatepass")
-    return hashlib.sha256(whole).hexdigest()[:32]
+    hashed = f"{len(server)}:{server}{name}:{attempt}".encode("utf-8", "surrogatepass")
+    return hashlib.sha256(hashed).hexdigest()[:32]
 
 
 CRAFTED = [
@@ -138,9 +138,9 @@ def test_names_are_valid_and_distinct(
     """Whatever the tools are called."""
     names = assign_tool_names(tools, grammar, prefix)
     first = f"[{grammar.first or grammar.characters}]"
-    whole = re.compile(f"{first}[{grammar.characters}]{{0,{grammar.longest - 1}}}")
+    pattern = re.compile(f"{first}[{grammar.characters}]{{0,{grammar.longest - 1}}}")
 
-    assert [] == [name for name in names if not whole.fullmatch(name)]
+    assert [] == [name for name in names if not pattern.fullmatch(name)]
     assert len(tools) == len(set(names))
 
 

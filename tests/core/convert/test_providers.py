@@ -56,9 +56,9 @@ def test_keywords_excluded_at_the_root_are_supported_below(subset: Subset) -> No
 
 @pytest.mark.parametrize("subset", _SUBSETS)
 def test_essential_keywords_are_supported_everywhere(subset: Subset) -> None:
-    needed = {"type", "properties", "required"}
-    assert needed | {"items"} <= (subset.keywords or ALL_KEYWORDS)
-    assert not needed & subset.not_at_root
+    required = {"type", "properties", "required"}
+    assert required | {"items"} <= (subset.keywords or ALL_KEYWORDS)
+    assert not required & subset.not_at_root
 
 
 @pytest.mark.parametrize("subset", _SUBSETS)

@@ -154,11 +154,11 @@ def test_exponential_growth_is_rejected() -> None:
     }
     root, log = read({"items": {"$ref": "#/$defs/d0"}, "$defs": {**definitions, "d40": {}}})
 
-    with pytest.raises(RequestError) as refusal:
+    with pytest.raises(RequestError) as excinfo:
         inline_references(root, log)
 
-    assert refusal.value.reason is ErrorReason.LIMIT_EXCEEDED
-    assert refusal.value.metadata == {"bound": "subschemas", "limit": "20000"}
+    assert excinfo.value.reason is ErrorReason.LIMIT_EXCEEDED
+    assert excinfo.value.metadata == {"bound": "subschemas", "limit": "20000"}
 
 
 CYCLES: list[tuple[str, Any, Any, list[LossSummary]]] = [

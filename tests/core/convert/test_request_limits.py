@@ -120,7 +120,7 @@ def test_the_strict_tools_are_a_valid_request() -> None:
     """Whatever the others become."""
     forms = [form(optional=item % 3, unions=item % 2) for item in range(40)]
     reasons = not_strict_reasons(forms, ANTHROPIC)
-    kept = [item for item, why_not in zip(forms, reasons, strict=True) if not why_not]
+    strict_forms = [item for item, why_not in zip(forms, reasons, strict=True) if not why_not]
 
-    assert 0 < len(kept) < len(forms)
-    assert check_request(kept, ANTHROPIC).valid
+    assert 0 < len(strict_forms) < len(forms)
+    assert check_request(strict_forms, ANTHROPIC).valid

@@ -51,8 +51,8 @@ def test_an_image_is_native_or_described(provider: ModelApi) -> None:
     picture = {"type": "image", "data": _PNG, "mimeType": "IMAGE/PNG; charset=binary"}
     message, losses = message_of({"content": [block("a map"), picture]}, provider)
     assert message == PICTURED[provider]
-    named = (loss("/content/1", Action.DROPPED, NOT_SHOWN),)
-    assert losses == (named if provider in (CHAT, OLLAMA) else ())
+    expected = (loss("/content/1", Action.DROPPED, NOT_SHOWN),)
+    assert losses == (expected if provider in (CHAT, OLLAMA) else ())
 
 
 _PDF_URL = "data:application/pdf;base64,JVBERi0="

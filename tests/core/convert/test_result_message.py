@@ -139,8 +139,8 @@ SAID: dict[str, Case] = {
 @pytest.mark.parametrize("provider", ModelApi)
 @pytest.mark.parametrize("case", SAID.values(), ids=SAID)
 def test_texts_have_the_shape_of_each_provider(case: Case, provider: ModelApi) -> None:
-    result, said, losses = case
-    assert message_of(result, provider) == (saying(provider, said), losses)
+    result, message, losses = case
+    assert message_of(result, provider) == (saying(provider, message), losses)
 
 
 TWO_TEXTS: dict[ModelApi, Any] = {
@@ -215,6 +215,6 @@ def test_a_text_similar_to_the_structured_content_does_not_replace_it() -> None:
 def test_a_limited_number_of_texts_is_compared() -> None:
     same = block('{"a": 1}')
     near = block('{"a": 2}')
-    for before, reported in ((15, ()), (16, (_AS_JSON,))):
-        result = {"content": [near] * before + [same], "structuredContent": {"a": 1}}
+    for depth, reported in ((15, ()), (16, (_AS_JSON,))):
+        result = {"content": [near] * depth + [same], "structuredContent": {"a": 1}}
         assert message_of(result, CHAT)[1] == reported

@@ -64,30 +64,30 @@ NEEDS = {
 @pytest.mark.parametrize("provider", ModelApi)
 @pytest.mark.parametrize("field", ["call_id", "name"])
 def test_required_identifiers_may_not_be_empty(provider: ModelApi, field: str) -> None:
-    given = {"call_id": CALL_ID, "name": NAME, field: ""}
+    fields = {"call_id": CALL_ID, "name": NAME, field: ""}
     if field not in NEEDS[provider]:
         message, _ = convert_result(
-            {"content": []}, PROVIDERS[provider], given["call_id"], given["name"]
+            {"content": []}, PROVIDERS[provider], fields["call_id"], fields["name"]
         )
         validate_result(provider, message)
         assert b'""' not in message
         return
-    with pytest.raises(RequestError) as caught:
-        convert_result({"content": []}, PROVIDERS[provider], given["call_id"], given["name"])
-    assert caught.value.reason is ErrorReason.INVALID_REQUEST
-    assert caught.value.metadata == {"field": field}
+    with pytest.raises(RequestError) as excinfo:
+        convert_result({"content": []}, PROVIDERS[provider], fields["call_id"], fields["name"])
+    assert excinfo.value.reason is ErrorReason.INVALID_REQUEST
+    assert excinfo.value.metadata == {"field": field}
 
 
 @pytest.mark.parametrize(("provider", "longest"), [(RESPONSES, 64), (BEDROCK, 64), (MISTRAL, 9)])
 def test_a_long_id_is_rejected(provider: ModelApi, longest: int) -> None:
     convert_result({"content": []}, PROVIDERS[provider], "a" * longest, NAME)
-    with pytest.raises(RequestError) as caught:
+    with pytest.raises(RequestError) as excinfo:
         convert_result({"content": []}, PROVIDERS[provider], "a" * (longest + 1), NAME)
-    assert caught.value.reason is ErrorReason.LIMIT_EXCEEDED
+    assert excinfo.value.reason is ErrorReason.LIMIT_EXCEEDED
 
 
 def test_a_result_that_requires_input_is_rejected() -> None:
     result = {"resultType": "input_required", "inputRequests": {}}
-    with pytest.raises(RequestError) as caught:
+    with pytest.raises(RequestError) as excinfo:
         convert_result(result, PROVIDERS[CHAT], CALL_ID, NAME)
-    assert caught.value.metadata == {"field": "result"}
+    assert excinfo.value.metadata == {"field": "result"}

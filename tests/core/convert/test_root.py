@@ -178,8 +178,8 @@ def test_a_root_that_admits_no_object_is_rejected(schema: Any) -> None:
     """No arguments would be valid."""
     root, log = read(schema)
 
-    with pytest.raises(RequestError) as refusal:
+    with pytest.raises(RequestError) as excinfo:
         transform_root(root, STRICT_ROOT, log)
 
-    assert refusal.value.reason is ErrorReason.NOT_CONVERTIBLE
-    assert refusal.value.metadata == {"pointer": "/in"}
+    assert excinfo.value.reason is ErrorReason.NOT_CONVERTIBLE
+    assert excinfo.value.metadata == {"pointer": "/in"}

@@ -264,7 +264,7 @@ def test_reading_costs_steps() -> None:
 
 
 def test_a_schema_that_is_not_admitted_is_rejected() -> None:
-    with pytest.raises(RequestError) as refusal:
+    with pytest.raises(RequestError) as excinfo:
         read({"type": "strange"})
 
-    assert refusal.value.reason is ErrorReason.INVALID_SCHEMA
+    assert excinfo.value.reason is ErrorReason.INVALID_SCHEMA

@@ -28,12 +28,12 @@ LATEST = EDITIONS[-1]
 def read_and_written(generated: Generated) -> tuple[Any, bool]:
     log = LossLog([LIMITS.steps])
     root = read_schema(generated.question.source(), ("inputSchema",), log, LIMITS)
-    wider = any(
+    is_wider = any(
         loss.effect is Effect.WIDENED
         for loss in log.losses
         if generated.question.edition.draft is not Draft.DRAFT_04 or loss.keyword != "type"
     )
-    return write_schema(root, Subset()), wider
+    return write_schema(root, Subset()), is_wider
 
 
 @pytest.mark.parametrize("edition", EDITIONS, ids=[item.name for item in EDITIONS])
@@ -43,20 +43,24 @@ def test_the_same_payloads_are_admitted(edition: Edition) -> None:
         random = Random(f"read and written/{edition.name}/{number}")
         generated = generate_schema(random, edition)
         try:
-            written, wider = read_and_written(generated)
+            written, is_wider = read_and_written(generated)
         except RequestError:
             continue
         if is_avoided(LATEST, written):
             continue
-        before = edition.oracle(generated.question.schema, generated.question.documents)
-        after = LATEST.oracle(written, {})
+        original = edition.oracle(generated.question.schema, generated.question.documents)
+        rewritten = LATEST.oracle(written, {})
         assert LATEST.oracle_admits(written)
         for payload in _payloads(random, generated):
             if edition.draft is Draft.DRAFT_04 and has_whole_doubles(payload):
                 continue
-            message = before.is_valid(payload)
-            if message or not wider:
-                assert after.is_valid(payload) is message, (generated.question, written, payload)
+            message = original.is_valid(payload)
+            if message or not is_wider:
+                assert rewritten.is_valid(payload) is message, (
+                    generated.question,
+                    written,
+                    payload,
+                )
             compared += 1
             valid += message
     assert compared > 3 * SCHEMAS

@@ -175,11 +175,11 @@ def test_repeatedly_shared_nodes_are_written_once() -> None:
     for _ in range(40):
         node = SchemaNode((), {"prefixItems": [node, node]})
 
-    with pytest.raises(RequestError) as refusal:
+    with pytest.raises(RequestError) as excinfo:
         write_schema(node, Subset(references=References.NOWHERE))
 
-    assert refusal.value.reason is ErrorReason.LIMIT_EXCEEDED
-    assert refusal.value.metadata["bound"] == "subschemas"
+    assert excinfo.value.reason is ErrorReason.LIMIT_EXCEEDED
+    assert excinfo.value.metadata["bound"] == "subschemas"
 
 
 def test_writing_is_deterministic() -> None:

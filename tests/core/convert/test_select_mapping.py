@@ -75,11 +75,11 @@ def test_a_call_without_a_name_uses_the_only_mapping() -> None:
 def test_mappings_without_the_called_tool_are_rejected(
     mappings: list[ToolMapping], reason: ErrorReason, metadata: dict[str, str], message: str
 ) -> None:
-    with pytest.raises(RequestError) as caught:
+    with pytest.raises(RequestError) as excinfo:
         select_mapping(mappings, call_of("get_file"))
 
-    assert (reason, metadata) == (caught.value.reason, caught.value.metadata)
-    assert message in caught.value.message
+    assert (reason, metadata) == (excinfo.value.reason, excinfo.value.metadata)
+    assert message in excinfo.value.message
 
 
 def test_a_mapping_of_another_definition_is_rejected() -> None:
@@ -87,9 +87,9 @@ def test_a_mapping_of_another_definition_is_rejected() -> None:
     selected = mapping()
     check_definition(selected, selected.definition_digest)
 
-    with pytest.raises(RequestError) as caught:
+    with pytest.raises(RequestError) as excinfo:
         check_definition(selected, "sha256:" + "1" * 64)
-    assert ErrorReason.MAPPING_MISMATCH is caught.value.reason
+    assert ErrorReason.MAPPING_MISMATCH is excinfo.value.reason
     assert {"expected": selected.definition_digest, "found": "sha256:" + "1" * 64} == (
-        caught.value.metadata
+        excinfo.value.metadata
     )

@@ -20,11 +20,11 @@ LIMITS = Limits()
 @pytest.mark.parametrize("case", CONVERSIONS)
 def test_the_conversion_is_that_of_the_case(case: dict[str, Any]) -> None:
     try:
-        got = _told(_converted(case))
-    except RequestError as refusal:
-        got = {"refusal": refusal.reason.value}
+        actual = _told(_converted(case))
+    except RequestError as error:
+        actual = {"refusal": error.reason.value}
 
-    assert case["want"] == {key: value for key, value in got.items() if key in case["want"]}
+    assert case["want"] == {key: value for key, value in actual.items() if key in case["want"]}
 
 
 def _converted(case: dict[str, Any]) -> ConvertedTool:
@@ -32,9 +32,9 @@ def _converted(case: dict[str, Any]) -> ConvertedTool:
     options = ConversionOptions(mode=Mode(case["mode"]), **case.get("options", {}))
     provider = PROVIDERS[ModelApi(case["api"])]
     form = convert_definition(definition, provider, options, LIMITS)
-    named = ToolName("", definition.name)
-    [name] = assign_tool_names([named], provider.tool_names, options.server_prefix)
-    return build_converted_tool(form, named, name, provider)
+    tool_name = ToolName("", definition.name)
+    [name] = assign_tool_names([tool_name], provider.tool_names, options.server_prefix)
+    return build_converted_tool(form, tool_name, name, provider)
 
 
 def _told(result: ConvertedTool) -> dict[str, Any]:

@@ -53,31 +53,31 @@ def context(
 
 @pytest.mark.parametrize(("exact", "subset", "schema"), CASES)
 def test_exactness(exact: bool, subset: Subset, schema: Any) -> None:
-    under_way = context(schema, subset)
+    transform_context = context(schema, subset)
 
-    assert is_exact(under_way.root, under_way) is exact
+    assert is_exact(transform_context.root, transform_context) is exact
 
 
 def test_a_widened_node_is_not_exact() -> None:
-    under_way = context(STRING, Subset())
-    under_way.root.notes.append("at least 3 characters")
+    transform_context = context(STRING, Subset())
+    transform_context.root.notes.append("at least 3 characters")
 
-    assert not is_exact(under_way.root, under_way)
+    assert not is_exact(transform_context.root, transform_context)
 
 
 @pytest.mark.parametrize(
     "subset", [Subset(closed=True), Subset(all_required=True), Subset(typed=True)]
 )
 def test_strict_subsets_may_encode(subset: Subset) -> None:
-    under_way = context(STRING, subset)
+    transform_context = context(STRING, subset)
 
-    assert may_encode(under_way.root, under_way)
+    assert may_encode(transform_context.root, transform_context)
 
 
 def test_renamed_properties_are_encoded() -> None:
     schema = {"items": {"properties": {"a b": STRING}}}
 
     for properties, encoded in (({"a b": "a_b"}, True), ({"c d": "c_d"}, False), ({}, False)):
-        under_way = context(schema, Subset(), properties)
-        assert may_encode(under_way.root, under_way) is encoded
-        assert is_exact(under_way.root, under_way) is not encoded
+        transform_context = context(schema, Subset(), properties)
+        assert may_encode(transform_context.root, transform_context) is encoded
+        assert is_exact(transform_context.root, transform_context) is not encoded

@@ -24,8 +24,8 @@ def form(schema: Any, mode: Mode = Mode.STRICT_IF_LOSSLESS) -> ToolForm:
     return convert_definition(definition, CHAT, ConversionOptions(mode=mode), LIMITS)
 
 
-def of(property_name: Any, **more: Any) -> Any:
-    return {**CLOSED, "properties": {"a": property_name}, "required": ["a"], **more}
+def of(property_name: Any, **keywords: Any) -> Any:
+    return {**CLOSED, "properties": {"a": property_name}, "required": ["a"], **keywords}
 
 
 @pytest.mark.parametrize(
@@ -82,6 +82,6 @@ def test_an_error_of_strict_mode_is_the_reason(schema: Any, expected: str) -> No
     assert (False, None) == (result.strict, result.decoder)
     assert expected in result.not_strict_reason
     assert form(schema, Mode.COMPATIBLE).parameters == result.parameters
-    with pytest.raises(RequestError, match=expected) as caught:
+    with pytest.raises(RequestError, match=expected) as excinfo:
         form(schema, Mode.STRICT)
-    assert ErrorReason.NOT_CONVERTIBLE is caught.value.reason
+    assert ErrorReason.NOT_CONVERTIBLE is excinfo.value.reason

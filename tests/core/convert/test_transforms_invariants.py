@@ -88,14 +88,14 @@ def objects(draw: st.DrawFn, pairs: st.SearchStrategy[Pair]) -> Pair:
             schema["additionalProperties"] = True
             payload["other"] = 1
         case 1:
-            other = draw(pairs)
-            schema["additionalProperties"] = other.schema
-            payload["other"] = other.payload
+            other_schema = draw(pairs)
+            schema["additionalProperties"] = other_schema.schema
+            payload["other"] = other_schema.payload
         case 2:
-            other = draw(pairs)
-            schema["patternProperties"] = {"^x": other.schema}
+            other_schema = draw(pairs)
+            schema["patternProperties"] = {"^x": other_schema.schema}
             schema["additionalProperties"] = False
-            payload["x"] = other.payload
+            payload["x"] = other_schema.payload
         case 3:
             schema["required"] = [*schema.get("required", []), "more"]
             payload["more"] = draw(pairs).payload
@@ -111,10 +111,10 @@ def maps(draw: st.DrawFn, pairs: st.SearchStrategy[Pair]) -> Pair:
     item = draw(pairs)
     payload = dict.fromkeys(draw(st.lists(st.sampled_from(NAMES), unique=True)), item.payload)
     schema = {"type": "object", "additionalProperties": item.schema}
-    more: dict[str, Any] = draw(
+    extra_keywords: dict[str, Any] = draw(
         st.sampled_from([{}, {"minProperties": 1}, {"propertyNames": {"maxLength": 1}}, {"x": 1}])
     )
-    return Pair({**schema, **more}, payload)
+    return Pair({**schema, **extra_keywords}, payload)
 
 
 @st.composite
@@ -145,9 +145,9 @@ def tuples(draw: st.DrawFn, pairs: st.SearchStrategy[Pair]) -> Pair:
         case 0:
             schema["items"] = False
         case 1:
-            rest = draw(pairs)
-            schema["items"] = rest.schema
-            payload.append(rest.payload)
+            remaining = draw(pairs)
+            schema["items"] = remaining.schema
+            payload.append(remaining.payload)
     return Pair(schema, payload)
 
 
@@ -194,18 +194,18 @@ def roots(draw: st.DrawFn) -> Pair:
 
 @pytest.mark.parametrize("subset", [CLOSED, ALL_REQUIRED, SMALL], ids=["closed", "all", "small"])
 def test_valid_payloads_have_a_valid_encoding(subset: Subset) -> None:
-    judged = 0
+    validated = 0
 
     @RANDOM
     @given(roots())
     def is_valid(pair: Pair) -> None:
-        nonlocal judged
+        nonlocal validated
         if not Draft202012Validator(pair.schema).is_valid(pair.payload):
             return
         result = transformed(pair.schema, subset)
         if any(loss.effect is Effect.NARROWED for loss in result.losses):
             return
-        judged += 1
+        validated += 1
         form = encoded(pair.payload, result.root, subset)
         Draft202012Validator.check_schema(result.schema)
         reported = {"from": pair.schema, "to": result.schema, "payload": pair.payload, "form": form}
@@ -216,7 +216,7 @@ def test_valid_payloads_have_a_valid_encoding(subset: Subset) -> None:
             assert pair.payload in readings, json.dumps(reported)
 
     is_valid()
-    assert judged > 50
+    assert validated > 50
 
 
 LEAVES: list[Any] = [None, True, 1, 4, 7.5, "x", "", "5", '{"a":1}', "null", [], {}]
@@ -233,12 +233,12 @@ def changed(random: Random, form: Any) -> Any:
 
 @pytest.mark.parametrize("subset", [CLOSED, ALL_REQUIRED, SMALL], ids=["closed", "all", "small"])
 def test_encoded_payloads_are_valid_where_nothing_is_widened(subset: Subset) -> None:
-    judged = 0
+    validated = 0
 
     @RANDOM
     @given(roots(), st.integers(0, 2**32))
     def is_valid(pair: Pair, seed: int) -> None:
-        nonlocal judged
+        nonlocal validated
         result, random = transformed(pair.schema, subset), Random(seed)
         # No schema says what the JSON text in a string is of.
         texts = any("JSON object" in loss.message for loss in result.losses)
@@ -247,7 +247,7 @@ def test_encoded_payloads_are_valid_where_nothing_is_widened(subset: Subset) -> 
         admits = Draft202012Validator(result.schema).is_valid
         payload = encoded(pair.payload, result.root, subset)
         for form in filter(admits, [changed(random, payload) for _ in range(10)]):
-            judged += 1
+            validated += 1
             readings = decoded(form, result.root, subset)
             reported = {"from": pair.schema, "to": result.schema, "form": form, "read": readings}
             valid = any(map(Draft202012Validator(pair.schema).is_valid, readings))
@@ -255,4 +255,4 @@ def test_encoded_payloads_are_valid_where_nothing_is_widened(subset: Subset) -> 
             assert valid or not readings, json.dumps(reported)
 
     is_valid()
-    assert judged > 20
+    assert validated > 20

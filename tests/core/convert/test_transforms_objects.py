@@ -18,8 +18,13 @@ AS_NULL = ("required", "encoded", "equivalent")
 
 def closed(required: list[str] | None = None, **properties: Any) -> dict[str, Any]:
     """Return the schema of a closed object."""
-    named = {} if required is None else {"required": required}
-    return {"type": "object", "properties": properties, **named, "additionalProperties": False}
+    required_keyword = {} if required is None else {"required": required}
+    return {
+        "type": "object",
+        "properties": properties,
+        **required_keyword,
+        "additionalProperties": False,
+    }
 
 
 def entries(value: Any) -> dict[str, Any]:
@@ -212,10 +217,10 @@ def test_objects(
 
 def test_a_map_at_the_root_is_wrapped() -> None:
     result = transformed({"type": "object", "additionalProperties": {"$ref": "#"}}, CLOSED)
-    again = {"$ref": "#/$defs/definition"}
+    reference = {"$ref": "#/$defs/definition"}
     assert result.schema == {
-        **closed(["input"], input=again),
-        "$defs": {"definition": entries(again)},
+        **closed(["input"], input=reference),
+        "$defs": {"definition": entries(reference)},
     }
     assert result.root.encoding.wrapped == "input"
     assert result.root.keywords["properties"]["input"].encoding.entries == Entries()

@@ -216,7 +216,7 @@ def test_null_stays_in_the_types_where_it_is_a_flag() -> None:
 
 
 @pytest.mark.parametrize(
-    ("pattern", "taken"),
+    ("pattern", "accepted"),
     {
         "^[a-z]+$": (True, True),
         "[[a]": (True, True),
@@ -232,10 +232,10 @@ def test_null_stays_in_the_types_where_it_is_a_flag() -> None:
         "(" * 500 + "a" + ")" * 500: (False, False),
     }.items(),
 )
-def test_patterns(pattern: str, taken: tuple[bool, bool]) -> None:
+def test_patterns(pattern: str, accepted: tuple[bool, bool]) -> None:
     budget = [1_000_000]
     result = tuple(supports_pattern(pattern, item, budget) for item in Patterns)
-    assert result == taken
+    assert result == accepted
 
 
 def test_wide_classes_cost_steps() -> None:

@@ -70,7 +70,7 @@ def test_properties_are_arranged(
 def test_objects_without_a_discriminator_are_rejected() -> None:
     alike = union(["a"], ["a"])
 
-    with pytest.raises(RequestError) as caught:
+    with pytest.raises(RequestError) as excinfo:
         transformed_property(alike, ARRANGED)
-    assert caught.value.reason is ErrorReason.NOT_CONVERTIBLE
+    assert excinfo.value.reason is ErrorReason.NOT_CONVERTIBLE
     assert orders(transformed_property(alike, CLOSED)[0]) == [["a"], ["a"]]

@@ -21,12 +21,12 @@ def test_a_case(case: dict[str, Any]) -> None:
     """The order of properties counts."""
     result = infer(case["source"])
 
-    want = case["want"]
-    assert in_order(want["tools"]) == in_order([json.loads(tool.json) for tool in result.tools])
-    assert want["diagnostics"] == [
+    expected = case["want"]
+    assert in_order(expected["tools"]) == in_order([json.loads(tool.json) for tool in result.tools])
+    assert expected["diagnostics"] == [
         [diagnostic.code, diagnostic.location.line, diagnostic.location.column]
         for diagnostic in result.diagnostics
     ]
-    assert [digest_of(definition) for definition in want["tools"]] == [
+    assert [digest_of(definition) for definition in expected["tools"]] == [
         tool.digest for tool in result.tools
     ]

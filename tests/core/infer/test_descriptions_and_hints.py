@@ -58,7 +58,7 @@ def test_a_computed_bound_is_an_error() -> None:
 
 
 @pytest.mark.parametrize(
-    ("metadata", "want"),
+    ("metadata", "expected"),
     [
         ("'What to look for.'", "What to look for."),
         ("TEXT", "What to look for."),
@@ -66,14 +66,14 @@ def test_a_computed_bound_is_an_error() -> None:
         ("'A text.', Field(description='A description.')", "A description."),
     ],
 )
-def test_a_string_in_annotated_describes(metadata: str, want: str) -> None:
+def test_a_string_in_annotated_describes(metadata: str, expected: str) -> None:
     """Also through an alias; the first of several; a description takes precedence."""
     definition = infer_definition(f"{HEAD}@tool\ndef look(a: Annotated[str, {metadata}]): ...\n")
-    assert want == definition["inputSchema"]["properties"]["a"]["description"]
+    assert expected == definition["inputSchema"]["properties"]["a"]["description"]
 
 
 @pytest.mark.parametrize(
-    ("decorator", "want"),
+    ("decorator", "expected"),
     [
         ("from sidecheck.inference import tool\n@tool(title='T')", {"annotations": {"title": "T"}}),
         ("@skill_command(title='T')", {"annotations": {"title": "T"}}),
@@ -81,11 +81,13 @@ def test_a_string_in_annotated_describes(metadata: str, want: str) -> None:
     ],
 )
 def test_the_place_of_a_title_depends_on_the_decorator(
-    decorator: str, want: dict[str, Any]
+    decorator: str, expected: dict[str, Any]
 ) -> None:
     """In the annotations for the client's own decorator, else in the tool."""
     definition = infer_definition(f"{decorator}\ndef look(): ...\n")
-    assert want == {key: definition[key] for key in ("title", "annotations") if key in definition}
+    assert expected == {
+        key: definition[key] for key in ("title", "annotations") if key in definition
+    }
 
 
 @pytest.mark.parametrize("type_", ["None", "Annotated[None, Field(description='It is done.')]"])

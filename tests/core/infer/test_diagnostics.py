@@ -11,7 +11,7 @@ PYDANTIC = "from pydantic import BaseModel, ConfigDict, Field, computed_field, f
 
 
 @pytest.mark.parametrize(
-    ("want", "source"),
+    ("expected", "source"),
     [
         pytest.param([("SYNTAX_ERROR", 1, 7)], "def f(:", id="not Python"),
         pytest.param([("SYNTAX_ERROR", 2, 10)], "@tool\ndef f(a: 'int int'): ...", id="not a type"),
@@ -115,9 +115,9 @@ PYDANTIC = "from pydantic import BaseModel, ConfigDict, Field, computed_field, f
         ),
     ],
 )  # fmt: skip
-def test_a_diagnostic(want: list[tuple[str, int, int]], source: str | bytes) -> None:
+def test_a_diagnostic(expected: list[tuple[str, int, int]], source: str | bytes) -> None:
     """Sorted by line and column."""
-    assert want == diagnostic_codes(source)
+    assert expected == diagnostic_codes(source)
 
 
 def test_a_diagnostic_names_the_function_and_the_parameter() -> None:

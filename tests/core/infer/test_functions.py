@@ -9,7 +9,7 @@ from support.inference import infer, infer_definition
 
 
 @pytest.mark.parametrize(
-    ("want", "source"),
+    ("expected", "source"),
     [
         pytest.param(["f"], "@tool\ndef f(): ...\ndef g(): ...", id="bare"),
         pytest.param(["f"], "@mcp.tool()\nasync def f(): ...\ndef g(): ...", id="called, async"),
@@ -29,9 +29,9 @@ from support.inference import infer, infer_definition
         pytest.param([], "", id="empty"),
     ],
 )
-def test_the_tools_of_a_source(want: list[str], source: str) -> None:
+def test_the_tools_of_a_source(expected: list[str], source: str) -> None:
     """In source order."""
-    assert want == [tool.function for tool in infer(source).tools]
+    assert expected == [tool.function for tool in infer(source).tools]
 
 
 def test_requested_functions() -> None:
@@ -43,7 +43,7 @@ def test_requested_functions() -> None:
 
 
 @pytest.mark.parametrize(
-    ("want", "parameters"),
+    ("expected", "parameters"),
     [
         pytest.param(["a"], "a: int, ctx: Context", id="a context"),
         pytest.param(["a"], "a: int, ctx: Context | None = None", id="or none"),
@@ -57,7 +57,7 @@ def test_requested_functions() -> None:
         pytest.param(["a", "Context"], "a: int, Context: int", id="a parameter named as a type"),
     ],
 )
-def test_an_injected_parameter_is_no_argument(want: list[str], parameters: str) -> None:
+def test_an_injected_parameter_is_no_argument(expected: list[str], parameters: str) -> None:
     """By its type, its default, its metadata, or its name."""
     definition = infer_definition(
         f"from typing import Annotated, Optional\n@tool\ndef f({parameters}): ...",
@@ -65,7 +65,7 @@ def test_an_injected_parameter_is_no_argument(want: list[str], parameters: str) 
         injected_parameters=("user",),
     )
 
-    assert want == list(definition["inputSchema"]["properties"])
+    assert expected == list(definition["inputSchema"]["properties"])
 
 
 def test_a_decorator_lists_injected_parameters_and_types() -> None:
@@ -76,7 +76,7 @@ def test_a_decorator_lists_injected_parameters_and_types() -> None:
 
 
 @pytest.mark.parametrize(
-    ("want", "classes"),
+    ("expected", "classes"),
     [
         pytest.param(["a"], "class C(Context): ...", id="derived from a context"),
         pytest.param(
@@ -90,12 +90,12 @@ def test_a_decorator_lists_injected_parameters_and_types() -> None:
         ),
     ],
 )
-def test_a_class_derived_from_a_context_is_injected(want: list[str], classes: str) -> None:
+def test_a_class_derived_from_a_context_is_injected(expected: list[str], classes: str) -> None:
     """Unless the source defines the context as a class of data."""
     source = f"from typing import TypedDict\n{classes}\n@tool\ndef f(a: int, c: C): ..."
     result = infer(source, on_unsupported=OnUnsupported.ANY)
 
-    assert want == list(json.loads(result.tools[0].json)["inputSchema"]["properties"])
+    assert expected == list(json.loads(result.tools[0].json)["inputSchema"]["properties"])
 
 
 def test_an_empty_description_hides_the_docstring() -> None:
@@ -164,25 +164,25 @@ def test_docstrings_describe(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("want", "annotation"),
+    ("expected", "annotation"),
     [
         pytest.param("of the field", "Annotated[int, Field(description='of the field'), 'x']"),
         pytest.param("of the type", "Annotated[int, 'of the type']"),
         pytest.param("of the docstring", "int"),
     ],
 )
-def test_the_nearest_description_wins(want: str, annotation: str) -> None:
+def test_the_nearest_description_wins(expected: str, annotation: str) -> None:
     """That of a field, then a string in `Annotated`, then the docstring."""
     definition = infer_definition(
         "from typing import Annotated\nfrom pydantic import Field\n@tool\n"
         f'def f(a: {annotation}):\n    """F.\n\n    Args:\n        a: of the docstring\n    """'
     )
 
-    assert want == definition["inputSchema"]["properties"]["a"]["description"]
+    assert expected == definition["inputSchema"]["properties"]["a"]["description"]
 
 
 @pytest.mark.parametrize(
-    ("want", "returns"),
+    ("expected", "returns"),
     [
         pytest.param(None, "", id="none"),
         pytest.param(None, " -> None", id="None"),
@@ -198,14 +198,14 @@ def test_the_nearest_description_wins(want: str, annotation: str) -> None:
         pytest.param({"type": "object", "additionalProperties": True}, " -> dict", id="an object"),
     ],
 )
-def test_an_output_schema_is_informative(want: dict[str, Any] | None, returns: str) -> None:
+def test_an_output_schema_is_informative(expected: dict[str, Any] | None, returns: str) -> None:
     """Else it is omitted."""
     source = (
         "from typing import Any\nfrom mcp import types\nfrom mcp.types import CallToolResult\n"
         f"from mcp.types import TextContent\n@tool\ndef f(){returns}: ..."
     )
 
-    assert want == infer_definition(source).get("outputSchema")
+    assert expected == infer_definition(source).get("outputSchema")
 
 
 def test_properties_of_a_definition_are_ordered() -> None:

@@ -1,9 +1,9 @@
-"""Characters in words, and what they look like."""
+"""ASCII lookalikes and descriptions of characters."""
 
 import pytest
 from sidecheck_server.core.mcp.name_grammars import ascii_lookalike, describe_characters
 
-ALIKE = {
+LOOKALIKES = {
     "\N{CYRILLIC SMALL LETTER A}": "a",
     "\N{CYRILLIC CAPITAL LETTER HA}": "X",
     "\N{GREEK SMALL LETTER OMICRON}": "o",
@@ -20,7 +20,7 @@ ALIKE = {
     " ": "",
 }
 
-NAMED = {
+DESCRIPTIONS = {
     "!": '"!"',
     " ": "a space",
     '"': "a quotation mark",
@@ -35,11 +35,11 @@ NAMED = {
 }
 
 
-@pytest.mark.parametrize(("character", "ascii_"), ALIKE.items(), ids=ascii)
-def test_what_a_character_looks_like(character: str, ascii_: str) -> None:
+@pytest.mark.parametrize(("character", "ascii_"), LOOKALIKES.items(), ids=ascii)
+def test_ascii_lookalike(character: str, ascii_: str) -> None:
     assert ascii_ == ascii_lookalike(character)
 
 
-@pytest.mark.parametrize(("character", "said"), NAMED.items(), ids=ascii)
-def test_a_character_in_words(character: str, said: str) -> None:
-    assert [said] == describe_characters([character])
+@pytest.mark.parametrize(("character", "description"), DESCRIPTIONS.items(), ids=ascii)
+def test_character_description(character: str, description: str) -> None:
+    assert [description] == describe_characters([character])

@@ -1,4 +1,4 @@
-"""Tool definitions, checked many at a time: each has an outcome of its own."""
+"""Outcomes of tool definitions that are checked together."""
 
 import json
 from typing import Any
@@ -18,33 +18,33 @@ DEEP = b"[" * 10_000 + b"]" * 10_000
 
 
 def checked(
-    *tools: Any, how: ReportLimits | None = None, **context: Any
+    *tools: Any, limits: ReportLimits | None = None, **context: Any
 ) -> tuple[CheckedTool, ...]:
     """Return the outcomes of *tools*, values or texts."""
-    texts = [one if isinstance(one, bytes) else json.dumps(one).encode() for one in tools]
-    found = [
+    texts = [tool if isinstance(tool, bytes) else json.dumps(tool).encode() for tool in tools]
+    reports = [
         check_completely(
             CheckRequest(
                 ToolJson(text),
                 Context(**context),
-                how or ReportLimits(min_severity=Severity.WARNING),
+                limits or ReportLimits(min_severity=Severity.WARNING),
             ),
             LIMITS,
             PROTOCOL_SCHEMAS,
         )
         for text in texts
     ]
-    return tool_outcomes(found, (f"/{place}" for place in range(len(found))), "told twice")
+    return tool_outcomes(reports, (f"/{index}" for index in range(len(reports))), "told twice")
 
 
-def codes(one: CheckedTool) -> list[tuple[str, str]]:
-    return [(found.code, found.instance_location) for found in one.verdict.violations]
+def codes(tool: CheckedTool) -> list[tuple[str, str]]:
+    return [(violation.code, violation.instance_location) for violation in tool.verdict.violations]
 
 
 @pytest.mark.parametrize(
-    ("tool", "name", "treatment", "told"),
+    ("tool", "name", "disposition", "expected"),
     [
-        pytest.param(GOOD, "good", Disposition.KEEP, [], id="nothing wrong"),
+        pytest.param(GOOD, "good", Disposition.KEEP, [], id="valid"),
         pytest.param(
             {**GOOD, "name": "a b"},
             "a b",
@@ -64,16 +64,16 @@ def codes(one: CheckedTool) -> list[tuple[str, str]]:
             "good",
             Disposition.DROP,
             [("TYPE", "/inputSchema/required")],
-            id="a schema that the type and the meta-schema refuse",
+            id="schema invalid by type and meta-schema",
         ),
         pytest.param(
             {**GOOD, "inputSchema": {"type": "object", "properties": {"a": {"type": "x"}}}},
             "good",
             Disposition.DROP,
             [("ENUM", "/inputSchema/properties/a/type")],
-            id="a schema that the meta-schema refuses",
+            id="schema invalid by meta-schema",
         ),
-        pytest.param([], "", Disposition.DROP, [("TYPE", "")], id="no object"),
+        pytest.param([], "", Disposition.DROP, [("TYPE", "")], id="not an object"),
         pytest.param(b"{", "", Disposition.DROP, [("PAYLOAD_NOT_JSON", "")], id="not JSON"),
         pytest.param(
             b'{"name": "' + b"n" * 10_000_000 + b'"}',
@@ -85,19 +85,26 @@ def codes(one: CheckedTool) -> list[tuple[str, str]]:
         pytest.param(DEEP, "", Disposition.DROP, [("LIMIT_EXCEEDED", "")], id="10,000 levels deep"),
     ],
 )
-def test_a_bad_tool_costs_the_others_nothing(
-    tool: Any, name: str, treatment: Disposition, told: list[tuple[str, str]]
+def test_invalid_tool_leaves_the_others_unaffected(
+    tool: Any, name: str, disposition: Disposition, expected: list[tuple[str, str]]
 ) -> None:
-    before, one, after = checked({**GOOD, "name": "a"}, tool, {**GOOD, "name": "z"})
+    before, checked_tool, after = checked({**GOOD, "name": "a"}, tool, {**GOOD, "name": "z"})
 
-    assert (name, "/1", treatment, told) == (one.name, one.pointer, one.disposition, codes(one))
-    assert (treatment is not Disposition.DROP) is one.ok
-    assert [("a", "/0"), ("z", "/2")] == [(each.name, each.pointer) for each in (before, after)]
+    assert (name, "/1", disposition, expected) == (
+        checked_tool.name,
+        checked_tool.pointer,
+        checked_tool.disposition,
+        codes(checked_tool),
+    )
+    assert (disposition is not Disposition.DROP) is checked_tool.ok
+    assert [("a", "/0"), ("z", "/2")] == [
+        (neighbour.name, neighbour.pointer) for neighbour in (before, after)
+    ]
     assert [Disposition.KEEP] * 2 == [before.disposition, after.disposition]
 
 
-def test_a_definition_may_be_larger_and_deeper_than_a_payload_of_its_schema() -> None:
-    """Twice as long as a schema, and a little deeper."""
+def test_size_and_depth_limits_of_a_definition() -> None:
+    """A definition may be twice as long as a schema, and slightly deeper."""
     long = {**GOOD, "description": "x" * (2 * LIMITS.schema_bytes - 200)}
     inner: Any = {}
     for _ in range(LIMITS.schema_depth):
@@ -105,24 +112,24 @@ def test_a_definition_may_be_larger_and_deeper_than_a_payload_of_its_schema() ->
     deep = {**GOOD, "_meta": inner}
 
     assert [Disposition.KEEP] * 2 == [
-        one.disposition for one in checked(long, {**deep, "name": "d"})
+        tool.disposition for tool in checked(long, {**deep, "name": "d"})
     ]
 
 
-def test_names_that_stand_twice_are_a_warning_at_each() -> None:
-    """Also of a tool that is dropped; a tool without a name has none."""
-    told = checked(GOOD, {"name": "good"}, {}, {}, {**GOOD, "name": "b"})
+def test_duplicate_names_are_a_warning_on_every_tool() -> None:
+    """Dropped tools count too; a tool without a name has no warning."""
+    tools = checked(GOOD, {"name": "good"}, {}, {}, {**GOOD, "name": "b"})
 
-    twice = ("TOOL_NAME_DUPLICATE", "/name")
-    assert [True, True, False, False, False] == [twice in codes(one) for one in told]
-    assert [Disposition.WARN, Disposition.DROP] == [one.disposition for one in told[:2]]
+    duplicate = ("TOOL_NAME_DUPLICATE", "/name")
+    assert [True, True, False, False, False] == [duplicate in codes(tool) for tool in tools]
+    assert [Disposition.WARN, Disposition.DROP] == [tool.disposition for tool in tools[:2]]
 
 
-def test_the_treatment_does_not_depend_on_how_much_is_told() -> None:
-    """What is left out counts."""
+def test_disposition_is_independent_of_report_limits() -> None:
+    """Violations beyond the limits still count."""
     bad = {"name": "a b", "inputSchema": {"type": "object"}}
-    (quiet,) = checked(bad, how=ReportLimits(min_severity=Severity.ERROR))
-    (brief,) = checked({**bad, "outputSchema": 1}, how=ReportLimits(max_violations=1))
+    (quiet,) = checked(bad, limits=ReportLimits(min_severity=Severity.ERROR))
+    (brief,) = checked({**bad, "outputSchema": 1}, limits=ReportLimits(max_violations=1))
 
     assert (Disposition.WARN, []) == (quiet.disposition, codes(quiet))
     assert (Disposition.DROP, 1, True) == (
@@ -132,22 +139,28 @@ def test_the_treatment_does_not_depend_on_how_much_is_told() -> None:
     )
 
 
-def test_documents_are_what_schemas_refer_to() -> None:
+def test_schemas_can_refer_to_documents() -> None:
     tool = {**GOOD, "inputSchema": {"type": "object", "$ref": "urn:a"}}
 
     assert [("UNRESOLVABLE_REFERENCE", "/inputSchema/$ref")] == codes(*checked(tool))
     assert [] == codes(*checked(tool, documents=(Document("urn:a", b"{}"),)))
 
 
-def test_values_of_a_definition_can_be_hidden() -> None:
-    """Its schemas are values of it."""
+def test_hidden_values_of_a_definition() -> None:
+    """Schemas are values of their definition."""
     properties = {"a": {"type": "integer", "default": "secret"}}
-    odd = {**GOOD, "inputSchema": {"type": "object", "properties": properties}}
-    broken = {**GOOD, "name": "b", "inputSchema": {"type": "object", "pattern": "(?=secret)"}}
-    wrong = {**GOOD, "name": "c", "inputSchema": {"type": "object", "items": {"type": "secret"}}}
-    told = checked(odd, broken, wrong, hide_values=True)
+    unknown_type = {**GOOD, "inputSchema": {"type": "object", "properties": properties}}
+    bad_pattern = {**GOOD, "name": "b", "inputSchema": {"type": "object", "pattern": "(?=secret)"}}
+    bad_items = {
+        **GOOD,
+        "name": "c",
+        "inputSchema": {"type": "object", "items": {"type": "secret"}},
+    }
+    tools = checked(unknown_type, bad_pattern, bad_items, hide_values=True)
 
     assert [["DEFAULT_REFUSED"], ["UNSUPPORTED_PATTERN"], ["ENUM"]] == [
-        [code for code, _ in codes(one)] for one in told
+        [code for code, _ in codes(tool)] for tool in tools
     ]
-    assert "secret" not in str([found.message for one in told for found in one.verdict.violations])
+    assert "secret" not in str(
+        [violation.message for tool in tools for violation in tool.verdict.violations]
+    )

@@ -1,4 +1,4 @@
-"""The clauses of rules lead to pages that the specification of each version has."""
+"""Specification URLs of rules exist in the specification of every version."""
 
 import pytest
 from sidecheck_server.core.mcp.context import VERSIONS
@@ -41,7 +41,7 @@ _PAGES = {
         "server/utilities/caching",
     },
 }
-# Headings of a page that came later than the page.
+# Headings that were added to a page after its first version.
 _HEADINGS_SINCE = {
     "basic#messages": "2025-03-26",
     "basic#requests": "2025-03-26",
@@ -60,8 +60,8 @@ _HEADINGS_SINCE = {
 
 
 def _places(version: str) -> list[tuple[str, str]]:
-    """Return the code of each rule of *version* with its place on the site, if it has one."""
-    clauses = [(each.code, each.clause.url(version)) for each in RULES if each.holds_in(version)]
+    """Return code and specification page of every rule of *version* that has one."""
+    clauses = [(rule.code, rule.clause.url(version)) for rule in RULES if rule.holds_in(version)]
     types = [("a type", type_clause("Tool").url(version))]
     return [
         (code, clause.removeprefix(f"{_SITE}{version}/"))

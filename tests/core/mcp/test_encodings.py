@@ -18,7 +18,7 @@ FAULTS = {
     "QUI=": "",
     "QUJD": "",
     "+/+/": "",
-    # Bits that nothing is made of: encoders leave them 0, decoders need not care.
+    # Unused bits: encoders set them to 0, decoders may ignore them.
     "QR==": "",
     "Q": "it has 1 characters, which is not a multiple of 4: padding is missing",
     "QUI": "it has 3 characters, which is not a multiple of 4: padding is missing",
@@ -40,11 +40,11 @@ FAULTS = {
 
 
 @pytest.mark.parametrize(("text", "fault"), FAULTS.items(), ids=ascii)
-def test_what_is_wrong_with_base64(text: str, fault: str) -> None:
+def test_base64_faults(text: str, fault: str) -> None:
     assert fault == base64_fault(text, [1000])
 
 
-def test_what_is_encoded_is_base64() -> None:
+def test_encoded_bytes_are_valid_base64() -> None:
     random = Random(4)
     texts = [base64.b64encode(random.randbytes(size)).decode() for size in range(200)]
     assert [""] * len(texts) == [base64_fault(text, [1000]) for text in texts]
@@ -63,7 +63,7 @@ URIS = {
 
 
 @pytest.mark.parametrize(("uri", "read"), URIS.items())
-def test_what_a_data_uri_holds(uri: str, read: DataUri | None) -> None:
+def test_parse_data_uri(uri: str, read: DataUri | None) -> None:
     assert read == read_data_uri(uri, [10_000])
 
 

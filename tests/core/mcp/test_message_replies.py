@@ -1,4 +1,4 @@
-"""Replies: the error response that a message with an error is due, and nothing else."""
+"""Error responses to invalid messages."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ def _call(params: Any) -> dict[str, Any]:
     return {"jsonrpc": "2.0", "id": "c-1", "method": "tools/call", "params": params}
 
 
-def test_a_reply_says_what_is_wrong_and_where() -> None:
+def test_content_of_an_error_response() -> None:
     assert reply(_call({"name": 123}), "2025-11-25") == {
         "jsonrpc": "2.0",
         "id": "c-1",
@@ -80,7 +80,7 @@ CODES = [
 
 
 @pytest.mark.parametrize(("message", "version", "code"), [case[1:] for case in CODES], ids=str)
-def test_the_code_says_what_kind_of_fault_it_is(message: Any, version: str, code: int) -> None:
+def test_json_rpc_error_code(message: Any, version: str, code: int) -> None:
     assert reply(message, version)["error"]["code"] == code
 
 
@@ -94,33 +94,35 @@ SILENCE = [
 ]
 
 
-@pytest.mark.parametrize("message", [case[1] for case in SILENCE], ids=[one[0] for one in SILENCE])
-def test_nothing_else_is_answered(message: Any) -> None:
+@pytest.mark.parametrize(
+    "message", [case[1] for case in SILENCE], ids=[case[0] for case in SILENCE]
+)
+def test_messages_without_an_error_response(message: Any) -> None:
     assert reply(message, "2025-11-25") is None
 
 
-def test_a_warning_is_no_reason_to_refuse() -> None:
+def test_warnings_give_no_error_response() -> None:
     message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"_meta": META}}
-    found = checked(message, "2026-07-28").findings.verdict()
-    assert [each.code for each in found.violations] == ["META_CLIENT_INFO"]
+    verdict = checked(message, "2026-07-28").findings.verdict()
+    assert [violation.code for violation in verdict.violations] == ["META_CLIENT_INFO"]
     assert reply(message, "2026-07-28") is None
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_an_id_that_cannot_be_read_is_null_or_since_2025_11_25_left_out(version: str) -> None:
+def test_unreadable_id_is_null_or_omitted_since_2025_11_25(version: str) -> None:
     expected = {} if version >= "2025-11-25" else {"id": None}
     for message in (b"{", {**PING, "id": 1.5}, 5):
-        said = reply(message, version)
-        assert {key: said[key] for key in said if key == "id"} == expected
+        response = reply(message, version)
+        assert {key: response[key] for key in response if key == "id"} == expected
 
 
-def test_an_unsupported_version_is_told_with_the_supported_one() -> None:
+def test_unsupported_version_lists_the_supported_one() -> None:
     data = reply(INITIALIZE, "2026-07-28")["error"]["data"]
     assert data["supported"] == ["2026-07-28"]
     assert data["requested"] == "2025-06-18"
 
 
-def test_a_batch_is_answered_by_a_batch_of_those_that_are_due_one() -> None:
+def test_response_to_a_batch() -> None:
     batch = [
         PING,
         {**PING, "id": 2, "method": "pong"},
@@ -129,33 +131,33 @@ def test_a_batch_is_answered_by_a_batch_of_those_that_are_due_one() -> None:
         {**PING, "id": 3, "method": "tools/call", "params": {"name": 5}},
     ]
     replies = reply(batch, "2025-03-26")
-    assert [(each["id"], each["error"]["code"]) for each in replies] == [
+    assert [(reply["id"], reply["error"]["code"]) for reply in replies] == [
         (2, -32601),
         (None, -32600),
         (3, -32602),
     ]
-    pointers = [each["error"]["data"]["violations"][0]["pointer"] for each in replies]
+    pointers = [reply["error"]["data"]["violations"][0]["pointer"] for reply in replies]
     assert pointers == ["/method", "", "/params/name"]
 
 
-def test_a_batch_without_errors_is_not_answered() -> None:
+def test_valid_batch_has_no_response() -> None:
     assert reply([PING, {**PING, "id": 2}], "2025-03-26") is None
 
 
-def test_a_reply_is_bounded() -> None:
+def test_size_of_an_error_response_is_limited() -> None:
     meta = {f"-{number}{'k' * 9000}": 1 for number in range(50)}
-    said = reply({**PING, "params": {"_meta": meta}}, "2025-11-25")
-    data = said["error"]["data"]
+    response = reply({**PING, "params": {"_meta": meta}}, "2025-11-25")
+    data = response["error"]["data"]
     assert (len(data["violations"]), data["truncated"]) == (20, True)
-    assert max(len(one["pointer"]) for one in data["violations"]) == 300
-    assert len(said["error"]["message"]) == 300
+    assert max(len(violation["pointer"]) for violation in data["violations"]) == 300
+    assert len(response["error"]["message"]) == 300
 
 
-def test_a_batch_of_another_kind_of_message_is_told_to_its_sender() -> None:
+def test_invalid_batch_message_has_an_error_response() -> None:
     replies = reply([{"jsonrpc": "2.0", "id": 1, "result": {}}, {**PING, "id": 2}], "2025-03-26")
-    assert [(each["id"], each["error"]["code"]) for each in replies] == [(2, -32600)]
+    assert [(reply["id"], reply["error"]["code"]) for reply in replies] == [(2, -32600)]
 
 
 @pytest.mark.parametrize(("message", "version"), [case[1:3] for case in CODES], ids=str)
-def test_every_reply_is_a_sound_message_itself(message: Any, version: str) -> None:
+def test_error_responses_are_valid_messages(message: Any, version: str) -> None:
     assert checked(reply(message, version), version).findings.verdict().violations == ()

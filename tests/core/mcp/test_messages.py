@@ -1,4 +1,4 @@
-"""Messages are read as what they are, and the official examples pass as such."""
+"""Classification of protocol messages, and verdicts on the official examples."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -40,12 +40,12 @@ CASES = [
 
 
 @pytest.mark.parametrize(("value", "kind", "id_", "method"), CASES, ids=str)
-def test_a_message_is_read_as_what_it_is(value: Any, kind: Kind, id_: Any, method: str) -> None:
+def test_classification_of_a_message(value: Any, kind: Kind, id_: Any, method: str) -> None:
     expected = Message(kind, (), value, id_, method)
     assert checked(value, "2025-11-25").messages == (expected,)
 
 
-def test_the_messages_of_a_batch_are_read_one_by_one() -> None:
+def test_messages_of_a_batch_are_classified_one_by_one() -> None:
     batch = [{"jsonrpc": "2.0", "id": 1, "method": "ping"}, 7]
     assert checked(batch, "2025-03-26").messages == (
         Message(Kind.REQUEST, (0,), batch[0], 1, "ping"),
@@ -53,28 +53,28 @@ def test_the_messages_of_a_batch_are_read_one_by_one() -> None:
     )
 
 
-def test_a_response_has_the_method_that_it_answers() -> None:
+def test_response_has_the_method_of_its_request() -> None:
     response = {"jsonrpc": "2.0", "id": 1, "result": {"tools": []}}
-    found = checked(response, "2025-11-25", answers="tools/list")
-    assert found.messages == (Message(Kind.RESULT, (), response, 1, "tools/list"),)
+    report = checked(response, "2025-11-25", answers="tools/list")
+    assert report.messages == (Message(Kind.RESULT, (), response, 1, "tools/list"),)
 
 
-def test_the_method_that_was_meant_is_named() -> None:
-    """In the message too, which is all that a reply or a row of text has."""
-    found = checked({"jsonrpc": "2.0", "id": 1, "method": "tools/cal"}, "2025-11-25")
-    (told,) = found.findings.verdict().violations
+def test_similar_method_is_suggested() -> None:
+    """The message repeats the suggestion, since an error response has nothing else."""
+    report = checked({"jsonrpc": "2.0", "id": 1, "method": "tools/cal"}, "2025-11-25")
+    (violation,) = report.findings.verdict().violations
 
-    said = 'unknown method "tools/cal"; did you mean "tools/call"?'
-    assert (said, "tools/call") == (told.message, told.suggestion)
+    message = 'unknown method "tools/cal"; did you mean "tools/call"?'
+    assert (message, "tools/call") == (violation.message, violation.suggestion)
 
 
-def test_the_request_says_which_method_a_response_answers() -> None:
-    """Whatever the caller says beside it."""
+def test_method_of_a_response_comes_from_its_request() -> None:
+    """The request takes precedence over the method that the caller names."""
     request = b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}'
-    sent = ProtocolMessage(b'{"jsonrpc": "2.0", "id": 1, "result": {}}', "tools/list", request)
-    found = check(CheckRequest(sent, Context(), ReportLimits()), LIMITS, PROTOCOL_SCHEMAS)
+    response = ProtocolMessage(b'{"jsonrpc": "2.0", "id": 1, "result": {}}', "tools/list", request)
+    report = check(CheckRequest(response, Context(), ReportLimits()), LIMITS, PROTOCOL_SCHEMAS)
 
-    assert found.findings.verdict().violations == ()
+    assert report.findings.verdict().violations == ()
 
 
 @pytest.mark.parametrize(
@@ -86,13 +86,11 @@ def test_the_request_says_which_method_a_response_answers() -> None:
         ("tools/list", ["/result/tools/0"]),
     ],
 )
-def test_a_result_is_judged_by_the_method_that_it_answers(
-    answers: str, pointers: list[str]
-) -> None:
+def test_result_is_validated_as_the_result_of_its_method(answers: str, pointers: list[str]) -> None:
     response = {"jsonrpc": "2.0", "id": 1, "result": {"tools": [{"name": "look_up"}]}}
-    found = checked(response, "2025-11-25", answers=answers).findings.verdict().violations
-    errors = [each for each in found if each.severity is Severity.ERROR]
-    assert pointers == [each.instance_location for each in errors]
+    violations = checked(response, "2025-11-25", answers=answers).findings.verdict().violations
+    errors = [violation for violation in violations if violation.severity is Severity.ERROR]
+    assert pointers == [violation.instance_location for violation in errors]
 
 
 @pytest.mark.parametrize(
@@ -102,10 +100,10 @@ def test_a_result_is_judged_by_the_method_that_it_answers(
         ({"task": {}}, ["/result/task"]),
     ],
 )
-def test_a_call_may_be_answered_by_a_task(result: Any, pointers: list[str]) -> None:
+def test_result_of_a_call_may_be_a_task(result: Any, pointers: list[str]) -> None:
     response = {"jsonrpc": "2.0", "id": 1, "result": result}
-    found = checked(response, "2025-11-25", answers="tools/call").findings.verdict().violations
-    assert pointers == sorted({each.instance_location for each in found})
+    violations = checked(response, "2025-11-25", answers="tools/call").findings.verdict().violations
+    assert pointers == sorted({violation.instance_location for violation in violations})
 
 
 CALL = {"jsonrpc": "2.0", "id": 1, "method": "tools/call"}
@@ -136,21 +134,23 @@ DISPUTED = [
 
 
 @pytest.mark.parametrize(
-    ("message", "told"), [row[1:] for row in DISPUTED], ids=[r[0] for r in DISPUTED]
+    ("message", "expected"), [row[1:] for row in DISPUTED], ids=[r[0] for r in DISPUTED]
 )
-def test_where_sdks_disagree_the_specification_decides(message: Any, told: str) -> None:
-    found = checked(message, "2025-11-25", answers="tools/call").findings.verdict().violations
-    assert ([told] if told else []) == [f"{each.instance_location} {each.code}" for each in found]
+def test_cases_on_which_sdks_disagree(message: Any, expected: str) -> None:
+    violations = checked(message, "2025-11-25", answers="tools/call").findings.verdict().violations
+    assert ([expected] if expected else []) == [
+        f"{violation.instance_location} {violation.code}" for violation in violations
+    ]
 
 
-def test_what_one_version_refuses_another_ignores() -> None:
+def test_versions_that_require_structured_content_to_be_an_object() -> None:
     response = {"jsonrpc": "2.0", "id": 1, "result": {"content": [], "structuredContent": [1]}}
-    refused = [
+    rejecting_versions = [
         version
         for version in VERSIONS[:-1]
         if checked(response, version, answers="tools/call").findings.has_errors
     ]
-    assert refused == ["2025-06-18", "2025-11-25"]
+    assert rejecting_versions == ["2025-06-18", "2025-11-25"]
 
 
 HIDDEN = "s3cret"
@@ -179,28 +179,28 @@ HIDDEN = "s3cret"
     ids=str,
 )
 @pytest.mark.parametrize("version", VERSIONS)
-def test_hidden_values_stand_in_no_message(message: Any, version: str) -> None:
+def test_hidden_values_are_in_no_message(message: Any, version: str) -> None:
     context = Context(version, hide_values=True)
-    found = checked(message, version, context=context).findings.verdict().violations
-    told = [each.message + each.suggestion for each in found]
-    assert [text for text in told if HIDDEN in text] == []
+    violations = checked(message, version, context=context).findings.verdict().violations
+    texts = [violation.message + violation.suggestion for violation in violations]
+    assert [text for text in texts if HIDDEN in text] == []
 
 
 def _examples() -> Iterator[Example]:
     yield from examples(shared("mcp/2026-07-28/examples"))
 
 
-# A complete answer to resources/read without the hints for caching, which the specification
-# demands. The published schema lets it pass as an InputRequiredResult, which is open.
+# A complete result of resources/read without the caching hints that the specification
+# requires. The published schema accepts it as an InputRequiredResult, which is open.
 _WRONG = {
     "ReadResourceResultResponse/read-resource-result-response": ["/result: REQUIRED"] * 2,
 }
 
 
 @pytest.mark.corpus
-def test_the_official_examples_pass_as_the_messages_that_they_are() -> None:
-    wrong = {str(example): errors for example in _examples() if (errors := _errors(example))}
-    assert wrong == _WRONG
+def test_official_examples_are_valid_messages() -> None:
+    invalid = {str(example): errors for example in _examples() if (errors := _errors(example))}
+    assert invalid == _WRONG
 
 
 @pytest.mark.corpus
@@ -209,9 +209,9 @@ def test_many_official_examples_are_messages_or_parts_of_one() -> None:
 
 
 def _errors(example: Example) -> list[str]:
-    found = checked(example.message, "2026-07-28", answers=example.answers)
+    report = checked(example.message, "2026-07-28", answers=example.answers)
     return [
-        f"{each.instance_location}: {each.code}"
-        for each in found.findings.verdict().violations
-        if each.severity is Severity.ERROR
+        f"{violation.instance_location}: {violation.code}"
+        for violation in report.findings.verdict().violations
+        if violation.severity is Severity.ERROR
     ]

@@ -1,4 +1,4 @@
-"""Whatever is sent: messages are judged, and one fault is told as one, or nearly so."""
+"""Property tests of messages: any JSON gets a verdict, and one fault few violations."""
 
 import copy
 from typing import Any
@@ -91,19 +91,19 @@ _contexts = st.builds(
 )
 @example({"jsonrpc": "2.0", "id": 1e300, "method": "ping"}, Context(), "")
 @example({"jsonrpc": "2.0", "id": -(2**80), "error": {"code": 1e19}}, Context(), "ping")
-def test_whatever_is_sent_is_judged(value: Any, context: Context, answers: str) -> None:
+def test_any_json_gets_a_verdict(value: Any, context: Context, answers: str) -> None:
     try:
-        found = checked(value, context.version, answers=answers, context=context)
+        report = checked(value, context.version, answers=answers, context=context)
     except RequestError:
         return
-    reply = build_error_response(found.messages, found.findings.verdict(), context.version)
-    assert reply == b"" or found.findings.has_errors
+    response = build_error_response(report.messages, report.findings.verdict(), context.version)
+    assert response == b"" or report.findings.has_errors
 
 
-# Without an error to say that none could be read, a null for an id is another fault.
-_MOST = 2
+# A null id is a second fault unless the message is an error response.
+_MAX_VIOLATIONS = 2
 
-_SOUND = [
+_VALID_MESSAGES = [
     (case.value, case.version, str(case.fields.get("answers", "")))
     for case in rule_cases("message")
     if not case.at
@@ -114,40 +114,40 @@ _SOUND = [
 ]
 
 
-def _places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    members = (
+def _paths(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    items = (
         value.items()
         if isinstance(value, dict)
         else enumerate(value)
         if isinstance(value, list)
         else ()
     )
-    inner = [place for key, member in members for place in _places(member, (*path, key))]
+    inner = [path_ for key, item in items for path_ in _paths(item, (*path, key))]
     return [path, *inner] if path else inner
 
 
 def _errors(value: Any, version: str, answers: str) -> list[str]:
     violations = checked(value, version, answers=answers).findings.verdict().violations
     return [
-        f"{each.instance_location}: {each.code}"
-        for each in violations
-        if each.severity is Severity.ERROR
+        f"{violation.instance_location}: {violation.code}"
+        for violation in violations
+        if violation.severity is Severity.ERROR
     ]
 
 
 @given(st.data())
-def test_a_fault_is_told_as_few_violations(data: st.DataObject) -> None:
-    value, version, answers = data.draw(st.sampled_from(_SOUND))
+def test_one_fault_gives_few_violations(data: st.DataObject) -> None:
+    value, version, answers = data.draw(st.sampled_from(_VALID_MESSAGES))
     if _errors(value, version, answers):
         return
     value = copy.deepcopy(value)
-    place = data.draw(st.sampled_from(_places(value)))
-    holder = value
-    for key in place[:-1]:
-        holder = holder[key]
+    path_ = data.draw(st.sampled_from(_paths(value)))
+    parent = value
+    for key in path_[:-1]:
+        parent = parent[key]
     if data.draw(st.booleans()):
-        del holder[place[-1]]
+        del parent[path_[-1]]
     else:
-        holder[place[-1]] = data.draw(_scalars)
+        parent[path_[-1]] = data.draw(_scalars)
     errors = _errors(value, version, answers)
-    assert len(errors) <= _MOST, errors
+    assert len(errors) <= _MAX_VIOLATIONS, errors

@@ -1,4 +1,4 @@
-"""The table of methods, held against the published schemas."""
+"""The method table agrees with the published schemas."""
 
 import json
 from typing import Any
@@ -11,20 +11,21 @@ from support.shared_material import shared
 
 def _definitions(version: str) -> dict[str, Any]:
     schema = json.loads(shared(f"mcp/{version}/schema.json").read_text())
-    found: dict[str, Any] = schema.get("definitions") or schema["$defs"]
-    return found
+    definitions: dict[str, Any] = schema.get("definitions") or schema["$defs"]
+    return definitions
 
 
 def _published(version: str, union: str) -> set[tuple[str, bool]]:
-    """Return the methods of a published union, each with whether its params are required."""
+    """Return (method, params required) of every message in a published union."""
     definitions = _definitions(version)
-    one = definitions.get(union)
-    if one is None:
+    definition = definitions.get(union)
+    if definition is None:
         return set()
-    refs = [each["$ref"].rsplit("/", 1)[1] for each in one.get("anyOf", ())]
-    messages = [definitions[name] for name in refs] or [one]
+    refs = [branch["$ref"].rsplit("/", 1)[1] for branch in definition.get("anyOf", ())]
+    messages = [definitions[name] for name in refs] or [definition]
     return {
-        (each["properties"]["method"]["const"], "params" in each["required"]) for each in messages
+        (message["properties"]["method"]["const"], "params" in message["required"])
+        for message in messages
     }
 
 
@@ -32,28 +33,26 @@ def _published(version: str, union: str) -> set[tuple[str, bool]]:
 @pytest.mark.parametrize("version", VERSIONS)
 @pytest.mark.parametrize("sender", Sender)
 @pytest.mark.parametrize("kind", ["Request", "Notification"])
-def test_the_methods_are_those_of_the_published_schema(
-    version: str, sender: Sender, kind: str
-) -> None:
-    ours = sorted(
-        (each.name, each.params_required)
-        for each in METHODS
-        if each.holds_in(version)
-        and each.sender is sender
-        and each.is_request == (kind == "Request")
+def test_methods_match_the_published_schema(version: str, sender: Sender, kind: str) -> None:
+    actual = sorted(
+        (method.name, method.params_required)
+        for method in METHODS
+        if method.holds_in(version)
+        and method.sender is sender
+        and method.is_request == (kind == "Request")
     )
     # A list, not a set: two entries for one version would contradict each other.
-    assert sorted(_published(version, f"{sender.title()}{kind}")) == ours
+    assert sorted(_published(version, f"{sender.title()}{kind}")) == actual
 
 
 @pytest.mark.corpus
-def test_input_requests_are_those_of_the_published_schema() -> None:
-    ours = {(each.name, each.params_required) for each in INPUT_REQUESTS.values()}
-    assert _published("2026-07-28", "InputRequest") == ours
+def test_input_requests_match_the_published_schema() -> None:
+    actual = {(request.name, request.params_required) for request in INPUT_REQUESTS.values()}
+    assert _published("2026-07-28", "InputRequest") == actual
 
 
 @pytest.mark.parametrize(
-    ("name", "version", "sender", "found"),
+    ("name", "version", "sender", "exists"),
     [
         ("tools/call", "2024-11-05", Sender.CLIENT, True),
         ("tools/call", "2024-11-05", Sender.SERVER, False),
@@ -65,11 +64,11 @@ def test_input_requests_are_those_of_the_published_schema() -> None:
         ("no/such", "2025-11-25", None, False),
     ],
 )
-def test_a_method_is_found_in_its_version_and_direction(
-    name: str, version: str, sender: Sender | None, found: bool
+def test_find_method_by_version_and_sender(
+    name: str, version: str, sender: Sender | None, exists: bool
 ) -> None:
     method = find_method(name, version, sender)
-    assert (found, found and name) == (method is not None, method is not None and method.name)
+    assert (exists, exists and name) == (method is not None, method is not None and method.name)
 
 
 @pytest.mark.parametrize(
@@ -90,7 +89,7 @@ def test_a_method_is_found_in_its_version_and_direction(
         ("ping", "2025-06-18", Sender.SERVER, None),
     ],
 )
-def test_a_method_needs_what_its_receiver_or_its_sender_declares(
+def test_capabilities_that_a_method_needs(
     name: str, version: str, sender: Sender, needs: Need | None
 ) -> None:
     method = find_method(name, version, sender)
@@ -98,18 +97,18 @@ def test_a_method_needs_what_its_receiver_or_its_sender_declares(
     assert needs == method.needs
 
 
-def test_only_the_tasks_of_2025_11_25_need_more() -> None:
+def test_only_tasks_of_2025_11_25_need_further_capabilities() -> None:
     assert {
         ("tools/call", "tasks.requests.tools.call"),
         ("sampling/createMessage", "tasks.requests.sampling.createMessage"),
         ("elicitation/create", "tasks.requests.elicitation.create"),
-    } == {(each.name, each.needs_as_task.path) for each in METHODS if each.needs_as_task}
+    } == {(method.name, method.needs_as_task.path) for method in METHODS if method.needs_as_task}
     assert {("2025-11-25", "2025-11-25")} == {
-        (each.since, each.until) for each in METHODS if each.needs_as_task
+        (method.since, method.until) for method in METHODS if method.needs_as_task
     }
 
 
-def test_only_three_requests_may_ask_back() -> None:
+def test_requests_that_may_require_input() -> None:
     assert {"tools/call", "prompts/get", "resources/read"} == {
-        each.name for each in METHODS if each.may_request_input
+        method.name for method in METHODS if method.may_request_input
     }

@@ -1,4 +1,4 @@
-"""Names by themselves: what the Python SDK says of them, what becomes of them, and all together."""
+"""Checks of tool names: SDK warnings, sanitizing, duplicates and collisions."""
 
 from random import Random
 
@@ -64,19 +64,19 @@ SANITIZED = {
 }
 
 
-@pytest.mark.parametrize(("name", "said"), SDK.items(), ids=repr)
-def test_the_sdk_says_of_a_name(name: str, said: tuple[bool, tuple[str, ...]]) -> None:
-    assert said == sdk_warnings(name)
+@pytest.mark.parametrize(("name", "expected"), SDK.items(), ids=repr)
+def test_sdk_warnings(name: str, expected: tuple[bool, tuple[str, ...]]) -> None:
+    assert expected == sdk_warnings(name)
 
 
-def names_at_random(count: int) -> list[str]:
+def random_names(count: int) -> list[str]:
     random = Random(20)
     alphabet = "aB9_-. ,/!é\nа"
     return ["".join(random.choices(alphabet, k=random.randrange(6))) for _ in range(count)]
 
 
-def test_the_sdk_that_is_installed_says_the_same() -> None:
-    names = [*SDK, *names_at_random(2000)]
+def test_installed_sdk_gives_the_same_warnings() -> None:
+    names = [*SDK, *random_names(2000)]
     theirs = {name: validate_tool_name(name) for name in names}
     assert {name: (result.is_valid, tuple(result.warnings)) for name, result in theirs.items()} == {
         name: sdk_warnings(name) for name in names
@@ -84,62 +84,63 @@ def test_the_sdk_that_is_installed_says_the_same() -> None:
 
 
 @pytest.mark.parametrize(("name", "safe"), SANITIZED.items(), ids=repr)
-def test_what_a_name_becomes(name: str, safe: str) -> None:
+def test_sanitize_name(name: str, safe: str) -> None:
     assert safe == sanitize_name(name)
 
 
 def checked(
-    *names: str, version: str = "2025-11-25", least: Severity = Severity.INFO
+    *names: str, version: str = "2025-11-25", min_severity: Severity = Severity.INFO
 ) -> CheckedNames:
-    return check_names(names, Context(version=version), ReportLimits(min_severity=least))
+    return check_names(names, Context(version=version), ReportLimits(min_severity=min_severity))
 
 
-def test_a_name_that_everybody_allows() -> None:
+def test_valid_name() -> None:
     plain = CheckedName(Verdict(), sdk_valid=True, sdk_warnings=(), sanitized="get_weather")
     assert (plain,) == checked("get_weather").names
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_a_name_is_plain_only_if_no_rule_breaks_it(version: str) -> None:
-    """Beside others of its kind, a name is told by all rules: no shortcut hides one."""
-    for name in names_at_random(400):
-        alone, beside = checked(name, version=version), checked(name, name, version=version)
-        told = [
-            each
-            for each in beside.names[0].verdict.violations
-            if each.code != "TOOL_NAME_DUPLICATE"
+def test_fast_path_agrees_with_the_rules(version: str) -> None:
+    """A duplicate name takes the slow path, which evaluates every rule."""
+    for name in random_names(400):
+        alone, duplicate = checked(name, version=version), checked(name, name, version=version)
+        violations = [
+            violation
+            for violation in duplicate.names[0].verdict.violations
+            if violation.code != "TOOL_NAME_DUPLICATE"
         ]
-        assert list(alone.names[0].verdict.violations) == told, name
+        assert list(alone.names[0].verdict.violations) == violations, name
         assert sdk_warnings(name) == (alone.names[0].sdk_valid, alone.names[0].sdk_warnings), name
         assert sanitize_name(name) == alone.names[0].sanitized, name
 
 
 def test_the_pointer_of_a_violation_is_empty() -> None:
-    (name,) = checked("list issues", least=Severity.WARNING).names
+    (name,) = checked("list issues", min_severity=Severity.WARNING).names
     assert [("", "TOOL_NAME_CHARACTERS", "list_issues")] == [
-        (each.instance_location, each.code, each.suggestion) for each in name.verdict.violations
+        (violation.instance_location, violation.code, violation.suggestion)
+        for violation in name.verdict.violations
     ]
 
 
-def test_only_what_is_grave_enough_is_told() -> None:
+def test_min_severity() -> None:
     assert (Verdict(),) == tuple(
-        name.verdict for name in checked("list issues", least=Severity.ERROR).names
+        name.verdict for name in checked("list issues", min_severity=Severity.ERROR).names
     )
 
 
-def test_every_place_of_a_name_that_repeats_is_told() -> None:
-    names = checked("read", "write", "read", least=Severity.WARNING).names
+def test_every_duplicate_is_reported() -> None:
+    names = checked("read", "write", "read", min_severity=Severity.WARNING).names
     assert [["TOOL_NAME_DUPLICATE"], [], ["TOOL_NAME_DUPLICATE"]] == [
-        [each.code for each in name.verdict.violations] for name in names
+        [violation.code for violation in name.verdict.violations] for name in names
     ]
 
 
-def test_names_collide_that_become_the_same() -> None:
-    found = checked("a.b", "c", "a b", "x" * 65, "a_b", "x" * 64, "c").collisions
-    assert (Collision("a_b", (0, 2, 4)), Collision("x" * 64, (3, 5))) == found
+def test_names_with_equal_sanitized_forms_collide() -> None:
+    collisions = checked("a.b", "c", "a b", "x" * 65, "a_b", "x" * 64, "c").collisions
+    assert (Collision("a_b", (0, 2, 4)), Collision("x" * 64, (3, 5))) == collisions
 
 
-def test_the_same_name_twice_is_no_collision() -> None:
+def test_duplicate_name_is_not_a_collision() -> None:
     assert () == checked("a.b", "a.b").collisions
 
 
@@ -148,22 +149,24 @@ def test_no_names_at_all() -> None:
 
 
 @pytest.mark.slow
-def test_as_many_names_as_a_request_may_have_are_within_the_limit_of_steps() -> None:
+def test_maximum_number_of_names_is_within_the_step_limit() -> None:
     names = [f"{index} {'é' * 400}, " for index in range(10_000)]
     budget = [10_000_000]
-    found = check_names(names, Context(budget=budget), ReportLimits())
-    assert len(names) == len(found.names)
+    result = check_names(names, Context(budget=budget), ReportLimits())
+    assert len(names) == len(result.names)
     assert budget[0] > 0
 
 
-def test_names_are_paid_for() -> None:
+def test_names_use_steps() -> None:
     with pytest.raises(Exhausted):
         check_names(["a"] * 1000, Context(budget=[1000]), ReportLimits())
 
 
-def test_hidden_names_are_not_told() -> None:
+def test_hidden_names_are_in_no_message() -> None:
     (name,) = check_names(["geheim!"], Context(hide_values=True), ReportLimits()).names
-    texts = " ".join(each.message + each.suggestion for each in name.verdict.violations)
+    texts = " ".join(
+        violation.message + violation.suggestion for violation in name.verdict.violations
+    )
     assert "!" not in texts
     assert "geheim" not in texts
-    assert "TOOL_NAME_CHARACTERS" in {each.code for each in name.verdict.violations}
+    assert "TOOL_NAME_CHARACTERS" in {violation.code for violation in name.verdict.violations}

@@ -1,4 +1,4 @@
-"""Replies to invalid calls and results, in the words of the protocol."""
+"""Error responses and error results for invalid calls and results."""
 
 import json
 
@@ -25,14 +25,14 @@ WARNED = Verdict((Violation("/a", "", "", "W", "careful", Severity.WARNING), vio
 ADVICE = "Correct the arguments and call the tool again."
 
 
-def text_of(reply: ErrorResponse) -> str:
-    return str(json.loads(reply.call_tool_result)["content"][0]["text"])
+def text_of(response: ErrorResponse) -> str:
+    return str(json.loads(response.call_tool_result)["content"][0]["text"])
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_invalid_arguments_are_answered_as_the_version_says(version: str) -> None:
-    """Always with a result, before 2025-11-25 with an error of the protocol as well."""
-    reply = invalid_arguments_response(ONE, version, tool="t")
+def test_response_to_invalid_arguments(version: str) -> None:
+    """Always an error result; before 2025-11-25 a protocol error as well."""
+    response = invalid_arguments_response(ONE, version, tool="t")
     text = f"The arguments of the call to t are not valid:\n- a: wrong\n{ADVICE}"
     result = {
         "content": [{"type": "text", "text": f"Input validation error: {text}"}],
@@ -44,96 +44,102 @@ def test_invalid_arguments_are_answered_as_the_version_says(version: str) -> Non
         "data": {"violations": [{"code": "TYPE", "pointer": "/arguments/a", "message": "wrong"}]},
     }
 
-    assert text == reply.tool_error_text
+    assert text == response.tool_error_text
     expected = {"resultType": "complete", **result} if version == "2026-07-28" else result
-    assert expected == json.loads(reply.call_tool_result)
+    assert expected == json.loads(response.call_tool_result)
     old = version < "2025-11-25"
-    assert (error if old else None) == json.loads(reply.json_rpc_error or b"null")
+    assert (error if old else None) == json.loads(response.json_rpc_error or b"null")
 
 
 @pytest.mark.parametrize(
     ("verdict", "code"),
     [
-        pytest.param(ONE, -32602, id="a wrong shape"),
+        pytest.param(ONE, -32602, id="wrong type"),
         pytest.param(Verdict((violation("", "PAYLOAD_NOT_JSON"),)), -32700, id="not JSON"),
-        pytest.param(Verdict((violation("/a", "DUPLICATE_KEY"),)), -32602, id="a key twice"),
+        pytest.param(Verdict((violation("/a", "DUPLICATE_KEY"),)), -32602, id="duplicate key"),
     ],
 )
-def test_a_malformed_call_gets_an_error_and_no_result(verdict: Verdict, code: int) -> None:
-    """The model can mend nothing about it."""
-    reply = malformed_call_response(verdict)
+def test_malformed_call_is_a_protocol_error(verdict: Verdict, code: int) -> None:
+    """There is no error result, since the model cannot correct the call."""
+    response = malformed_call_response(verdict)
 
-    assert code == json.loads(reply.json_rpc_error)["code"]
-    assert ErrorResponse(json_rpc_error=reply.json_rpc_error) == reply
+    assert code == json.loads(response.json_rpc_error)["code"]
+    assert ErrorResponse(json_rpc_error=response.json_rpc_error) == response
 
 
-def test_what_is_wrong_with_the_arguments_of_a_malformed_call_is_told_beside() -> None:
-    """As a text for the model, whatever else is wrong."""
-    reply = malformed_call_response(Verdict((violation("/name"), violation("/arguments/a"))), ONE)
+def test_malformed_call_with_invalid_arguments() -> None:
+    """The violations of the arguments are in the text for the model."""
+    response = malformed_call_response(
+        Verdict((violation("/name"), violation("/arguments/a"))), ONE
+    )
 
     assert (
-        f"The arguments of the call are not valid:\n- a: wrong\n{ADVICE}" == reply.tool_error_text
+        f"The arguments of the call are not valid:\n- a: wrong\n{ADVICE}"
+        == response.tool_error_text
     )
-    assert b"" == reply.call_tool_result
+    assert b"" == response.call_tool_result
 
 
-def test_arguments_that_are_no_object_are_a_malformed_call() -> None:
-    """Their pointer leads into the params."""
-    reply = non_object_arguments_response(Verdict((violation(""),)), tool="t")
+def test_non_object_arguments_are_a_malformed_call() -> None:
+    """The violation's pointer starts at the params."""
+    response = non_object_arguments_response(Verdict((violation(""),)), tool="t")
 
-    assert b"" == reply.call_tool_result
-    data = json.loads(reply.json_rpc_error)["data"]
-    assert ["/arguments"] == [one["pointer"] for one in data["violations"]]
+    assert b"" == response.call_tool_result
+    data = json.loads(response.json_rpc_error)["data"]
+    assert ["/arguments"] == [violation["pointer"] for violation in data["violations"]]
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_an_invalid_result_is_replaced(version: str) -> None:
-    """In every version; there is no request that an error would answer."""
-    reply = invalid_result_response(ONE, version, tool="t")
+def test_invalid_result_is_replaced(version: str) -> None:
+    """The replacement is the same in every version, without a protocol error."""
+    response = invalid_result_response(ONE, version, tool="t")
 
     assert (
         "Output validation error: The result of t is not valid:\n- a: wrong\n"
         "The fault lies in the tool, not in the call."
-    ) == text_of(reply)
-    assert ("resultType" in json.loads(reply.call_tool_result)) == (version == "2026-07-28")
-    assert ("", b"") == (reply.tool_error_text, reply.json_rpc_error)
+    ) == text_of(response)
+    assert ("resultType" in json.loads(response.call_tool_result)) == (version == "2026-07-28")
+    assert ("", b"") == (response.tool_error_text, response.json_rpc_error)
 
 
-def test_missing_structured_content_alone_has_one_fixed_text() -> None:
-    """Whatever is to be told, and with warnings beside; not if there are other errors."""
+def test_fixed_text_for_missing_structured_content() -> None:
+    """The text is fixed regardless of verbosity and warnings, unless there are other errors."""
     missing = violation(
         "", "OUTPUT_MISSING", "outputSchema defined but no structured output returned"
     )
     fixed = "Output validation error: outputSchema defined but no structured output returned"
     warned = Verdict((WARNED.violations[0], missing))
-    got = [
-        text_of(invalid_result_response(one, "2025-11-25")) for one in (Verdict((missing,)), warned)
+    actual = [
+        text_of(invalid_result_response(verdict, "2025-11-25"))
+        for verdict in (Verdict((missing,)), warned)
     ]
     brief = text_of(invalid_result_response(Verdict((missing,)), "2025-11-25", explain=False))
-    more = text_of(invalid_result_response(Verdict((missing, violation("/content"))), "2025-11-25"))
+    with_other_errors = text_of(
+        invalid_result_response(Verdict((missing, violation("/content"))), "2025-11-25")
+    )
 
-    assert [fixed] * 3 == [*got, brief]
-    assert "- content: wrong" in more
+    assert [fixed] * 3 == [*actual, brief]
+    assert "- content: wrong" in with_other_errors
 
 
-def test_only_errors_are_told() -> None:
-    """A warning is not what is wrong."""
+def test_warnings_are_not_reported() -> None:
+    """A warning does not make the payload invalid."""
     error = json.loads(malformed_call_response(WARNED).json_rpc_error)
 
     assert "Invalid params: wrong" == error["message"]
-    assert ["/b"] == [one["pointer"] for one in error["data"]["violations"]]
+    assert ["/b"] == [violation["pointer"] for violation in error["data"]["violations"]]
     assert "careful" not in text_of(invalid_result_response(WARNED, "2025-11-25"))
 
 
 @pytest.mark.parametrize(
     ("verdict", "tells"),
     [
-        pytest.param(ONE, False, id="not asked for"),
-        pytest.param(details_unavailable(), True, id="not known"),
+        pytest.param(ONE, False, id="not requested"),
+        pytest.param(details_unavailable(), True, id="unavailable"),
     ],
 )
-def test_what_is_wrong_may_be_left_out(verdict: Verdict, tells: bool) -> None:
-    """Then there is one sentence for each."""
+def test_response_without_details(verdict: Verdict, tells: bool) -> None:
+    """There is one sentence per kind of response."""
     call = invalid_arguments_response(verdict, "2025-06-18", tool="t", explain=tells)
     result = invalid_result_response(verdict, "2025-06-18", tool="t", explain=tells)
 
@@ -145,11 +151,11 @@ def test_what_is_wrong_may_be_left_out(verdict: Verdict, tells: bool) -> None:
     ) == text_of(result)
 
 
-def test_replies_are_bounded() -> None:
-    """However many errors there are, and however long."""
-    many = Verdict(tuple(violation("/p" * 9000, "TYPE", "m" * 9000) for _ in range(500)))
-    call = invalid_arguments_response(many, "2025-06-18", tool="t" * 9000)
-    result = invalid_result_response(many, "2025-06-18", tool="t" * 9000)
+def test_size_of_responses_is_limited() -> None:
+    """Regardless of the number and length of the errors."""
+    verdict = Verdict(tuple(violation("/p" * 9000, "TYPE", "m" * 9000) for _ in range(500)))
+    call = invalid_arguments_response(verdict, "2025-06-18", tool="t" * 9000)
+    result = invalid_result_response(verdict, "2025-06-18", tool="t" * 9000)
     error = json.loads(call.json_rpc_error)
 
     assert max(len(call.call_tool_result), len(result.call_tool_result)) < 2200
@@ -163,7 +169,7 @@ def test_replies_are_bounded() -> None:
     ids=ascii,
 )
 def test_the_error_for_an_unknown_tool_fits_into_a_status(name: str) -> None:
-    """Of which 300 bytes is all that is sent of one value."""
+    """A status has at most 300 bytes of a value."""
     text = unknown_tool_error(name)
     error = json.loads(text)
 

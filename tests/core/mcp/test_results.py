@@ -1,4 +1,4 @@
-"""Structured content that must be an object, and results that owe it."""
+"""Structured content that must be an object, and results that require it."""
 
 import json
 
@@ -17,20 +17,22 @@ from support.rule_cases import LIMITS, PROTOCOL_SCHEMAS
 VERSION = "2025-11-25"
 
 
-def violation(pointer: str, code: str = "TYPE") -> Violation:
+def violation_at(pointer: str, code: str = "TYPE") -> Violation:
     return Violation(pointer, "", "", code, "wrong")
 
 
-def test_versions_differ_in_what_structured_content_may_be() -> None:
-    """Nothing is said before 2025-06-18, which has none."""
-    assert [False, False, True, True, False] == [requires_object_output(one) for one in VERSIONS]
+def test_structured_content_by_version() -> None:
+    """Versions before 2025-06-18 have no structured content."""
+    assert [False, False, True, True, False] == [
+        requires_object_output(version) for version in VERSIONS
+    ]
     assert [True, True, False, False, False] == [
-        missing_output_verdict(one).valid for one in VERSIONS
+        missing_output_verdict(version).valid for version in VERSIONS
     ]
 
 
 @pytest.mark.parametrize(
-    ("payload", "found"),
+    ("payload", "type_"),
     [
         (b"[1]", "an array"),
         (b' "{}"', "a string"),
@@ -40,50 +42,52 @@ def test_versions_differ_in_what_structured_content_may_be() -> None:
         (b"-1.5", "a number"),
     ],
 )
-def test_what_is_no_object_is_a_fault_of_its_type(payload: bytes, found: str) -> None:
-    """Though the schema admits it."""
+def test_non_object_is_a_type_violation(payload: bytes, type_: str) -> None:
+    """Even if the schema accepts it."""
     verdict = require_object(VALID, payload, EvaluationOptions(), VERSION)
-    clause = "https://modelcontextprotocol.io/specification/2025-11-25/schema#calltoolresult"
-    said = f"expected an object, found {found}"
+    spec_url = "https://modelcontextprotocol.io/specification/2025-11-25/schema#calltoolresult"
+    message = f"expected an object, found {type_}"
 
-    assert Verdict((Violation("", "", "type", "TYPE", said, spec_url=clause),)) == verdict
+    assert Verdict((Violation("", "", "type", "TYPE", message, spec_url=spec_url),)) == verdict
 
 
 @pytest.mark.parametrize("payload", [b"{}", b' \r\n\t{"a": 1}'])
-def test_an_object_is_what_the_schema_says_it_is(payload: bytes) -> None:
-    """The very verdict, of which valid ones are cached."""
+def test_verdict_on_an_object_is_unchanged(payload: bytes) -> None:
+    """The same object is returned, since valid verdicts are cached."""
     assert VALID is require_object(VALID, payload, EvaluationOptions(), VERSION)
 
 
 @pytest.mark.parametrize(
     "code", ["TYPE", "PAYLOAD_NOT_JSON", "NUMBER_OUT_OF_RANGE", DETAILS_UNAVAILABLE]
 )
-def test_a_fault_is_told_once(code: str) -> None:
-    """The schema may refuse the type too, and a text that is not JSON has none."""
-    verdict = Verdict((violation("", code),))
+def test_type_violation_is_not_repeated(code: str) -> None:
+    """The schema may report the type too, and a text that is not JSON has no type."""
+    verdict = Verdict((violation_at("", code),))
 
     assert verdict is require_object(verdict, b"[", EvaluationOptions(), VERSION)
 
 
-def test_other_faults_are_told_beside_as_many_as_are_wanted() -> None:
-    """This one first, since it is the whole that is wrong."""
-    verdict = Verdict((violation("/0"), violation("/1")))
-    told = [
+def test_type_violation_comes_first_within_the_limit() -> None:
+    """It comes first because it concerns the whole value."""
+    verdict = Verdict((violation_at("/0"), violation_at("/1")))
+    reported = [
         (
-            [one.instance_location for one in got.violations],
-            got.truncated,
+            [violation.instance_location for violation in result.violations],
+            result.truncated,
         )
-        for most in (3, 2, 1)
-        for got in [
-            require_object(verdict, b"[1]", EvaluationOptions(max_violations=most), VERSION)
+        for max_violations in (3, 2, 1)
+        for result in [
+            require_object(
+                verdict, b"[1]", EvaluationOptions(max_violations=max_violations), VERSION
+            )
         ]
     ]
 
-    assert [(["", "/0", "/1"], False), (["", "/0"], True), ([""], True)] == told
+    assert [(["", "/0", "/1"], False), (["", "/0"], True), ([""], True)] == reported
 
 
-def test_a_repair_stays() -> None:
-    """It may well be the object that was wanted."""
+def test_repair_is_kept() -> None:
+    """The repaired payload may be the required object."""
     repair = Repair(b"{}", VALID, ())
 
     assert (
@@ -100,17 +104,17 @@ def test_a_repair_stays() -> None:
         (["REQUIRED"], "2025-11-25", {"resultType": "input_required", "requestState": "s"}),
     ],
 )
-def test_a_result_may_ask_for_more_input_since_2026_07_28(
+def test_result_may_require_input_since_2026_07_28(
     expected: list[str], version: str, result: dict[str, object]
 ) -> None:
-    """Whether the tool has an output schema or not: it owes no output yet."""
+    """No output is required yet, with or without an output schema."""
     subject = ToolResult(json.dumps(result).encode(), has_output_schema=True)
-    asked = CheckRequest(
+    check_request = CheckRequest(
         subject, Context(version=version), ReportLimits(min_severity=Severity.ERROR)
     )
-    checked = check(asked, LIMITS, PROTOCOL_SCHEMAS)
+    checked = check(check_request, LIMITS, PROTOCOL_SCHEMAS)
     assert [c for c in codes(checked) if c != "OUTPUT_MISSING"] == expected
 
 
 def codes(checked: CheckReport) -> list[str]:
-    return [each.code for each in checked.findings.verdict().violations]
+    return [violation.code for violation in checked.findings.verdict().violations]

@@ -1,4 +1,4 @@
-"""Every rule finds what breaks it and nothing else."""
+"""Every rule reports exactly the violations of its cases."""
 
 from collections import defaultdict
 
@@ -11,22 +11,24 @@ _CASES = list(rule_cases(*_SINGLE))
 
 
 @pytest.mark.parametrize("case", _CASES, ids=str)
-def test_the_rule_finds_what_breaks_it(case: RuleCase) -> None:
-    found = [each for each in verdict_of(case).violations if each.code == case.code]
-    assert [each.instance_location for each in found] == sorted(case.at), found
+def test_rule_reports_its_violations(case: RuleCase) -> None:
+    violations = [
+        violation for violation in verdict_of(case).violations if violation.code == case.code
+    ]
+    assert [violation.instance_location for violation in violations] == sorted(case.at), violations
 
 
-def test_every_rule_has_a_case_that_keeps_it_and_one_that_breaks_it() -> None:
-    seen: dict[str, set[bool]] = defaultdict(set)
+def test_every_rule_has_a_valid_and_an_invalid_case() -> None:
+    outcomes: dict[str, set[bool]] = defaultdict(set)
     for case in rule_cases():
         if CATALOGUE[case.code].holds_in(case.version):
-            seen[case.code].add(bool(case.at))
-    assert {rule.code: seen[rule.code] for rule in RULES} == {
+            outcomes[case.code].add(bool(case.at))
+    assert {rule.code: outcomes[rule.code] for rule in RULES} == {
         rule.code: {True, False} for rule in RULES
     }
 
 
-def test_every_case_is_of_a_rule() -> None:
+def test_every_case_has_a_rule() -> None:
     assert {case.code for case in rule_cases()} <= CATALOGUE.keys()
 
 

@@ -1,4 +1,4 @@
-"""Rules take any JSON value, keep hidden what is to be hidden, and pay for their work."""
+"""Rules accept any JSON value, hide values on request, and charge steps for their work."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -20,18 +20,18 @@ _SCALARS: tuple[Any, ...] = (None, True, 0, -1.5, 10**400, "", "a", "\n\u0430 ",
 _CHECKED = [rule for rule in RULES if rule.check is not None]
 
 
-def odd_values(value: Any) -> Iterator[Any]:
-    """Yield *value*, and the same with each of its parts replaced by something else."""
+def mutations_of(value: Any) -> Iterator[Any]:
+    """Yield *value*, and copies with one part replaced by another value."""
     yield value
     yield from (*_SCALARS, [], {}, [[]], {"": {}})
     if isinstance(value, dict):
-        for key, member in value.items():
-            for odd in odd_values(member):
-                yield {**value, key: odd}
+        for key, item in value.items():
+            for mutation in mutations_of(item):
+                yield {**value, key: mutation}
     if isinstance(value, list):
         for index, item in enumerate(value):
-            for odd in odd_values(item):
-                yield [*value[:index], odd, *value[index + 1 :]]
+            for mutation in mutations_of(item):
+                yield [*value[:index], mutation, *value[index + 1 :]]
 
 
 _TOOL: dict[str, Any] = {
@@ -61,11 +61,11 @@ _VALUES = (
 
 
 @pytest.mark.parametrize("rule", _CHECKED, ids=lambda rule: rule.code)
-def test_a_rule_takes_any_value(rule: Rule) -> None:
+def test_rule_accepts_any_value(rule: Rule) -> None:
     assert rule.check is not None
     for value in _VALUES:
-        for odd in odd_values(value):
-            list(rule.check(odd, Context(version=rule.until, budget=[10_000_000])))
+        for mutation in mutations_of(value):
+            list(rule.check(mutation, Context(version=rule.until, budget=[10_000_000])))
 
 
 @pytest.mark.parametrize(
@@ -87,8 +87,8 @@ def test_a_rule_takes_any_value(rule: Rule) -> None:
         }),
     ],
 )  # fmt: skip
-def test_work_that_grows_is_paid_for(code: str, value: Any) -> None:
-    (rule,) = (each for each in RULES if each.code == code)
+def test_growing_work_is_charged(code: str, value: Any) -> None:
+    (rule,) = (rule for rule in RULES if rule.code == code)
     assert rule.check is not None
     with pytest.raises(Exhausted):
         list(rule.check(value, Context(version=rule.until, budget=[5000])))
@@ -131,11 +131,11 @@ SECRETS: list[tuple[str, str, Any]] = [
 
 
 @pytest.mark.parametrize(("code", "type_", "value"), SECRETS)
-def test_hidden_values_are_not_told(code: str, type_: str, value: Any) -> None:
-    told = {hide: messages(code, type_, value, hide=hide) for hide in (False, True)}
-    assert told[True]
-    assert len(told[True]) == len(told[False])
-    assert _SECRET not in "".join(told[True])
+def test_hidden_values_are_in_no_message(code: str, type_: str, value: Any) -> None:
+    messages_by_hide = {hide: messages(code, type_, value, hide=hide) for hide in (False, True)}
+    assert messages_by_hide[True]
+    assert len(messages_by_hide[True]) == len(messages_by_hide[False])
+    assert _SECRET not in "".join(messages_by_hide[True])
 
 
 def messages(code: str, type_: str, value: Any, *, hide: bool) -> list[str]:
@@ -143,7 +143,7 @@ def messages(code: str, type_: str, value: Any, *, hide: bool) -> list[str]:
     check_value(value, type_, findings, PROTOCOL_SCHEMAS)
     resolve_all_deferred(CheckReport(findings), LIMITS, EvaluationOptions(hide_values=hide))
     return [
-        each.message + each.suggestion
-        for each in findings.verdict().violations
-        if each.code == code
+        violation.message + violation.suggestion
+        for violation in findings.verdict().violations
+        if violation.code == code
     ]

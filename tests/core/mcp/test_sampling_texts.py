@@ -1,4 +1,4 @@
-"""The texts of the Python SDK, where it finds a fault too: its own functions are the oracle."""
+"""Messages of sampling rules equal those of the Python SDK, which is the oracle."""
 
 import json
 from typing import Any
@@ -38,11 +38,11 @@ def errors_of(params: dict[str, Any], **context: Any) -> list[str]:
         LIMITS,
         PROTOCOL_SCHEMAS,
     )
-    found = checked.findings.verdict().violations
-    return [each.message for each in found if each.severity is Severity.ERROR]
+    violations = checked.findings.verdict().violations
+    return [violation.message for violation in violations if violation.severity is Severity.ERROR]
 
 
-def refused_by_the_sdk(messages: list[dict[str, Any]]) -> str:
+def sdk_error_text(messages: list[dict[str, Any]]) -> str:
     try:
         validate_tool_use_result_messages([SamplingMessage.model_validate(m) for m in messages])
     except ValueError as error:
@@ -51,13 +51,13 @@ def refused_by_the_sdk(messages: list[dict[str, Any]]) -> str:
 
 
 @given(_MESSAGES)
-def test_what_the_sdk_refuses_is_refused_in_its_words(messages: list[dict[str, Any]]) -> None:
-    text = refused_by_the_sdk(messages)
+def test_messages_equal_those_of_the_sdk(messages: list[dict[str, Any]]) -> None:
+    text = sdk_error_text(messages)
     errors = errors_of({"messages": messages})
     assert not text or any(error.startswith(text) for error in errors), (text, errors)
 
 
-def _said(role: str, *blocks: dict[str, Any]) -> dict[str, Any]:
+def _turn(role: str, *blocks: dict[str, Any]) -> dict[str, Any]:
     return {"role": role, "content": list(blocks)}
 
 
@@ -71,44 +71,44 @@ _OF_B = {"type": "tool_result", "toolUseId": "b", "content": []}
     [
         (
             "The last message must contain only tool_result content if any is present",
-            [_said("assistant", _A), _said("user", _TEXT, _OF_A)],
+            [_turn("assistant", _A), _turn("user", _TEXT, _OF_A)],
         ),
-        ("tool_result requires a previous message containing tool_use", [_said("user", _OF_A)]),
+        ("tool_result requires a previous message containing tool_use", [_turn("user", _OF_A)]),
         (
             "tool_result blocks do not match any tool_use in the previous message",
-            [_said("assistant", _TEXT), _said("user", _OF_A)],
+            [_turn("assistant", _TEXT), _turn("user", _OF_A)],
         ),
         (
             "ids of tool_result blocks and tool_use blocks from previous message do not match",
-            [_said("assistant", _A), _said("user", _OF_B)],
+            [_turn("assistant", _A), _turn("user", _OF_B)],
         ),
         (
             "ids of tool_result blocks and tool_use blocks from previous message do not match",
-            [_said("assistant", _A), _said("user", _TEXT)],
+            [_turn("assistant", _A), _turn("user", _TEXT)],
         ),
     ],
 )
-def test_each_text_has_its_case(text: str, messages: list[dict[str, Any]]) -> None:
-    assert text == refused_by_the_sdk(messages)
+def test_every_sdk_message_has_a_case(text: str, messages: list[dict[str, Any]]) -> None:
+    assert text == sdk_error_text(messages)
     assert [True] == sorted({error.startswith(text) for error in errors_of({"messages": messages})})
 
 
-#: Histories that the SDK lets through, since it looks at the last two messages.
+#: Histories that the SDK accepts, since it checks only the last two messages.
 _PASSED: list[list[dict[str, Any]]] = [
-    [_said("assistant", _A), _said("user", _TEXT), _said("assistant", _TEXT)],
-    [_said("user", _TEXT), _said("assistant", _A)],
-    [_said("assistant", _A), _said("user", _TEXT, _OF_A), _said("assistant", _TEXT)],
-    [_said("assistant", _A), _said("assistant", _OF_A)],
-    [_said("user", _A), _said("user", _OF_A)],
-    [_said("assistant", _A, _A), _said("user", _OF_A)],
-    [_said("assistant", _A), _said("user", _OF_A, _OF_A)],
-    [_said("user", _OF_A), _said("assistant", _TEXT), _said("user", _TEXT)],
+    [_turn("assistant", _A), _turn("user", _TEXT), _turn("assistant", _TEXT)],
+    [_turn("user", _TEXT), _turn("assistant", _A)],
+    [_turn("assistant", _A), _turn("user", _TEXT, _OF_A), _turn("assistant", _TEXT)],
+    [_turn("assistant", _A), _turn("assistant", _OF_A)],
+    [_turn("user", _A), _turn("user", _OF_A)],
+    [_turn("assistant", _A, _A), _turn("user", _OF_A)],
+    [_turn("assistant", _A), _turn("user", _OF_A, _OF_A)],
+    [_turn("user", _OF_A), _turn("assistant", _TEXT), _turn("user", _TEXT)],
 ]
 
 
 @pytest.mark.parametrize("messages", _PASSED, ids=range(len(_PASSED)))
-def test_the_whole_history_is_looked_at(messages: list[dict[str, Any]]) -> None:
-    assert refused_by_the_sdk(messages) == ""
+def test_the_whole_history_is_checked(messages: list[dict[str, Any]]) -> None:
+    assert sdk_error_text(messages) == ""
     assert errors_of({"messages": messages})
 
 
@@ -122,10 +122,12 @@ def test_the_whole_history_is_looked_at(messages: list[dict[str, Any]]) -> None:
         {"toolChoice": {}},
     ],
 )
-def test_the_gate_is_that_of_the_sdk(capabilities: dict[str, Any], params: dict[str, Any]) -> None:
+def test_capability_checks_agree_with_the_sdk(
+    capabilities: dict[str, Any], params: dict[str, Any]
+) -> None:
     tools, choice = params.get("tools"), params.get("toolChoice")
 
-    def ask() -> None:
+    def create_message() -> None:
         validate_sampling_tools(
             ClientCapabilities.model_validate(capabilities),
             None if tools is None else [Tool.model_validate(tool) for tool in tools],
@@ -137,10 +139,10 @@ def test_the_gate_is_that_of_the_sdk(capabilities: dict[str, Any], params: dict[
         client_capabilities=capabilities,
     )
     if params and "tools" not in capabilities.get("sampling", {}):
-        with pytest.raises(MCPError) as refused:
-            ask()
-        assert refused.value.error.code == -32602
-        assert refused.value.error.message in errors
+        with pytest.raises(MCPError) as excinfo:
+            create_message()
+        assert excinfo.value.error.code == -32602
+        assert excinfo.value.error.message in errors
     else:
-        ask()
+        create_message()
         assert "Client does not support sampling tools capability" not in errors

@@ -1,4 +1,4 @@
-"""What is wrong with a schema in a payload is told once, at its very place, with its clause."""
+"""Violations of schemas inside payloads: one per fault, with location and specification URL."""
 
 from typing import Any
 
@@ -27,19 +27,19 @@ def errors(
     return list(findings.verdict().violations)
 
 
-def a(schema: Any, **root: Any) -> dict[str, Any]:
+def with_property(schema: Any, **root: Any) -> dict[str, Any]:
     return {"type": "object", "properties": {"a": schema}, **root}
 
 
 @pytest.mark.parametrize(
-    ("schema", "told"),
+    ("schema", "expected"),
     [
         ({"type": "object", "required": "a"}, [("/inputSchema/required", "TYPE")]),
         ({"type": "object", "required": [7]}, [("/inputSchema/required/0", "TYPE")]),
         ({"type": "object", "properties": []}, [("/inputSchema/properties", "TYPE")]),
         ({"type": "objekt"}, [("/inputSchema/type", "CONST")]),
-        (a("yes"), [("/inputSchema/properties/a", "TYPE")]),
-        (a({"type": "objekt"}), [("/inputSchema/properties/a/type", "ENUM")]),
+        (with_property("yes"), [("/inputSchema/properties/a", "TYPE")]),
+        (with_property({"type": "objekt"}), [("/inputSchema/properties/a/type", "ENUM")]),
         (
             {"required": ["a", "a"]},
             [("/inputSchema", "REQUIRED"), ("/inputSchema/required", "UNIQUE_ITEMS")],
@@ -50,7 +50,7 @@ def a(schema: Any, **root: Any) -> dict[str, Any]:
         ),
         ({"type": "object", "$schema": 7}, [("/inputSchema/$schema", "TYPE")]),
         (
-            a({"minLength": -1, "maxLength": "2"}),
+            with_property({"minLength": -1, "maxLength": "2"}),
             [
                 ("/inputSchema/properties/a/maxLength", "TYPE"),
                 ("/inputSchema/properties/a/minLength", "MINIMUM"),
@@ -60,21 +60,26 @@ def a(schema: Any, **root: Any) -> dict[str, Any]:
     ],
     ids=str,
 )
-def test_a_fault_is_told_once(schema: Any, told: list[tuple[str, str]]) -> None:
-    assert told == sorted((each.instance_location, each.code) for each in errors(schema))
+def test_violations_of_a_schema(schema: Any, expected: list[tuple[str, str]]) -> None:
+    assert expected == sorted(
+        (violation.instance_location, violation.code) for violation in errors(schema)
+    )
 
 
 @pytest.mark.parametrize(
     ("schema", "pointer"),
     [
-        (a({"$ref": "#/x"}), "/inputSchema/properties/a/$ref"),
-        (a({"$dynamicRef": "#x"}), "/inputSchema/properties/a/$dynamicRef"),
-        (a({"$ref": "#/" + "x" * 500}), "/inputSchema/properties/a/$ref"),
-        (a({"anyOf": [{"pattern": "["}]}), "/inputSchema/properties/a/anyOf/0/pattern"),
-        (a(True, patternProperties={"[/~": {}}), "/inputSchema/patternProperties/[~1~0"),
-        # What only a reference leads to is told at the reference.
+        (with_property({"$ref": "#/x"}), "/inputSchema/properties/a/$ref"),
+        (with_property({"$dynamicRef": "#x"}), "/inputSchema/properties/a/$dynamicRef"),
+        (with_property({"$ref": "#/" + "x" * 500}), "/inputSchema/properties/a/$ref"),
+        (with_property({"anyOf": [{"pattern": "["}]}), "/inputSchema/properties/a/anyOf/0/pattern"),
         (
-            a({"$ref": "#/kept/x"}, kept={"x": {"$ref": "#/y"}}),
+            with_property(True, patternProperties={"[/~": {}}),
+            "/inputSchema/patternProperties/[~1~0",
+        ),
+        # A schema that only a reference reaches is reported at the reference.
+        (
+            with_property({"$ref": "#/kept/x"}, kept={"x": {"$ref": "#/y"}}),
             "/inputSchema/properties/a/$ref",
         ),
         ({"properties": {"x" * 400: {"$ref": "#/y"}}, "type": "object"}, "/inputSchema"),
@@ -82,33 +87,33 @@ def test_a_fault_is_told_once(schema: Any, told: list[tuple[str, str]]) -> None:
     ],
     ids=lambda value: str(value)[:60],
 )
-def test_it_is_told_at_its_very_place(schema: Any, pointer: str) -> None:
-    assert [pointer] == [each.instance_location for each in errors(schema, "2026-07-28")]
+def test_location_of_a_violation(schema: Any, pointer: str) -> None:
+    assert [pointer] == [violation.instance_location for violation in errors(schema, "2026-07-28")]
 
 
-def test_a_fault_in_a_document_is_told_at_the_reference_to_it() -> None:
+def test_fault_in_a_document_is_reported_at_its_reference() -> None:
     documents = (Document("https://example.com/b", b'{"$ref": "#/nowhere"}'),)
-    found = errors(a({"$ref": "https://example.com/b"}), documents=documents)
+    violations = errors(with_property({"$ref": "https://example.com/b"}), documents=documents)
     assert [("/inputSchema/properties/a/$ref", "UNRESOLVABLE_REFERENCE")] == [
-        (each.instance_location, each.code) for each in found
+        (violation.instance_location, violation.code) for violation in violations
     ]
 
 
 @pytest.mark.parametrize(
-    ("version", "schema", "clause"),
+    ("version", "schema", "page"),
     [
-        ("2025-11-25", a({"type": 7}), "2025-11-25/basic#schema-validation"),
-        ("2026-07-28", a({"$ref": "#/x"}), "2026-07-28/basic#ref-resolution"),
-        ("2025-11-25", a({"$ref": "#/x"}), "2025-11-25/basic#schema-validation"),
+        ("2025-11-25", with_property({"type": 7}), "2025-11-25/basic#schema-validation"),
+        ("2026-07-28", with_property({"$ref": "#/x"}), "2026-07-28/basic#ref-resolution"),
+        ("2025-11-25", with_property({"$ref": "#/x"}), "2025-11-25/basic#schema-validation"),
         (
             "2025-11-25",
             {"type": "object", "$schema": "a:b"},
             "2025-11-25/basic#implementation-requirements",
         ),
-        ("2024-11-05", a({"type": 7}), "2024-11-05/server/tools#tool"),
+        ("2024-11-05", with_property({"type": 7}), "2024-11-05/server/tools#tool"),
     ],
 )
-def test_it_has_the_clause_of_its_rule(version: str, schema: Any, clause: str) -> None:
-    assert [f"https://modelcontextprotocol.io/specification/{clause}"] == [
-        each.spec_url for each in errors(schema, version)
+def test_spec_url_of_a_violation(version: str, schema: Any, page: str) -> None:
+    assert [f"https://modelcontextprotocol.io/specification/{page}"] == [
+        violation.spec_url for violation in errors(schema, version)
     ]

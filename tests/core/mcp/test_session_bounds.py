@@ -1,4 +1,4 @@
-"""What a session reads in passing and remembers is bounded, whatever its peers send."""
+"""Limits of a session's header scan and memory on hostile messages."""
 
 import json
 import time
@@ -20,13 +20,13 @@ _META = {
 }
 
 
-def _sent(session: Session, message: dict[str, Any], sender: Sender = Sender.CLIENT) -> list[str]:
-    """Return the codes of what is wrong with *message*, before questions are answered."""
+def _codes(session: Session, message: dict[str, Any], sender: Sender = Sender.CLIENT) -> list[str]:
+    """Return the codes of the violations of *message*, without deferred checks."""
     text = ProtocolMessage(json.dumps(message).encode())
-    asked = session.check_request(text, sender, ReportLimits())
-    checked = check(asked, LIMITS, PROTOCOL_SCHEMAS)
-    session.record(asked, checked)
-    return [found.code for found in checked.findings.verdict().violations]
+    check_request = session.check_request(text, sender, ReportLimits())
+    checked = check(check_request, LIMITS, PROTOCOL_SCHEMAS)
+    session.record(check_request, checked)
+    return [violation.code for violation in checked.findings.verdict().violations]
 
 
 def _request(id_: Any, method: str, capabilities: dict[str, Any], **params: Any) -> dict[str, Any]:
@@ -35,8 +35,8 @@ def _request(id_: Any, method: str, capabilities: dict[str, Any], **params: Any)
     return {"jsonrpc": "2.0", "id": id_, "method": method, "params": params}
 
 
-def _held(send: Any) -> int:
-    """Return how many bytes more are in use after *send* than before it."""
+def _memory_growth(send: Any) -> int:
+    """Return how many bytes *send* allocates and keeps."""
     tracemalloc.start()
     try:
         send()
@@ -45,8 +45,8 @@ def _held(send: Any) -> int:
         tracemalloc.stop()
 
 
-def test_an_id_of_large_numbers_is_not_read_in_passing() -> None:
-    """A reader of JSON takes 13 us for each, two seconds for all of them."""
+def test_header_scan_skips_ids_of_large_numbers() -> None:
+    """Parsing takes 13 us per number, two seconds for all of them."""
     numbers = b"[" + b",".join([b"1e300"] * 150_000) + b"]"
     text = b'{"jsonrpc":"2.0","method":"ping","id":' + numbers + b"}"
     session = Session(Context())
@@ -56,70 +56,70 @@ def test_an_id_of_large_numbers_is_not_read_in_passing() -> None:
     assert time.perf_counter() - started < 0.5
 
 
-def test_open_requests_weigh_what_their_capabilities_do() -> None:
-    """Each request of this version brings its own."""
+def test_memory_of_open_requests_with_capabilities() -> None:
+    """Each request of this version has its own capabilities."""
     session = Session(Context(version=_VERSION))
     capabilities: dict[str, Any] = {"experimental": {f"x{i}": {} for i in range(1000)}}
     assert len(json.dumps(capabilities)) < MAX_CAPABILITIES_BYTES
 
     def send() -> None:
         for number in range(200):
-            _sent(session, _request(number, "tools/list", capabilities))
+            _codes(session, _request(number, "tools/list", capabilities))
 
-    assert _held(send) < 16 << 20
+    assert _memory_growth(send) < 16 << 20
 
 
-def test_of_capabilities_that_are_too_large_nothing_is_said() -> None:
-    """Neither that they are there nor that they are missing."""
+def test_oversized_capabilities_give_no_violations() -> None:
+    """They count neither as declared nor as missing."""
     session = Session(Context(version=_VERSION, client_capabilities={}))
     large: dict[str, Any] = {"experimental": {f"x{i}": {} for i in range(10_000)}}
-    asking = {"method": "roots/list"}
-    answer = {"resultType": "input_required", "inputRequests": {"a": asking}}
+    input_request = {"method": "roots/list"}
+    input_required = {"resultType": "input_required", "inputRequests": {"a": input_request}}
 
-    found = {}
+    codes_by_name = {}
     for name, capabilities in (("none", {}), ("large", large), ("roots", {"roots": {}})):
-        _sent(session, _request(name, "tools/call", capabilities, name="t"))
-        result = {"jsonrpc": "2.0", "id": name, "result": answer}
-        codes = _sent(session, result, Sender.SERVER)
-        found[name] = [code for code in codes if "UNDECLARED" in code]
-    assert {"none": ["INPUT_REQUEST_UNDECLARED"], "large": [], "roots": []} == found
+        _codes(session, _request(name, "tools/call", capabilities, name="t"))
+        result = {"jsonrpc": "2.0", "id": name, "result": input_required}
+        codes = _codes(session, result, Sender.SERVER)
+        codes_by_name[name] = [code for code in codes if "UNDECLARED" in code]
+    assert {"none": ["INPUT_REQUEST_UNDECLARED"], "large": [], "roots": []} == codes_by_name
 
 
-def test_listed_tools_are_remembered_as_texts() -> None:
-    """A schema of small members takes twenty times the memory of its text."""
+def test_listed_tools_are_stored_as_json() -> None:
+    """A parsed schema of small values takes twenty times the memory of its text."""
     session = Session(Context(version=_VERSION))
 
     def send() -> None:
         for number in range(30):
-            _sent(session, _request(number, "tools/list", {}))
+            _codes(session, _request(number, "tools/list", {}))
             schema = {"type": "object", "default": [{}] * 20_000}
             tool = {"name": f"t{number}", "inputSchema": schema}
             result = {"jsonrpc": "2.0", "id": number, "result": {"tools": [tool]}}
-            _sent(session, result, Sender.SERVER)
+            _codes(session, result, Sender.SERVER)
 
-    assert _held(send) < 8 << 20
+    assert _memory_growth(send) < 8 << 20
 
 
-def test_a_scope_of_any_form_is_a_fault_of_its_shape_alone() -> None:
+def test_invalid_cache_scope_is_only_a_type_violation() -> None:
     session = Session(Context(version=_VERSION))
-    found = []
+    reported = []
     for number, scope in enumerate(({"private": True}, ["public"], None, 1)):
-        _sent(session, _request(number, "tools/list", {}))
+        _codes(session, _request(number, "tools/list", {}))
         page = {"resultType": "complete", "tools": [], "ttlMs": 1, "nextCursor": "more"}
         result = {"jsonrpc": "2.0", "id": number, "result": {**page, "cacheScope": scope}}
-        codes = _sent(session, result, Sender.SERVER)
-        found.append([code for code in codes if code in {"ENUM", "PAGE_CACHE_SCOPE"}])
-    assert [["ENUM"]] * 4 == found
+        codes = _codes(session, result, Sender.SERVER)
+        reported.append([code for code in codes if code in {"ENUM", "PAGE_CACHE_SCOPE"}])
+    assert [["ENUM"]] * 4 == reported
 
 
-def test_a_reply_repeats_no_unknown_version_where_values_are_hidden() -> None:
+def test_error_response_hides_an_unknown_version() -> None:
     meta = {**_META, "io.modelcontextprotocol/protocolVersion": "s3cret"}
     message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"_meta": meta}}
     context = Context(version=_VERSION, hide_values=True)
-    asked = Session(context).check_request(
+    check_request = Session(context).check_request(
         ProtocolMessage(json.dumps(message).encode()), Sender.CLIENT, ReportLimits()
     )
-    checked = check(asked, LIMITS, PROTOCOL_SCHEMAS)
+    checked = check(check_request, LIMITS, PROTOCOL_SCHEMAS)
     verdict = checked.findings.verdict()
 
     assert b"s3cret" in build_error_response(checked.messages, verdict, _VERSION)

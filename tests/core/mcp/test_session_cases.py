@@ -1,4 +1,4 @@
-"""Sessions: every rule that needs memory, and what a session learns of its peers."""
+"""Session rules, and the protocol context that a session derives from its messages."""
 
 import json
 from typing import Any
@@ -26,20 +26,22 @@ _OF_SESSIONS = {rule.code for rule in RULES}
 
 
 @pytest.mark.parametrize("case", _CASES, ids=str)
-def test_the_rule_finds_what_breaks_it(case: RuleCase) -> None:
-    found = [
-        (f"/{index}{each.instance_location}", each.code)
+def test_rule_reports_its_violations(case: RuleCase) -> None:
+    violations = [
+        (f"/{index}{violation.instance_location}", violation.code)
         for index, verdict in enumerate(session_verdicts(case))
-        for each in verdict.violations
+        for violation in verdict.violations
     ]
-    assert [at for at, code in found if code == case.code] == case.at, found
+    assert [location for location, code in violations if code == case.code] == case.at, violations
 
 
 @pytest.mark.parametrize("case", [case for case in _CASES if not case.at], ids=str)
-def test_a_session_that_keeps_the_rule_breaks_none_that_needs_no_memory(case: RuleCase) -> None:
-    found = [each for verdict in session_verdicts(case) for each in verdict.violations]
-    errors = [each for each in found if each.severity is Severity.ERROR]
-    assert [each for each in errors if each.code not in _OF_SESSIONS] == []
+def test_session_cases_violate_no_stateless_rule(case: RuleCase) -> None:
+    violations = [
+        violation for verdict in session_verdicts(case) for violation in verdict.violations
+    ]
+    errors = [violation for violation in violations if violation.severity is Severity.ERROR]
+    assert [error for error in errors if error.code not in _OF_SESSIONS] == []
 
 
 def _request(id_: int, method: str, **params: Any) -> dict[str, Any]:
@@ -51,79 +53,81 @@ def _result(id_: int, **result: Any) -> dict[str, Any]:
 
 
 def _violations(session: Session, sender: Sender | None, message: object) -> list[tuple[str, str]]:
-    """Return where and by what code *message* is wrong in *session*."""
+    """Return location and code of the violations of *message* in *session*."""
     text = ProtocolMessage(json.dumps(message).encode())
-    asked = session.check_request(text, sender, ReportLimits(min_severity=Severity.ERROR))
-    checked = check(asked, LIMITS, PROTOCOL_SCHEMAS)
-    session.record(asked, checked)
+    check_request = session.check_request(text, sender, ReportLimits(min_severity=Severity.ERROR))
+    checked = check(check_request, LIMITS, PROTOCOL_SCHEMAS)
+    session.record(check_request, checked)
     resolve_all_deferred(checked, LIMITS, EvaluationOptions())
-    found = checked.findings.verdict().violations
-    return [(each.instance_location, each.code) for each in found]
+    violations = checked.findings.verdict().violations
+    return [(violation.instance_location, violation.code) for violation in violations]
 
 
-def _said(session: Session, sender: Sender | None, message: object) -> list[str]:
+def _codes(session: Session, sender: Sender | None, message: object) -> list[str]:
     return [code for _, code in _violations(session, sender, message)]
 
 
-def _greeted(version: str, **server_capabilities: Any) -> Session:
+def _initialized_session(version: str, **server_capabilities: Any) -> Session:
     session = Session(Context())
     info = {"name": "desk", "version": "1"}
     hello = _request(0, "initialize", protocolVersion=version, capabilities={}, clientInfo=info)
-    answer = _result(0, protocolVersion=version, capabilities=server_capabilities, serverInfo=info)
-    assert _said(session, Sender.CLIENT, hello) == []
-    assert _said(session, Sender.SERVER, answer) == []
-    ready = {"jsonrpc": "2.0", "method": "notifications/initialized"}
-    assert _said(session, Sender.CLIENT, ready) == []
+    result = _result(0, protocolVersion=version, capabilities=server_capabilities, serverInfo=info)
+    assert _codes(session, Sender.CLIENT, hello) == []
+    assert _codes(session, Sender.SERVER, result) == []
+    initialized = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+    assert _codes(session, Sender.CLIENT, initialized) == []
     return session
 
 
-def test_the_version_that_the_peers_agree_on_holds() -> None:
+def test_negotiated_version_applies() -> None:
     batch = [_request(1, "ping"), _request(2, "ping")]
-    assert _said(_greeted("2025-03-26"), Sender.CLIENT, batch) == []
-    assert _said(_greeted("2025-11-25"), Sender.CLIENT, batch) != []
+    assert _codes(_initialized_session("2025-03-26"), Sender.CLIENT, batch) == []
+    assert _codes(_initialized_session("2025-11-25"), Sender.CLIENT, batch) != []
 
 
-def test_a_pinned_version_holds_whatever_the_peers_say() -> None:
+def test_pinned_version_overrides_negotiation() -> None:
     session = Session(Context(version="2025-03-26"), pinned=True)
-    asked = session.check_request(
+    check_request = session.check_request(
         ProtocolMessage(
             json.dumps(_request(0, "initialize", protocolVersion="2025-11-25")).encode()
         ),
         Sender.CLIENT,
         ReportLimits(),
     )
-    assert asked.context.version == "2025-03-26"
+    assert check_request.context.version == "2025-03-26"
 
 
-def test_what_the_server_did_not_declare_is_not_asked_for() -> None:
+def test_undeclared_server_capability() -> None:
     lists = _request(1, "tools/list")
-    assert _said(_greeted("2025-11-25", tools={}), Sender.CLIENT, lists) == []
-    assert _said(_greeted("2025-11-25", prompts={}), Sender.CLIENT, lists) != []
+    assert _codes(_initialized_session("2025-11-25", tools={}), Sender.CLIENT, lists) == []
+    assert _codes(_initialized_session("2025-11-25", prompts={}), Sender.CLIENT, lists) != []
 
 
-def test_a_response_is_judged_by_the_request_that_it_answers() -> None:
-    session = _greeted("2025-11-25", tools={})
-    assert _said(session, Sender.CLIENT, _request(1, "tools/list")) == []
-    assert _said(session, Sender.SERVER, _result(1, tools="none")) == ["TYPE"]
+def test_response_is_validated_by_its_request() -> None:
+    session = _initialized_session("2025-11-25", tools={})
+    assert _codes(session, Sender.CLIENT, _request(1, "tools/list")) == []
+    assert _codes(session, Sender.SERVER, _result(1, tools="none")) == ["TYPE"]
 
 
-def test_who_sent_a_message_is_told_by_its_method_or_by_what_it_answers() -> None:
-    session = _greeted("2025-11-25", tools={})
-    assert _said(session, None, _request(1, "tools/list")) == []
-    assert _said(session, None, _result(1, tools=[])) == []
-    assert _said(session, None, _result(1, tools=[])) == []  # who would have sent it?
-    assert _said(session, Sender.SERVER, _result(1, tools=[])) == ["RESPONSE_WITHOUT_REQUEST"]
+def test_sender_is_inferred_from_method_or_request() -> None:
+    session = _initialized_session("2025-11-25", tools={})
+    assert _codes(session, None, _request(1, "tools/list")) == []
+    assert _codes(session, None, _result(1, tools=[])) == []
+    assert (
+        _codes(session, None, _result(1, tools=[])) == []
+    )  # without a request the sender is unknown
+    assert _codes(session, Sender.SERVER, _result(1, tools=[])) == ["RESPONSE_WITHOUT_REQUEST"]
 
 
 def _listing(**schemas: Any) -> dict[str, Any]:
     return _result(1, tools=[{"name": "count", "inputSchema": {"type": "object"}} | schemas])
 
 
-def test_a_call_is_judged_by_the_input_schema_that_was_listed() -> None:
-    session = _greeted("2025-11-25", tools={})
-    assert _said(session, Sender.CLIENT, _request(1, "tools/list")) == []
+def test_call_is_validated_against_the_listed_input_schema() -> None:
+    session = _initialized_session("2025-11-25", tools={})
+    assert _codes(session, Sender.CLIENT, _request(1, "tools/list")) == []
     schema = {"type": "object", "properties": {"to": {"type": "integer"}}, "required": ["to"]}
-    assert _said(session, Sender.SERVER, _listing(inputSchema=schema)) == []
+    assert _codes(session, Sender.SERVER, _listing(inputSchema=schema)) == []
     call = _request(2, "tools/call", name="count", arguments={"to": "ten"})
     assert _violations(session, Sender.CLIENT, call) == [("/params/arguments/to", "TYPE")]
     call = _request(3, "tools/call", name="count")
@@ -131,7 +135,7 @@ def test_a_call_is_judged_by_the_input_schema_that_was_listed() -> None:
     call = _request(4, "tools/call", name="unlisted", arguments={"to": "ten"})
     assert _violations(session, Sender.CLIENT, call) == []
     changed = {"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}
-    assert "TYPE" not in _said(session, Sender.SERVER, changed)
+    assert "TYPE" not in _codes(session, Sender.SERVER, changed)
     call = _request(5, "tools/call", name="count", arguments={"to": "ten"})
     assert _violations(session, Sender.CLIENT, call) == []
 
@@ -148,18 +152,18 @@ def test_a_call_is_judged_by_the_input_schema_that_was_listed() -> None:
         ),
     ],
 )
-def test_a_result_is_judged_by_the_output_schema_that_was_listed(
+def test_result_is_validated_against_the_listed_output_schema(
     expected: list[tuple[str, str]], result: dict[str, Any]
 ) -> None:
-    session = _greeted("2025-11-25", tools={})
-    assert _said(session, Sender.CLIENT, _request(1, "tools/list")) == []
+    session = _initialized_session("2025-11-25", tools={})
+    assert _codes(session, Sender.CLIENT, _request(1, "tools/list")) == []
     schema = {"type": "object", "properties": {"n": {"type": "integer"}}}
-    assert _said(session, Sender.SERVER, _listing(outputSchema=schema)) == []
-    assert _said(session, Sender.CLIENT, _request(2, "tools/call", name="count")) == []
+    assert _codes(session, Sender.SERVER, _listing(outputSchema=schema)) == []
+    assert _codes(session, Sender.CLIENT, _request(2, "tools/call", name="count")) == []
     assert _violations(session, Sender.SERVER, _result(2, **result)) == expected
 
 
-def test_an_answer_in_a_retry_is_judged_by_the_form_that_was_asked_for() -> None:
+def test_input_response_is_validated_against_the_requested_form() -> None:
     session = Session(Context())
     meta = {
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -167,55 +171,60 @@ def test_an_answer_in_a_retry_is_judged_by_the_form_that_was_asked_for() -> None
         "io.modelcontextprotocol/clientCapabilities": {"elicitation": {}},
     }
     form = {"type": "object", "properties": {"port": {"type": "integer", "maximum": 99}}}
-    asking = {
+    elicitation = {
         "method": "elicitation/create",
         "params": {"mode": "form", "message": "Which port?", "requestedSchema": form},
     }
     call = _request(1, "tools/call", name="open", arguments={}, _meta=meta)
     assert _violations(session, Sender.CLIENT, call) == []
-    asked = _result(1, resultType="input_required", inputRequests={"port": asking})
-    assert _violations(session, Sender.SERVER, asked) == []
-    answer = {"action": "accept", "content": {"port": 100}}
+    input_required = _result(1, resultType="input_required", inputRequests={"port": elicitation})
+    assert _violations(session, Sender.SERVER, input_required) == []
+    elicitation_result = {"action": "accept", "content": {"port": 100}}
     retry = _request(
-        2, "tools/call", name="open", arguments={}, _meta=meta, inputResponses={"port": answer}
+        2,
+        "tools/call",
+        name="open",
+        arguments={},
+        _meta=meta,
+        inputResponses={"port": elicitation_result},
     )
     assert _violations(session, Sender.CLIENT, retry) == [
         ("/params/inputResponses/port/content/port", "MAXIMUM")
     ]
 
 
-def test_a_request_of_2026_07_28_brings_its_version_and_capabilities() -> None:
+def test_request_of_2026_07_28_has_its_own_version_and_capabilities() -> None:
     session = Session(Context())
     meta = {
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientCapabilities": {"sampling": {}},
     }
     text = json.dumps(_request(1, "tools/list", _meta=meta)).encode()
-    asked = session.check_request(ProtocolMessage(text), Sender.CLIENT, ReportLimits())
-    assert asked.context.version == "2026-07-28"
-    assert asked.context.client_capabilities == {"sampling": {}}
+    check_request = session.check_request(ProtocolMessage(text), Sender.CLIENT, ReportLimits())
+    assert check_request.context.version == "2026-07-28"
+    assert check_request.context.client_capabilities == {"sampling": {}}
 
 
 @pytest.mark.parametrize(
     "text", [b"", b"{", b"[]", b"null", b'{"id": {}}', b"[" * 100_000, b"\xff", b'{"id": 1e999}']
 )
-def test_what_is_no_message_is_no_part_of_the_session(text: bytes) -> None:
+def test_invalid_messages_leave_the_session_unchanged(text: bytes) -> None:
     session = Session(Context())
     for sender in (Sender.CLIENT, Sender.SERVER, None):
-        asked = session.check_request(ProtocolMessage(text), sender, ReportLimits())
-        assert asked == session.check_request(ProtocolMessage(text), sender, ReportLimits())
+        check_request = session.check_request(ProtocolMessage(text), sender, ReportLimits())
+        assert check_request == session.check_request(ProtocolMessage(text), sender, ReportLimits())
 
 
-def test_memory_is_bounded_and_what_was_forgotten_is_held_against_nobody() -> None:
-    session = _greeted("2025-11-25", tools={})
+def test_evicted_requests_cause_no_violations() -> None:
+    session = _initialized_session("2025-11-25", tools={})
     long = "x" * 4000
     for number in range(10_000):
         request = _request(number + 1, "tools/call", name=long)
         text = json.dumps(request).encode()
-        asked = session.check_request(ProtocolMessage(text), Sender.CLIENT, ReportLimits())
-        checked = check(asked, LIMITS, PROTOCOL_SCHEMAS)
-        session.record(asked, checked)
-    assert "RESPONSE_WITHOUT_REQUEST" not in _said(session, Sender.SERVER, _result(10_000))
+        check_request = session.check_request(ProtocolMessage(text), Sender.CLIENT, ReportLimits())
+        checked = check(check_request, LIMITS, PROTOCOL_SCHEMAS)
+        session.record(check_request, checked)
+    assert "RESPONSE_WITHOUT_REQUEST" not in _codes(session, Sender.SERVER, _result(10_000))
 
 
 _LONG = _request(1, "tools/call", name="x" * LIMITS.payload_bytes)
@@ -233,15 +242,15 @@ _TWICE = b'{"jsonrpc": "2.0", "id": 1, "id": 1, "method": "tools/list"}'
         (["RESPONSE_WITHOUT_REQUEST"], Sender.CLIENT, b'{"jsonrpc": "2.0", "id": 1}'),
     ],
 )
-def test_what_a_message_that_was_not_understood_may_explain_is_held_against_nobody(
+def test_unreadable_messages_suppress_dependent_violations(
     expected: list[str], sender: Sender | None, text: bytes
 ) -> None:
-    session = _greeted("2025-11-25", tools={})
-    asked = session.check_request(ProtocolMessage(text), sender, ReportLimits())
+    session = _initialized_session("2025-11-25", tools={})
+    check_request = session.check_request(ProtocolMessage(text), sender, ReportLimits())
     try:
-        session.record(asked, check(asked, LIMITS, PROTOCOL_SCHEMAS))
+        session.record(check_request, check(check_request, LIMITS, PROTOCOL_SCHEMAS))
     except RequestError:
         session.record_gap()
-    answer = {"jsonrpc": "2.0", "id": 1, "result": {}}
-    assert _said(session, Sender.SERVER, answer) == expected
-    assert "REQUEST_ID_REUSED" in _said(session, Sender.CLIENT, _request(0, "ping"))
+    response = {"jsonrpc": "2.0", "id": 1, "result": {}}
+    assert _codes(session, Sender.SERVER, response) == expected
+    assert "REQUEST_ID_REUSED" in _codes(session, Sender.CLIENT, _request(0, "ping"))

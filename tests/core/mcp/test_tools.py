@@ -1,4 +1,4 @@
-"""Tool definitions: what is read of them, and what makes them unusable."""
+"""Parsing of tool definitions, and the errors of invalid ones."""
 
 import json
 from typing import Any
@@ -22,13 +22,13 @@ def text_of(value: Any) -> bytes:
 
 
 def error_info_of(text: bytes, limits: Limits = LIMITS) -> RequestError:
-    with pytest.raises(RequestError) as refused:
+    with pytest.raises(RequestError) as excinfo:
         read_tool(text, (), limits)
-    return refused.value
+    return excinfo.value
 
 
-def test_a_definition_is_read_with_its_schemas_apart() -> None:
-    """Its own text stays as it is; properties keep their order."""
+def test_schemas_of_a_definition_are_extracted() -> None:
+    """The text of the definition is unchanged; properties keep their order."""
     tool = {**TOOL, "outputSchema": {"type": "string"}, "_meta": {"x": 1}}
     documents = (Document("urn:d", b"{}"),)
     text = json.dumps(tool, indent=2).encode()
@@ -45,23 +45,23 @@ def test_a_definition_is_read_with_its_schemas_apart() -> None:
     assert expected == read_tool(text, documents, LIMITS)
 
 
-def test_a_definition_need_not_have_an_output_schema() -> None:
-    """Then there is nothing to judge structured content under."""
-    found = read_tool(text_of(TOOL), (), LIMITS)
+def test_output_schema_is_optional() -> None:
+    """Without one, structured content is not validated."""
+    tool = read_tool(text_of(TOOL), (), LIMITS)
 
-    assert (None, None) == (found.output, found.output_digest)
+    assert (None, None) == (tool.output, tool.output_digest)
 
 
-def test_numbers_of_schemas_arrive_as_they_were_written() -> None:
-    """Large integers and doubles alike."""
+def test_numbers_in_schemas_are_exact() -> None:
+    """Holds for large integers and for doubles."""
     numbers = "[18446744073709551616,-9223372036854775809,9007199254740993,1e+22,1.0,5e-324,0.1]"
     text = f'{{"name": "t", "inputSchema": {{"enum": {numbers}}}}}'.encode()
 
-    sent = json.loads(read_tool(text, (), LIMITS).input.json)["enum"]
+    enum = json.loads(read_tool(text, (), LIMITS).input.json)["enum"]
 
     expected = json.loads(numbers)
-    assert expected == sent
-    assert [type(one) for one in expected] == [type(one) for one in sent]
+    assert expected == enum
+    assert [type(value) for value in expected] == [type(value) for value in enum]
 
 
 @pytest.mark.parametrize(
@@ -104,19 +104,19 @@ def test_numbers_of_schemas_arrive_as_they_were_written() -> None:
                     "outputSchema must be a JSON object",
                 ),
             ],
-            id="schemas that are no objects",
+            id="schemas that are not objects",
         ),
     ],
 )
-def test_every_fault_of_a_definition_is_told(tool: Any, problems: list[tuple[str, ...]]) -> None:
-    """The first one in the message and the metadata too."""
+def test_violations_of_an_invalid_definition(tool: Any, problems: list[tuple[str, ...]]) -> None:
+    """Message and metadata of the error name the first violation."""
     pointer, code, message = problems[0]
-    at = f" (at {pointer})" if pointer else ""
+    location = f" (at {pointer})" if pointer else ""
     expected = RequestError(
         ErrorReason.INVALID_TOOL,
-        f"invalid tool definition: {message}{at}",
+        f"invalid tool definition: {message}{location}",
         {"code": code, "pointer": pointer},
-        tuple(Violation(at, "", "", named, said, spec_url=CLAUSE) for at, named, said in problems),
+        tuple(Violation(at, "", "", code, text, spec_url=CLAUSE) for at, code, text in problems),
     )
 
     assert expected == error_info_of(text_of(tool))
@@ -125,22 +125,22 @@ def test_every_fault_of_a_definition_is_told(tool: Any, problems: list[tuple[str
 @pytest.mark.parametrize(
     ("text", "code", "pointer"),
     [
-        pytest.param(b'{"name": ', "PAYLOAD_NOT_JSON", "", id="no JSON"),
+        pytest.param(b'{"name": ', "PAYLOAD_NOT_JSON", "", id="not JSON"),
         pytest.param(
             b'{"name": "t", "inputSchema": {"a": 1, "a": 2}}',
             "DUPLICATE_KEY",
             "/inputSchema/a",
-            id="a repeated key",
+            id="duplicate key",
         ),
         pytest.param(b'{"a": 1e999}', "NUMBER_OUT_OF_RANGE", "", id="a number out of range"),
     ],
 )
-def test_a_definition_that_is_not_json_is_no_tool(text: bytes, code: str, pointer: str) -> None:
-    """Or JSON with more than one meaning."""
-    refusal = error_info_of(text)
+def test_definition_that_is_not_json_is_an_error(text: bytes, code: str, pointer: str) -> None:
+    """So is JSON with duplicate keys."""
+    error = error_info_of(text)
 
-    assert ErrorReason.INVALID_TOOL == refusal.reason
-    assert {"code": code, "pointer": pointer} == refusal.metadata
+    assert ErrorReason.INVALID_TOOL == error.reason
+    assert {"code": code, "pointer": pointer} == error.metadata
 
 
 @pytest.mark.parametrize(
@@ -154,15 +154,15 @@ def test_a_definition_that_is_not_json_is_no_tool(text: bytes, code: str, pointe
         ),
     ],
 )
-def test_a_definition_beyond_a_bound_is_refused(text: bytes, limits: Limits, bound: str) -> None:
-    """Twice as long and a little deeper than a schema may be."""
-    refusal = error_info_of(text, limits)
+def test_definition_beyond_a_limit_is_an_error(text: bytes, limits: Limits, bound: str) -> None:
+    """The limits are twice the length of a schema and slightly more than its depth."""
+    error = error_info_of(text, limits)
 
-    assert (ErrorReason.LIMIT_EXCEEDED, bound) == (refusal.reason, refusal.metadata["bound"])
+    assert (ErrorReason.LIMIT_EXCEEDED, bound) == (error.reason, error.metadata["bound"])
 
 
 @pytest.mark.parametrize(
-    "around",
+    "container",
     [
         pytest.param(lambda tools: tools[1], id="the tool alone"),
         pytest.param(lambda tools: tools, id="a list"),
@@ -173,10 +173,10 @@ def test_a_definition_beyond_a_bound_is_refused(text: bytes, limits: Limits, bou
         ),
     ],
 )
-def test_a_tool_is_found_among_several(around: Any) -> None:
-    """In what a server answers, or a part of it."""
+def test_select_a_tool_by_name(container: Any) -> None:
+    """Accepts a server's response or any part of it that holds the tools."""
     other = {**TOOL, "name": "other"}
-    text = text_of(around([other, TOOL, {**TOOL, "name": "third"}]))
+    text = text_of(container([other, TOOL, {**TOOL, "name": "third"}]))
 
     assert TOOL == json.loads(find_tool(text, "t", LIMITS))
 
@@ -185,28 +185,28 @@ def test_a_tool_is_found_among_several(around: Any) -> None:
     "text",
     [b"[]", b"{}", b"1", b"null", b'{"tools": []}', b'{"result": 1}', b'[1, {"name": 2}, "t"]'],
 )
-def test_a_tool_that_is_not_there_is_not_found(text: bytes) -> None:
-    """Whatever is there."""
-    with pytest.raises(RequestError) as refused:
+def test_unknown_tool_is_an_error(text: bytes) -> None:
+    """Holds for every container."""
+    with pytest.raises(RequestError) as excinfo:
         find_tool(text, "t", LIMITS)
 
     assert (
         RequestError(ErrorReason.UNKNOWN_TOOL, "no tool 't' in the file", {"tool": "t"})
-        == refused.value
+        == excinfo.value
     )
 
 
-def test_the_nearest_name_is_told() -> None:
-    """Where a tool of nearly that name is there."""
-    with pytest.raises(RequestError) as refused:
+def test_similar_tool_name_is_suggested() -> None:
+    """A suggestion needs a tool with a similar name."""
+    with pytest.raises(RequestError) as excinfo:
         find_tool(text_of([{**TOOL, "name": "get_weather"}]), "get_wether", LIMITS)
 
-    assert "no tool 'get_wether' in the file; did you mean 'get_weather'?" == refused.value.message
+    assert "no tool 'get_wether' in the file; did you mean 'get_weather'?" == excinfo.value.message
 
 
-def test_what_is_no_json_holds_no_tool() -> None:
-    """And is not usable."""
-    with pytest.raises(RequestError) as refused:
+def test_text_that_is_not_json_is_an_error() -> None:
+    """The reason is INVALID_TOOL."""
+    with pytest.raises(RequestError) as excinfo:
         find_tool(b"{", "t", LIMITS)
 
-    assert ErrorReason.INVALID_TOOL == refused.value.reason
+    assert ErrorReason.INVALID_TOOL == excinfo.value.reason

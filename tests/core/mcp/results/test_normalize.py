@@ -1,4 +1,4 @@
-"""Results made of what tools returned: the shared cases, and the laws that hold for all."""
+"""Normalization of tool output into results: shared cases and properties."""
 
 import json
 from collections.abc import Callable
@@ -50,33 +50,35 @@ def result_of(returned: ToolOutput, version: str, tool: Any = None) -> Any:
     return normalize_output(returned, output, version, LIMITS)
 
 
-@pytest.mark.parametrize("case", [each for each in RESULTS if each.values[0]["want"]["valid"]])
-def test_the_core_answers_as_the_case_wants(case: dict[str, Any]) -> None:
-    """What is valid; the order of members counts too."""
+@pytest.mark.parametrize("case", [case for case in RESULTS if case.values[0]["want"]["valid"]])
+def test_result_of_a_shared_case(case: dict[str, Any]) -> None:
+    """The order of properties is compared too."""
     [(kind, value)] = case["returned"].items()
     in_text = case.get("profile") == "text"
     tool = None if in_text else case.get("tool")
     result = result_of(KINDS[kind](value), case["version"], tool)
-    got = text_result(result) if in_text else result
+    actual = text_result(result) if in_text else result
 
-    assert json.dumps(case["want"]["result"]) == json.dumps(got)
-    assert is_canonical(got) or not in_text
+    assert json.dumps(case["want"]["result"]) == json.dumps(actual)
+    assert is_canonical(actual) or not in_text
 
 
 @pytest.mark.parametrize("kind", [Value, Content, WholeResult])
 @pytest.mark.parametrize("text", [b"", b"[NaN]", b"1e999", b'{"a":1,"a":2}', b'"\xff"'])
-def test_what_is_not_json_is_none(kind: Callable[[bytes], ToolOutput], text: bytes) -> None:
-    """Nothing is made of it."""
+def test_output_that_is_not_json_is_an_error(
+    kind: Callable[[bytes], ToolOutput], text: bytes
+) -> None:
+    """No result is built from it."""
     with pytest.raises(MalformedError):
         result_of(kind(text), "2025-11-25")
 
 
-def test_what_is_too_large_is_refused() -> None:
-    """Before it is read."""
-    with pytest.raises(RequestError) as refusal:
+def test_oversized_output_is_an_error() -> None:
+    """The limit applies before parsing."""
+    with pytest.raises(RequestError) as excinfo:
         result_of(Value(b" " * (LIMITS.payload_bytes + 1)), "2025-11-25")
 
-    assert "payload_bytes" == refusal.value.metadata["bound"]
+    assert "payload_bytes" == excinfo.value.metadata["bound"]
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -91,10 +93,10 @@ def test_a_value_makes_a_result_without_faults(version: str, value: Any) -> None
 
 @pytest.mark.slow
 @pytest.mark.parametrize("version", VERSIONS)
-def test_the_value_comes_out_of_the_result_again(version: str) -> None:
+def test_round_trip_through_a_result(version: str) -> None:
     """Random schemas: what is valid gives a result that is, and what a client takes out of it."""
     random = Random(f"round trip {version}")
-    told = 0
+    valid_count = 0
     for _ in range(SCHEMAS):
         generated = generate_schema(random, NEWEST)
         schema, documents = generated.question.schema, generated.question.documents
@@ -102,8 +104,8 @@ def test_the_value_comes_out_of_the_result_again(version: str) -> None:
         form = adapt_tool(text_of(tool), version, LIMITS)
         adapt_schema = json.loads(form.json)
         try:
-            before = compile_value(schema, documents)
-            after = compile_value(adapt_schema.get("outputSchema", {}), documents)
+            compiled = compile_value(schema, documents)
+            compiled_adapted = compile_value(adapt_schema.get("outputSchema", {}), documents)
         except RequestError:
             continue
         maker = PayloadMaker(random, generated.follow, names=generated.names)
@@ -113,16 +115,18 @@ def test_the_value_comes_out_of_the_result_again(version: str) -> None:
             assert {"content"} == result.keys()
             continue
         try:
-            valid = before.complete.is_valid(value, [10_000_000])
+            valid = compiled.complete.is_valid(value, [10_000_000])
         except Exhausted:
             continue
-        assert valid == after.complete.is_valid(result["structuredContent"], [10_000_000])
+        assert valid == compiled_adapted.complete.is_valid(
+            result["structuredContent"], [10_000_000]
+        )
         assert json_equal(value, unwrap(result, tool=adapt_schema))
         if valid:
             assert [] == faults_of(result, version)
-            told += 1
+            valid_count += 1
 
-    assert version < "2025-06-18" or told > SCHEMAS // 5
+    assert version < "2025-06-18" or valid_count > SCHEMAS // 5
 
 
 def faults_of(result: Any, version: str) -> list[str]:
@@ -131,7 +135,9 @@ def faults_of(result: Any, version: str) -> list[str]:
     Which server it is of is for that server to say.
     """
     subject = ToolResult(json.dumps(result).encode())
-    how = ReportLimits(min_severity=Severity.WARNING)
-    checked = check(CheckRequest(subject, Context(version=version), how), LIMITS, PROTOCOL_SCHEMAS)
-    codes = [found.code for found in checked.findings.verdict().violations]
+    limits = ReportLimits(min_severity=Severity.WARNING)
+    checked = check(
+        CheckRequest(subject, Context(version=version), limits), LIMITS, PROTOCOL_SCHEMAS
+    )
+    codes = [violation.code for violation in checked.findings.verdict().violations]
     return [code for code in codes if code != "META_SERVER_INFO"]

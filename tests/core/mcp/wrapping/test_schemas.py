@@ -1,4 +1,4 @@
-"""Boxes for output schemas: every reference leads where it led, and nothing else changes."""
+"""Wrapping of output schemas: references keep their targets, and nothing else changes."""
 
 import copy
 import json
@@ -23,13 +23,13 @@ DATA = ("const", "enum", "default", "examples", "x-unknown")
 SCHEMAS, PAYLOADS = 60, 4
 
 
-def plenty() -> list[int]:
+def large_budget() -> list[int]:
     return [10_000_000]
 
 
-def inside(schema: Any) -> Any:
-    """Return what stands in the box of *schema*."""
-    return wrap_schema(schema, plenty())["properties"]["result"]
+def wrapped_schema(schema: Any) -> Any:
+    """Return the schema of the wrapped property of *schema*."""
+    return wrap_schema(schema, large_budget())["properties"]["result"]
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def inside(schema: Any) -> Any:
 )
 def test_whether_a_root_is_an_object(expected: bool, schema: Any) -> None:
     """By what the root says, and what it leads to."""
-    assert expected == root_is_object(schema, plenty())
+    assert expected == root_is_object(schema, large_budget())
 
 
 def test_no_more_than_32_references_are_followed() -> None:
@@ -72,13 +72,13 @@ def test_no_more_than_32_references_are_followed() -> None:
         return {"$ref": "#/$defs/1", "$defs": {**links, str(length): {"type": "object"}}}
 
     assert (True, False) == (
-        root_is_object(chain(32), plenty()),
-        root_is_object(chain(33), plenty()),
+        root_is_object(chain(32), large_budget()),
+        root_is_object(chain(33), large_budget()),
     )
 
 
 @pytest.mark.parametrize(
-    ("expected", "given"),
+    ("expected", "pointer"),
     [
         ("#/properties/result", "#"),
         ("#/properties/result", ""),
@@ -89,12 +89,12 @@ def test_no_more_than_32_references_are_followed() -> None:
         ("https://example.com/x", "https://example.com/x"),
     ],
 )
-def test_pointers_are_rewritten_and_keep_their_escapes(expected: str, given: str) -> None:
+def test_pointers_are_rewritten_and_keep_their_escapes(expected: str, pointer: str) -> None:
     """Names and other resources are not touched."""
     # The second makes that definitions cannot be hoisted.
-    schema = {"prefixItems": [{"$ref": given}, {"$ref": "#/prefixItems/0"}]}
+    schema = {"prefixItems": [{"$ref": pointer}, {"$ref": "#/prefixItems/0"}]}
 
-    assert expected == inside(schema)["prefixItems"][0]["$ref"]
+    assert expected == wrapped_schema(schema)["prefixItems"][0]["$ref"]
 
 
 def test_what_is_data_stays_as_it_is() -> None:
@@ -109,7 +109,7 @@ def test_what_is_data_stays_as_it_is() -> None:
         "x-unknown": data,
         "properties": {"$ref": {"$ref": "#/items"}, "const": {"$ref": "#"}},
     }
-    result = inside(schema)
+    result = wrapped_schema(schema)
 
     assert [schema[name] for name in DATA] == [result[name] for name in DATA]
     assert {
@@ -125,29 +125,29 @@ def test_what_a_reference_leads_to_is_a_schema_wherever_it_stands() -> None:
     assert {
         "$ref": "#/properties/result/components/a",
         "components": {"a": {"items": {"$ref": "#/properties/result/components/a"}}},
-    } == inside(schema)
+    } == wrapped_schema(schema)
 
 
 def test_a_resource_is_left_alone() -> None:
     """Its references start at itself, wherever it stands."""
     embedded = {"$id": "https://example.com/e", "items": {"$ref": "#"}}
     schema = {"prefixItems": [embedded, {"$ref": "#"}]}
-    whole = {"$id": "https://example.com/w", "items": {"$ref": "#/$defs/a"}, "$defs": {"a": {}}}
+    resource = {"$id": "https://example.com/w", "items": {"$ref": "#/$defs/a"}, "$defs": {"a": {}}}
 
-    assert embedded == inside(schema)["prefixItems"][0]
-    assert whole == inside(whole)
+    assert embedded == wrapped_schema(schema)["prefixItems"][0]
+    assert resource == wrapped_schema(resource)
 
 
 def test_a_recursive_reference_leads_to_what_stands_in_the_box() -> None:
-    """It always leads to the root of a resource, so the value's schema becomes one."""
+    """It refers to the root of a resource, so the wrapped schema becomes one."""
     schema = {"$schema": D2019, "type": "array", "items": {"$recursiveRef": "#"}, "maxItems": 1}
-    box = wrap_schema(schema, plenty())
+    wrapped = wrap_schema(schema, large_budget())
 
     assert [True, True, False, False] == evaluate_all(
-        box,
+        wrapped,
         [{"result": []}, {"result": [[[]]]}, {"result": [[[1]]]}, {"result": [{"result": []}]}],
     )
-    assert schema == unwrap_schema(box, plenty())
+    assert schema == unwrap_schema(wrapped, large_budget())
 
 
 def test_definitions_of_older_drafts_are_hoisted() -> None:
@@ -165,7 +165,7 @@ def test_definitions_of_older_drafts_are_hoisted() -> None:
         "required": ["result"],
         "definitions": schema["definitions"],
         "x-dedalus-box": {"field": "result"},
-    } == wrap_schema(schema, plenty())
+    } == wrap_schema(schema, large_budget())
 
 
 BOX: Any = {"type": "object", "required": ["v"], "x-dedalus-box": {"field": "v"}}
@@ -173,9 +173,9 @@ NODE = {"items": {"$ref": "#/$defs/n"}}
 
 
 @pytest.mark.parametrize(
-    ("expected", "box"),
+    ("expected", "wrapped"),
     [
-        pytest.param(None, {"type": "object", "properties": {"result": {}}}, id="no mark"),
+        pytest.param(None, {"type": "object", "properties": {"result": {}}}, id="no marker"),
         pytest.param(OBJECT, {**BOX, "properties": {"v": OBJECT}}, id="mark"),
         pytest.param({}, {**BOX, "properties": {"v": True}}, id="anything"),
         pytest.param({"not": {}}, {**BOX, "properties": {"v": False}}, id="nothing"),
@@ -201,9 +201,9 @@ NODE = {"items": {"$ref": "#/$defs/n"}}
         ),
     ],
 )
-def test_what_is_taken_out_of_a_box(expected: Any, box: Any) -> None:
-    """By the mark alone."""
-    assert expected == unwrap_schema(box, plenty())
+def test_unwrap_schema(expected: Any, wrapped: Any) -> None:
+    """Only the marker decides."""
+    assert expected == unwrap_schema(wrapped, large_budget())
 
 
 @pytest.mark.parametrize(
@@ -214,52 +214,56 @@ def test_what_is_taken_out_of_a_box(expected: Any, box: Any) -> None:
         {"items": {"$ref": "#/$defs/n"}, "$defs": {"n": {"type": "string"}}},
     ],
 )
-def test_what_needs_its_box_cannot_be_taken_out(value: Any) -> None:
-    """Its references would lead elsewhere."""
-    with pytest.raises(RequestError) as refusal:
-        unwrap_schema({**BOX, "properties": {"v": value}, "$defs": {"n": {}}}, plenty())
+def test_schema_that_refers_to_its_wrapper_cannot_be_unwrapped(value: Any) -> None:
+    """Unwrapping would change the targets of its references."""
+    with pytest.raises(RequestError) as excinfo:
+        unwrap_schema({**BOX, "properties": {"v": value}, "$defs": {"n": {}}}, large_budget())
 
-    assert "INVALID_TOOL" == refusal.value.reason.value
+    assert "INVALID_TOOL" == excinfo.value.reason.value
 
 
-@pytest.mark.parametrize("edition", EDITIONS, ids=[each.name for each in EDITIONS])
-def test_a_box_admits_a_value_exactly_if_the_schema_does(edition: Edition) -> None:
-    """Random schemas with references of all kinds, before three judges; and back again."""
+@pytest.mark.parametrize("edition", EDITIONS, ids=[edition.name for edition in EDITIONS])
+def test_wrapped_schema_is_equivalent(edition: Edition) -> None:
+    """Compares three engines on random schemas with all kinds of references; unwraps too."""
     random = Random(f"boxes {edition.name}")
-    told: set[bool] = set()
+    seen_verdicts: set[bool] = set()
     for _ in range(SCHEMAS):
         generated = generate_schema(random, edition)
         question = generated.question
         schema = {"$schema": edition.uri, **question.schema}
-        before = copy.deepcopy(schema)
-        box = wrap_schema(schema, plenty())
-        again = unwrap_schema(box, plenty())
-        assert before == schema
-        assert canonical_json(schema) == canonical_json(again)
-        one, other = (
-            create_engines(Question(edition, each, question.documents)) for each in (schema, box)
+        original = copy.deepcopy(schema)
+        wrapped = wrap_schema(schema, large_budget())
+        unwrapped = unwrap_schema(wrapped, large_budget())
+        assert original == schema
+        assert canonical_json(schema) == canonical_json(unwrapped)
+        engines, wrapped_engines = (
+            create_engines(Question(edition, source, question.documents))
+            for source in (schema, wrapped)
         )
-        if not isinstance(one, Engines):
-            assert type(one) is type(other)
+        if not isinstance(engines, Engines):
+            assert type(engines) is type(wrapped_engines)
             continue
-        assert isinstance(other, Engines), (schema, box, other)
+        assert isinstance(wrapped_engines, Engines), (schema, wrapped, wrapped_engines)
         maker = PayloadMaker(random, generated.follow, names=generated.names)
         for _ in range(PAYLOADS):
             value = json.loads(json.dumps(maker.make(question.schema)))
-            verdicts = _verdicts(one, value)
-            assert verdicts == _verdicts(other, {"result": value}), (schema, box, value)
-            told |= {*verdicts.values()}
+            verdicts = _verdicts(engines, value)
+            assert verdicts == _verdicts(wrapped_engines, {"result": value}), (
+                schema,
+                wrapped,
+                value,
+            )
+            seen_verdicts |= {*verdicts.values()}
 
-    assert {True, False} == told
+    assert {True, False} == seen_verdicts
 
 
-def _verdicts(judging: Engines, value: Any) -> dict[str, bool]:
-    """Return what each judge says; nothing if it takes one of them too long."""
+def _verdicts(engines: Engines, value: Any) -> dict[str, bool]:
+    """Return the verdict of each engine, or nothing if one runs out of steps."""
     try:
-        engines = {
-            "complete": judging.compiled.complete.is_valid(value, plenty()),
-            "jsonschema-rs": judging.oracle.is_valid(value),
+        return {
+            "complete": engines.compiled.complete.is_valid(value, large_budget()),
+            "jsonschema-rs": engines.oracle.is_valid(value),
         }
     except Exhausted:
         return {}
-    return engines

@@ -1,4 +1,4 @@
-"""The official examples keep every rule of their type."""
+"""Official examples violate no rule of their type."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -16,15 +16,15 @@ from support.rule_cases import PROTOCOL_SCHEMAS
 
 _VERSION = "2026-07-28"
 
-# A complete result without the caching hints that "server/utilities/caching" demands of
-# it. The published schema takes it for an open InputRequiredResult.
-_AGAINST_THE_TEXT = {
+# A complete result without the caching hints that "server/utilities/caching" requires.
+# The published schema accepts it as an InputRequiredResult, which is open.
+_INVALID_EXAMPLES = {
     ("ReadResourceResultResponse", "ReadResourceResult"): [("", "REQUIRED"), ("", "REQUIRED")]
 }
 
 
 def _parts(type_: str, value: Any) -> Iterator[tuple[str, Any]]:
-    """Yield the parts of an example whose types have shapes: of a message, what it carries."""
+    """Yield the modelled parts of an example: of a message, its params, result or error."""
     methods = {name: method for method, name in message_types(_VERSION).items()}
     if type_ in TYPES:
         yield type_, value
@@ -34,9 +34,9 @@ def _parts(type_: str, value: Any) -> Iterator[tuple[str, Any]]:
         if "params" in value:
             yield method.params, value["params"]
     elif type_.endswith("ResultResponse"):
-        asks = value["result"]["resultType"] == "input_required"
+        input_required = value["result"]["resultType"] == "input_required"
         yield (
-            "InputRequiredResult" if asks else type_.removesuffix("Response"),
+            "InputRequiredResult" if input_required else type_.removesuffix("Response"),
             value["result"],
         )
     else:
@@ -46,9 +46,9 @@ def _parts(type_: str, value: Any) -> Iterator[tuple[str, Any]]:
 
 
 @pytest.mark.corpus
-def test_every_example_keeps_the_rules_of_its_type() -> None:
+def test_official_examples_violate_no_rule() -> None:
     examples = official_examples()
-    broken = {}
+    invalid = {}
     parts = 0
     for type_, value in examples:
         for name, part in _parts(type_, value):
@@ -56,13 +56,13 @@ def test_every_example_keeps_the_rules_of_its_type() -> None:
             findings = Findings(Context(_VERSION), ReportLimits(20))
             check_value(part, name, findings, PROTOCOL_SCHEMAS)
             errors = [
-                (each.instance_location, each.code)
-                for each in findings.verdict().violations
-                if each.severity is Severity.ERROR
+                (violation.instance_location, violation.code)
+                for violation in findings.verdict().violations
+                if violation.severity is Severity.ERROR
             ]
             if errors:
-                broken[type_, name] = errors
-    assert _AGAINST_THE_TEXT == broken
+                invalid[type_, name] = errors
+    assert _INVALID_EXAMPLES == invalid
     assert (129, 88) == (len(examples), len({type_ for type_, _ in examples}))
     assert parts >= len(examples) - 2
 
@@ -92,5 +92,5 @@ def test_every_example_keeps_the_rules_of_its_type() -> None:
         ),
     ],
 )
-def test_an_example_is_taken_apart(type_: str, value: Any, parts: list[tuple[str, Any]]) -> None:
+def test_parts_of_an_example(type_: str, value: Any, parts: list[tuple[str, Any]]) -> None:
     assert parts == list(_parts(type_, value))

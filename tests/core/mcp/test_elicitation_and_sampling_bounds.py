@@ -1,4 +1,4 @@
-"""Rules of elicitation and sampling on hostile values: they never raise, and pay for their work."""
+"""Robustness and step limits of the elicitation and sampling rules on hostile values."""
 
 import json
 from collections.abc import Callable
@@ -48,8 +48,8 @@ _RULES = tuple(
     )
 )
 
-#: The words of the protocol that steer the rules, so that random values get far.
-_STEERING = """
+#: Protocol words that rules branch on, so that random values reach deep code paths.
+_PROTOCOL_WORDS = """
 mode form url message requestedSchema properties required type object string number
 integer boolean array enum enumNames oneOf anyOf items const title default format email
 date uri minLength maxLength minimum maximum minItems maxItems action accept decline
@@ -57,7 +57,7 @@ content messages role user assistant tool_use tool_result toolUseId id name inpu
 inputSchema toolChoice none maxTokens includeContext thisServer stopReason toolUse endTurn
 isError
 """
-_WORDS = st.sampled_from(_STEERING.split())
+_WORDS = st.sampled_from(_PROTOCOL_WORDS.split())
 _SCALARS = st.one_of(
     _WORDS,
     st.none(),
@@ -87,18 +87,18 @@ _SEEDS: list[Any] = [
 
 @st.composite
 def mutated(draw: st.DrawFn) -> Any:
-    """Draw a value that is nearly right: one of the seeds with some part replaced."""
+    """Draw one of the seeds with a random part replaced."""
     value = json.loads(json.dumps(draw(st.sampled_from(_SEEDS))))
-    at = value
+    node = value
     while True:
-        keys = list(at) if isinstance(at, dict) else list(range(len(at)))
+        keys = list(node) if isinstance(node, dict) else list(range(len(node)))
         if not keys:
             return value
         key = draw(st.sampled_from(keys))
-        if isinstance(at[key], dict | list) and draw(st.booleans()):
-            at = at[key]
+        if isinstance(node[key], dict | list) and draw(st.booleans()):
+            node = node[key]
             continue
-        at[key] = draw(_VALUES)
+        node[key] = draw(_VALUES)
         return value
 
 
@@ -111,37 +111,37 @@ def test_no_rule_raises(value: Any, version: str, request: Any, declared: Any) -
     for rule in _RULES:
         assert rule.check is not None
         if rule.holds_in(version):
-            for found in rule.check(value, context):
-                if isinstance(found, Fault):
-                    rule.violation(found, version)
+            for finding in rule.check(value, context):
+                if isinstance(finding, Fault):
+                    rule.violation(finding, version)
 
 
 def steps_of(value: Any, type_: str) -> int:
-    """Return the steps that checking *value* takes."""
+    """Return the number of steps that checking *value* takes."""
     budget = [LIMITS.steps]
     findings = Findings(Context(budget=budget), ReportLimits(20))
     check_value(value, type_, findings, PROTOCOL_SCHEMAS)
     return LIMITS.steps - budget[0]
 
 
-def _form(properties: Any, **members: Any) -> Any:
-    schema = {"type": "object", "properties": properties, **members}
+def _form(properties: Any, **keywords: Any) -> Any:
+    schema = {"type": "object", "properties": properties, **keywords}
     return {"message": "Please say.", "requestedSchema": schema}
 
 
-def _history(*messages: Any, **members: Any) -> Any:
-    return {"messages": list(messages), "maxTokens": 1, **members}
+def _sampling_request(*messages: Any, **fields: Any) -> Any:
+    return {"messages": list(messages), "maxTokens": 1, **fields}
 
 
-def _use(index: int) -> Any:
+def _tool_use(index: int) -> Any:
     return {"type": "tool_use", "id": f"id {index}", "name": "t", "input": {"a": [index]}}
 
 
-def _result(index: int) -> Any:
+def _tool_result(index: int) -> Any:
     return {"type": "tool_result", "toolUseId": f"id {index}", "content": []}
 
 
-def _said(role: str, *blocks: Any) -> Any:
+def _message(role: str, *blocks: Any) -> Any:
     return {"role": role, "content": list(blocks)}
 
 
@@ -152,28 +152,45 @@ def _text() -> Any:
 _FORM, _SAMPLE = "ElicitRequestFormParams", "CreateMessageRequestParams"
 _TOOL = {"name": "t", "description": "Wait.", "inputSchema": {"type": "object"}}
 
-#: Hostile values of a size, and the most steps for each of their parts.
+#: Type, builder of a value by size, and the limit of steps per part.
 _GROWING: dict[str, tuple[str, Callable[[int], Any], int]] = {
-    "messages": (_SAMPLE, lambda n: _history(*(_said("user", _text()) for _ in range(n))), 600),
-    "blocks": (_SAMPLE, lambda n: _history(_said("user", *(_text() for _ in range(n)))), 400),
-    "tool uses": (_SAMPLE, lambda n: _history(_said("assistant", *map(_use, range(n)))), 1000),
-    "one tool use again and again": (
+    "messages": (
         _SAMPLE,
-        lambda n: _history(_said("assistant", *(_use(0) for _ in range(n)))),
+        lambda n: _sampling_request(*(_message("user", _text()) for _ in range(n))),
+        600,
+    ),
+    "blocks": (
+        _SAMPLE,
+        lambda n: _sampling_request(_message("user", *(_text() for _ in range(n)))),
+        400,
+    ),
+    "tool uses": (
+        _SAMPLE,
+        lambda n: _sampling_request(_message("assistant", *map(_tool_use, range(n)))),
         1000,
     ),
-    "orphans": (_SAMPLE, lambda n: _history(_said("user", *map(_result, range(n)))), 1000),
+    "repeated tool use": (
+        _SAMPLE,
+        lambda n: _sampling_request(_message("assistant", *(_tool_use(0) for _ in range(n)))),
+        1000,
+    ),
+    "orphans": (
+        _SAMPLE,
+        lambda n: _sampling_request(_message("user", *map(_tool_result, range(n)))),
+        1000,
+    ),
     "pairs": (
         _SAMPLE,
-        lambda n: _history(
+        lambda n: _sampling_request(
             *chain.from_iterable(
-                (_said("assistant", _use(i)), _said("user", _result(i))) for i in range(n)
+                (_message("assistant", _tool_use(i)), _message("user", _tool_result(i)))
+                for i in range(n)
             ),
             tools=[_TOOL],
         ),
         2500,
     ),
-    "tools": (_SAMPLE, lambda n: _history(tools=[dict(_TOOL) for _ in range(n)]), 4000),
+    "tools": (_SAMPLE, lambda n: _sampling_request(tools=[dict(_TOOL) for _ in range(n)]), 4000),
     "options": (
         _FORM,
         lambda n: _form({"f": {"type": "string", "enum": ["a"] * n, "default": "b"}}),
@@ -190,31 +207,31 @@ _GROWING: dict[str, tuple[str, Callable[[int], Any], int]] = {
 }
 
 
-@pytest.mark.parametrize("what", _GROWING)
-def test_steps_grow_with_the_value_and_no_faster(what: str) -> None:
-    type_, make, most = _GROWING[what]
+@pytest.mark.parametrize("name", _GROWING)
+def test_steps_grow_linearly_with_the_value(name: str) -> None:
+    type_, make, steps_per_part = _GROWING[name]
     steps_of(make(1), type_)
     small, large = steps_of(make(250), type_), steps_of(make(1000), type_)
     assert small < large < 4.2 * small + 5000, (small, large)
-    assert large < most * 1000
+    assert large < steps_per_part * 1000
 
 
-@pytest.mark.parametrize("what", ["messages", "pairs", "options", "required"])
-def test_what_takes_too_long_is_refused(what: str) -> None:
-    type_, make, _ = _GROWING[what]
+@pytest.mark.parametrize("name", ["messages", "pairs", "options", "required"])
+def test_exceeded_step_limit_is_an_error(name: str) -> None:
+    type_, make, _ = _GROWING[name]
     text = json.dumps(make(3000)).encode()
     subject: Subject = Sampling(text) if type_ == _SAMPLE else Elicitation(text)
-    with pytest.raises(RequestError) as refused:
+    with pytest.raises(RequestError) as excinfo:
         check(CheckRequest(subject), replace(LIMITS, steps=20_000), PROTOCOL_SCHEMAS)
-    assert refused.value.reason is ErrorReason.LIMIT_EXCEEDED
+    assert excinfo.value.reason is ErrorReason.LIMIT_EXCEEDED
 
 
 def test_ten_thousand_messages_are_checked() -> None:
     _, make, _ = _GROWING["pairs"]
-    checked = check(
+    report = check(
         CheckRequest(Sampling(json.dumps(make(5000)).encode())), LIMITS, PROTOCOL_SCHEMAS
     )
-    assert checked.findings.verdict().violations == ()
-    assert checked.findings.context.memo == {}
-    # The schema of the tool is asked about by itself.
-    assert sum(bool(asking.check.value) for asking in checked.findings.pending) == 5000
+    assert report.findings.verdict().violations == ()
+    assert report.findings.context.memo == {}
+    # The schema of the tool is one more deferred check, without a value.
+    assert sum(bool(deferred.check.value) for deferred in report.findings.pending) == 5000

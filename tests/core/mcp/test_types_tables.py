@@ -1,4 +1,4 @@
-"""The tables of types are whole, and their schemas are judged by the fast engine."""
+"""The type tables are complete, and their schemas compile for the fast engine."""
 
 import re
 from typing import Any
@@ -31,12 +31,14 @@ _ASSERTIONS = {
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_the_fast_engine_judges_every_type(version: str) -> None:
-    why = {name: PROTOCOL_SCHEMAS(version, name).complete_only_reason for name in types_of(version)}
-    assert dict.fromkeys(why, "") == why
+def test_every_type_compiles_for_the_fast_engine(version: str) -> None:
+    reasons = {
+        name: PROTOCOL_SCHEMAS(version, name).complete_only_reason for name in types_of(version)
+    }
+    assert dict.fromkeys(reasons, "") == reasons
 
 
-def test_what_methods_carry_is_told_in_every_version_that_has_them() -> None:
+def test_params_and_results_of_methods_have_types_in_every_version() -> None:
     needed = {
         (version, name)
         for method in METHODS
@@ -47,27 +49,27 @@ def test_what_methods_carry_is_told_in_every_version_that_has_them() -> None:
     }
     needed |= {
         (VERSIONS[-1], name)
-        for each in INPUT_REQUESTS.values()
-        for name in (each.params, each.result)
+        for request in INPUT_REQUESTS.values()
+        for name in (request.params, request.result)
     }
     known = {(version, name) for version in VERSIONS for name in types_of(version)}
     assert set() == needed - known
 
 
-def test_a_member_is_told_once_for_a_version() -> None:
-    twice = [
-        (each.name, field.name, version)
-        for each in TYPES.values()
-        if isinstance(each, ObjectType)
+def test_a_property_is_defined_once_per_version() -> None:
+    duplicates = [
+        (type_.name, field.name, version)
+        for type_ in TYPES.values()
+        if isinstance(type_, ObjectType)
         for version in VERSIONS
-        for field in each.properties
-        if sum(f.name == field.name and f.since <= version <= f.until for f in each.properties) > 1
+        for field in type_.properties
+        if sum(f.name == field.name and f.since <= version <= f.until for f in type_.properties) > 1
     ]
-    assert [] == twice
+    assert [] == duplicates
 
 
-def test_there_is_a_rule_for_every_keyword_that_can_be_broken() -> None:
-    """The rules also know their first version."""
+def test_every_asserted_keyword_has_a_rule() -> None:
+    """Rule.since is the first version whose schemas use the keyword."""
     since: dict[str, str] = {}
     for version in VERSIONS:
         for name in types_of(version):
@@ -77,16 +79,16 @@ def test_there_is_a_rule_for_every_keyword_that_can_be_broken() -> None:
 
 
 def _keywords(schema: Any) -> set[str]:
-    found = {keyword for keyword in schema if keyword in _ASSERTIONS}
+    keywords = {keyword for keyword in schema if keyword in _ASSERTIONS}
     if schema.get("additionalProperties") is False:
-        found.add("additionalProperties")
+        keywords.add("additionalProperties")
     inner = [
         *schema.get("properties", {}).values(),
         *schema.get("$defs", {}).values(),
         *schema.get("anyOf", ()),
-        *(schema[each] for each in ("items", "additionalProperties") if schema.get(each)),
+        *(schema[keyword] for keyword in ("items", "additionalProperties") if schema.get(keyword)),
     ]
-    return found.union(*map(_keywords, inner))
+    return keywords.union(*map(_keywords, inner))
 
 
 def _code(keyword: str) -> str:

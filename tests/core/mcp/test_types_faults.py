@@ -1,4 +1,4 @@
-"""One fault, one violation: what is wrong with a value stands at its very place, once."""
+"""One fault in a protocol value gives one violation, at its exact location."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ _TEXT = {"type": "text", "text": "Done."}
 _RESULT = {"type": "tool_result", "toolUseId": "call-1", "content": [_TEXT]}
 
 
-def _asked(content: Any, role: str = "user") -> dict[str, Any]:
+def _sampling_request(content: Any, role: str = "user") -> dict[str, Any]:
     return {"messages": [{"role": role, "content": content}], "maxTokens": 100}
 
 
@@ -29,7 +29,7 @@ def _input(request: Any) -> dict[str, Any]:
 
 _FIELD = "/requestedSchema/properties/field"
 
-# The type, the value, and where it is broken by what keyword.
+# Type, value, and the location and code of each violation.
 _FAULTS: list[tuple[str, Any, list[tuple[str, str]]]] = [
     ("CallToolResult", {"content": [{"type": "video"}]}, [("/content/0/type", "ANY_OF")]),
     ("CallToolResult", {"content": [{"type": 5}]}, [("/content/0/type", "ANY_OF")]),
@@ -61,27 +61,35 @@ _FAULTS: list[tuple[str, Any, list[tuple[str, str]]]] = [
     ),
     (
         "CreateMessageRequestParams",
-        _asked(_RESULT | {"content": [{"type": "text"}]}),
+        _sampling_request(_RESULT | {"content": [{"type": "text"}]}),
         [("/messages/0/content/content/0", "REQUIRED")],
     ),
     (
         "CreateMessageRequestParams",
-        _asked([_TEXT, _RESULT | {"content": [{"type": "text", "text": None}]}]),
+        _sampling_request([_TEXT, _RESULT | {"content": [{"type": "text", "text": None}]}]),
         [("/messages/0/content/1/content/0/text", "TYPE")],
     ),
     (
         "CreateMessageRequestParams",
-        _asked([_TEXT, {"type": "tool_use", "id": "1", "name": "search"}]),
+        _sampling_request([_TEXT, {"type": "tool_use", "id": "1", "name": "search"}]),
         [("/messages/0/content/1", "REQUIRED")],
     ),
     (
         "CreateMessageRequestParams",
-        _asked([{"type": "resource_link", "uri": "a:b", "name": "a"}]),
+        _sampling_request([{"type": "resource_link", "uri": "a:b", "name": "a"}]),
         [("/messages/0/content/0/type", "ANY_OF")],
     ),
-    ("CreateMessageRequestParams", _asked("hello"), [("/messages/0/content", "ANY_OF")]),
-    ("CreateMessageRequestParams", _asked(["hello"]), [("/messages/0/content/0", "ANY_OF")]),
-    ("CreateMessageRequestParams", _asked(_TEXT, "system"), [("/messages/0/role", "ENUM")]),
+    ("CreateMessageRequestParams", _sampling_request("hello"), [("/messages/0/content", "ANY_OF")]),
+    (
+        "CreateMessageRequestParams",
+        _sampling_request(["hello"]),
+        [("/messages/0/content/0", "ANY_OF")],
+    ),
+    (
+        "CreateMessageRequestParams",
+        _sampling_request(_TEXT, "system"),
+        [("/messages/0/role", "ENUM")],
+    ),
     ("ElicitRequestParams", {"mode": "form", "message": "m"}, [("", "REQUIRED")]),
     ("ElicitRequestParams", {"message": "m"}, [("", "REQUIRED")]),
     ("ElicitRequestParams", {"mode": "voice", "message": "m"}, [("/mode", "ANY_OF")]),
@@ -179,19 +187,17 @@ def _violations(version: str, type_: str, value: Any) -> list[tuple[str, str]]:
     compiled = PROTOCOL_SCHEMAS(version, type_)
     assert compiled.fast is not None
     assert not compiled.fast.is_valid(value)
-    found = explain(compiled.complete.faults(value, [100_000]), hide_values=False)
-    return sorted((each.instance_location, each.code) for each in found)
+    violations = explain(compiled.complete.faults(value, [100_000]), hide_values=False)
+    return sorted((violation.instance_location, violation.code) for violation in violations)
 
 
 @pytest.mark.parametrize(("type_", "value", "violations"), _FAULTS)
-def test_a_fault_is_told_once_where_it_is(
-    type_: str, value: Any, violations: list[tuple[str, str]]
-) -> None:
+def test_violations_of_a_type(type_: str, value: Any, violations: list[tuple[str, str]]) -> None:
     assert violations == _violations("2025-11-25", type_, value)
 
 
 @pytest.mark.parametrize(("type_", "value", "violations"), _FAULTS_SINCE_DISCOVERY)
-def test_a_fault_of_the_newest_version_is_told_once_where_it_is(
+def test_violations_of_a_type_of_the_newest_version(
     type_: str, value: Any, violations: list[tuple[str, str]]
 ) -> None:
     assert violations == _violations("2026-07-28", type_, value)

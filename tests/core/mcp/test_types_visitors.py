@@ -1,4 +1,4 @@
-"""The visitors reach every part of a value, as the type that it is."""
+"""Visitors reach every part of a value and visit it as its type."""
 
 import json
 import random
@@ -22,16 +22,16 @@ def _rule(name: str) -> Rule:
     return Rule(name, Severity.INFO, _CLAUSE, "", (name,), lambda _value, _context: [Fault((), "")])
 
 
-_ALL = {version: Visitors(TYPES, map(_rule, TYPES), version) for version in VERSIONS}
+_VISITORS = {version: Visitors(TYPES, map(_rule, TYPES), version) for version in VERSIONS}
 
 
 def _visited(version: str, name: str, value: Any) -> list[tuple[str, Path]]:
-    """Return the types, in order, and the places of the parts that are visited."""
-    seen: list[tuple[str, Path]] = []
-    visit = _ALL[version].of(name)
+    """Return type and path of every visited part, in order."""
+    visited: list[tuple[str, Path]] = []
+    visit = _VISITORS[version].of(name)
     assert visit is not None
-    visit(value, (), Context(version), lambda rule, path, _: seen.append((rule.code, path)))
-    return seen
+    visit(value, (), Context(version), lambda rule, path, _: visited.append((rule.code, path)))
+    return visited
 
 
 def _at(value: Any, path: Path) -> Any:
@@ -41,45 +41,47 @@ def _at(value: Any, path: Path) -> Any:
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_the_parts_of_a_value_are_values_of_the_types_that_they_are_visited_as(
+def test_visited_parts_are_valid_as_their_types(
     version: str,
 ) -> None:
     reached = set()
-    wrong = []
+    invalid = []
     for name in types_of(version):
         schema = render_schema(TYPES, name, version)
         values = variants(schema, schema.get("$defs", {}))
         if version == VERSIONS[-1]:
-            values += [value for of, value in official_examples() if of == name]
+            values += [value for type_, value in official_examples() if type_ == name]
         for value in values:
             for type_, path in _visited(version, name, value):
                 reached.add((name, type_))
-                judge = PROTOCOL_SCHEMAS(version, type_).fast
-                assert judge is not None
-                if not judge.is_valid(_at(value, path)):
-                    wrong.append((name, type_, path, value))
-    assert [] == wrong[:5]
-    named = {(name, other) for name in types_of(version) for other in _named_in(version, name)}
-    # An enumeration is visited as the first that fits, which is the untitled one.
+                schema_of_part = PROTOCOL_SCHEMAS(version, type_).fast
+                assert schema_of_part is not None
+                if not schema_of_part.is_valid(_at(value, path)):
+                    invalid.append((name, type_, path, value))
+    assert [] == invalid[:5]
+    referenced = {
+        (name, type_) for name in types_of(version) for type_ in _referenced_types(version, name)
+    }
+    # An enumeration is visited as the first matching type, which is the untitled one.
     untitled = {(name, "LegacyTitledEnumSchema") for name in ("EnumSchema", "StringFieldSchema")}
-    assert set() == named - reached - (untitled if version >= "2025-11-25" else set())
+    assert set() == referenced - reached - (untitled if version >= "2025-11-25" else set())
 
 
-def _named_in(version: str, name: str) -> set[str]:
-    """Return the types that the schema of type *name* itself refers to."""
+def _referenced_types(version: str, name: str) -> set[str]:
+    """Return the types that the schema of type *name* refers to directly."""
     schema = render_schema(TYPES, name, version)
     schema.pop("$defs", None)
     return set(re.findall(r"#/[$]defs/(\w+)", json.dumps(schema)))
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_visitors_take_any_value(version: str) -> None:
-    chance = random.Random(version)
+def test_visitors_accept_any_value(version: str) -> None:
+    rng = random.Random(version)
     for name in types_of(version):
         schema = render_schema(TYPES, name, version)
         for value in variants(schema, schema.get("$defs", {}))[:2]:
-            for other in mutations(value, chance, 20):
-                assert _visited(version, name, other)[0] == (name, ())
+            for mutation in mutations(value, rng, 20):
+                assert _visited(version, name, mutation)[0] == (name, ())
 
 
 @pytest.mark.parametrize(
@@ -100,7 +102,7 @@ def test_visitors_take_any_value(version: str) -> None:
             ],
         ),
         (
-            # A constant says what is meant, whatever else is missing.
+            # A discriminator selects the type even if required properties are missing.
             "2025-11-25",
             "SamplingMessage",
             {"content": [{"type": "tool_result", "content": [{"type": "image"}]}]},
@@ -124,7 +126,7 @@ def test_visitors_take_any_value(version: str) -> None:
             ],
         ),
         (
-            # A version that has no lists of blocks looks into none.
+            # This version has no lists of content blocks, so none is visited.
             "2025-06-18",
             "SamplingMessage",
             {"content": [{"type": "text"}]},
@@ -215,9 +217,7 @@ def test_visitors_take_any_value(version: str) -> None:
         ),
     ],
 )
-def test_the_parts_are_visited_in_order(
-    version: str, name: str, value: Any, parts: list[str]
-) -> None:
+def test_parts_are_visited_in_order(version: str, name: str, value: Any, parts: list[str]) -> None:
     visited = _visited(version, name, value)
     values = {"ProgressToken", "RequestId", "Role", "TitledValue", "SelectItems"}
     assert parts == [t + as_pointer(path) for t, path in visited if t not in values]
