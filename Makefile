@@ -14,7 +14,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 PIP_INSTALL := -m pip install --quiet --disable-pip-version-check
 PIP_DOWNLOAD := -m pip download --quiet --disable-pip-version-check --require-hashes --no-deps
 PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadfile
-UNIT_TESTS := $(wildcard tests/core tests/state tests/services)
+UNIT_TESTS := tests/core tests/services
 
 .PHONY: setup demo quick test ci lint types unit generated breaking generate docs lock dist \
 	share bench clean

@@ -10,10 +10,11 @@ from sidecheck_server.core.limits import Limits
 from support.compiling import compile_value, source_of
 from support.rule_cases import RuleCase, rule_cases
 
+_CODES = {"DEFAULT_REFUSED", "REQUIRED_IMPOSSIBLE", "BOUNDS_IMPOSSIBLE", "VALUES_IMPOSSIBLE"}
 _CASES = [
     case
     for case in rule_cases("tool")
-    if case.file == "schema_remarks" and "inputSchema" in case.value and case.at
+    if case.code in _CODES and "inputSchema" in case.value and case.at
 ]
 NULL = {"type": "string", "default": None}
 
