@@ -28,9 +28,8 @@ def commands_page() -> str:
 
 def _helps(command: click.Command, parent: click.Context | None) -> list[tuple[str, str]]:
     name = "sidecheck" if parent is None else command.name
-    context = click.Context(
-        command, parent, name, terminal_width=_WIDTH, max_content_width=_WIDTH, color=False
-    )
+    settings = {**command.context_settings, "terminal_width": _WIDTH, "max_content_width": _WIDTH}
+    context = click.Context(command, parent, name, color=False, **settings)
     helps = [(context.command_path, click.unstyle(command.get_help(context)))]
     if isinstance(command, click.Group):
         for each in command.list_commands(context):
