@@ -54,7 +54,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
         patch.setenv("SIDECHECK_SHARED", str(folder / "nowhere"))
         for script in SCRIPTS:
             run(script, "--quick", "--report", str(folder))
-    run("claims", str(folder))
+    run("summary", str(folder))
     return folder
 
 
@@ -79,7 +79,7 @@ def test_each_section_makes_claims_and_says_whether_they_are_met(report: Path, s
 def test_the_report_has_every_section_and_names_its_command(report: Path) -> None:
     """The page that joins the sections has the machine, the claims and every command."""
     page = (report / "README.md").read_text()
-    assert page.startswith("# What Sidecheck costs\n")
+    assert page.startswith("# Benchmarks\n")
     wanted = ["## Machine", "## Claims", *(f"`python benchmarks/{each}.py" for each in SCRIPTS)]
     assert [] == [part for part in wanted if part not in page]
 

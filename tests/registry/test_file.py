@@ -209,7 +209,7 @@ large = [Definition(f"d:{i}", f"large{i}", b" " * 50_000, (), "in", None) for i 
 try:
     registry.register("s", large, keep=frozenset())
 except RegistryUnusable as error:
-    print("refused", registry.count(), registry.revision, flush=True)
+    print("rejected", registry.count(), registry.revision, flush=True)
 registry.register("s", [Definition("d:2", "small", b"", (), "in", None)], keep=None)
 print(registry.count(), registry.revision, flush=True)
 sys.stdin.read()
