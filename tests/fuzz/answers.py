@@ -51,7 +51,7 @@ def examine_answer(caller: Caller, exchange: Exchange, outcome: Outcome) -> Iter
         yield Finding("another answer when asked again", f"{first}\n{again}", [exchange])
     item = _item(request)
     if item is not None and not isinstance(first, str):
-        yield from _examine_item(caller, exchange, request, item, first.answer)
+        yield from _examine_item(caller, exchange, request, item, first.result)
 
 
 def _examine_item(

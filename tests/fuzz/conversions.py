@@ -123,7 +123,7 @@ class ConversionWriter:
         tool = self._tool()
         made.tool.inline_tool.json = tool
         made.call = self._changed(_CALLS[api](self._payload()))
-        made.plans.append(self._changed(self._plan(tool, api)))
+        made.mappings.append(self._changed(self._plan(tool, api)))
 
     def _plan(self, text: bytes, api: ModelApi) -> bytes:
         """Return the plan of the tool *text*, as far as it can be converted."""

@@ -114,12 +114,12 @@ class Asker:
             case _:
                 made.json, made.request = text, asked
                 made.sender = _SENDERS.get(str(known.get("sender")), v1.SENDER_UNSPECIFIED)
-                made.answers = str(known.get("answers", ""))
+                made.request_method = str(known.get("answers", ""))
 
     def _tools(self, made: Any) -> None:
         self._terms(made, self._saying("tool"))
         if self._random.random() < 0.4:
-            made.listing = self.text("listing")
+            made.tools_list = self.text("listing")
             return
         for _ in range(self._random.choice((1, 1, 3))):
             saying = self._saying("tool")

@@ -6,7 +6,12 @@ from types import MappingProxyType
 from typing import Any
 
 from sidecheck_server.core.errors import ErrorReason, RequestError
-from sidecheck_server.core.limits import Exhausted, Limits, limit_exceeded_error
+from sidecheck_server.core.limits import (
+    Exhausted,
+    Limits,
+    limit_exceeded_error,
+    recursion_depth_error,
+)
 from sidecheck_server.core.mcp.call_params import check_call_params
 from sidecheck_server.core.mcp.findings import Findings
 from sidecheck_server.core.mcp.messages.checking import check_messages
@@ -57,7 +62,7 @@ def check(request: CheckRequest, limits: Limits, schemas: SchemaLookup) -> Check
     except Exhausted:
         raise limit_exceeded_error("steps", limits.steps, "checking takes too long") from None
     except RecursionError:
-        raise limit_exceeded_error("steps", limits.steps, "checking nests too deep") from None
+        raise recursion_depth_error("the subject nests too deeply to check") from None
 
 
 def try_check_inline(
