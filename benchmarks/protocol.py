@@ -136,13 +136,13 @@ def _names(effort: Effort) -> tuple[list[Measured], list[Measured]]:
 
 
 def _listing(effort: Effort, given: Given) -> Measured:
-    at_once = peers.is_at_once(peers.asked_of(given))
+    at_once = peers.is_at_once(peers.request_of_message(given))
     title = given.title if at_once else f"{given.title} (at length)"
     return _message(effort, given, title)
 
 
 def _history(effort: Effort, length: int, params: bytes) -> Measured:
-    asked = peers.history_asked(params)
+    asked = peers.request_of_sampling(params)
     at_once = peers.is_at_once(asked)
     check = peers.of_us(at_once=at_once)
     if not check(asked).valid:
@@ -153,7 +153,7 @@ def _history(effort: Effort, length: int, params: bytes) -> Measured:
 
 
 def _message(effort: Effort, given: Given, title: str = "") -> Measured:
-    asked = peers.asked_of(given)
+    asked = peers.request_of_message(given)
     check = peers.of_us(at_once=peers.is_at_once(asked))
     read, shape = peers.sdk_reader(given), peers.sdk_shape(given)
     if check(asked).valid:
@@ -222,7 +222,7 @@ def _table(
 def _finds_table(invalid: Iterable[Given], found: Iterable[Measured]) -> Table:
     rows = []
     for given, measured in zip(invalid, found, strict=True):
-        asked = peers.asked_of(given)
+        asked = peers.request_of_message(given)
         verdict = peers.of_us(at_once=True)(asked)
         codes = ", ".join(violation.code for violation in verdict.violations)
         rows.append(

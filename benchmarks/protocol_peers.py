@@ -28,13 +28,13 @@ __all__ = [
     "SDK",
     "SHAPE",
     "SIDECHECK",
-    "asked_of",
-    "history_asked",
     "is_at_once",
     "names_by_sdk",
     "names_by_us",
     "names_by_us_alone",
     "of_us",
+    "request_of_message",
+    "request_of_sampling",
     "sdk_finds",
     "sdk_history",
     "sdk_reader",
@@ -55,14 +55,14 @@ Reader = Callable[[bytes], object]
 # Sidecheck
 
 
-def asked_of(given: Given) -> CheckRequest:
-    """Return what is asked of the core about a message."""
+def request_of_message(given: Given) -> CheckRequest:
+    """Return the core's request to check a message."""
     context = Context(version=given.version, sender=Sender(given.sender))
     return CheckRequest(ProtocolMessage(given.json, request_method=given.answers), context)
 
 
-def history_asked(params: bytes) -> CheckRequest:
-    """Return what is asked of the core about a request of sampling."""
+def request_of_sampling(params: bytes) -> CheckRequest:
+    """Return the core's request to check the params of a sampling request."""
     return CheckRequest(Sampling(params), Context(version=_HISTORY_VERSION))
 
 

@@ -22,7 +22,7 @@ def git(tmp_path: Path) -> Path:
     return file
 
 
-def told(running: RunningServer) -> list[dict[str, object]]:
+def preload_events(running: RunningServer) -> list[dict[str, object]]:
     """Return what the server logged of its tools before it was ready, without times."""
     return [
         {name: value for name, value in event.items() if name != "timestamp"}
@@ -53,7 +53,7 @@ def test_tools_of_files_are_there_when_the_server_is(tmp_path: Path, git: Path) 
             {**rejected, "server": "git", "tool": 1, "codes": ["CONST"]},
             {**done, "server": "git", "tools": 2, "rejected": 1},
             {**done, "server": "b", "tools": 1, "rejected": 0},
-        ] == told(running)
+        ] == preload_events(running)
         assert "secret" not in running.log_text()
     finally:
         running.close()

@@ -18,7 +18,7 @@ from support.complete_engines import engine_for, violations
 CASES = json.loads((Path(__file__).parent / "explanations.json").read_text("utf-8"))
 
 
-def told(schema: Any, payload: Any, **options: Any) -> list[Violation]:
+def violations_of(schema: Any, payload: Any, **options: Any) -> list[Violation]:
     return list(violations(engine_for(schema, assert_formats=True), payload, **options))
 
 
@@ -51,27 +51,27 @@ class TestCases:
                 violation.message,
                 violation.suggestion,
             ]
-            for violation in told(case["schema"], case["payload"])
+            for violation in violations_of(case["schema"], case["payload"])
         ]
 
         assert case["violations"] == violations_
 
     def test_a_code_is_the_keyword_in_capitals(self, case: dict[str, Any]) -> None:
         """The schema `false` has no keyword, and a code of its own."""
-        for violation in told(case["schema"], case["payload"]):
+        for violation in violations_of(case["schema"], case["payload"]):
             assert (violation.keyword or "falseSchema").lower() == violation.code.replace(
                 "_", ""
             ).lower()
 
     def test_pointers_lead_somewhere(self, case: dict[str, Any]) -> None:
         """A violation is at a value that the payload holds."""
-        for violation in told(case["schema"], case["payload"]):
+        for violation in violations_of(case["schema"], case["payload"]):
             step_into(case["payload"], violation.instance_location)
 
     def test_hidden_values_stay_hidden(self, case: dict[str, Any]) -> None:
         """hide_values keeps the number of violations and removes payload text from them."""
-        shown = told(case["schema"], case["payload"])
-        hidden = told(case["schema"], case["payload"], hide_values=True)
+        shown = violations_of(case["schema"], case["payload"])
+        hidden = violations_of(case["schema"], case["payload"], hide_values=True)
         secrets = {
             text
             for text in texts_in(case["payload"])
@@ -132,7 +132,9 @@ class TestCases:
 )
 def test_hidden_values_become_their_kind(schema: Any, payload: Any, message: str) -> None:
     """The message still has what the schema alone implies."""
-    assert [message] == [violation.message for violation in told(schema, payload, hide_values=True)]
+    assert [message] == [
+        violation.message for violation in violations_of(schema, payload, hide_values=True)
+    ]
 
 
 LONG = "l" * 100_000
@@ -220,7 +222,7 @@ def test_choices_are_looked_into_up_to_a_bound() -> None:
     payload: Any = "x"
     for _ in range(40):
         payload = {"a": payload}
-    (violation,) = told(schema, payload)
+    (violation,) = violations_of(schema, payload)
 
     assert "/a" * 24 == violation.instance_location
     assert (

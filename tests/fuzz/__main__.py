@@ -17,7 +17,7 @@ from fuzz.run import Run
 from fuzz.shrinking import shrunk
 from fuzz.watched import WatchedServer
 
-__all__ = ["main", "told"]
+__all__ = ["format_finding", "main"]
 
 
 def main() -> int:
@@ -45,14 +45,16 @@ def main() -> int:
             print(run.tally)
             for number, finding in enumerate(run.tally.findings):
                 file = wanted.into / f"fuzz-{wanted.seed}-{number}.jsonl"
-                print(told(finding if wanted.replay else shrunk(finding, run.retry), file))
+                print(
+                    format_finding(finding if wanted.replay else shrunk(finding, run.retry), file)
+                )
         finally:
             run.close()
             server.close()
     return int(bool(run.tally.findings))
 
 
-def told(finding: Finding, file: Path) -> str:
+def format_finding(finding: Finding, file: Path) -> str:
     """Write the calls of *finding* to a file; return what it is and how to see it again."""
     write_exchanges(file, finding.exchanges)
     return f"{finding.kind}: {finding.detail[:2000]}\n  python -m fuzz --replay {file}"

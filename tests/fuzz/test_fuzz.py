@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 
 import pytest
-from fuzz.__main__ import told
+from fuzz.__main__ import format_finding
 from fuzz.run import Run, Tally
 from fuzz.shrinking import shrunk
 from fuzz.watched import WatchedServer
@@ -42,7 +42,7 @@ def test_nothing_is_found(tally: Tally, tmp_path: Path, capsys: pytest.CaptureFi
     with capsys.disabled():
         print(f"\n{tally}")
 
-    assert [] == [told(each, tmp_path / f"{n}.jsonl") for n, each in enumerate(tally.findings)]
+    assert [] == [format_finding(each, tmp_path / f"{n}.jsonl") for n, each in enumerate(tally.findings)]
 
 
 def test_every_method_answers_and_every_field_was_sent(tally: Tally) -> None:

@@ -24,7 +24,7 @@ __all__ = [
     "block",
     "loss",
     "message_of",
-    "saying",
+    "text_message",
     "untold",
 ]
 
@@ -68,7 +68,7 @@ def answer(api: ModelApi, body: Any, **fields: Any) -> dict[str, Any]:
     return messages[api]
 
 
-def saying(api: ModelApi, text: str) -> dict[str, Any]:
+def text_message(api: ModelApi, text: str) -> dict[str, Any]:
     """Return the message of *api* for a successful result of one text."""
     if api in (GEMINI, GEMINI_JSON):
         return answer(api, {"output": text})

@@ -18,7 +18,7 @@ from support.answers import (
     block,
     loss,
     message_of,
-    saying,
+    text_message,
     untold,
 )
 
@@ -84,7 +84,7 @@ def test_an_unsupported_document_is_described(provider: ModelApi) -> None:
         {"content": [{"type": "resource", "resource": contents}]}, provider
     )
     words = "[The resource file:///a.pdf (application/pdf, 5 bytes), which cannot be shown]"
-    assert message == saying(provider, words)
+    assert message == text_message(provider, words)
     assert losses == (loss("/content/0", Action.DROPPED, NOT_SHOWN),)
 
 

@@ -18,7 +18,7 @@ from support.answers import (
     block,
     loss,
     message_of,
-    saying,
+    text_message,
     untold,
 )
 
@@ -140,7 +140,7 @@ SAID: dict[str, Case] = {
 @pytest.mark.parametrize("case", SAID.values(), ids=SAID)
 def test_texts_have_the_shape_of_each_provider(case: Case, provider: ModelApi) -> None:
     result, message, losses = case
-    assert message_of(result, provider) == (saying(provider, message), losses)
+    assert message_of(result, provider) == (text_message(provider, message), losses)
 
 
 TWO_TEXTS: dict[ModelApi, Any] = {

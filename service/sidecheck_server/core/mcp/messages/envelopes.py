@@ -54,7 +54,7 @@ def read_message(value: Any, path: Path, findings: Findings) -> Message:
     the contents.
     """
     if type(value) is not dict:
-        found = _found(value, findings)
+        found = _describe(value, findings)
         _report(findings, envelope.NOT_OBJECT, path, (), f"expected a message, found {found}")
         return Message(Kind.BROKEN, path, value)
     if value.get("jsonrpc") != "2.0":
@@ -81,18 +81,18 @@ def _read_request(value: dict[str, Any], path: Path, findings: Findings) -> Mess
         _report(findings, envelope.METHOD_WITH_ANSWER, path, (name,), message)
         return Message(Kind.BROKEN, path, value)
     if type(method) is not str:
-        found = _found(method, findings)
+        found = _describe(method, findings)
         message = f"expected the name of a method, found {found}"
         _report(findings, envelope.METHOD_TYPE, path, ("method",), message)
         return Message(Kind.BROKEN, path, value)
     params = value.get("params", _MISSING)
     if params is not _MISSING and type(params) is not dict:
-        message = f"expected an object, found {_found(params, findings)}"
+        message = f"expected an object, found {_describe(params, findings)}"
         _report(findings, envelope.PARAMS_TYPE, path, ("params",), message)
     if "id" not in value:
         return Message(_NOTIFICATION, path, value, None, method)
     if method.startswith("notifications/"):
-        found = _found(value["id"], findings)
+        found = _describe(value["id"], findings)
         message = f"a notification must have no id, found {found}"
         _report(findings, envelope.NOTIFICATION_WITH_ID, path, ("id",), message)
         # By JSON-RPC it is a request nevertheless, and due a response.
@@ -110,7 +110,7 @@ def _read_result(value: dict[str, Any], path: Path, findings: Findings) -> Messa
         _report(findings, envelope.RESULT_WITH_ERROR, path, ("error",), message)
         return Message(Kind.BROKEN, path, value)
     if type(value["result"]) is not dict:
-        message = f"expected an object, found {_found(value['result'], findings)}"
+        message = f"expected an object, found {_describe(value['result'], findings)}"
         _report(findings, envelope.RESULT_TYPE, path, ("result",), message)
     return Message(_RESULT, path, value, _read_id(value, path, findings))
 
@@ -126,7 +126,7 @@ def _read_id(value: dict[str, Any], path: Path, findings: Findings) -> str | int
         message = "expected the id of the request"
         _report(findings, envelope.ID_MISSING, path, (), message)
     elif id_ is not None:
-        message = f"expected a string or an integer, found {_found(id_, findings)}"
+        message = f"expected a string or an integer, found {_describe(id_, findings)}"
         _report(findings, envelope.ID_TYPE, path, ("id",), message)
     elif not _is_error_without_id(value, findings.context.version):
         message = "expected a string or an integer, found null"
@@ -149,13 +149,13 @@ def _is_error_without_id(value: dict[str, Any], version: str) -> bool:
     )
 
 
-def _found(value: Any, findings: Findings) -> str:
+def _describe(value: Any, findings: Findings) -> str:
     return Values(hidden=findings.context.hide_values).describe(value)
 
 
 def _report_version(value: dict[str, Any], path: Path, findings: Findings) -> None:
     if "jsonrpc" in value:
-        message = f'expected "2.0", found {_found(value["jsonrpc"], findings)}'
+        message = f'expected "2.0", found {_describe(value["jsonrpc"], findings)}'
         _report(findings, envelope.VERSION, path, ("jsonrpc",), message)
     else:
         message = 'missing required property "jsonrpc"; expected "2.0"'
