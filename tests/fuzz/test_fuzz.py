@@ -42,7 +42,10 @@ def test_nothing_is_found(tally: Tally, tmp_path: Path, capsys: pytest.CaptureFi
     with capsys.disabled():
         print(f"\n{tally}")
 
-    assert [] == [format_finding(each, tmp_path / f"{n}.jsonl") for n, each in enumerate(tally.findings)]
+    assert [] == [
+        format_finding(finding, tmp_path / f"{number}.jsonl")
+        for number, finding in enumerate(tally.findings)
+    ]
 
 
 def test_every_method_answers_and_every_field_was_sent(tally: Tally) -> None:
