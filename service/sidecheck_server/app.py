@@ -43,6 +43,7 @@ async def running_service(
             settings.inline_schemas,
             frozenset(settings.report_only),
             settings.inference,
+            settings.protocol_version,
         )
         services = create_services(registry, workers, settings.limits, options)
         for registration in preload:

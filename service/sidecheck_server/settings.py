@@ -66,6 +66,10 @@ class Settings(BaseSettings):
         tuple[ToolsFile, ...],
         Field(description="Files of tool definitions to register at startup."),
     ] = ()
+    protocol_version: Annotated[
+        Literal["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"],
+        Field(description="MCP protocol version of requests and registrations that name none."),
+    ] = "2025-11-25"
     workers: Annotated[
         int,
         Field(

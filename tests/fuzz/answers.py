@@ -22,6 +22,7 @@ from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.evaluate import EvaluationOptions
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.check import check
+from sidecheck_server.core.mcp.context import DEFAULT_VERSION
 from sidecheck_server.core.mcp.deferred import resolve_all_deferred
 from sidecheck_server.core.mcp.protocol_schemas import compile_protocol_schemas
 from sidecheck_server.rpc.mapping.context import request_context_from_proto
@@ -126,7 +127,9 @@ def _from_core(request: Any, item: v1.CheckItem) -> Any:
     if name is None or (name == "tool_result" and request.tool_result.HasField("tool")):
         return None
     try:
-        terms = request_context_from_proto(request.context, request.options, _LIMITS)
+        terms = request_context_from_proto(
+            request.context, request.options, _LIMITS, DEFAULT_VERSION
+        )
         asked = check_request_from_proto(getattr(item, name), terms)
         checked = check(asked, _LIMITS, _SURFACES)
         how = EvaluationOptions(

@@ -25,7 +25,7 @@ def define(
     text: str = "{}",
     documents: tuple[Document, ...] = (),
 ) -> Definition:
-    return Definition(f"{name}:{content}", name, text.encode(), documents, "in", None)
+    return Definition(f"{name}:{content}", name, text.encode(), documents, "in", None, "2025-11-25")
 
 
 @pytest.fixture(params=["file", "memory"])

@@ -29,6 +29,7 @@ def corpus() -> dict[str, list[Definition]]:
             (),
             digest(tool["inputSchema"]),
             digest(tool["outputSchema"]) if "outputSchema" in tool else None,
+            "2025-11-25",
         )
         server = record["prov"].get("server") or record["prov"]["repo"]
         servers.setdefault(server, {})[definition.name] = definition

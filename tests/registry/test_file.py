@@ -23,8 +23,8 @@ from sidecheck_server.registry.definitions import (
 from sidecheck_server.registry.sqlite import open_registry
 
 DOCUMENTS = (Document("urn:z", b"[1]"), Document("urn:a", b"[2]"), Document("urn:m", b"[1]"))
-TOOL = Definition("d:tool", "tool", b'{"b": 1, "a": 2}', DOCUMENTS, "in", "out")
-BARE = Definition("d:bare", "bare", b"", (), "in", None)
+TOOL = Definition("d:tool", "tool", b'{"b": 1, "a": 2}', DOCUMENTS, "in", "out", "2025-11-25")
+BARE = Definition("d:bare", "bare", b"", (), "in", None, "2026-07-28")
 
 
 @contextmanager
@@ -81,7 +81,9 @@ def test_thousands_of_tools_fit_in_one_transaction(tmp_path: Path) -> None:
     """A set of any size is registered, replaced and removed in one transaction."""
     path = tmp_path / "registry.db"
     tools = [
-        Definition(f"d:{i}", f"t{i:04}", b"{}", (Document(f"urn:{i}", b"1"),), "in", None)
+        Definition(
+            f"d:{i}", f"t{i:04}", b"{}", (Document(f"urn:{i}", b"1"),), "in", None, "2025-11-25"
+        )
         for i in range(2500)
     ]
     with closing(open_registry(path)) as registry:
@@ -140,9 +142,10 @@ from pathlib import Path
 from sidecheck_server.registry import RegistryInUse
 from sidecheck_server.registry.sqlite import open_registry
 from sidecheck_server.registry.definitions import Definition
+BARE = Definition("d:bare", "bare", b"", (), "in", None, "2026-07-28")
 try:
     registry = open_registry(Path(sys.argv[1]))
-    registry.register("s", [Definition("d:bare", "bare", b"", (), "in", None)], keep=None)
+    registry.register("s", [BARE], keep=None)
     print("open", flush=True)
 except RegistryInUse:
     print("in use", flush=True)
@@ -202,15 +205,19 @@ from pathlib import Path
 from sidecheck_server.registry import RegistryUnusable
 from sidecheck_server.registry.sqlite import open_registry
 from sidecheck_server.registry.definitions import Definition
+BARE = Definition("d:bare", "bare", b"", (), "in", None, "2026-07-28")
 registry = open_registry(Path(sys.argv[1]))
-registry.register("s", [Definition("d:bare", "bare", b"", (), "in", None)], keep=None)
+registry.register("s", [BARE], keep=None)
 resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
-large = [Definition(f"d:{i}", f"large{i}", b" " * 50_000, (), "in", None) for i in range(20)]
+large = [
+    Definition(f"d:{i}", f"large{i}", b" " * 50_000, (), "in", None, "2026-07-28")
+    for i in range(20)
+]
 try:
     registry.register("s", large, keep=frozenset())
 except RegistryUnusable as error:
     print("rejected", registry.count(), registry.revision, flush=True)
-registry.register("s", [Definition("d:2", "small", b"", (), "in", None)], keep=None)
+registry.register("s", [Definition("d:2", "small", b"", (), "in", None, "2026-07-28")], keep=None)
 print(registry.count(), registry.revision, flush=True)
 sys.stdin.read()
 """

@@ -12,8 +12,8 @@ from sidecheck_server.registry import RegistryUnusable
 from sidecheck_server.registry.definitions import Definition
 from sidecheck_server.registry.sqlite import open_registry
 
-TOOL = Definition("d:tool", "tool", b"{}", (Document("urn:d", b"[1]"),), "in", "out")
-BARE = Definition("d:bare", "bare", b"", (), "in", None)
+TOOL = Definition("d:tool", "tool", b"{}", (Document("urn:d", b"[1]"),), "in", "out", "2025-11-25")
+BARE = Definition("d:bare", "bare", b"", (), "in", None, "2025-11-25")
 
 
 def write_text(path: Path) -> None:

@@ -32,6 +32,7 @@ def transaction(revision: int) -> tuple[str, list[Definition], frozenset[str] | 
             tuple(Document(f"urn:{i}", content.randbytes(100)) for i in range(place % 3)),
             f"in:{revision}",
             f"out:{revision}",
+            "2025-11-25",
         )
         for place in range(1 + revision % NAMES)
     ]

@@ -22,7 +22,7 @@ def define(
     inputs: str = "in",
     outputs: str | None = None,
 ) -> Definition:
-    return Definition(f"{name}:{content}", name, text.encode(), (), inputs, outputs)
+    return Definition(f"{name}:{content}", name, text.encode(), (), inputs, outputs, "2025-11-25")
 
 
 @pytest.fixture(params=["file", "memory"])

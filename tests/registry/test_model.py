@@ -23,11 +23,17 @@ SERVERS = ["", "s", "S", "é\0"]
 NAMES = ["", "a", "b", "\0", "\ud7ff", "\U00010000"]
 #: Schema digests (input, output) of each content; contents share schemas on both sides.
 SCHEMAS = [("x", None), ("x", "y"), ("y", "x"), ("z", "z")]
+VERSIONS = ["2025-11-25", "2026-07-28"]
 DOCUMENTS = [(), (Document("urn:d", b"1"),), (Document("urn:e", b""), Document("urn:d", b"1"))]
 
 
-def define(name: str, content: int, text: bytes, documents: tuple[Document, ...]) -> Definition:
-    return Definition(f"{name}:{content}", name, text, documents, *SCHEMAS[content])
+def define(
+    name: str, content: int, text: bytes, documents: tuple[Document, ...], version: str
+) -> Definition:
+    input_schema, output_schema = SCHEMAS[content]
+    return Definition(
+        f"{name}:{content}", name, text, documents, input_schema, output_schema, version
+    )
 
 
 definitions = st.builds(
@@ -36,6 +42,7 @@ definitions = st.builds(
     st.integers(0, len(SCHEMAS) - 1),
     st.sampled_from([b"", b"{}", b"\0\xff"]),
     st.sampled_from(DOCUMENTS),
+    st.sampled_from(VERSIONS),
 )
 names = st.sampled_from(NAMES)
 servers = st.sampled_from(SERVERS)

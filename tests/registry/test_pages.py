@@ -22,7 +22,7 @@ KEYS = [(server, name) for server, names in NAMES.items() for name in names]
 
 
 def define(name: str, size: int = 10, documents: tuple[Document, ...] = ()) -> Definition:
-    return Definition(f"d:{name}", name, b" " * size, documents, "in", None)
+    return Definition(f"d:{name}", name, b" " * size, documents, "in", None, "2025-11-25")
 
 
 @pytest.fixture

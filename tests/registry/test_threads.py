@@ -11,7 +11,7 @@ from sidecheck_server.registry.sqlite import open_registry
 
 
 def define(name: str, content: int) -> Definition:
-    return Definition(f"{name}:{content}", name, b"{}", (), f"in:{content}", None)
+    return Definition(f"{name}:{content}", name, b"{}", (), f"in:{content}", None, "2025-11-25")
 
 
 def test_concurrent_writers_do_not_lose_changes(tmp_path: Path) -> None:

@@ -39,7 +39,7 @@ def registered(name: str) -> Definition:
     definition = tool(name, description="registered")
     digest = digest_of(definition["inputSchema"])
     return Definition(
-        digest_of(definition), name, json.dumps(definition).encode(), (), digest, None
+        digest_of(definition), name, json.dumps(definition).encode(), (), digest, None, "2025-11-25"
     )
 
 

@@ -71,7 +71,9 @@ async def registry() -> AsyncIterator[Registry]:
 @pytest.fixture
 def registered(registry: Registry) -> Registry:
     """Return a registry where the server s has the tool."""
-    definition = Definition(DIGEST, "get.day", INLINE.json, (), digest_of(SCHEMA), None)
+    definition = Definition(
+        DIGEST, "get.day", INLINE.json, (), digest_of(SCHEMA), None, "2025-11-25"
+    )
     registry.register("s", [definition], keep=None)
     return registry
 

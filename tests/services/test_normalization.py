@@ -41,7 +41,7 @@ async def normalizer(resolver: TargetResolver) -> Normalizer:
     schemas = CompiledSchemas(compile_in_process, LIMITS, 10, 10)
     validator = Validator(validate_in_process)
     results = ResultChecker(resolver, validator, checker_of(schemas, LIMITS))
-    return Normalizer(resolver, ToolAdapter(resolver, LIMITS), results, LIMITS)
+    return Normalizer(resolver, ToolAdapter(LIMITS), results, LIMITS)
 
 
 def request_for(
@@ -77,11 +77,11 @@ async def test_values_can_be_hidden(normalizer: Normalizer) -> None:
 @pytest.mark.parametrize("descriptions", ["", "d" * 100_000])
 async def test_a_definition_is_adapted_once(resolver: TargetResolver, descriptions: str) -> None:
     """The adapted definition is cached, whatever its size."""
-    adapter = ToolAdapter(resolver, LIMITS)
+    adapter = ToolAdapter(LIMITS)
     target = tool({**LIST, "description": descriptions})
-    first = await adapter.adapt_target(target, "2025-06-18")
-    again = await adapter.adapt_target(target, "2025-06-18")
-    other = await adapter.adapt_target(target, "2026-07-28")
+    first = await adapter.adapt(target, "2025-06-18")
+    again = await adapter.adapt(target, "2025-06-18")
+    other = await adapter.adapt(target, "2026-07-28")
 
     assert first is again
     assert ("result", "", target.json) == (

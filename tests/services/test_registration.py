@@ -12,6 +12,7 @@ from sidecheck_server.core.compiler.compilation import Artifact, compile_schema
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.json_values import digest_of
 from sidecheck_server.core.limits import Limits
+from sidecheck_server.core.mcp.context import DEFAULT_VERSION
 from sidecheck_server.core.schemas.dialects import SchemaSource
 from sidecheck_server.core.types import Document, Severity, Violation
 from sidecheck_server.registry import Registry, RegistryUnusable
@@ -95,6 +96,7 @@ def definition_of(tool_json: Any, *documents: Document) -> Definition:
         documents=documents,
         input_schema_digest=digest_of(tool_json["inputSchema"], documents),
         output_schema_digest=None if output is None else digest_of(output, documents),
+        protocol_version=DEFAULT_VERSION,
     )
 
 

@@ -12,6 +12,7 @@ from sidecheck_server.core.mcp.subjects import CheckRequest, ReportLimits, Resul
 from sidecheck_server.core.schemas.dialects import SchemaSource
 from sidecheck_server.core.types import Severity
 from sidecheck_server.registry.sqlite import open_registry
+from sidecheck_server.services.adaptation import ToolAdapter
 from sidecheck_server.services.calls import ResultChecker
 from sidecheck_server.services.registration import Registration
 from sidecheck_server.services.resolution import TargetResolver
@@ -37,7 +38,7 @@ async def checker() -> AsyncIterator[ResultChecker]:
     schemas = CompiledSchemas(compile_in_process, LIMITS, 10, 10)
     tools = (inline(ADD), inline(PING))
     await registrar_of(registry, schemas, LIMITS).register(Registration("s", tools))
-    resolver = TargetResolver(registry, schemas, LIMITS)
+    resolver = TargetResolver(registry, schemas, ToolAdapter(LIMITS), LIMITS)
     validator = Validator(validate_in_process)
     yield ResultChecker(resolver, validator, checker_of(schemas, LIMITS))
     registry.close()

@@ -15,6 +15,7 @@ from sidecheck_server.core.schemas.dialects import SchemaSource
 from sidecheck_server.core.types import Document, Verdict
 from sidecheck_server.registry import Registry
 from sidecheck_server.registry.sqlite import open_registry
+from sidecheck_server.services.adaptation import ToolAdapter
 from sidecheck_server.services.registration import Registration
 from sidecheck_server.services.resolution import TargetResolver
 from sidecheck_server.services.schemas import CompiledSchemas
@@ -83,14 +84,16 @@ async def resolver(compiler: Compiler, registry: Registry) -> TargetResolver:
     await registrar.register(
         Registration("s", (inline(TOOL, ANSWER), inline(BARE)), protocol_version=VERSION)
     )
-    return TargetResolver(registry, schemas, LIMITS, frozenset({"watched"}))
+    return TargetResolver(registry, schemas, ToolAdapter(LIMITS), LIMITS, frozenset({"watched"}))
 
 
 async def codes(
     resolver: TargetResolver, target: Target, payload: bytes, *, assert_formats: bool = False
 ) -> list[str]:
-    resolved = await resolver.resolve_schema(target, Side.INPUT, assert_formats=assert_formats)
-    verdict = await VALIDATOR.validate_offloaded(resolved, payload, EvaluationOptions())
+    resolved = await resolver.resolve_schema(
+        target, Side.INPUT, VERSION, assert_formats=assert_formats
+    )
+    verdict = await VALIDATOR.validate_offloaded(resolved.compiled, payload, EvaluationOptions())
     return [violation.code for violation in verdict.violations]
 
 
@@ -130,9 +133,9 @@ async def test_every_target_resolves_to_its_schema(
     expected: tuple[str, str, str],
 ) -> None:
     """Definition digest and tool are empty for targets without a tool."""
-    resolved = await resolver.resolve_schema(target, side, assert_formats=False)
+    resolved = await resolver.resolve_schema(target, side, VERSION, assert_formats=False)
     verdict = await VALIDATOR.validate_offloaded(
-        resolved, json.dumps(payload).encode(), EvaluationOptions()
+        resolved.compiled, json.dumps(payload).encode(), EvaluationOptions()
     )
 
     assert (*expected, True) == (
@@ -154,7 +157,7 @@ async def test_tools_of_report_only_servers_are_not_enforced(
     targets: list[Target] = [RegisteredTool("watched", "bare"), RegisteredTool("s", "bare")]
     targets.append(DefinitionDigest(digest_of(BARE)))
     resolved_schemas = [
-        await resolver.resolve_schema(target, Side.INPUT, assert_formats=False)
+        await resolver.resolve_schema(target, Side.INPUT, VERSION, assert_formats=False)
         for target in targets
     ]
 
@@ -258,7 +261,7 @@ async def test_unresolvable_targets_are_rejected(
 ) -> None:
     """The error is raised before the payload is read."""
     with pytest.raises(RequestError) as raised:
-        await resolver.resolve_schema(target, side, assert_formats=False)
+        await resolver.resolve_schema(target, side, VERSION, assert_formats=False)
 
     assert error == raised.value
 

@@ -4,6 +4,7 @@ from sidecheck_server.core.compiler.compilation import Artifact, CompiledSchema,
 from sidecheck_server.core.evaluate import EvaluationOptions, evaluate
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.check import CheckReport, check
+from sidecheck_server.core.mcp.context import DEFAULT_VERSION
 from sidecheck_server.core.mcp.protocol_schemas import compile_protocol_schemas
 from sidecheck_server.core.mcp.subjects import CheckRequest
 from sidecheck_server.core.schemas.dialects import SchemaSource
@@ -54,4 +55,5 @@ def registrar_of(
     registry: Registry, schemas: CompiledSchemas, limits: Limits = _LIMITS
 ) -> Registrar:
     """Return a registrar that compiles schemas by *schemas*."""
-    return Registrar(registry, DefinitionChecker(schemas, checker_of(schemas, limits), limits))
+    definitions = DefinitionChecker(schemas, checker_of(schemas, limits), limits)
+    return Registrar(registry, definitions, DEFAULT_VERSION)

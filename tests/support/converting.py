@@ -14,6 +14,7 @@ from sidecheck_server.core.mcp.tool_definitions import read_tool
 from sidecheck_server.core.schemas.dialects import SchemaSource
 from sidecheck_server.core.types import Document
 from sidecheck_server.registry import Registry
+from sidecheck_server.services.adaptation import ToolAdapter
 from sidecheck_server.services.conversion import Conversions, ToolsToConvert, ToolToConvert
 from sidecheck_server.services.resolution import TargetResolver
 from sidecheck_server.services.schemas import CompiledSchemas
@@ -73,7 +74,11 @@ def resolver_for(
         return compile_schema(source, limits)
 
     return TargetResolver(
-        registry, CompiledSchemas(compile_, limits, 100, 100), limits, report_only
+        registry,
+        CompiledSchemas(compile_, limits, 100, 100),
+        ToolAdapter(limits),
+        limits,
+        report_only,
     )
 
 

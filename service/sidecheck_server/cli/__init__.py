@@ -10,6 +10,7 @@ from sidecheck_server.cli.options import examples
 __all__ = ["sidecheck"]
 
 _COMMANDS = {
+    "adapt": "Adapt tool definitions to a protocol version, offline.",
     "check": "Check tool definitions offline.",
     "completion": "Print the completion script of a shell.",
     "convert": "Convert tools to the format of a model API, offline.",
@@ -65,7 +66,7 @@ def load_command(name: str) -> click.Command:
         "sidecheck lint-messages session.jsonl",
         "sidecheck validate --tools tools.json --tool git_log call.json",
         "sidecheck convert --to anthropic tools.json",
-        "sidecheck infer server.py",
+        "sidecheck infer server.py > tools.json",
         "sidecheck serve --tools tools.json",
     ),
 )

@@ -149,7 +149,7 @@ async def check_sources(
         if isinstance(listing, ToolsList)
         for tool in listing.tools
     ]
-    requests = (CheckRequest(ToolJson(text), context, report) for text in texts)
+    requests = (CheckRequest(ToolJson(text, canonical=True), context, report) for text in texts)
     results = iter(
         [
             await checked(request)

@@ -154,6 +154,7 @@ def _read_definitions(
                 documents=documents,
                 input_schema_digest=tool.input_digest,
                 output_schema_digest=tool.output_digest,
+                protocol_version=DEFAULT_VERSION,
             )
 
 

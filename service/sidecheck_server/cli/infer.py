@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import click
@@ -11,7 +12,7 @@ from sidecheck_server.cli.excerpts import excerpt_rows
 from sidecheck_server.cli.files import read_input, write_output
 from sidecheck_server.cli.findings import Finding, Place, Source
 from sidecheck_server.cli.in_process import run_in_process
-from sidecheck_server.cli.options import FILE, examples, form_option
+from sidecheck_server.cli.options import FILE, examples, form_option, version_option
 from sidecheck_server.cli.reports import STYLES, counted, in_json
 from sidecheck_server.cli.rows import Row, page_width, printable, write_rows
 from sidecheck_server.core.errors import RequestError
@@ -22,7 +23,10 @@ from sidecheck_server.core.infer.types import (
     InferredTool,
     OnUnsupported,
 )
+from sidecheck_server.core.json_values import digest_of
 from sidecheck_server.core.types import Severity, Violation
+from sidecheck_server.services.container import Services
+from sidecheck_server.services.targets import InlineTool
 
 __all__ = ["infer"]
 
@@ -30,7 +34,7 @@ __all__ = ["infer"]
 @click.command(
     epilog=examples(
         "sidecheck infer server.py > tools.json",
-        "sidecheck infer server.py | sidecheck check - --protocol-version 2026-07-28",
+        "sidecheck infer server.py | sidecheck check -",
         "sidecheck infer server.py --function search --function Index.look_up",
         "sidecheck infer server.py --inject-type Session --format json",
     )
@@ -59,6 +63,9 @@ __all__ = ["infer"]
     metavar="NAME",
     help="Type whose parameters the server injects; they are not arguments. May be repeated.",
 )
+@version_option(
+    "Output schemas are written in the form for it.  [default: as inferred, with any root]"
+)
 @form_option
 @click.pass_context
 def infer(
@@ -67,13 +74,15 @@ def infer(
     functions: tuple[str, ...],
     on_unsupported: str,
     injected_types: tuple[str, ...],
+    protocol_version: str | None,
     form: str,
 ) -> None:
     """Infer tool definitions from the Python source text in FILE.
 
     The text is parsed and never run; - reads standard input. What the text alone does
     not define, such as a type imported from another file, is an error, and its tool is
-    left out. Output schemas may have any root, as protocol version 2026-07-28 allows.
+    left out. The definitions are canonical: output schemas may have any root. All other
+    commands accept them, and adapt them to the protocol version.
 
     The definitions are written to standard output as a JSON array, diagnostics to
     standard error. With --format json both are one object on standard output.
@@ -88,10 +97,26 @@ def infer(
         injected_types=injected_types,
     )
     try:
-        inferred = run_in_process(lambda services: services.inferrer.infer(text, options))
+        inferred = run_in_process(
+            lambda services: _infer(services, text, options, protocol_version)
+        )
     except RequestError as error:
         raise click.UsageError(f"cannot read {file}: {error.message}") from None
     context.exit(0 if _write(form, file, text, inferred) else 1)
+
+
+async def _infer(
+    services: Services, text: bytes, options: InferenceOptions, version: str | None
+) -> InferenceResult:
+    """Return the tools in *text*, adapted to *version* if it is given."""
+    inferred = await services.inferrer.infer(text, options)
+    if version is None:
+        return inferred
+    tools = []
+    for tool in inferred.tools:
+        adapted = await services.adapter.adapt(InlineTool(tool.json), version)
+        tools.append(replace(tool, json=adapted.json, digest=digest_of(json.loads(adapted.json))))
+    return replace(inferred, tools=tuple(tools))
 
 
 _END_OF_LINE = re.compile(rb"\r\n|\r|\n")

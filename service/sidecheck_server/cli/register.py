@@ -22,6 +22,7 @@ from sidecheck_server.cli.options import (
     read_documents,
     target_option,
     timeout_option,
+    version_option,
 )
 from sidecheck_server.cli.reports import (
     Block,
@@ -60,6 +61,7 @@ _STYLES = {"rejected": "bold red", "unchanged": ""}
     show_default=True,
     help="Treatment of a tool that is registered with another definition; report warns.",
 )
+@version_option("[default: that of the server]")
 @document_option
 @target_option
 @timeout_option(30.0)
@@ -73,6 +75,7 @@ def register(
     replace: bool,
     validate_only: bool,
     change_policy: ChangePolicy,
+    protocol_version: str | None,
     documents: tuple[tuple[str, str], ...],
     target: str,
     timeout: float,
@@ -96,6 +99,7 @@ def register(
             replace=replace,
             change_policy=change_policy,
             validate_only=validate_only,
+            protocol_version=protocol_version or "",
             timeout=timeout,
         )
     outcomes = _outcomes(tools, registration.outcomes)

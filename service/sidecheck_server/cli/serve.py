@@ -14,6 +14,7 @@ from sidecheck_server.cli.files import read_input
 from sidecheck_server.cli.options import FILE, examples
 from sidecheck_server.cli.tool_files import list_or_exit
 from sidecheck_server.core.limits import Limits
+from sidecheck_server.core.mcp.context import DEFAULT_VERSION, VERSIONS
 from sidecheck_server.log import configure_log
 from sidecheck_server.registry import RegistryInUse, RegistryUnusable
 from sidecheck_server.rpc.sockets import AddressInUseError
@@ -59,6 +60,11 @@ __all__ = ["serve"]
     multiple=True,
     metavar="NAME",
     help="Server namespace of a --tools file: one per file, in order.  [default: the file's stem]",
+)
+@click.option(
+    "--protocol-version",
+    type=click.Choice(VERSIONS),
+    help=f"MCP protocol version of requests that name none.  [default: {DEFAULT_VERSION}]",
 )
 @click.option("--workers", type=int, help="Number of worker processes.  [default: 2]")
 @click.option(

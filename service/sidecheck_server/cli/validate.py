@@ -1,7 +1,8 @@
 """`sidecheck validate`: validate payloads offline."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import click
@@ -16,6 +17,7 @@ from sidecheck_server.cli.options import (
     excerpts_option,
     form_option,
     read_documents,
+    version_option,
 )
 from sidecheck_server.cli.progress import with_progress
 from sidecheck_server.cli.reports import (
@@ -29,20 +31,32 @@ from sidecheck_server.cli.reports import (
 from sidecheck_server.cli.rows import is_terminal, printable
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.evaluate import EvaluationOptions
+from sidecheck_server.core.mcp.context import DEFAULT_VERSION
 from sidecheck_server.core.mcp.tool_definitions import find_tool
 from sidecheck_server.core.schemas.dialects import SchemaSource
 from sidecheck_server.core.types import Verdict
 from sidecheck_server.services.container import Services
-from sidecheck_server.services.offload import allow_offloading
-from sidecheck_server.services.targets import InlineTool, Side, Target
+from sidecheck_server.services.targets import InlineTool, SubjectKind, Target
+from sidecheck_server.services.validation import ValidationOptions
 
 __all__ = ["validate"]
+
+_KINDS: Mapping[str, SubjectKind] = MappingProxyType(
+    {
+        "arguments": "arguments",
+        "structured-content": "structured_content",
+        "call-params": "call_params",
+        "call-result": "call_result",
+    }
+)
+"""Subjects by their names on the command line."""
 
 
 @click.command(
     epilog=examples(
         "sidecheck validate --schema schema.json payload.json",
         "sidecheck validate --tools tools.json --tool git_log call.json --format json",
+        "sidecheck validate --tools tools.json --tool add --subject call-result result.json",
         "echo '{\"q\": 1}' | sidecheck validate --schema schema.json -",
     )
 )
@@ -54,7 +68,15 @@ __all__ = ["validate"]
     metavar="FILE",
     help="Tool definitions: one, a list, or a tools/list result.",
 )
-@click.option("--tool", metavar="NAME", help="Tool whose input schema to validate against.")
+@click.option("--tool", metavar="NAME", help="Tool to validate against.")
+@click.option(
+    "--subject",
+    type=click.Choice(list(_KINDS)),
+    default="arguments",
+    show_default=True,
+    help="What a payload is: a part of a call or a result, or the whole of it, which needs --tool.",
+)
+@version_option(f"[default: {DEFAULT_VERSION}]")
 @document_option
 @click.option("--assert-formats", is_flag=True, help="Assert `format`; otherwise an annotation.")
 @click.option(
@@ -74,6 +96,8 @@ def validate(
     schema: str | None,
     tools: str | None,
     tool: str | None,
+    subject: str,
+    protocol_version: str | None,
     documents: tuple[tuple[str, str], ...],
     assert_formats: bool,
     max_violations: int,
@@ -82,6 +106,9 @@ def validate(
     excerpts: bool | None,
 ) -> None:
     """Validate each PAYLOAD, a JSON file; - reads standard input.
+
+    Arguments are validated against the input schema of the tool, results against its output
+    schema, in the form that the protocol version requires.
 
     Exits with 0 if all payloads are valid, with 1 if there are violations or errors,
     and with 2 if the command is wrong or a file cannot be read.
@@ -96,16 +123,21 @@ def validate(
     read = read_documents(documents)
     definition = read_input(schema or tools or "")
     sources = [Source(name, read_input(name)) for name in payloads]
-    options = EvaluationOptions(max_violations=max_violations, hide_values=hide_values)
+    kind = _KINDS[subject]
+    if tool is None and kind not in ("arguments", "structured_content"):
+        raise click.UsageError(f"--subject {subject} needs --tools and --tool")
+    options = ValidationOptions(
+        EvaluationOptions(max_violations=max_violations, hide_values=hide_values),
+        protocol_version or DEFAULT_VERSION,
+        assert_formats=assert_formats,
+    )
 
     def target() -> Target:
         if tool is None:
             return SchemaSource(definition, read)
         return InlineTool(find_tool(definition, tool, LIMITS), read)
 
-    outcomes = run_in_process(
-        lambda services: _validate(services, target, sources, options, assert_formats)
-    )
+    outcomes = run_in_process(lambda services: _validate(services, target, kind, sources, options))
     # An excerpt would show the values that are to be hidden.
     _write(form, outcomes, excerpts=False if hide_values else excerpts)
     context.exit(0 if all(outcome.valid for outcome in outcomes) else 1)
@@ -132,23 +164,18 @@ class _Outcome:
 async def _validate(
     services: Services,
     target: Callable[[], Target],
+    kind: SubjectKind,
     sources: Sequence[Source],
-    options: EvaluationOptions,
-    assert_formats: bool,
+    options: ValidationOptions,
 ) -> list[_Outcome]:
     try:
-        schema = await services.resolver.resolve_schema(
-            target(), Side.INPUT, assert_formats=assert_formats
-        )
+        prepared = services.prepared_targets.add((b"", b""), target(), options)
     except RequestError as error:
         return [_Outcome(source, error) for source in sources]
 
     async def outcome(source: Source) -> _Outcome:
         try:
-            verdict = await services.validator.validate(
-                schema, source.text, options, allow_offloading
-            )
-            return _Outcome(source, verdict)
+            return _Outcome(source, (await prepared.validate(kind, source.text)).verdict)
         except RequestError as error:
             return _Outcome(source, error)
 

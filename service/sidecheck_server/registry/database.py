@@ -35,7 +35,7 @@ __all__ = ["Database"]
 #: (https://www.sqlite.org/fileformat2.html, section 1.3): "ScRg".
 _APPLICATION = 0x53635267
 #: The format of the tables that this release reads and writes, kept as user version.
-_FORMAT = 1
+_FORMAT = 2
 #: The first SQLite with STRICT tables (https://www.sqlite.org/stricttables.html).
 _OLDEST_SQLITE = (3, 37, 0)
 #: How often to try to lock the file, and the seconds in between. Two processes that start

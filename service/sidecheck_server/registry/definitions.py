@@ -29,6 +29,8 @@ class Definition:
     input_schema_digest: str
     #: The digest of its output schema, if it has one.
     output_schema_digest: str | None
+    #: The protocol version that it was registered under.
+    protocol_version: str
 
     @property
     def size(self) -> int:
@@ -59,9 +61,9 @@ class Action(StrEnum):
     CREATED = "created"
     """The name was not bound."""
     CHANGED = "changed"
-    """The name was bound to a definition of another digest."""
+    """The name was bound to a definition of another digest, or under another version."""
     UNCHANGED = "unchanged"
-    """The name was bound to a definition of the same digest, and stays bound to it."""
+    """The name was bound to a definition of the same digest and version, and stays so."""
 
 
 @dataclass(frozen=True, slots=True)

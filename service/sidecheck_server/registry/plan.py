@@ -35,7 +35,11 @@ def plan_registration(
     bound = []
     for definition in definitions:
         previous = bind.get(definition.name) or _bound_to(bindings, definition.name)
-        if previous is not None and previous.digest == definition.digest:
+        if (
+            previous is not None
+            and previous.digest == definition.digest
+            and previous.protocol_version == definition.protocol_version
+        ):
             bound.append(Bound(Action.UNCHANGED, previous.digest))
             continue
         bind[definition.name] = definition

@@ -37,6 +37,7 @@ _TABLES = (
         json BLOB NOT NULL,
         input_schema_digest TEXT NOT NULL,
         output_schema_digest TEXT,
+        protocol_version TEXT NOT NULL,
         PRIMARY KEY (server, name)
     ) STRICT""",
     """CREATE TABLE document (
@@ -51,13 +52,13 @@ _TABLES = (
 )
 _SELECT_DOCUMENTS = "SELECT server, name, uri, json FROM document ORDER BY server, name, position"
 _SELECT_TOOLS = (
-    "SELECT server, name, revision, digest, json, input_schema_digest, output_schema_digest"
-    " FROM tool"
+    "SELECT server, name, revision, digest, json, input_schema_digest, output_schema_digest,"
+    " protocol_version FROM tool"
 )
 _DELETE_TOOLS = "DELETE FROM tool WHERE server = ? AND name IN"
 _INSERT_TOOLS = (
     "INSERT INTO tool (server, name, revision, digest, json, input_schema_digest,"
-    " output_schema_digest) VALUES"
+    " output_schema_digest, protocol_version) VALUES"
 )
 _INSERT_DOCUMENTS = "INSERT INTO document (server, name, position, uri, json) VALUES"
 
@@ -101,10 +102,11 @@ def read_bindings(connection: sqlite3.Connection) -> list[Binding]:
                 tuple(documents.get((server, name), ())),
                 interned.get(input_schema),
                 interned.get(output_schema),
+                interned.get(version),
             ),
             revision,
         )
-        for server, name, revision, digest, json, input_schema, output_schema in _rows(
+        for server, name, revision, digest, json, input_schema, output_schema, version in _rows(
             connection, _SELECT_TOOLS
         )
     ]
@@ -128,6 +130,7 @@ def insert_bindings(connection: sqlite3.Connection, bindings: Sequence[Binding])
             binding.definition.json,
             binding.definition.input_schema_digest,
             binding.definition.output_schema_digest,
+            binding.definition.protocol_version,
         )
         for binding in bindings
     ]

@@ -37,6 +37,7 @@ class ConversionServicer(ConversionServiceServicer):
         self._converter = services.converter
         self._calls = services.call_converter
         self._results = services.result_converter
+        self._default_version = services.resolver.default_version
         self._limits = limits
 
     @rpc_handler
@@ -70,7 +71,7 @@ class ConversionServicer(ConversionServiceServicer):
         self, request: ConvertToolResultRequest
     ) -> ConvertToolResultResponse:
         """Convert a result to the message that an API expects."""
-        result = result_from_proto(request, self._limits)
+        result = result_from_proto(request, self._limits, self._default_version)
         response = converted_result_to_proto(await self._results.convert(result))
         check_response_size(response, self._limits)
         return response

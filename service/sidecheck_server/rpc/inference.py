@@ -28,6 +28,7 @@ class InferenceServicer(InferenceServiceServicer):
     def __init__(self, services: Services, limits: Limits, gate: ShutdownGate) -> None:
         self.gate = gate
         self._inferrer = services.inferrer
+        self._resolver = services.resolver
         self._adapter = services.adapter
         self._limits = limits
 
@@ -42,7 +43,9 @@ class InferenceServicer(InferenceServiceServicer):
     @rpc_handler
     async def AdaptTool(self, request: AdaptToolRequest) -> AdaptToolResponse:  # noqa: N802
         """Adapt a definition to a protocol version."""
-        target, version = tool_to_adapt_from_proto(request)
-        response = adapted_tool_to_proto(await self._adapter.adapt_target(target, version))
+        target, named_version = tool_to_adapt_from_proto(request)
+        tool = await self._resolver.resolve_tool(target)
+        version = self._resolver.version_of(target, named_version)
+        response = adapted_tool_to_proto(await self._adapter.adapt(tool.definition, version))
         check_response_size(response, self._limits)
         return response

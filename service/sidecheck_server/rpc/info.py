@@ -11,7 +11,7 @@ from sidecheck.v1.info_service_pb2_grpc import InfoServiceServicer
 
 from sidecheck_server import __version__
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.mcp.context import DEFAULT_VERSION, VERSIONS
+from sidecheck_server.core.mcp.context import VERSIONS
 from sidecheck_server.core.schemas.dialects import DIALECTS
 from sidecheck_server.registry import Registry
 from sidecheck_server.rpc.handler import rpc_handler
@@ -26,9 +26,12 @@ _ENGINES = (("fast", "fastjsonschema"), ("complete", "jsonschema"))
 class InfoServicer(InfoServiceServicer):
     """Serves InfoService."""
 
-    def __init__(self, registry: Registry, limits: Limits, gate: ShutdownGate) -> None:
+    def __init__(
+        self, registry: Registry, default_version: str, limits: Limits, gate: ShutdownGate
+    ) -> None:
         self.gate = gate
         self._registry = registry
+        self._default_version = default_version
         self._limits = limits
 
     @rpc_handler
@@ -41,7 +44,7 @@ class InfoServicer(InfoServiceServicer):
             limits=limits_to_proto(self._limits),
             dialects=list(DIALECTS),
             protocol_versions=VERSIONS,
-            default_protocol_version=DEFAULT_VERSION,
+            default_protocol_version=self._default_version,
             engines=[
                 EngineInfo(name=name, library=library, version=version(library))
                 for name, library in _ENGINES

@@ -86,6 +86,7 @@ class ProtocolServicer(ProtocolServiceServicer):
         self._subjects = services.subject_checker
         self._tools = services.tools_checker
         self._normalizer = services.normalizer
+        self._default_version = services.resolver.default_version
         self._limits = limits
 
     @rpc_handler
@@ -106,7 +107,7 @@ class ProtocolServicer(ProtocolServiceServicer):
         self, request: CheckToolNamesRequest
     ) -> CheckToolNamesResponse:
         """Check names of tools."""
-        context = request_context_from_proto(request.context, request.options, self._limits)
+        context = self._context(request)
         names = list(request.names)
         checked = await check_tool_names(names, context.context, context.limits, self._limits)
         response = CheckToolNamesResponse(collisions=map(collision_to_proto, checked.collisions))
@@ -120,7 +121,9 @@ class ProtocolServicer(ProtocolServiceServicer):
     @rpc_handler
     async def CheckTools(self, request: CheckToolsRequest) -> CheckToolsResponse:  # noqa: N802
         """Check tool definitions."""
-        checked = await self._tools.check(tools_from_proto(request, self._limits))
+        checked = await self._tools.check(
+            tools_from_proto(request, self._limits, self._default_version)
+        )
         response = CheckToolsResponse(
             tools_list_verdict=protocol_verdict_to_proto(checked.tools_list_verdict)
         )
@@ -165,7 +168,7 @@ class ProtocolServicer(ProtocolServiceServicer):
         self, request: NormalizeToolResultRequest
     ) -> NormalizeToolResultResponse:
         """Make a result of the return value of a tool."""
-        value = value_to_normalize_from_proto(request, self._limits)
+        value = value_to_normalize_from_proto(request, self._limits, self._default_version)
         response = normalized_result_to_proto(await self._normalizer.normalize(value))
         check_response_size(response, self._limits)
         return response
@@ -183,7 +186,7 @@ class ProtocolServicer(ProtocolServiceServicer):
         count = len(request.items)
         if count > self._limits.batch_items:
             raise limit_exceeded_error("batch_items", self._limits.batch_items, "the batch", count)
-        context = request_context_from_proto(request.context, request.options, self._limits)
+        context = self._context(request)
         response, budget = CheckBatchResponse(), BatchBudget(self._limits)
         counter, time_slice = OutcomeCounter(count), TimeSlice()
         for item in request.items:
@@ -210,10 +213,10 @@ class ProtocolServicer(ProtocolServiceServicer):
                 and isinstance(request, CheckSessionRequest)
                 and request.HasField("defaults")
             ):
-                session = _Session(self._checker, self._limits, request.defaults)
+                session = self._session(request.defaults)
                 continue
             if session is None:
-                session = _Session(self._checker, self._limits, SessionDefaults())
+                session = self._session(SessionDefaults())
             yield await session.respond(request)
 
     async def _check_field(self, request: Any, field: str) -> CheckResult:
@@ -224,7 +227,7 @@ class ProtocolServicer(ProtocolServiceServicer):
         """
         if not request.HasField(field):
             raise missing_subject(field)
-        context = request_context_from_proto(request.context, request.options, self._limits)
+        context = self._context(request)
         return await self._check(getattr(request, field), context)
 
     async def _check(
@@ -232,16 +235,35 @@ class ProtocolServicer(ProtocolServiceServicer):
     ) -> CheckResult:
         request = check_request_from_proto(subject, context)
         target = result_tool_from_proto(subject)
-        return report_to_proto(await self._subjects.check(request, target, budget))
+        report = await self._subjects.check(
+            request, target, budget, names_version=context.names_version
+        )
+        return report_to_proto(report)
+
+    def _context(self, request: Any) -> RequestContext:
+        return request_context_from_proto(
+            request.context, request.options, self._limits, self._default_version
+        )
+
+    def _session(self, defaults: SessionDefaults) -> "_Session":
+        return _Session(self._checker, self._limits, self._default_version, defaults)
 
 
 class _Session:
     """The stream of a session."""
 
-    def __init__(self, checker: ProtocolChecker, limits: Limits, defaults: SessionDefaults) -> None:
+    def __init__(
+        self,
+        checker: ProtocolChecker,
+        limits: Limits,
+        default_version: str,
+        defaults: SessionDefaults,
+    ) -> None:
         self._context: RequestContext | RequestError
         try:
-            self._context = request_context_from_proto(defaults.context, defaults.options, limits)
+            self._context = request_context_from_proto(
+                defaults.context, defaults.options, limits, default_version
+            )
         except RequestError as error:
             # Each item has the error of the defaults as its outcome.
             self._context = copy(error)

@@ -11,12 +11,14 @@ from sidecheck.v1.registry_service_pb2 import (
     ListToolsResponse,
     RegisterToolsRequest,
     RegisterToolsResponse,
+    Tool,
 )
 from sidecheck.v1.registry_service_pb2_grpc import RegistryServiceServicer
 
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.registry import Registry
+from sidecheck_server.core.mcp.context import check_version_known
+from sidecheck_server.registry.definitions import Binding
 from sidecheck_server.rpc.handler import rpc_handler
 from sidecheck_server.rpc.mapping.registration import (
     outcome_to_proto,
@@ -25,8 +27,9 @@ from sidecheck_server.rpc.mapping.registration import (
 )
 from sidecheck_server.rpc.pages import page_size, position_from_token, token_for_position
 from sidecheck_server.rpc.shutdown_gate import ShutdownGate
-from sidecheck_server.services.registration import Registrar
-from sidecheck_server.services.resolution import require_binding
+from sidecheck_server.services.container import Services
+from sidecheck_server.services.registered_tools import require_binding
+from sidecheck_server.services.targets import InlineTool
 
 __all__ = ["RegistryServicer"]
 
@@ -37,13 +40,12 @@ _PAGE_BYTES = 1 << 20
 class RegistryServicer(RegistryServiceServicer):
     """Serves RegistryService."""
 
-    def __init__(
-        self, registrar: Registrar, registry: Registry, limits: Limits, gate: ShutdownGate
-    ) -> None:
+    def __init__(self, services: Services, limits: Limits, gate: ShutdownGate) -> None:
         self.gate = gate
         self._limits = limits
-        self._registrar = registrar
-        self._registry = registry
+        self._registrar = services.registrar
+        self._registry = services.registry
+        self._adapter = services.adapter
 
     @rpc_handler
     async def RegisterTools(  # noqa: N802
@@ -61,13 +63,16 @@ class RegistryServicer(RegistryServiceServicer):
     @rpc_handler
     async def GetTool(self, request: GetToolRequest) -> GetToolResponse:  # noqa: N802
         """Return a registered tool."""
+        check_version_known(request.adapt_to_version)
         revision = self._registry.revision
         binding = require_binding(self._registry, request.server, request.name)
-        return GetToolResponse(tool=tool_to_proto(binding), registry_revision=revision)
+        tool = await self._tool(binding, request.adapt_to_version)
+        return GetToolResponse(tool=tool, registry_revision=revision)
 
     @rpc_handler
     async def ListTools(self, request: ListToolsRequest) -> ListToolsResponse:  # noqa: N802
         """List registered tools, page by page."""
+        check_version_known(request.adapt_to_version)
         revision = self._registry.revision
         bindings, more = self._registry.page(
             request.server or None,
@@ -77,12 +82,22 @@ class RegistryServicer(RegistryServiceServicer):
         )
         last = bindings[-1] if more else None
         return ListToolsResponse(
-            tools=map(tool_to_proto, bindings),
+            tools=[await self._tool(binding, request.adapt_to_version) for binding in bindings],
             next_page_token=(
                 token_for_position(request.server, last.server, last.name) if last else ""
             ),
             registry_revision=revision,
         )
+
+    async def _tool(self, binding: Binding, version: str) -> Tool:
+        """Return the message of *binding*, adapted to the protocol *version* unless it is ""."""
+        definition = binding.definition
+        if not version:
+            return tool_to_proto(binding, definition.json)
+        adapted = await self._adapter.adapt(
+            InlineTool(definition.json, definition.documents), version
+        )
+        return tool_to_proto(binding, adapted.json)
 
     @rpc_handler
     async def DeleteTools(self, request: DeleteToolsRequest) -> DeleteToolsResponse:  # noqa: N802

@@ -72,8 +72,10 @@ class Server:
         add_service(server, _PROTOCOL, ProtocolServicer(services, limits, gate, streams))
         add_service(server, _CONVERSION, ConversionServicer(services, limits, gate))
         add_service(server, _INFERENCE, InferenceServicer(services, limits, gate))
-        add_service(server, _REGISTRY, RegistryServicer(services.registrar, registry, limits, gate))
-        add_service(server, _INFO, InfoServicer(registry, limits, gate))
+        add_service(server, _REGISTRY, RegistryServicer(services, limits, gate))
+        add_service(
+            server, _INFO, InfoServicer(registry, services.resolver.default_version, limits, gate)
+        )
         add_health(server, self._health)
         if settings.reflection:
             add_reflection(server, (*_SERVICE_NAMES, health.SERVICE_NAME), streams)

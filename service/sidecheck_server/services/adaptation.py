@@ -5,8 +5,7 @@ from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.wrapping.definitions import AdaptedTool, adapt_tool
 from sidecheck_server.services.cache import Begin, Cache
 from sidecheck_server.services.offload import OffloadRule, Work
-from sidecheck_server.services.resolution import TargetResolver
-from sidecheck_server.services.targets import InlineTool, Target
+from sidecheck_server.services.targets import InlineTool
 
 __all__ = ["ToolAdapter"]
 
@@ -17,21 +16,11 @@ _CAPACITY = 16 << 20
 class ToolAdapter:
     """Adapts tool definitions to protocol versions, and caches the results."""
 
-    def __init__(self, resolver: TargetResolver, limits: Limits) -> None:
-        self._resolver = resolver
+    def __init__(self, limits: Limits) -> None:
         self._limits = limits
         self._offload = OffloadRule(limits)
         # By the text of the definition and the protocol version.
         self._cache: Cache[tuple[bytes, str], AdaptedTool] = Cache(_CAPACITY, _weight)
-
-    async def adapt_target(self, target: Target, version: str) -> AdaptedTool:
-        """Return the definition that *target* names, adapted to *version*.
-
-        Raises:
-            RequestError: as `TargetResolver.resolve_tool` and `adapt_tool`.
-        """
-        tool = await self._resolver.resolve_tool(target)
-        return await self.adapt(tool.definition, version)
 
     async def adapt(self, definition: InlineTool, version: str) -> AdaptedTool:
         """Return *definition*, adapted to *version*.

@@ -13,7 +13,8 @@ from sidecheck_server.core.mcp.subjects import CallParams, CheckRequest, ReportL
 from sidecheck_server.core.types import Repair, Verdict, Violation
 from sidecheck_server.services.offload import CountOffloaded, allow_offloading
 from sidecheck_server.services.protocol import ProtocolChecker
-from sidecheck_server.services.resolution import ResolvedTool, TargetResolver
+from sidecheck_server.services.registered_tools import ResolvedTool
+from sidecheck_server.services.resolution import TargetResolver
 from sidecheck_server.services.targets import RegisteredTool, Side, Target
 from sidecheck_server.services.validation import ValidationOptions, Validator
 
@@ -90,7 +91,7 @@ class CallValidator:
         Raises:
             RequestError: the target is unknown or invalid, or a limit is exceeded.
         """
-        named = self._with_called_name(params, target)
+        named = self.with_called_name(params, target)
         tool = None if named is None else await self._resolver.resolve_tool(named, "target")
         subject = CallParams(params, "" if tool is None else tool.name)
         checked = await self._check(subject, options, count_offloaded)
@@ -115,7 +116,7 @@ class CallValidator:
         part = _Part(result, STRUCTURED_CONTENT, Side.OUTPUT)
         return await self._validate(checked, part, target, tool, options, count_offloaded)
 
-    def _with_called_name(self, params: bytes, target: Target) -> Target | None:
+    def with_called_name(self, params: bytes, target: Target) -> Target | None:
         """Return *target* with the name that *params* give, or None if they give none."""
         if not isinstance(target, RegisteredTool) or target.name:
             return target
@@ -150,7 +151,7 @@ class CallValidator:
         if payload is None or target is None or tool is None:
             return replace(_of_tool(protocol_verdict, tool), malformed=malformed)
         schema = await self._resolver.resolve_schema(
-            target, part.side, assert_formats=options.assert_formats
+            target, part.side, options.version, assert_formats=options.assert_formats
         )
         part_verdict = await self._validator.validate(
             schema, payload, options.evaluation, count_offloaded
@@ -206,7 +207,9 @@ class ResultChecker:
             )
         checked = await self._checker.check(request, count_offloaded)
         if checked.payload is not None and target is not None:
-            schema = await self._resolver.resolve_schema(target, Side.OUTPUT, assert_formats=False)
+            schema = await self._resolver.resolve_schema(
+                target, Side.OUTPUT, request.context.version, assert_formats=False
+            )
             options = EvaluationOptions(
                 max_violations=request.limits.max_violations,
                 max_length=request.limits.max_characters,

@@ -23,6 +23,7 @@ from sidecheck_server.services.batch_budget import BatchBudget
 from sidecheck_server.services.calls import ResultChecker
 from sidecheck_server.services.offload import TimeSlice, allow_offloading
 from sidecheck_server.services.protocol import ProtocolChecker
+from sidecheck_server.services.resolution import TargetResolver
 from sidecheck_server.services.targets import Target
 
 __all__ = ["RequestContext", "SessionChecker", "SubjectChecker", "SubjectReport"]
@@ -52,7 +53,10 @@ class SubjectReport:
 class SubjectChecker:
     """Checks single subjects and items of batches."""
 
-    def __init__(self, checker: ProtocolChecker, results: ResultChecker) -> None:
+    def __init__(
+        self, resolver: TargetResolver, checker: ProtocolChecker, results: ResultChecker
+    ) -> None:
+        self._resolver = resolver
         self._checker = checker
         self._results = results
 
@@ -61,15 +65,21 @@ class SubjectChecker:
         request: CheckRequest,
         target: Target | None = None,
         budget: BatchBudget | None = None,
+        *,
+        names_version: bool = True,
     ) -> SubjectReport:
         """Return the report on the subject of *request*, alone or as an item of a batch.
 
-        *target* is the tool of a result, if the request names it.
+        *target* is the tool of a result, if the request names it. If the request does not
+        name a protocol version, that of the tool applies.
 
         Raises:
             RequestError: a limit is exceeded, the worker crashed, or the target is
                 unknown, invalid or a bare schema.
         """
+        if target is not None and not names_version:
+            context = self._resolver.context_of(target, request.context)
+            request = replace(request, context=context)
         if budget is None:
             checked = await self._check(request, target)
             return _report(request, checked, checked.findings.verdict())

@@ -10,6 +10,7 @@ from sidecheck_server.core.evaluate import EvaluationOptions
 from sidecheck_server.core.infer.types import InferenceOptions, InferenceResult
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.check import CheckReport
+from sidecheck_server.core.mcp.context import DEFAULT_VERSION
 from sidecheck_server.core.mcp.subjects import CheckRequest
 from sidecheck_server.core.schemas.dialects import SchemaSource
 from sidecheck_server.core.types import Document, Verdict
@@ -73,6 +74,8 @@ class ServiceOptions:
     #: Servers whose tools get verdicts that are not enforced.
     report_only: frozenset[str] = frozenset()
     inference: bool = True
+    #: The protocol version of requests and registrations that name none.
+    protocol_version: str = DEFAULT_VERSION
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,11 +107,12 @@ def create_services(
     )
     protocol_schemas = ProtocolSchemas(runner.compile, limits)
     checker = ProtocolChecker(protocol_schemas, schemas, runner.check, runner.validate, limits)
-    resolver = TargetResolver(registry, schemas, limits, options.report_only)
+    adapter = ToolAdapter(limits)
+    version = options.protocol_version
+    resolver = TargetResolver(registry, schemas, adapter, limits, options.report_only, version)
     validator = Validator(runner.validate)
     calls = CallValidator(resolver, validator, checker, limits)
     results = ResultChecker(resolver, validator, checker)
-    adapter = ToolAdapter(resolver, limits)
     conversions = ConversionCache(runner.convert, limits)
     return Services(
         registry=registry,
@@ -116,12 +120,12 @@ def create_services(
         validator=validator,
         prepared_targets=PreparedTargets(resolver, validator, calls, registry),
         protocol_checker=checker,
-        subject_checker=SubjectChecker(checker, results),
+        subject_checker=SubjectChecker(resolver, checker, results),
         tools_checker=ToolsChecker(checker, limits),
-        registrar=Registrar(registry, DefinitionChecker(schemas, checker, limits)),
+        registrar=Registrar(registry, DefinitionChecker(schemas, checker, limits), version),
         converter=Converter(resolver, registry, conversions, limits),
         call_converter=CallConverter(resolver, validator, registry, limits),
-        result_converter=ResultConverter(results, limits),
+        result_converter=ResultConverter(resolver, results, limits),
         normalizer=Normalizer(resolver, adapter, results, limits),
         adapter=adapter,
         inferrer=Inferrer(runner.infer, limits, enabled=options.inference),

@@ -18,7 +18,8 @@ from sidecheck_server.registry import Registry
 from sidecheck_server.services.batch_budget import BatchBudget
 from sidecheck_server.services.conversion_cache import ConversionCache
 from sidecheck_server.services.offload import MAX_CONCURRENT, OffloadRule, Work
-from sidecheck_server.services.resolution import TargetResolver, registered_tool
+from sidecheck_server.services.registered_tools import registered_tool
+from sidecheck_server.services.resolution import TargetResolver
 from sidecheck_server.services.targets import InlineTool, RegisteredTool, Target
 
 __all__ = ["Conversion", "Conversions", "Converter", "ToolToConvert", "ToolsToConvert"]

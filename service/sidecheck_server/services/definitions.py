@@ -94,9 +94,14 @@ class DefinitionChecker:
         async def compute(_: Begin) -> _Findings:
             return await self._apply_rules(tool, version, _DefinitionSchemas(self._schemas, read))
 
-        findings = await self._cache.get((read.digest, version), compute)
+        if read.json is tool.json:
+            findings = await self._cache.get((read.digest, version), compute)
+        else:
+            # The digest is that of the protocol's form, and the findings are of the text.
+            schemas = _DefinitionSchemas(self._schemas, read)
+            findings = await self._apply_rules(tool, version, schemas)
         violations = findings.violations
-        definition = None if _has_errors(violations) else _definition(read)
+        definition = None if _has_errors(violations) else _definition(read, version)
         return CheckedDefinition(read.name, read.digest, definition, violations)
 
     async def _check_unreadable(
@@ -118,7 +123,7 @@ class DefinitionChecker:
         """Return the errors and warnings of the rules of *version*."""
         limits = self._limits
         request = CheckRequest(
-            ToolJson(tool.json),
+            ToolJson(tool.json, canonical=True),
             Context(version=version, documents=tool.documents),
             ReportLimits(limits.violations, limits.verdict_characters, Severity.WARNING),
         )
@@ -197,7 +202,7 @@ def _name_and_digest(tool: InlineTool, limits: Limits) -> tuple[str, str]:
     return name if isinstance(name, str) else "", digest_of(value, tool.documents)
 
 
-def _definition(tool: ToolDefinition) -> Definition:
+def _definition(tool: ToolDefinition, version: str) -> Definition:
     return Definition(
         digest=tool.digest,
         name=tool.name,
@@ -205,4 +210,5 @@ def _definition(tool: ToolDefinition) -> Definition:
         documents=tool.input.documents,
         input_schema_digest=tool.input_digest,
         output_schema_digest=tool.output_digest,
+        protocol_version=version,
     )

@@ -27,8 +27,9 @@ from sidecheck_server.registry import Registry
 from sidecheck_server.services.calls import CallVerdict
 from sidecheck_server.services.offload import OffloadRule, Work, allow_offloading
 from sidecheck_server.services.prepared_targets import ValidationOutcome
+from sidecheck_server.services.registered_tools import ResolvedTool
 from sidecheck_server.services.replies import reply_for_model_call
-from sidecheck_server.services.resolution import ResolvedSchema, ResolvedTool, TargetResolver
+from sidecheck_server.services.resolution import ResolvedSchema, TargetResolver
 from sidecheck_server.services.targets import DefinitionDigest, RegisteredTool, Side, Target
 from sidecheck_server.services.validation import ValidationOptions, Validator
 
@@ -98,7 +99,10 @@ class CallConverter:
                 request has no tool and that of the mapping is not registered;
                 LIMIT_EXCEEDED; WORKER_CRASHED; as `TargetResolver.resolve_tool`.
         """
-        options = request.options
+        options = replace(
+            request.options,
+            version=self._resolver.version_of(request.target, request.options.version),
+        )
         mappings = [mapping async for mapping in self._read_mappings(request.mappings)]
         api = PROVIDERS[common_api(mappings)]
         call = await self._read(request.call, api, options.evaluation.max_violations)
@@ -112,7 +116,7 @@ class CallConverter:
             verdict = _unreadable(call, mapping.name, mapping.definition_digest)
             return _converted(server, name, call, verdict, options)
         schema = await self._resolver.resolve_schema(
-            target, Side.INPUT, assert_formats=options.assert_formats
+            target, Side.INPUT, options.version, assert_formats=options.assert_formats
         )
         resolved = await self._convert(call, len(request.call), mapping, schema, options.evaluation)
         verdict = CallVerdict(

@@ -1,6 +1,6 @@
 """Normalization: return values of tools as results that conform to the protocol."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import msgspec
@@ -28,7 +28,7 @@ from sidecheck_server.services.adaptation import ToolAdapter
 from sidecheck_server.services.calls import ResultChecker
 from sidecheck_server.services.offload import OffloadRule, Work
 from sidecheck_server.services.resolution import TargetResolver
-from sidecheck_server.services.targets import InlineTool, Target
+from sidecheck_server.services.targets import Target
 
 __all__ = ["NormalizedResult", "Normalizer", "ValueToNormalize"]
 
@@ -43,6 +43,8 @@ class ValueToNormalize:
     profile: ResultProfile
     context: Context
     limits: ReportLimits
+    #: Whether the request names the protocol version itself.
+    names_version: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +86,10 @@ class Normalizer:
         result that lists the violations.
 
         Raises:
-            RequestError: as `ToolAdapter.adapt_target` and `ResultChecker.check`.
+            RequestError: as `ToolAdapter.adapt` and `ResultChecker.check`.
         """
+        if not value.names_version:
+            value = replace(value, context=self._resolver.context_of(value.target, value.context))
         version, as_text = value.context.version, value.profile is ResultProfile.TEXT
         tool = adapted = None
         if value.target is not None:
@@ -101,8 +105,6 @@ class Normalizer:
             verdict = Verdict.listing(list(error.violations), truncated=error.truncated)
         else:
             target = value.target
-            if tool is not None and adapted is not None and adapted.json != tool.definition.json:
-                target = InlineTool(adapted.json, tool.definition.documents)
             if as_text and not result.is_structured:
                 # A text result needs no structured content, even if the tool has an output
                 # schema.

@@ -166,7 +166,7 @@ class PreparedTarget:
         if budget is not None:
             evaluation = budget.limit_evaluation(evaluation)
         verdict = try_evaluate_inline(prepared.schema.compiled, payload, evaluation)
-        if verdict is None:
+        if verdict is None or (prepared.schema.unadapted is not None and not verdict.valid):
             return None
         if verdict is VALID and not prepared.requires_object_output:
             return prepared.valid
@@ -188,7 +188,7 @@ class PreparedTarget:
             RequestError: the request is invalid, its target is unknown or invalid, a limit
                 is exceeded, or the worker crashed.
         """
-        options = _value(self._options)
+        options = self._options_for(kind, payload)
         prepared = self._schemas.get(kind)
         if prepared is None:
             try:
@@ -204,12 +204,14 @@ class PreparedTarget:
         evaluation = prepared.evaluation
         if budget is not None:
             evaluation = budget.limit_evaluation(evaluation)
-        schema = prepared.schema
-        verdict = None if tried else try_evaluate_inline(schema.compiled, payload, evaluation)
-        if verdict is None:
-            if budget is not None:
-                budget.count_offloaded()
-            verdict = await self._validator.validate_offloaded(schema, payload, evaluation)
+        schema, count = prepared.schema, allow_offloading
+        if budget is not None:
+            count = budget.count_offloaded
+        if tried and schema.unadapted is None:
+            count()
+            verdict = await self._validator.validate_offloaded(schema.compiled, payload, evaluation)
+        else:
+            verdict = await self._validator.validate(schema, payload, evaluation, count)
         return _outcome(prepared, verdict, payload, evaluation, budget)
 
     async def _prepare(
@@ -224,13 +226,23 @@ class PreparedTarget:
             )
         side = _SIDES[kind]
         schema = await self._resolver.resolve_schema(
-            self._valid_target(), side, assert_formats=options.assert_formats
+            self._valid_target(), side, options.version, assert_formats=options.assert_formats
         )
         valid = ValidationOutcome(
             VALID, schema.definition_digest, schema.schema_digest, schema.enforced, shared=True
         )
         must_be_objects = side is Side.OUTPUT and requires_object_output(options.version)
         return _PreparedSchema(schema, side, must_be_objects, options.evaluation, options, valid)
+
+    def _options_for(self, kind: SubjectKind | None, payload: bytes) -> ValidationOptions:
+        """Return the options, with the protocol version that applies to the target."""
+        options = _value(self._options)
+        if options.version or isinstance(self._target, RequestError):
+            return options
+        target: Target | None = self._target
+        if kind == "call_params":
+            target = self._calls.with_called_name(payload, self._target)
+        return replace(options, version=self._resolver.version_of(target, ""))
 
     def _valid_target(self) -> Target:
         """Return the target, or raise the error of reading it."""

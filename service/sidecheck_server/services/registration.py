@@ -7,7 +7,6 @@ from enum import StrEnum
 from threading import Lock
 
 from sidecheck_server.core.errors import ErrorReason, RequestError
-from sidecheck_server.core.mcp.context import DEFAULT_VERSION
 from sidecheck_server.core.mcp.rules.names import NO_DUPLICATES
 from sidecheck_server.core.mcp.rules.rule import Fault
 from sidecheck_server.core.mcp.tool_definitions import duplicate_names
@@ -72,8 +71,11 @@ class RegistrationOutcomes:
 class Registrar:
     """Registers tools."""
 
-    def __init__(self, registry: Registry, definitions: DefinitionChecker) -> None:
+    def __init__(
+        self, registry: Registry, definitions: DefinitionChecker, default_version: str
+    ) -> None:
         self._registry = registry
+        self._default_version = default_version
         self._definitions = definitions
         self._lock = Lock()
 
@@ -90,7 +92,7 @@ class Registrar:
                 f"it has {len(request.server)}",
                 {"field": "server"},
             )
-        version = request.protocol_version or DEFAULT_VERSION
+        version = request.protocol_version or self._default_version
         checked = await self._definitions.check_all(request.tools, version)
         # A transaction waits for the disk.
         return await asyncio.to_thread(self._bind, request, version, checked)
@@ -107,7 +109,7 @@ class Registrar:
             ]
             definitions = [tool.definition for tool in checked if tool.definition is not None]
             # A tool whose name cannot be read may be any of the registered ones.
-            names_known = all(tool.name for tool in checked)
+            names_known = all(tool.name or tool.definition is not None for tool in checked)
             replaces = request.replace and names_known
             keep = frozenset(tool.name for tool in checked) if replaces else None
             bind = self._registry.preview if request.validate_only else self._registry.register

@@ -87,6 +87,7 @@ def with_json_rpc_error(
     named_by_payload = isinstance(target, RegisteredTool) and not target.name
     if options.evaluation.hide_values and named_by_payload:
         del metadata["tool"]
+        metadata.pop("nearest", None)
         message = "the call names a tool that is not registered for the server"
     metadata["json_rpc_error"] = unknown_tool_error(metadata.get("tool", ""))
     return RequestError(error.reason, message, metadata)

@@ -5,12 +5,19 @@ from dataclasses import dataclass, replace
 from sidecheck_server.core.compiler.compilation import CompiledSchema
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.limits import Limits
+from sidecheck_server.core.mcp.context import DEFAULT_VERSION, Context
 from sidecheck_server.core.mcp.tool_definitions import ToolDefinition, read_tool
 from sidecheck_server.core.schemas.dialects import SchemaSource
 from sidecheck_server.registry import Registry
 from sidecheck_server.registry.definitions import Binding, Definition
+from sidecheck_server.services.adaptation import ToolAdapter
 from sidecheck_server.services.cache import Begin, Cache
 from sidecheck_server.services.offload import OffloadRule, Work
+from sidecheck_server.services.registered_tools import (
+    ResolvedTool,
+    registered_tool,
+    require_binding,
+)
 from sidecheck_server.services.schemas import CompiledSchemas
 from sidecheck_server.services.targets import (
     DefinitionDigest,
@@ -21,7 +28,7 @@ from sidecheck_server.services.targets import (
     Target,
 )
 
-__all__ = ["ResolvedSchema", "ResolvedTool", "TargetResolver", "registered_tool", "require_binding"]
+__all__ = ["ResolvedSchema", "TargetResolver"]
 
 _INLINE_TOOLS_BYTES = 64 << 20
 """The text of all parsed inline tools that are cached."""
@@ -36,58 +43,75 @@ class ResolvedSchema:
     """A compiled schema, and the tool that it belongs to."""
 
     compiled: CompiledSchema
+    #: The digest of the schema as the tool defines it.
+    schema_digest: str
     #: The digest of the definition, or "" for a bare schema.
     definition_digest: str = ""
     #: The name of the tool, or "" for a bare schema.
     tool: str = ""
     #: Whether the caller should act on verdicts.
     enforced: bool = True
-
-    @property
-    def schema_digest(self) -> str:
-        """The digest of the schema."""
-        return self.compiled.digest
-
-
-@dataclass(frozen=True, slots=True)
-class ResolvedTool:
-    """A tool that a target names."""
-
-    #: The server that it is registered for, or "".
-    server: str
-    name: str
-    definition: InlineTool
-    definition_digest: str
-    #: The digest of its output schema, or "" if it has none.
-    output_schema_digest: str
-    #: Whether the caller should act on verdicts.
-    enforced: bool = True
+    #: Of an output schema that adapting to the protocol version wraps or unwraps: the schema
+    #: as the tool defines it.
+    unadapted: CompiledSchema | None = None
+    #: The property of structured content with the value, in the form that is wrapped.
+    wrapped_property: str = ""
+    #: Whether *compiled* is the form that is wrapped.
+    wraps: bool = False
 
 
 class TargetResolver:
     """Resolves targets to schemas and tools.
 
-    Verdicts about the tools of the servers in *report_only* are not enforced.
+    Verdicts about the tools of the servers in *report_only* are not enforced. The protocol
+    version *default_version* applies where neither a request nor a registration names one.
     """
 
     def __init__(
         self,
         registry: Registry,
         schemas: CompiledSchemas,
+        adapter: ToolAdapter,
         limits: Limits,
         report_only: frozenset[str] = frozenset(),
+        default_version: str = DEFAULT_VERSION,
     ) -> None:
         self._registry = registry
         self._schemas = schemas
+        self._adapter = adapter
         self._limits = limits
         self._report_only = report_only
+        #: The protocol version of requests and registrations that name none.
+        self.default_version = default_version
         self._offload = OffloadRule(limits)
         self._inline_tools: Cache[InlineTool, ToolDefinition] = Cache(_INLINE_TOOLS_BYTES, _weight)
 
+    def version_of(self, target: Target | None, named: str) -> str:
+        """Return the protocol version that applies to *target*.
+
+        It is the one that the request *named*, or else the one that the tool was registered
+        under, or the default.
+        """
+        if named:
+            return named
+        binding = None
+        if isinstance(target, RegisteredTool):
+            binding = self._registry.find(target.server, target.name)
+        elif isinstance(target, DefinitionDigest):
+            binding = self._registry.bound_to(target.digest)
+        return self.default_version if binding is None else binding.definition.protocol_version
+
+    def context_of(self, target: Target | None, context: Context) -> Context:
+        """Return *context*, of a request that names no version, with that of *target*."""
+        return replace(context, version=self.version_of(target, ""))
+
     async def resolve_schema(
-        self, target: Target, side: Side, *, assert_formats: bool
+        self, target: Target, side: Side, version: str, *, assert_formats: bool
     ) -> ResolvedSchema:
         """Return the schema that *target* names; of a tool, the one for *side*.
+
+        The output schema of a tool is adapted to the protocol *version*. Bare schemas are
+        not: they may belong to anything.
 
         Raises:
             RequestError: the target is unknown, or its definition or schema is invalid;
@@ -95,19 +119,58 @@ class TargetResolver:
         """
         if isinstance(target, SchemaSource):
             source = replace(target, assert_formats=assert_formats)
-            return ResolvedSchema(await self._schemas.inline(source))
+            compiled = await self._schemas.inline(source)
+            return ResolvedSchema(compiled, compiled.digest)
         if isinstance(target, InlineTool):
             tool = await self._read(target)
             source = replace(_schema_of(tool, side), assert_formats=assert_formats)
-            return ResolvedSchema(await self._schemas.inline(source), tool.digest, tool.name)
-        if isinstance(target, SchemaDigest):
-            definition, side = self._find_schema(target)
-            compiled = await self._compile(definition, side, assert_formats=assert_formats)
-            return ResolvedSchema(compiled)
-        definition = self._find(target).definition
-        compiled = await self._compile(definition, side, assert_formats=assert_formats)
-        enforced = self._is_enforced(target)
-        return ResolvedSchema(compiled, definition.digest, definition.name, enforced)
+            compiled = await self._schemas.inline(source)
+            schema = ResolvedSchema(compiled, compiled.digest, tool.digest, tool.name)
+            definition, registered = InlineTool(tool.json, target.documents), False
+        elif isinstance(target, SchemaDigest):
+            stored, side = self._find_schema(target)
+            compiled = await self._compile(stored, side, assert_formats=assert_formats)
+            return ResolvedSchema(compiled, compiled.digest)
+        else:
+            stored = self._find(target).definition
+            compiled = await self._compile(stored, side, assert_formats=assert_formats)
+            enforced = self._is_enforced(target)
+            schema = ResolvedSchema(compiled, compiled.digest, stored.digest, stored.name, enforced)
+            definition, registered = InlineTool(stored.json, stored.documents), True
+        if side is Side.INPUT:
+            return schema
+        return await self._adapt(
+            schema, definition, version, registered=registered, assert_formats=assert_formats
+        )
+
+    async def _adapt(
+        self,
+        schema: ResolvedSchema,
+        definition: InlineTool,
+        version: str,
+        *,
+        registered: bool,
+        assert_formats: bool,
+    ) -> ResolvedSchema:
+        """Return *schema*, the output schema of *definition*, adapted to *version*."""
+        adapted = await self._adapter.adapt(definition, version)
+        if adapted.output is None or not adapted.wraps_output:
+            return schema
+        tool = await self._read(InlineTool(adapted.json, definition.documents))
+        source = replace(_schema_of(tool, Side.OUTPUT), assert_formats=assert_formats)
+        if registered and tool.output_digest is not None:
+            digest = tool.output_digest
+            compiled = await self._schemas.registered(digest, source, assert_formats=assert_formats)
+        else:
+            compiled = await self._schemas.inline(source)
+        wrapped = adapted.output.wrapped_property
+        return replace(
+            schema,
+            compiled=compiled,
+            unadapted=schema.compiled,
+            wrapped_property=wrapped or adapted.output.unwrapped_property,
+            wraps=bool(wrapped),
+        )
 
     async def resolve_tool(self, target: Target, field: str = "tool") -> ResolvedTool:
         """Return the tool that *target* names; *field* is the target's field in the request.
@@ -118,7 +181,8 @@ class TargetResolver:
         """
         if isinstance(target, InlineTool):
             tool = await self._read(target)
-            return ResolvedTool("", tool.name, target, tool.digest, tool.output_digest or "")
+            definition = InlineTool(tool.json, target.documents)
+            return ResolvedTool("", tool.name, definition, tool.digest, tool.output_digest or "")
         if isinstance(target, SchemaSource | SchemaDigest):
             raise RequestError(
                 ErrorReason.INVALID_REQUEST,
@@ -178,35 +242,6 @@ class TargetResolver:
             return replace(_schema_of(tool, side), assert_formats=assert_formats)
 
         return await self._schemas.registered(digest, source, assert_formats=assert_formats)
-
-
-def require_binding(registry: Registry, server: str, name: str) -> Binding:
-    """Return the binding of *name* in the namespace of *server*.
-
-    Raises:
-        RequestError: UNKNOWN_TOOL if there is none.
-    """
-    binding = registry.find(server, name)
-    if binding is None:
-        server, name = server[:_SHOWN], name[:_SHOWN]
-        raise RequestError(
-            ErrorReason.UNKNOWN_TOOL,
-            f"no tool {name!r} is registered for the server {server!r}",
-            {"server": server, "tool": name},
-        )
-    return binding
-
-
-def registered_tool(binding: Binding) -> ResolvedTool:
-    """Return the tool of *binding*."""
-    definition = binding.definition
-    return ResolvedTool(
-        binding.server,
-        definition.name,
-        InlineTool(definition.json, definition.documents),
-        definition.digest,
-        definition.output_schema_digest or "",
-    )
 
 
 def _schema_of(tool: ToolDefinition, side: Side) -> SchemaSource:

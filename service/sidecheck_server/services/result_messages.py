@@ -1,6 +1,6 @@
 """Conversion of tool results to the messages that APIs of model providers expect."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sidecheck_server.core.convert.providers.provider import Provider
@@ -13,6 +13,7 @@ from sidecheck_server.core.payload import decode
 from sidecheck_server.core.types import Verdict
 from sidecheck_server.services.calls import ResultChecker
 from sidecheck_server.services.offload import OffloadRule, Work
+from sidecheck_server.services.resolution import TargetResolver
 from sidecheck_server.services.targets import Target
 
 __all__ = ["ConvertedResult", "ResultConverter", "ResultToConvert"]
@@ -27,6 +28,8 @@ class ResultToConvert:
     request: CheckRequest
     #: The tool that returned it, or None if it is not known.
     target: Target | None
+    #: Whether the request names the protocol version itself.
+    names_version: bool
     #: The id that the API gave the call, or "".
     call_id: str
     #: The name that the model knows the tool by, or "".
@@ -48,7 +51,8 @@ class ConvertedResult:
 class ResultConverter:
     """Converts tool results to messages."""
 
-    def __init__(self, results: ResultChecker, limits: Limits) -> None:
+    def __init__(self, resolver: TargetResolver, results: ResultChecker, limits: Limits) -> None:
+        self._resolver = resolver
         self._results = results
         self._offload = OffloadRule(limits)
 
@@ -60,6 +64,9 @@ class ResultConverter:
         """
         request, subject = result.request, result.request.subject
         assert isinstance(subject, ToolResult), "only results are converted here"
+        if not result.names_version:
+            context = self._resolver.context_of(result.target, request.context)
+            request = replace(request, context=context)
         checked = await self._results.check(request, result.target)
         verdict = checked.findings.verdict()
         text = subject.json

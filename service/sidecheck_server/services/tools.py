@@ -37,11 +37,11 @@ _STEPS_PER_NAME = 3_000
 class ToolsToCheck:
     """Tool definitions to check: a text that lists them, or each by itself."""
 
-    #: A text with definitions (`core.mcp.tool_lists`), or b"".
+    #: A text with definitions (`core.mcp.tool_lists`) that a server lists, or b"".
     tools_list: bytes = b""
     #: Documents that the schemas of *tools_list* refer to.
     documents: tuple[Document, ...] = ()
-    #: Definitions by themselves.
+    #: Definitions as their authors hand them over (`ToolJson.canonical`).
     tools: tuple[InlineTool, ...] = ()
     context: Context = field(default_factory=Context)
     #: How much is reported for each definition.
@@ -144,7 +144,8 @@ class ToolsChecker:
 
 def _check_request(request: ToolsToCheck, tool: InlineTool) -> CheckRequest:
     context = replace(request.context, documents=tool.documents)
-    return CheckRequest(ToolJson(tool.json), context, request.limits)
+    subject = ToolJson(tool.json, canonical=not request.tools_list)
+    return CheckRequest(subject, context, request.limits)
 
 
 async def check_tool_names(

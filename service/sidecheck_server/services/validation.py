@@ -11,6 +11,7 @@ from sidecheck_server.core.evaluate import (
     details_unavailable,
     try_evaluate_inline,
 )
+from sidecheck_server.core.mcp.call_params import has_property_text, is_object_text
 from sidecheck_server.core.types import Verdict
 from sidecheck_server.services.offload import CountOffloaded
 from sidecheck_server.services.resolution import ResolvedSchema
@@ -31,7 +32,8 @@ class ValidationOptions:
     """How the payloads of a request are validated."""
 
     evaluation: EvaluationOptions
-    #: The protocol version whose rules apply.
+    #: The protocol version whose rules apply; "" for that of the target
+    #: (`TargetResolver.version_of`).
     version: str
     assert_formats: bool = False
     #: Whether verdicts list their violations.
@@ -55,17 +57,41 @@ class Validator:
     ) -> Verdict:
         """Return the verdict on *payload*, from the event loop if it takes few steps.
 
+        Content of a tool whose output schema is wrapped or unwrapped for the protocol version
+        may have the adapted form, or the form that the tool defines: the server may list
+        either. An invalid one is reported by the form that it has.
+
         Raises:
             RequestError: a limit is exceeded, or the worker crashed; as *count_offloaded*.
         """
-        verdict = try_evaluate_inline(schema.compiled, payload, options)
+        verdict = await self._validate(schema.compiled, payload, options, count_offloaded)
+        if schema.unadapted is None or verdict.valid:
+            return verdict
+        other = await self._validate(schema.unadapted, payload, options, count_offloaded)
+        # A version for which a schema is wrapped has no content but objects.
+        is_object = is_object_text(payload)
+        if other.valid and (is_object or not schema.wraps):
+            return other
+        wrapped, plain = (verdict, other) if schema.wraps else (other, verdict)
+        has_property = is_object and has_property_text(payload, schema.wrapped_property)
+        is_wrapped = has_property or (schema.wraps and not is_object)
+        return wrapped if is_wrapped else plain
+
+    async def _validate(
+        self,
+        compiled: CompiledSchema,
+        payload: bytes,
+        options: EvaluationOptions,
+        count_offloaded: CountOffloaded,
+    ) -> Verdict:
+        verdict = try_evaluate_inline(compiled, payload, options)
         if verdict is None:
             count_offloaded()
-            verdict = await self.validate_offloaded(schema, payload, options)
+            verdict = await self.validate_offloaded(compiled, payload, options)
         return verdict
 
     async def validate_offloaded(
-        self, schema: ResolvedSchema, payload: bytes, options: EvaluationOptions
+        self, compiled: CompiledSchema, payload: bytes, options: EvaluationOptions
     ) -> Verdict:
         """Return the verdict of a worker on *payload*, for which `try_evaluate_inline` had none.
 
@@ -75,7 +101,7 @@ class Validator:
         Raises:
             RequestError: a limit is exceeded, or the worker crashed.
         """
-        compiled, offload = schema.compiled, self._offload_validation
+        offload = self._offload_validation
         if options.repairs is not None or not options.explains:
             return await offload(compiled, payload, options)
         brief = replace(options, explains=False, max_violations=1)

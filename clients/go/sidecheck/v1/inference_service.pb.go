@@ -411,8 +411,9 @@ type AdaptToolRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Tool: registered, by the digest of its definition, or inline.
 	Tool *Target `protobuf:"bytes,1,opt,name=tool,proto3" json:"tool,omitempty"`
-	// MCP protocol version, for example `2025-06-18`. Empty means the server's default (see
-	// `GetServerInfo`). An unknown version fails with `UNKNOWN_PROTOCOL_VERSION`.
+	// MCP protocol version, for example `2025-06-18`. Empty means the version that the tool was
+	// registered under, or the server's default (see `GetServerInfo`). An unknown version fails
+	// with `UNKNOWN_PROTOCOL_VERSION`.
 	ProtocolVersion string `protobuf:"bytes,2,opt,name=protocol_version,json=protocolVersion,proto3" json:"protocol_version,omitempty"`
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache

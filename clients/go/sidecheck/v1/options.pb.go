@@ -264,9 +264,9 @@ func (OnUnknownTool) EnumDescriptor() ([]byte, []int) {
 // Options of a validation.
 type ValidationOptions struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// MCP protocol version whose rules apply, for example `2025-11-25`. Empty means the
-	// server's default (see `GetServerInfo`). An unknown version fails with
-	// `UNKNOWN_PROTOCOL_VERSION`.
+	// MCP protocol version whose rules apply, for example `2025-11-25`. Empty means the version
+	// that the tool was registered under, or the server's default (see `GetServerInfo`). An
+	// unknown version fails with `UNKNOWN_PROTOCOL_VERSION`.
 	ProtocolVersion string `protobuf:"bytes,1,opt,name=protocol_version,json=protocolVersion,proto3" json:"protocol_version,omitempty"`
 	// Level of detail of the verdict.
 	Detail Detail `protobuf:"varint,2,opt,name=detail,proto3,enum=sidecheck.v1.Detail" json:"detail,omitempty"`

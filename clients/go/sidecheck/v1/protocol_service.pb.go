@@ -785,10 +785,12 @@ type CheckToolsRequest struct {
 	Context *ProtocolContext `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
 	// Limits of each verdict.
 	Options *CheckOptions `protobuf:"bytes,2,opt,name=options,proto3" json:"options,omitempty"`
-	// A whole `tools/list` result, bare or in its JSON-RPC response, a list of definitions, or
-	// one definition, as JSON text. Exactly one of this and `tools` must be set.
+	// Traffic: a whole `tools/list` result, bare or in its JSON-RPC response, a list of
+	// definitions, or one definition, as JSON text. It is checked as the specification has it.
+	// Exactly one of this and `tools` must be set.
 	ToolsList []byte `protobuf:"bytes,3,opt,name=tools_list,json=toolsList,proto3" json:"tools_list,omitempty"`
-	// Definitions to check.
+	// Definitions to check before they are registered or listed. They are read as
+	// `RegisterTools` does, with the same violations.
 	Tools []*InlineTool `protobuf:"bytes,4,rep,name=tools,proto3" json:"tools,omitempty"`
 	// Documents that the schemas in `tools_list` refer to.
 	Documents     []*Document `protobuf:"bytes,5,rep,name=documents,proto3" json:"documents,omitempty"`

@@ -143,9 +143,10 @@ const (
 	RegistrationOutcome_ACTION_UNSPECIFIED RegistrationOutcome_Action = 0
 	// The name was not registered before.
 	RegistrationOutcome_ACTION_CREATED RegistrationOutcome_Action = 1
-	// The name had another definition before.
+	// The name had another definition before, or was registered under another protocol
+	// version.
 	RegistrationOutcome_ACTION_CHANGED RegistrationOutcome_Action = 2
-	// The name had the same definition before.
+	// The name had the same definition before, under the same protocol version.
 	RegistrationOutcome_ACTION_UNCHANGED RegistrationOutcome_Action = 3
 	// The definition was not registered; `violations` give the reason.
 	RegistrationOutcome_ACTION_REJECTED RegistrationOutcome_Action = 4
@@ -209,8 +210,9 @@ type RegisterToolsRequest struct {
 	ChangePolicy ChangePolicy `protobuf:"varint,4,opt,name=change_policy,json=changePolicy,proto3,enum=sidecheck.v1.ChangePolicy" json:"change_policy,omitempty"`
 	// Whether to check the definitions without registering them.
 	ValidateOnly bool `protobuf:"varint,5,opt,name=validate_only,json=validateOnly,proto3" json:"validate_only,omitempty"`
-	// MCP protocol version whose rules apply to the definitions. Empty means the server's
-	// default. An unknown version fails with `UNKNOWN_PROTOCOL_VERSION`.
+	// MCP protocol version whose rules apply to the definitions, and to what is later validated
+	// against them without naming a version. Empty means the server's default. An unknown
+	// version fails with `UNKNOWN_PROTOCOL_VERSION`.
 	ProtocolVersion string `protobuf:"bytes,6,opt,name=protocol_version,json=protocolVersion,proto3" json:"protocol_version,omitempty"`
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
@@ -460,20 +462,23 @@ type Tool struct {
 	Server string `protobuf:"bytes,1,opt,name=server,proto3" json:"server,omitempty"`
 	// Name of the tool.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	// The definition, byte for byte as registered.
+	// The definition, byte for byte as registered, unless it was adapted as the request says.
 	Json []byte `protobuf:"bytes,3,opt,name=json,proto3" json:"json,omitempty"`
 	// Documents that were registered with the definition.
 	Documents []*Document `protobuf:"bytes,4,rep,name=documents,proto3" json:"documents,omitempty"`
-	// Digest of the definition.
+	// Digest of the definition as registered.
 	DefinitionDigest string `protobuf:"bytes,5,opt,name=definition_digest,json=definitionDigest,proto3" json:"definition_digest,omitempty"`
 	// Digest of the input schema.
 	InputSchemaDigest string `protobuf:"bytes,6,opt,name=input_schema_digest,json=inputSchemaDigest,proto3" json:"input_schema_digest,omitempty"`
-	// Digest of the output schema. Empty if there is none.
+	// Digest of the output schema as registered. Empty if there is none.
 	OutputSchemaDigest string `protobuf:"bytes,7,opt,name=output_schema_digest,json=outputSchemaDigest,proto3" json:"output_schema_digest,omitempty"`
 	// Revision of the registry at which the name was bound to the definition.
-	Revision      uint64 `protobuf:"varint,8,opt,name=revision,proto3" json:"revision,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Revision uint64 `protobuf:"varint,8,opt,name=revision,proto3" json:"revision,omitempty"`
+	// MCP protocol version that the tool was registered under. It applies to requests about
+	// the tool that name no version.
+	ProtocolVersion string `protobuf:"bytes,9,opt,name=protocol_version,json=protocolVersion,proto3" json:"protocol_version,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *Tool) Reset() {
@@ -562,15 +567,25 @@ func (x *Tool) GetRevision() uint64 {
 	return 0
 }
 
+func (x *Tool) GetProtocolVersion() string {
+	if x != nil {
+		return x.ProtocolVersion
+	}
+	return ""
+}
+
 // Request for one tool.
 type GetToolRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Namespace of the server.
 	Server string `protobuf:"bytes,1,opt,name=server,proto3" json:"server,omitempty"`
 	// Name of the tool.
-	Name          string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	// MCP protocol version to adapt the definition to, as `AdaptTool` does. Empty leaves it as
+	// registered. An unknown version fails with `UNKNOWN_PROTOCOL_VERSION`.
+	AdaptToVersion string `protobuf:"bytes,3,opt,name=adapt_to_version,json=adaptToVersion,proto3" json:"adapt_to_version,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *GetToolRequest) Reset() {
@@ -613,6 +628,13 @@ func (x *GetToolRequest) GetServer() string {
 func (x *GetToolRequest) GetName() string {
 	if x != nil {
 		return x.Name
+	}
+	return ""
+}
+
+func (x *GetToolRequest) GetAdaptToVersion() string {
+	if x != nil {
+		return x.AdaptToVersion
 	}
 	return ""
 }
@@ -682,9 +704,12 @@ type ListToolsRequest struct {
 	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	// `next_page_token` of the previous page, with the same `server`. Any other value fails
 	// with `INVALID_ARGUMENT`.
-	PageToken     string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	PageToken string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	// MCP protocol version to adapt the definitions to, as `AdaptTool` does. Empty leaves them
+	// as registered. An unknown version fails with `UNKNOWN_PROTOCOL_VERSION`.
+	AdaptToVersion string `protobuf:"bytes,4,opt,name=adapt_to_version,json=adaptToVersion,proto3" json:"adapt_to_version,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *ListToolsRequest) Reset() {
@@ -734,6 +759,13 @@ func (x *ListToolsRequest) GetPageSize() int32 {
 func (x *ListToolsRequest) GetPageToken() string {
 	if x != nil {
 		return x.PageToken
+	}
+	return ""
+}
+
+func (x *ListToolsRequest) GetAdaptToVersion() string {
+	if x != nil {
+		return x.AdaptToVersion
 	}
 	return ""
 }
@@ -961,7 +993,7 @@ const file_sidecheck_v1_registry_service_proto_rawDesc = "" +
 	"\x0eACTION_CREATED\x10\x01\x12\x12\n" +
 	"\x0eACTION_CHANGED\x10\x02\x12\x14\n" +
 	"\x10ACTION_UNCHANGED\x10\x03\x12\x13\n" +
-	"\x0fACTION_REJECTED\x10\x04\"\xa7\x02\n" +
+	"\x0fACTION_REJECTED\x10\x04\"\xd2\x02\n" +
 	"\x04Tool\x12\x16\n" +
 	"\x06server\x18\x01 \x01(\tR\x06server\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x12\n" +
@@ -970,18 +1002,21 @@ const file_sidecheck_v1_registry_service_proto_rawDesc = "" +
 	"\x11definition_digest\x18\x05 \x01(\tR\x10definitionDigest\x12.\n" +
 	"\x13input_schema_digest\x18\x06 \x01(\tR\x11inputSchemaDigest\x120\n" +
 	"\x14output_schema_digest\x18\a \x01(\tR\x12outputSchemaDigest\x12\x1a\n" +
-	"\brevision\x18\b \x01(\x04R\brevision\"<\n" +
+	"\brevision\x18\b \x01(\x04R\brevision\x12)\n" +
+	"\x10protocol_version\x18\t \x01(\tR\x0fprotocolVersion\"f\n" +
 	"\x0eGetToolRequest\x12\x16\n" +
 	"\x06server\x18\x01 \x01(\tR\x06server\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\"f\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\x12(\n" +
+	"\x10adapt_to_version\x18\x03 \x01(\tR\x0eadaptToVersion\"f\n" +
 	"\x0fGetToolResponse\x12&\n" +
 	"\x04tool\x18\x01 \x01(\v2\x12.sidecheck.v1.ToolR\x04tool\x12+\n" +
-	"\x11registry_revision\x18\x02 \x01(\x04R\x10registryRevision\"f\n" +
+	"\x11registry_revision\x18\x02 \x01(\x04R\x10registryRevision\"\x90\x01\n" +
 	"\x10ListToolsRequest\x12\x16\n" +
 	"\x06server\x18\x01 \x01(\tR\x06server\x12\x1b\n" +
 	"\tpage_size\x18\x02 \x01(\x05R\bpageSize\x12\x1d\n" +
 	"\n" +
-	"page_token\x18\x03 \x01(\tR\tpageToken\"\x92\x01\n" +
+	"page_token\x18\x03 \x01(\tR\tpageToken\x12(\n" +
+	"\x10adapt_to_version\x18\x04 \x01(\tR\x0eadaptToVersion\"\x92\x01\n" +
 	"\x11ListToolsResponse\x12(\n" +
 	"\x05tools\x18\x01 \x03(\v2\x12.sidecheck.v1.ToolR\x05tools\x12&\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x12+\n" +

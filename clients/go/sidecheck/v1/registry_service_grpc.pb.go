@@ -31,6 +31,9 @@ const (
 //
 // Stores tool definitions, so that payloads can be validated by tool name.
 //
+// A registered definition is canonical: its output schema may have any root. For a protocol
+// version whose structured content is an object, it is wrapped in one wherever it is used.
+//
 // Definitions are immutable and identified by their digest. Within the namespace of a server,
 // a name is bound to one definition at a time. Each change of a binding increments the
 // revision of the registry.
@@ -40,7 +43,13 @@ type RegistryServiceClient interface {
 	// Each tool has its own outcome: a definition with a violation of severity
 	// `SEVERITY_ERROR` is not registered and does not affect the others. If the registry is
 	// stored in a file, changes are durable when the call returns. Registering the same
-	// definition again changes nothing.
+	// definition again under the same protocol version changes nothing.
+	//
+	// Definitions may be as serializers write them: a null in an optional property is dropped,
+	// and snake-case names of Python are read as the protocol's. The outcome then has a warning
+	// with the code `NULL_PROPERTY_DROPPED` or `SNAKE_CASE_PROPERTY_RENAMED`, and what is
+	// registered is the form of the protocol. An output schema that the protocol version wants
+	// wrapped has the warning `OUTPUT_SCHEMA_WRAPPED`.
 	RegisterTools(ctx context.Context, in *RegisterToolsRequest, opts ...grpc.CallOption) (*RegisterToolsResponse, error)
 	// Returns one registered tool. Fails with `NOT_FOUND` if there is none.
 	GetTool(ctx context.Context, in *GetToolRequest, opts ...grpc.CallOption) (*GetToolResponse, error)
@@ -104,6 +113,9 @@ func (c *registryServiceClient) DeleteTools(ctx context.Context, in *DeleteTools
 //
 // Stores tool definitions, so that payloads can be validated by tool name.
 //
+// A registered definition is canonical: its output schema may have any root. For a protocol
+// version whose structured content is an object, it is wrapped in one wherever it is used.
+//
 // Definitions are immutable and identified by their digest. Within the namespace of a server,
 // a name is bound to one definition at a time. Each change of a binding increments the
 // revision of the registry.
@@ -113,7 +125,13 @@ type RegistryServiceServer interface {
 	// Each tool has its own outcome: a definition with a violation of severity
 	// `SEVERITY_ERROR` is not registered and does not affect the others. If the registry is
 	// stored in a file, changes are durable when the call returns. Registering the same
-	// definition again changes nothing.
+	// definition again under the same protocol version changes nothing.
+	//
+	// Definitions may be as serializers write them: a null in an optional property is dropped,
+	// and snake-case names of Python are read as the protocol's. The outcome then has a warning
+	// with the code `NULL_PROPERTY_DROPPED` or `SNAKE_CASE_PROPERTY_RENAMED`, and what is
+	// registered is the form of the protocol. An output schema that the protocol version wants
+	// wrapped has the warning `OUTPUT_SCHEMA_WRAPPED`.
 	RegisterTools(context.Context, *RegisterToolsRequest) (*RegisterToolsResponse, error)
 	// Returns one registered tool. Fails with `NOT_FOUND` if there is none.
 	GetTool(context.Context, *GetToolRequest) (*GetToolResponse, error)

@@ -550,7 +550,8 @@ type Subject_Arguments struct {
 
 type Subject_StructuredContent struct {
 	// Structured content of a tool result, validated against the tool's output schema or a
-	// bare schema.
+	// bare schema. An output schema that the protocol version wants wrapped in an object is
+	// validated in that form; objects may also have the form that the tool defines.
 	StructuredContent []byte `protobuf:"bytes,2,opt,name=structured_content,json=structuredContent,proto3,oneof"`
 }
 

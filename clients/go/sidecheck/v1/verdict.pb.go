@@ -213,7 +213,8 @@ type Verdict struct {
 	// if the target was a bare schema.
 	DefinitionDigest string `protobuf:"bytes,4,opt,name=definition_digest,json=definitionDigest,proto3" json:"definition_digest,omitempty"`
 	// Digest of the schema that the payload was validated against, in the same form: over
-	// its canonical JSON and its documents.
+	// its canonical JSON and its documents. Of an output schema that was adapted to the protocol
+	// version, it is the digest of the schema that the tool defines.
 	SchemaDigest string `protobuf:"bytes,5,opt,name=schema_digest,json=schemaDigest,proto3" json:"schema_digest,omitempty"`
 	// Text for the model that sent invalid arguments: each location, what is expected there
 	// and the nearest known name. Suited for a `CallToolResult` with `isError: true`. Empty

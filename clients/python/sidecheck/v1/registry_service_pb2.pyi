@@ -86,7 +86,7 @@ class RegistrationOutcome(_message.Message):
     def __init__(self, name: _Optional[str] = ..., action: _Optional[_Union[RegistrationOutcome.Action, str]] = ..., violations: _Optional[_Iterable[_Union[_verdict_pb2.Violation, _Mapping]]] = ..., definition_digest: _Optional[str] = ..., input_schema_digest: _Optional[str] = ..., output_schema_digest: _Optional[str] = ..., previous_definition_digest: _Optional[str] = ...) -> None: ...
 
 class Tool(_message.Message):
-    __slots__ = ("server", "name", "json", "documents", "definition_digest", "input_schema_digest", "output_schema_digest", "revision")
+    __slots__ = ("server", "name", "json", "documents", "definition_digest", "input_schema_digest", "output_schema_digest", "revision", "protocol_version")
     SERVER_FIELD_NUMBER: _ClassVar[int]
     NAME_FIELD_NUMBER: _ClassVar[int]
     JSON_FIELD_NUMBER: _ClassVar[int]
@@ -95,6 +95,7 @@ class Tool(_message.Message):
     INPUT_SCHEMA_DIGEST_FIELD_NUMBER: _ClassVar[int]
     OUTPUT_SCHEMA_DIGEST_FIELD_NUMBER: _ClassVar[int]
     REVISION_FIELD_NUMBER: _ClassVar[int]
+    PROTOCOL_VERSION_FIELD_NUMBER: _ClassVar[int]
     server: str
     name: str
     json: bytes
@@ -103,15 +104,18 @@ class Tool(_message.Message):
     input_schema_digest: str
     output_schema_digest: str
     revision: int
-    def __init__(self, server: _Optional[str] = ..., name: _Optional[str] = ..., json: _Optional[bytes] = ..., documents: _Optional[_Iterable[_Union[_target_pb2.Document, _Mapping]]] = ..., definition_digest: _Optional[str] = ..., input_schema_digest: _Optional[str] = ..., output_schema_digest: _Optional[str] = ..., revision: _Optional[int] = ...) -> None: ...
+    protocol_version: str
+    def __init__(self, server: _Optional[str] = ..., name: _Optional[str] = ..., json: _Optional[bytes] = ..., documents: _Optional[_Iterable[_Union[_target_pb2.Document, _Mapping]]] = ..., definition_digest: _Optional[str] = ..., input_schema_digest: _Optional[str] = ..., output_schema_digest: _Optional[str] = ..., revision: _Optional[int] = ..., protocol_version: _Optional[str] = ...) -> None: ...
 
 class GetToolRequest(_message.Message):
-    __slots__ = ("server", "name")
+    __slots__ = ("server", "name", "adapt_to_version")
     SERVER_FIELD_NUMBER: _ClassVar[int]
     NAME_FIELD_NUMBER: _ClassVar[int]
+    ADAPT_TO_VERSION_FIELD_NUMBER: _ClassVar[int]
     server: str
     name: str
-    def __init__(self, server: _Optional[str] = ..., name: _Optional[str] = ...) -> None: ...
+    adapt_to_version: str
+    def __init__(self, server: _Optional[str] = ..., name: _Optional[str] = ..., adapt_to_version: _Optional[str] = ...) -> None: ...
 
 class GetToolResponse(_message.Message):
     __slots__ = ("tool", "registry_revision")
@@ -122,14 +126,16 @@ class GetToolResponse(_message.Message):
     def __init__(self, tool: _Optional[_Union[Tool, _Mapping]] = ..., registry_revision: _Optional[int] = ...) -> None: ...
 
 class ListToolsRequest(_message.Message):
-    __slots__ = ("server", "page_size", "page_token")
+    __slots__ = ("server", "page_size", "page_token", "adapt_to_version")
     SERVER_FIELD_NUMBER: _ClassVar[int]
     PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
     PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    ADAPT_TO_VERSION_FIELD_NUMBER: _ClassVar[int]
     server: str
     page_size: int
     page_token: str
-    def __init__(self, server: _Optional[str] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
+    adapt_to_version: str
+    def __init__(self, server: _Optional[str] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ..., adapt_to_version: _Optional[str] = ...) -> None: ...
 
 class ListToolsResponse(_message.Message):
     __slots__ = ("tools", "next_page_token", "registry_revision")

@@ -28,6 +28,9 @@ if _version_not_supported:
 class RegistryServiceStub(object):
     """Stores tool definitions, so that payloads can be validated by tool name.
 
+    A registered definition is canonical: its output schema may have any root. For a protocol
+    version whose structured content is an object, it is wrapped in one wherever it is used.
+
     Definitions are immutable and identified by their digest. Within the namespace of a server,
     a name is bound to one definition at a time. Each change of a binding increments the
     revision of the registry.
@@ -64,6 +67,9 @@ class RegistryServiceStub(object):
 class RegistryServiceServicer(object):
     """Stores tool definitions, so that payloads can be validated by tool name.
 
+    A registered definition is canonical: its output schema may have any root. For a protocol
+    version whose structured content is an object, it is wrapped in one wherever it is used.
+
     Definitions are immutable and identified by their digest. Within the namespace of a server,
     a name is bound to one definition at a time. Each change of a binding increments the
     revision of the registry.
@@ -75,7 +81,13 @@ class RegistryServiceServicer(object):
         Each tool has its own outcome: a definition with a violation of severity
         `SEVERITY_ERROR` is not registered and does not affect the others. If the registry is
         stored in a file, changes are durable when the call returns. Registering the same
-        definition again changes nothing.
+        definition again under the same protocol version changes nothing.
+
+        Definitions may be as serializers write them: a null in an optional property is dropped,
+        and snake-case names of Python are read as the protocol's. The outcome then has a warning
+        with the code `NULL_PROPERTY_DROPPED` or `SNAKE_CASE_PROPERTY_RENAMED`, and what is
+        registered is the form of the protocol. An output schema that the protocol version wants
+        wrapped has the warning `OUTPUT_SCHEMA_WRAPPED`.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -135,6 +147,9 @@ def add_RegistryServiceServicer_to_server(servicer, server):
  # This class is part of an EXPERIMENTAL API.
 class RegistryService(object):
     """Stores tool definitions, so that payloads can be validated by tool name.
+
+    A registered definition is canonical: its output schema may have any root. For a protocol
+    version whose structured content is an object, it is wrapped in one wherever it is used.
 
     Definitions are immutable and identified by their digest. Within the namespace of a server,
     a name is bound to one definition at a time. Each change of a binding increments the

@@ -29,6 +29,9 @@ GRPC_VERSION: str
 class RegistryServiceStub:
     """Stores tool definitions, so that payloads can be validated by tool name.
 
+    A registered definition is canonical: its output schema may have any root. For a protocol
+    version whose structured content is an object, it is wrapped in one wherever it is used.
+
     Definitions are immutable and identified by their digest. Within the namespace of a server,
     a name is bound to one definition at a time. Each change of a binding increments the
     revision of the registry.
@@ -44,7 +47,13 @@ class RegistryServiceStub:
     Each tool has its own outcome: a definition with a violation of severity
     `SEVERITY_ERROR` is not registered and does not affect the others. If the registry is
     stored in a file, changes are durable when the call returns. Registering the same
-    definition again changes nothing.
+    definition again under the same protocol version changes nothing.
+
+    Definitions may be as serializers write them: a null in an optional property is dropped,
+    and snake-case names of Python are read as the protocol's. The outcome then has a warning
+    with the code `NULL_PROPERTY_DROPPED` or `SNAKE_CASE_PROPERTY_RENAMED`, and what is
+    registered is the form of the protocol. An output schema that the protocol version wants
+    wrapped has the warning `OUTPUT_SCHEMA_WRAPPED`.
     """
     GetTool: _grpc.UnaryUnaryMultiCallable[_registry_service_pb2.GetToolRequest, _registry_service_pb2.GetToolResponse]
     """Returns one registered tool. Fails with `NOT_FOUND` if there is none."""
@@ -56,6 +65,9 @@ class RegistryServiceStub:
 @_typing.type_check_only
 class RegistryServiceAsyncStub(RegistryServiceStub):
     """Stores tool definitions, so that payloads can be validated by tool name.
+
+    A registered definition is canonical: its output schema may have any root. For a protocol
+    version whose structured content is an object, it is wrapped in one wherever it is used.
 
     Definitions are immutable and identified by their digest. Within the namespace of a server,
     a name is bound to one definition at a time. Each change of a binding increments the
@@ -69,7 +81,13 @@ class RegistryServiceAsyncStub(RegistryServiceStub):
     Each tool has its own outcome: a definition with a violation of severity
     `SEVERITY_ERROR` is not registered and does not affect the others. If the registry is
     stored in a file, changes are durable when the call returns. Registering the same
-    definition again changes nothing.
+    definition again under the same protocol version changes nothing.
+
+    Definitions may be as serializers write them: a null in an optional property is dropped,
+    and snake-case names of Python are read as the protocol's. The outcome then has a warning
+    with the code `NULL_PROPERTY_DROPPED` or `SNAKE_CASE_PROPERTY_RENAMED`, and what is
+    registered is the form of the protocol. An output schema that the protocol version wants
+    wrapped has the warning `OUTPUT_SCHEMA_WRAPPED`.
     """
     GetTool: _aio.UnaryUnaryMultiCallable[_registry_service_pb2.GetToolRequest, _registry_service_pb2.GetToolResponse]  # type: ignore[assignment]
     """Returns one registered tool. Fails with `NOT_FOUND` if there is none."""
@@ -80,6 +98,9 @@ class RegistryServiceAsyncStub(RegistryServiceStub):
 
 class RegistryServiceServicer(metaclass=_abc_1.ABCMeta):
     """Stores tool definitions, so that payloads can be validated by tool name.
+
+    A registered definition is canonical: its output schema may have any root. For a protocol
+    version whose structured content is an object, it is wrapped in one wherever it is used.
 
     Definitions are immutable and identified by their digest. Within the namespace of a server,
     a name is bound to one definition at a time. Each change of a binding increments the
@@ -97,7 +118,13 @@ class RegistryServiceServicer(metaclass=_abc_1.ABCMeta):
         Each tool has its own outcome: a definition with a violation of severity
         `SEVERITY_ERROR` is not registered and does not affect the others. If the registry is
         stored in a file, changes are durable when the call returns. Registering the same
-        definition again changes nothing.
+        definition again under the same protocol version changes nothing.
+
+        Definitions may be as serializers write them: a null in an optional property is dropped,
+        and snake-case names of Python are read as the protocol's. The outcome then has a warning
+        with the code `NULL_PROPERTY_DROPPED` or `SNAKE_CASE_PROPERTY_RENAMED`, and what is
+        registered is the form of the protocol. An output schema that the protocol version wants
+        wrapped has the warning `OUTPUT_SCHEMA_WRAPPED`.
         """
 
     @_abc_1.abstractmethod

@@ -16,6 +16,7 @@ __all__ = [
     "NAME_MISMATCH",
     "called_tool_name",
     "check_call_params",
+    "has_property_text",
     "is_object_text",
     "property_text",
     "requested_version",
@@ -102,6 +103,14 @@ def _name_mismatch(name: str, tool: str, *, hide_values: bool) -> Violation:
 def is_object_text(text: bytes) -> bool:
     """Return whether the JSON text *text* is an object."""
     return _OBJECT_START.match(text) is not None
+
+
+def has_property_text(text: bytes, name: str) -> bool:
+    """Return whether the JSON text *text* is an object with the property *name*."""
+    try:
+        return name in _PROPERTIES.decode(text)
+    except _UNREADABLE:
+        return False
 
 
 def property_text(text: bytes, name: str) -> bytes:

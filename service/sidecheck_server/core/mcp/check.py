@@ -13,6 +13,8 @@ from sidecheck_server.core.limits import (
     recursion_depth_error,
 )
 from sidecheck_server.core.mcp.call_params import check_call_params
+from sidecheck_server.core.mcp.context import has_structured_content
+from sidecheck_server.core.mcp.definition_forms import protocol_form
 from sidecheck_server.core.mcp.findings import Findings
 from sidecheck_server.core.mcp.messages.checking import check_messages
 from sidecheck_server.core.mcp.messages.envelopes import Message
@@ -20,6 +22,8 @@ from sidecheck_server.core.mcp.messages.method_checks import check_params_capabi
 from sidecheck_server.core.mcp.methods import INPUT_REQUESTS
 from sidecheck_server.core.mcp.protocol_schemas import SchemaLookup, check_value, has_type
 from sidecheck_server.core.mcp.results.check import check_tool_result
+from sidecheck_server.core.mcp.rules.rule import Fault
+from sidecheck_server.core.mcp.rules.tool_forms import OUTPUT_SCHEMA_WRAPPED, WRAP_MARKER_MISMATCH
 from sidecheck_server.core.mcp.subjects import (
     CallParams,
     CheckRequest,
@@ -32,6 +36,12 @@ from sidecheck_server.core.mcp.subjects import (
     ToolResult,
 )
 from sidecheck_server.core.mcp.tool_definitions import check_tool_size, decode_tool, tool_name
+from sidecheck_server.core.mcp.wrapping.markers import (
+    WRAPPED_PROPERTY,
+    marker_fault,
+    wrapped_property_of,
+)
+from sidecheck_server.core.mcp.wrapping.schemas import needs_wrapping
 from sidecheck_server.core.payload import MalformedError, decode
 
 __all__ = ["CheckReport", "check", "try_check_inline"]
@@ -130,9 +140,39 @@ def _decode_request(text: bytes, field: str, limits: Limits) -> Any:
 def _check_tool(
     subject: ToolJson, findings: Findings, limits: Limits, schemas: SchemaLookup
 ) -> CheckReport:
-    tool = decode_tool(subject.json, limits)
-    check_value(tool, "Tool", findings, schemas)
+    form = protocol_form(decode_tool(subject.json, limits), lenient=subject.canonical)
+    for rule, fault in form.faults(lenient=subject.canonical):
+        findings.report(rule, (), fault)
+    tool = form.tool
+    if subject.canonical:
+        _check_canonical_output(tool, findings)
+        check_value(tool, "Tool", findings, schemas, schema_type="CanonicalTool")
+    else:
+        check_value(tool, "Tool", findings, schemas)
     return CheckReport(findings, name=tool_name(tool))
+
+
+def _check_canonical_output(tool: Any, findings: Findings) -> None:
+    """Add to *findings* what adapting the output schema of *tool* to the version changes."""
+    context = findings.context
+    schema = tool.get("outputSchema") if isinstance(tool, dict) else None
+    if not isinstance(schema, dict) or not has_structured_content(context.version):
+        return
+    fault = marker_fault(schema)
+    if fault is not None:
+        findings.report(WRAP_MARKER_MISMATCH, ("outputSchema",), fault)
+    elif not wrapped_property_of(schema) and needs_wrapping(
+        schema, context.version, context.budget
+    ):
+        fault = Fault((), _wrapped_message(context.version))
+        findings.report(OUTPUT_SCHEMA_WRAPPED, ("outputSchema",), fault)
+
+
+def _wrapped_message(version: str) -> str:
+    return (
+        f"the root is not an object, which {version} requires; it is listed and validated "
+        f'wrapped in the property "{WRAPPED_PROPERTY}" (see AdaptTool)'
+    )
 
 
 def _check_tool_list(

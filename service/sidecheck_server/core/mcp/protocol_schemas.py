@@ -89,11 +89,18 @@ _METHODS = {
 
 
 def check_value(
-    value: Any, type_: str, findings: Findings, schemas: SchemaLookup, path: Path = ()
+    value: Any,
+    type_: str,
+    findings: Findings,
+    schemas: SchemaLookup,
+    path: Path = (),
+    *,
+    schema_type: str = "",
 ) -> None:
     """Add to *findings* the violations of *value*, at *path*, as a value of the type *type_*.
 
-    If the version has no such type, that is the only violation.
+    If the version has no such type, that is the only violation. *schema_type* names the type
+    whose schema applies instead of that of *type_*.
 
     Raises:
         Exhausted: the budget of the context is spent.
@@ -104,7 +111,7 @@ def check_value(
     if not known:
         _report_unknown_type(type_, findings, path)
         return
-    compiled = schemas(context.version, type_)
+    compiled = schemas(context.version, schema_type or type_)
     if visit is not None:
         visit(value, path, context, findings.report)
     fast = compiled.fast

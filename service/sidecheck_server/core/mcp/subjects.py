@@ -29,6 +29,9 @@ class ToolJson:
     """A tool definition: an entry of a ``tools/list`` result."""
 
     json: bytes
+    #: Whether its author hands it over, rather than a server lists it: its output schema may
+    #: have any root, and nulls and Python's names are read as in `protocol_form`.
+    canonical: bool = False
 
     @property
     def size(self) -> int:

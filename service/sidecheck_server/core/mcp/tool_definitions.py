@@ -1,4 +1,4 @@
-"""Reads tool definitions: entries of a ``tools/list`` result."""
+"""Reads tool definitions: entries of a ``tools/list`` result, also as serializers write them."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -8,10 +8,12 @@ import msgspec
 
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.explain.nearest import find_nearest
+from sidecheck_server.core.explain.values import Values
 from sidecheck_server.core.json_values import digest_of
 from sidecheck_server.core.limits import Limits, limit_exceeded_error
 from sidecheck_server.core.mcp.context import DEFAULT_VERSION
-from sidecheck_server.core.mcp.rules.rule import Clause
+from sidecheck_server.core.mcp.definition_forms import protocol_form
+from sidecheck_server.core.mcp.rules.rule import type_clause
 from sidecheck_server.core.payload import MalformedError, decode
 from sidecheck_server.core.schemas.dialects import SchemaSource
 from sidecheck_server.core.types import Document, JsonValue, Violation
@@ -28,7 +30,7 @@ __all__ = [
     "tool_name",
 ]
 
-_SPEC_URL = Clause("server/tools", "tool").url(DEFAULT_VERSION)
+_SPEC_URL = type_clause("Tool").url(DEFAULT_VERSION)
 _NESTING_ABOVE_SCHEMA = 8
 """Levels that a definition may have above its schemas: `_meta` and icons nest."""
 
@@ -37,8 +39,10 @@ _NESTING_ABOVE_SCHEMA = 8
 class ToolDefinition:
     """A tool definition with a name and schemas, which are not checked yet."""
 
+    #: It may be empty.
     name: str
-    #: Original text; models see the order of its properties.
+    #: Original text; models see the order of its properties. If it did not have the form of
+    #: the protocol (`protocol_form`), the text of that form.
     json: bytes
     digest: str
     input: SchemaSource
@@ -50,6 +54,8 @@ class ToolDefinition:
 def read_tool(text: bytes, documents: tuple[Document, ...], limits: Limits) -> ToolDefinition:
     """Return the tool definition of the JSON *text*, with its schemas separated.
 
+    Nulls and snake-case names are read as in `protocol_form`.
+
     Raises:
         RequestError: INVALID_TOOL, with a violation for each fault, or LIMIT_EXCEEDED.
     """
@@ -57,6 +63,9 @@ def read_tool(text: bytes, documents: tuple[Document, ...], limits: Limits) -> T
         tool = decode_tool(text, limits)
     except MalformedError as error:
         raise _invalid(error.violations) from None
+    form = protocol_form(tool, lenient=True).tool
+    if form is not tool:
+        text, tool = msgspec.json.encode(form), form
     faults = tuple(_faults(tool))
     if faults or not isinstance(tool, dict):
         raise _invalid(faults)
@@ -149,31 +158,35 @@ def _source(schema: JsonValue, documents: tuple[Document, ...]) -> SchemaSource:
 
 
 def _faults(tool: JsonValue) -> list[Violation]:
+    """Return what keeps *tool* from being read, as the check of definitions reports it."""
     if not isinstance(tool, dict):
-        return [_fault("", "TOOL_NOT_AN_OBJECT", "a tool definition must be a JSON object")]
-    faults = []
-    name = tool.get("name")
-    if not isinstance(name, str) or not name:
-        faults.append(
-            _fault(
-                "/name", "TOOL_NAME_MISSING", "a tool must have a name: a string that is not empty"
-            )
-        )
-    if "inputSchema" not in tool:
-        faults.append(_fault("", "INPUT_SCHEMA_MISSING", "a tool must have an inputSchema"))
-    for key in ("inputSchema", "outputSchema"):
-        if key in tool and not isinstance(tool[key], dict):
-            code = (
-                "INPUT_SCHEMA_NOT_AN_OBJECT"
-                if key == "inputSchema"
-                else "OUTPUT_SCHEMA_NOT_AN_OBJECT"
-            )
-            faults.append(_fault(f"/{key}", code, f"{key} must be a JSON object"))
+        return [_type_fault("", "an object", tool)]
+    faults = [
+        _fault("", "required", f'"{name}" is required and missing; expected {kind}')
+        for name, kind in _REQUIRED.items()
+        if name not in tool
+    ]
+    if not isinstance(tool.get("name", ""), str):
+        faults.append(_type_fault("/name", "a string", tool["name"]))
+    faults += [
+        _type_fault(f"/{name}", "an object", tool[name])
+        for name in ("inputSchema", "outputSchema")
+        if not isinstance(tool.get(name, {}), dict)
+    ]
     return faults
 
 
-def _fault(location: str, code: str, message: str) -> Violation:
-    return Violation(location, "", "", code, message, spec_url=_SPEC_URL)
+_REQUIRED = {"inputSchema": 'an object whose "type" is "object"', "name": "a string"}
+"""Required properties, with what they are expected to be."""
+
+
+def _type_fault(location: str, expected: str, value: JsonValue) -> Violation:
+    found = Values(hidden=False).describe(value)
+    return _fault(location, "type", f"expected {expected}, found {found}")
+
+
+def _fault(location: str, keyword: str, message: str) -> Violation:
+    return Violation(location, "", keyword, keyword.upper(), message, spec_url=_SPEC_URL)
 
 
 def _invalid(faults: tuple[Violation, ...]) -> RequestError:

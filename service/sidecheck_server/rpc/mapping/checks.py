@@ -45,7 +45,7 @@ def report_to_proto(report: SubjectReport) -> protocol_service_pb2.CheckResult:
 
 
 def tools_from_proto(
-    request: protocol_service_pb2.CheckToolsRequest, limits: Limits
+    request: protocol_service_pb2.CheckToolsRequest, limits: Limits, default_version: str
 ) -> ToolsToCheck:
     """Return the definitions to check.
 
@@ -57,7 +57,7 @@ def tools_from_proto(
         raise limit_exceeded_error(
             "batch_items", limits.batch_items, "the tools", len(request.tools)
         )
-    context = request_context_from_proto(request.context, request.options, limits)
+    context = request_context_from_proto(request.context, request.options, limits, default_version)
     return ToolsToCheck(
         tools_list=request.tools_list,
         documents=documents_from_proto(request.documents),

@@ -8,7 +8,7 @@ from sidecheck.v1 import protocol_service_pb2, verdict_pb2
 
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.limits import Limits, limit_exceeded_error
-from sidecheck_server.core.mcp.context import DEFAULT_VERSION, Context, check_version_known
+from sidecheck_server.core.mcp.context import Context, check_version_known
 from sidecheck_server.core.mcp.subjects import ReportLimits
 from sidecheck_server.core.payload import MalformedError, decode
 from sidecheck_server.core.types import Severity
@@ -31,8 +31,11 @@ def request_context_from_proto(
     context: protocol_service_pb2.ProtocolContext,
     options: protocol_service_pb2.CheckOptions,
     limits: Limits,
+    default_version: str,
 ) -> RequestContext:
     """Return the context that applies to every subject of a request.
+
+    A request that names no protocol version gets *default_version*.
 
     Raises:
         RequestError: INVALID_REQUEST for an unknown enum value, or capabilities that are
@@ -45,7 +48,7 @@ def request_context_from_proto(
         raise unknown_value("min_severity")
     return RequestContext(
         Context(
-            version=context.protocol_version or DEFAULT_VERSION,
+            version=context.protocol_version or default_version,
             client_capabilities=_capabilities(context, "client_capabilities", limits),
             server_capabilities=_capabilities(context, "server_capabilities", limits),
             hide_values=options.hide_values,

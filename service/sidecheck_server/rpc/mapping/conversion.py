@@ -213,7 +213,9 @@ def call_from_proto(
     return CallToConvert(request.call, tuple(request.mappings), target, options)
 
 
-def result_from_proto(request: proto.ConvertToolResultRequest, limits: Limits) -> ResultToConvert:
+def result_from_proto(
+    request: proto.ConvertToolResultRequest, limits: Limits, default_version: str
+) -> ResultToConvert:
     """Return the result of a request, and how it is checked.
 
     Raises:
@@ -225,7 +227,9 @@ def result_from_proto(request: proto.ConvertToolResultRequest, limits: Limits) -
         raise RequestError(
             ErrorReason.INVALID_REQUEST, "the request has no result to convert", {"field": "result"}
         )
-    context = request_context_from_proto(request.context, request.options, limits)
+    context = request_context_from_proto(request.context, request.options, limits, default_version)
     check_request = check_request_from_proto(request.result, context)
     target = target_from_proto(request.result.tool) if request.result.HasField("tool") else None
-    return ResultToConvert(api, check_request, target, request.call_id, request.name)
+    return ResultToConvert(
+        api, check_request, target, context.names_version, request.call_id, request.name
+    )

@@ -12,7 +12,7 @@ from sidecheck_server.core.infer.types import (
     InferenceResult,
     OnUnsupported,
 )
-from sidecheck_server.core.mcp.context import DEFAULT_VERSION, check_version_known
+from sidecheck_server.core.mcp.context import check_version_known
 from sidecheck_server.core.mcp.wrapping.definitions import AdaptedTool
 from sidecheck_server.rpc.mapping.fields import SEVERITIES, unknown_value
 from sidecheck_server.rpc.mapping.targets import target_from_proto
@@ -67,7 +67,7 @@ def inferred_to_proto(inferred: InferenceResult) -> proto.InferToolsResponse:
 
 
 def tool_to_adapt_from_proto(request: proto.AdaptToolRequest) -> tuple[Target, str]:
-    """Return the tool of a request, and the protocol version to adapt it to.
+    """Return the tool of a request, and the protocol version to adapt it to, or "".
 
     Raises:
         RequestError: INVALID_REQUEST if there is no tool; UNKNOWN_PROTOCOL_VERSION.
@@ -77,7 +77,7 @@ def tool_to_adapt_from_proto(request: proto.AdaptToolRequest) -> tuple[Target, s
         raise RequestError(
             ErrorReason.INVALID_REQUEST, "the request has no tool to adapt", {"field": "tool"}
         )
-    return target_from_proto(request.tool), request.protocol_version or DEFAULT_VERSION
+    return target_from_proto(request.tool), request.protocol_version
 
 
 def adapted_tool_to_proto(tool: AdaptedTool) -> proto.AdaptToolResponse:

@@ -29,7 +29,7 @@ _RETURNED: Mapping[str, Callable[[Any], ToolOutput]] = MappingProxyType(
 
 
 def value_to_normalize_from_proto(
-    request: protocol_service_pb2.NormalizeToolResultRequest, limits: Limits
+    request: protocol_service_pb2.NormalizeToolResultRequest, limits: Limits, default_version: str
 ) -> ValueToNormalize:
     """Return the return value of a request, and how its result is made.
 
@@ -44,13 +44,14 @@ def value_to_normalize_from_proto(
             "the request has no return value; set one of value, content, result, error",
             {"field": "returned"},
         )
-    context = request_context_from_proto(request.context, request.options, limits)
+    context = request_context_from_proto(request.context, request.options, limits, default_version)
     return ValueToNormalize(
         returned=_RETURNED[kind](getattr(request, kind)),
         target=target_from_proto(request.tool) if request.HasField("tool") else None,
         profile=profile_from_proto(request.profile),
         context=context.context,
         limits=context.limits,
+        names_version=context.names_version,
     )
 
 

@@ -8,7 +8,7 @@ from sidecheck.v1 import options_pb2
 
 from sidecheck_server.core.evaluate import EvaluationOptions
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.mcp.context import DEFAULT_VERSION, check_version_known
+from sidecheck_server.core.mcp.context import check_version_known
 from sidecheck_server.core.repair.types import Coercion, Repairs, UnknownArguments
 from sidecheck_server.rpc.mapping.fields import max_violations_from_proto, unknown_value
 from sidecheck_server.services.validation import ValidationOptions
@@ -67,7 +67,7 @@ def options_from_proto(options: options_pb2.ValidationOptions, limits: Limits) -
             explains=lists_violations,
             repairs=None if repairs == _NO_REPAIRS else repairs,
         ),
-        version=options.protocol_version or DEFAULT_VERSION,
+        version=options.protocol_version,
         assert_formats=options.assert_formats,
         lists_violations=lists_violations,
         skips_unknown_tools=values["on_unknown_tool"] == options_pb2.ON_UNKNOWN_TOOL_SKIP,

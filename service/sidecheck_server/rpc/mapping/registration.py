@@ -69,13 +69,13 @@ def outcome_to_proto(outcome: Outcome) -> registry_service_pb2.RegistrationOutco
     )
 
 
-def tool_to_proto(binding: Binding) -> registry_service_pb2.Tool:
-    """Return the message of a registered tool."""
+def tool_to_proto(binding: Binding, json: bytes) -> registry_service_pb2.Tool:
+    """Return the message of a registered tool, with the text *json* of its definition."""
     definition = binding.definition
     return registry_service_pb2.Tool(
         server=binding.server,
         name=binding.name,
-        json=definition.json,
+        json=json,
         documents=[
             target_pb2.Document(uri=document.uri, json=document.json)
             for document in definition.documents
@@ -84,4 +84,5 @@ def tool_to_proto(binding: Binding) -> registry_service_pb2.Tool:
         input_schema_digest=definition.input_schema_digest,
         output_schema_digest=definition.output_schema_digest or "",
         revision=binding.revision,
+        protocol_version=definition.protocol_version,
     )

@@ -69,6 +69,13 @@ _DEFINITIONS: tuple[Type, ...] = (
         ),
         bases=("BaseMetadata", "Icons"),
     ),
+    # Not part of the protocol: a definition whose output schema is not adapted to a version.
+    ObjectType("CanonicalOutputSchema", since="2025-06-18"),
+    ObjectType(
+        "CanonicalTool",
+        (optional("outputSchema", Ref("CanonicalOutputSchema"), "2025-06-18"),),
+        bases=("Tool",),
+    ),
     ObjectType(
         "ListToolsResult",
         (required("tools", ListOf(Ref("Tool"))),),

@@ -24,12 +24,21 @@ _PROPERTIES = msgspec.json.Decoder(dict[str, msgspec.Raw])
 class AdaptedTool:
     """A tool definition in the form for a protocol version."""
 
-    #: JSON text; the original one if nothing had to change.
+    #: JSON text; that of `read_tool` if nothing had to change.
     json: bytes
     #: The adapted output schema, or None if the tool or the version has none.
     output: AdaptedSchema | None
     #: Properties that the version does not have, in their order.
     dropped_properties: tuple[str, ...] = ()
+
+    @property
+    def wraps_output(self) -> bool:
+        """Whether the output schema was wrapped, or unwrapped."""
+        output = self.output
+        if output is None:
+            return False
+        wrapped = bool(output.wrapped_property) and not output.was_wrapped
+        return wrapped or bool(output.unwrapped_property)
 
     @property
     def wrapped_property(self) -> str:
@@ -48,6 +57,7 @@ def adapt_tool(text: bytes, version: str, limits: Limits) -> AdaptedTool:
             LIMIT_EXCEEDED.
     """
     definition = read_tool(text, (), limits)
+    text = definition.json
     properties = _PROPERTIES.decode(text)
     dropped = tuple(name for name in properties if name in _properties_of_others(version))
     output, changed = None, False

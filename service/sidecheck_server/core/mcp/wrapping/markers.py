@@ -8,9 +8,17 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from sidecheck_server.core.errors import ErrorReason, RequestError
-from sidecheck_server.core.types import Violation
+from sidecheck_server.core.mcp.context import DEFAULT_VERSION
+from sidecheck_server.core.mcp.rules.rule import Fault
+from sidecheck_server.core.mcp.rules.tool_forms import WRAP_MARKER_MISMATCH
 
-__all__ = ["WRAPPED_PROPERTY", "WRAP_KEYWORD", "without_wrap_marker", "wrapped_property_of"]
+__all__ = [
+    "WRAPPED_PROPERTY",
+    "WRAP_KEYWORD",
+    "marker_fault",
+    "without_wrap_marker",
+    "wrapped_property_of",
+]
 
 WRAP_KEYWORD = "x-dedalus-box"
 """Keyword of schemas wrapped here; it names the property: ``{"field": "result"}``."""
@@ -43,24 +51,37 @@ def wrapped_property_of(schema: Mapping[str, Any]) -> str:
         RequestError: INVALID_TOOL if it is marked but is not an object with that property
             and nothing else.
     """
-    keyword = WRAP_KEYWORD if schema.get(WRAP_KEYWORD) not in (None, False) else _FASTMCP_KEYWORD
-    if keyword == _FASTMCP_KEYWORD and not schema.get(_FASTMCP_KEYWORD):
-        return ""
-    name: Any = WRAPPED_PROPERTY
-    if keyword == WRAP_KEYWORD:
-        marker = schema[WRAP_KEYWORD]
-        name = marker.get("field") if isinstance(marker, dict) else None
-        if not isinstance(name, str) or not name:
-            fault = 'the marker names no property; expected an object such as {"field": "result"}'
-            raise _mismatch(keyword, fault)
+    fault = marker_fault(schema)
+    if fault is not None:
+        raise _mismatch(fault)
+    return _marked_property(schema)[1]
+
+
+def marker_fault(schema: Mapping[str, Any]) -> Fault | None:
+    """Return why the marker of *schema* contradicts it; None if it does not or has none."""
+    keyword, name = _marked_property(schema)
+    if not keyword:
+        return None
     for fault in _faults(schema, name):
-        raise _mismatch(keyword, fault)
-    return str(name)
+        message = f"the output schema is marked as wrapped and is not: {fault}"
+        return Fault((keyword,), message)
+    return None
+
+
+def _marked_property(schema: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the keyword that marks *schema* as wrapped, and the property that it names."""
+    marker = schema.get(WRAP_KEYWORD)
+    if marker not in (None, False):
+        name = marker.get("field") if isinstance(marker, dict) else None
+        return WRAP_KEYWORD, name if isinstance(name, str) else ""
+    return (_FASTMCP_KEYWORD, WRAPPED_PROPERTY) if schema.get(_FASTMCP_KEYWORD) else ("", "")
 
 
 def _faults(schema: Mapping[str, Any], name: str) -> Iterator[str]:
     properties, required = schema.get("properties"), schema.get("required", [])
-    if not isinstance(properties, dict) or name not in properties:
+    if not name:
+        yield 'the marker names no property; expected an object such as {"field": "result"}'
+    elif not isinstance(properties, dict) or name not in properties:
         yield f"the marker names the property {name[:80]!r}, which properties does not define"
     elif len(properties) > 1:
         yield "a wrapped schema has one property, and this one has several"
@@ -73,12 +94,10 @@ def _faults(schema: Mapping[str, Any], name: str) -> Iterator[str]:
             yield f"a wrapped schema has no {keyword[:80]}; it belongs to the wrapped property"
 
 
-def _mismatch(keyword: str, fault: str) -> RequestError:
-    message = f"the output schema is marked as wrapped and is not: {fault}"
-    code, location = "BOX_MARK_MISMATCH", f"/outputSchema/{keyword}"
-    violation = Violation(location, "", "", code, message)
-    metadata = {"code": code, "pointer": location}
-    return RequestError(ErrorReason.INVALID_TOOL, message, metadata, (violation,))
+def _mismatch(fault: Fault) -> RequestError:
+    violation = WRAP_MARKER_MISMATCH.violation(fault, DEFAULT_VERSION, ("outputSchema",))
+    metadata = {"code": violation.code, "pointer": violation.instance_location}
+    return RequestError(ErrorReason.INVALID_TOOL, fault.message, metadata, (violation,))
 
 
 def without_wrap_marker(meta: Mapping[str, Any]) -> dict[str, Any]:

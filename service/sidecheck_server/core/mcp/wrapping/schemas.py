@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
-from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.json_values import digest_of, json_equal
 from sidecheck_server.core.limits import Budget, spend
 from sidecheck_server.core.mcp.context import has_structured_content, requires_object_output
@@ -69,7 +68,8 @@ class AdaptedSchema:
 def adapt_schema(schema: dict[str, Any], version: str, budget: Budget) -> AdaptedSchema:
     """Return *schema* in the form for *version*; the same object if nothing has to change.
 
-    For versions without output schemas it does not change.
+    For versions without output schemas it does not change. A wrapped schema that cannot be
+    unwrapped stays wrapped, which is valid in every version.
 
     Raises:
         RequestError: INVALID_TOOL if it is marked as wrapped and is not.
@@ -81,7 +81,10 @@ def adapt_schema(schema: dict[str, Any], version: str, budget: Budget) -> Adapte
     if name:
         if requires_object_output(version):
             return AdaptedSchema(_with_object_type(schema), wrapped_property=name, was_wrapped=True)
-        return AdaptedSchema(_unwrap(schema, name, budget), unwrapped_property=name)
+        unwrapped = unwrap_schema(schema, budget)
+        if unwrapped is None:
+            return AdaptedSchema(schema, wrapped_property=name, was_wrapped=True)
+        return AdaptedSchema(unwrapped, unwrapped_property=name)
     if needs_wrapping(schema, version, budget):
         return AdaptedSchema(wrap_schema(schema, budget), wrapped_property=WRAPPED_PROPERTY)
     return AdaptedSchema(_with_object_type(schema) if requires_object_output(version) else schema)
@@ -200,15 +203,23 @@ def _is_of_definitions(pointer: str) -> bool:
 
 
 def unwrap_schema(schema: dict[str, Any], budget: Budget) -> dict[str, Any] | None:
-    """Return the schema that *schema* wraps, or None if it is not marked as wrapped.
+    """Return the schema that *schema* wraps.
+
+    None if it is not marked as wrapped, or if the wrapped schema depends on the wrapper.
 
     Raises:
-        RequestError: INVALID_TOOL if it is marked as wrapped and is not, or if the wrapped
-            schema depends on the wrapper.
+        RequestError: INVALID_TOOL if it is marked as wrapped and is not.
         Exhausted: *budget* is spent.
     """
     name = wrapped_property_of(schema)
-    return _unwrap(schema, name, budget) if name else None
+    try:
+        return _unwrap(schema, name, budget) if name else None
+    except _DependsOnWrapperError:
+        return None
+
+
+class _DependsOnWrapperError(Exception):
+    """The wrapped schema refers to its wrapper, or its definitions differ from the wrapper's."""
 
 
 def _unwrap(schema: dict[str, Any], name: str, budget: Budget) -> dict[str, Any]:
@@ -246,15 +257,15 @@ def _out_of_wrapper(reference: str, name: str) -> str:
             reference[len(start) + 1 :] if is_unescaped else quote(pointer[len(start) :], _UNQUOTED)
         )
         return f"#{rest}"
-    raise _cannot_unwrap(f"it refers to {reference[:80]!r}, outside of the wrapped property")
+    raise _DependsOnWrapperError
 
 
 def _merge_definitions(inner: Any, outer: dict[str, Any]) -> dict[str, Any]:
     if not isinstance(inner, dict):
-        raise _cannot_unwrap("its definitions are not an object")
+        raise _DependsOnWrapperError
     for name in inner.keys() & outer.keys():
         if not json_equal(inner[name], outer[name]):
-            raise _cannot_unwrap(f"the wrapper defines {name[:80]!r} differently")
+            raise _DependsOnWrapperError
     return {**inner, **outer}
 
 
@@ -263,8 +274,3 @@ def _with_dialect_of(wrapper: dict[str, Any], schema: dict[str, Any]) -> dict[st
     if "$schema" in schema or "$schema" not in wrapper:
         return schema
     return {"$schema": wrapper["$schema"], **schema}
-
-
-def _cannot_unwrap(fault: str) -> RequestError:
-    message = f"cannot unwrap the output schema: {fault}"
-    return RequestError(ErrorReason.INVALID_TOOL, message, {"pointer": "/outputSchema"})

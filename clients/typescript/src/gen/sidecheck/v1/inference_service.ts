@@ -141,8 +141,9 @@ export interface AdaptToolRequest {
     | Target
     | undefined;
   /**
-   * MCP protocol version, for example `2025-06-18`. Empty means the server's default (see
-   * `GetServerInfo`). An unknown version fails with `UNKNOWN_PROTOCOL_VERSION`.
+   * MCP protocol version, for example `2025-06-18`. Empty means the version that the tool was
+   * registered under, or the server's default (see `GetServerInfo`). An unknown version fails
+   * with `UNKNOWN_PROTOCOL_VERSION`.
    */
   protocolVersion: string;
 }

@@ -238,9 +238,9 @@ export function onUnknownToolToJSON(object: OnUnknownTool): string {
 /** Options of a validation. */
 export interface ValidationOptions {
   /**
-   * MCP protocol version whose rules apply, for example `2025-11-25`. Empty means the
-   * server's default (see `GetServerInfo`). An unknown version fails with
-   * `UNKNOWN_PROTOCOL_VERSION`.
+   * MCP protocol version whose rules apply, for example `2025-11-25`. Empty means the version
+   * that the tool was registered under, or the server's default (see `GetServerInfo`). An
+   * unknown version fails with `UNKNOWN_PROTOCOL_VERSION`.
    */
   protocolVersion: string;
   /** Level of detail of the verdict. */

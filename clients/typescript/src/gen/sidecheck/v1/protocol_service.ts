@@ -247,11 +247,15 @@ export interface CheckToolsRequest {
     | CheckOptions
     | undefined;
   /**
-   * A whole `tools/list` result, bare or in its JSON-RPC response, a list of definitions, or
-   * one definition, as JSON text. Exactly one of this and `tools` must be set.
+   * Traffic: a whole `tools/list` result, bare or in its JSON-RPC response, a list of
+   * definitions, or one definition, as JSON text. It is checked as the specification has it.
+   * Exactly one of this and `tools` must be set.
    */
   toolsList: Buffer;
-  /** Definitions to check. */
+  /**
+   * Definitions to check before they are registered or listed. They are read as
+   * `RegisterTools` does, with the same violations.
+   */
   tools: InlineTool[];
   /** Documents that the schemas in `tools_list` refer to. */
   documents: Document[];

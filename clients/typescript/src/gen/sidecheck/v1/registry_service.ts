@@ -141,8 +141,9 @@ export interface RegisterToolsRequest {
   /** Whether to check the definitions without registering them. */
   validateOnly: boolean;
   /**
-   * MCP protocol version whose rules apply to the definitions. Empty means the server's
-   * default. An unknown version fails with `UNKNOWN_PROTOCOL_VERSION`.
+   * MCP protocol version whose rules apply to the definitions, and to what is later validated
+   * against them without naming a version. Empty means the server's default. An unknown
+   * version fails with `UNKNOWN_PROTOCOL_VERSION`.
    */
   protocolVersion: string;
 }
@@ -184,9 +185,12 @@ export enum RegistrationOutcome_Action {
   ACTION_UNSPECIFIED = 0,
   /** ACTION_CREATED - The name was not registered before. */
   ACTION_CREATED = 1,
-  /** ACTION_CHANGED - The name had another definition before. */
+  /**
+   * ACTION_CHANGED - The name had another definition before, or was registered under another protocol
+   * version.
+   */
   ACTION_CHANGED = 2,
-  /** ACTION_UNCHANGED - The name had the same definition before. */
+  /** ACTION_UNCHANGED - The name had the same definition before, under the same protocol version. */
   ACTION_UNCHANGED = 3,
   /** ACTION_REJECTED - The definition was not registered; `violations` give the reason. */
   ACTION_REJECTED = 4,
@@ -241,18 +245,23 @@ export interface Tool {
   server: string;
   /** Name of the tool. */
   name: string;
-  /** The definition, byte for byte as registered. */
+  /** The definition, byte for byte as registered, unless it was adapted as the request says. */
   json: Buffer;
   /** Documents that were registered with the definition. */
   documents: Document[];
-  /** Digest of the definition. */
+  /** Digest of the definition as registered. */
   definitionDigest: string;
   /** Digest of the input schema. */
   inputSchemaDigest: string;
-  /** Digest of the output schema. Empty if there is none. */
+  /** Digest of the output schema as registered. Empty if there is none. */
   outputSchemaDigest: string;
   /** Revision of the registry at which the name was bound to the definition. */
   revision: bigint;
+  /**
+   * MCP protocol version that the tool was registered under. It applies to requests about
+   * the tool that name no version.
+   */
+  protocolVersion: string;
 }
 
 /** Request for one tool. */
@@ -261,6 +270,11 @@ export interface GetToolRequest {
   server: string;
   /** Name of the tool. */
   name: string;
+  /**
+   * MCP protocol version to adapt the definition to, as `AdaptTool` does. Empty leaves it as
+   * registered. An unknown version fails with `UNKNOWN_PROTOCOL_VERSION`.
+   */
+  adaptToVersion: string;
 }
 
 /** Response to `GetTool`. */
@@ -287,6 +301,11 @@ export interface ListToolsRequest {
    * with `INVALID_ARGUMENT`.
    */
   pageToken: string;
+  /**
+   * MCP protocol version to adapt the definitions to, as `AdaptTool` does. Empty leaves them
+   * as registered. An unknown version fails with `UNKNOWN_PROTOCOL_VERSION`.
+   */
+  adaptToVersion: string;
 }
 
 /** Response to `ListTools`. */
@@ -793,6 +812,7 @@ function createBaseTool(): Tool {
     inputSchemaDigest: "",
     outputSchemaDigest: "",
     revision: 0n,
+    protocolVersion: "",
   };
 }
 
@@ -824,6 +844,9 @@ export const Tool: MessageFns<Tool> = {
         throw new globalThis.Error("value provided for field message.revision of type uint64 too large");
       }
       writer.uint32(64).uint64(message.revision);
+    }
+    if (message.protocolVersion !== "") {
+      writer.uint32(74).string(message.protocolVersion);
     }
     return writer;
   },
@@ -905,6 +928,14 @@ export const Tool: MessageFns<Tool> = {
             message.revision = reader.uint64() as bigint;
             continue;
           }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.protocolVersion = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -941,6 +972,11 @@ export const Tool: MessageFns<Tool> = {
         ? globalThis.String(object.output_schema_digest)
         : "",
       revision: isSet(object.revision) ? BigInt(object.revision) : 0n,
+      protocolVersion: isSet(object.protocolVersion)
+        ? globalThis.String(object.protocolVersion)
+        : isSet(object.protocol_version)
+        ? globalThis.String(object.protocol_version)
+        : "",
     };
   },
 
@@ -970,6 +1006,9 @@ export const Tool: MessageFns<Tool> = {
     if (message.revision !== 0n) {
       obj.revision = message.revision.toString();
     }
+    if (message.protocolVersion !== "") {
+      obj.protocolVersion = message.protocolVersion;
+    }
     return obj;
   },
 
@@ -986,12 +1025,13 @@ export const Tool: MessageFns<Tool> = {
     message.inputSchemaDigest = object.inputSchemaDigest ?? "";
     message.outputSchemaDigest = object.outputSchemaDigest ?? "";
     message.revision = (object.revision !== undefined && object.revision !== null) ? BigInt(object.revision) : 0n;
+    message.protocolVersion = object.protocolVersion ?? "";
     return message;
   },
 };
 
 function createBaseGetToolRequest(): GetToolRequest {
-  return { server: "", name: "" };
+  return { server: "", name: "", adaptToVersion: "" };
 }
 
 export const GetToolRequest: MessageFns<GetToolRequest> = {
@@ -1001,6 +1041,9 @@ export const GetToolRequest: MessageFns<GetToolRequest> = {
     }
     if (message.name !== "") {
       writer.uint32(18).string(message.name);
+    }
+    if (message.adaptToVersion !== "") {
+      writer.uint32(26).string(message.adaptToVersion);
     }
     return writer;
   },
@@ -1034,6 +1077,14 @@ export const GetToolRequest: MessageFns<GetToolRequest> = {
             message.name = reader.string();
             continue;
           }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.adaptToVersion = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1050,6 +1101,11 @@ export const GetToolRequest: MessageFns<GetToolRequest> = {
     return {
       server: isSet(object.server) ? globalThis.String(object.server) : "",
       name: isSet(object.name) ? globalThis.String(object.name) : "",
+      adaptToVersion: isSet(object.adaptToVersion)
+        ? globalThis.String(object.adaptToVersion)
+        : isSet(object.adapt_to_version)
+        ? globalThis.String(object.adapt_to_version)
+        : "",
     };
   },
 
@@ -1061,6 +1117,9 @@ export const GetToolRequest: MessageFns<GetToolRequest> = {
     if (message.name !== "") {
       obj.name = message.name;
     }
+    if (message.adaptToVersion !== "") {
+      obj.adaptToVersion = message.adaptToVersion;
+    }
     return obj;
   },
 
@@ -1071,6 +1130,7 @@ export const GetToolRequest: MessageFns<GetToolRequest> = {
     const message = createBaseGetToolRequest();
     message.server = object.server ?? "";
     message.name = object.name ?? "";
+    message.adaptToVersion = object.adaptToVersion ?? "";
     return message;
   },
 };
@@ -1170,7 +1230,7 @@ export const GetToolResponse: MessageFns<GetToolResponse> = {
 };
 
 function createBaseListToolsRequest(): ListToolsRequest {
-  return { server: "", pageSize: 0, pageToken: "" };
+  return { server: "", pageSize: 0, pageToken: "", adaptToVersion: "" };
 }
 
 export const ListToolsRequest: MessageFns<ListToolsRequest> = {
@@ -1183,6 +1243,9 @@ export const ListToolsRequest: MessageFns<ListToolsRequest> = {
     }
     if (message.pageToken !== "") {
       writer.uint32(26).string(message.pageToken);
+    }
+    if (message.adaptToVersion !== "") {
+      writer.uint32(34).string(message.adaptToVersion);
     }
     return writer;
   },
@@ -1224,6 +1287,14 @@ export const ListToolsRequest: MessageFns<ListToolsRequest> = {
             message.pageToken = reader.string();
             continue;
           }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.adaptToVersion = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1249,6 +1320,11 @@ export const ListToolsRequest: MessageFns<ListToolsRequest> = {
         : isSet(object.page_token)
         ? globalThis.String(object.page_token)
         : "",
+      adaptToVersion: isSet(object.adaptToVersion)
+        ? globalThis.String(object.adaptToVersion)
+        : isSet(object.adapt_to_version)
+        ? globalThis.String(object.adapt_to_version)
+        : "",
     };
   },
 
@@ -1263,6 +1339,9 @@ export const ListToolsRequest: MessageFns<ListToolsRequest> = {
     if (message.pageToken !== "") {
       obj.pageToken = message.pageToken;
     }
+    if (message.adaptToVersion !== "") {
+      obj.adaptToVersion = message.adaptToVersion;
+    }
     return obj;
   },
 
@@ -1274,6 +1353,7 @@ export const ListToolsRequest: MessageFns<ListToolsRequest> = {
     message.server = object.server ?? "";
     message.pageSize = object.pageSize ?? 0;
     message.pageToken = object.pageToken ?? "";
+    message.adaptToVersion = object.adaptToVersion ?? "";
     return message;
   },
 };
@@ -1606,6 +1686,9 @@ export const DeleteToolsResponse: MessageFns<DeleteToolsResponse> = {
 /**
  * Stores tool definitions, so that payloads can be validated by tool name.
  *
+ * A registered definition is canonical: its output schema may have any root. For a protocol
+ * version whose structured content is an object, it is wrapped in one wherever it is used.
+ *
  * Definitions are immutable and identified by their digest. Within the namespace of a server,
  * a name is bound to one definition at a time. Each change of a binding increments the
  * revision of the registry.
@@ -1618,7 +1701,13 @@ export const RegistryServiceService = {
    * Each tool has its own outcome: a definition with a violation of severity
    * `SEVERITY_ERROR` is not registered and does not affect the others. If the registry is
    * stored in a file, changes are durable when the call returns. Registering the same
-   * definition again changes nothing.
+   * definition again under the same protocol version changes nothing.
+   *
+   * Definitions may be as serializers write them: a null in an optional property is dropped,
+   * and snake-case names of Python are read as the protocol's. The outcome then has a warning
+   * with the code `NULL_PROPERTY_DROPPED` or `SNAKE_CASE_PROPERTY_RENAMED`, and what is
+   * registered is the form of the protocol. An output schema that the protocol version wants
+   * wrapped has the warning `OUTPUT_SCHEMA_WRAPPED`.
    */
   registerTools: {
     path: "/sidecheck.v1.RegistryService/RegisterTools" as const,
@@ -1669,7 +1758,13 @@ export interface RegistryServiceServer extends UntypedServiceImplementation {
    * Each tool has its own outcome: a definition with a violation of severity
    * `SEVERITY_ERROR` is not registered and does not affect the others. If the registry is
    * stored in a file, changes are durable when the call returns. Registering the same
-   * definition again changes nothing.
+   * definition again under the same protocol version changes nothing.
+   *
+   * Definitions may be as serializers write them: a null in an optional property is dropped,
+   * and snake-case names of Python are read as the protocol's. The outcome then has a warning
+   * with the code `NULL_PROPERTY_DROPPED` or `SNAKE_CASE_PROPERTY_RENAMED`, and what is
+   * registered is the form of the protocol. An output schema that the protocol version wants
+   * wrapped has the warning `OUTPUT_SCHEMA_WRAPPED`.
    */
   registerTools: handleUnaryCall<RegisterToolsRequest, RegisterToolsResponse>;
   /** Returns one registered tool. Fails with `NOT_FOUND` if there is none. */
@@ -1687,7 +1782,13 @@ export interface RegistryServiceClient extends Client {
    * Each tool has its own outcome: a definition with a violation of severity
    * `SEVERITY_ERROR` is not registered and does not affect the others. If the registry is
    * stored in a file, changes are durable when the call returns. Registering the same
-   * definition again changes nothing.
+   * definition again under the same protocol version changes nothing.
+   *
+   * Definitions may be as serializers write them: a null in an optional property is dropped,
+   * and snake-case names of Python are read as the protocol's. The outcome then has a warning
+   * with the code `NULL_PROPERTY_DROPPED` or `SNAKE_CASE_PROPERTY_RENAMED`, and what is
+   * registered is the form of the protocol. An output schema that the protocol version wants
+   * wrapped has the warning `OUTPUT_SCHEMA_WRAPPED`.
    */
   registerTools(
     request: RegisterToolsRequest,

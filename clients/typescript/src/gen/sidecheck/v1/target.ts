@@ -97,7 +97,8 @@ export interface Subject {
     | //
     /**
      * Structured content of a tool result, validated against the tool's output schema or a
-     * bare schema.
+     * bare schema. An output schema that the protocol version wants wrapped in an object is
+     * validated in that form; objects may also have the form that the tool defines.
      */
     { $case: "structuredContent"; value: Buffer }
     | //

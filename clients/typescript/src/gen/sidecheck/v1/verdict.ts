@@ -127,7 +127,8 @@ export interface Verdict {
   definitionDigest: string;
   /**
    * Digest of the schema that the payload was validated against, in the same form: over
-   * its canonical JSON and its documents.
+   * its canonical JSON and its documents. Of an output schema that was adapted to the protocol
+   * version, it is the digest of the schema that the tool defines.
    */
   schemaDigest: string;
   /**

@@ -1,0 +1,119 @@
+"""`sidecheck adapt`: adapt tool definitions to a protocol version, offline."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import click
+import msgspec
+
+from sidecheck_server.cli.files import read_input, write_output
+from sidecheck_server.cli.in_process import LIMITS, run_in_process
+from sidecheck_server.cli.options import FILE, examples, form_option, version_option
+from sidecheck_server.cli.reports import counted, in_json
+from sidecheck_server.cli.rows import Row, printable, write_rows
+from sidecheck_server.cli.tool_files import list_or_exit
+from sidecheck_server.core.errors import RequestError
+from sidecheck_server.core.mcp.context import DEFAULT_VERSION
+from sidecheck_server.core.mcp.tool_definitions import read_tool_name
+from sidecheck_server.core.mcp.wrapping.definitions import AdaptedTool
+from sidecheck_server.services.container import Services
+from sidecheck_server.services.targets import InlineTool
+
+__all__ = ["adapt"]
+
+
+@click.command(
+    epilog=examples(
+        "sidecheck infer server.py | sidecheck adapt --protocol-version 2025-06-18 -",
+        "sidecheck adapt --protocol-version 2026-07-28 tools.json",
+    )
+)
+@click.argument("files", nargs=-1, required=True, type=FILE, metavar="FILE...")
+@version_option(f"[default: {DEFAULT_VERSION}]")
+@form_option
+@click.pass_context
+def adapt(
+    context: click.Context, files: tuple[str, ...], protocol_version: str | None, form: str
+) -> None:
+    """Adapt the tool definitions in each FILE to a protocol version.
+
+    A file contains one definition, a list of definitions, or a tools/list result, with or
+    without its JSON-RPC response; - reads standard input. Properties that the version does
+    not have are dropped. For versions before 2026-07-28, an output schema of anything but
+    an object is wrapped in one; since then it is unwrapped.
+
+    The definitions are written to standard output as a JSON array, what changed to standard
+    error. With --format json both are one object on standard output.
+
+    Exits with 0 if all definitions were adapted, with 1 if one cannot be read, and with 2 if
+    the command is wrong or a file cannot be read or has no tools.
+    """
+    if files.count("-") > 1:
+        raise click.UsageError("standard input (-) can be read only once")
+    tools = [
+        InlineTool(tool.json)
+        for name in dict.fromkeys(files)
+        for tool in list_or_exit(name, read_input(name), LIMITS)
+    ]
+    version = protocol_version or DEFAULT_VERSION
+    outcomes = run_in_process(lambda services: _adapt(services, tools, version))
+    names = [read_tool_name(tool.json, LIMITS) for tool in tools]
+    _write(form, version, names, outcomes)
+    context.exit(1 if any(isinstance(outcome, RequestError) for outcome in outcomes) else 0)
+
+
+async def _adapt(
+    services: Services, tools: Sequence[InlineTool], version: str
+) -> list[AdaptedTool | RequestError]:
+    outcomes: list[AdaptedTool | RequestError] = []
+    for tool in tools:
+        try:
+            outcomes.append(await services.adapter.adapt(tool, version))
+        except RequestError as error:
+            outcomes.append(error)
+    return outcomes
+
+
+def _write(
+    form: str,
+    version: str,
+    names: Sequence[str],
+    outcomes: Sequence[AdaptedTool | RequestError],
+) -> None:
+    if form == "json":
+        objects = list(map(_object, names, outcomes))
+        write_output(in_json({"protocol_version": version, "tools": objects}))
+        return
+    adapted = [json.loads(tool.json) for tool in outcomes if isinstance(tool, AdaptedTool)]
+    write_output(in_json(adapted))
+    rows = [row for name, tool in zip(names, outcomes, strict=True) for row in _rows(name, tool)]
+    summary = f"{counted(len(adapted), 'tool')} in the form for {version}"
+    write_rows([*rows, Row(((summary, "bold"),))], aside=True)
+
+
+def _object(name: str, tool: AdaptedTool | RequestError) -> dict[str, Any]:
+    if isinstance(tool, RequestError):
+        return {"name": name, "error": {"reason": tool.reason.value, "message": tool.message}}
+    return {
+        "name": name,
+        "definition": msgspec.json.decode(tool.json),
+        "wrapped_property": tool.wrapped_property,
+        "dropped_properties": list(tool.dropped_properties),
+    }
+
+
+def _rows(name: str, tool: AdaptedTool | RequestError) -> list[Row]:
+    """Return a row for each change of the definition *name*, or its error."""
+    shown = printable(name or "(no name)")
+    if isinstance(tool, RequestError):
+        message = printable(f": {tool.reason.value}: {tool.message}")
+        return [Row(((shown, "bold"), (message, "bold red")))]
+    changes = []
+    if tool.dropped_properties:
+        changes.append(f"dropped {', '.join(tool.dropped_properties)}")
+    if tool.wraps_output and tool.wrapped_property:
+        changes.append(f'wrapped the output schema as "{tool.wrapped_property}"')
+    elif tool.wraps_output:
+        changes.append("unwrapped the output schema")
+    return [Row(((shown, "bold"), (f": {change}", ""))) for change in changes]
