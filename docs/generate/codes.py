@@ -65,14 +65,8 @@ _DEFINITIONS: CodeTable = MappingProxyType(
     {
         "TOOLS_MISSING": "A `tools/list` result has no list of tools.",
         "TOOLS_NOT_A_LIST": "The tools are not a list.",
-        "TOOL_NOT_AN_OBJECT": "The definition is not a JSON object.",
-        "TOOL_NAME_MISSING": "The definition has no name.",
-        "INPUT_SCHEMA_MISSING": "The definition has no `inputSchema`.",
-        "INPUT_SCHEMA_NOT_AN_OBJECT": "The `inputSchema` is not a JSON object.",
-        "OUTPUT_SCHEMA_NOT_AN_OBJECT": "The `outputSchema` is not a JSON object.",
         "DEFINITION_CHANGED": "Another definition was registered under the name; an error or a "
         "warning, as `change_policy` says.",
-        "BOX_MARK_MISMATCH": "The output schema has the marker of a wrapped schema and is none.",
     }
 )
 

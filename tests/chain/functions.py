@@ -55,7 +55,7 @@ _RETURNS: Mapping[str, Any] = MappingProxyType(
 )
 """Return values by annotation, as JSON."""
 
-_HEADER = '''\
+_HEADER = """\
 from datetime import date, datetime
 from enum import Enum
 from typing import Annotated, Any, Literal
@@ -76,7 +76,7 @@ class Color(Enum):
 class Tree(BaseModel):
     name: str
     children: "list[Tree]" = []
-'''
+"""
 
 _PAIRS = tuple(product(_PARAMETERS, _RETURNS))
 

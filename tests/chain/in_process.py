@@ -8,7 +8,7 @@ from chain.links import Converted
 from sidecheck_server.core.convert.converted_tool import ConvertedTool
 from sidecheck_server.core.convert.providers import PROVIDERS
 from sidecheck_server.core.convert.types import ConversionOptions, Mode, ModelApi
-from sidecheck_server.core.errors import ErrorReason, RequestError
+from sidecheck_server.core.errors import ErrorReason
 from sidecheck_server.core.evaluate import EvaluationOptions
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.results.normalize import Value
@@ -97,7 +97,9 @@ class InProcess:
         outcome = conversion.outcome
         if isinstance(outcome, ConvertedTool):
             return Converted(outcome.name, outcome.mapping)
-        return _not_convertible(outcome)
+        if outcome.reason is not ErrorReason.NOT_CONVERTIBLE:
+            raise outcome
+        return None
 
     async def convert_call(self, call: bytes, mapping: bytes) -> tuple[Any, list[Any]]:
         options = ValidationOptions(EvaluationOptions(), "")
@@ -108,9 +110,3 @@ class InProcess:
 
 def _errors(verdict: Verdict) -> list[Any]:
     return [violation for violation in verdict.violations if violation.severity is Severity.ERROR]
-
-
-def _not_convertible(error: RequestError) -> None:
-    """Return None for a tool that the API cannot have, and raise any other error."""
-    if error.reason is not ErrorReason.NOT_CONVERTIBLE:
-        raise error

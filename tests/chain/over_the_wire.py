@@ -8,6 +8,7 @@ import sidecheck
 from chain.links import Converted
 from sidecheck import (
     ConversionOptions,
+    ConvertedTool,
     Options,
     ProtocolContext,
     RegisteredTool,
@@ -46,7 +47,7 @@ class OverTheWire:
         return [outcome for outcome in registered.outcomes if outcome.action == "rejected"]
 
     async def list_tools(self, server: str) -> dict[str, bytes]:
-        return {tool.name: tool.json async for tool in self._client.list_tools(server)}
+        return {tool.name: tool.json async for tool in self._client.list(server)}
 
     async def adapt(self, tool: bytes, version: str) -> bytes:
         adapted = await self._client.inference.adapt_tool(ToolDefinition(tool), version)
@@ -77,16 +78,16 @@ class OverTheWire:
             sidecheck.ModelApi(api), [RegisteredTool(server, name)], options=options
         )
         (conversion,) = converted.conversions
-        error = conversion.error
-        if error is not None:
-            assert error.reason == "NOT_CONVERTIBLE", error
-            return None
-        assert conversion.converted is not None
-        return Converted(conversion.converted.name, conversion.converted.mapping)
+        outcome = conversion.outcome
+        if isinstance(outcome, ConvertedTool):
+            return Converted(outcome.name, bytes(outcome.mapping))
+        if outcome.reason != "NOT_CONVERTIBLE":
+            raise outcome
+        return None
 
     async def convert_call(self, call: bytes, mapping: bytes) -> tuple[Any, list[Any]]:
         converted = await self._client.conversion.convert_tool_call(call, mapping)
-        return json.loads(converted.call_params), _errors(converted.verdict)
+        return converted.call_params.value, _errors(converted.verdict)
 
 
 def _errors(verdict: Verdict) -> list[Any]:

@@ -36,7 +36,7 @@ def write_marked_database(path: Path) -> None:
 
 
 def write_later_format(path: Path) -> None:
-    change(path, "PRAGMA user_version = 2")
+    change(path, "PRAGMA user_version = 3")
 
 
 def write_without_documents(path: Path) -> None:
@@ -96,7 +96,7 @@ def change(path: Path, statement: str) -> None:
         ),
         pytest.param(
             write_later_format,
-            "is a registry of format 2, and this release reads format 1; "
+            "is a registry of format 3, and this release reads format 2; "
             "use the release that wrote it, or name a file that does not exist yet",
             id="another format",
         ),

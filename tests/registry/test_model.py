@@ -74,7 +74,10 @@ class InMemory(RuleBasedStateMachine):
         }
         for definition in definitions:
             previous = current.get(definition.name)
-            if previous and previous.digest == definition.digest:
+            if previous and (previous.digest, previous.protocol_version) == (
+                definition.digest,
+                definition.protocol_version,
+            ):
                 bound.append(Bound(Action.UNCHANGED, previous.digest))
             else:
                 action = Action.CHANGED if previous else Action.CREATED

@@ -202,7 +202,7 @@ async def test_formats_are_asserted_on_request(resolver: TargetResolver, target:
             Side.INPUT,
             RequestError(
                 ErrorReason.UNKNOWN_TOOL,
-                "no tool 't' is registered for the server 'S'",
+                "no tool 't' is registered for the server 'S', which has no tools",
                 {"server": "S", "tool": "t"},
             ),
             id="unknown server",

@@ -112,6 +112,9 @@ UNPUBLISHED = frozenset(
     {
         # The profile of the text contract is not of the protocol.
         *((version, name) for version in VERSIONS for name in ("TextItem", "TextResult")),
+        # Definitions that no server lists.
+        *((version, "CanonicalTool") for version in VERSIONS),
+        *((version, "CanonicalOutputSchema") for version in VERSIONS[2:]),
         # Older versions have nothing to build on them.
         *((version, "BaseMetadata") for version in VERSIONS[:2]),
         *((version, "MetaObject") for version in VERSIONS[:2]),

@@ -93,6 +93,8 @@ class RuleCase:
         match self.kind:
             case "tool":
                 return ToolJson(self.text)
+            case "definition":
+                return ToolJson(self.text, canonical=True)
             case "elicitation":
                 return Elicitation(self.text)
             case "elicitation_result":

@@ -6,7 +6,15 @@ import pytest
 from sidecheck_server.core.mcp.rules.catalogue import CATALOGUE, RULES
 from support.rule_cases import RuleCase, rule_cases, verdict_of
 
-_SINGLE = ("tool", "elicitation", "elicitation_result", "sampling", "tool_result", "message")
+_SINGLE = (
+    "definition",
+    "tool",
+    "elicitation",
+    "elicitation_result",
+    "sampling",
+    "tool_result",
+    "message",
+)
 _CASES = list(rule_cases(*_SINGLE))
 
 

@@ -1,18 +1,21 @@
 """Parsing of tool definitions, and the errors of invalid ones."""
 
 import json
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.json_values import digest_of
 from sidecheck_server.core.limits import Limits
+from sidecheck_server.core.mcp.check import check
+from sidecheck_server.core.mcp.subjects import CheckRequest, ToolJson
 from sidecheck_server.core.mcp.tool_definitions import ToolDefinition, find_tool, read_tool
 from sidecheck_server.core.schemas.dialects import SchemaSource
-from sidecheck_server.core.types import Document, Violation
+from sidecheck_server.core.types import Document, Severity, Violation
 from support.compiling import LIMITS
+from support.rule_cases import PROTOCOL_SCHEMAS
 
-CLAUSE = "https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool"
 SCHEMA: dict[str, Any] = {"type": "object", "properties": {"b": {}, "a": {}}}
 TOOL: dict[str, Any] = {"name": "t", "inputSchema": SCHEMA}
 
@@ -64,62 +67,69 @@ def test_numbers_in_schemas_are_exact() -> None:
     assert [type(value) for value in expected] == [type(value) for value in enum]
 
 
+MISSING = '"name" is required and missing; expected a string'
+NO_SCHEMA = '"inputSchema" is required and missing; expected an object whose "type" is "object"'
+
+
 @pytest.mark.parametrize(
-    ("tool", "problems"),
+    ("tool", "violations"),
     [
         pytest.param(
-            [TOOL],
-            [("", "TOOL_NOT_AN_OBJECT", "a tool definition must be a JSON object")],
-            id="a list",
+            [TOOL], [("", "TYPE", "expected an object, found an array of 1 item")], id="list"
+        ),
+        pytest.param({}, [("", "REQUIRED", NO_SCHEMA), ("", "REQUIRED", MISSING)], id="nothing"),
+        pytest.param(
+            {**TOOL, "name": 7}, [("/name", "TYPE", "expected a string, found 7")], id="name"
         ),
         pytest.param(
-            {},
+            {"name": "t", "inputSchema": True, "outputSchema": "s"},
             [
-                (
-                    "/name",
-                    "TOOL_NAME_MISSING",
-                    "a tool must have a name: a string that is not empty",
-                ),
-                ("", "INPUT_SCHEMA_MISSING", "a tool must have an inputSchema"),
+                ("/inputSchema", "TYPE", "expected an object, found true"),
+                ("/outputSchema", "TYPE", 'expected an object, found the string "s"'),
             ],
-            id="nothing",
-        ),
-        pytest.param(
-            {**TOOL, "name": ""},
-            [("/name", "TOOL_NAME_MISSING", "a tool must have a name: a string that is not empty")],
-            id="an empty name",
-        ),
-        pytest.param(
-            {**TOOL, "name": 7},
-            [("/name", "TOOL_NAME_MISSING", "a tool must have a name: a string that is not empty")],
-            id="a number for a name",
-        ),
-        pytest.param(
-            {"name": "t", "inputSchema": True, "outputSchema": None},
-            [
-                ("/inputSchema", "INPUT_SCHEMA_NOT_AN_OBJECT", "inputSchema must be a JSON object"),
-                (
-                    "/outputSchema",
-                    "OUTPUT_SCHEMA_NOT_AN_OBJECT",
-                    "outputSchema must be a JSON object",
-                ),
-            ],
-            id="schemas that are not objects",
+            id="schemas",
         ),
     ],
 )
-def test_violations_of_an_invalid_definition(tool: Any, problems: list[tuple[str, ...]]) -> None:
-    """Message and metadata of the error name the first violation."""
-    pointer, code, message = problems[0]
-    location = f" (at {pointer})" if pointer else ""
-    expected = RequestError(
-        ErrorReason.INVALID_TOOL,
-        f"invalid tool definition: {message}{location}",
-        {"code": code, "pointer": pointer},
-        tuple(Violation(at, "", "", code, text, spec_url=CLAUSE) for at, code, text in problems),
-    )
+def test_violations_of_an_unreadable_definition(
+    tool: Any, violations: list[tuple[str, str, str]]
+) -> None:
+    """They are those of the check; message and metadata of the error name the first."""
+    error = error_info_of(text_of(tool))
+    checked = check(
+        CheckRequest(ToolJson(text_of(tool), canonical=True)), LIMITS, PROTOCOL_SCHEMAS
+    ).findings.verdict()
 
-    assert expected == error_info_of(text_of(tool))
+    pointer, code, message = violations[0]
+    location = f" (at {pointer})" if pointer else ""
+    assert ErrorReason.INVALID_TOOL == error.reason
+    assert f"invalid tool definition: {message}{location}" == error.message
+    assert {"code": code, "pointer": pointer} == error.metadata
+    assert violations == _summary(error.violations)
+    assert violations == _summary(checked.violations)
+
+
+def _summary(violations: Iterable[Violation]) -> list[tuple[str, str, str]]:
+    return [
+        (violation.instance_location, violation.code, violation.message)
+        for violation in violations
+        if violation.severity is Severity.ERROR
+    ]
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        pytest.param({**TOOL, "description": None, "outputSchema": None}, TOOL, id="nulls"),
+        pytest.param({"name": "t", "input_schema": SCHEMA}, TOOL, id="Python's names"),
+        pytest.param({**TOOL, "name": ""}, {**TOOL, "name": ""}, id="an empty name"),
+    ],
+)
+def test_dumps_are_read_in_the_form_of_the_protocol(written: Any, read: Any) -> None:
+    """Text and digest are those of that form."""
+    tool = read_tool(text_of(written), (), LIMITS)
+
+    assert (read, digest_of(read)) == (json.loads(tool.json), tool.digest)
 
 
 @pytest.mark.parametrize(

@@ -72,7 +72,7 @@ def test_a_mark_that_contradicts_its_schema_is_rejected(
     with pytest.raises(RequestError) as error:
         adapt_tool(text, version, LIMITS)
 
-    assert ("INVALID_TOOL", "BOX_MARK_MISMATCH") == (
+    assert ("INVALID_TOOL", "WRAP_MARKER_MISMATCH") == (
         error.value.reason.value,
         error.value.metadata["code"],
     )

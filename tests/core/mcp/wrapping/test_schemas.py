@@ -10,10 +10,15 @@ from agreement.editions import EDITIONS, Edition
 from agreement.engines import Engines, create_engines
 from agreement.payloads import PayloadMaker
 from agreement.schemas import Question, generate_schema
-from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.json_values import canonical_json
 from sidecheck_server.core.limits import Exhausted
-from sidecheck_server.core.mcp.wrapping.schemas import root_is_object, unwrap_schema, wrap_schema
+from sidecheck_server.core.mcp.wrapping.schemas import (
+    AdaptedSchema,
+    adapt_schema,
+    root_is_object,
+    unwrap_schema,
+    wrap_schema,
+)
 from support.compiling import evaluate_all
 
 D07 = "http://json-schema.org/draft-07/schema#"
@@ -214,12 +219,14 @@ def test_unwrap_schema(expected: Any, wrapped: Any) -> None:
         {"items": {"$ref": "#/$defs/n"}, "$defs": {"n": {"type": "string"}}},
     ],
 )
-def test_schema_that_refers_to_its_wrapper_cannot_be_unwrapped(value: Any) -> None:
+def test_a_schema_that_refers_to_its_wrapper_stays_wrapped(value: Any) -> None:
     """Unwrapping would change the targets of its references."""
-    with pytest.raises(RequestError) as excinfo:
-        unwrap_schema({**BOX, "properties": {"v": value}, "$defs": {"n": {}}}, large_budget())
+    wrapped = {**BOX, "properties": {"v": value}, "$defs": {"n": {}}}
 
-    assert "INVALID_TOOL" == excinfo.value.reason.value
+    assert unwrap_schema(wrapped, large_budget()) is None
+    assert AdaptedSchema(wrapped, wrapped_property="v", was_wrapped=True) == adapt_schema(
+        wrapped, "2026-07-28", large_budget()
+    )
 
 
 @pytest.mark.parametrize("edition", EDITIONS, ids=[edition.name for edition in EDITIONS])

@@ -179,7 +179,9 @@ def _complete_result(value: Any, schema: AdaptedSchema | None, version: str, lim
     if not isinstance(value, dict):
         return value
     dropped_nulls: tuple[str, ...] = _NEVER_NULL
-    if requires_object_output(version) or not has_structured_content(version):
+    # Null is a value of a tool whose content is wrapped.
+    is_value = schema is not None and schema.wraps_content and value.get("isError") is not True
+    if not has_structured_content(version) or (requires_object_output(version) and not is_value):
         dropped_nulls = (*dropped_nulls, STRUCTURED_CONTENT)
     result = {k: v for k, v in value.items() if k not in dropped_nulls or v is not None}
     result = _with_type(result, version)
@@ -213,7 +215,7 @@ def _adapt_content(result: dict[str, Any], schema: AdaptedSchema) -> None:
             result["_meta"] = without_wrap_marker(meta)
             if not result["_meta"]:
                 del result["_meta"]
-    elif schema.wrapped_property and not schema.was_wrapped:
+    elif schema.wraps_content or (schema.wrapped_property and not isinstance(structured, dict)):
         result[STRUCTURED_CONTENT] = {schema.wrapped_property: structured}
 
 

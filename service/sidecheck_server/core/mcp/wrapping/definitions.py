@@ -35,10 +35,7 @@ class AdaptedTool:
     def wraps_output(self) -> bool:
         """Whether the output schema was wrapped, or unwrapped."""
         output = self.output
-        if output is None:
-            return False
-        wrapped = bool(output.wrapped_property) and not output.was_wrapped
-        return wrapped or bool(output.unwrapped_property)
+        return output is not None and (output.wraps_content or bool(output.unwrapped_property))
 
     @property
     def wrapped_property(self) -> str:

@@ -64,6 +64,11 @@ class AdaptedSchema:
     #: Property that held the value before the schema was unwrapped, or "".
     unwrapped_property: str = ""
 
+    @property
+    def wraps_content(self) -> bool:
+        """Whether content of the schema has to be wrapped, which was not wrapped before."""
+        return bool(self.wrapped_property) and not self.was_wrapped
+
 
 def adapt_schema(schema: dict[str, Any], version: str, budget: Budget) -> AdaptedSchema:
     """Return *schema* in the form for *version*; the same object if nothing has to change.

@@ -1,0 +1,19 @@
+"""Fixtures of the chain."""
+
+from collections.abc import AsyncIterator
+from contextlib import closing
+
+import pytest
+from sidecheck_server.core.limits import Limits
+from sidecheck_server.registry.sqlite import open_registry
+from sidecheck_server.services.container import ServiceOptions, Services, create_services
+from sidecheck_server.workers.in_process import InProcessWorker
+
+
+@pytest.fixture
+async def services() -> AsyncIterator[Services]:
+    """Yield services over an empty registry."""
+    with closing(open_registry(None)) as registry:
+        limits = Limits()
+        options = ServiceOptions(10_000, 10_000)
+        yield create_services(registry, InProcessWorker(limits), limits, options)
