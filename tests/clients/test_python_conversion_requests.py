@@ -41,7 +41,6 @@ def inline(json: bytes, *documents: target_pb.Document) -> target_pb.Target:
         pytest.param(
             conversion_pb.ToolToConvert(tool=inline(b'{"name":"n"}')), {"name": "n"}, id="object"
         ),
-        pytest.param(conversion_pb.ToolToConvert(tool=inline(b"{ }")), "{ }", id="text"),
         pytest.param(conversion_pb.ToolToConvert(tool=inline(b"{ }")), b"{ }", id="bytes"),
         pytest.param(
             conversion_pb.ToolToConvert(
