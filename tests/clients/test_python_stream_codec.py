@@ -102,7 +102,8 @@ def test_a_session_opens_with_its_context() -> None:
         pytest.param(
             SidecheckError(
                 "INVALID_REQUEST",
-                "cannot encode the item: arguments: the value is NaN or infinite, which JSON cannot express",
+                "cannot encode the item: arguments: the value is NaN or infinite,"
+                " which JSON cannot express",
                 {"field": "subject"},
                 grpc.StatusCode.INVALID_ARGUMENT,
             ),

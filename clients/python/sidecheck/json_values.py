@@ -189,7 +189,7 @@ def _model(value: Any, location: _Location, role: Role) -> Any:
             dumped = value.model_dump(**options)
     except ValueError as error:
         name = type(value).__name__
-        raise _not_json(location, f"is a {name} that cannot be serialized: {error}") from error
+        raise _not_json(location, f"cannot be serialized as {name}: {error}") from error
     return _convert(dumped, location, role)
 
 
@@ -197,7 +197,7 @@ def _dataclass(value: Any, location: _Location, role: Role) -> Any:
     # A mistake of the caller: `Arguments` where its payload is expected, for example.
     if role is not Role.RETURNED and is_own(value):
         name = type(value).__name__
-        raise _not_json(location, f"is a {name} of sidecheck, which stands around JSON")
+        raise _not_json(location, f"is of the type {name} of sidecheck, which is not JSON")
     properties = {field.name: getattr(value, field.name) for field in fields(value)}
     if role is Role.PROTOCOL:
         properties = {name: item for name, item in properties.items() if item is not None}

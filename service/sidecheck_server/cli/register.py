@@ -96,6 +96,8 @@ def register(
             replace=replace,
             change_policy=change_policy,
             validate_only=validate_only,
+            # All outcomes are printed, and the exit code says whether one is a rejection.
+            on_rejected="return",
             timeout=timeout,
         )
     outcomes = _outcomes(tools, registration.outcomes)
