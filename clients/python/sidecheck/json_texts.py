@@ -16,13 +16,12 @@
 import json
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import is_dataclass
 from typing import Any, Final
 
 from sidecheck.json_copies import NotJson
 from sidecheck.json_types import JSON_BYTES
 from sidecheck.json_values import Role, convert_value
-from sidecheck.sdk_objects import is_model, is_own
+from sidecheck.sdk_objects import is_sdk_object
 
 __all__ = ["is_json_object", "payload_text", "protocol_text", "returned_text"]
 
@@ -74,14 +73,8 @@ def returned_text(value: object, name: str) -> bytes:
 
 
 def is_json_object(value: object) -> bool:
-    """Return whether *value* is JSON text or an object: what a tool, a list or params can be.
-
-    A value of this client is none: it stands around JSON.
-    """
-    if isinstance(value, (*JSON_BYTES, Mapping)) or is_model(value):
-        return True
-    is_instance = is_dataclass(value) and not isinstance(value, type)
-    return is_instance and not is_own(value)
+    """Return whether *value* is JSON text or an object: what a tool, a list or params can be."""
+    return isinstance(value, (*JSON_BYTES, Mapping)) or is_sdk_object(value)
 
 
 def _text_of(value: object, name: str, role: Role) -> bytes:

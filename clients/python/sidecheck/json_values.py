@@ -67,8 +67,8 @@ def convert_value(value: object, role: Role) -> Any:
     """Return the JSON value of *value* as `json_value` does, with the rules of its *role*.
 
     Raises:
-        NotJson: As `json_value`; or *value* is or contains a value of this client, which
-            stands around JSON.
+        NotJson: As `json_value`; or *value* is or contains a value of this client, such as
+            `Arguments`, and is not `RETURNED`.
     """
     return _convert(value, (), role)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from sidecheck.json_types import ModelObject
 
-__all__ = ["dump_model", "is_model", "is_own", "to_protocol"]
+__all__ = ["dump_model", "is_model", "is_own", "is_sdk_object", "to_protocol"]
 
 
 def is_model(value: object) -> bool:
@@ -20,6 +20,12 @@ def is_model(value: object) -> bool:
 def is_own(value: object) -> bool:
     """Return whether the class of *value* is one of this client."""
     return type(value).__module__.partition(".")[0] == "sidecheck"
+
+
+def is_sdk_object(value: object) -> bool:
+    """Return whether *value* is a model or a dataclass that stands for a JSON object."""
+    is_instance = is_dataclass(value) and not isinstance(value, type)
+    return is_model(value) or (is_instance and not is_own(value))
 
 
 def dump_model(model: ModelObject) -> Any:
