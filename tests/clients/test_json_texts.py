@@ -14,6 +14,8 @@ from anthropic.types import ToolUseBlock
 from fastmcp import Client as FastMCPClient
 from fastmcp import FastMCP
 from fastmcp.tools import ToolResult as FastMCPResult
+from hypothesis import given
+from hypothesis import strategies as st
 from mcp import types
 from openai.types.chat import ChatCompletionMessageToolCall
 from openai.types.chat.chat_completion_message_tool_call import Function
@@ -122,6 +124,29 @@ def test_what_json_cannot_express_is_an_error(
     with pytest.raises(ValueError, match=expected) as raised:
         encode(payload, "arguments")
     assert str(raised.value).startswith("arguments: ")
+
+
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(st.characters(exclude_categories=["Cs"])),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(max_size=3) | st.integers(), inner),
+    max_leaves=10,
+)
+
+
+@given(value=JSON)
+def test_values_are_encoded_alike_with_and_without_objects(value: Any) -> None:
+    """A model somewhere in a value changes nothing elsewhere; a root model is its value."""
+    for encode, item in ((payload_text, value), (protocol_text, [value])):
+        try:
+            expected = encode([item, 1], "value")
+            assert expected == encode([item, RootModel[int](1)], "value")
+        except ValueError as error:
+            # A number and a string that are the same name.
+            assert "two properties whose JSON name is" in str(error)  # noqa: PT017
 
 
 TOOL = types.Tool(name="n", input_schema={"type": "object", "properties": {"a": {"default": None}}})

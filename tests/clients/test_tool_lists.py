@@ -6,6 +6,8 @@ from types import MappingProxyType
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from mcp import types
 from pydantic import BaseModel
 from sidecheck import (
@@ -19,6 +21,10 @@ from sidecheck import (
     ToolDefinition,
 )
 from sidecheck.inference import tool
+from sidecheck.tool_lists import split_tools
+from sidecheck_server.core.errors import RequestError
+from sidecheck_server.core.limits import Limits
+from sidecheck_server.core.mcp.tool_lists import read_tool_texts
 from support.scripted_calls import capture, scripted_client
 from support.weather_tools import ALERTS, FORECAST
 
@@ -212,6 +218,38 @@ def test_what_is_no_list_of_tools_is_one_error(
     with pytest.raises(kind) as raised:
         registered(tools)
     assert str(raised.value).startswith(message)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text('ab\\"]},[{:\n', max_size=4),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.text('ab}"', max_size=2), inner, max_size=3)
+    ),
+    max_leaves=8,
+)
+DEFINITIONS = st.dictionaries(st.sampled_from(["name", "inputSchema", "x"]), JSON)
+LISTS = st.lists(DEFINITIONS | JSON, max_size=4)
+RESULTS = st.fixed_dictionaries({"tools": LISTS | JSON}, optional={"_meta": JSON, "name": JSON})
+RESPONSES = st.fixed_dictionaries(
+    {"result": RESULTS | JSON}, optional={"jsonrpc": JSON, "inputSchema": JSON}
+)
+DOCUMENTS = DEFINITIONS | LISTS | RESULTS | RESPONSES | st.just({"jsonrpc": "2.0"}) | JSON
+
+
+@given(document=DOCUMENTS, indent=st.sampled_from([None, 1]), space=st.sampled_from(["", " \n\t"]))
+def test_the_client_and_the_server_split_text_alike(
+    document: Any, indent: int | None, space: str
+) -> None:
+    """What the server reads as a list of tools, the client reads as the same texts."""
+    text = f"{space}{json.dumps(document, indent=indent)}{space}".encode()
+    try:
+        expected = [listed.json for listed in read_tool_texts(text, Limits())]
+    except RequestError:
+        with pytest.raises(ValueError, match="tools "):
+            split_tools(text)
+    else:
+        assert expected == split_tools(text)
 
 
 @pytest.mark.parametrize("cursor", [b'"x"', b"5"])

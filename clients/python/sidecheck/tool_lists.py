@@ -14,7 +14,7 @@ from sidecheck.json_texts import is_json_object, protocol_text
 from sidecheck.registry import Tool
 from sidecheck.targets import ToolDefinition
 
-__all__ = ["DEFINITIONS", "Definition", "list_tools"]
+__all__ = ["DEFINITIONS", "Definition", "list_tools", "split_tools"]
 
 #: A value of this client that holds a definition.
 Definition: TypeAlias = ToolDefinition | Tool | InferredTool | AdaptedTool
