@@ -21,7 +21,7 @@ from sidecheck import (
     ToolDefinition,
 )
 from sidecheck.inference import tool
-from sidecheck.tool_lists import split_tools
+from sidecheck.tool_lists import split_definitions
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.tool_lists import read_tool_texts
@@ -247,9 +247,9 @@ def test_the_client_and_the_server_split_text_alike(
         expected = [listed.json for listed in read_tool_texts(text, Limits())]
     except RequestError:
         with pytest.raises(ValueError, match="tools "):
-            split_tools(text)
+            split_definitions(text)
     else:
-        assert expected == split_tools(text)
+        assert expected == split_definitions(text)
 
 
 @pytest.mark.parametrize("cursor", [b'"x"', b"5"])

@@ -14,7 +14,7 @@ from sidecheck.json_texts import is_json_object, protocol_text
 from sidecheck.registry import Tool
 from sidecheck.targets import ToolDefinition
 
-__all__ = ["DEFINITIONS", "Definition", "list_tools", "split_tools"]
+__all__ = ["DEFINITIONS", "Definition", "list_tools", "split_definitions"]
 
 #: A value of this client that holds a definition.
 Definition: TypeAlias = ToolDefinition | Tool | InferredTool | AdaptedTool
@@ -44,7 +44,7 @@ def list_tools(tools: Any, single: tuple[type, ...] = DEFINITIONS, *, whole: boo
             page of several.
     """
     if isinstance(tools, str) or is_json_object(tools):
-        return split_tools(protocol_text(tools, "tools"), whole=whole)
+        return split_definitions(protocol_text(tools, "tools"), whole=whole)
     if isinstance(tools, single):
         return [tools]
     if not isinstance(tools, Iterable):
@@ -55,7 +55,7 @@ def list_tools(tools: Any, single: tuple[type, ...] = DEFINITIONS, *, whole: boo
     return list(tools)
 
 
-def split_tools(text: bytes, *, whole: bool = False) -> list[bytes]:
+def split_definitions(text: bytes, *, whole: bool = False) -> list[bytes]:
     """Return the text of each definition in *text*, of any form that `list_tools` reads.
 
     Raises:
