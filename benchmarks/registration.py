@@ -70,7 +70,7 @@ def _register(client: BlockingClient, tools: dict[str, list[bytes]]) -> tuple[Co
     actions: Counter[str] = Counter()
     started = time.perf_counter()
     for server, definitions in tools.items():
-        registration = client.register(server, definitions, timeout=60.0)
+        registration = client.register(server, definitions, on_rejected="return", timeout=60.0)
         actions.update(outcome.action.value for outcome in registration.outcomes)
     return actions, time.perf_counter() - started
 

@@ -11,8 +11,12 @@ from typing import Any
 import pytest
 import sidecheck.converter
 import sidecheck.json_copies
+import sidecheck.json_types
+import sidecheck.json_values
+import sidecheck.sdk_objects
 from hypothesis import given
 from hypothesis import strategies as st
+from mcp.types import Tool
 from sidecheck import MCPToOpenAIConverter
 from support.default_places import default_places, without_defaults
 from support.shared_material import REPOSITORY, read_records, shared
@@ -42,6 +46,14 @@ def test_convert_basic_tool() -> None:
     assert result["type"] == "function"
     assert result["function"]["name"] == "t"
     assert result["function"]["parameters"]["properties"]["param1"]["type"] == "string"
+
+
+def test_converts_objects_of_the_sdk() -> None:
+    """A tool of the SDK is converted as on the wire; a null in its schema is data."""
+    schema = {"type": "object", "properties": {"a": {"const": None, "default": None}}}
+    expected = function({"type": "object", "properties": {"a": {"const": None}}})
+    listed: Any = Tool(name="t", description="A tool.", input_schema=schema)
+    assert (expected, [expected]) == (convert_tool(listed), convert_all_tools([listed]))
 
 
 def test_removes_default_values() -> None:
@@ -215,10 +227,20 @@ def test_only_defaults_are_removed_from_schemas_of_the_corpus() -> None:
     assert any(default_places(mcp_tool["inputSchema"]) for mcp_tool in tools)
 
 
-@pytest.mark.parametrize("module", [sidecheck.converter, sidecheck.json_copies])
+#: The modules of the converter.
+MODULES = [
+    sidecheck.converter,
+    sidecheck.json_copies,
+    sidecheck.json_types,
+    sidecheck.json_values,
+    sidecheck.sdk_objects,
+]
+
+
+@pytest.mark.parametrize("module", MODULES)
 def test_only_the_standard_library_is_imported(module: Any) -> None:
-    """The only other import is `sidecheck.json_copies`, for which the same holds."""
-    allowed = {*sys.stdlib_module_names, "sidecheck.json_copies"}
+    """The only other imports are modules for which the same holds."""
+    allowed = {*sys.stdlib_module_names, *(module.__name__ for module in MODULES)}
     text = Path(module.__file__).read_text(encoding="utf-8")
     assert "import" in text
     for node in ast.walk(ast.parse(text)):

@@ -4,6 +4,7 @@ import pickle
 from typing import Any
 
 import pytest
+from mcp.types import ListToolsResult
 from sidecheck import ConversionError, ConversionFailure, MCPToOpenAIConverter
 
 convert_tool = MCPToOpenAIConverter.convert_tool
@@ -156,5 +157,8 @@ def test_bad_tools_can_be_skipped() -> None:
 def test_an_object_is_not_a_list_of_tools() -> None:
     """A tools/list result in place of its list is an error, even with `skip_bad`."""
     result: Any = {"tools": [tool({})]}
+    listed = ListToolsResult(tools=[])
+    with pytest.raises(TypeError, match="expected a list of tools, not an object"):
+        convert_all_tools(listed)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="expected a list of tools, not an object"):
         convert_all_tools(result, skip_bad=True)

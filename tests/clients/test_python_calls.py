@@ -110,7 +110,11 @@ async def test_tools_are_registered_by_the_rules_of_a_version(client: Client) ->
     tool = {**FORECAST, "outputSchema": {"type": "array"}}
     for version, expected in (("2026-07-28", "created"), ("2025-11-25", "rejected")):
         registration = await client.register(
-            "weather", [tool], validate_only=True, protocol_version=version
+            "weather",
+            [tool],
+            validate_only=True,
+            protocol_version=version,
+            on_rejected="return",
         )
         assert [expected] == [outcome.action for outcome in registration.outcomes]
 

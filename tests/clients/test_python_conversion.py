@@ -50,7 +50,12 @@ async def test_a_bad_tool_does_not_affect_the_others(client: Client) -> None:
     """Every tool, in any form, has its own outcome."""
     converted = await client.conversion.convert_tools(
         ModelApi.ANTHROPIC,
-        [TIDES, {"name": "bad"}, json.dumps(FORECAST), ToolDefinition(json.dumps(ALERTS).encode())],
+        [
+            TIDES,
+            {"name": "bad"},
+            json.dumps(FORECAST).encode(),
+            ToolDefinition(json.dumps(ALERTS).encode()),
+        ],
     )
     error = converted.conversions[1].outcome
 
@@ -167,7 +172,7 @@ async def test_a_call_is_validated_against_the_original(client: Client) -> None:
     call = chat_call("get_tides", {"port": "Os", "days": None})
     restored = await client.conversion.convert_tool_call(call, converted.mappings[0])
     hidden = await client.conversion.convert_tool_call(
-        json.dumps(chat_call("get_tides", {"port": "Secret", "days": "Secret"})),
+        json.dumps(chat_call("get_tides", {"port": "Secret", "days": "Secret"})).encode(),
         json.loads(converted.mappings[0]),
         options=Options(hide_values=True),
     )

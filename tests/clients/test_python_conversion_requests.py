@@ -41,7 +41,6 @@ def inline(json: bytes, *documents: target_pb.Document) -> target_pb.Target:
         pytest.param(
             conversion_pb.ToolToConvert(tool=inline(b'{"name":"n"}')), {"name": "n"}, id="object"
         ),
-        pytest.param(conversion_pb.ToolToConvert(tool=inline(b"{ }")), "{ }", id="text"),
         pytest.param(conversion_pb.ToolToConvert(tool=inline(b"{ }")), b"{ }", id="bytes"),
         pytest.param(
             conversion_pb.ToolToConvert(
@@ -141,7 +140,6 @@ def test_values_may_be_plain_strings() -> None:
     ("expected", "mappings"),
     [
         pytest.param([b'{"sidecheck_plan": 1}'], b'{"sidecheck_plan": 1}', id="bytes"),
-        pytest.param([b"{}"], "{}", id="string"),
         pytest.param([b'{"sidecheck_plan":1}'], {"sidecheck_plan": 1}, id="object"),
         pytest.param([b"{}", b'{"a":1}'], [b"{}", {"a": 1}], id="several"),
         pytest.param([], [], id="none"),
@@ -218,14 +216,14 @@ WRONG: list[Any] = [
     pytest.param(
         TypeError,
         "mappings must be those of ConvertedTools.mappings, not NoneType",
-        lambda: conversion.encode_call("{}", cast("Any", None), None, None),
+        lambda: conversion.encode_call({}, cast("Any", None), None, None),
         id="no mappings",
     ),
     pytest.param(
         TypeError,
-        "tools must be an iterable of tools, not a single tool",
-        lambda: conversion.encode_tools(ModelApi.OLLAMA, cast("Any", {"name": "n"}), (), None),
-        id="single tool",
+        "tools must be definitions, one or an iterable of them, or a tools/list result, not int",
+        lambda: conversion.encode_tools(ModelApi.OLLAMA, cast("Any", 5), (), None),
+        id="a number for tools",
     ),
     pytest.param(
         TypeError,

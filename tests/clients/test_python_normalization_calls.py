@@ -70,17 +70,18 @@ def test_all_arguments_are_sent() -> None:
     [
         ({"value": b"null"}, {"value": None}),
         ({"value": b'"{}"'}, {"value": "{}"}),
-        ({"value": b'"e30="'}, {"value": b"{}"}),
+        ({"value": b"{}"}, {"value": b"{}"}),
+        ({"value": b'["e30="]'}, {"value": [b"{}"]}),
         ({"value": b"{}"}, {"value": JsonText(b"{}")}),
         ({"content": b"{}"}, {"content": b"{}"}),
-        ({"content": b"{}"}, {"content": "{}"}),
+        ({"content": b'[{"type":"text"}]'}, {"content": [{"type": "text"}]}),
         ({"result": b'{"content":[]}'}, {"result": {"content": []}}),
         ({"error": "TimeoutError"}, {"error": TimeoutError()}),
         ({"error": ""}, {"error": ""}),
     ],
 )
 def test_each_field_has_its_own_encoding(expected: dict[str, Any], fields: dict[str, Any]) -> None:
-    """A str is JSON text in every field but `value`."""
+    """Bytes are JSON text in every field but `error`; inside of a value they are Base64."""
     request = normalization.encode_normalization(ReturnValue(**fields), None, None)
     field = cast("str", request.WhichOneof("returned"))
 

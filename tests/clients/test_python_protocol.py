@@ -23,7 +23,7 @@ from sidecheck import (
     ToolResult,
 )
 
-CALL = '{"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {}}'
+CALL = b'{"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {}}'
 
 
 def codes(result: Any) -> list[str]:
@@ -74,12 +74,12 @@ async def test_a_bad_tool_does_not_affect_the_others(client: Client) -> None:
 
 
 async def test_definitions_may_be_separate(client: Client) -> None:
-    """Every definition may have documents, and may be an object, str or bytes."""
+    """Every definition may have documents, and may be an object or bytes."""
     schema = {"type": "object", "properties": {"city": {"$ref": "https://example.com/city"}}}
     tool = {**TOOL, "name": "by_city", "inputSchema": schema}
     document = Document("https://example.com/city", {"type": "string"})
     with_document = ToolDefinition(tool, (document,))
-    tools: list[Any] = [with_document, json.dumps(tool), json.dumps(TOOL).encode()]
+    tools: list[Any] = [with_document, tool, json.dumps(TOOL).encode()]
     for selected, expected in ((tools[:1], [True]), (tools[1:], [False, True])):
         checked = await client.protocol.check_tools(selected)
         assert expected == [outcome.verdict.valid for outcome in checked.outcomes]
@@ -181,5 +181,5 @@ async def test_an_unknown_version_is_an_error(client: Client) -> None:
 
 async def test_what_json_cannot_express_is_not_sent(client: Client) -> None:
     """Values without a JSON form are errors."""
-    with pytest.raises(TypeError, match="values of type set have no JSON form"):
-        await client.protocol.check_elicitation_result({"action": {1}})
+    with pytest.raises(ValueError, match="result: /action is of type complex, which has no JSON"):
+        await client.protocol.check_elicitation_result({"action": 1j})

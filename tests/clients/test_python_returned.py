@@ -25,7 +25,7 @@ class Point:
 
 async def test_a_definition_is_adapted(client: Client) -> None:
     """In whatever form it is given."""
-    given: list[Any] = [LIST, json.dumps(LIST), ToolDefinition(LIST)]
+    given: list[Any] = [LIST, json.dumps(LIST).encode(), ToolDefinition(LIST)]
     done = [await client.inference.adapt_tool(tool, "2025-03-26") for tool in given]
     wrapped = await client.inference.adapt_tool(LIST)
 
@@ -56,13 +56,14 @@ async def test_a_python_value_becomes_a_result_and_comes_out_again(client: Clien
     [
         ({"content": [{"type": "text", "text": "[1]"}]}, {"value": "[1]"}),
         ({"content": [{"type": "text", "text": "[1]"}]}, {"value": JsonText(b"[1]")}),
-        ({"content": [{"type": "text", "text": "aGk="}]}, {"value": b"hi"}),
+        ({"content": [{"type": "text", "text": "[1]"}]}, {"value": b"[1]"}),
+        ({"content": [{"type": "text", "text": '["aGk="]'}]}, {"value": [b"hi"]}),
         ({"content": []}, {"value": None}),
         (
             {"content": [{"type": "image", "data": "AA==", "mimeType": "image/png"}]},
             {"content": [ImageContent(type="image", data="AA==", mime_type="image/png")]},
         ),
-        ({"content": [{"type": "text", "text": "a"}]}, {"content": '{"type":"text","text":"a"}'}),
+        ({"content": [{"type": "text", "text": "a"}]}, {"content": b'{"type":"text","text":"a"}'}),
         (
             {"content": [{"type": "text", "text": "a"}], "isError": False},
             {"result": CallToolResult(content=[TextContent(type="text", text="a")])},

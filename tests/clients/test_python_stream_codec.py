@@ -20,7 +20,7 @@ from sidecheck import (
     Unavailable,
     Verdict,
 )
-from sidecheck.streams import SESSION, VALIDATION, StreamCodec
+from sidecheck.streams import SESSION, StreamCodec, validation_kind
 from sidecheck.v1 import target_pb2 as target_pb
 from sidecheck.v1 import validation_service_pb2 as validation_pb
 from sidecheck.v1 import verdict_pb2 as verdict_pb
@@ -35,7 +35,9 @@ def codec_of(
     target: Target | None = None, options: Options | None = None
 ) -> StreamCodec[Item, Verdict]:
     """Return the codec of a stream with these defaults."""
-    return StreamCodec(VALIDATION, validation.encode_stream_defaults(target, options), LIMITS)
+    return StreamCodec(
+        validation_kind(""), validation.encode_stream_defaults(target, options), LIMITS
+    )
 
 
 def request(id_: str, subject: target_pb.Subject | None) -> validation_pb.ValidateStreamRequest:
@@ -89,19 +91,19 @@ def test_a_session_opens_with_its_context() -> None:
         pytest.param(
             SidecheckError(
                 "INVALID_REQUEST",
-                "cannot encode the item: values of type set have no JSON form;"
-                " pass JSON text as bytes",
+                "cannot encode the item: arguments: /0 is of type complex, which has no JSON form",
                 {"field": "subject"},
                 grpc.StatusCode.INVALID_ARGUMENT,
             ),
             request("a", None),
-            [{1}],
+            [1j],
             id="not JSON",
         ),
         pytest.param(
             SidecheckError(
                 "INVALID_REQUEST",
-                "cannot encode the item: Out of range float values are not JSON compliant",
+                "cannot encode the item: arguments: the value is NaN or infinite,"
+                " which JSON cannot express",
                 {"field": "subject"},
                 grpc.StatusCode.INVALID_ARGUMENT,
             ),

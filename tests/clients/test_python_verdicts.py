@@ -1,5 +1,7 @@
 """Settings and verdicts of the Python client."""
 
+import pickle
+
 import pytest
 from sidecheck import (
     BlockingClient,
@@ -26,24 +28,71 @@ def test_settings_are_checked_at_once(
         kind("localhost:1", timeout=timeout, on_unavailable=policy)
 
 
-def test_an_invalid_verdict_is_raised_on_demand() -> None:
-    """The message has the codes of the errors and no value of the payload."""
-    verdict = Verdict(
-        valid=False,
-        violations=(
-            Violation(code="TYPE", instance_location="/secret", message="secret"),
-            Violation(code="TYPE"),
-            Violation(code="REQUIRED"),
-            Violation(code="FORMAT", severity=Severity.WARNING),
+ENUM = Violation(
+    code="ENUM",
+    instance_location="/city",
+    message='expected one of "Oslo" or "Rome", found "Osl"; did you mean "Oslo"?',
+    suggestion="Oslo",
+)
+UNKNOWN = Violation(
+    code="UNKNOWN_PROPERTY",
+    instance_location="/day",
+    message="unknown\nproperty",
+    suggestion="days",
+)
+WARNING = Violation(code="FORMAT", message="not a date", severity=Severity.WARNING)
+
+
+@pytest.mark.parametrize(
+    ("expected", "violations", "truncated"),
+    [
+        pytest.param("the payload is invalid", (), True, id="no details"),
+        pytest.param(
+            'the payload is invalid: /city: expected one of "Oslo" or "Rome", found "Osl";'
+            ' did you mean "Oslo"? [ENUM]',
+            (ENUM, WARNING),
+            False,
+            id="one error; its message has the suggestion",
         ),
-    )
+        pytest.param(
+            "the payload is invalid:\n"
+            '- /day: unknown property; did you mean "days"? [UNKNOWN_PROPERTY]\n'
+            "- [TYPE]\n"
+            "- and possibly more",
+            (UNKNOWN, Violation(code="TYPE")),
+            True,
+            id="several, one without details",
+        ),
+        pytest.param(
+            "the payload is invalid:\n" + "- m [TYPE]\n" * 10 + "- and 2 more",
+            (Violation(code="TYPE", message="m"),) * 12,
+            False,
+            id="the first ten",
+        ),
+        pytest.param(
+            "the payload is invalid:\n" + "- m [TYPE]\n" * 10 + "- and at least 1 more",
+            (Violation(code="TYPE", message="m"),) * 11,
+            True,
+            id="more than the verdict lists",
+        ),
+        pytest.param(
+            f"the payload is invalid: {'x' * 599}… [TYPE]",
+            (Violation(code="TYPE", message="x" * 1000),),
+            False,
+            id="a long message",
+        ),
+    ],
+)
+def test_an_invalid_verdict_is_raised_on_demand(
+    expected: str, violations: tuple[Violation, ...], truncated: bool
+) -> None:
+    """The message has location, message, suggestion and code of the first errors."""
+    verdict = Verdict(valid=False, violations=violations, truncated=truncated)
     Verdict(valid=True).raise_for_invalid()
     with pytest.raises(InvalidPayload) as raised:
         verdict.raise_for_invalid()
-    assert (verdict, "the payload is invalid: TYPE, REQUIRED") == (
-        raised.value.verdict,
-        str(raised.value),
-    )
+    assert (verdict, expected) == (raised.value.verdict, str(raised.value))
+    assert expected == str(pickle.loads(pickle.dumps(raised.value)))
 
 
 def test_an_unenforced_verdict_is_not_raised() -> None:

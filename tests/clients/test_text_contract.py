@@ -71,8 +71,8 @@ def test_schema_and_predicate_agree(expected: bool, payload: Any) -> None:
 def test_the_server_agrees(shared_server: RunningServer) -> None:
     """The profile ``text`` of the server gives the same results as the schema."""
     expected = [case.values[0] for case in PAYLOADS]
-    # Encoded here, since the client treats a string as JSON text.
-    items = [ToolResult(json.dumps(case.values[1]), "text") for case in PAYLOADS]
+    # Encoded here, since the client accepts no string as a result.
+    items = [ToolResult(json.dumps(case.values[1]).encode(), "text") for case in PAYLOADS]
     with BlockingClient(shared_server.address, timeout=120) as client:
         results: list[Any] = client.protocol.check_batch(items)
     assert expected == [result.verdict.valid for result in results]

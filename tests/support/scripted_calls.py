@@ -6,8 +6,10 @@ from typing import Any, TypeVar
 
 from google.protobuf.message import Message
 from sidecheck import BlockingClient, OnUnavailable
+from sidecheck.v1.info_service_pb2 import GetServerInfoRequest, GetServerInfoResponse, Limits
+from sidecheck.wire.rpcs import find_rpc
 
-__all__ = ["Call", "ScriptedChannel", "replay", "scripted_client"]
+__all__ = ["Call", "ScriptedChannel", "capture", "replay", "scripted_client"]
 
 Value = TypeVar("Value")
 
@@ -51,3 +53,19 @@ def replay(
     value = call(client)
     assert [] == channel.responses
     return value, channel.calls
+
+
+def capture(client: BlockingClient, call: Callable[[BlockingClient], object]) -> list[Message]:
+    """Return the requests of *call*, except that for the limits; responses are empty."""
+    channel: Any = ScriptedChannel(*[_respond] * 9)
+    client._connection._channel = channel
+    call(client)
+    requests = [call.request for call in channel.calls]
+    return [request for request in requests if not isinstance(request, GetServerInfoRequest)]
+
+
+def _respond(request: Message) -> Message:
+    if isinstance(request, GetServerInfoRequest):
+        limits = Limits(message_bytes=1_000_000, batch_items=100)
+        return GetServerInfoResponse(limits=limits)
+    return find_rpc(type(request)).response()

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sidecheck import Action, Client, RegisteredTool, ToolDefinition
+from sidecheck import Action, Client, RegisteredTool
 
 __all__ = ["ALERTS", "FORECAST", "INPUT", "REGISTERED", "register"]
 
@@ -21,6 +21,5 @@ REGISTERED = RegisteredTool("weather", "get_forecast")
 
 async def register(client: Client, *definitions: dict[str, Any], **settings: Any) -> list[Action]:
     """Register the definitions for the server "weather" and return the actions."""
-    tools = [ToolDefinition(definition) for definition in definitions]
-    registration = await client.register("weather", tools, **settings)
+    registration = await client.register("weather", definitions, on_rejected="return", **settings)
     return [outcome.action for outcome in registration.outcomes]

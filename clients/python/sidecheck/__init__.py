@@ -72,9 +72,11 @@ from sidecheck.registry import (
     Action,
     ChangePolicy,
     Deletion,
+    OnRejected,
     Registration,
     RegistrationOutcome,
     Tool,
+    ToolsRejected,
 )
 from sidecheck.streams import StreamOutcome
 from sidecheck.targets import (
@@ -177,6 +179,7 @@ __all__ = [
     "NameCollision",
     "NoValue",
     "NormalizedResult",
+    "OnRejected",
     "OnUnavailable",
     "OnUnknownTool",
     "OnUnsupported",
@@ -217,6 +220,7 @@ __all__ = [
     "ToolOutcome",
     "ToolResult",
     "ToolToConvert",
+    "ToolsRejected",
     "Unavailable",
     "UnknownArguments",
     "ValidateOutcome",

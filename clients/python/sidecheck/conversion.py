@@ -1,12 +1,13 @@
 """Values of ConversionService: conversions between MCP and the APIs of model providers."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, TypeAlias
 
 from sidecheck.errors import SidecheckError
+from sidecheck.json_types import JsonBytes, JsonObject
 from sidecheck.targets import Target, ToolJson
+from sidecheck.tool_lists import Definition
 from sidecheck.verdicts import Change, JsonText, Verdict
 
 __all__ = [
@@ -28,7 +29,7 @@ __all__ = [
 ]
 
 #: A mapping of a converted tool: JSON text, or the decoded object.
-MappingJson: TypeAlias = bytes | str | Mapping[str, Any]
+MappingJson: TypeAlias = JsonBytes | JsonObject
 
 
 # Requests
@@ -103,13 +104,13 @@ class ToolToConvert:
     """A tool to convert, with the server that offers it."""
 
     #: The tool: registered, by digest, or inline; bare JSON is a definition.
-    tool: Target | ToolJson
+    tool: Target | Definition | ToolJson
     #: The server, for the tool name; "" is the server that the tool is registered for.
     server: str = ""
 
 
 #: A tool to convert: a definition or target, alone or with its server.
-Convertible: TypeAlias = ToolToConvert | Target | ToolJson
+Convertible: TypeAlias = ToolToConvert | Target | Definition | ToolJson
 
 
 # Responses

@@ -12,6 +12,8 @@ from json import JSONEncoder
 from typing import Any, Final
 
 from sidecheck.json_copies import NotJson, copy_json
+from sidecheck.json_values import Role, convert_value
+from sidecheck.sdk_objects import is_sdk_object
 
 __all__ = ["ConversionError", "ConversionFailure", "MCPToOpenAIConverter"]
 
@@ -67,7 +69,7 @@ class MCPToOpenAIConverter:
     def convert_tool(
         mcp_tool: dict[str, Any], *, describe_defaults: bool = False
     ) -> dict[str, Any]:
-        """Convert one entry of ``tools/list``, as JSON decodes it.
+        """Convert one entry of ``tools/list``, as JSON decodes it or as an object of an SDK.
 
         The result is ``{"type": "function", "function": {"name", "description",
         "parameters"}}``. A missing or null description becomes "": it is optional in MCP,
@@ -101,7 +103,7 @@ class MCPToOpenAIConverter:
             ConversionError: Some cannot be converted; it describes them and has the others.
             TypeError: *mcp_tools* is an object, for example a ``tools/list`` result.
         """
-        if isinstance(mcp_tools, dict):
+        if isinstance(mcp_tools, dict) or is_sdk_object(mcp_tools):
             raise TypeError("expected a list of tools, not an object")
         converted: list[dict[str, Any]] = []
         failures: list[ConversionFailure] = []
@@ -141,6 +143,11 @@ class _BadTool(ValueError):
 
 
 def _convert(tool: object, *, describe: bool) -> dict[str, Any]:
+    if is_sdk_object(tool):
+        try:
+            tool = convert_value(tool, Role.PROTOCOL)
+        except NotJson as error:
+            raise _BadTool(str(error)) from None
     if not isinstance(tool, dict):
         raise _BadTool(f"a tool must be an object, not of type {type(tool).__name__}")
     name, description = tool.get("name"), tool.get("description")
@@ -168,7 +175,7 @@ def _expected(tool: dict[str, Any], name: str, expected: str) -> str:
 
 
 def _name_of(tool: object) -> str:
-    name = tool.get("name") if isinstance(tool, dict) else None
+    name = tool.get("name") if isinstance(tool, dict) else getattr(tool, "name", None)
     return name if isinstance(name, str) else ""
 
 

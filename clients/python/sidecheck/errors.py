@@ -4,6 +4,7 @@
 
     Exception
     ├── SidecheckError             no result was possible; ``reason`` is the error reason
+    │   ├── ToolsRejected          raised by `Client.register`; ``registration`` has the outcomes
     │   ├── Unavailable            no server responded in time
     │   │   └── StreamUnavailable  the server of a stream was lost; also a StreamClosed
     │   └── StreamClosed           a stream ended early; ``unanswered`` lists the pending ids

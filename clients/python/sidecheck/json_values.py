@@ -1,4 +1,4 @@
-"""JSON values of Python values, such as functions return.
+"""JSON values of Python values: what functions return, and what methods of the client take.
 
 This module needs the standard library only; pydantic models serialize themselves.
 """
@@ -16,8 +16,9 @@ from typing import Any, Final, TypeAlias
 from uuid import UUID
 
 from sidecheck.json_copies import NotJson
+from sidecheck.sdk_objects import dump_model, is_model, is_own, to_protocol
 
-__all__ = ["json_value"]
+__all__ = ["Role", "convert_value", "json_value"]
 
 #: Deepest nesting; also stops at values that contain themselves.
 MAX_DEPTH: Final = 128
@@ -25,7 +26,23 @@ MAX_DEPTH: Final = 128
 #: Longest location in a message, in characters.
 _MAX_LOCATION: Final = 200
 
+#: Properties of the protocol whose values are payloads.
+_PAYLOADS: Final = frozenset({"arguments", "structuredContent"})
+
 _Location: TypeAlias = tuple[str | int, ...]
+
+
+class Role(Enum):
+    """What a value is, which decides about its bytes and its nulls."""
+
+    #: What a function returned: ``bytes`` inside of it become Base64, nulls are kept.
+    RETURNED = "returned"
+    #: A payload. ``bytes`` inside of it are an error, because elsewhere they are JSON text.
+    #: A null is data: models and dataclasses keep it.
+    PAYLOAD = "payload"
+    #: JSON of the protocol. Likewise, but models and dataclasses omit the nulls of optional
+    #: properties; the payloads inside of it are payloads.
+    PROTOCOL = "protocol"
 
 
 def json_value(value: object) -> Any:
@@ -43,60 +60,79 @@ def json_value(value: object) -> Any:
             properties of the same name, or nesting deeper than 128. The message begins with
             the location, a JSON Pointer, unless that is the whole value.
     """
-    return _convert(value, ())
+    return convert_value(value, Role.RETURNED)
 
 
-def _convert(value: object, location: _Location) -> Any:
+def convert_value(value: object, role: Role) -> Any:
+    """Return the JSON value of *value* as `json_value` does, with the rules of its *role*.
+
+    Raises:
+        NotJson: As `json_value`; or *value* is or contains a value of this client, such as
+            `Arguments`, and is not `RETURNED`.
+    """
+    return _convert(value, (), role)
+
+
+def _convert(value: object, location: _Location, role: Role) -> Any:
     if len(location) > MAX_DEPTH:
         raise _not_json(location[:3], f"nests deeper than the limit of {MAX_DEPTH}")
+    if role is Role.PROTOCOL:
+        value = to_protocol(value)
     for kinds, convert in _BY_TYPE:
         if isinstance(value, kinds):
-            return convert(value, location)
-    if hasattr(type(value), "__pydantic_serializer__"):
-        return _model(value, location)
+            return convert(value, location, role)
+    if is_model(value) or hasattr(type(value), "__pydantic_serializer__"):
+        return _model(value, location, role)
     if is_dataclass(value) and not isinstance(value, type):
-        properties = {field.name: getattr(value, field.name) for field in fields(value)}
-        return _object(properties, location)
+        return _dataclass(value, location, role)
     raise _not_json(location, f"is of type {type(value).__name__}, which has no JSON form")
 
 
-def _plain(value: Any, _location: _Location) -> Any:
+def _plain(value: Any, _location: _Location, _role: Role) -> Any:
     return value
 
 
-def _enum(value: Enum, location: _Location) -> Any:
-    return _convert(value.value, location)
+def _enum(value: Enum, location: _Location, role: Role) -> Any:
+    return _convert(value.value, location, role)
 
 
-def _text(value: str, _location: _Location) -> str:
+def _text(value: str, location: _Location, _role: Role) -> str:
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise _not_json(location, "has a lone surrogate, which UTF-8 cannot express") from None
     return str(value)
 
 
-def _integer(value: int, _location: _Location) -> int:
+def _integer(value: int, _location: _Location, _role: Role) -> int:
     return int(value)
 
 
-def _float(value: float, location: _Location) -> float:
+def _float(value: float, location: _Location, _role: Role) -> float:
     if not math.isfinite(value):
         raise _not_json(location, "is NaN or infinite, which JSON cannot express")
     return float(value)
 
 
-def _decimal(value: Decimal, location: _Location) -> str:
+def _decimal(value: Decimal, location: _Location, _role: Role) -> str:
     if not value.is_finite():
         raise _not_json(location, "is NaN or infinite, which JSON cannot express")
     return str(value)
 
 
-def _bytes(value: Any, _location: _Location) -> str:
+def _bytes(value: Any, location: _Location, role: Role) -> str:
+    if role is not Role.RETURNED:
+        raise _not_json(
+            location, "is bytes inside of a value; decode it, or pass the whole as JSON text"
+        )
     return b64encode(value).decode()
 
 
-def _iso_time(value: date | time, _location: _Location) -> str:
+def _iso_time(value: date | time, _location: _Location, _role: Role) -> str:
     return value.isoformat()
 
 
-def _duration(value: timedelta, _location: _Location) -> str:
+def _duration(value: timedelta, _location: _Location, _role: Role) -> str:
     sign, value = ("-", -value) if value < timedelta(0) else ("", value)
     seconds = f"{value.seconds}"
     if value.microseconds:
@@ -104,22 +140,24 @@ def _duration(value: timedelta, _location: _Location) -> str:
     return f"{sign}P{value.days}DT{seconds}S"
 
 
-def _string(value: object, _location: _Location) -> str:
+def _string(value: object, _location: _Location, _role: Role) -> str:
     return str(value)
 
 
-def _object(value: Mapping[Any, Any], location: _Location) -> dict[str, Any]:
+def _object(value: Mapping[Any, Any], location: _Location, role: Role) -> dict[str, Any]:
     properties: dict[str, Any] = {}
     for key, item in value.items():
         name = _name(key, location)
         if name in properties:
             raise _not_json(location, f"has two properties whose JSON name is {name[:80]!r}")
-        properties[name] = _convert(item, (*location, name))
+        is_payload = role is Role.PROTOCOL and name in _PAYLOADS
+        item_role = Role.PAYLOAD if is_payload else role
+        properties[name] = _convert(item, (*location, name), item_role)
     return properties
 
 
 def _name(key: object, location: _Location) -> str:
-    name = _convert(key, location)
+    name = _convert(key, location, Role.PAYLOAD)
     if name is None or isinstance(name, int | float):
         return dumps(name)
     if not isinstance(name, str):
@@ -129,25 +167,45 @@ def _name(key: object, location: _Location) -> str:
     return name
 
 
-def _array(value: Sequence[Any], location: _Location) -> list[Any]:
-    return [_convert(item, (*location, index)) for index, item in enumerate(value)]
+def _array(value: Sequence[Any], location: _Location, role: Role) -> list[Any]:
+    return [_convert(item, (*location, index), role) for index, item in enumerate(value)]
 
 
-def _set(value: Any, location: _Location) -> list[Any]:
-    items = (_convert(item, location) for item in value)
+def _set(value: Any, location: _Location, role: Role) -> list[Any]:
+    items = (_convert(item, location, role) for item in value)
     return sorted(items, key=lambda item: dumps(item, sort_keys=True))
 
 
-def _model(value: Any, location: _Location) -> Any:
-    dump = getattr(value, "model_dump", None)
-    if dump is None:  # A pydantic dataclass.
-        dump = type(value).__pydantic_serializer__.to_python
-        return _convert(dump(value, mode="json", by_alias=True), location)
-    return _convert(dump(mode="json", by_alias=True), location)
+def _model(value: Any, location: _Location, role: Role) -> Any:
+    options = {"mode": "json", "by_alias": True}
+    try:
+        if not is_model(value):  # A pydantic dataclass.
+            omit_null = role is Role.PROTOCOL
+            dump = type(value).__pydantic_serializer__.to_python
+            dumped = dump(value, **options, exclude_none=omit_null)
+        elif role is Role.PROTOCOL:
+            dumped = dump_model(value)
+        else:
+            dumped = value.model_dump(**options)
+    except ValueError as error:
+        name = type(value).__name__
+        raise _not_json(location, f"cannot be serialized as {name}: {error}") from error
+    return _convert(dumped, location, role)
+
+
+def _dataclass(value: Any, location: _Location, role: Role) -> Any:
+    # A mistake of the caller: `Arguments` where its payload is expected, for example.
+    if role is not Role.RETURNED and is_own(value):
+        name = type(value).__name__
+        raise _not_json(location, f"is of the type {name} of sidecheck, which is not JSON")
+    properties = {field.name: getattr(value, field.name) for field in fields(value)}
+    if role is Role.PROTOCOL:
+        properties = {name: item for name, item in properties.items() if item is not None}
+    return _object(properties, location, role)
 
 
 #: Converters by type; the first match counts, because True is an int and a datetime a date.
-_BY_TYPE: Final[tuple[tuple[Any, Callable[[Any, _Location], Any]], ...]] = (
+_BY_TYPE: Final[tuple[tuple[Any, Callable[[Any, _Location, Role], Any]], ...]] = (
     (Enum, _enum),
     ((bool, type(None)), _plain),
     (str, _text),

@@ -1,15 +1,16 @@
 """Values of ProtocolService: what is checked against the MCP rules, and the results.
 
-JSON given as ``bytes`` or ``str`` is JSON text and is sent unchanged; prefer this for
-what was received over a network. Any other value is encoded.
+JSON given as ``bytes`` is JSON text and is sent unchanged; prefer this for what was received
+over a network. Any other value is encoded, as `sidecheck.json_texts` describes.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, Final, Literal, TypeAlias
 
 from sidecheck.errors import SidecheckError
+from sidecheck.json_types import JsonBytes, JsonObject
 from sidecheck.targets import Target
 from sidecheck.validation import ABSENT
 from sidecheck.verdicts import NO_TEXT, JsonText, Severity, Verdict
@@ -39,10 +40,11 @@ __all__ = [
     "ToolOutcome",
     "ToolResult",
     "elicitation_params",
+    "fill_context_version",
 ]
 
 #: JSON of the protocol: JSON text, or an object or array to encode.
-ProtocolJson: TypeAlias = bytes | str | Mapping[str, Any] | Sequence[Any]
+ProtocolJson: TypeAlias = JsonBytes | JsonObject | Sequence[Any]
 
 #: Sender of a message; "" if unknown, which admits what either side may send.
 Sender: TypeAlias = Literal["", "client", "server"]
@@ -63,12 +65,27 @@ class ProtocolContext:
     """Protocol version and negotiated capabilities of a connection."""
 
     #: MCP protocol version whose rules apply, for example ``2025-11-25``; "" is the
-    #: server's default, which `ServerInfo` names.
+    #: default of the client, or else of the server, which `ServerInfo` names.
     protocol_version: str = ""
     #: Capabilities that the client declared; None if unknown, so that no rule requires one.
-    client_capabilities: bytes | str | Mapping[str, Any] | None = None
+    client_capabilities: JsonBytes | JsonObject | None = None
     #: Capabilities that the server declared; None as for those of the client.
-    server_capabilities: bytes | str | Mapping[str, Any] | None = None
+    server_capabilities: JsonBytes | JsonObject | None = None
+
+
+def fill_context_version(
+    context: ProtocolContext | None, protocol_version: str
+) -> ProtocolContext | None:
+    """Return *context* with *protocol_version* if it names none; "" changes nothing.
+
+    Raises:
+        TypeError: *context* is no `ProtocolContext`.
+    """
+    if not isinstance(context, ProtocolContext | None):
+        raise TypeError(f"context must be a ProtocolContext, not {type(context).__name__}")
+    if not protocol_version or (context is not None and context.protocol_version):
+        return context
+    return replace(context or ProtocolContext(), protocol_version=protocol_version)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,15 +160,17 @@ RETURN_FIELDS: Final = ("value", "content", "result", "error")
 class ReturnValue:
     """What a tool returned, to normalize: exactly one of four fields.
 
+    In the first three, ``bytes`` are JSON text.
+
     Raises:
         ValueError: None of them is set, or several are.
     """
 
-    #: Data: a `JsonText`, or any value that `sidecheck.json_values.json_value` converts.
+    #: Data: any value that `sidecheck.json_values.json_value` converts.
     value: Any = ABSENT
-    #: One content block or a list of them; ``bytes`` and ``str`` are JSON text.
+    #: One content block or a list of them.
     content: Any = ABSENT
-    #: A complete ``CallToolResult``; ``bytes`` and ``str`` are JSON text.
+    #: A complete ``CallToolResult``.
     result: Any = ABSENT
     #: Error for the model: a text, or an exception, whose message is used.
     error: Any = ABSENT

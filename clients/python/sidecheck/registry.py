@@ -1,18 +1,35 @@
 """Values of RegistryService: registered tools and the results of changes."""
 
+import json
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal, TypeAlias
 
-from sidecheck.targets import Document
-from sidecheck.verdicts import Violation
+import grpc
 
-__all__ = ["Action", "ChangePolicy", "Deletion", "Registration", "RegistrationOutcome", "Tool"]
+from sidecheck.errors import SidecheckError
+from sidecheck.targets import Document
+from sidecheck.verdicts import Severity, Violation, describe_violation, list_lines
+
+__all__ = [
+    "Action",
+    "ChangePolicy",
+    "Deletion",
+    "OnRejected",
+    "Registration",
+    "RegistrationOutcome",
+    "Tool",
+    "ToolsRejected",
+]
 
 #: Policy for a definition that differs from the registered one: bind the name to the new
 #: definition ("accept"), also with a warning ("report"), or keep the old one and return
 #: an error ("reject").
 ChangePolicy: TypeAlias = Literal["accept", "report", "reject"]
+
+
+#: Treatment of a registration with a rejected tool: raise `ToolsRejected`, or return it.
+OnRejected: TypeAlias = Literal["raise", "return"]
 
 
 class Action(StrEnum):
@@ -59,6 +76,49 @@ class Registration:
     removed: tuple[str, ...] = ()
     #: Revision of the registry afterwards.
     registry_revision: int = 0
+
+    def raise_for_rejected(self) -> None:
+        """Raise if a tool was rejected.
+
+        Raises:
+            ToolsRejected: A tool was rejected.
+        """
+        if any(outcome.action is Action.REJECTED for outcome in self.outcomes):
+            raise ToolsRejected(self)
+
+
+class ToolsRejected(SidecheckError):
+    """Tools were not registered, because their definitions have errors.
+
+    All others were registered. ``registration`` has the outcomes of all tools; the message
+    describes the first error of each that was rejected, for up to ten of them. The reason is
+    ``TOOLS_REJECTED``.
+    """
+
+    def __init__(self, registration: Registration) -> None:
+        rejected = {
+            index: outcome
+            for index, outcome in enumerate(registration.outcomes)
+            if outcome.action is Action.REJECTED
+        }
+        total = len(registration.outcomes)
+        others = "" if len(rejected) == total else ", the others are unaffected"
+        message = list_lines(
+            f"{len(rejected):,} of {total:,} tools rejected{others}",
+            [_describe_rejection(index, outcome) for index, outcome in rejected.items()],
+        )
+        metadata = {"rejected": str(len(rejected)), "tools": str(total)}
+        super().__init__("TOOLS_REJECTED", message, metadata, grpc.StatusCode.INVALID_ARGUMENT)
+        self.registration = registration
+        self.args = (registration,)
+
+
+def _describe_rejection(index: int, outcome: RegistrationOutcome) -> str:
+    name = f"tools[{index}] {json.dumps(outcome.name, ensure_ascii=False) if outcome.name else ''}"
+    errors = [v for v in outcome.violations if v.severity is Severity.ERROR]
+    parts = [name.rstrip(), *map(describe_violation, errors[:1])]
+    more = f" (and {len(errors) - 1:,} more)" if len(errors) > 1 else ""
+    return ": ".join(parts) + more
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

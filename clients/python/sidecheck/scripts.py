@@ -4,14 +4,14 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from sidecheck.errors import SidecheckError, StreamClosed
+from sidecheck.json_texts import protocol_text
 from sidecheck.streams import StreamOutcome
 from sidecheck.targets import RegisteredTool, Target
 from sidecheck.text_contract import build_result
-from sidecheck.validation import Item, Options, ValidateOutcome
+from sidecheck.validation import Item, Options, ValidateOutcome, fill_version
 from sidecheck.verdicts import JsonText, Severity, Verdict, Violation
-from sidecheck.wire.values import payload_text
 
-__all__ = ["Script", "complete_item", "invalid", "raise_for_closed", "valid"]
+__all__ = ["Script", "invalid", "raise_for_closed", "valid"]
 
 
 def valid(*violations: Violation) -> Verdict:
@@ -36,7 +36,7 @@ def invalid(*violations: Violation, tool_error_text: str = "The arguments are in
     listed = violations or (Violation(code="INVALID", message="made invalid by a test"),)
     if all(violation.severity is not Severity.ERROR for violation in listed):
         raise ValueError("an invalid verdict must have a violation of severity error")
-    result = payload_text(build_result(tool_error_text, is_error=True))
+    result = protocol_text(build_result(tool_error_text, is_error=True), "result")
     return Verdict(
         valid=False,
         violations=listed,
@@ -53,10 +53,13 @@ class Script:
     a `StreamClosed` ends a stream, and items sent after it have no outcome.
     """
 
-    def __init__(self, otherwise: ValidateOutcome | None = None) -> None:
+    def __init__(
+        self, otherwise: ValidateOutcome | None = None, *, protocol_version: str = ""
+    ) -> None:
         #: The items so far, with the target and the options that applied.
         self.calls: list[Item] = []
         self._otherwise = otherwise or valid()
+        self._protocol_version = protocol_version
         self._rules: list[tuple[Callable[[Item], bool], ValidateOutcome]] = []
 
     def answer_tool(self, server: str, name: str, outcome: ValidateOutcome) -> None:
@@ -85,12 +88,12 @@ class Script:
     def _outcomes(
         self, items: Iterable[Item], target: Target | None, options: Options | None
     ) -> list[ValidateOutcome]:
-        return [self._outcome(complete_item(item, target, options)) for item in items]
+        return [self._outcome(self._complete(item, target, options)) for item in items]
 
-
-def complete_item(item: Item, target: Target | None, options: Options | None) -> Item:
-    """Return *item* with *target* and *options* where it has none of its own."""
-    return replace(item, target=item.target or target, options=item.options or options)
+    def _complete(self, item: Item, target: Target | None, options: Options | None) -> Item:
+        """Return *item* with *target* and *options* where it has none of its own."""
+        filled = fill_version(item.options or options, self._protocol_version)
+        return replace(item, target=item.target or target, options=filled)
 
 
 def raise_for_closed(response: StreamOutcome | None) -> StreamOutcome | None:

@@ -12,7 +12,7 @@ from google.protobuf.message import Message
 from sidecheck.errors import SidecheckError, StreamClosed, StreamUnavailable, Unavailable
 from sidecheck.info import Limits
 from sidecheck.protocol import CheckResult, ProtocolMessage
-from sidecheck.validation import Item, ValidateOutcome
+from sidecheck.validation import Item, ValidateOutcome, fill_item_version
 from sidecheck.verdicts import Verdict
 from sidecheck.wire import protocol, validation
 from sidecheck.wire.errors import not_encodable, too_large
@@ -20,11 +20,11 @@ from sidecheck.wire.errors import not_encodable, too_large
 __all__ = [
     "OUTSTANDING",
     "SESSION",
-    "VALIDATION",
     "PendingItems",
     "StreamCodec",
     "StreamKind",
     "StreamOutcome",
+    "validation_kind",
 ]
 
 ItemT = TypeVar("ItemT")
@@ -109,10 +109,18 @@ class StreamKind(Generic[ItemT, OutcomeT]):
     decode: Callable[[Any], tuple[str, OutcomeT | SidecheckError]]
 
 
-#: Streams of payloads to validate.
-VALIDATION: Final[StreamKind[Item, Verdict]] = StreamKind(
-    validation.encode_stream_item, validation.decode_stream_response
-)
+def validation_kind(protocol_version: str) -> StreamKind[Item, Verdict]:
+    """Return the kind of the streams of payloads to validate.
+
+    *protocol_version* is that of items with options that name none.
+    """
+
+    def encode(id_: str, item: Item | None) -> Message:
+        filled = None if item is None else fill_item_version(item, protocol_version)
+        return validation.encode_stream_item(id_, filled)
+
+    return StreamKind(encode, validation.decode_stream_response)
+
 
 #: Streams of the messages of a session.
 SESSION: Final[StreamKind[ProtocolMessage, CheckResult]] = StreamKind(

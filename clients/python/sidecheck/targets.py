@@ -1,15 +1,17 @@
 """Targets of a validation: registered tools, digests, and tools or schemas sent inline.
 
-Definitions and schemas are given as ``bytes`` or ``str``, which are JSON text and sent
-unchanged, or as Python values, which are encoded. Prefer the text for what was received
-over a network: it keeps digests and the order of properties.
+Definitions and schemas are JSON text as ``bytes``, or objects to encode, as
+`sidecheck.json_texts` describes. Prefer the text for what was received over a network: it
+keeps digests and the order of properties.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Final, TypeAlias
+
+from sidecheck.json_types import JsonBytes, JsonObject
 
 __all__ = [
+    "TARGETS",
     "DefinitionDigest",
     "Document",
     "RegisteredTool",
@@ -23,10 +25,10 @@ __all__ = [
 
 #: A schema: JSON text, or an object or boolean (JSON Schema 2020-12 core, section 4.3)
 #: to encode.
-SchemaJson: TypeAlias = bytes | str | bool | Mapping[str, Any]
+SchemaJson: TypeAlias = JsonBytes | JsonObject | bool
 
 #: A tool definition: JSON text, or an object to encode.
-ToolJson: TypeAlias = bytes | str | Mapping[str, Any]
+ToolJson: TypeAlias = JsonBytes | JsonObject
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +75,7 @@ class ToolDefinition:
     """A tool definition sent inline, as an entry of an MCP ``tools/list`` result."""
 
     #: The definition.
-    json: bytes | str | Mapping[str, Any]
+    json: ToolJson
     #: Documents that the schemas of the tool refer to.
     documents: tuple[Document, ...] = ()
 
@@ -93,3 +95,6 @@ class Schema:
 
 #: Whatever a payload can be validated against.
 Target: TypeAlias = RegisteredTool | DefinitionDigest | SchemaDigest | ToolDefinition | Schema
+
+#: The classes of `Target`, for `isinstance`.
+TARGETS: Final = (RegisteredTool, DefinitionDigest, SchemaDigest, ToolDefinition, Schema)

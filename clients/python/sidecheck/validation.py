@@ -2,15 +2,17 @@
 
 A payload given as ``bytes`` is JSON text in UTF-8 and is sent unchanged; prefer this for
 what was received over a network, because decoding and encoding hide duplicate keys and
-other faults. Any other value is encoded, so a ``str`` is a JSON string, not JSON text.
+other faults. Any other value is encoded, as `sidecheck.json_texts` describes; a ``str`` is
+a JSON string, not JSON text.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from enum import Enum, StrEnum
 from typing import Any, Final, Literal, TypeAlias
 
 from sidecheck.errors import SidecheckError, Unavailable
+from sidecheck.json_types import JsonBytes, JsonObject
 from sidecheck.targets import Target
 from sidecheck.verdicts import Severity, Verdict, Violation
 
@@ -24,6 +26,7 @@ __all__ = [
     "Content",
     "Detail",
     "Item",
+    "ObjectPayload",
     "OnUnavailable",
     "OnUnknownTool",
     "Options",
@@ -33,10 +36,15 @@ __all__ = [
     "UnknownArguments",
     "ValidateOutcome",
     "fallback_verdict",
+    "fill_item_version",
+    "fill_version",
 ]
 
 #: JSON text as ``bytes``, or any value that JSON can express.
-Payload: TypeAlias = bytes | Mapping[str, Any] | Sequence[Any] | str | int | float | bool | None
+Payload: TypeAlias = JsonBytes | JsonObject | Sequence[Any] | str | int | float | bool | None
+
+#: JSON text as ``bytes``, or the object of a request or response.
+ObjectPayload: TypeAlias = JsonBytes | JsonObject
 
 
 class Absent(Enum):
@@ -80,7 +88,7 @@ class CallParams:
     tool; a `RegisteredTool` may omit its name, which is then read from the params.
     """
 
-    payload: Payload
+    payload: ObjectPayload
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +99,7 @@ class CallResult:
     has one and the result is no error. The target must be a tool.
     """
 
-    payload: Payload
+    payload: ObjectPayload
 
 
 #: A payload and its role. With a bare schema as the target, arguments and structured
@@ -159,7 +167,7 @@ class Options:
     """Options of a validation; the defaults are those of the server."""
 
     #: MCP protocol version whose rules apply, for example ``2025-11-25``; "" is the
-    #: server's default, which `ServerInfo` names.
+    #: default of the client, or else of the server, which `ServerInfo` names.
     protocol_version: str = ""
     #: Amount of detail in the verdict.
     detail: Detail = Detail.ALL
@@ -190,6 +198,29 @@ class Item:
     target: Target | None = None
     #: Replaces the options of the batch as a whole, not field by field.
     options: Options | None = None
+
+
+def fill_version(options: Options | None, protocol_version: str) -> Options | None:
+    """Return *options* with *protocol_version* if they name none; "" changes nothing.
+
+    Raises:
+        TypeError: *options* are not `Options`.
+    """
+    if not isinstance(options, Options | None):
+        raise TypeError(f"options must be Options, not {type(options).__name__}")
+    if not protocol_version or (options is not None and options.protocol_version):
+        return options
+    return replace(options or Options(), protocol_version=protocol_version)
+
+
+def fill_item_version(item: Item, protocol_version: str) -> Item:
+    """Return *item* with *protocol_version* in its own options, if it has any without one.
+
+    Own options replace those of the batch as a whole, and so also their version.
+    """
+    if item.options is None:
+        return item
+    return replace(item, options=fill_version(item.options, protocol_version))
 
 
 #: Outcome of one item of a batch or stream.

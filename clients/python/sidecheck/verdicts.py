@@ -1,6 +1,7 @@
 """Verdicts: the outcome of a validation, with its violations and repairs."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
@@ -14,7 +15,16 @@ __all__ = [
     "Severity",
     "Verdict",
     "Violation",
+    "describe_violation",
+    "list_lines",
 ]
+
+
+#: Most violations in the message of an exception; the exception has all of them.
+MAX_LINES: Final = 10
+
+#: Longest description of a violation, in characters.
+_MAX_LINE: Final = 600
 
 
 class JsonText(bytes):
@@ -168,8 +178,8 @@ class Verdict:
 class InvalidPayload(Exception):
     """A payload is invalid. Raised only by `Verdict.raise_for_invalid`.
 
-    The text lists the codes of the errors and nothing of the payload, so it is safe
-    to log.
+    The text describes the first errors. It contains values of the payload, unless
+    `Options.hide_values` was set.
     """
 
     def __init__(self, verdict: Verdict) -> None:
@@ -177,6 +187,35 @@ class InvalidPayload(Exception):
         self.verdict = verdict
 
     def __str__(self) -> str:
-        errors = (v for v in self.verdict.violations if v.severity is Severity.ERROR)
-        codes = ", ".join(dict.fromkeys(violation.code for violation in errors))
-        return f"the payload is invalid: {codes}" if codes else "the payload is invalid"
+        errors = [v for v in self.verdict.violations if v.severity is Severity.ERROR]
+        lines = [describe_violation(error) for error in errors]
+        return list_lines("the payload is invalid", lines, truncated=self.verdict.truncated)
+
+
+def describe_violation(violation: Violation) -> str:
+    """Return the location, the message, the suggestion and the code, in one line."""
+    text = violation.message
+    # Most messages contain it.
+    if violation.suggestion and violation.suggestion not in text:
+        text += f"; did you mean {json.dumps(violation.suggestion, ensure_ascii=False)}?"
+    parts = [part for part in (violation.instance_location, text) if part]
+    line = "".join(char if char.isprintable() else " " for char in ": ".join(parts))
+    if len(line) > _MAX_LINE:
+        line = f"{line[: _MAX_LINE - 1]}…"
+    return f"{line} [{violation.code}]".lstrip()
+
+
+def list_lines(title: str, lines: Sequence[str], *, truncated: bool = False) -> str:
+    """Return *title* and the first of *lines*: one in the same line, several below it.
+
+    *truncated* says that there may be more of them than *lines* has.
+    """
+    more = len(lines) - MAX_LINES
+    if more > 0:
+        rest = [f"and {'at least ' if truncated else ''}{more:,} more"]
+    else:
+        rest = ["and possibly more"] if truncated and lines else []
+    listed = [*lines[:MAX_LINES], *rest]
+    if len(listed) > 1:
+        return "\n- ".join((f"{title}:", *listed))
+    return ": ".join((title, *listed))

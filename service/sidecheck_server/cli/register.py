@@ -100,6 +100,8 @@ def register(
             change_policy=change_policy,
             validate_only=validate_only,
             protocol_version=protocol_version or "",
+            # All outcomes are printed, and the exit code says whether one is a rejection.
+            on_rejected="return",
             timeout=timeout,
         )
     outcomes = _outcomes(tools, registration.outcomes)

@@ -31,15 +31,28 @@ class Connection:
     """The calls of one client; its services share it.
 
     Raises:
+        TypeError: *protocol_version* is not a ``str``.
         ValueError: *timeout* is not positive, or *on_unavailable* is unknown.
     """
 
-    def __init__(self, channel: Channel, timeout: float, on_unavailable: OnUnavailable) -> None:
+    def __init__(
+        self,
+        channel: Channel,
+        timeout: float,
+        on_unavailable: OnUnavailable,
+        protocol_version: str,
+    ) -> None:
         if not timeout > 0:
             raise ValueError(f"timeout must be positive, not {timeout}")
         if on_unavailable not in get_args(OnUnavailable):
             expected = ", ".join(map(repr, get_args(OnUnavailable)))
             raise ValueError(f"invalid on_unavailable {on_unavailable!r}; expected {expected}")
+        if not isinstance(protocol_version, str):
+            raise TypeError(
+                f"protocol_version must be a str, not {type(protocol_version).__name__}"
+            )
+        #: Protocol version of requests that name none; "" is the server's default.
+        self.protocol_version = protocol_version
         self._channel = channel
         self._timeout = timeout
         self._on_unavailable: OnUnavailable = on_unavailable

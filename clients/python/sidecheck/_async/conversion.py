@@ -21,9 +21,10 @@ from sidecheck.protocol import (
     ProtocolJson,
     ResultProfile,
     ToolResult,
+    fill_context_version,
 )
 from sidecheck.targets import Target
-from sidecheck.validation import Options
+from sidecheck.validation import Options, fill_version
 from sidecheck.wire import conversion
 
 __all__ = ["ConversionClient"]
@@ -33,14 +34,17 @@ class ConversionClient:
     """Converts tools, calls and results for the APIs of model providers.
 
     `Client.conversion` returns it. What an API cannot express is reported as a `Loss`.
-    JSON given as ``bytes`` or ``str`` is JSON text and sent unchanged; any other value is
-    encoded. *timeout* is the deadline in seconds and replaces the client's own.
+    JSON given as ``bytes`` is JSON text and sent unchanged; any other value is encoded, as
+    `sidecheck.json_texts` describes. Where *options* or *context* name no protocol version,
+    that of the client applies. *timeout* is the deadline in seconds and replaces the
+    client's own.
 
     All methods raise:
 
     * `SidecheckError`: nothing was converted; `Unavailable` if no server responds,
       whatever the client's ``on_unavailable`` is.
-    * ``TypeError`` and ``ValueError``: an argument contains a value that JSON cannot express.
+    * ``TypeError`` and ``ValueError``: an argument contains a value that JSON cannot express,
+      or is a ``str`` where JSON text is expected, which is ``bytes``.
     """
 
     def __init__(self, connection: Connection) -> None:
@@ -49,7 +53,7 @@ class ConversionClient:
     async def convert_tools(
         self,
         api: ModelApi,
-        tools: Iterable[Convertible] = (),
+        tools: Convertible | Iterable[Convertible] = (),
         *,
         servers: Iterable[str] = (),
         options: ConversionOptions | None = None,
@@ -57,9 +61,10 @@ class ConversionClient:
     ) -> ConvertedTools:
         """Convert tools for one request to *api*, with names that are unique in it.
 
-        A tool is a definition or any target for one; use `ToolToConvert` to give its
-        server. The registered tools of *servers* follow *tools*, by name. Together they
-        may be as many as `Limits.batch_items`.
+        *tools* may have all forms that `Client.register` takes, except functions. A tool
+        may also be a target for a definition; use `ToolToConvert` to give its server. The
+        registered tools of *servers* follow *tools*, by name. Together they may be as many
+        as `Limits.batch_items`.
         """
         request = conversion.encode_tools(api, tools, servers, options)
         decode = partial(conversion.decode_tools, ModelApi(api))
@@ -83,7 +88,8 @@ class ConversionClient:
         cannot be read has an invalid verdict. The error ``MAPPING_MISMATCH`` means that no
         mapping has the name in the call, or that the mapping is of another definition.
         """
-        request = conversion.encode_call(call, mappings, tool, options)
+        filled = fill_version(options, self._connection.protocol_version)
+        request = conversion.encode_call(call, mappings, tool, filled)
         return await self._connection.call(request, conversion.decode_call, timeout)
 
     async def convert_tool_result(  # noqa: PLR0913  (the fields of the request)
@@ -106,5 +112,6 @@ class ConversionClient:
         *profile* are as in `ToolResult`.
         """
         tool_result = ToolResult(result, profile, tool)
-        request = conversion.encode_result(api, tool_result, call_id, name, context, options)
+        filled = fill_context_version(context, self._connection.protocol_version)
+        request = conversion.encode_result(api, tool_result, call_id, name, filled, options)
         return await self._connection.call(request, conversion.decode_result, timeout)

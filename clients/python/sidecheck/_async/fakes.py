@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from sidecheck._async.streams import Stream
 from sidecheck._async.validator import Validator
 from sidecheck._transport.tasks import Queue
-from sidecheck.scripts import Script, complete_item, raise_for_closed
+from sidecheck.scripts import Script, raise_for_closed
 from sidecheck.streams import OUTSTANDING, StreamOutcome
 from sidecheck.targets import Target
 from sidecheck.validation import Item, Options, ValidateOutcome
@@ -41,7 +41,11 @@ class FakeStream(Stream[Item, ValidateOutcome]):
 
 
 class FakeValidator(Script, Validator):
-    """A `Validator` that returns scripted outcomes; by default every payload is valid."""
+    """A `Validator` that returns scripted outcomes; by default every payload is valid.
+
+    *protocol_version* is that of the client: recorded calls have it in their options, unless
+    those name another.
+    """
 
     async def validate_batch(
         self,
@@ -64,7 +68,7 @@ class FakeValidator(Script, Validator):
     ) -> Stream[Item, ValidateOutcome]:
         """Return a stream with scripted outcomes; see `Validator.stream`."""
         return FakeStream(
-            lambda item: self._outcome(complete_item(item, target, options)), outstanding
+            lambda item: self._outcome(self._complete(item, target, options)), outstanding
         )
 
     async def close(self) -> None:

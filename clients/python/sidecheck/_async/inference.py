@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from sidecheck._async.connection import Connection
 from sidecheck.definitions import AdaptedTool, InferredTools, OnUnsupported, Source
 from sidecheck.targets import Target, ToolJson
+from sidecheck.tool_lists import Definition
 from sidecheck.wire import inference
 
 __all__ = ["InferenceClient"]
@@ -22,7 +23,7 @@ class InferenceClient:
     * `SidecheckError`: no result was possible; `Unavailable` if no server responds,
       whatever the client's ``on_unavailable`` is.
     * ``TypeError`` and ``ValueError``: an argument is invalid, or contains a value that
-      JSON cannot express.
+      JSON cannot express; see `sidecheck.json_texts`.
     """
 
     def __init__(self, connection: Connection) -> None:
@@ -58,13 +59,18 @@ class InferenceClient:
         return await self._connection.call(request, inference.decode_inference, timeout)
 
     async def adapt_tool(
-        self, tool: Target | ToolJson, protocol_version: str = "", *, timeout: float | None = None
+        self,
+        tool: Target | Definition | ToolJson,
+        protocol_version: str = "",
+        *,
+        timeout: float | None = None,
     ) -> AdaptedTool:
-        """Return a definition adapted to a protocol version, "" is the server's default.
+        """Return a definition adapted to a protocol version, "" is the client's own.
 
         *tool* is a definition or a target for one. Before 2026-07-28, an output schema
         whose root is not an object is wrapped in one; since then it is unwrapped.
         Properties that the version does not have are dropped and reported.
         """
-        request = inference.encode_adaptation(tool, protocol_version)
+        version = protocol_version or self._connection.protocol_version
+        request = inference.encode_adaptation(tool, version)
         return await self._connection.call(request, inference.decode_adaptation, timeout)

@@ -2,7 +2,7 @@
 
 # ruff: noqa: ASYNC109  (a timeout here is the deadline that the call carries to the server)
 
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Iterable
 from functools import partial
 from typing import Any
 
@@ -29,9 +29,11 @@ from sidecheck.protocol import (
     Sender,
     ToolResult,
     elicitation_params,
+    fill_context_version,
 )
 from sidecheck.streams import OUTSTANDING, SESSION
-from sidecheck.targets import Document, Target, ToolDefinition, ToolJson
+from sidecheck.targets import Document, Target, ToolJson
+from sidecheck.tool_lists import Definition
 from sidecheck.validation import ABSENT, Absent
 from sidecheck.verdicts import Verdict
 from sidecheck.wire import normalization, protocol
@@ -43,9 +45,10 @@ class ProtocolClient:
     """Checks messages and definitions against the MCP rules: `Client.protocol`.
 
     *context* is the protocol version and the capabilities of the connection, *options*
-    the amount of detail. Violations are returned, never raised. JSON given as ``bytes``
-    or ``str`` is JSON text and sent unchanged; any other value is encoded. *timeout* is
-    the deadline in seconds and replaces the client's own.
+    the amount of detail. Where *context* names no protocol version, that of the client
+    applies. Violations are returned, never raised. JSON given as ``bytes`` is JSON text and
+    sent unchanged; any other value is encoded, as `sidecheck.json_texts` describes. *timeout*
+    is the deadline in seconds and replaces the client's own.
 
     The client's ``on_unavailable`` applies to methods that return a `CheckResult`, except
     in a session.
@@ -53,7 +56,8 @@ class ProtocolClient:
     All methods raise:
 
     * `SidecheckError`: nothing could be checked.
-    * ``TypeError`` and ``ValueError``: an argument contains a value that JSON cannot express.
+    * ``TypeError`` and ``ValueError``: an argument contains a value that JSON cannot express,
+      or is a ``str`` where JSON text is expected, which is ``bytes``.
     """
 
     def __init__(self, connection: Connection) -> None:
@@ -64,7 +68,8 @@ class ProtocolClient:
     ) -> AsyncIterator[Rule]:
         """Yield the rules of a protocol version, "" is all versions, by code.
 
-        They are fetched in pages, and *timeout* is the deadline of each.
+        The client's own version does not apply. They are fetched in pages, and *timeout* is
+        the deadline of each.
         """
         token, more = "", True
         while more:
@@ -87,12 +92,12 @@ class ProtocolClient:
         There may be as many as `Limits.batch_items`. Only the protocol version of *context*
         matters.
         """
-        request = protocol.encode_names(names, context, options)
+        request = protocol.encode_names(names, self._fill(context), options)
         return await self._connection.call(request, protocol.decode_names, timeout)
 
     async def check_tools(
         self,
-        tools: bytes | str | Mapping[str, Any] | Iterable[ToolDefinition | ToolJson],
+        tools: Definition | ToolJson | Iterable[Definition | ToolJson],
         *,
         documents: Iterable[Document] = (),
         context: ProtocolContext | None = None,
@@ -106,7 +111,7 @@ class ProtocolClient:
         iterable of definitions, as in `Client.register`. *documents* are those that the
         schemas of a tools list refer to. *options* applies to each tool.
         """
-        request = protocol.encode_tools(tools, documents, context, options)
+        request = protocol.encode_tools(tools, documents, self._fill(context), options)
         return await self._connection.call(request, protocol.decode_tools, timeout)
 
     async def check_elicitation(
@@ -183,8 +188,9 @@ class ProtocolClient:
 
         Exactly one of four must be given; nothing is guessed from the form of a value:
 
-        * *value*: data. A `JsonText` is JSON text; any other value is converted by
-          `sidecheck.json_values.json_value`: a ``str`` is text, ``bytes`` become Base64.
+        * *value*: data. ``bytes`` are JSON text; any other value is converted by
+          `sidecheck.json_values.json_value`: a ``str`` is text, ``bytes`` inside of a value
+          become Base64.
         * *content*: one content block or a list of them, as JSON, JSON text, or objects of
           an SDK.
         * *result*: a complete result, likewise; its structured content is in the form that
@@ -199,7 +205,7 @@ class ProtocolClient:
         returned = ReturnValue(
             value=value, content=content, result=result, error=error, tool=tool, profile=profile
         )
-        request = normalization.encode_normalization(returned, context, options)
+        request = normalization.encode_normalization(returned, self._fill(context), options)
         return await self._connection.call(request, normalization.decode_normalization, timeout)
 
     async def check_message(
@@ -232,7 +238,7 @@ class ProtocolClient:
         """
         return await self._connection.call_in_parts(
             [protocol.encode_item(item) for item in items],
-            partial(protocol.encode_batch, context=context, options=options),
+            partial(protocol.encode_batch, context=self._fill(context), options=options),
             protocol.decode_batch,
             check_result,
             timeout,
@@ -248,15 +254,15 @@ class ProtocolClient:
     ) -> Session:
         """Return a session; enter it with ``async with``.
 
-        *context* is what is known before the first message; without a protocol version,
-        the one that the session negotiates applies. At most *outstanding* messages are
-        pending at a time. *timeout* is the deadline of the session as a whole; without it,
-        there is none.
+        *context* is what is known before the first message. Without a protocol version, in
+        it or of the client, the one that the session negotiates applies. At most
+        *outstanding* messages are pending at a time. *timeout* is the deadline of the session
+        as a whole; without it, there is none.
 
         Raises:
             ValueError: *outstanding* is not positive.
         """
-        opening = protocol.encode_session_defaults(context, options)
+        opening = protocol.encode_session_defaults(self._fill(context), options)
         return Session(self._connection.stream(SESSION, opening, outstanding, timeout))
 
     async def _check(
@@ -266,10 +272,13 @@ class ProtocolClient:
         options: CheckOptions | None,
         timeout: float | None,
     ) -> CheckResult:
-        request = protocol.encode_check(item, context, options)
+        request = protocol.encode_check(item, self._fill(context), options)
         return await self._connection.call_or_fall_back(
             request, protocol.decode_response, check_result, timeout
         )
+
+    def _fill(self, context: ProtocolContext | None) -> ProtocolContext | None:
+        return fill_context_version(context, self._connection.protocol_version)
 
 
 def check_result(verdict: Verdict) -> CheckResult:

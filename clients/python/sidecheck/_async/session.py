@@ -6,8 +6,8 @@ from typing import Any, Self
 from sidecheck._async.streams import Stream
 from sidecheck._transport.tasks import IsolatedStream, Lock
 from sidecheck.errors import SidecheckError
+from sidecheck.json_texts import protocol_text
 from sidecheck.protocol import CheckOutcome, CheckResult, ProtocolJson, ProtocolMessage, Sender
-from sidecheck.wire.values import protocol_text
 
 __all__ = ["Session"]
 
@@ -39,11 +39,10 @@ class Session:
         Raises:
             SidecheckError: This message could not be checked; the session continues.
             StreamClosed: The session has ended.
-            TypeError: *message* contains a value that JSON cannot express; nothing was sent.
-            ValueError: *message* contains NaN, an infinity or a lone surrogate; nothing
-                was sent.
+            TypeError: *message* is a ``str``; nothing was sent.
+            ValueError: *message* contains a value that JSON cannot express; nothing was sent.
         """
-        item = ProtocolMessage(protocol_text(message), sender)
+        item = ProtocolMessage(protocol_text(message, "message"), sender)
         id_ = str(next(self._ids))
         self._awaited.add(id_)
         try:

@@ -20,10 +20,13 @@ from sidecheck.validation import (
     CallResult,
     Content,
     Item,
+    ObjectPayload,
     Options,
     Payload,
     StructuredContent,
+    Subject,
     ValidateOutcome,
+    fill_version,
 )
 from sidecheck.verdicts import Verdict
 
@@ -35,7 +38,13 @@ class Validator(ABC):
 
     An invalid payload is returned as a verdict. Where no verdict is possible,
     `SidecheckError` is raised, or returned as the outcome of an item of a batch.
+
+    `sidecheck.json_texts` describes how payloads become JSON: ``bytes`` are JSON text and
+    sent unchanged; any other value is encoded, also models and dataclasses.
     """
+
+    #: Protocol version of requests whose options name none; "" is the server's default.
+    _protocol_version: str = ""
 
     async def validate(
         self,
@@ -47,16 +56,14 @@ class Validator(ABC):
     ) -> Verdict:
         """Validate the arguments of a tool call.
 
-        ``bytes`` are JSON text and sent unchanged; any other value is encoded, so a
-        ``str`` is a JSON string. *timeout* is the deadline in seconds and replaces the
-        client's own.
+        *timeout* is the deadline in seconds and replaces the client's own.
 
         Raises:
             SidecheckError: No verdict was possible.
-            TypeError: *arguments* contains a value that JSON cannot express.
-            ValueError: *arguments* contains NaN, an infinity or a lone surrogate.
+            TypeError: *target* is no target.
+            ValueError: *arguments* contains a value that JSON cannot express.
         """
-        return await self._validate(Item(Arguments(arguments), target, options), timeout)
+        return await self._validate_subject(Arguments(arguments), target, options, timeout)
 
     async def validate_structured_content(
         self,
@@ -67,29 +74,37 @@ class Validator(ABC):
         timeout: float | None = None,
     ) -> Verdict:
         """Validate a tool's structured content, or `ABSENT`; otherwise as `validate`."""
-        return await self._validate(Item(StructuredContent(content), target, options), timeout)
+        return await self._validate_subject(StructuredContent(content), target, options, timeout)
 
     async def validate_call(
         self,
         target: Target,
-        params: Payload,
+        params: ObjectPayload,
         *,
         options: Options | None = None,
         timeout: float | None = None,
     ) -> Verdict:
-        """Validate the complete ``params`` of a ``tools/call``; otherwise as `validate`."""
-        return await self._validate(Item(CallParams(params), target, options), timeout)
+        """Validate the complete ``params`` of a ``tools/call``; otherwise as `validate`.
+
+        Raises:
+            TypeError: *params* is a ``str``.
+        """
+        return await self._validate_subject(CallParams(params), target, options, timeout)
 
     async def validate_call_result(
         self,
         target: Target,
-        result: Payload,
+        result: ObjectPayload,
         *,
         options: Options | None = None,
         timeout: float | None = None,
     ) -> Verdict:
-        """Validate a complete ``CallToolResult``, see `CallResult`; otherwise as `validate`."""
-        return await self._validate(Item(CallResult(result), target, options), timeout)
+        """Validate a complete ``CallToolResult``, see `CallResult`; otherwise as `validate`.
+
+        Raises:
+            TypeError: *result* is a ``str``.
+        """
+        return await self._validate_subject(CallResult(result), target, options, timeout)
 
     @abstractmethod
     async def validate_batch(
@@ -107,9 +122,8 @@ class Validator(ABC):
 
         Raises:
             SidecheckError: The batch as a whole failed.
-            TypeError: A payload contains a value that JSON cannot express; nothing was sent.
-            ValueError: A payload contains NaN, an infinity or a lone surrogate; nothing
-                was sent.
+            TypeError: Call params or a result are a ``str``; nothing was sent.
+            ValueError: A payload contains a value that JSON cannot express; nothing was sent.
         """
 
     @abstractmethod
@@ -170,6 +184,12 @@ class Validator(ABC):
     @abstractmethod
     async def close(self) -> None:
         """Release all resources; pending calls are cancelled."""
+
+    async def _validate_subject(
+        self, subject: Subject, target: Target, options: Options | None, timeout: float | None
+    ) -> Verdict:
+        filled = fill_version(options, self._protocol_version)
+        return await self._validate(Item(subject, target, filled), timeout)
 
     @abstractmethod
     async def _validate(self, item: Item, timeout: float | None) -> Verdict: ...

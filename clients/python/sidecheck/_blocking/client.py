@@ -3,7 +3,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, get_args
 
 from google.protobuf.message import Message
 
@@ -15,14 +15,22 @@ from sidecheck._blocking.streams import BlockingStream
 from sidecheck._blocking.validator import BlockingValidator
 from sidecheck._transport.threads import Channel
 from sidecheck.info import ServerInfo
-from sidecheck.registry import ChangePolicy, Deletion, Registration, Tool
-from sidecheck.streams import OUTSTANDING, VALIDATION
+from sidecheck.registry import ChangePolicy, Deletion, OnRejected, Registration, Tool
+from sidecheck.streams import OUTSTANDING, validation_kind
 from sidecheck.targets import Target
 from sidecheck.tool_functions import Registrable, definitions_of
-from sidecheck.validation import Item, OnUnavailable, Options, ValidateOutcome
+from sidecheck.tool_lists import Definition, list_tools
+from sidecheck.validation import (
+    Item,
+    OnUnavailable,
+    Options,
+    ValidateOutcome,
+    fill_item_version,
+    fill_version,
+)
 from sidecheck.verdicts import Verdict
 from sidecheck.wire import registry, validation
-from sidecheck.wire.values import element_bytes, encode_inline_tool
+from sidecheck.wire.values import element_bytes, encode_inline_tools
 
 __all__ = ["BlockingClient"]
 
@@ -35,17 +43,26 @@ class BlockingClient(BlockingValidator):
     three times. *on_unavailable* is the policy for validations while no server responds:
     raise `Unavailable` ("raise"), or return a verdict with a violation of the code
     ``SIDECHECK_UNAVAILABLE`` that is valid ("allow") or invalid ("deny").
+    *protocol_version* is the MCP protocol version, for example ``2025-11-25``, of all
+    requests whose options, context or parameters name none; "" is the server's default.
 
     A client may be shared by any number of threads; do not create it before a fork.
 
     Raises:
+        TypeError: *protocol_version* is not a ``str``.
         ValueError: An argument is invalid.
     """
 
     def __init__(
-        self, address: str, *, timeout: float = 2.0, on_unavailable: OnUnavailable = "raise"
+        self,
+        address: str,
+        *,
+        timeout: float = 2.0,
+        on_unavailable: OnUnavailable = "raise",
+        protocol_version: str = "",
     ) -> None:
-        self._connection = Connection(Channel(address), timeout, on_unavailable)
+        self._connection = Connection(Channel(address), timeout, on_unavailable, protocol_version)
+        self._protocol_version = protocol_version
 
     @property
     def protocol(self) -> BlockingProtocolClient:
@@ -71,9 +88,11 @@ class BlockingClient(BlockingValidator):
         timeout: float | None = None,
     ) -> list[ValidateOutcome]:
         """Validate many payloads; see `BlockingValidator.validate_batch`."""
+        version = self._protocol_version
+        filled = fill_version(options, version)
         return self._connection.call_in_parts(
-            [validation.encode_item(item) for item in items],
-            partial(validation.encode_batch, target=target, options=options),
+            [validation.encode_item(fill_item_version(item, version)) for item in items],
+            partial(validation.encode_batch, target=target, options=filled),
             validation.decode_batch,
             lambda verdict: verdict,
             timeout,
@@ -88,46 +107,63 @@ class BlockingClient(BlockingValidator):
         timeout: float | None = None,
     ) -> BlockingStream[Item, ValidateOutcome]:
         """Return a stream of payloads; see `BlockingValidator.stream`."""
-        opening = validation.encode_stream_defaults(target, options)
-        return self._connection.stream(VALIDATION, opening, outstanding, timeout)
+        version = self._protocol_version
+        opening = validation.encode_stream_defaults(target, fill_version(options, version))
+        return self._connection.stream(validation_kind(version), opening, outstanding, timeout)
 
-    def register(
+    def register(  # noqa: PLR0913  (the fields of the request)
         self,
         server: str,
-        tools: Iterable[Registrable] | Callable[..., Any],
+        tools: Registrable | Definition | Iterable[Registrable | Definition],
         *functions: Callable[..., Any],
         replace: bool = False,
         change_policy: ChangePolicy = "accept",
         validate_only: bool = False,
         protocol_version: str = "",
+        on_rejected: OnRejected = "raise",
         timeout: float = 30.0,
     ) -> Registration:
         """Register the tools of *server*, or with *validate_only* return what would happen.
 
-        A tool is a definition as in a ``tools/list`` result, a `ToolDefinition` if it has
-        documents, or a function that is a tool (`sidecheck.inference.tool`); functions may
-        also be passed as ``register("weather", add, subtract)``. Definitions are checked
-        against the rules of *protocol_version*, "" is the server's default.
+        *tools* is one of these:
+
+        * a ``tools/list`` result, on its own or in its JSON-RPC response: JSON text as
+          ``bytes``, an object, or an object of an SDK;
+        * one tool: a definition in any of these forms; a `ToolDefinition`, which may have
+          documents; a `Tool`, `InferredTool` or `AdaptedTool`; or a function that is a tool
+          (`sidecheck.inference.tool`);
+        * an iterable of tools. Functions may also follow: ``register("s", add, subtract)``.
+
+        Definitions are checked against the rules of *protocol_version*, "" is the client's
+        own. Tools without an error are registered, whatever becomes of the others. If one is
+        rejected, `ToolsRejected` is raised, or with *on_rejected* "return" the outcomes are
+        returned.
 
         With *replace* they are the complete set: other tools of the server are deleted.
         Tools that do not fit in one message are sent in several, and *timeout* is the
         deadline of each; if one fails, the tools of earlier ones stay registered.
 
         Raises:
+            ToolsRejected: Tools were rejected; the others are registered.
             SidecheckError: The registration as a whole failed.
-            ValueError: A tool, or a replacement as a whole, does not fit in a message;
-                nothing was sent.
-            TypeError: A function is not a tool.
+            ValueError: *tools* is no list of tools, or a single page of several with
+                *replace*; a tool, or a replacement as a whole, does not fit in a message;
+                JSON cannot express a value. Nothing was sent.
+            TypeError: *tools* or one of them is a ``str``, or a function is not a tool.
         """
+        if on_rejected not in get_args(OnRejected):
+            expected = ", ".join(map(repr, get_args(OnRejected)))
+            raise ValueError(f"invalid on_rejected {on_rejected!r}; expected {expected}")
         encode = partial(
             registry.encode_registration,
             server,
             replace=replace,
             change_policy=change_policy,
             validate_only=validate_only,
-            protocol_version=protocol_version,
+            protocol_version=protocol_version or self._protocol_version,
         )
-        messages = [encode_inline_tool(tool) for tool in definitions_of(tools, functions)]
+        listed = tools if callable(tools) else list_tools(tools, whole=replace)
+        messages = encode_inline_tools(definitions_of(listed, functions))
         limits = self._connection.limits(timeout)
         room = limits.message_bytes - encode([]).ByteSize()
         registrations = []
@@ -136,7 +172,10 @@ class BlockingClient(BlockingValidator):
             registrations.append(
                 self._connection.call(request, registry.decode_registration, timeout)
             )
-        return join_registrations(registrations)
+        registration = join_registrations(registrations)
+        if on_rejected == "raise":
+            registration.raise_for_rejected()
+        return registration
 
     def get(self, server: str, name: str, *, timeout: float | None = None) -> Tool:
         """Return a registered tool.

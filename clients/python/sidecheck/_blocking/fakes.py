@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from sidecheck._blocking.streams import BlockingStream
 from sidecheck._blocking.validator import BlockingValidator
 from sidecheck._transport.threads import Queue
-from sidecheck.scripts import Script, complete_item, raise_for_closed
+from sidecheck.scripts import Script, raise_for_closed
 from sidecheck.streams import OUTSTANDING, StreamOutcome
 from sidecheck.targets import Target
 from sidecheck.validation import Item, Options, ValidateOutcome
@@ -40,7 +40,11 @@ class FakeStream(BlockingStream[Item, ValidateOutcome]):
 
 
 class BlockingFakeValidator(Script, BlockingValidator):
-    """A `BlockingValidator` that returns scripted outcomes; by default every payload is valid."""
+    """A `BlockingValidator` that returns scripted outcomes; by default every payload is valid.
+
+    *protocol_version* is that of the client: recorded calls have it in their options, unless
+    those name another.
+    """
 
     def validate_batch(
         self,
@@ -63,7 +67,7 @@ class BlockingFakeValidator(Script, BlockingValidator):
     ) -> BlockingStream[Item, ValidateOutcome]:
         """Return a stream with scripted outcomes; see `BlockingValidator.stream`."""
         return FakeStream(
-            lambda item: self._outcome(complete_item(item, target, options)), outstanding
+            lambda item: self._outcome(self._complete(item, target, options)), outstanding
         )
 
     def close(self) -> None:

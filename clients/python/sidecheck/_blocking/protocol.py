@@ -1,7 +1,7 @@
 # Generated from sidecheck/_async by generate_blocking.py. Do not edit.
 """The calls of ProtocolService."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import Any
 
@@ -28,9 +28,11 @@ from sidecheck.protocol import (
     Sender,
     ToolResult,
     elicitation_params,
+    fill_context_version,
 )
 from sidecheck.streams import OUTSTANDING, SESSION
-from sidecheck.targets import Document, Target, ToolDefinition, ToolJson
+from sidecheck.targets import Document, Target, ToolJson
+from sidecheck.tool_lists import Definition
 from sidecheck.validation import ABSENT, Absent
 from sidecheck.verdicts import Verdict
 from sidecheck.wire import normalization, protocol
@@ -42,9 +44,10 @@ class BlockingProtocolClient:
     """Checks messages and definitions against the MCP rules: `BlockingClient.protocol`.
 
     *context* is the protocol version and the capabilities of the connection, *options*
-    the amount of detail. Violations are returned, never raised. JSON given as ``bytes``
-    or ``str`` is JSON text and sent unchanged; any other value is encoded. *timeout* is
-    the deadline in seconds and replaces the client's own.
+    the amount of detail. Where *context* names no protocol version, that of the client
+    applies. Violations are returned, never raised. JSON given as ``bytes`` is JSON text and
+    sent unchanged; any other value is encoded, as `sidecheck.json_texts` describes. *timeout*
+    is the deadline in seconds and replaces the client's own.
 
     The client's ``on_unavailable`` applies to methods that return a `CheckResult`, except
     in a session.
@@ -52,7 +55,8 @@ class BlockingProtocolClient:
     All methods raise:
 
     * `SidecheckError`: nothing could be checked.
-    * ``TypeError`` and ``ValueError``: an argument contains a value that JSON cannot express.
+    * ``TypeError`` and ``ValueError``: an argument contains a value that JSON cannot express,
+      or is a ``str`` where JSON text is expected, which is ``bytes``.
     """
 
     def __init__(self, connection: Connection) -> None:
@@ -63,7 +67,8 @@ class BlockingProtocolClient:
     ) -> Iterator[Rule]:
         """Yield the rules of a protocol version, "" is all versions, by code.
 
-        They are fetched in pages, and *timeout* is the deadline of each.
+        The client's own version does not apply. They are fetched in pages, and *timeout* is
+        the deadline of each.
         """
         token, more = "", True
         while more:
@@ -85,12 +90,12 @@ class BlockingProtocolClient:
         There may be as many as `Limits.batch_items`. Only the protocol version of *context*
         matters.
         """
-        request = protocol.encode_names(names, context, options)
+        request = protocol.encode_names(names, self._fill(context), options)
         return self._connection.call(request, protocol.decode_names, timeout)
 
     def check_tools(
         self,
-        tools: bytes | str | Mapping[str, Any] | Iterable[ToolDefinition | ToolJson],
+        tools: Definition | ToolJson | Iterable[Definition | ToolJson],
         *,
         documents: Iterable[Document] = (),
         context: ProtocolContext | None = None,
@@ -104,7 +109,7 @@ class BlockingProtocolClient:
         iterable of definitions, as in `BlockingClient.register`. *documents* are those that the
         schemas of a tools list refer to. *options* applies to each tool.
         """
-        request = protocol.encode_tools(tools, documents, context, options)
+        request = protocol.encode_tools(tools, documents, self._fill(context), options)
         return self._connection.call(request, protocol.decode_tools, timeout)
 
     def check_elicitation(
@@ -181,8 +186,9 @@ class BlockingProtocolClient:
 
         Exactly one of four must be given; nothing is guessed from the form of a value:
 
-        * *value*: data. A `JsonText` is JSON text; any other value is converted by
-          `sidecheck.json_values.json_value`: a ``str`` is text, ``bytes`` become Base64.
+        * *value*: data. ``bytes`` are JSON text; any other value is converted by
+          `sidecheck.json_values.json_value`: a ``str`` is text, ``bytes`` inside of a value
+          become Base64.
         * *content*: one content block or a list of them, as JSON, JSON text, or objects of
           an SDK.
         * *result*: a complete result, likewise; its structured content is in the form that
@@ -197,7 +203,7 @@ class BlockingProtocolClient:
         returned = ReturnValue(
             value=value, content=content, result=result, error=error, tool=tool, profile=profile
         )
-        request = normalization.encode_normalization(returned, context, options)
+        request = normalization.encode_normalization(returned, self._fill(context), options)
         return self._connection.call(request, normalization.decode_normalization, timeout)
 
     def check_message(
@@ -230,7 +236,7 @@ class BlockingProtocolClient:
         """
         return self._connection.call_in_parts(
             [protocol.encode_item(item) for item in items],
-            partial(protocol.encode_batch, context=context, options=options),
+            partial(protocol.encode_batch, context=self._fill(context), options=options),
             protocol.decode_batch,
             check_result,
             timeout,
@@ -246,15 +252,15 @@ class BlockingProtocolClient:
     ) -> BlockingSession:
         """Return a session; enter it with ``with``.
 
-        *context* is what is known before the first message; without a protocol version,
-        the one that the session negotiates applies. At most *outstanding* messages are
-        pending at a time. *timeout* is the deadline of the session as a whole; without it,
-        there is none.
+        *context* is what is known before the first message. Without a protocol version, in
+        it or of the client, the one that the session negotiates applies. At most
+        *outstanding* messages are pending at a time. *timeout* is the deadline of the session
+        as a whole; without it, there is none.
 
         Raises:
             ValueError: *outstanding* is not positive.
         """
-        opening = protocol.encode_session_defaults(context, options)
+        opening = protocol.encode_session_defaults(self._fill(context), options)
         return BlockingSession(self._connection.stream(SESSION, opening, outstanding, timeout))
 
     def _check(
@@ -264,10 +270,13 @@ class BlockingProtocolClient:
         options: CheckOptions | None,
         timeout: float | None,
     ) -> CheckResult:
-        request = protocol.encode_check(item, context, options)
+        request = protocol.encode_check(item, self._fill(context), options)
         return self._connection.call_or_fall_back(
             request, protocol.decode_response, check_result, timeout
         )
+
+    def _fill(self, context: ProtocolContext | None) -> ProtocolContext | None:
+        return fill_context_version(context, self._connection.protocol_version)
 
 
 def check_result(verdict: Verdict) -> CheckResult:

@@ -1,6 +1,6 @@
 """Messages of ConversionService."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Final
 
 from sidecheck.conversion import (
@@ -20,8 +20,10 @@ from sidecheck.conversion import (
     ToolConversion,
     ToolToConvert,
 )
+from sidecheck.json_texts import is_json_object, protocol_text
 from sidecheck.protocol import CheckOptions, ProtocolContext, ProtocolJson, ToolResult
-from sidecheck.targets import Target
+from sidecheck.targets import TARGETS, Target
+from sidecheck.tool_lists import DEFINITIONS, list_tools
 from sidecheck.v1 import conversion_service_pb2 as conversion_pb
 from sidecheck.validation import Options
 from sidecheck.verdicts import JsonText
@@ -34,7 +36,6 @@ from sidecheck.wire.values import (
     encode_target,
     encode_tool_target,
     find_label,
-    protocol_text,
 )
 
 __all__ = [
@@ -69,23 +70,25 @@ EFFECTS: Final = {
 
 def encode_tools(
     api: ModelApi,
-    tools: Iterable[Convertible],
+    tools: Convertible | Iterable[Convertible],
     servers: Iterable[str],
     options: ConversionOptions | None,
 ) -> conversion_pb.ConvertToolsRequest:
     """Return the request to convert tools.
 
     Raises:
-        TypeError: A single tool or server is given instead of an iterable.
+        TypeError: *tools* or one of them is a ``str``, or *servers* is a single string.
+        ValueError: *tools* is JSON text that is no list of tools.
     """
-    if isinstance(tools, bytes | str | Mapping):
-        raise TypeError("tools must be an iterable of tools, not a single tool")
     if isinstance(servers, str):
         raise TypeError("servers must be an iterable of strings, not a single string")
     return conversion_pb.ConvertToolsRequest(
         api=find_label("API", api, APIS),
         options=encode_options(options),
-        tools=[encode_tool(tool) for tool in tools],
+        tools=[
+            encode_tool(tool, f"tools[{index}]")
+            for index, tool in enumerate(list_tools(tools, (*DEFINITIONS, *TARGETS, ToolToConvert)))
+        ],
         servers=servers,
     )
 
@@ -105,10 +108,12 @@ def encode_options(options: ConversionOptions | None) -> conversion_pb.Conversio
     )
 
 
-def encode_tool(tool: Convertible) -> conversion_pb.ToolToConvert:
-    """Return the message for a tool to convert; bare JSON is a definition."""
+def encode_tool(tool: Convertible, name: str) -> conversion_pb.ToolToConvert:
+    """Return the message for a tool to convert, which is called *name* in errors."""
     entry = tool if isinstance(tool, ToolToConvert) else ToolToConvert(tool)
-    return conversion_pb.ToolToConvert(tool=encode_tool_target(entry.tool), server=entry.server)
+    return conversion_pb.ToolToConvert(
+        tool=encode_tool_target(entry.tool, name), server=entry.server
+    )
 
 
 def encode_call(
@@ -122,14 +127,15 @@ def encode_call(
     Raises:
         TypeError: *mappings* is neither a mapping nor an iterable of mappings.
     """
-    several = [mappings] if isinstance(mappings, bytes | str | Mapping) else mappings
+    is_single = isinstance(mappings, str) or is_json_object(mappings)
+    several = [mappings] if is_single else mappings
     if not isinstance(several, Iterable):
         raise TypeError(
             f"mappings must be those of ConvertedTools.mappings, not {type(mappings).__name__}"
         )
     return conversion_pb.ConvertToolCallRequest(
-        call=protocol_text(call),
-        mappings=[protocol_text(mapping) for mapping in several],
+        call=protocol_text(call, "call"),
+        mappings=[protocol_text(mapping, "mappings") for mapping in several],
         tool=encode_target(tool),
         options=validation.encode_options(options),
     )

@@ -5,6 +5,7 @@ from typing import Final
 
 from sidecheck.definitions import AdaptedTool, Diagnostic, InferredTool, InferredTools, Source
 from sidecheck.targets import Target, ToolJson
+from sidecheck.tool_lists import Definition
 from sidecheck.v1 import inference_service_pb2 as inference_pb
 from sidecheck.verdicts import JsonText
 from sidecheck.wire.values import copy_fields, decode_severity, encode_tool_target, find_label
@@ -48,9 +49,13 @@ def decode_inference(response: inference_pb.InferToolsResponse) -> InferredTools
 
 
 def encode_adaptation(
-    tool: Target | ToolJson, protocol_version: str
+    tool: Target | Definition | ToolJson, protocol_version: str
 ) -> inference_pb.AdaptToolRequest:
-    """Return the request to adapt a tool; bare JSON is a definition."""
+    """Return the request to adapt a tool; bare JSON is a definition.
+
+    Raises:
+        TypeError: It is a ``str``, or neither a definition nor a target.
+    """
     return inference_pb.AdaptToolRequest(
         tool=encode_tool_target(tool), protocol_version=protocol_version
     )

@@ -5,6 +5,7 @@ from typing import Any, Final, TypeAlias
 
 from google.protobuf.message import Message
 
+from sidecheck.json_texts import is_json_object, protocol_text
 from sidecheck.protocol import (
     CheckedNames,
     CheckedTools,
@@ -25,7 +26,8 @@ from sidecheck.protocol import (
     ToolOutcome,
     ToolResult,
 )
-from sidecheck.targets import Document, ToolDefinition, ToolJson
+from sidecheck.targets import Document, ToolJson
+from sidecheck.tool_lists import Definition, list_tools
 from sidecheck.v1 import protocol_service_pb2 as protocol_pb
 from sidecheck.verdicts import JsonText
 from sidecheck.wire.errors import decode_status
@@ -34,10 +36,9 @@ from sidecheck.wire.values import (
     decode_severity,
     decode_verdict,
     encode_documents,
-    encode_inline_tool,
+    encode_inline_tools,
     encode_target,
     find_label,
-    protocol_text,
 )
 
 __all__ = [
@@ -98,29 +99,32 @@ DISPOSITIONS: Final = {
 # Encoding
 
 
-def optional_text(value: ProtocolJson | None) -> bytes:
-    """Return the JSON text of *value*, b"" for None; raises as `protocol_text`."""
-    return b"" if value is None else protocol_text(value)
+def optional_text(value: ProtocolJson | None, name: str) -> bytes | None:
+    """Return the JSON text of *value*, None for None; raises as `protocol_text`."""
+    return None if value is None else protocol_text(value, name)
 
 
 def encode_context(context: ProtocolContext | None) -> protocol_pb.ProtocolContext | None:
     """Return the message for *context*; None stays None."""
     if context is None:
         return None
-    if not isinstance(context, ProtocolContext):
-        raise TypeError(f"context must be a ProtocolContext, not {type(context).__name__}")
-    client, server = context.client_capabilities, context.server_capabilities
     return protocol_pb.ProtocolContext(
         protocol_version=context.protocol_version,
-        client_capabilities=None if client is None else protocol_text(client),
-        server_capabilities=None if server is None else protocol_text(server),
+        client_capabilities=optional_text(context.client_capabilities, "client_capabilities"),
+        server_capabilities=optional_text(context.server_capabilities, "server_capabilities"),
     )
 
 
 def encode_options(options: CheckOptions | None) -> protocol_pb.CheckOptions | None:
-    """Return the message for *options*; None stays None and means the server's defaults."""
+    """Return the message for *options*; None stays None and means the server's defaults.
+
+    Raises:
+        TypeError: They are not `CheckOptions`.
+    """
     if options is None:
         return None
+    if not isinstance(options, CheckOptions):
+        raise TypeError(f"options must be CheckOptions, not {type(options).__name__}")
     return protocol_pb.CheckOptions(
         max_violations=options.max_violations,
         hide_values=options.hide_values,
@@ -149,7 +153,7 @@ def encode_names(
 
 
 def encode_tools(
-    tools: bytes | str | Mapping[str, object] | Iterable[ToolDefinition | ToolJson],
+    tools: Definition | ToolJson | Iterable[Definition | ToolJson],
     documents: Iterable[Document],
     context: ProtocolContext | None,
     options: CheckOptions | None,
@@ -157,20 +161,21 @@ def encode_tools(
     """Return the request to check a tools list, or separate definitions.
 
     Raises:
+        TypeError: *tools* is a ``str`` or no iterable.
         ValueError: *documents* are given for separate definitions.
     """
     request = protocol_pb.CheckToolsRequest(
         context=encode_context(context), options=encode_options(options)
     )
-    if isinstance(tools, bytes | str | Mapping):
-        request.tools_list = protocol_text(tools)
+    if isinstance(tools, str) or is_json_object(tools):
+        request.tools_list = protocol_text(tools, "tools")
         request.documents.extend(encode_documents(documents))
         return request
     if any(True for _ in documents):
         raise ValueError(
             "documents belong to a tools list; give those of a definition in its ToolDefinition"
         )
-    request.tools.extend(encode_inline_tool(tool) for tool in tools)
+    request.tools.extend(encode_inline_tools(list_tools(tools)))
     return request
 
 
@@ -178,16 +183,16 @@ def name_item(item: CheckItem) -> tuple[str, Any]:
     """Return the name of the field for *item* in requests, and its message."""
     match item:
         case Elicitation(params):
-            return "elicitation", protocol_pb.Elicitation(params=protocol_text(params))
+            return "elicitation", protocol_pb.Elicitation(params=protocol_text(params, "params"))
         case ElicitationResult(result, params):
             return "elicitation_result", protocol_pb.ElicitationResult(
-                result=protocol_text(result), params=optional_text(params)
+                result=protocol_text(result, "result"), params=optional_text(params, "params")
             )
         case Sampling(params):
-            return "sampling", protocol_pb.Sampling(params=protocol_text(params))
+            return "sampling", protocol_pb.Sampling(params=protocol_text(params, "params"))
         case ToolResult(result, profile, tool):
             return "tool_result", protocol_pb.ToolResult(
-                json=protocol_text(result),
+                json=protocol_text(result, "result"),
                 profile=find_label("profile", profile, PROFILES),
                 tool=encode_target(tool),
             )
@@ -199,10 +204,10 @@ def name_item(item: CheckItem) -> tuple[str, Any]:
 def encode_message(message: ProtocolMessage) -> protocol_pb.ProtocolMessage:
     """Return the message for a JSON-RPC message."""
     return protocol_pb.ProtocolMessage(
-        json=protocol_text(message.message),
+        json=protocol_text(message.message, "message"),
         sender=find_label("sender", message.sender, SENDERS),
         request_method=message.request_method,
-        request=optional_text(message.request),
+        request=optional_text(message.request, "request"),
     )
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from sidecheck.json_texts import payload_text, protocol_text
 from sidecheck.targets import Target
 from sidecheck.v1 import options_pb2 as options_pb
 from sidecheck.v1 import target_pb2 as target_pb
@@ -20,7 +21,7 @@ from sidecheck.validation import (
 from sidecheck.verdicts import Verdict
 from sidecheck.wire import values
 from sidecheck.wire.errors import decode_status
-from sidecheck.wire.values import encode_target, payload_text
+from sidecheck.wire.values import encode_target
 
 __all__ = [
     "decode_batch",
@@ -81,18 +82,24 @@ def encode_stream_item(id_: str, item: Item | None) -> validation_pb.ValidateStr
 
 
 def encode_subject(subject: Subject) -> target_pb.Subject:
-    """Return the message for a payload and its role."""
+    """Return the message for a payload and its role.
+
+    Raises:
+        ValueError: JSON cannot express a value in it.
+        TypeError: It is no subject, or call params or a result as a ``str``.
+    """
     match subject:
         case Arguments(payload):
-            return target_pb.Subject(arguments=payload_text(payload))
+            return target_pb.Subject(arguments=payload_text(payload, "arguments"))
         case StructuredContent(content):
             if content is ABSENT:
                 return target_pb.Subject(absent_structured_content=target_pb.AbsentContent())
-            return target_pb.Subject(structured_content=payload_text(content))
+            return target_pb.Subject(structured_content=payload_text(content, "content"))
         case CallParams(payload):
-            return target_pb.Subject(call_params=payload_text(payload))
+            return target_pb.Subject(call_params=protocol_text(payload, "params"))
         case CallResult(payload):
-            return target_pb.Subject(call_result=payload_text(payload))
+            return target_pb.Subject(call_result=protocol_text(payload, "result"))
+    raise TypeError(f"cannot validate a {type(subject).__name__}; pass Arguments, for example")
 
 
 def encode_options(options: Options | None) -> options_pb.ValidationOptions | None:

@@ -1,30 +1,28 @@
-"""JSON text, targets and verdicts: what the messages of several services contain.
+"""Targets, definitions and verdicts: what the messages of several services contain.
 
 Values and messages name their fields alike, so most fields are copied by name.
 """
 
 import dataclasses
-import json
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, TypeVar, cast
 
 from google.protobuf.message import Message
 
-from sidecheck.protocol import ProtocolJson
+from sidecheck.json_texts import is_json_object, protocol_text
 from sidecheck.targets import (
     DefinitionDigest,
     Document,
     RegisteredTool,
     Schema,
     SchemaDigest,
-    SchemaJson,
     Target,
     ToolDefinition,
     ToolJson,
 )
+from sidecheck.tool_lists import DEFINITIONS, Definition
 from sidecheck.v1 import target_pb2 as target_pb
 from sidecheck.v1 import verdict_pb2 as verdict_pb
-from sidecheck.validation import Payload
 from sidecheck.verdicts import Change, JsonText, Repair, Severity, Verdict, Violation
 
 __all__ = [
@@ -33,16 +31,13 @@ __all__ = [
     "decode_severity",
     "decode_verdict",
     "decode_violations",
-    "definition_text",
     "element_bytes",
     "encode_documents",
     "encode_inline_tool",
-    "encode_json",
+    "encode_inline_tools",
     "encode_target",
     "encode_tool_target",
     "find_label",
-    "payload_text",
-    "protocol_text",
 ]
 
 Value = TypeVar("Value")
@@ -56,51 +51,6 @@ SEVERITIES: Final[Mapping[int, Severity]] = {
 
 
 # Encoding
-
-
-def mapping_as_dict(value: object) -> dict[str, Any]:
-    """Return a mapping of any class as a ``dict``."""
-    if isinstance(value, Mapping):
-        return dict(value)
-    raise TypeError(
-        f"values of type {type(value).__name__} have no JSON form; pass JSON text as bytes"
-    )
-
-
-#: Encodes a value as JSON. NaN and infinities (RFC 8259, section 6) are errors.
-encode_json: Final = json.JSONEncoder(
-    ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=mapping_as_dict
-).encode
-
-
-def payload_text(payload: Payload) -> bytes:
-    """Return the JSON text of *payload*: bytes unchanged, any other value encoded.
-
-    Raises:
-        TypeError: The payload contains a value that JSON cannot express.
-        ValueError: It contains NaN, an infinity, a lone surrogate or itself.
-    """
-    return payload if isinstance(payload, bytes) else encode_json(payload).encode()
-
-
-def definition_text(definition: SchemaJson) -> bytes:
-    """Return the JSON text of a definition; ``bytes`` and ``str`` are JSON text already.
-
-    Raises:
-        TypeError: As `payload_text`.
-        ValueError: As `payload_text`.
-    """
-    return definition.encode() if isinstance(definition, str) else payload_text(definition)
-
-
-def protocol_text(value: ProtocolJson) -> bytes:
-    """Return the JSON text of JSON of the protocol; ``bytes`` and ``str`` are JSON text.
-
-    Raises:
-        TypeError: As `payload_text`.
-        ValueError: As `payload_text`.
-    """
-    return value.encode() if isinstance(value, str) else payload_text(value)
 
 
 def find_label(field: str, value: str, labels: Mapping[str, str]) -> str:
@@ -117,15 +67,30 @@ def find_label(field: str, value: str, labels: Mapping[str, str]) -> str:
 
 def encode_documents(documents: Iterable[Document]) -> list[target_pb.Document]:
     """Return the messages for *documents*."""
-    return [target_pb.Document(uri=d.uri, json=definition_text(d.json)) for d in documents]
+    return [
+        target_pb.Document(uri=document.uri, json=protocol_text(document.json, "Document.json"))
+        for document in documents
+    ]
 
 
-def encode_inline_tool(tool: ToolDefinition | ToolJson) -> target_pb.InlineTool:
-    """Return the message for a definition; bare JSON is one without documents."""
-    definition = tool if isinstance(tool, ToolDefinition) else ToolDefinition(tool)
+def encode_inline_tool(tool: Definition | ToolJson, name: str = "tool") -> target_pb.InlineTool:
+    """Return the message for a definition; bare JSON is one without documents.
+
+    Raises:
+        ValueError: JSON cannot express a value in it.
+        TypeError: It is a ``str``. The message names it *name*.
+    """
+    if not isinstance(tool, DEFINITIONS):
+        return target_pb.InlineTool(json=protocol_text(tool, name))
     return target_pb.InlineTool(
-        json=definition_text(definition.json), documents=encode_documents(definition.documents)
+        json=protocol_text(tool.json, f"{type(tool).__name__}.json"),
+        documents=encode_documents(getattr(tool, "documents", ())),
     )
+
+
+def encode_inline_tools(tools: Iterable[Definition | ToolJson]) -> list[target_pb.InlineTool]:
+    """Return the messages for definitions; raises as `encode_inline_tool`."""
+    return [encode_inline_tool(tool, f"tools[{index}]") for index, tool in enumerate(tools)]
 
 
 def encode_target(target: Target | None) -> target_pb.Target | None:
@@ -148,7 +113,7 @@ def encode_target(target: Target | None) -> target_pb.Target | None:
         case Schema():
             return target_pb.Target(
                 inline_schema=target_pb.InlineSchema(
-                    json=definition_text(target.json),
+                    json=protocol_text(target.json, "Schema.json"),
                     documents=encode_documents(target.documents),
                     default_dialect=target.default_dialect,
                 )
@@ -158,9 +123,13 @@ def encode_target(target: Target | None) -> target_pb.Target | None:
     )
 
 
-def encode_tool_target(tool: Target | ToolJson) -> target_pb.Target | None:
-    """Return the message for a target or, as bare JSON, for a definition."""
-    return encode_target(ToolDefinition(tool) if isinstance(tool, bytes | str | Mapping) else tool)
+def encode_tool_target(
+    tool: Target | Definition | ToolJson, name: str = "tool"
+) -> target_pb.Target | None:
+    """Return the message for a target or for a definition, also one as bare JSON."""
+    if isinstance(tool, (str, *DEFINITIONS)) or is_json_object(tool):
+        return target_pb.Target(inline_tool=encode_inline_tool(tool, name))
+    return encode_target(cast("Target", tool))
 
 
 def element_bytes(message: Message) -> int:
