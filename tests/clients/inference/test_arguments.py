@@ -15,8 +15,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from pydantic import AliasChoices, BaseModel, Field
+from sidecheck import Change
 from sidecheck.inference import (
-    ArgumentChange,
     InvalidArguments,
     acall_tool,
     call_tool,
@@ -123,23 +123,90 @@ def test_missing_and_unknown_arguments_are_violations() -> None:
     ) == str(caught.value)
 
 
+def decoded(location: str, keyword_location: str, noun: str) -> Change:
+    """Return the change of a string that was decoded."""
+    return Change(
+        instance_location=location,
+        code="JSON_STRING_DECODED",
+        keyword_location=keyword_location,
+        message=f"decoded a string that holds the JSON text of {noun}",
+    )
+
+
+AT_X = "/properties/x"
+
+
 @pytest.mark.parametrize(
-    ("expected", "read_as", "annotation", "argument"),
+    ("expected", "changes", "annotation", "argument"),
     [
-        (5, "number", int, "5"),
-        (True, "boolean", bool, "true"),
-        ([1], "array", list[int], "[1]"),
-        (Point(1), "object", Point, '{"x": 1}'),
-        ([1], "array", int | list[int], "[1]"),
-        (None, "null", int | None, "null"),
+        ([1], [decoded("/x", f"{AT_X}/type", "an array")], list[int], "[1]"),
+        (Point(1), [decoded("/x", f"{AT_X}/$ref/type", "an object")], Point, '{"x": 1}'),
+        ([1], [decoded("/x", f"{AT_X}/anyOf/1/type", "an array")], int | list[int], "[1]"),
+        ({1, 2}, [decoded("/x", f"{AT_X}/type", "an array")], set[int], " [1, 2]"),
+        (
+            [[1], [2]],
+            [
+                decoded("/x", f"{AT_X}/type", "an array"),
+                decoded("/x/1", f"{AT_X}/items/type", "an array"),
+            ],
+            list[list[int]],
+            '[[1], "[2]"]',
+        ),
+        (
+            Shape(at=[Point(1)]),
+            [decoded("/x/at", f"{AT_X}/$ref/properties/at/type", "an array")],
+            Shape,
+            {"at": '[{"x": 1}]'},
+        ),
+        (
+            {"a": [1]},
+            [decoded("/x/a", f"{AT_X}/additionalProperties/type", "an array")],
+            dict[str, list[int]],
+            {"a": "[1]"},
+        ),
+        (
+            (1, Point(2)),
+            [decoded("/x/1", f"{AT_X}/prefixItems/1/$ref/type", "an object")],
+            tuple[int, Point],
+            [1, '{"x": 2}'],
+        ),
     ],
 )
-def test_an_invalid_string_is_decoded_as_json(
-    expected: Any, read_as: str, annotation: Any, argument: str
+def test_a_string_is_read_where_an_object_or_array_is_required(
+    expected: Any, changes: list[Change], annotation: Any, argument: Any
 ) -> None:
-    """The decoding is reported as a change."""
-    valid = validate_arguments(echo_tool(annotation), {"x": argument})
-    assert ({"x": expected}, (ArgumentChange("/x", read_as),)) == (valid.values, valid.changes)
+    """Both ways in report it as the service does: a change with its locations."""
+    echo, arguments = echo_tool(annotation), {"x": argument}
+    valid, told = validate_arguments(echo, arguments), list[Change]()
+    assert expected == call_tool(echo, arguments, changes=told)
+    assert ({"x": expected}, tuple(changes), changes) == (valid.values, valid.changes, told)
+
+
+@pytest.mark.parametrize(
+    ("annotation", "argument"),
+    [
+        (int, "5"),
+        (float, "1.5"),
+        (bool, "true"),
+        (None, "null"),
+        (int | None, "null"),
+        (list[int], "5"),
+        (list[int], '"[1]"'),
+        (list[int], '[1, "2"]'),
+        (list[int], "[1"),
+        (list[int], "[NaN]"),
+        (dict[str, int], "[1]"),
+        (dict[str, int], '{"a": 1, "a": 2}'),
+        (dt.date, "5"),
+        (Colour, "[1]"),
+    ],
+)
+def test_no_other_string_is_read(annotation: Any, argument: str) -> None:
+    """The answer is the same in every way to call."""
+    echo, arguments = echo_tool(annotation), {"x": argument}
+    for call in (call_tool, validate_arguments, lambda function, given: function(**given)):
+        with pytest.raises(InvalidArguments):
+            call(echo, arguments)
 
 
 @pytest.mark.parametrize(
@@ -182,7 +249,7 @@ def order_result(item: str, count: int = 2, tags: Any = (), **notes: int) -> dic
         (order_result("a"), {"$item": "a"}),
         (order_result("a", 5, ["b"]), {"$item": "a", "count": 5, "tags": ["b"]}),
         (order_result("a", left=1), {"$item": "a", "left": 1}),
-        (order_result("a", left=1), {"$item": "a", "left": "1"}),
+        (order_result("a", tags=["b"]), {"$item": "a", "tags": '["b"]'}),
     ],
 )
 def test_defaults_of_fields_and_typed_additional_arguments(
@@ -192,7 +259,7 @@ def test_defaults_of_fields_and_typed_additional_arguments(
 
 
 def test_defaults_of_fields_without_validation() -> None:
-    @tool
+    @tool(validate=False)
     def plain(
         a: int = Field(3, validation_alias=AliasChoices("A", "first")),
         b: Annotated[int, Field(alias="B")] = 4,
@@ -215,14 +282,20 @@ def test_a_call_in_python_is_validated_too() -> None:
         order()  # type: ignore[call-arg]
 
 
-def test_calls_are_not_validated_by_default() -> None:
-    @tool
-    def echo(x: int) -> Any:
-        return x
+def test_validation_can_be_switched_off() -> None:
+    """Then the function gets what was passed, as far as it has a parameter for it."""
 
-    assert "5" == call_tool(echo, {"x": "5"})
-    with pytest.raises(TypeError, match="unexpected keyword argument 'y'"):
+    @tool(validate=False)
+    def echo(x: int, *, day: dt.date | None = None) -> Any:
+        return x, day
+
+    assert ("5", "today") == call_tool(echo, {"x": "5", "day": "today"})
+    assert ("5", None) == echo("5")  # type: ignore[arg-type]
+    with pytest.raises(InvalidArguments) as caught:
         call_tool(echo, {"y": 1})
+    assert ["'x' is required", "unknown argument"] == [
+        violation.message for violation in caught.value.violations
+    ]
     with pytest.raises(InvalidArguments):
         validate_arguments(echo, {"x": "?"})
 
@@ -233,7 +306,7 @@ async def test_coroutine_functions_are_awaited() -> None:
         return x + 1
 
     assert 2 == await later(1)
-    assert 3 == await acall_tool(later, {"x": "2"})
+    assert 3 == await acall_tool(later, {"x": 2})
     assert order_result("a") == await acall_tool(order, {"$item": "a"})
     with pytest.raises(TypeError, match="await acall_tool"):
         call_tool(later, {"x": 1})
