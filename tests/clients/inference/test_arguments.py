@@ -3,9 +3,7 @@
 import datetime as dt
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from decimal import Decimal
-from enum import Enum
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypedDict
 from uuid import UUID
@@ -14,44 +12,19 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
-from pydantic import AliasChoices, BaseModel, Field
+from pydantic import AliasChoices, Field
 from sidecheck import Change
 from sidecheck.inference import (
     InvalidArguments,
     acall_tool,
     call_tool,
     dump_result,
-    infer_tool,
     tool,
     tool_definition,
     validate_arguments,
 )
 from sidecheck.inference.output_schema import InvalidResult
-
-
-class Colour(Enum):
-    RED = "red"
-
-
-@dataclass
-class Point:
-    x: int
-    y: int = 0
-
-
-class Shape(BaseModel):
-    points: list[Point] = Field(alias="at")
-    note: str | None = None
-
-
-def echo_tool(annotation: Any) -> Any:
-    """Return a tool that returns its argument ``x`` of that type."""
-
-    def echo(x: Any) -> Any:
-        return x
-
-    echo.__annotations__["x"] = annotation
-    return infer_tool(echo, validate=True)
+from support.echo_tools import ANNOTATIONS, JSON, Colour, Point, Shape, echo_tool
 
 
 @pytest.mark.parametrize(
@@ -349,33 +322,6 @@ def test_a_result_without_a_json_form_is_invalid(expected: str, value: dict[str,
 def half() -> float:
     """Return a value that JSON cannot express."""
     return float("nan")
-
-
-# Not Literal[1]: pydantic takes true for it, since Python has them equal.
-SCALARS = st.sampled_from([int, float, bool, str, None, Colour, dt.date, Literal["a", 5], Point])
-ANNOTATIONS = st.recursive(
-    SCALARS,
-    lambda inner: st.one_of(
-        inner.map(lambda item: list[item]),  # type: ignore[valid-type]
-        inner.map(lambda item: dict[str, item]),  # type: ignore[valid-type]
-        st.tuples(inner, inner).map(
-            lambda pair: pair[0] | pair[1] if pair[0] is not None else pair[1]
-        ),
-        st.tuples(inner, inner).map(lambda pair: tuple[pair[0], pair[1]]),  # type: ignore[valid-type]
-    ),
-    max_leaves=4,
-)
-JSON = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers(-5, 5)
-    | st.sampled_from([1.5, "red", "2020-01-01", "a", "", "[1]", "5"]),
-    lambda inner: (
-        st.lists(inner, max_size=3)
-        | st.dictionaries(st.sampled_from(["x", "y", "z"]), inner, max_size=3)
-    ),
-    max_leaves=5,
-)
 
 
 @settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
