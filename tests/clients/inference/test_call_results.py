@@ -140,6 +140,9 @@ TABLE: list[Any] = [
         ("enum", returning(Colour, Colour.RED), {}),
         ("date", returning(dt.date, dt.date(2026, 7, 28)), {}),
         ("datetime", returning(dt.datetime, dt.datetime(2026, 7, 28, 1, 2, 3, 4000)), {}),  # noqa: DTZ001  (subject of the test)
+        ("datetime in UTC", returning(dt.datetime, dt.datetime(2026, 7, 28, tzinfo=dt.UTC)), {}),
+        ("duration", returning(dt.timedelta, dt.timedelta(days=3, hours=1, milliseconds=5)), {}),
+        ("set", returning(set[str], {"b", "a", "c"}), {}),
         ("decimal", returning(Decimal, Decimal("1.50")), {}),
         ("dataclass", returning(Point, Point(1, 2, ["a"])), {}),
         ("dataclass as dict", returning(Point, {"x": 1, "y": 2, "tags": []}), {}),
@@ -459,7 +462,7 @@ def test_json_is_written_as_the_service_writes_it(value: Any) -> None:
 def test_invalid_arguments_of_a_tool_within_a_tool_are_its_failure() -> None:
     @tool
     def outer(n: int) -> Any:
-        return register_user(username=n, born="x")
+        return register_user(username=n, born="x")  # type: ignore[arg-type]
 
     with pytest.raises(InvalidArguments):
         outer(1)

@@ -219,8 +219,9 @@ class _Form:
             except InvalidResult:
                 pass
             else:
-                # Of equal numbers, that of the function: 72 rather than 72.0.
-                return plain if fault is None and dumped == plain else dumped
+                # The same in the words of the function: 72 rather than 72.0, and sets sorted.
+                is_same = fault is None and _sorted(dumped) == _sorted(plain)
+                return plain if is_same else dumped
         if fault is not None:
             raise InvalidResult(fault)
         return plain
@@ -277,6 +278,15 @@ class _Form:
         if self.as_text:
             return build_result(text, is_error=True)
         return content_result([text_block(text)], self.version, is_error=True)
+
+
+def _sorted(value: Any) -> Any:
+    """Return *value* with the items of every array in an order that they alone decide."""
+    if isinstance(value, list):
+        return sorted(map(_sorted, value), key=json_text)
+    if isinstance(value, dict):
+        return {name: _sorted(item) for name, item in value.items()}
+    return value
 
 
 def _as_text(result: dict[str, Any]) -> dict[str, Any]:
