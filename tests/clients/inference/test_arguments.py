@@ -2,7 +2,7 @@
 
 import datetime as dt
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypedDict
@@ -12,13 +12,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
-from pydantic import AliasChoices, Field
+from pydantic import AliasChoices, BaseModel, Field
 from sidecheck import Change
 from sidecheck.inference import (
     InvalidArguments,
     acall_tool,
     call_tool,
     dump_result,
+    infer_tool,
     tool,
     tool_definition,
     validate_arguments,
@@ -68,7 +69,7 @@ def test_arguments_are_converted_to_the_types_of_the_function(
         ([("/x/at/0", "'x' is required")], Shape, {"at": [{}]}),
         ([("/x/a~1b", "Input should be a valid integer")], dict[str, int], {"a/b": "?"}),
         ([("/x", "Input should be 'a'")], Literal["a"], "b"),
-        ([("/x", "Input should be <Colour.RED: 'red'>")], Literal[Colour.RED], ["red"]),
+        ([("/x", "Input should be 'red'")], Literal[Colour.RED], ["red"]),
         (
             [("/x", "Input should be a valid integer"), ("/x", "Input should be a valid array")],
             int | list[int],
@@ -253,6 +254,157 @@ def test_a_call_in_python_is_validated_too() -> None:
     ]
     with pytest.raises(TypeError, match="missing a required argument: 'item'"):
         order()  # type: ignore[call-arg]
+
+
+class User(BaseModel):
+    username: str = Field(..., min_length=3, max_length=20)
+    email: str = Field(..., pattern=r"^[\w\.-]+@[\w\.-]+\.\w+$")
+    age: int = Field(..., ge=0, le=120)
+
+
+@tool()
+def register_user(user: User) -> str:
+    return f"Registered {user.username}"
+
+
+ADA: Any = {"username": "ada", "email": "ada@lovelace.uk", "age": 36}
+
+
+def test_a_model_reaches_the_function_however_it_is_called() -> None:
+    """As JSON, as JSON text, or as the model itself."""
+    assert ["Registered ada"] * 4 == [
+        register_user(User(**ADA)),
+        register_user(ADA),
+        call_tool(register_user, {"user": ADA}),
+        call_tool(register_user, {"user": json.dumps(ADA)}),
+    ]
+    user = User(**ADA)
+    assert user is call_in_python(User, user)
+    for call in (
+        lambda given: register_user(**given),
+        lambda given: call_tool(register_user, given),
+    ):
+        with pytest.raises(InvalidArguments) as caught:
+            call({"user": {**ADA, "age": "36", "email": "ada"}})
+        assert ["/user/email", "/user/age"] == [
+            violation.instance_location for violation in caught.value.violations
+        ]
+
+
+def call_in_python(annotation: Any, value: Any) -> Any:
+    """Return what reaches the function for a value in Python."""
+    return echo_tool(annotation)(value)
+
+
+@pytest.mark.parametrize(
+    ("expected", "annotation", "value"),
+    [
+        (dt.date(2020, 1, 2), dt.date, dt.date(2020, 1, 2)),
+        (Colour.RED, Colour, Colour.RED),
+        ([Point(1), Point(2)], list[Point], [Point(1), Point(2)]),
+        ([Point(1)], list[Point], ({"x": 1},)),
+        ([1, 2], list[int], (1, 2)),
+        ((1, 2), Sequence[int], (1, 2)),
+        ((1, "a"), tuple[int, str], [1, "a"]),
+        ({1}, set[int], {1}),
+        ({1}, set[int], [1]),
+        ({1: "a"}, dict[int, str], {1: "a"}),
+        ([1, 2], Iterable[int], [1, 2]),
+        ((1, 2), Iterable[int], (1, 2)),
+        (Path("a"), Path, Path("a")),
+        (Path("a"), Path, "a"),
+        (Decimal("1.5"), Decimal, Decimal("1.5")),
+        (1.0, float, 1),
+    ],
+)
+def test_a_value_in_python_is_of_its_type_or_json(
+    expected: Any, annotation: Any, value: Any
+) -> None:
+    found = call_in_python(annotation, value)
+    assert (expected, type(expected)) == (found, type(found))
+
+
+@pytest.mark.parametrize(
+    ("expected", "annotation", "value"),
+    [
+        ("/x: Input should be a valid string", str, dt.date(2020, 1, 2)),
+        ("/x: Input should be a valid string", str, b"a"),
+        ("/x: Input should be a valid integer", int, Decimal(1)),
+        ("/x: Input should be a valid integer", int, Point(1)),
+        ("/x: Input should be a valid list", list[int], {1}),
+        ("/x/1: Input should be a valid integer", list[int], (1, "2")),
+        ("/x/0: Input should be a valid integer", Iterable[int], ["1"]),
+        ("/x: Input should be an object", Point, 5),
+    ],
+)
+def test_no_value_in_python_is_of_another_type(expected: str, annotation: Any, value: Any) -> None:
+    with pytest.raises(InvalidArguments) as caught:
+        call_in_python(annotation, value)
+    assert f"Invalid arguments for tool 'echo':\n- {expected}" == str(caught.value)
+
+
+GIVEN = {
+    "type": "object",
+    "properties": {
+        "custom_field": {"type": "string", "enum": ["a", "b"]},
+        "numbers": {"type": "array", "items": {"$ref": "#/$defs/number"}},
+        "word": {"type": "string", "pattern": r"^\p{L}+$"},
+    },
+    "required": ["custom_field"],
+    "additionalProperties": False,
+    "$defs": {"number": {"type": "integer", "minimum": 0}},
+}
+
+
+@tool(input_schema=GIVEN)
+def custom_tool(**kwargs: Any) -> Any:
+    return kwargs
+
+
+@pytest.mark.parametrize(
+    ("expected", "arguments"),
+    [
+        ({"custom_field": "a"}, {"custom_field": "a"}),
+        ({"custom_field": "a", "numbers": [1]}, {"custom_field": "a", "numbers": "[1]"}),
+        ({"custom_field": "a", "word": "é"}, {"custom_field": "a", "word": "é"}),
+        (['/custom_field must satisfy "enum": ["a", "b"]'], {"custom_field": "c"}),
+        ([" 'custom_field' is required"], {}),
+        (
+            [" has a property that the schema does not declare"],
+            {"custom_field": "a", "other": "hunter2"},
+        ),
+        (
+            ['/numbers/0 must satisfy "type": "integer"', '/numbers/1 must satisfy "minimum": 0'],
+            {"custom_field": "a", "numbers": ["5", -1]},
+        ),
+        (['/numbers must satisfy "type": "array"'], {"custom_field": "a", "numbers": "[-1]"}),
+        ([" /arguments/x is of type set, which JSON cannot express"], {"x": {1}}),
+        ([" must be an object"], [1]),
+    ],
+)
+def test_a_given_schema_decides_alone(expected: Any, arguments: Any) -> None:
+    """What was read is reported, and nothing is converted."""
+    if isinstance(expected, dict):
+        valid = validate_arguments(custom_tool, arguments)
+        assert (expected, expected) == (call_tool(custom_tool, arguments), valid.values)
+        assert ["/numbers"] * (valid.values != arguments) == [
+            change.instance_location for change in valid.changes
+        ]
+        return
+    with pytest.raises(InvalidArguments) as caught:
+        call_tool(custom_tool, arguments)
+    assert expected == [
+        f"{violation.instance_location} {violation.message}"
+        for violation in caught.value.violations
+    ]
+
+
+def test_a_reference_that_leads_nowhere_is_an_error() -> None:
+    """Nothing is fetched."""
+    schema = {"type": "object", "properties": {"x": {"$ref": "https://example.com/x"}}}
+    broken = infer_tool(lambda x: x, name="broken", input_schema=schema)
+    with pytest.raises(ValueError, match=r"^input_schema refers to 'https://example.com/x', which"):
+        call_tool(broken, {"x": 1})
 
 
 def test_validation_can_be_switched_off() -> None:

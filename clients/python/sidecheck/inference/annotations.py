@@ -5,7 +5,17 @@ import functools
 import inspect
 import sys
 import types
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterable,
+    AsyncIterator,
+    Callable,
+    Generator,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import (
@@ -21,7 +31,9 @@ from typing import (
 import typing_extensions
 from pydantic import BeforeValidator
 
-__all__ = ["Scope", "nested_types", "underlying_class"]
+__all__ = ["Scope", "collected_type", "nested_types", "underlying_class"]
+
+_ITERATORS = frozenset({AsyncGenerator, AsyncIterable, AsyncIterator, Generator, Iterator})
 
 # Called with names that type checkers do not know.
 _typed_dict: Any = typing_extensions.TypedDict
@@ -168,6 +180,16 @@ def _closure(function: Callable[..., Any]) -> Iterator[tuple[str, Any]]:
             yield name, cell.cell_contents
         except ValueError:  # the variable has no value yet
             continue
+
+
+def collected_type(annotation: Any) -> Any:
+    """Return the ``Iterable`` that the items of an iterator, as a result, are collected into.
+
+    Other annotations are unchanged.
+    """
+    if get_origin(annotation) in _ITERATORS:
+        return types.GenericAlias(Iterable, get_args(annotation)[:1])
+    return annotation
 
 
 def underlying_class(annotation: Any) -> Any:

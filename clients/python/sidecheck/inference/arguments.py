@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import islice
@@ -31,6 +32,7 @@ MAX_VIOLATIONS: Final = 100
 #: Rounds of decoding: strings within decoded strings double their backslashes each time.
 MAX_ROUNDS: Final = 16
 
+_MEMBER: Final = re.compile(r"<\w+\.\w+: ([^<>]*)>")
 _PLAIN: Final = frozenset({str, int, bool, NoneType})
 
 
@@ -236,6 +238,8 @@ def _violations(payload: Any, errors: list[ErrorDetails]) -> tuple[ArgumentViola
             message = f"{error['loc'][-1]!r} is required"
         elif error["type"] == "extra_forbidden":
             message = "unknown property"
+        # In JSON, a member of an enumeration is its value.
+        message = _MEMBER.sub(r"\1", message)
         location = pointer_of(_without_additional(_path(payload, error)))
         violations.setdefault((location, message), ArgumentViolation(location, message))
     return tuple(violations.values())

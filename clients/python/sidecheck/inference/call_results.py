@@ -31,7 +31,8 @@ from sidecheck.inference.normalization import (
     wrapping_of,
 )
 from sidecheck.inference.output_schema import InvalidResult
-from sidecheck.json_copies import MAX_VALUES, NotJson
+from sidecheck.inference.schema_checks import BrokenSchema
+from sidecheck.json_copies import MAX_VALUES
 from sidecheck.json_values import json_value
 from sidecheck.protocol import ResultProfile
 from sidecheck.text_contract import build_result, is_text_item
@@ -68,7 +69,8 @@ def call_tool_result(
     Raises:
         NotProvided: nothing provides an injected parameter.
         TypeError: *function* is not a tool, or is a coroutine function.
-        ValueError: *protocol_version* or *profile* is unknown.
+        ValueError: *protocol_version* or *profile* is unknown, or a schema of the tool refers
+            to something that it does not contain.
     """
     form = _Form.of(function, protocol_version, profile)
     check_is_sync(form.tool, "acall_tool_result")
@@ -80,6 +82,8 @@ def call_tool_result(
     _tell(changes, call.changes)
     try:
         return form.result(_collect(form.tool.run(*call.args, **call.kwargs)))
+    except BrokenSchema:
+        raise
     except Exception as error:  # noqa: BLE001  (any exception of the tool is its result)
         return form.failure(error)
 
@@ -111,6 +115,8 @@ async def acall_tool_result(
         if isinstance(value, AsyncIterator):
             value = await _collect_async(value)
         return form.result(_collect(value))
+    except BrokenSchema:
+        raise
     except Exception as error:  # noqa: BLE001  (any exception of the tool is its result)
         return form.failure(error)
 
@@ -211,7 +217,7 @@ class _Form:
         fault = None
         try:
             plain = json_value(value)
-        except (NotJson, RecursionError) as error:
+        except (ValueError, RecursionError) as error:
             plain, fault = None, str(error)
         if self.tool.output_model is not None:
             try:

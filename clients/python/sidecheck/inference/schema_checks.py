@@ -6,10 +6,11 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any, Final
 
-from jsonschema import Draft202012Validator
+from jsonschema import Draft202012Validator, FormatChecker
 from jsonschema.exceptions import SchemaError, ValidationError
 from jsonschema.validators import extend, validator_for
 from jsonschema_specifications import REGISTRY
+from referencing.exceptions import Unresolvable
 
 from sidecheck.inference.arguments import MAX_ROUNDS, MAX_VIOLATIONS, ValidArguments
 from sidecheck.inference.errors import ArgumentViolation, InvalidArguments
@@ -23,10 +24,14 @@ from sidecheck.inference.json_strings import (
 from sidecheck.json_copies import NotJson, copy_json
 from sidecheck.verdicts import Change
 
-__all__ = ["SchemaChecker"]
+__all__ = ["BrokenSchema", "SchemaChecker"]
 
 #: Longest value of a keyword in a message, in characters.
 _MAX_VALUE: Final = 80
+
+
+class BrokenSchema(ValueError):
+    """A schema of a tool refers to something that it does not contain."""
 
 
 class SchemaChecker:
@@ -42,20 +47,35 @@ class SchemaChecker:
     def __init__(self, schema: Mapping[str, Any], name: str) -> None:
         draft = validator_for(schema, default=Draft202012Validator)
         try:
-            draft.check_schema(schema)
+            # Without formats: patterns are not those of Python.
+            draft.check_schema(schema, format_checker=FormatChecker(()))
         except SchemaError as error:
             location = pointer_of((name, *error.absolute_path))
             raise ValueError(f"{location} {_message(error)}") from None
+        self._name = name
         self._schema = schema
         checker = extend(draft, {"pattern": _check_pattern})
         self._validator = checker(schema, registry=REGISTRY)
 
     def violations(self, value: Any) -> tuple[ArgumentViolation, ...]:
-        """Return the violations of *value*, at most 100; their messages have none of it."""
+        """Return the violations of *value*, at most 100; their messages have none of it.
+
+        Raises:
+            BrokenSchema: a reference leads nowhere.
+        """
         try:
-            return _violations(list(islice(self._validator.iter_errors(value), MAX_VIOLATIONS)))
+            return _violations(self._errors(value))
         except RecursionError:
             return (ArgumentViolation("", "is nested too deeply"),)
+
+    def _errors(self, value: Any) -> list[ValidationError]:
+        try:
+            return list(islice(self._validator.iter_errors(value), MAX_VIOLATIONS))
+        except Unresolvable as error:
+            raise BrokenSchema(
+                f"{self._name} refers to {error.ref!r}, which it does not contain, and nothing is"
+                " fetched"
+            ) from None
 
     def read_arguments(self, tool: str, arguments: Mapping[str, Any]) -> ValidArguments:
         """Return a valid copy of *arguments*, decoded JSON.
@@ -65,6 +85,7 @@ class SchemaChecker:
 
         Raises:
             InvalidArguments: they violate the schema, or are not JSON.
+            BrokenSchema: a reference leads nowhere.
         """
         if not isinstance(arguments, Mapping):
             raise InvalidArguments(tool, (ArgumentViolation("", "must be an object"),))
@@ -76,7 +97,7 @@ class SchemaChecker:
         changes: dict[Path, Change] = {}
         for _ in range(MAX_ROUNDS):
             try:
-                errors = list(islice(self._validator.iter_errors(payload), MAX_VIOLATIONS))
+                errors = self._errors(payload)
             except RecursionError:
                 violations = (ArgumentViolation("", "is nested too deeply"),)
                 break

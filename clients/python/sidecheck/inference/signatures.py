@@ -9,7 +9,7 @@ from typing import Annotated, Any, get_args, get_origin
 from pydantic import AliasChoices
 from pydantic.fields import FieldInfo
 
-from sidecheck.inference.annotations import Scope
+from sidecheck.inference.annotations import Scope, collected_type
 from sidecheck.inference.diagnostics import FunctionDiagnostics
 from sidecheck.inference.errors import Diagnostic
 from sidecheck.inference.injection import Injection, InjectionRules
@@ -159,8 +159,10 @@ class _ArgumentReader:
         self.warnings.append(self._diagnostics.warning(code, name, message))
 
     def read_result(self, annotation: Any) -> Any:
-        """Return the type of the result."""
-        return MISSING if annotation is MISSING else self._resolve("return", annotation)
+        """Return the type of the result, of a generator that of its items together."""
+        if annotation is MISSING:
+            return MISSING
+        return collected_type(self._resolve("return", annotation))
 
     def _add_wire_name(self, name: str, fields: list[FieldInfo]) -> str:
         wire_name = _wire_name(name, fields)
