@@ -26,9 +26,15 @@ from sidecheck.inference import (
     tool,
     tool_definition,
 )
-from sidecheck.inference.normalization import DEFAULT_VERSION, VERSIONS, json_text
+from sidecheck.inference.normalization import (
+    DEFAULT_VERSION,
+    VERSIONS,
+    json_text,
+    wrapping_of,
+)
 from sidecheck.text_contract import is_canonical
 from sidecheck_server.core.mcp import context
+from support.result_cases import ADAPTATIONS, RESULTS
 from support.running import RunningServer
 
 
@@ -442,6 +448,35 @@ def test_a_resource_that_is_missing_is_raised() -> None:
 
     with pytest.raises(NotProvided):
         call_tool_result(find, {})
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        case
+        for case in RESULTS
+        if "value" in case.values[0]["returned"] and case.values[0]["want"]["result"]
+    ],
+)
+def test_a_shared_case_of_results(case: dict[str, Any]) -> None:
+    """Those of values; tests/core/mcp and every client run them too."""
+    schema = case.get("tool", {}).get("outputSchema")
+    function = returning(Any, case["returned"]["value"], output_schema=schema)
+    profile = case.get("profile", "specification")
+    result = call_tool_result(function, {}, protocol_version=case["version"], profile=profile)
+    if case["want"]["valid"]:
+        assert case["want"]["result"] == result
+    else:
+        assert result["isError"] is True
+
+
+@pytest.mark.parametrize(
+    "case", [case for case in ADAPTATIONS if "outputSchema" in case.values[0]["want"]["tool"]]
+)
+def test_a_shared_case_of_adaptation(case: dict[str, Any]) -> None:
+    """Values are wrapped where the output schema is."""
+    schema = case["tool"]["outputSchema"]
+    assert case["want"]["wrapped_property"] == wrapping_of(schema, case["version"])
 
 
 def test_versions_are_those_of_the_service() -> None:
