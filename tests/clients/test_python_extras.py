@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-EXTRAS = ["griffe", "jsonschema", "pydantic", "stamina"]
+EXTRAS = ["griffe", "jsonschema", "pydantic", "tenacity"]
 WITHOUT = f"import sys; EXTRAS = {EXTRAS}; sys.modules.update(dict.fromkeys(EXTRAS));"
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import jsonschema
 import pytest
-from sidecheck import BlockingClient, Severity, ToolResult
+from sidecheck import MCP_TOOL_RESULT_SCHEMA_V1, BlockingClient, Severity, ToolResult
 from sidecheck.text_contract import (
     build_result,
     get_schema_path,
@@ -90,7 +90,8 @@ def test_validate_raises_for_violations() -> None:
 
 def test_the_schema_is_a_file_of_the_package() -> None:
     """The schema is valid against its meta-schema."""
-    schema = json.loads(get_schema_path().read_text(encoding="utf-8"))
+    assert get_schema_path() == MCP_TOOL_RESULT_SCHEMA_V1
+    schema = json.loads(MCP_TOOL_RESULT_SCHEMA_V1.read_text(encoding="utf-8"))
     jsonschema.Draft202012Validator.check_schema(schema)
     assert "https://json-schema.org/draft/2020-12/schema" == schema["$schema"]
 

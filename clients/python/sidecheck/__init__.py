@@ -90,6 +90,7 @@ from sidecheck.targets import (
     ToolDefinition,
     ToolJson,
 )
+from sidecheck.text_contract import MCP_TOOL_RESULT_SCHEMA_V1
 from sidecheck.validation import (
     ABSENT,
     Absent,
@@ -121,6 +122,7 @@ from sidecheck.wrapping import NoValue, WrapMismatch, unwrap
 
 __all__ = [
     "ABSENT",
+    "MCP_TOOL_RESULT_SCHEMA_V1",
     "Absent",
     "Action",
     "AdaptedTool",

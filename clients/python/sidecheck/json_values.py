@@ -29,6 +29,8 @@ _MAX_LOCATION: Final = 200
 #: Properties of the protocol whose values are payloads.
 _PAYLOADS: Final = frozenset({"arguments", "structuredContent"})
 
+_UTC: Final = "+00:00"
+
 _Location: TypeAlias = tuple[str | int, ...]
 
 
@@ -129,15 +131,21 @@ def _bytes(value: Any, location: _Location, role: Role) -> str:
 
 
 def _iso_time(value: date | time, _location: _Location, _role: Role) -> str:
-    return value.isoformat()
+    # As in RFC 3339 and as pydantic writes them.
+    text = value.isoformat()
+    return f"{text.removesuffix(_UTC)}Z" if text.endswith(_UTC) else text
 
 
 def _duration(value: timedelta, _location: _Location, _role: Role) -> str:
     sign, value = ("-", -value) if value < timedelta(0) else ("", value)
-    seconds = f"{value.seconds}"
-    if value.microseconds:
-        seconds += f".{value.microseconds:06}".rstrip("0")
-    return f"{sign}P{value.days}DT{seconds}S"
+    minutes, seconds = divmod(value.seconds, 60)
+    fraction = f".{value.microseconds:06}".rstrip("0") if value.microseconds else ""
+    hours, minutes = divmod(minutes, 60)
+    text = "".join(f"{count}{unit}" for count, unit in ((hours, "H"), (minutes, "M")) if count)
+    if seconds or fraction:
+        text += f"{seconds}{fraction}S"
+    days = f"{value.days}D" if value.days else ""
+    return f"{sign}P{days}T{text}" if text else f"{sign}P{days or 'T0S'}"
 
 
 def _string(value: object, _location: _Location, _role: Role) -> str:

@@ -8,14 +8,24 @@ server checks the same with the profile "text" of `ProtocolClient.check_tool_res
 import json
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
-__all__ = ["build_result", "get_schema_path", "get_validator", "is_canonical", "validate"]
+__all__ = [
+    "MCP_TOOL_RESULT_SCHEMA_V1",
+    "build_result",
+    "get_schema_path",
+    "get_validator",
+    "is_canonical",
+    "validate",
+]
+
+#: The file of the contract, a JSON Schema 2020-12 in UTF-8.
+MCP_TOOL_RESULT_SCHEMA_V1: Final = Path(__file__).with_name("schemas") / "text_result.json"
 
 
 def get_schema_path() -> Path:
-    """Return the path of the contract, a JSON Schema 2020-12 in UTF-8."""
-    return Path(__file__).with_name("schemas") / "text_result.json"
+    """Return `MCP_TOOL_RESULT_SCHEMA_V1`."""
+    return MCP_TOOL_RESULT_SCHEMA_V1
 
 
 @cache

@@ -7,17 +7,30 @@ has a single property ``result``.
 
 from collections.abc import Mapping
 from typing import Any, Final
+from urllib.parse import unquote
 
 from sidecheck.output_schemas import read_field
 from sidecheck.validation import ABSENT
 
-__all__ = ["NoValue", "WrapMismatch", "unwrap", "wrapped_property"]
+__all__ = [
+    "RESULT",
+    "NoValue",
+    "WrapMismatch",
+    "is_object_schema",
+    "resolve_local",
+    "unwrap",
+    "wrapped_property",
+]
 
 #: The schema keyword of Sidecheck: ``{"field": "result"}``.
 MARK: Final = "x-dedalus-box"
 #: The schema keyword of FastMCP; its property is always ``result``.
 FASTMCP_MARK: Final = "x-fastmcp-wrap-result"
+#: The property that holds a wrapped value.
 RESULT: Final = "result"
+
+#: References that are followed to find the type of a root.
+MAX_REFERENCES: Final = 32
 
 
 class NoValue(ValueError):
@@ -77,6 +90,45 @@ def wrapped_property(output_schema: Mapping[str, Any]) -> str:
     if not isinstance(name, str) or not isinstance(properties, Mapping) or name not in properties:
         raise WrapMismatch(f"the schema is marked with {mark} but has no property {name!r}")
     return name
+
+
+def is_object_schema(schema: Mapping[str, Any]) -> bool:
+    """Return whether the root of *schema* declares that it admits only objects.
+
+    It does so by ``type``, directly or through ``allOf`` and up to 32 local references. Where
+    it does not, structured content before MCP 2026-07-28 is wrapped.
+    """
+    pending: list[Any] = [schema]
+    seen: set[int] = set()
+    references = 0
+    while pending:
+        part = pending.pop()
+        if not isinstance(part, Mapping) or id(part) in seen:
+            continue
+        seen.add(id(part))
+        if part.get("type") in ("object", ["object"]):
+            return True
+        branches = part.get("allOf")
+        pending += branches if isinstance(branches, list) else []
+        reference = part.get("$ref")
+        if isinstance(reference, str) and references < MAX_REFERENCES:
+            references += 1
+            pending.append(resolve_local(reference, schema))
+    return False
+
+
+def resolve_local(reference: str, root: Mapping[str, Any]) -> Any:
+    """Return the part of *root* that a JSON Pointer in a fragment leads to, or None."""
+    if reference != "#" and not reference.startswith("#/"):
+        return None
+    part: Any = root
+    for step in unquote(reference).split("/")[1:]:
+        name = step.replace("~1", "/").replace("~0", "~")
+        if isinstance(part, list) and name.isdecimal() and int(name) < len(part):
+            part = part[int(name)]
+        else:
+            part = part.get(name) if isinstance(part, Mapping) else None
+    return part
 
 
 def is_marked(result: Any) -> bool:

@@ -2,10 +2,8 @@
 
 import datetime as dt
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
-from enum import Enum
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypedDict
 from uuid import UUID
@@ -15,8 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from pydantic import AliasChoices, BaseModel, Field
+from sidecheck import Change
 from sidecheck.inference import (
-    ArgumentChange,
     InvalidArguments,
     acall_tool,
     call_tool,
@@ -27,31 +25,7 @@ from sidecheck.inference import (
     validate_arguments,
 )
 from sidecheck.inference.output_schema import InvalidResult
-
-
-class Colour(Enum):
-    RED = "red"
-
-
-@dataclass
-class Point:
-    x: int
-    y: int = 0
-
-
-class Shape(BaseModel):
-    points: list[Point] = Field(alias="at")
-    note: str | None = None
-
-
-def echo_tool(annotation: Any) -> Any:
-    """Return a tool that returns its argument ``x`` of that type."""
-
-    def echo(x: Any) -> Any:
-        return x
-
-    echo.__annotations__["x"] = annotation
-    return infer_tool(echo, validate=True)
+from support.echo_tools import ANNOTATIONS, JSON, Colour, Point, Shape, echo_tool
 
 
 @pytest.mark.parametrize(
@@ -95,7 +69,7 @@ def test_arguments_are_converted_to_the_types_of_the_function(
         ([("/x/at/0", "'x' is required")], Shape, {"at": [{}]}),
         ([("/x/a~1b", "Input should be a valid integer")], dict[str, int], {"a/b": "?"}),
         ([("/x", "Input should be 'a'")], Literal["a"], "b"),
-        ([("/x", "Input should be <Colour.RED: 'red'>")], Literal[Colour.RED], ["red"]),
+        ([("/x", "Input should be 'red'")], Literal[Colour.RED], ["red"]),
         (
             [("/x", "Input should be a valid integer"), ("/x", "Input should be a valid array")],
             int | list[int],
@@ -123,23 +97,90 @@ def test_missing_and_unknown_arguments_are_violations() -> None:
     ) == str(caught.value)
 
 
+def decoded(location: str, keyword_location: str, noun: str) -> Change:
+    """Return the change of a string that was decoded."""
+    return Change(
+        instance_location=location,
+        code="JSON_STRING_DECODED",
+        keyword_location=keyword_location,
+        message=f"decoded a string that holds the JSON text of {noun}",
+    )
+
+
+AT_X = "/properties/x"
+
+
 @pytest.mark.parametrize(
-    ("expected", "read_as", "annotation", "argument"),
+    ("expected", "changes", "annotation", "argument"),
     [
-        (5, "number", int, "5"),
-        (True, "boolean", bool, "true"),
-        ([1], "array", list[int], "[1]"),
-        (Point(1), "object", Point, '{"x": 1}'),
-        ([1], "array", int | list[int], "[1]"),
-        (None, "null", int | None, "null"),
+        ([1], [decoded("/x", f"{AT_X}/type", "an array")], list[int], "[1]"),
+        (Point(1), [decoded("/x", f"{AT_X}/$ref/type", "an object")], Point, '{"x": 1}'),
+        ([1], [decoded("/x", f"{AT_X}/anyOf/1/type", "an array")], int | list[int], "[1]"),
+        ({1, 2}, [decoded("/x", f"{AT_X}/type", "an array")], set[int], " [1, 2]"),
+        (
+            [[1], [2]],
+            [
+                decoded("/x", f"{AT_X}/type", "an array"),
+                decoded("/x/1", f"{AT_X}/items/type", "an array"),
+            ],
+            list[list[int]],
+            '[[1], "[2]"]',
+        ),
+        (
+            Shape(at=[Point(1)]),
+            [decoded("/x/at", f"{AT_X}/$ref/properties/at/type", "an array")],
+            Shape,
+            {"at": '[{"x": 1}]'},
+        ),
+        (
+            {"a": [1]},
+            [decoded("/x/a", f"{AT_X}/additionalProperties/type", "an array")],
+            dict[str, list[int]],
+            {"a": "[1]"},
+        ),
+        (
+            (1, Point(2)),
+            [decoded("/x/1", f"{AT_X}/prefixItems/1/$ref/type", "an object")],
+            tuple[int, Point],
+            [1, '{"x": 2}'],
+        ),
     ],
 )
-def test_an_invalid_string_is_decoded_as_json(
-    expected: Any, read_as: str, annotation: Any, argument: str
+def test_a_string_is_read_where_an_object_or_array_is_required(
+    expected: Any, changes: list[Change], annotation: Any, argument: Any
 ) -> None:
-    """The decoding is reported as a change."""
-    valid = validate_arguments(echo_tool(annotation), {"x": argument})
-    assert ({"x": expected}, (ArgumentChange("/x", read_as),)) == (valid.values, valid.changes)
+    """Both ways in report it as the service does: a change with its locations."""
+    echo, arguments = echo_tool(annotation), {"x": argument}
+    valid, told = validate_arguments(echo, arguments), list[Change]()
+    assert expected == call_tool(echo, arguments, changes=told)
+    assert ({"x": expected}, tuple(changes), changes) == (valid.values, valid.changes, told)
+
+
+@pytest.mark.parametrize(
+    ("annotation", "argument"),
+    [
+        (int, "5"),
+        (float, "1.5"),
+        (bool, "true"),
+        (None, "null"),
+        (int | None, "null"),
+        (list[int], "5"),
+        (list[int], '"[1]"'),
+        (list[int], '[1, "2"]'),
+        (list[int], "[1"),
+        (list[int], "[NaN]"),
+        (dict[str, int], "[1]"),
+        (dict[str, int], '{"a": 1, "a": 2}'),
+        (dt.date, "5"),
+        (Colour, "[1]"),
+    ],
+)
+def test_no_other_string_is_read(annotation: Any, argument: str) -> None:
+    """The answer is the same in every way to call."""
+    echo, arguments = echo_tool(annotation), {"x": argument}
+    for call in (call_tool, validate_arguments, lambda function, given: function(**given)):
+        with pytest.raises(InvalidArguments):
+            call(echo, arguments)
 
 
 @pytest.mark.parametrize(
@@ -182,7 +223,7 @@ def order_result(item: str, count: int = 2, tags: Any = (), **notes: int) -> dic
         (order_result("a"), {"$item": "a"}),
         (order_result("a", 5, ["b"]), {"$item": "a", "count": 5, "tags": ["b"]}),
         (order_result("a", left=1), {"$item": "a", "left": 1}),
-        (order_result("a", left=1), {"$item": "a", "left": "1"}),
+        (order_result("a", tags=["b"]), {"$item": "a", "tags": '["b"]'}),
     ],
 )
 def test_defaults_of_fields_and_typed_additional_arguments(
@@ -192,7 +233,7 @@ def test_defaults_of_fields_and_typed_additional_arguments(
 
 
 def test_defaults_of_fields_without_validation() -> None:
-    @tool
+    @tool(validate=False)
     def plain(
         a: int = Field(3, validation_alias=AliasChoices("A", "first")),
         b: Annotated[int, Field(alias="B")] = 4,
@@ -215,14 +256,171 @@ def test_a_call_in_python_is_validated_too() -> None:
         order()  # type: ignore[call-arg]
 
 
-def test_calls_are_not_validated_by_default() -> None:
-    @tool
-    def echo(x: int) -> Any:
-        return x
+class User(BaseModel):
+    username: str = Field(..., min_length=3, max_length=20)
+    email: str = Field(..., pattern=r"^[\w\.-]+@[\w\.-]+\.\w+$")
+    age: int = Field(..., ge=0, le=120)
 
-    assert "5" == call_tool(echo, {"x": "5"})
-    with pytest.raises(TypeError, match="unexpected keyword argument 'y'"):
+
+@tool()
+def register_user(user: User) -> str:
+    return f"Registered {user.username}"
+
+
+ADA: Any = {"username": "ada", "email": "ada@lovelace.uk", "age": 36}
+
+
+def test_a_model_reaches_the_function_however_it_is_called() -> None:
+    """As JSON, as JSON text, or as the model itself."""
+    assert ["Registered ada"] * 4 == [
+        register_user(User(**ADA)),
+        register_user(ADA),
+        call_tool(register_user, {"user": ADA}),
+        call_tool(register_user, {"user": json.dumps(ADA)}),
+    ]
+    user = User(**ADA)
+    assert user is call_in_python(User, user)
+    for call in (
+        lambda given: register_user(**given),
+        lambda given: call_tool(register_user, given),
+    ):
+        with pytest.raises(InvalidArguments) as caught:
+            call({"user": {**ADA, "age": "36", "email": "ada"}})
+        assert ["/user/email", "/user/age"] == [
+            violation.instance_location for violation in caught.value.violations
+        ]
+
+
+def call_in_python(annotation: Any, value: Any) -> Any:
+    """Return what reaches the function for a value in Python."""
+    return echo_tool(annotation)(value)
+
+
+@pytest.mark.parametrize(
+    ("expected", "annotation", "value"),
+    [
+        (dt.date(2020, 1, 2), dt.date, dt.date(2020, 1, 2)),
+        (Colour.RED, Colour, Colour.RED),
+        ([Point(1), Point(2)], list[Point], [Point(1), Point(2)]),
+        ([Point(1)], list[Point], ({"x": 1},)),
+        ([1, 2], list[int], (1, 2)),
+        ((1, 2), Sequence[int], (1, 2)),
+        ((1, "a"), tuple[int, str], [1, "a"]),
+        ({1}, set[int], {1}),
+        ({1}, set[int], [1]),
+        ({1: "a"}, dict[int, str], {1: "a"}),
+        ([1, 2], Iterable[int], [1, 2]),
+        ((1, 2), Iterable[int], (1, 2)),
+        (Path("a"), Path, Path("a")),
+        (Path("a"), Path, "a"),
+        (Decimal("1.5"), Decimal, Decimal("1.5")),
+        (1.0, float, 1),
+    ],
+)
+def test_a_value_in_python_is_of_its_type_or_json(
+    expected: Any, annotation: Any, value: Any
+) -> None:
+    found = call_in_python(annotation, value)
+    assert (expected, type(expected)) == (found, type(found))
+
+
+@pytest.mark.parametrize(
+    ("expected", "annotation", "value"),
+    [
+        ("/x: Input should be a valid string", str, dt.date(2020, 1, 2)),
+        ("/x: Input should be a valid string", str, b"a"),
+        ("/x: Input should be a valid integer", int, Decimal(1)),
+        ("/x: Input should be a valid integer", int, Point(1)),
+        ("/x: Input should be a valid list", list[int], {1}),
+        ("/x/1: Input should be a valid integer", list[int], (1, "2")),
+        ("/x/0: Input should be a valid integer", Iterable[int], ["1"]),
+        ("/x: Input should be an object", Point, 5),
+    ],
+)
+def test_no_value_in_python_is_of_another_type(expected: str, annotation: Any, value: Any) -> None:
+    with pytest.raises(InvalidArguments) as caught:
+        call_in_python(annotation, value)
+    assert f"Invalid arguments for tool 'echo':\n- {expected}" == str(caught.value)
+
+
+GIVEN = {
+    "type": "object",
+    "properties": {
+        "custom_field": {"type": "string", "enum": ["a", "b"]},
+        "numbers": {"type": "array", "items": {"$ref": "#/$defs/number"}},
+        "word": {"type": "string", "pattern": r"^\p{L}+$"},
+    },
+    "required": ["custom_field"],
+    "additionalProperties": False,
+    "$defs": {"number": {"type": "integer", "minimum": 0}},
+}
+
+
+@tool(input_schema=GIVEN)
+def custom_tool(**kwargs: Any) -> Any:
+    return kwargs
+
+
+@pytest.mark.parametrize(
+    ("expected", "arguments"),
+    [
+        ({"custom_field": "a"}, {"custom_field": "a"}),
+        ({"custom_field": "a", "numbers": [1]}, {"custom_field": "a", "numbers": "[1]"}),
+        ({"custom_field": "a", "word": "é"}, {"custom_field": "a", "word": "é"}),
+        (['/custom_field must satisfy "enum": ["a", "b"]'], {"custom_field": "c"}),
+        ([" 'custom_field' is required"], {}),
+        (
+            [" has a property that the schema does not declare"],
+            {"custom_field": "a", "other": "hunter2"},
+        ),
+        (
+            ['/numbers/0 must satisfy "type": "integer"', '/numbers/1 must satisfy "minimum": 0'],
+            {"custom_field": "a", "numbers": ["5", -1]},
+        ),
+        (['/numbers must satisfy "type": "array"'], {"custom_field": "a", "numbers": "[-1]"}),
+        ([" /arguments/x is of type set, which JSON cannot express"], {"x": {1}}),
+        ([" must be an object"], [1]),
+    ],
+)
+def test_a_given_schema_decides_alone(expected: Any, arguments: Any) -> None:
+    """What was read is reported, and nothing is converted."""
+    if isinstance(expected, dict):
+        valid = validate_arguments(custom_tool, arguments)
+        assert (expected, expected) == (call_tool(custom_tool, arguments), valid.values)
+        assert ["/numbers"] * (valid.values != arguments) == [
+            change.instance_location for change in valid.changes
+        ]
+        return
+    with pytest.raises(InvalidArguments) as caught:
+        call_tool(custom_tool, arguments)
+    assert expected == [
+        f"{violation.instance_location} {violation.message}"
+        for violation in caught.value.violations
+    ]
+
+
+def test_a_reference_that_leads_nowhere_is_an_error() -> None:
+    """Nothing is fetched."""
+    schema = {"type": "object", "properties": {"x": {"$ref": "https://example.com/x"}}}
+    broken = infer_tool(lambda x: x, name="broken", input_schema=schema)
+    with pytest.raises(ValueError, match=r"^input_schema refers to 'https://example.com/x', which"):
+        call_tool(broken, {"x": 1})
+
+
+def test_validation_can_be_switched_off() -> None:
+    """Then the function gets what was passed, as far as it has a parameter for it."""
+
+    @tool(validate=False)
+    def echo(x: int, *, day: dt.date | None = None) -> Any:
+        return x, day
+
+    assert ("5", "today") == call_tool(echo, {"x": "5", "day": "today"})
+    assert ("5", None) == echo("5")  # type: ignore[arg-type]
+    with pytest.raises(InvalidArguments) as caught:
         call_tool(echo, {"y": 1})
+    assert ["'x' is required", "unknown argument"] == [
+        violation.message for violation in caught.value.violations
+    ]
     with pytest.raises(InvalidArguments):
         validate_arguments(echo, {"x": "?"})
 
@@ -233,7 +431,7 @@ async def test_coroutine_functions_are_awaited() -> None:
         return x + 1
 
     assert 2 == await later(1)
-    assert 3 == await acall_tool(later, {"x": "2"})
+    assert 3 == await acall_tool(later, {"x": 2})
     assert order_result("a") == await acall_tool(order, {"$item": "a"})
     with pytest.raises(TypeError, match="await acall_tool"):
         call_tool(later, {"x": 1})
@@ -276,33 +474,6 @@ def test_a_result_without_a_json_form_is_invalid(expected: str, value: dict[str,
 def half() -> float:
     """Return a value that JSON cannot express."""
     return float("nan")
-
-
-# Not Literal[1]: pydantic takes true for it, since Python has them equal.
-SCALARS = st.sampled_from([int, float, bool, str, None, Colour, dt.date, Literal["a", 5], Point])
-ANNOTATIONS = st.recursive(
-    SCALARS,
-    lambda inner: st.one_of(
-        inner.map(lambda item: list[item]),  # type: ignore[valid-type]
-        inner.map(lambda item: dict[str, item]),  # type: ignore[valid-type]
-        st.tuples(inner, inner).map(
-            lambda pair: pair[0] | pair[1] if pair[0] is not None else pair[1]
-        ),
-        st.tuples(inner, inner).map(lambda pair: tuple[pair[0], pair[1]]),  # type: ignore[valid-type]
-    ),
-    max_leaves=4,
-)
-JSON = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers(-5, 5)
-    | st.sampled_from([1.5, "red", "2020-01-01", "a", "", "[1]", "5"]),
-    lambda inner: (
-        st.lists(inner, max_size=3)
-        | st.dictionaries(st.sampled_from(["x", "y", "z"]), inner, max_size=3)
-    ),
-    max_leaves=5,
-)
 
 
 @settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])

@@ -209,11 +209,16 @@ def test_an_explicit_schema_replaces_the_types_of_the_arguments(
             {"on_unsupported": "all"},
         ),
         (
-            (
-                "validate uses the types of the function, which input_schema replaces: omit"
-                " input_schema, or validate with the service"
-            ),
-            {"input_schema": {}, "validate": True},
+            '/input_schema/properties must satisfy "type": "object"',
+            {"input_schema": {"type": "object", "properties": 5}},
+        ),
+        (
+            '/output_schema/type must satisfy "anyOf"',
+            {"output_schema": {"type": "objekt"}},
+        ),
+        (
+            "the schema is marked with x-dedalus-box but has no property 'value'",
+            {"output_schema": {"type": "object", "x-dedalus-box": {"field": "value"}}},
         ),
     ],
 )

@@ -3,20 +3,26 @@
 import asyncio
 import inspect
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, assert_type
 
 import pytest
-import stamina
 from sidecheck.inference import acall_tool, call_tool, infer_tool, tool
 
 
 @pytest.fixture(autouse=True)
-def without_waiting() -> Iterator[None]:
-    """Disable the waits between attempts."""
-    with stamina.set_testing(True, attempts=10, cap=True):
-        yield
+def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """Return the seconds between attempts, which pass at once."""
+    seconds: list[float] = []
+
+    async def pass_at_once(wait: float) -> None:
+        if wait:
+            seconds.append(wait)
+
+    monkeypatch.setattr("tenacity.nap.time.sleep", seconds.append)
+    monkeypatch.setattr(asyncio, "sleep", pass_at_once)
+    return seconds
 
 
 class Clock:
@@ -47,7 +53,7 @@ class Flaky:
         return self(secret)
 
 
-RETRIES = {"retry_on": (ConnectionError, TimeoutError), "max_attempts": 3}
+RETRIES: Any = {"retry_on": (ConnectionError, TimeoutError), "max_attempts": 3}
 
 
 @pytest.mark.parametrize(
@@ -80,11 +86,36 @@ async def test_only_listed_exceptions_are_retried(
     assert flaky.calls == later.calls
 
 
-def test_arguments_are_not_logged(caplog: pytest.LogCaptureFixture) -> None:
+async def test_retries_are_silent(
+    caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str], waits: list[float]
+) -> None:
+    """Neither arguments nor the texts of exceptions are logged or printed."""
     caplog.set_level(logging.DEBUG)
-    tool_function = infer_tool(Flaky(ConnectionError()), **RETRIES)
-    assert 2 == tool_function("hush")
-    assert "hush" not in caplog.text
+    errors = [ConnectionError("hush"), ConnectionError("hush")]
+    tool_function = infer_tool(Flaky(*errors), **RETRIES)
+    later = infer_tool(Flaky(*errors).later, **RETRIES)
+    assert (3, 3) == (tool_function("hush"), await later("hush"))
+    assert ([], ("", "")) == (
+        [r for r in caplog.records if "hush" in str(vars(r))],
+        capfd.readouterr(),
+    )
+    assert [True] * 4 == [0.1 <= seconds <= 1.2 for seconds in waits]
+
+
+def test_arguments_may_have_any_name() -> None:
+    @tool(**RETRIES)
+    def run(fn: str, function: int, attempt: int) -> list[Any]:
+        return [fn, function, attempt]
+
+    assert ["a", 1, 2] == call_tool(run, {"fn": "a", "function": 1, "attempt": 2})
+
+
+def test_an_iterator_is_not_cached() -> None:
+    @tool(cache_ttl=10.0, clock=Clock())
+    def count(n: int) -> Iterable[int]:
+        yield from range(n)
+
+    assert [[0, 1], [0, 1]] == [list(count(2)), list(count(2))]
 
 
 async def test_results_are_cached_by_arguments_for_a_time() -> None:

@@ -1,5 +1,6 @@
 """Injected parameters, which no argument of a call reaches."""
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,7 @@ from sidecheck.inference import (
     tool_definition,
     validate_arguments,
 )
+from sidecheck.inference.injection import _providers, find_project_root
 
 if TYPE_CHECKING:
     from nowhere import Context  # type: ignore[import-not-found]
@@ -161,7 +163,8 @@ def status(
 @pytest.mark.parametrize(
     ("expected", "resources"),
     [
-        ([True, "provided", Path("r"), "git", {}], {Path: Path("r")}),
+        ([True, "provided", find_project_root(), "git", {}], {}),
+        ([True, "provided", Path("r"), "git", {}], {Path: Path("r"), SettingSource: {}}),
         ([True, "own", Path("r"), "git", {}], {Path: Path("r"), Database: Database("own")}),
         (
             [True, "provided", Path("r"), "/bin/git", {}],
@@ -175,9 +178,124 @@ def test_resources_come_first_then_providers_then_defaults(
     assert expected == call_tool(status, {"short": True}, resources=StaticResources(resources))
 
 
-def test_a_parameter_without_a_provider_is_an_error() -> None:
-    with pytest.raises(NotProvided, match="nothing provides parameter 'project_root' of type Path"):
-        call_tool(status, {"short": True})
+REMEDY = (
+    "; register how to make it once with injectable({0}, provider), pass resources that resolve"
+    " {0} to call_tool, or pass the parameter in a call of the function"
+)
+
+
+class Settings:
+    """Settings, injected by the name of the class."""
+
+
+class ConfigPaths:
+    """Paths, injected by the name of the class."""
+
+
+def with_settings(x: int, settings: Settings) -> Any:
+    return settings
+
+
+def with_paths(x: int, paths: ConfigPaths) -> Any:
+    return paths
+
+
+@pytest.mark.parametrize(
+    ("expected", "function", "options"),
+    [
+        (
+            "nothing provides parameter 'settings' of type Settings" + REMEDY.format("Settings"),
+            with_settings,
+            {},
+        ),
+        (
+            "nothing provides parameter 'paths' of type ConfigPaths" + REMEDY.format("ConfigPaths"),
+            with_paths,
+            {},
+        ),
+        (
+            (
+                "nothing provides parameter 'git_path', the setting 'git.path'"
+                + REMEDY.format("SettingSource")
+                + ", where the source of settings has a method get(name)"
+            ),
+            with_setting,
+            {"inject_settings": ["git.path"]},
+        ),
+    ],
+)
+def test_a_parameter_without_a_provider_is_an_error(
+    expected: str, function: Callable[..., Any], options: dict[str, Any]
+) -> None:
+    """The message says how to provide it, in a call of the function too."""
+    tool_function = infer_tool(function, **options)
+    with pytest.raises(NotProvided) as by_name:
+        call_tool(tool_function, {"x": 1})
+    with pytest.raises(NotProvided) as in_python:
+        tool_function(1)
+    assert [expected, expected] == [str(by_name.value), str(in_python.value)]
+
+
+def test_a_call_in_python_is_injected_too() -> None:
+    """What the call passes comes first; the arguments are validated all the same."""
+    injectable(Settings, Settings)
+    injectable(SettingSource, lambda: {"git.path": "/bin/git"})
+    root = find_project_root()
+    try:
+        assert [True, "provided", root, "/bin/git", {"a": "b"}] == status(True, a="b")  # type: ignore[call-arg]
+        assert [True, "own", Path("r"), "g", {}] == status(
+            True, Database("own"), Path("r"), git_path="g"
+        )
+        assert isinstance(infer_tool(with_settings)(1), Settings)
+        with pytest.raises(InvalidArguments, match="/short: Input should be a valid boolean"):
+            status("yes")  # type: ignore[arg-type, call-arg]
+        with pytest.raises(TypeError, match="missing a required argument: 'short'"):
+            status()  # type: ignore[call-arg]
+    finally:
+        _providers.clear()
+        injectable(Database, Database)
+
+
+async def test_a_coroutine_function_is_injected_too() -> None:
+    @tool
+    async def name(x: int, db: Database) -> str:
+        return db.name
+
+    assert "provided" == await name(1)  # type: ignore[call-arg]
+
+
+def test_the_root_is_the_nearest_folder_with_a_project_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From the working directory upward; as text where the annotation says so."""
+
+    @tool(inject_root=True)
+    def root(project_root: Path) -> Path:
+        return project_root
+
+    @tool(inject_root=True)
+    def text(project_root: str) -> str:
+        return project_root
+
+    @tool(inject_root=True)
+    def optional(project_root: Path | None = None) -> Path | None:
+        return project_root
+
+    inner = tmp_path / "outer" / "inner"
+    inner.mkdir(parents=True)
+    monkeypatch.chdir(inner)
+    monkeypatch.setattr(Path, "exists", lambda path: path.is_relative_to(tmp_path) and _is(path))
+    with pytest.raises(NotProvided, match=r"no folder from .*inner upward has one of pyproject"):
+        root()  # type: ignore[call-arg]
+    assert None is optional()
+    (tmp_path / "pyproject.toml").touch()
+    assert tmp_path == root() == call_tool(root, {}) == optional()  # type: ignore[call-arg]
+    (tmp_path / "outer" / "package.json").touch()
+    assert str(tmp_path / "outer") == text() == call_tool(text, {})  # type: ignore[call-arg]
+
+
+def _is(path: Path) -> bool:
+    return os.path.lexists(path)
 
 
 @pytest.mark.parametrize("validate", [True, False])

@@ -214,6 +214,47 @@ def test_any_value_is_admitted_on_request() -> None:
     ) == tool.json
 
 
+def test_positional_arguments_are_left_out_on_request() -> None:
+    """The warning says so."""
+    result = infer("@tool\ndef f(a: int, *b: X): ...", on_unsupported=OnUnsupported.ANY)
+
+    (diagnostic,) = result.diagnostics
+    assert ("VARIADIC_PARAMETER", Severity.WARNING, "b") == (
+        diagnostic.code,
+        diagnostic.severity,
+        diagnostic.parameter,
+    )
+    assert (
+        "*b takes positional arguments, but tool arguments are passed by name; it is left out of"
+        " the schema; use a parameter of type list[...]"
+    ) == diagnostic.message
+    assert b'"properties":{"a":{"type":"integer"}}' in result.tools[0].json
+
+
+@pytest.mark.parametrize(
+    ("expected", "value", "option"),
+    [
+        ([("UNRESOLVED_NAME", "warning")], "'any'", OnUnsupported.ERROR),
+        ([("UNRESOLVED_NAME", "error")], "'error'", OnUnsupported.ANY),
+        ([("UNRESOLVED_NAME", "warning")], "None", OnUnsupported.ANY),
+        (
+            [("UNSUPPORTED_SYNTAX", "warning"), ("UNRESOLVED_NAME", "error")],
+            "'all'",
+            OnUnsupported.ERROR,
+        ),
+    ],
+)
+def test_a_decorator_decides_what_is_unsupported(
+    expected: list[tuple[str, str]], value: str, option: OnUnsupported
+) -> None:
+    """Before the options of the inference."""
+    source = f"@tool(on_unsupported={value})\ndef f(a: X): ..."
+    assert expected == [
+        (diagnostic.code, diagnostic.severity.value)
+        for diagnostic in infer(source, on_unsupported=option).diagnostics
+    ]
+
+
 def test_an_unknown_function_is_an_error() -> None:
     """Located at the whole source."""
     result = infer("def f(): ...", functions=("f", "A.f"))

@@ -1,7 +1,7 @@
 """Tools from functions: definitions inferred from signatures, and calls validated by them.
 
 `tool` makes a tool of a function. Pydantic writes the schemas of its annotations; what has
-no schema raises `InferenceError`. Needs pydantic, griffelib and stamina:
+no schema raises `InferenceError`. Needs griffelib, jsonschema, pydantic and tenacity:
 ``pip install sidecheck[infer]``.
 """
 
@@ -9,7 +9,8 @@ no schema raises `InferenceError`. Needs pydantic, griffelib and stamina:
 from sidecheck.inference import requirements as requirements  # names missing packages
 
 # isort: on
-from sidecheck.inference.arguments import ArgumentChange, ValidArguments
+from sidecheck.inference.arguments import ValidArguments
+from sidecheck.inference.call_results import acall_tool_result, call_tool_result
 from sidecheck.inference.calls import (
     acall_tool,
     call_tool,
@@ -37,7 +38,6 @@ from sidecheck.inference.output_schema import InvalidResult
 from sidecheck.inference.tool import infer_tool, tool
 
 __all__ = [
-    "ArgumentChange",
     "ArgumentViolation",
     "Diagnostic",
     "InferenceError",
@@ -50,7 +50,9 @@ __all__ = [
     "ToolConfig",
     "ValidArguments",
     "acall_tool",
+    "acall_tool_result",
     "call_tool",
+    "call_tool_result",
     "dump_result",
     "get_script_config",
     "infer_tool",

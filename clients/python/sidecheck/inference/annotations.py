@@ -5,7 +5,17 @@ import functools
 import inspect
 import sys
 import types
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterable,
+    AsyncIterator,
+    Callable,
+    Generator,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import (
@@ -21,7 +31,9 @@ from typing import (
 import typing_extensions
 from pydantic import BeforeValidator
 
-__all__ = ["Scope", "nested_types", "underlying_class"]
+__all__ = ["Scope", "collected_type", "nested_types", "underlying_class"]
+
+_ITERATORS = frozenset({AsyncGenerator, AsyncIterable, AsyncIterator, Generator, Iterator})
 
 # Called with names that type checkers do not know.
 _typed_dict: Any = typing_extensions.TypedDict
@@ -58,8 +70,11 @@ class Scope:
         names.update(_closure(innermost))
         return cls(module, names)
 
-    def resolve(self, annotation: Any) -> Any:
+    def resolve(self, annotation: Any, *, is_input: bool = False) -> Any:
         """Return the type of *annotation*, with all its metadata.
+
+        As an input, an ``Iterable`` becomes a ``Sequence``: pydantic would validate its items
+        only when the function reads them, and once.
 
         Raises:
             NameError: a name in it is unknown.
@@ -67,9 +82,9 @@ class Scope:
         """
         holder = types.SimpleNamespace(__annotations__={"it": annotation})
         hints = get_type_hints(holder, dict(self.globals), dict(self.names), include_extras=True)
-        return self._for_pydantic(hints["it"])
+        return self._for_pydantic(hints["it"], is_input=is_input)
 
-    def _for_pydantic(self, annotation: Any) -> Any:
+    def _for_pydantic(self, annotation: Any, *, is_input: bool = False) -> Any:
         """Return *annotation* in a form that pydantic accepts.
 
         ``typing.TypedDict`` becomes that of typing_extensions: before Python 3.12, the one of
@@ -79,15 +94,18 @@ class Scope:
         if _is_old_typed_dict(annotation):
             return self._convert_typed_dict(annotation)
         origin, arguments = get_origin(annotation), get_args(annotation)
+        if is_input and (origin or annotation) is Iterable:
+            items = [self._for_pydantic(argument, is_input=True) for argument in arguments]
+            return types.GenericAlias(Sequence, tuple(items)) if items else Sequence
         if origin is Literal:
             return _accept_member_values(annotation)
         if origin is None or not arguments:
             return annotation
         if origin is Annotated:
-            bare = self._for_pydantic(arguments[0])
+            bare = self._for_pydantic(arguments[0], is_input=is_input)
             return annotation if bare is arguments[0] else Annotated[(bare, *arguments[1:])]
         converted = tuple(
-            self._for_pydantic(argument) if _is_type(argument) else argument
+            self._for_pydantic(argument, is_input=is_input) if _is_type(argument) else argument
             for argument in arguments
         )
         if all(new is old for new, old in zip(converted, arguments, strict=True)):
@@ -162,6 +180,16 @@ def _closure(function: Callable[..., Any]) -> Iterator[tuple[str, Any]]:
             yield name, cell.cell_contents
         except ValueError:  # the variable has no value yet
             continue
+
+
+def collected_type(annotation: Any) -> Any:
+    """Return the ``Iterable`` that the items of an iterator, as a result, are collected into.
+
+    Other annotations are unchanged.
+    """
+    if get_origin(annotation) in _ITERATORS:
+        return types.GenericAlias(Iterable, get_args(annotation)[:1])
+    return annotation
 
 
 def underlying_class(annotation: Any) -> Any:

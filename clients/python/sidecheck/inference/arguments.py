@@ -1,33 +1,39 @@
 """Arguments of calls: validated with the types of the function, and converted to its values."""
 
 import json
+import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import islice
+from types import NoneType
 from typing import Any, Final
 
+from pydantic import TypeAdapter
 from pydantic_core import ErrorDetails, ValidationError
 
 from sidecheck.inference.errors import ArgumentViolation, InvalidArguments
 from sidecheck.inference.input_schema import ADDITIONAL, InputModel
+from sidecheck.inference.json_strings import (
+    Path,
+    change_of,
+    decode_container,
+    pointer_of,
+    replace_at,
+    value_at,
+)
 from sidecheck.json_copies import NotJson, copy_json
+from sidecheck.verdicts import Change
 
-__all__ = ["ArgumentChange", "ValidArguments", "convert_arguments", "validate_values"]
+__all__ = ["MAX_ROUNDS", "MAX_VIOLATIONS", "ValidArguments", "convert_arguments", "convert_values"]
 
-#: Violations that are reported, and strings that are decoded.
-_MAX_VIOLATIONS: Final = 100
+#: Violations that are reported, and strings that are decoded at once.
+MAX_VIOLATIONS: Final = 100
+#: Rounds of decoding: strings within decoded strings double their backslashes each time.
+MAX_ROUNDS: Final = 16
 
-_Path = tuple[str | int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ArgumentChange:
-    """An invalid string that was replaced with the JSON value in it."""
-
-    #: JSON Pointer (RFC 6901) into the arguments.
-    instance_location: str
-    #: Type of the value: ``array``, ``object``, ``boolean``, ``number`` or ``null``.
-    read_as: str
+_MEMBER: Final = re.compile(r"<\w+\.\w+: ([^<>]*)>")
+_PLAIN: Final = frozenset({str, int, bool, NoneType})
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +42,16 @@ class ValidArguments:
 
     #: Values by parameter, with additional arguments beside them.
     values: dict[str, Any]
-    #: Changes that made the arguments valid.
-    changes: tuple[ArgumentChange, ...]
+    #: Strings that were read as the JSON text of an object or array; nothing else differs.
+    changes: tuple[Change, ...]
+
+
+class _Invalid(Exception):
+    """The arguments have these violations."""
+
+    def __init__(self, violations: tuple[ArgumentViolation, ...]) -> None:
+        super().__init__(violations)
+        self.violations = violations
 
 
 def convert_arguments(
@@ -45,9 +59,9 @@ def convert_arguments(
 ) -> ValidArguments:
     """Return the Python values of *arguments*, decoded JSON.
 
-    Validation is that of JSON, so "5" is no integer. An invalid string that contains the JSON
-    text of a valid value is replaced with that value, and reported as a change. Valid strings
-    stay as they are.
+    Validation is that of JSON, so "5" is no integer. Only where an object or array is
+    required, a string with the JSON text of a valid one is read as that, and reported as a
+    change. Valid strings stay as they are.
 
     Raises:
         InvalidArguments: they violate the input schema, or are not JSON.
@@ -60,49 +74,102 @@ def convert_arguments(
         raise InvalidArguments(tool, (ArgumentViolation("", str(error)),)) from None
     unknown = _unknown_arguments(input_model, payload)
     try:
-        values = _unpack(_validate(input_model, payload))
-        if unknown:
-            raise InvalidArguments(tool, unknown)
-        return ValidArguments(values, ())
-    except ValidationError as error:
-        errors = error.errors(include_url=False, include_context=False, include_input=False)
-    except RecursionError:
-        raise InvalidArguments(tool, (ArgumentViolation("", "is nested too deeply"),)) from None
-    replacements = _replacements(payload, errors)
-    if unknown or not replacements:
-        raise InvalidArguments(tool, (*_violations(payload, errors), *unknown))
-    repaired = payload
-    for path, value in replacements.items():
-        repaired = _replace(repaired, path, value)
-    try:
-        values = _unpack(_validate(input_model, repaired))
-    except ValidationError:
-        # Violations of the original arguments, not of the attempted repair.
-        raise InvalidArguments(tool, _violations(payload, errors)) from None
-    changes = [
-        ArgumentChange(_pointer(path), _json_type(value))
-        for path, value in replacements.items()
-        if isinstance(_value_at(payload, path), str)
-    ]
-    return ValidArguments(values, tuple(changes))
+        values, changes = _convert(input_model, input_model.adapter, payload)
+    except _Invalid as invalid:
+        raise InvalidArguments(tool, (*invalid.violations, *unknown)) from None
+    if unknown:
+        raise InvalidArguments(tool, unknown)
+    return ValidArguments(_unpack(values), changes)
 
 
-def validate_values(
-    tool: str, input_model: InputModel, values: Mapping[str, Any]
-) -> dict[str, Any]:
-    """Return the Python *values* of parameters as pydantic converts them.
+def convert_values(tool: str, input_model: InputModel, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the *values* of parameters that a call in Python passes, converted.
+
+    A value that is JSON is converted as in `convert_arguments`. Any other must be of the
+    annotated type; a tuple may also stand for a JSON array.
 
     Raises:
         InvalidArguments: they violate the types of the parameters.
     """
     wire_names = {argument.name: argument.wire_name for argument in input_model.signature.arguments}
-    by_wire_name = {wire_names.get(name, name): value for name, value in values.items()}
-    payload = _pack(input_model, by_wire_name)
+    payload: dict[str, Any] = {}
+    converted: dict[str, Any] = {}
+    violations: list[ArgumentViolation] = []
+    for name, value in values.items():
+        single = {wire_names.get(name, name): value}
+        try:
+            if _is_json(value):
+                payload |= single
+            else:
+                converted[name] = _convert_python(input_model, single)[name]
+        except _Invalid as invalid:
+            try:
+                payload |= copy_json(single, "")
+            except NotJson:
+                violations += invalid.violations
+        except RecursionError:
+            violations.append(ArgumentViolation(pointer_of((*single,)), "is nested too deeply"))
     try:
-        return _unpack(input_model.adapter.validate_python(payload))
+        decoded, _ = _convert(input_model, input_model.partial, _pack(input_model, payload))
+        # Those of absent parameters are defaults of fields.
+        converted = {
+            **{name: item for name, item in _unpack(decoded).items() if name in values},
+            **converted,
+        }
+    except _Invalid as invalid:
+        violations += invalid.violations
+    if violations:
+        raise InvalidArguments(tool, tuple(violations))
+    return converted
+
+
+def _is_json(value: Any) -> bool:
+    """Whether *value* is decoded JSON, as `json.loads` returns it."""
+    kind = type(value)
+    if kind is list:
+        return all(map(_is_json, value))
+    if kind is dict:
+        return all(type(key) is str and _is_json(item) for key, item in value.items())
+    return kind in _PLAIN or (kind is float and math.isfinite(value))
+
+
+def _convert_python(input_model: InputModel, single: dict[str, Any]) -> dict[str, Any]:
+    payload = _pack(input_model, single)
+    try:
+        return _unpack(input_model.partial.validate_python(payload, strict=True))
     except ValidationError as error:
-        errors = error.errors(include_url=False, include_context=False, include_input=False)
-        raise InvalidArguments(tool, _violations(payload, errors)) from None
+        raise _Invalid(_violations(payload, _errors(error))) from None
+
+
+def _convert(
+    input_model: InputModel, adapter: TypeAdapter[dict[str, Any]], payload: dict[str, Any]
+) -> tuple[dict[str, Any], tuple[Change, ...]]:
+    """Return the values of *payload*, and the strings in it that were decoded.
+
+    Raises:
+        _Invalid: it is not valid.
+    """
+    repaired = payload
+    changes: dict[Path, Change] = {}
+    violations: tuple[ArgumentViolation, ...] = ()
+    for _ in range(MAX_ROUNDS):
+        try:
+            return _validate(adapter, repaired), tuple(changes.values())
+        except ValidationError as error:
+            errors = _errors(error)
+        except RecursionError:
+            raise _Invalid((ArgumentViolation("", "is nested too deeply"),)) from None
+        # Those of the original arguments, not of the attempted repair.
+        violations = violations or _violations(payload, errors)
+        replacements = _replacements(repaired, errors)
+        if not replacements:
+            break
+        for path, value in replacements.items():
+            if isinstance(value, dict | list):
+                shown = _without_additional(path)
+                changes[path] = change_of(input_model.schema, shown, value)
+            repaired = replace_at(repaired, path, value)
+    raise _Invalid(violations)
 
 
 def _pack(input_model: InputModel, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -130,52 +197,55 @@ def _unknown_arguments(
         known.add(ADDITIONAL)
     unknown = (name for name in payload if name not in known)
     return tuple(
-        ArgumentViolation(f"/{_escape(name)}", "unknown argument")
-        for name in islice(unknown, _MAX_VIOLATIONS)
+        ArgumentViolation(pointer_of((name,)), "unknown argument")
+        for name in islice(unknown, MAX_VIOLATIONS)
     )
 
 
-def _validate(input_model: InputModel, payload: dict[str, Any]) -> dict[str, Any]:
+def _validate(adapter: TypeAdapter[dict[str, Any]], payload: dict[str, Any]) -> dict[str, Any]:
     text = json.dumps(payload, ensure_ascii=False, separators=(",", ":"))
-    return input_model.adapter.validate_json(text.encode("utf-8", "surrogatepass"), strict=True)
+    return adapter.validate_json(text.encode("utf-8", "surrogatepass"), strict=True)
 
 
-def _replacements(payload: dict[str, Any], errors: list[ErrorDetails]) -> dict[_Path, Any]:
-    """Return, by path, the JSON values in invalid strings, and 1 for an integer written 1.0.
+def _errors(error: ValidationError) -> list[ErrorDetails]:
+    return error.errors(include_url=False, include_context=False, include_input=False)
+
+
+def _replacements(payload: dict[str, Any], errors: list[ErrorDetails]) -> dict[Path, Any]:
+    """Return, by path, the containers in invalid strings, and 1 for an integer written 1.0.
 
     In JSON Schema, integers are numbers without a fraction, however written (core, section
     4.2.3); in pydantic's strict mode they are not.
     """
-    replacements: dict[_Path, Any] = {}
-    for error in errors[:_MAX_VIOLATIONS]:
+    replacements: dict[Path, Any] = {}
+    for error in errors[:MAX_VIOLATIONS]:
         path = _path(payload, error)
-        value = _value_at(payload, path)
+        value = value_at(payload, path)
         if isinstance(value, float) and value.is_integer() and error["type"] == "int_type":
             replacements[path] = int(value)
         elif isinstance(value, str) and error["type"] != "extra_forbidden":
-            try:
-                decoded = copy_json({"": json.loads(value)}, "")[""]
-            except (ValueError, RecursionError):
-                continue
-            if not isinstance(decoded, str):
+            decoded = decode_container(value)
+            if decoded is not None:
                 replacements[path] = decoded
     return replacements
 
 
 def _violations(payload: Any, errors: list[ErrorDetails]) -> tuple[ArgumentViolation, ...]:
     violations: dict[tuple[str, str], ArgumentViolation] = {}
-    for error in errors[:_MAX_VIOLATIONS]:
+    for error in errors[:MAX_VIOLATIONS]:
         message = error["msg"]
         if error["type"] == "missing":
             message = f"{error['loc'][-1]!r} is required"
         elif error["type"] == "extra_forbidden":
             message = "unknown property"
-        location = _pointer(_path(payload, error))
+        # In JSON, a member of an enumeration is its value.
+        message = _MEMBER.sub(r"\1", message)
+        location = pointer_of(_without_additional(_path(payload, error)))
         violations.setdefault((location, message), ArgumentViolation(location, message))
     return tuple(violations.values())
 
 
-def _path(payload: Any, error: ErrorDetails) -> _Path:
+def _path(payload: Any, error: ErrorDetails) -> Path:
     """Return the path of *error* without the names of union branches."""
     path: list[str | int] = []
     value = payload
@@ -188,38 +258,5 @@ def _path(payload: Any, error: ErrorDetails) -> _Path:
     return tuple(path)
 
 
-def _value_at(payload: Any, path: _Path) -> Any:
-    for step in path:
-        payload = payload[step]
-    return payload
-
-
-def _replace(value: Any, path: _Path, leaf: Any) -> Any:
-    """Return a copy of *value* with *leaf* at *path*."""
-    if not path:
-        return leaf
-    copy = value.copy()
-    copy[path[0]] = _replace(value[path[0]], path[1:], leaf)
-    return copy
-
-
-def _pointer(path: _Path) -> str:
-    return "".join(f"/{_escape(step)}" for step in path if step != ADDITIONAL)
-
-
-def _escape(step: str | int) -> str:
-    return str(step).replace("~", "~0").replace("/", "~1")
-
-
-def _json_type(value: Any) -> str:
-    match value:
-        case None:
-            return "null"
-        case bool():
-            return "boolean"
-        case list():
-            return "array"
-        case dict():
-            return "object"
-        case _:
-            return "number"
+def _without_additional(path: Path) -> Path:
+    return path[1:] if path[:1] == (ADDITIONAL,) else path

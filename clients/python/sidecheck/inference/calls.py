@@ -8,12 +8,15 @@ from typing import Any
 
 from sidecheck.inference.arguments import ValidArguments
 from sidecheck.inference.config import ToolConfig
-from sidecheck.inference.function_tools import tool_of
+from sidecheck.inference.function_tools import FunctionTool, tool_of
 from sidecheck.inference.injection import Resources
+from sidecheck.verdicts import Change
 
 __all__ = [
     "acall_tool",
+    "bound_instance",
     "call_tool",
+    "check_is_sync",
     "dump_result",
     "get_script_config",
     "tool_config",
@@ -59,9 +62,11 @@ def validate_arguments(
 
     The tool's option ``validate`` has no effect on this.
 
+    Where the tool's input schema was given, the values are the JSON itself.
+
     Raises:
         InvalidArguments: they violate the input schema.
-        TypeError: *function* is not a tool, or its input schema was given.
+        TypeError: *function* is not a tool.
     """
     return tool_of(function).validate(arguments)
 
@@ -84,12 +89,14 @@ def call_tool(
     arguments: Mapping[str, Any],
     *,
     resources: Resources | None = None,
+    changes: list[Change] | None = None,
 ) -> Any:
     """Call a tool with the *arguments* of a request, decoded JSON, and return its result.
 
-    Arguments are validated if the tool was made with ``validate``, and passed on otherwise.
-    They never reach an injected parameter: its value comes from *resources*, from a provider
-    given to `injectable`, or is the parameter's default.
+    Arguments are validated and converted as by `validate_arguments`, unless the tool was made
+    with ``validate=False``, and what was read so is appended to *changes*. They never reach an
+    injected parameter: its value comes from *resources*, from a provider given to
+    `injectable`, or is the parameter's default.
 
     Raises:
         InvalidArguments: the arguments violate the input schema.
@@ -97,9 +104,11 @@ def call_tool(
         TypeError: *function* is not a tool, or is a coroutine function.
     """
     tool = tool_of(function)
-    if tool.is_async:
-        raise TypeError(f"{tool.config.name!r} is a coroutine function: await acall_tool")
-    return tool.run(*_bound_instance(function), **tool.call_values(arguments, resources))
+    check_is_sync(tool, "acall_tool")
+    call = tool.read_call(arguments, resources, bound_instance(function))
+    if changes is not None:
+        changes += call.changes
+    return tool.run(*call.args, **call.kwargs)
 
 
 async def acall_tool(
@@ -107,16 +116,30 @@ async def acall_tool(
     arguments: Mapping[str, Any],
     *,
     resources: Resources | None = None,
+    changes: list[Change] | None = None,
 ) -> Any:
     """Call a tool as `call_tool` does, whether or not it is a coroutine function.
 
     Other functions run in the current task and block the event loop.
     """
     tool = tool_of(function)
-    result = tool.run(*_bound_instance(function), **tool.call_values(arguments, resources))
+    call = tool.read_call(arguments, resources, bound_instance(function))
+    if changes is not None:
+        changes += call.changes
+    result = tool.run(*call.args, **call.kwargs)
     return await result if tool.is_async else result
 
 
-def _bound_instance(function: Callable[..., Any]) -> tuple[Any, ...]:
+def check_is_sync(tool: FunctionTool, alternative: str) -> None:
+    """Check that the function of *tool* is not a coroutine function.
+
+    Raises:
+        TypeError: it is; *alternative* calls it.
+    """
+    if tool.is_async:
+        raise TypeError(f"{tool.config.name!r} is a coroutine function: await {alternative}")
+
+
+def bound_instance(function: Callable[..., Any]) -> tuple[Any, ...]:
     """Return the instance of a bound method, or ()."""
     return (function.__self__,) if inspect.ismethod(function) else ()

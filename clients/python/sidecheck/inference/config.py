@@ -59,7 +59,7 @@ class ToolOptions:
     cache_ttl: float = 0.0
     cache_size: int = 128
     clock: Callable[[], float]
-    validate: bool = False
+    validate: bool = True
     on_unsupported: OnUnsupported = "error"
 
     def __post_init__(self) -> None:
@@ -83,11 +83,6 @@ class ToolOptions:
         if self.on_unsupported not in {"error", "any"}:
             raise ValueError(
                 f'invalid on_unsupported {self.on_unsupported!r}; expected one of "error", "any"'
-            )
-        if self.validate and self.input_schema is not None:
-            raise ValueError(
-                "validate uses the types of the function, which input_schema replaces: omit"
-                " input_schema, or validate with the service"
             )
 
     @property

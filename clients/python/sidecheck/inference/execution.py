@@ -4,16 +4,19 @@ import functools
 import inspect
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import AsyncIterator, Callable, Hashable, Iterator
 from dataclasses import fields, is_dataclass
 from typing import Any, Final
 
-import stamina
+import tenacity
 from pydantic import BaseModel
 
 from sidecheck.inference.config import ToolOptions
 
 __all__ = ["wrap_async", "wrap_sync"]
+
+#: Seconds between attempts: 0.1, doubled each time up to 5, and up to 1 at random.
+WAIT: Final = tenacity.wait_exponential_jitter(initial=0.1, max=5, jitter=1)
 
 #: Marks a key without a cached result.
 _MISS: Final = object()
@@ -31,9 +34,14 @@ def wrap_async(function: Callable[..., Any], options: ToolOptions) -> Callable[.
     return _with_cache_async(_with_retries_async(function, options), options)
 
 
-def _retry_attempts(options: ToolOptions) -> Any:
-    # A context, not stamina's decorator: that passes the arguments to its hooks, which log.
-    return stamina.retry_context(on=options.retry_on, attempts=options.max_attempts, timeout=None)
+def _policy(options: ToolOptions) -> dict[str, Any]:
+    """Return the policy of retries, which has no hooks: nothing is logged or printed."""
+    return {
+        "retry": tenacity.retry_if_exception_type(options.retry_on),
+        "stop": tenacity.stop_after_attempt(options.max_attempts),
+        "wait": WAIT,
+        "reraise": True,
+    }
 
 
 def _has_retries(options: ToolOptions) -> bool:
@@ -43,13 +51,12 @@ def _has_retries(options: ToolOptions) -> bool:
 def _with_retries(function: Callable[..., Any], options: ToolOptions) -> Callable[..., Any]:
     if not _has_retries(options):
         return function
+    policy = _policy(options)
 
     @functools.wraps(function)
     def retrying(*args: Any, **kwargs: Any) -> Any:
-        for attempt in _retry_attempts(options):
-            with attempt:
-                return function(*args, **kwargs)
-        raise AssertionError  # the last attempt returns or raises
+        # A partial: the names of tenacity's own parameters may be those of arguments.
+        return tenacity.Retrying(**policy)(functools.partial(function, *args, **kwargs))
 
     return retrying
 
@@ -57,13 +64,14 @@ def _with_retries(function: Callable[..., Any], options: ToolOptions) -> Callabl
 def _with_retries_async(function: Callable[..., Any], options: ToolOptions) -> Callable[..., Any]:
     if not _has_retries(options):
         return function
+    policy = _policy(options)
 
     @functools.wraps(function)
     async def retrying(*args: Any, **kwargs: Any) -> Any:
-        async for attempt in _retry_attempts(options):
-            with attempt:
-                return await function(*args, **kwargs)
-        raise AssertionError  # the last attempt returns or raises
+        async def attempt() -> Any:
+            return await function(*args, **kwargs)
+
+        return await tenacity.AsyncRetrying(**policy)(attempt)
 
     return retrying
 
@@ -79,7 +87,9 @@ def _with_cache(function: Callable[..., Any], options: ToolOptions) -> Callable[
         key = _key_of(signature, args, kwargs)
         if (result := cache.get(key)) is _MISS:
             result = function(*args, **kwargs)
-            cache.put(key, result)
+            # An iterator can be read only once.
+            if not isinstance(result, Iterator | AsyncIterator):
+                cache.put(key, result)
         return result
 
     return caching

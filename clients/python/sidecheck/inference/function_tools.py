@@ -3,17 +3,33 @@
 import functools
 import inspect
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
-from sidecheck.inference.arguments import ValidArguments, convert_arguments, validate_values
+from sidecheck.inference.arguments import ValidArguments, convert_arguments, convert_values
 from sidecheck.inference.config import ToolConfig, ToolOptions
+from sidecheck.inference.errors import ArgumentViolation, InvalidArguments
 from sidecheck.inference.execution import wrap_async, wrap_sync
 from sidecheck.inference.infer import InferredTool
 from sidecheck.inference.injection import Resources
+from sidecheck.inference.json_strings import pointer_of
 from sidecheck.inference.output_schema import OutputModel
+from sidecheck.inference.schema_checks import SchemaChecker
 from sidecheck.tool_functions import ATTRIBUTE
+from sidecheck.verdicts import Change
 
-__all__ = ["FunctionTool", "make_tool", "tool_of"]
+__all__ = ["FunctionTool", "PreparedCall", "make_tool", "tool_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedCall:
+    """Arguments with which a tool's function is called."""
+
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    #: Strings in the arguments of the call that were read as JSON.
+    changes: tuple[Change, ...]
 
 
 class FunctionTool:
@@ -24,10 +40,14 @@ class FunctionTool:
     ) -> None:
         self.config: ToolConfig = inferred.config
         self.output_model: OutputModel | None = inferred.output_model
+        #: The module that defines the function.
+        self.module: str = getattr(target, "__module__", None) or type(target).__module__
         self.is_async = _is_async(target)
         #: Runs the function with converted values.
         self.run = (wrap_async if self.is_async else wrap_sync)(target, options)
         self._input_model = inferred.input_model
+        self._input_checker = inferred.input_checker
+        self._output_checker = inferred.output_checker
         self._arguments = inferred.signature.arguments
         self._injections = inferred.signature.injections
         self._signature = inspect.signature(target)
@@ -37,38 +57,56 @@ class FunctionTool:
             for argument in self._arguments
             if argument.default_field is not None
         }
+        #: Whether calls in Python reach the function unchanged.
+        self.passes_through = not (
+            (self.config.validate and self._input_model) or self._default_fields or self._injections
+        )
 
     @property
     def definition(self) -> dict[str, Any]:
         """The canonical definition; not a copy."""
         return self.config.definition
 
-    @property
-    def passes_through(self) -> bool:
-        """Whether calls in Python reach the function unchanged."""
-        return not self.config.validate and not self._default_fields
+    @cached_property
+    def output_checker(self) -> SchemaChecker:
+        """Checks values against the output schema, which the tool has.
+
+        Raises:
+            ValueError: the schema is broken.
+        """
+        return self._output_checker or SchemaChecker(
+            self.config.output_schema or {}, "output_schema"
+        )
 
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> inspect.BoundArguments:
-        """Return the bound arguments of a call in Python, with defaults of fields, validated.
+        """Return the bound arguments of a call in Python: injected, validated and converted.
 
         Raises:
             TypeError: they do not match the signature.
-            InvalidArguments: the tool validates, and they violate the input schema.
+            InvalidArguments: the tool validates, and they violate its types.
+            NotProvided: nothing provides an injected parameter that the call does not pass.
         """
         bound = self._signature.bind_partial(*args, **kwargs)
         for name, default_field in self._default_fields.items():
             if name not in bound.arguments:
                 bound.arguments[name] = default_field.get_default(call_default_factory=True)
-        bound = self._signature.bind(*bound.args, **bound.kwargs)
+        missing = [
+            injection for injection in self._injections if injection.name not in bound.arguments
+        ]
+        # What is missing besides is an error of the call, and comes before those of providers.
+        placeholders = dict.fromkeys(injection.name for injection in missing)
+        self._signature.bind(*bound.args, **{**bound.kwargs, **placeholders})
         if self.config.validate and self._input_model is not None:
             parameter = self._input_model.signature.additional
             additional = bound.arguments.get(parameter.name, {}) if parameter else {}
             names = {argument.name for argument in self._arguments}
             given = {name: value for name, value in bound.arguments.items() if name in names}
-            values = validate_values(self.config.name, self._input_model, {**given, **additional})
+            values = convert_values(self.config.name, self._input_model, {**given, **additional})
             bound.arguments.update({name: value for name, value in values.items() if name in names})
             if parameter and additional:
                 bound.arguments[parameter.name] = {name: values[name] for name in additional}
+        for injection in missing:
+            bound.arguments.update(injection.resolve(None))
         return bound
 
     def validate(self, arguments: Mapping[str, Any]) -> ValidArguments:
@@ -76,37 +114,84 @@ class FunctionTool:
 
         Raises:
             InvalidArguments: they violate the input schema.
-            TypeError: the input schema was given, not inferred.
         """
-        if self._input_model is None:
-            raise TypeError(
-                f"the input schema of {self.config.name!r} was given, not inferred from types;"
-                " validate with the service"
-            )
+        if self._input_checker is not None:
+            return self._input_checker.read_arguments(self.config.name, arguments)
+        assert self._input_model is not None
         return convert_arguments(self.config.name, self._input_model, arguments)
 
-    def call_values(
-        self, arguments: Mapping[str, Any], resources: Resources | None
-    ) -> dict[str, Any]:
-        """Return the keyword arguments of the function for a call's *arguments*.
+    def read_call(
+        self,
+        arguments: Mapping[str, Any],
+        resources: Resources | None,
+        instance: tuple[Any, ...] = (),
+    ) -> PreparedCall:
+        """Return the arguments of the function for a call's *arguments*, decoded JSON.
+
+        *instance* is that of a method, if any.
 
         Raises:
-            InvalidArguments: the tool validates, and they violate the input schema.
+            InvalidArguments: the tool validates, and they violate the input schema; or the
+                function cannot be called with them.
             NotProvided: nothing provides an injected parameter.
         """
+        changes: tuple[Change, ...] = ()
         if self.config.validate:
-            values = self.validate(arguments).values
+            valid = self.validate(arguments)
+            values, changes = dict(valid.values), valid.changes
         else:
-            injected = {injection.name for injection in self._injections}
             names = {argument.wire_name: argument.name for argument in self._arguments}
-            by_name = {names.get(name, name): value for name, value in arguments.items()}
-            values = {name: value for name, value in by_name.items() if name not in injected}
+            values = {names.get(name, name): value for name, value in arguments.items()}
+        if not (self.config.validate and self._input_model):
+            injected = {injection.name for injection in self._injections}
+            values = {name: value for name, value in values.items() if name not in injected}
             for name, default_field in self._default_fields.items():
                 if name not in values:
                     values[name] = default_field.get_default(call_default_factory=True)
+            self._check_names(values, injected, len(instance))
         for injection in self._injections:
             values.update(injection.resolve(resources))
-        return values
+        return PreparedCall(*self._as_call(values, instance), changes)
+
+    def _parameters(self, instances: int) -> list[inspect.Parameter]:
+        return list(self._signature.parameters.values())[instances:]
+
+    def _check_names(self, values: dict[str, Any], injected: set[str], instances: int) -> None:
+        """Check that the function has all parameters in *values*, and they include those required.
+
+        Raises:
+            InvalidArguments: it has not, or they do not.
+        """
+        parameters = [
+            parameter
+            for parameter in self._parameters(instances)
+            if parameter.kind is not inspect.Parameter.VAR_POSITIONAL
+        ]
+        is_open = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters)
+        named = {p.name: p for p in parameters if p.kind is not p.VAR_KEYWORD}
+        unknown = [] if is_open else [name for name in values if name not in named]
+        missing = [
+            name
+            for name, parameter in named.items()
+            if parameter.default is parameter.empty and name not in values and name not in injected
+        ]
+        violations = [ArgumentViolation("", f"{name!r} is required") for name in missing]
+        violations += [
+            ArgumentViolation(pointer_of((name,)), "unknown argument") for name in unknown
+        ]
+        if violations:
+            raise InvalidArguments(self.config.name, tuple(violations))
+
+    def _as_call(
+        self, values: dict[str, Any], instance: tuple[Any, ...]
+    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Return *values* as positional and keyword arguments."""
+        args = [*instance]
+        for parameter in self._parameters(len(instance)):
+            if parameter.kind is not parameter.POSITIONAL_ONLY or parameter.name not in values:
+                break
+            args.append(values.pop(parameter.name))
+        return tuple(args), values
 
 
 def _is_async(target: Callable[..., Any]) -> bool:

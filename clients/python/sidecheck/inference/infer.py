@@ -16,9 +16,11 @@ from sidecheck.inference.fingerprints import fingerprint_of
 from sidecheck.inference.injection import InjectionRules
 from sidecheck.inference.input_schema import InputModel, build_input
 from sidecheck.inference.output_schema import OutputModel, build_output
+from sidecheck.inference.schema_checks import SchemaChecker
 from sidecheck.inference.schema_generator import GENERATOR
 from sidecheck.inference.signatures import Signature, read_signature, unwrap_function
 from sidecheck.json_copies import NotJson, copy_json
+from sidecheck.wrapping import wrapped_property
 
 __all__ = ["InferredTool", "infer"]
 
@@ -33,6 +35,10 @@ class InferredTool:
     input_model: InputModel | None
     #: None if the output schema was given, or results have none.
     output_model: OutputModel | None
+    #: Checks arguments by the input schema, if that was given.
+    input_checker: SchemaChecker | None
+    #: Checks results by the output schema, if that was given.
+    output_checker: SchemaChecker | None
 
 
 def infer(
@@ -57,7 +63,7 @@ def infer(
     admit_any = options.on_unsupported == "any"
     warnings: list[Diagnostic] = []
 
-    input_schema = _copy_schema(options.input_schema, "input_schema")
+    input_schema, input_checker = _copy_schema(options.input_schema, "input_schema")
     if input_schema is not None and input_schema.get("type") != "object":
         raise ValueError('invalid input_schema; MCP requires "type": "object" at the root')
     signature = read_signature(
@@ -69,6 +75,7 @@ def infer(
         diagnostics,
         # A given schema replaces the types of the arguments, which then need no schemas.
         injections_only=input_schema is not None,
+        without_result=options.output_schema is not None,
         admit_any=admit_any,
     )
     warnings += signature.diagnostics
@@ -79,8 +86,10 @@ def infer(
         )
         input_schema = input_model.schema
         warnings += input_warnings
-    output_schema = _copy_schema(options.output_schema, "output_schema")
+    output_schema, output_checker = _copy_schema(options.output_schema, "output_schema")
     output_model = None
+    if output_schema is not None:
+        wrapped_property(output_schema)  # a mark that contradicts the schema is an error
     if output_schema is None:
         try:
             output_model = build_output(signature.result_type, diagnostics)
@@ -111,7 +120,7 @@ def infer(
         generator=GENERATOR,
     )
     config = replace(config, fingerprint=fingerprint_of(config.definition))
-    return InferredTool(config, signature, input_model, output_model)
+    return InferredTool(config, signature, input_model, output_model, input_checker, output_checker)
 
 
 def _name_of(target: Callable[..., Any], function: Callable[..., Any]) -> str:
@@ -123,18 +132,20 @@ def _name_of(target: Callable[..., Any], function: Callable[..., Any]) -> str:
     return name
 
 
-def _copy_schema(schema: Mapping[str, Any] | None, option: str) -> dict[str, Any] | None:
-    """Return a copy of the schema in *option*.
+def _copy_schema(
+    schema: Mapping[str, Any] | None, option: str
+) -> tuple[dict[str, Any], SchemaChecker] | tuple[None, None]:
+    """Return a copy of the schema in *option*, and its checker.
 
     Raises:
-        ValueError: it is not a JSON object.
+        ValueError: it is not a JSON object, or no schema.
     """
     if schema is None:
-        return None
+        return None, None
     if not isinstance(schema, dict):
         raise ValueError(f"invalid {option} of type {type(schema).__name__}; expected an object")  # noqa: TRY004  (as for its parts)
     try:
         copy: dict[str, Any] = copy_json(schema, option)
     except NotJson as error:
         raise ValueError(str(error)) from None
-    return copy
+    return copy, SchemaChecker(copy, option)

@@ -18,7 +18,7 @@ __all__ = [
     "injectable",
 ]
 
-T = TypeVar("T")
+T = TypeVar("T", bound=type[Any])
 
 #: Class names that frameworks give to the context of a request.
 _CONTEXT_NAMES: Final = frozenset(
@@ -41,6 +41,20 @@ _MARKER_NAMES: Final = frozenset({"CurrentContext", "Depends", "InjectedToolArg"
 _AUTOWIRED_NAMES: Final = frozenset({"Settings", "ConfigPaths"})
 _ROOT_PARAMETER: Final = "project_root"
 
+#: Files and folders of which the root of a project has one.
+PROJECT_FILES: Final = (
+    "pyproject.toml",
+    "setup.py",
+    "package.json",
+    "go.mod",
+    "Cargo.toml",
+    ".git",
+)
+_REMEDY: Final = (
+    "register how to make it once with injectable({name}, provider), pass resources that resolve"
+    " {name} to call_tool, or pass the parameter in a call of the function"
+)
+
 _providers: dict[type, Callable[[], Any] | None] = {}
 
 
@@ -60,7 +74,7 @@ class SettingSource(Protocol):
     """Source of settings, which `Resources` resolve."""
 
     def get(self, name: str, /) -> Any:
-        """Return the setting with a name like ``git.path``."""
+        """Return the setting with a name like ``git.path``, or None if it is not set."""
 
 
 class NotProvided(LookupError):
@@ -75,7 +89,7 @@ class _Marker:
 Injected: Final[Any] = _Marker
 
 
-def injectable(injected_type: type[T], provider: Callable[[], T] | None = None) -> type[T]:
+def injectable(injected_type: T, provider: Callable[[], Any] | None = None) -> T:
     """Inject parameters of *injected_type*, or of a derived class; return the type.
 
     This affects tools made afterwards, unless with ``autowire=False``. *provider* is called
@@ -83,6 +97,19 @@ def injectable(injected_type: type[T], provider: Callable[[], T] | None = None) 
     """
     _providers[injected_type] = provider
     return injected_type
+
+
+def find_project_root() -> Path:
+    """Return the nearest folder from the working directory upward with a project file.
+
+    Raises:
+        LookupError: there is none.
+    """
+    here = Path.cwd()
+    for folder in (here, *here.parents):
+        if any((folder / name).exists() for name in PROJECT_FILES):
+            return folder
+    raise LookupError("no project file")
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,29 +123,66 @@ class Injection:
     setting: str = ""
     #: Whether the parameter has a default.
     optional: bool = False
+    #: Whether it is the root of the project, as ``str`` if that is its annotation.
+    root: bool = False
+    root_as_text: bool = False
 
     def resolve(self, resources: Resources | None) -> dict[str, Any]:
         """Return the parameter with its value, or {} to use its default.
+
+        The value comes from *resources*, else from a provider given to `injectable`, else, for
+        the root of the project, from `find_project_root`.
 
         Raises:
             NotProvided: nothing provides it.
         """
         try:
             if resources is not None:
-                resource = resources.resolve(self.resource_type)
-                return {self.name: resource.get(self.setting) if self.setting else resource}
+                return {self.name: self._read(resources.resolve(self.resource_type))}
         except LookupError:
             pass
         providers = (_providers.get(base) for base in _mro(self.resource_type))
         provider = next(filter(None, providers), None)
-        if provider is not None:
-            return {self.name: provider()}
+        try:
+            if provider is not None:
+                return {self.name: self._read(provider())}
+            if self.root:
+                root = find_project_root()
+                return {self.name: str(root) if self.root_as_text else root}
+        except LookupError:
+            pass
         if self.optional:
             return {}
-        raise NotProvided(
-            f"nothing provides parameter {self.name!r} of type {self.resource_type.__name__}; pass"
-            " resources that resolve it, or register a provider with injectable()"
-        )
+        raise NotProvided(self._remedy())
+
+    def _read(self, resource: Any) -> Any:
+        """Return *resource*, or the setting in it.
+
+        Raises:
+            LookupError: the setting is not set.
+        """
+        if not self.setting:
+            return resource
+        value = resource.get(self.setting)
+        if value is None:
+            raise LookupError(self.setting)
+        return value
+
+    def _remedy(self) -> str:
+        name = self.resource_type.__name__
+        remedy = _REMEDY.format(name=name)
+        if self.root:
+            files = ", ".join(PROJECT_FILES)
+            return (
+                f"nothing provides parameter {self.name!r}: no folder from {Path.cwd()} upward has"
+                f" one of {files}; {remedy}"
+            )
+        if self.setting:
+            return (
+                f"nothing provides parameter {self.name!r}, the setting {self.setting!r}; {remedy},"
+                " where the source of settings has a method get(name)"
+            )
+        return f"nothing provides parameter {self.name!r} of type {name}; {remedy}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +216,7 @@ class InjectionRules:
         underlying = underlying_class(annotation)
         resource_type = underlying if isinstance(underlying, type) else object
         if self.root and name == _ROOT_PARAMETER:
-            return Injection(name, Path, "", optional)
+            return Injection(name, Path, "", optional, root=True, root_as_text=resource_type is str)
         if (
             name in self.injected
             or _is_marker(default)

@@ -1,9 +1,10 @@
 """Input schema of a tool, and the adapter that validates arguments with it."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from functools import cached_property
 from types import GenericAlias
 from typing import Any, Final, Literal
 
@@ -41,7 +42,7 @@ _DESCRIPTION_ERRORS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class InputModel:
     """The arguments of a tool."""
 
@@ -49,6 +50,13 @@ class InputModel:
     #: Validates arguments by their JSON names, and returns values by parameter.
     adapter: TypeAdapter[dict[str, Any]]
     schema: dict[str, Any]
+    #: Types by the names of parameters.
+    types: Mapping[str, Any]
+
+    @cached_property
+    def partial(self) -> TypeAdapter[dict[str, Any]]:
+        """As ``adapter``, but no argument is required."""
+        return TypeAdapter(_arguments_type(self.signature, self.types, required=()))
 
 
 def describe_type(
@@ -135,16 +143,22 @@ def build_input(
         description = argument.description or descriptions.get(argument.name, "")
         if description and "description" not in entry:
             entry["description"] = description
-    return InputModel(signature, adapter, schema), warnings
+    return InputModel(signature, adapter, schema, types), warnings
 
 
-def _arguments_type(signature: Signature, types: Mapping[str, Any]) -> Any:
-    """Return the class of dictionaries of all arguments, with these *types*."""
+def _arguments_type(
+    signature: Signature, types: Mapping[str, Any], required: Collection[str] | None = None
+) -> Any:
+    """Return the class of dictionaries of all arguments, with these *types*.
+
+    The arguments *required* must be present; by default those without a default.
+    """
     fields = {argument.name: types[argument.name] for argument in signature.arguments}
     if signature.additional is not None:
         fields[ADDITIONAL] = GenericAlias(dict, (str, types[signature.additional.name]))
-    required = {argument.name for argument in signature.arguments if argument.required}
-    return _arguments_class(fields, required)
+    if required is None:
+        required = [argument.name for argument in signature.arguments if argument.required]
+    return _arguments_class(fields, frozenset(required))
 
 
 def _arguments_class(fields: dict[str, Any], required: AbstractSet[str] = frozenset()) -> Any:

@@ -2,12 +2,13 @@
 
 try:
     import griffe
+    import jsonschema
     import pydantic
-    import stamina
+    import tenacity
 except ImportError as error:
     raise ImportError(
-        "sidecheck.inference needs the packages pydantic, griffelib and stamina, not all of"
-        " which are installed: pip install sidecheck[infer]"
+        "sidecheck.inference needs the packages griffelib, jsonschema, pydantic and tenacity,"
+        " not all of which are installed: pip install sidecheck[infer]"
     ) from error
 
-__all__ = ["griffe", "pydantic", "stamina"]
+__all__ = ["griffe", "jsonschema", "pydantic", "tenacity"]

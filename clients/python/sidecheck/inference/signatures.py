@@ -9,7 +9,7 @@ from typing import Annotated, Any, get_args, get_origin
 from pydantic import AliasChoices
 from pydantic.fields import FieldInfo
 
-from sidecheck.inference.annotations import Scope
+from sidecheck.inference.annotations import Scope, collected_type
 from sidecheck.inference.diagnostics import FunctionDiagnostics
 from sidecheck.inference.errors import Diagnostic
 from sidecheck.inference.injection import Injection, InjectionRules
@@ -72,12 +72,14 @@ def read_signature(
     diagnostics: FunctionDiagnostics,
     *,
     injections_only: bool = False,
+    without_result: bool = False,
     admit_any: bool = False,
 ) -> Signature:
     """Return the signature of *target*.
 
-    With *admit_any*, an annotation that cannot be resolved admits any value, with a warning.
-    With *injections_only*, arguments are skipped, since the input schema is given.
+    With *admit_any*, an annotation that cannot be resolved admits any value, and ``*args`` is
+    skipped, with a warning. With *injections_only*, arguments are skipped, since the input
+    schema is given, and *without_result* the annotation of the result is.
 
     Raises:
         InferenceError: it has ``*args`` or positional-only parameters, or an annotation
@@ -98,12 +100,7 @@ def read_signature(
             continue
         match parameter.kind:
             case inspect.Parameter.VAR_POSITIONAL:
-                raise diagnostics.error(
-                    "VARIADIC_PARAMETER",
-                    parameter.name,
-                    f"'*{parameter.name}' takes positional arguments, but tool arguments are"
-                    f" passed by name; use a parameter '{parameter.name}: list[...]'",
-                )
+                reader.skip_variadic(parameter)
             case inspect.Parameter.POSITIONAL_ONLY:
                 raise diagnostics.error(
                     "POSITIONAL_ONLY",
@@ -114,7 +111,7 @@ def read_signature(
                 additional = reader.read(parameter)
             case _:
                 arguments.append(reader.read(parameter))
-    result_type = reader.read_result(signature.return_annotation)
+    result_type = MISSING if without_result else reader.read_result(signature.return_annotation)
     return Signature(
         tuple(arguments), tuple(injections), additional, result_type, tuple(reader.warnings)
     )
@@ -136,7 +133,7 @@ class _ArgumentReader:
             message = "it has no annotation and admits any value; annotate it"
             self.warnings.append(self._diagnostics.warning("MISSING_ANNOTATION", name, message))
         else:
-            annotation = self._resolve(name, parameter.annotation)
+            annotation = self._resolve(name, parameter.annotation, is_input=True)
         default_field = None
         if isinstance(default, FieldInfo):
             annotation, default_field, default = Annotated[annotation, default], default, MISSING
@@ -151,9 +148,21 @@ class _ArgumentReader:
         description = _description(annotation)
         return Argument(name, wire_name, annotation, default, default_field, description)
 
+    def skip_variadic(self, parameter: inspect.Parameter) -> None:
+        """Warn that ``*args`` is left out of the schema, or raise the error about it."""
+        code, name = "VARIADIC_PARAMETER", parameter.name
+        fault = f"'*{name}' takes positional arguments, but tool arguments are passed by name;"
+        remedy = f"use a parameter '{name}: list[...]'"
+        if not self._admit_any:
+            raise self._diagnostics.error(code, name, f"{fault} {remedy}")
+        message = f"{fault} it is left out of the schema; {remedy}"
+        self.warnings.append(self._diagnostics.warning(code, name, message))
+
     def read_result(self, annotation: Any) -> Any:
-        """Return the type of the result."""
-        return MISSING if annotation is MISSING else self._resolve("return", annotation)
+        """Return the type of the result, of a generator that of its items together."""
+        if annotation is MISSING:
+            return MISSING
+        return collected_type(self._resolve("return", annotation))
 
     def _add_wire_name(self, name: str, fields: list[FieldInfo]) -> str:
         wire_name = _wire_name(name, fields)
@@ -169,9 +178,9 @@ class _ArgumentReader:
         self._wire_names.add(wire_name)
         return wire_name
 
-    def _resolve(self, name: str, annotation: Any) -> Any:
+    def _resolve(self, name: str, annotation: Any, *, is_input: bool = False) -> Any:
         try:
-            return self._scope.resolve(annotation)
+            return self._scope.resolve(annotation, is_input=is_input)
         except NameError as error:
             code = "UNRESOLVED_NAME"
             unknown = getattr(error, "name", None) or str(error)

@@ -43,7 +43,7 @@ def tool(
     cache_ttl: float = 0.0,
     cache_size: int = 128,
     clock: Callable[[], float] = time.monotonic,
-    validate: bool = False,
+    validate: bool = True,
     on_unsupported: OnUnsupported = "error",
 ) -> Callable[[F], F]: ...
 
@@ -60,11 +60,14 @@ def tool(function: F | None = None, /, **options: Any) -> F | Callable[[F], F]:
             ``name``, ``description``: By default, those of the function and its docstring
             without sections.
             ``category``: Groups tools for display; not part of the definition.
-            ``input_schema``, ``output_schema``: Used unchanged instead of inferred ones.
+            ``input_schema``, ``output_schema``: Used unchanged instead of inferred ones. The
+            annotations that they replace need no JSON Schema.
             ``title``, ``read_only``, ``destructive``, ``idempotent``, ``open_world``: The
             annotations of MCP's ``Tool``. Options that are not set are omitted, so that the
             defaults of the protocol apply.
-            ``inject_root``: Inject the parameter ``project_root``.
+            ``inject_root``: Inject the parameter ``project_root``: unless resources or a
+            provider of ``Path`` say otherwise, the nearest folder from the working directory
+            upward with a ``pyproject.toml`` or another project file.
             ``inject_settings``: Settings to inject; ``git.path`` is the parameter
             ``git_path``.
             ``autowire``: Inject parameters of types given to `injectable`.
@@ -74,9 +77,12 @@ def tool(function: F | None = None, /, **options: Any) -> F | Callable[[F], F]:
             ``cache_ttl``, ``cache_size``, ``clock``: Cache results by arguments, for so many
             seconds of the clock and at most so many results. Calls with equal arguments get
             the same object.
-            ``validate``: Validate the arguments of calls.
+            ``validate``: Validate the arguments of calls, and convert them to the annotated
+            types: models, dataclasses, dates, enumerations. With False the function gets the
+            values as they are passed. Where an ``input_schema`` is given, it alone decides, on
+            calls by `call_tool` only, and nothing is converted.
             ``on_unsupported``: For an annotation without a JSON Schema, raise an error
-            ("error") or admit any value with a warning ("any").
+            ("error") or admit any value with a warning ("any"); ``*args`` is then left out.
 
     Raises:
         InferenceError: The signature or a type of the function cannot be described.

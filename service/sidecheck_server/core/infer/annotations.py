@@ -12,6 +12,7 @@ from sidecheck_server.core.infer.diagnostics import DiagnosticCode, SourceError
 from sidecheck_server.core.infer.fields import FieldInfo, read_default
 from sidecheck_server.core.infer.known_types import (
     CONTENT_TYPES,
+    ITERATORS,
     MAPPINGS,
     SEQUENCES,
     SERIALIZED,
@@ -205,13 +206,16 @@ class AnnotationReader:
     def _read_container(
         self, name: str, arguments: list[ast.expr], scope: Scope, depth: int
     ) -> TypeSchema | None:
-        """Return the schema of a sequence, set or mapping; None if *name* is none."""
+        """Return the schema of a sequence, set, iterator or mapping; None if *name* is none."""
         if (name in SEQUENCES or name in SETS) and len(arguments) == 1:
             items = self.read_type(arguments[0], scope, depth)
             schema: dict[str, Any] = {"type": "array", "items": items}
             if name in SETS:
                 schema["uniqueItems"] = True
             return TypeSchema(schema, TypeKind.ARRAY)
+        if name in ITERATORS and self._is_serialization and not self.definitions.is_reading:
+            items = self.read_type(arguments[0], scope, depth)
+            return TypeSchema({"type": "array", "items": items}, TypeKind.ARRAY)
         if name in MAPPINGS and len(arguments) == 2:
             keys, values = (self.read_type(argument, scope, depth) for argument in arguments)
             return TypeSchema(mapping_schema(keys, values), TypeKind.OBJECT)

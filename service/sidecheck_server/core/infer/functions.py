@@ -9,6 +9,7 @@ from sidecheck_server.core.infer.diagnostics import DiagnosticCode, Diagnostics,
 from sidecheck_server.core.infer.fields import called_name
 from sidecheck_server.core.infer.literals import LiteralReader
 from sidecheck_server.core.infer.scopes import Alias, Scope
+from sidecheck_server.core.infer.types import OnUnsupported
 
 __all__ = [
     "DecoratorOptions",
@@ -76,6 +77,8 @@ class DecoratorOptions:
     injected_types: set[str] = field(default_factory=set)
     #: Whether settings are injected by their types.
     autowire: bool = True
+    #: None leaves it to the options of the inference.
+    on_unsupported: OnUnsupported | None = None
 
 
 def find_functions(tree: ast.Module) -> list[SourceFunction]:
@@ -168,6 +171,8 @@ def _read_option(
         setattr(options, name, _read_schema(name, node, scope, literals))
     elif name in _BOOLEANS:
         setattr(options, _BOOLEANS[name], _read_boolean(node, scope, literals))
+    elif name == "on_unsupported":
+        options.on_unsupported = _read_on_unsupported(node, scope, literals)
     elif name == "injected":
         _add_injected(node, scope, literals, options)
     elif name == "**":
@@ -227,6 +232,14 @@ def _read_boolean(node: ast.expr, scope: Scope, literals: LiteralReader) -> bool
     if not isinstance(value, bool):
         raise SourceError(DiagnosticCode.UNSUPPORTED_SYNTAX, "expected True or False", node)
     return value
+
+
+def _read_on_unsupported(node: ast.expr, scope: Scope, literals: LiteralReader) -> OnUnsupported:
+    value = literals.read(node, scope)
+    if value not in ("error", "any"):
+        expected = 'expected "error" or "any"'
+        raise SourceError(DiagnosticCode.UNSUPPORTED_SYNTAX, expected, node)
+    return OnUnsupported(value)
 
 
 def _read_annotations(node: ast.expr, scope: Scope, literals: LiteralReader) -> dict[str, Any]:

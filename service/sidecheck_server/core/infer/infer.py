@@ -1,6 +1,7 @@
 """Inference of tool definitions from Python source text."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 from sidecheck_docstrings import ParsedDocstring, parse_docstring
@@ -174,14 +175,17 @@ class _ToolReader:
             decorator = read_decorator(
                 function.decorator, function.scope, self._literals, self._diagnostics
             )
-        parameters = Parameters(function, decorator, self._options, self._inputs)
+        options = self._options
+        if decorator.on_unsupported is not None:
+            options = replace(options, on_unsupported=decorator.on_unsupported)
+        parameters = Parameters(function, decorator, options, self._inputs)
         docstring = self._docstring(function, parameters)
         input_schema = decorator.input_schema
         if input_schema is None:
             input_schema = parameters.input_schema(docstring.parameters)
         output_schema = decorator.output_schema
         if output_schema is None and decorator.structured_output:
-            output_schema = self._output_schema(function)
+            output_schema = self._output_schema(function, options)
         definition: dict[str, Any] = {"name": decorator.name or function.node.name}
         if decorator.title:
             definition["title"] = decorator.title
@@ -199,7 +203,9 @@ class _ToolReader:
         text = self._literals.read_docstring(function.node, clean=False)
         return parse_docstring(text, parameters.names)
 
-    def _output_schema(self, function: SourceFunction) -> dict[str, Any] | None:
+    def _output_schema(
+        self, function: SourceFunction, options: InferenceOptions
+    ) -> dict[str, Any] | None:
         """Return the canonical output schema; None if the type is uninformative or content."""
         node = function.node.returns
         if node is None:
@@ -211,7 +217,7 @@ class _ToolReader:
         except HoldsContent:
             return None
         except SourceError as error:
-            report_unsupported(error, self._options, self._diagnostics)
+            report_unsupported(error, options, self._diagnostics)
             return None
         schema = _with_definitions(type_schema.build(), definitions)
         # Metadata alone does not make the schema of any value informative.

@@ -8,6 +8,7 @@ from typing import Any
 __all__ = [
     "CONTENT_TYPES",
     "INJECTED_TYPES",
+    "ITERATORS",
     "KNOWN_MODULES",
     "MAPPINGS",
     "SEQUENCES",
@@ -186,6 +187,13 @@ SEQUENCES = frozenset(
         "typing.Sequence",
     }
 )  # fmt: skip
+ITERATORS = frozenset(
+    {
+        "typing.AsyncGenerator", "typing.AsyncIterable", "typing.AsyncIterator",
+        "typing.Generator", "typing.Iterator",
+    }
+)  # fmt: skip
+"""Types of results whose items are collected; the first parameter is that of the items."""
 SETS = frozenset(
     {
         "builtins.frozenset", "builtins.set", "typing.AbstractSet", "typing.MutableSet",

@@ -162,15 +162,7 @@ class Parameters:
         """Return the value of ``additionalProperties``."""
         variadic, keywords = self._signature.vararg, self._signature.kwarg
         if variadic is not None:
-            self._diagnostics.parameter = variadic.arg
-            self._diagnostics.add(
-                SourceError(
-                    DiagnosticCode.VARIADIC_PARAMETER,
-                    f"*{variadic.arg} takes positional arguments, but tool arguments are passed "
-                    "by name; use a parameter of type list[...]",
-                    variadic,
-                )
-            )
+            self._report_variadic(variadic)
         if keywords is None:
             return False
         self._diagnostics.parameter = keywords.arg
@@ -186,6 +178,19 @@ class Parameters:
             return True
         definitions |= needed
         return type_schema.build() | info.keywords or True
+
+    def _report_variadic(self, variadic: ast.arg) -> None:
+        """Add that ``*args`` is an error or, with ``on_unsupported`` ANY, left out."""
+        fault = f"*{variadic.arg} takes positional arguments, but tool arguments are passed by name"
+        if self._options.on_unsupported is OnUnsupported.ANY:
+            fault += "; it is left out of the schema"
+        self._diagnostics.parameter = variadic.arg
+        error = SourceError(
+            DiagnosticCode.VARIADIC_PARAMETER,
+            f"{fault}; use a parameter of type list[...]",
+            variadic,
+        )
+        report_unsupported(error, self._options, self._diagnostics)
 
     def _warn_missing_annotation(self, parameter: ast.arg) -> None:
         message = f"{parameter.arg} has no type and admits any value; annotate it"

@@ -1,0 +1,118 @@
+"""Strings that hold the JSON text of an object or array, which models write by accident.
+
+They are decoded where the schema requires an object or array, and nowhere else; the service
+does the same with ``Coercion.JSON_STRINGS``.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, TypeAlias
+
+from sidecheck.json_copies import copy_json
+from sidecheck.verdicts import Change
+from sidecheck.wrapping import resolve_local
+
+__all__ = ["Path", "change_of", "decode_container", "pointer_of", "replace_at", "value_at"]
+
+#: Property names and indexes from the root to a value.
+Path: TypeAlias = tuple[str | int, ...]
+
+_DECODED: Final = "JSON_STRING_DECODED"
+#: References and unions on the way to a subschema; recursive schemas have no end.
+_MAX_STEPS: Final = 64
+_UNIONS: Final = ("anyOf", "oneOf", "allOf")
+
+
+def decode_container(text: str) -> Any:
+    """Return the object or array of which *text* is the JSON text, or None.
+
+    None also stands for ambiguous JSON, such as duplicate keys.
+    """
+    if not text.lstrip(" \t\r\n").startswith(("{", "[")):
+        return None
+    try:
+        decoded = json.loads(text, object_pairs_hook=_unambiguous)
+        return copy_json({"": decoded}, "")[""]
+    except (ValueError, RecursionError):
+        return None
+
+
+def _unambiguous(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    properties = dict(pairs)
+    if len(properties) != len(pairs):
+        raise ValueError("duplicate keys")
+    return properties
+
+
+def change_of(schema: Mapping[str, Any], path: Path, container: Any) -> Change:
+    """Return the change that put *container* in the place of a string at *path*."""
+    kind, noun = ("object", "an object") if isinstance(container, dict) else ("array", "an array")
+    locations = _type_locations(schema, schema, path, kind, (), _MAX_STEPS)
+    return Change(
+        instance_location=pointer_of(path),
+        code=_DECODED,
+        keyword_location=pointer_of(next(locations, ())),
+        message=f"decoded a string that holds the JSON text of {noun}",
+    )
+
+
+def _type_locations(
+    root: Mapping[str, Any], schema: Any, path: Path, kind: str, here: Path, steps: int
+) -> Iterator[Path]:
+    """Yield where ``type`` requires *kind* of the value at *path*, along the evaluation path."""
+    if not isinstance(schema, Mapping) or not steps:
+        return
+    if not path and kind in _types(schema):
+        yield (*here, "type")
+    if path:
+        for name, subschema in _subschemas(schema, path[0]):
+            yield from _type_locations(root, subschema, path[1:], kind, (*here, *name), steps)
+    reference = schema.get("$ref")
+    if isinstance(reference, str):
+        target = resolve_local(reference, root)
+        yield from _type_locations(root, target, path, kind, (*here, "$ref"), steps - 1)
+    for keyword in _UNIONS:
+        for index, branch in enumerate(schema.get(keyword, ())):
+            yield from _type_locations(root, branch, path, kind, (*here, keyword, index), steps - 1)
+
+
+def _types(schema: Mapping[str, Any]) -> list[Any]:
+    types = schema.get("type")
+    return types if isinstance(types, list) else [types]
+
+
+def _subschemas(schema: Mapping[str, Any], step: str | int) -> Iterator[tuple[Path, Any]]:
+    """Yield the subschemas of *schema* for the property or item *step*, with their locations."""
+    if isinstance(step, int):
+        items = schema.get("prefixItems", ())
+        if step < len(items):
+            yield ("prefixItems", step), items[step]
+        else:
+            yield ("items",), schema.get("items")
+        return
+    properties = schema.get("properties", {})
+    if step in properties:
+        yield ("properties", step), properties[step]
+    else:
+        yield ("additionalProperties",), schema.get("additionalProperties")
+
+
+def value_at(payload: Any, path: Path) -> Any:
+    """Return the value at *path*."""
+    for step in path:
+        payload = payload[step]
+    return payload
+
+
+def replace_at(value: Any, path: Path, leaf: Any) -> Any:
+    """Return a copy of *value* with *leaf* at *path*."""
+    if not path:
+        return leaf
+    copy = value.copy()
+    copy[path[0]] = replace_at(value[path[0]], path[1:], leaf)
+    return copy
+
+
+def pointer_of(path: Path) -> str:
+    """Return *path* as a JSON Pointer (RFC 6901)."""
+    return "".join(f"/{str(step).replace('~', '~0').replace('/', '~1')}" for step in path)

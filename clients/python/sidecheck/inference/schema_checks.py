@@ -1,0 +1,162 @@
+"""Checks of decoded JSON against the JSON Schema of a tool."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from typing import Any, Final
+
+from jsonschema import Draft202012Validator, FormatChecker
+from jsonschema.exceptions import SchemaError, ValidationError
+from jsonschema.validators import extend, validator_for
+from jsonschema_specifications import REGISTRY
+from referencing.exceptions import Unresolvable
+
+from sidecheck.inference.arguments import MAX_ROUNDS, MAX_VIOLATIONS, ValidArguments
+from sidecheck.inference.errors import ArgumentViolation, InvalidArguments
+from sidecheck.inference.json_strings import (
+    Path,
+    change_of,
+    decode_container,
+    pointer_of,
+    replace_at,
+)
+from sidecheck.json_copies import NotJson, copy_json
+from sidecheck.verdicts import Change
+
+__all__ = ["BrokenSchema", "SchemaChecker"]
+
+#: Longest value of a keyword in a message, in characters.
+_MAX_VALUE: Final = 80
+
+
+class BrokenSchema(ValueError):
+    """A schema of a tool refers to something that it does not contain."""
+
+
+class SchemaChecker:
+    """Checks decoded JSON against one schema, by default of JSON Schema 2020-12.
+
+    References lead to places in the schema; nothing is fetched. Formats are annotations.
+    Patterns that Python's ``re`` cannot express are not checked.
+
+    Raises:
+        ValueError: The schema violates its meta-schema.
+    """
+
+    def __init__(self, schema: Mapping[str, Any], name: str) -> None:
+        draft = validator_for(schema, default=Draft202012Validator)
+        try:
+            # Without formats: patterns are not those of Python.
+            draft.check_schema(schema, format_checker=FormatChecker(()))
+        except SchemaError as error:
+            location = pointer_of((name, *error.absolute_path))
+            raise ValueError(f"{location} {_message(error)}") from None
+        self._name = name
+        self._schema = schema
+        checker = extend(draft, {"pattern": _check_pattern})
+        self._validator = checker(schema, registry=REGISTRY)
+
+    def violations(self, value: Any) -> tuple[ArgumentViolation, ...]:
+        """Return the violations of *value*, at most 100; their messages have none of it.
+
+        Raises:
+            BrokenSchema: a reference leads nowhere.
+        """
+        try:
+            return _violations(self._errors(value))
+        except RecursionError:
+            return (ArgumentViolation("", "is nested too deeply"),)
+
+    def _errors(self, value: Any) -> list[ValidationError]:
+        try:
+            return list(islice(self._validator.iter_errors(value), MAX_VIOLATIONS))
+        except Unresolvable as error:
+            raise BrokenSchema(
+                f"{self._name} refers to {error.ref!r}, which it does not contain, and nothing is"
+                " fetched"
+            ) from None
+
+    def read_arguments(self, tool: str, arguments: Mapping[str, Any]) -> ValidArguments:
+        """Return a valid copy of *arguments*, decoded JSON.
+
+        Only where an object or array is required, a string with the JSON text of one is read
+        as that, and reported as a change.
+
+        Raises:
+            InvalidArguments: they violate the schema, or are not JSON.
+            BrokenSchema: a reference leads nowhere.
+        """
+        if not isinstance(arguments, Mapping):
+            raise InvalidArguments(tool, (ArgumentViolation("", "must be an object"),))
+        try:
+            payload = copy_json(dict(arguments), "arguments")
+        except NotJson as error:
+            raise InvalidArguments(tool, (ArgumentViolation("", str(error)),)) from None
+        violations: tuple[ArgumentViolation, ...] = ()
+        changes: dict[Path, Change] = {}
+        for _ in range(MAX_ROUNDS):
+            try:
+                errors = self._errors(payload)
+            except RecursionError:
+                violations = (ArgumentViolation("", "is nested too deeply"),)
+                break
+            if not errors:
+                return ValidArguments(payload, tuple(changes.values()))
+            # Those of the original arguments, not of the attempted repair.
+            violations = violations or _violations(errors)
+            decoded = dict(_decoded_strings(errors))
+            if not decoded:
+                break
+            for path, container in decoded.items():
+                changes[path] = change_of(self._schema, path, container)
+                payload = replace_at(payload, path, container)
+        raise InvalidArguments(tool, violations)
+
+
+def _decoded_strings(errors: list[ValidationError]) -> Iterator[tuple[Path, Any]]:
+    """Yield the containers in strings where a type rejects the string, with their paths."""
+    pending = list(errors)
+    while pending:
+        error = pending.pop()
+        pending += error.context
+        if error.validator == "type" and isinstance(error.instance, str):
+            container = decode_container(error.instance)
+            demanded = error.validator_value
+            kind = "object" if isinstance(container, dict) else "array"
+            if container is not None and (kind == demanded or kind in demanded):
+                yield tuple(error.absolute_path), container
+
+
+def _violations(errors: list[ValidationError]) -> tuple[ArgumentViolation, ...]:
+    return tuple(
+        dict.fromkeys(
+            ArgumentViolation(pointer_of(tuple(error.absolute_path)), _message(error))
+            for error in errors
+        )
+    )
+
+
+def _message(error: ValidationError | SchemaError) -> str:
+    """Return the fault without the value: the keyword that it violates."""
+    keyword, value = error.validator, error.validator_value
+    if keyword == "required" and isinstance(error.instance, dict):
+        missing = [name for name in value if name not in error.instance]
+        return f"{', '.join(map(repr, missing))} is required"
+    if keyword == "additionalProperties" and value is False:
+        return "has a property that the schema does not declare"
+    text = json.dumps(value, ensure_ascii=False)
+    return f'must satisfy "{keyword}"' + (f": {text}" if len(text) <= _MAX_VALUE else "")
+
+
+def _check_pattern(
+    validator: Any, pattern: str, instance: Any, schema: Any
+) -> Iterator[ValidationError]:
+    del schema
+    if validator.is_type(instance, "string"):
+        try:
+            matches = re.search(pattern, instance)
+        except re.error:
+            return
+        if not matches:
+            yield ValidationError("does not match")
