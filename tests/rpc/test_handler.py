@@ -31,7 +31,9 @@ from sidecheck_server.rpc.streams import OpenStreams
 from sidecheck_server.rpc.validation import ValidationServicer
 from sidecheck_server.services.prepared_targets import PreparedTargets
 from sidecheck_server.services.resolution import ResolvedSchema
+from sidecheck_server.services.validation import Validator
 from structlog.testing import capture_logs
+from support.checkers import validate_in_process
 from support.compiling import compile_value
 from support.wire import info_of
 
@@ -66,6 +68,9 @@ class Resolver:
 
     def __init__(self, failure: BaseException) -> None:
         self.failure = failure
+
+    def version_of(self, _target: Any, _named: str) -> str:
+        return "2025-11-25"
 
     async def resolve_schema(
         self, target: Any, _side: Any, _version: str, *, assert_formats: bool
@@ -282,7 +287,7 @@ async def batch(failure: BaseException, *digests: str) -> tuple[Any, list[dict[s
     registry = open_registry(None)
     resolver: Any = Resolver(failure)
     unused: Any = None
-    targets = PreparedTargets(resolver, unused, unused, registry)
+    targets = PreparedTargets(resolver, Validator(validate_in_process), unused, registry)
     servicer = ValidationServicer(targets, Limits(), ShutdownGate(), OpenStreams())
     request = validation_service_pb2.ValidateBatchRequest(
         items=[

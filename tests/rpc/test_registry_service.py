@@ -265,8 +265,8 @@ def test_tools_are_checked_by_the_rules_of_a_version(stub: Any) -> None:
     }
 
     assert {
-        "": (["REJECTED"], ["TOOL_NAME_CHARACTERS", "CONST"]),
-        "2025-11-25": (["REJECTED"], ["TOOL_NAME_CHARACTERS", "CONST"]),
+        "": (["CREATED"], ["TOOL_NAME_CHARACTERS", "OUTPUT_SCHEMA_WRAPPED"]),
+        "2025-11-25": (["CREATED"], ["TOOL_NAME_CHARACTERS", "OUTPUT_SCHEMA_WRAPPED"]),
         "2026-07-28": (["CREATED"], ["TOOL_NAME_CHARACTERS"]),
         "2024-11-05": (["CREATED"], []),
     } == {

@@ -89,7 +89,7 @@ def test_a_registered_tool_is_resolved_by_name_and_digest(channel: grpc.Channel)
         registry_pb.RegisterToolsRequest(
             server="wrapped",
             tools=[target_pb2.InlineTool(json=text_of(LIST))],
-            protocol_version="2026-07-28",
+            protocol_version="2025-11-25",
         )
     )
     digest = response.outcomes[0].definition_digest

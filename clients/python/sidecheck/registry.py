@@ -128,7 +128,7 @@ class Tool:
     #: Namespace of its server.
     server: str
     name: str
-    #: The definition, byte for byte as registered.
+    #: The definition, byte for byte as registered, unless it was adapted.
     json: bytes
     #: Documents registered with it, as text.
     documents: tuple[Document, ...] = ()
@@ -138,6 +138,8 @@ class Tool:
     output_schema_digest: str = ""
     #: Revision of the registry at which the name was bound to the definition.
     revision: int = 0
+    #: Protocol version that the tool was registered under.
+    protocol_version: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -178,13 +178,20 @@ class Client(Validator):
             registration.raise_for_rejected()
         return registration
 
-    async def get(self, server: str, name: str, *, timeout: float | None = None) -> Tool:
-        """Return a registered tool.
+    async def get(
+        self,
+        server: str,
+        name: str,
+        *,
+        adapt_to_version: str = "",
+        timeout: float | None = None,
+    ) -> Tool:
+        """Return a registered tool, its definition in the form for *adapt_to_version* if given.
 
         Raises:
             SidecheckError: There is no such tool, or the call failed.
         """
-        request = registry.encode_get(server, name)
+        request = registry.encode_get(server, name, adapt_to_version)
         return await self._connection.call(request, registry.decode_tool, timeout)
 
     async def delete(
@@ -219,18 +226,23 @@ class Client(Validator):
         return await self._connection.info(timeout)
 
     async def list(
-        self, server: str | None = None, *, timeout: float | None = None
+        self,
+        server: str | None = None,
+        *,
+        adapt_to_version: str = "",
+        timeout: float | None = None,
     ) -> AsyncIterator[Tool]:
         """Yield the registered tools of one server or of all, by server and name.
 
-        They are fetched in pages, and *timeout* is the deadline of each.
+        Their definitions are as registered, or in the form for *adapt_to_version*. They are
+        fetched in pages, and *timeout* is the deadline of each.
 
         Raises:
             SidecheckError: A call failed.
         """
         token, more = "", True
         while more:
-            request = registry.encode_list(server or "", token)
+            request = registry.encode_list(server or "", adapt_to_version, token)
             tools, token = await self._connection.call(request, registry.decode_page, timeout)
             more = token != ""
             for tool in tools:

@@ -59,14 +59,16 @@ def encode_registration(
     )
 
 
-def encode_get(server: str, name: str) -> registry_pb.GetToolRequest:
-    """Return the request for one tool."""
-    return registry_pb.GetToolRequest(server=server, name=name)
+def encode_get(server: str, name: str, version: str) -> registry_pb.GetToolRequest:
+    """Return the request for one tool, adapted to *version* unless that is ""."""
+    return registry_pb.GetToolRequest(server=server, name=name, adapt_to_version=version)
 
 
-def encode_list(server: str, page_token: str) -> registry_pb.ListToolsRequest:
-    """Return the request for a page of tools."""
-    return registry_pb.ListToolsRequest(server=server, page_token=page_token)
+def encode_list(server: str, version: str, page_token: str) -> registry_pb.ListToolsRequest:
+    """Return the request for a page of tools, adapted to *version* unless that is ""."""
+    return registry_pb.ListToolsRequest(
+        server=server, page_token=page_token, adapt_to_version=version
+    )
 
 
 def encode_deletion(server: str, names: Iterable[str] | None) -> registry_pb.DeleteToolsRequest:
