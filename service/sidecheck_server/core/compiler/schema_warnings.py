@@ -1,8 +1,9 @@
 """Warnings about valid schemas that are probably wrong.
 
 They are defaults that their own schema rejects, demands that contradict each other (see
-`contradictions`), and declarations of a dialect that have no effect. Subschemas under ``not`` and ``if``, where rejecting may be the
-purpose, and documents that were sent along get no warnings.
+`contradictions`), and declarations of a dialect that have no effect. Subschemas under
+``not`` and ``if``, where rejecting may be the purpose, and documents that were sent along
+get no warnings.
 """
 
 from collections.abc import Iterator
