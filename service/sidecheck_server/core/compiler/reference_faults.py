@@ -22,6 +22,9 @@ __all__ = ["find_cycle_faults", "find_reference_faults"]
 _MOST_SUGGESTIONS = 20
 """Most references for which a similar target is searched, each about a millisecond."""
 
+_WHERE_REFERENCES_LEAD = (
+    "references resolve within the schema and the documents sent along, and nothing is ever fetched"
+)
 _DEFINITIONS = ("$defs", "definitions")
 _SHOWN_STEPS = 8
 """Most steps of a cycle in a message."""
@@ -60,23 +63,14 @@ def _conflict_fault(conflict: Conflict, survey: Survey, resources: Resources) ->
 
 def _unresolved_fault(unresolved: UnresolvedReference, uri: str, suggestion: str) -> SchemaFault:
     subschema, keyword = unresolved.subschema, unresolved.keyword
-    remedy = f"; did you mean {suggestion!r}?" if suggestion else ""
+    remedy = f"did you mean {suggestion!r}?" if suggestion else _WHERE_REFERENCES_LEAD
     error = RequestError(
         ErrorReason.UNRESOLVABLE_REFERENCE,
         f"the {keyword} {shorten_start(uri)} at {subschema.place or 'the root'} cannot be "
-        f"resolved: {unresolved.fault}{remedy or _where_references_lead(uri)}",
+        f"resolved: {unresolved.fault}; {remedy}",
         {"reference": shorten_start(uri), "place": subschema.place},
     )
     return SchemaFault(subschema, f"/{keyword}", error, suggestion=suggestion)
-
-
-def _where_references_lead(uri: str) -> str:
-    if uri.startswith("#"):
-        return ""
-    return (
-        "; references resolve within the schema and the documents sent along, and nothing "
-        "is ever fetched"
-    )
 
 
 def _suggest(uri: str, resource: Resource) -> str:
