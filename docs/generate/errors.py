@@ -25,6 +25,11 @@ No verdict was possible. The call fails with a gRPC status whose details hold a
 contain every variable part of the message by name. In a batch or a stream only that item has an
 `error`, with the same details.
 
+If a schema or a tool definition is at fault, a `google.rpc.BadRequest` follows. Its field
+violations are the faults in document order, as many as there is room for: `field` is a JSON Pointer
+into the schema or the definition, `reason` the code. The error reports the first; metadata
+`violations` is their number if there are several.
+
 {reasons}
 Anything unexpected is `INTERNAL` with the reason `INTERNAL` and an `error_id` that the server's
 log has too. `UNAVAILABLE` may be retried; nothing else should be.

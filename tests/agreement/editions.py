@@ -58,9 +58,33 @@ class Edition:
     def oracle_admits(self, schema: Any) -> bool:
         """Return whether jsonschema-rs finds that *schema* keeps the meta-schema.
 
-        The formats of the meta-schema count as annotations.
+        The formats of the meta-schema count as annotations. A part that is a resource of
+        another edition keeps that one's.
         """
-        return _meta_oracle(self).is_valid(schema)
+        own_part, others = _without_other_editions(schema, self)
+        return _meta_oracle(self).is_valid(own_part) and all(
+            edition.oracle_admits(part) for part, edition in others
+        )
+
+
+def _without_other_editions(
+    schema: Any, edition: "Edition"
+) -> tuple[Any, list[tuple[dict[str, Any], "Edition"]]]:
+    """Return *schema* with ``{}`` for the resources of other editions in it, and these."""
+    others: list[tuple[dict[str, Any], Edition]] = []
+
+    def copied(value: Any) -> Any:
+        if isinstance(value, list):
+            return [copied(item) for item in value]
+        if not isinstance(value, dict):
+            return value
+        declared = _BY_URI.get(str(value.get("$schema")).rstrip("#"), edition)
+        if declared is not edition and value is not schema and declared.id_keyword in value:
+            others.append((value, declared))
+            return {}
+        return {name: copied(item) for name, item in value.items()}
+
+    return copied(schema), others
 
 
 @lru_cache
@@ -103,6 +127,8 @@ EDITIONS = (
         jsonschema_rs.Draft202012Validator,
     ),
 )
+
+_BY_URI = {edition.uri.rstrip("#"): edition for edition in EDITIONS}
 
 
 def edition_named(name: str) -> Edition:

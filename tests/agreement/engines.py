@@ -130,8 +130,9 @@ def create_engines(question: Question) -> Engines | RequestError | Finding:
     except RequestError as refusal:
         if refusal.reason not in REASONS or not refusal.message:
             return Finding("strange refusal", str(refusal), question)
-        # Of what else is invalid, an identifier given twice, the meta-schema knows nothing.
-        if refusal.violations and admits and not question.documents:
+        # The meta-schema knows nothing of references, patterns and identifiers given twice.
+        broken = any(violation.keyword_location for violation in refusal.violations)
+        if broken and admits and not question.documents:
             return Finding("refused what keeps the meta-schema", str(refusal), question)
         return refusal
     except Exception as error:  # noqa: BLE001  (any other is what is looked for)

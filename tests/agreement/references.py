@@ -74,6 +74,11 @@ class Connector:
         # Whether `dependencies` has been split in two.
         self._split = self.edition.since(Draft.DRAFT_2019_09)
 
+    @property
+    def root(self) -> dict[str, Any]:
+        """The root of the schema."""
+        return self._roots[0].root
+
     def learn(self, other: "Connector") -> None:
         """Record the nodes that *other* has connected, so that the first root can refer to them."""
         self._elsewhere += [place for place in other._places if not place.void]

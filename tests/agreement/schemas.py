@@ -50,6 +50,8 @@ class Generated:
     endless: bool | None
     #: Names that mean something to the schema.
     names: tuple[str, ...]
+    #: Whether a resource of another edition is embedded in it.
+    embeds_other_edition: bool
 
 
 def generate_schema(random: Random, edition: Edition) -> Generated:
@@ -66,31 +68,52 @@ def generate_schema(random: Random, edition: Edition) -> Generated:
         documents[uri] = {"$schema": edition.uri, **_write_root(writer)}
         roots.append(Resource(uri, documents[uri]))
     connector = Connector(writer, roots)
-    if writer.chance(0.1):
-        connector.learn(_write_elsewhere(writer, documents))
+    is_embedded = writer.chance(0.5)
+    elsewhere = _write_elsewhere(writer) if writer.chance(0.2) else None
+    if elsewhere is not None:
+        connector.learn(elsewhere)
     connector.connect()
+    if elsewhere is not None and is_embedded:
+        _embed(writer, root, elsewhere)
+    elif elsewhere is not None:
+        documents[_ELSEWHERE] = elsewhere.root
     targets = connector.targets
 
     def follow(node: dict[str, Any]) -> Any:
         return targets.get(id(node), True)
 
     question = Question(edition, root, documents, assert_formats=writer.chance(0.15))
-    return Generated(question, follow, connector.endless(), writer.names)
+    embeds = elsewhere is not None and is_embedded
+    return Generated(question, follow, connector.endless(), writer.names, embeds)
 
 
-def _write_elsewhere(writer: Writer, documents: dict[str, Any]) -> Connector:
-    """Write a document of another edition."""
+_ELSEWHERE = "http://example.com/elsewhere.json"
+
+
+def _write_elsewhere(writer: Writer) -> Connector:
+    """Write a resource of another edition."""
     edition = writer.choose([edition for edition in EDITIONS if edition is not writer.edition])
     document_writer = Writer(writer.random, edition, size=6)
     document_writer.names = writer.names
     # The schema may have what must not meet the first two, and jsonschema-rs follows the
     # third in any edition if the schema is of 2020-12.
     document_writer.leave_out("contains", "dependencies", "$dynamicRef")
-    uri = "http://example.com/elsewhere.json"
-    documents[uri] = {"$schema": edition.uri, **_write_root(document_writer)}
-    connector = Connector(document_writer, [Resource(uri, documents[uri])])
+    contents = {"$schema": edition.uri, **_write_root(document_writer)}
+    connector = Connector(document_writer, [Resource(_ELSEWHERE, contents)])
     connector.connect()
     return connector
+
+
+def _embed(writer: Writer, root: dict[str, Any], elsewhere: Connector) -> None:
+    """Make the resource of another edition a definition of *root*, or a property."""
+    resource = elsewhere.root
+    resource[elsewhere.edition.id_keyword] = _ELSEWHERE
+    keyword = writer.edition.definitions_keyword
+    if writer.chance(0.5):
+        keyword = "properties"
+    siblings = root.setdefault(keyword, {})
+    name = next((name for name in writer.names if name not in siblings), "elsewhere")
+    siblings[name] = resource
 
 
 def _write_root(writer: Writer) -> dict[str, Any]:

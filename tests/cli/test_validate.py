@@ -212,7 +212,11 @@ def test_documents_are_found_by_their_uri(folder: Path) -> None:
         run(*schema, *brought, "good.json").exit_code,
         run(*schema, "good.json").exit_code,
     )
-    assert "UNRESOLVABLE_REFERENCE" == judged(*schema, "good.json")[0]["error"]["reason"]
+    error = judged(*schema, "good.json")[0]["error"]
+    assert ("UNRESOLVABLE_REFERENCE", ["/$ref"]) == (
+        error["reason"],
+        [violation["instance_location"] for violation in error["violations"]],
+    )
 
 
 def test_formats_are_asserted_on_request() -> None:

@@ -76,6 +76,23 @@ def test_unknown_dialects_are_rejected(uri: str) -> None:
     } == excinfo.value.metadata
 
 
+@pytest.mark.parametrize(
+    ("uri", "near"),
+    [
+        ("https://json-schema.org/draft-07/schema#", D07),
+        ("http://json-schema.org/draft/2020-12/schema", D2020),
+        (OWN, ""),
+    ],
+)
+def test_the_dialect_of_the_other_scheme_is_suggested(uri: str, near: str) -> None:
+    """Generators confuse http and https."""
+    with pytest.raises(RequestError) as excinfo:
+        dialect_named(uri)
+
+    remedy = f"; did you mean {near}? Expected one of" if near else "; expected one of"
+    assert remedy in excinfo.value.message
+
+
 @pytest.mark.parametrize("declaration", [7, None, True, [], {}])
 def test_declaration_that_is_not_a_string_is_rejected(declaration: Any) -> None:
     """Holds for every other JSON type."""

@@ -173,9 +173,13 @@ def depth(value: Any) -> int:
 
 def test_many_faults_are_reported_up_to_a_number() -> None:
     """Enough to see what is wrong."""
-    error = schema_error({"properties": {str(number): {"type": 5} for number in range(100)}})
+    error, shorter = (
+        schema_error({"properties": {str(number): {"type": 5} for number in range(count)}})
+        for count in (101, 100)
+    )
 
-    assert 20 == len(error.violations)
+    assert (100, True) == (len(error.violations), error.truncated)
+    assert (100, False) == (len(shorter.violations), shorter.truncated)
 
 
 def test_a_fault_of_a_document_is_reported_with_the_way_there() -> None:

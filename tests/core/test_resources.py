@@ -1,10 +1,13 @@
 """Resources with their own URI, anchors or dialect, in both engines."""
 
+import json
 from typing import Any
 
+import jsonschema_rs
 import pytest
 from sidecheck_server.core.errors import ErrorReason
 from support.compiling import D04, D07, D2020, evaluate_all, schema_error
+from support.shared_cases import VALIDATE
 
 STRING, INTEGER = {"type": "string"}, {"type": "integer"}
 A_STRING, AN_INTEGER = {"$id": "urn:a", **STRING}, {"$id": "urn:a", **INTEGER}
@@ -168,3 +171,35 @@ def test_identifiers_that_are_no_uris_do_no_harm(uri: str, draft: str) -> None:
         {"$ref": "urn:d#/properties/q"}, ["a", 1], {"urn:d": aside}
     )
     assert [True, False] == evaluate_all({"$ref": "urn:d"}, ["a", 1], {uri: True, "urn:d": STRING})
+
+
+# What jsonschema-rs makes of embedded resources otherwise: it knows draft 4 by `id` only,
+# loses the dynamic scope around a resource that is entered without a reference, and
+# obeys a `$schema` without `$id`.
+PECULIAR = {
+    "an embedded draft-04 resource may be named by the $id of the schema around it",
+    "a dynamic reference passes an embedded draft-07 resource",
+    "$schema without $id has no effect",
+}
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        case
+        for case in VALIDATE
+        if str(case.id).startswith("dialects: ")
+        and "refusal" not in case.values[0]["want"]
+        and case.values[0]["name"] not in PECULIAR
+    ],
+)
+def test_jsonschema_rs_agrees_on_embedded_resources(case: dict[str, Any]) -> None:
+    """In each of the shared cases that it can judge."""
+    documents = [
+        (document["uri"], json.loads(document["json"])) for document in case.get("documents", ())
+    ]
+    validator = jsonschema_rs.validator_for(
+        json.loads(case["schema"]), registry=jsonschema_rs.Registry(documents), offline=True
+    )
+
+    assert case["want"]["valid"] is validator.is_valid(json.loads(case["payload"]))

@@ -6,6 +6,7 @@ import pytest
 from sidecheck_server.core.limits import Exhausted
 from sidecheck_server.core.schemas.walker import contains_keyword, walk_schema
 from sidecheck_server.core.types import as_pointer
+from support.compiling import D04, D07, D2020
 
 
 def found(schema: Any) -> list[tuple[str, bool]]:
@@ -48,6 +49,24 @@ CASES = [
     (
         {"$schema": "http://json-schema.org/draft-07/schema#", "items": [{}]},
         [("", True), ("/items/0", False)],
+    ),
+    # An embedded resource has its own dialect, and no other subschema.
+    ({"not": {"$schema": D07, "items": [{}]}}, [("", True), ("/not", False)]),
+    (
+        {"not": {"$schema": D07, "$id": "urn:a", "items": [{"prefixItems": [{}]}]}},
+        [("", True), ("/not", False), ("/not/items/0", False)],
+    ),
+    (
+        {"$schema": D07, "not": {"$schema": D2020, "$id": "urn:a", "prefixItems": [{}]}},
+        [("", True), ("/not", False), ("/not/prefixItems/0", False)],
+    ),
+    (
+        {"not": {"$schema": D04, "id": "urn:a", "items": [{}], "if": {}}},
+        [("", True), ("/not", False), ("/not/items/0", False)],
+    ),
+    (
+        {"not": {"$schema": "https://example.com/other", "$id": "urn:a", "if": {}}},
+        [("", True), ("/not", False), ("/not/if", False)],
     ),
     ({"$schema": "https://example.com/other", "if": {}}, [("", True), ("/if", False)]),
     ({"$schema": 7, "if": {}}, [("", True), ("/if", False)]),

@@ -40,7 +40,10 @@ def _answer(case: dict[str, Any]) -> dict[str, Any]:
         compiled = CompiledSchema(source, compile_schema(source, LIMITS), LIMITS)
         verdict = evaluate(compiled, case["payload"].encode(), how)
     except RequestError as error:
-        return {"refusal": error.reason.value}
+        return {
+            "refusal": error.reason.value,
+            "violations": [asdict(violation) for violation in error.violations],
+        }
     return {
         "valid": verdict.valid,
         "truncated": verdict.truncated,

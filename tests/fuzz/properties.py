@@ -10,7 +10,7 @@ from fuzz.rpcs import rpc_named
 from fuzz.texts import marks_in
 from google.protobuf.message import DecodeError, Message
 from google.protobuf.message_factory import GetMessageClass
-from google.rpc.error_details_pb2 import ErrorInfo
+from google.rpc.error_details_pb2 import BadRequest, ErrorInfo
 from google.rpc.status_pb2 import Status
 from sidecheck_server.core.errors import ErrorReason
 
@@ -94,7 +94,9 @@ def _tells_why(outcome: Outcome) -> bool:
 def _is_reason(status: Status) -> bool:
     info = ErrorInfo()
     return (
-        len(status.details) == 1
+        len(status.details) > 0
+        and [ErrorInfo.DESCRIPTOR.full_name, BadRequest.DESCRIPTOR.full_name][: len(status.details)]
+        == [detail.TypeName() for detail in status.details]
         and status.details[0].Unpack(info)
         and info.domain == "sidecheck"
         and info.reason in _REASONS

@@ -387,13 +387,37 @@ async def test_output_schemas_are_checked_in_every_version(
     registry: Registry,
 ) -> None:
     """Registered schemas must compile, whatever the protocol version."""
-    broken = tool("a", outputSchema={"$ref": "#/gone"})
+    broken = tool("a", outputSchema={"$ref": "#/gone", "not": {"pattern": "("}})
     results = await make_registrar(registry).register(
         request_for(broken, protocol_version="2024-11-05")
     )
 
-    assert [("UNRESOLVABLE_REFERENCE", "/outputSchema")] == [
+    assert [
+        ("UNRESOLVABLE_REFERENCE", "/outputSchema/$ref"),
+        ("INVALID_PATTERN", "/outputSchema/not/pattern"),
+    ] == [
         (violation.code, violation.instance_location)
+        for violation in results.outcomes[0].violations
+    ]
+
+
+@pytest.mark.parametrize("version", ["", "2024-11-05"])
+async def test_every_fault_of_both_schemas_is_reported(registry: Registry, version: str) -> None:
+    """In one answer, each at its place."""
+    dangling = {"type": "object", "properties": {"a": {"$ref": "#/x"}, "b": {"$ref": "#/y"}}}
+    broken = tool("a", outputSchema={**dangling, "required": ["a", 7]})
+    broken["inputSchema"] = {**dangling, "patternProperties": {"(": {}}}
+    results = await make_registrar(registry).register(request_for(broken, protocol_version=version))
+
+    assert [
+        ("/inputSchema/patternProperties/(", "INVALID_PATTERN"),
+        ("/inputSchema/properties/a/$ref", "UNRESOLVABLE_REFERENCE"),
+        ("/inputSchema/properties/b/$ref", "UNRESOLVABLE_REFERENCE"),
+        ("/outputSchema/properties/a/$ref", "UNRESOLVABLE_REFERENCE"),
+        ("/outputSchema/properties/b/$ref", "UNRESOLVABLE_REFERENCE"),
+        ("/outputSchema/required/1", "TYPE"),
+    ] == [
+        (violation.instance_location, violation.code)
         for violation in results.outcomes[0].violations
     ]
 

@@ -3,26 +3,52 @@
 from typing import Any
 
 import grpc
-from google.rpc.error_details_pb2 import ErrorInfo
+from google.rpc.error_details_pb2 import BadRequest, ErrorInfo
 from google.rpc.status_pb2 import Status
 
-__all__ = ["error_info_of", "info_of"]
+__all__ = ["error_info_of", "error_violations_of", "info_of", "violations_of"]
 
 
 def error_info_of(error: grpc.RpcError) -> Any:
     """Return the ErrorInfo of a failed call, after checking that status and trailers agree."""
+    return info_of(_status_of(error))
+
+
+def error_violations_of(error: grpc.RpcError) -> list[dict[str, str]]:
+    """Return the violations in the error of a failed call."""
+    return violations_of(_status_of(error))
+
+
+def _status_of(error: grpc.RpcError) -> Status:
     assert isinstance(error, grpc.Call)
     trailers = dict(error.trailing_metadata() or ())
     status = Status.FromString(trailers["grpc-status-details-bin"])
     assert status.code == error.code().value[0]
     assert status.message == error.details()
-    return info_of(status)
+    return status
 
 
 def info_of(status: Status) -> Any:
-    """Return the only ErrorInfo of *status*."""
-    assert len(status.details) == 1
+    """Return the ErrorInfo of *status*, which comes first; a BadRequest may follow."""
+    assert [ErrorInfo.DESCRIPTOR.full_name, BadRequest.DESCRIPTOR.full_name][
+        : len(status.details)
+    ] == [detail.TypeName() for detail in status.details]
     info = ErrorInfo()
     assert status.details[0].Unpack(info)
     assert info.domain == "sidecheck"
     return info
+
+
+def violations_of(status: Status) -> list[dict[str, str]]:
+    """Return the violations of a schema or a tool definition in *status*."""
+    details = BadRequest()
+    for detail in status.details[1:]:
+        assert detail.Unpack(details)
+    return [
+        {
+            "instance_location": violation.field,
+            "code": violation.reason,
+            "message": violation.description,
+        }
+        for violation in details.field_violations
+    ]

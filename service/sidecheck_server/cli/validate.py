@@ -203,8 +203,17 @@ def _write(form: str, outcomes: Sequence[_Outcome], *, excerpts: bool | None) ->
 def _object(outcome: _Outcome) -> dict[str, Any]:
     verdict = outcome.outcome
     if isinstance(verdict, RequestError):
+        violations = [
+            {
+                "instance_location": violation.instance_location,
+                "code": violation.code,
+                "message": violation.message,
+            }
+            for violation in verdict.violations
+        ]
         error = {"reason": verdict.reason.value, "message": verdict.message}
-        return {"payload": outcome.source.name, "error": error}
+        listed = {"violations": violations} if violations else {}
+        return {"payload": outcome.source.name, "error": {**error, **listed}}
     return {
         "payload": outcome.source.name,
         "valid": verdict.valid,

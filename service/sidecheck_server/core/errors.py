@@ -77,8 +77,9 @@ class RequestError(Exception):
     """No verdict was possible; *reason* says why.
 
     ``metadata`` holds every variable part of the message by name, so that programs need
-    not parse text. ``violations`` lists the single faults where there are several, as
-    those of a schema against its meta-schema.
+    not parse text. ``violations`` lists the single faults of a schema or a tool
+    definition, of which the error itself reports the first; ``truncated`` says that there
+    may be more.
     """
 
     def __init__(
@@ -87,12 +88,15 @@ class RequestError(Exception):
         message: str,
         metadata: Mapping[str, str] = MappingProxyType({}),
         violations: tuple[Violation, ...] = (),
+        *,
+        truncated: bool = False,
     ) -> None:
         super().__init__(reason, message)
         self.reason = reason
         self.message = message
         self.metadata = dict(metadata)
         self.violations = violations
+        self.truncated = truncated
 
     def __str__(self) -> str:
         return f"{self.reason}: {self.message}"
@@ -103,9 +107,10 @@ class RequestError(Exception):
     def __hash__(self) -> int:
         return hash((self.reason, self.message))
 
-    def __reduce__(self) -> tuple[type["RequestError"], tuple[object, ...]]:
+    def __reduce__(self) -> tuple[object, ...]:
         # Errors of workers cross process borders.
-        return (RequestError, self._content())
+        content = (self.reason, self.message, self.metadata, self.violations)
+        return (RequestError, content, {"truncated": self.truncated})
 
     def _content(self) -> tuple[object, ...]:
-        return (self.reason, self.message, self.metadata, self.violations)
+        return (self.reason, self.message, self.metadata, self.violations, self.truncated)

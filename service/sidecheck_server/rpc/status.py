@@ -1,15 +1,15 @@
 """gRPC statuses of request errors: the status code of each reason, and the error details."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, NoReturn
 
 import grpc
-from google.protobuf.any_pb2 import Any as AnyMessage
-from google.rpc.error_details_pb2 import ErrorInfo
+from google.rpc.error_details_pb2 import BadRequest, ErrorInfo
 from google.rpc.status_pb2 import Status
 
 from sidecheck_server.core.errors import ErrorReason, RequestError
+from sidecheck_server.core.types import Violation
 
 __all__ = ["DOMAIN", "STATUS_CODES", "abort", "status_from_error"]
 
@@ -46,12 +46,19 @@ STATUS_CODES: Mapping[ErrorReason, grpc.StatusCode] = MappingProxyType(
 
 # In bytes. A status is sent in trailers, of which gRPC accepts 8 KiB. The message is in
 # them twice, once with three bytes for each byte that is not printable ASCII.
+_MAX_TRAILER_BYTES = 7900
 _MAX_MESSAGE_BYTES = 1400
 _MAX_METADATA_BYTES = 300
+_MAX_VIOLATION_BYTES = 300
+_MAX_VIOLATIONS_BYTES = 1200
 
 
 def status_from_error(error: RequestError) -> Status:
-    """Return the status of *error*, with an ErrorInfo that names its reason."""
+    """Return the status of *error*, with an ErrorInfo that names its reason.
+
+    A BadRequest follows if *error* has violations: those of a schema or a tool definition,
+    as many as there is room for.
+    """
     info = ErrorInfo(
         reason=error.reason.value,
         domain=DOMAIN,
@@ -59,13 +66,34 @@ def status_from_error(error: RequestError) -> Status:
             key: _truncate(text, _MAX_METADATA_BYTES) for key, text in error.metadata.items()
         },
     )
-    details = AnyMessage()
-    details.Pack(info)
-    return Status(
+    status = Status(
         code=STATUS_CODES[error.reason].value[0],
         message=_truncate(error.message, _MAX_MESSAGE_BYTES),
-        details=[details],
     )
+    status.details.add().Pack(info)
+    if error.violations:
+        # Percent-encoded (gRPC over HTTP2, Status-Message), and in base64 (Binary-Header).
+        message = sum(1 if 0x20 <= byte <= 0x7E else 3 for byte in status.message.encode())
+        room = (_MAX_TRAILER_BYTES - message) * 3 // 4 - status.ByteSize()
+        details = _bad_request(error.violations, min(room, _MAX_VIOLATIONS_BYTES))
+        if details.field_violations:
+            status.details.add().Pack(details)
+    return status
+
+
+def _bad_request(violations: Iterable[Violation], room: int) -> BadRequest:
+    """Return those of *violations* that fit into *room* bytes, without a gap."""
+    details = BadRequest()
+    for violation in violations:
+        details.field_violations.add(
+            field=_truncate(violation.instance_location, _MAX_VIOLATION_BYTES),
+            description=_truncate(violation.message, _MAX_VIOLATION_BYTES),
+            reason=violation.code,
+        )
+        if details.ByteSize() > room:
+            del details.field_violations[-1]
+            break
+    return details
 
 
 async def abort(context: grpc.aio.ServicerContext[Any, Any], status: Status) -> NoReturn:

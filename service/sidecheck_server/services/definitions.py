@@ -167,7 +167,7 @@ class _DefinitionSchemas:
         A registered schema must be able to validate.
         """
         violations: list[Violation] = []
-        for name in self._sources.keys() - self._checked:
+        for name in [name for name in self._sources if name not in self._checked]:
             try:
                 await self._compile(name)
             except RequestError as error:

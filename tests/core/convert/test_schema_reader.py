@@ -127,6 +127,28 @@ CASES: list[tuple[str, Any, Any, list[LossSummary]]] = [
         [SCHEMA, dropped("minimum", "/in/properties/a")],
     ),
     (
+        "an embedded resource of draft 7, and one of draft 4",
+        {
+            "prefixItems": [
+                {"$id": "urn:a", "$schema": D07, "items": [{"$ref": "#/items/1"}, False]},
+                {"id": "urn:b", "$schema": D04, "minimum": 1, "exclusiveMinimum": True},
+            ],
+        },
+        {
+            "prefixItems": [
+                {"prefixItems": [{"$ref": "#/$defs/1"}, False]},
+                {"exclusiveMinimum": 1},
+            ],
+            "$defs": {"1": {"not": {}}},
+        },
+        [
+            dropped("$id", "/in/prefixItems/0"),
+            dropped("$schema", "/in/prefixItems/0"),
+            dropped("$schema", "/in/prefixItems/1"),
+            dropped("id", "/in/prefixItems/1"),
+        ],
+    ),
+    (
         "a reference of 2020-12 has siblings",
         {"properties": {"a": {"$ref": "#", "minProperties": 1}}},
         {"properties": {"a": {"$ref": "#", "minProperties": 1}}},

@@ -46,7 +46,7 @@ def with_property(schema: Any, **root: Any) -> dict[str, Any]:
         ),
         (
             {"$schema": "https://example.com/other"},
-            [("/inputSchema", "REQUIRED"), ("/inputSchema", "UNSUPPORTED_DIALECT")],
+            [("/inputSchema", "REQUIRED"), ("/inputSchema/$schema", "UNSUPPORTED_DIALECT")],
         ),
         ({"type": "object", "$schema": 7}, [("/inputSchema/$schema", "TYPE")]),
         (
@@ -77,13 +77,20 @@ def test_violations_of_a_schema(schema: Any, expected: list[tuple[str, str]]) ->
             with_property(True, patternProperties={"[/~": {}}),
             "/inputSchema/patternProperties/[~1~0",
         ),
-        # A schema that only a reference reaches is reported at the reference.
+        # What only a reference reaches has a place of its own too.
         (
             with_property({"$ref": "#/kept/x"}, kept={"x": {"$ref": "#/y"}}),
-            "/inputSchema/properties/a/$ref",
+            "/inputSchema/kept/x/$ref",
         ),
-        ({"properties": {"x" * 400: {"$ref": "#/y"}}, "type": "object"}, "/inputSchema"),
-        ({"type": "object", "$schema": "https://example.com/other"}, "/inputSchema"),
+        (
+            with_property({"$ref": "#/kept/x"}, kept={"x": {"type": 7}}),
+            "/inputSchema/kept/x/type",
+        ),
+        (
+            {"properties": {"x" * 400: {"$ref": "#/y"}}, "type": "object"},
+            f"/inputSchema/properties/{'x' * 400}/$ref",
+        ),
+        ({"type": "object", "$schema": "https://example.com/other"}, "/inputSchema/$schema"),
     ],
     ids=lambda value: str(value)[:60],
 )
@@ -91,12 +98,20 @@ def test_location_of_a_violation(schema: Any, pointer: str) -> None:
     assert [pointer] == [violation.instance_location for violation in errors(schema, "2026-07-28")]
 
 
-def test_fault_in_a_document_is_reported_at_its_reference() -> None:
-    documents = (Document("https://example.com/b", b'{"$ref": "#/nowhere"}'),)
+@pytest.mark.parametrize(
+    ("document", "codes"),
+    [
+        (b'{"$ref": "#/nowhere"}', ["UNRESOLVABLE_REFERENCE"]),
+        (b'{"not": {"type": 7}, "pattern": "("}', ["INVALID_PATTERN", "ANY_OF"]),
+    ],
+)
+def test_fault_in_a_document_is_reported_at_its_reference(document: bytes, codes: Any) -> None:
+    documents = (Document("https://example.com/b", document),)
     violations = errors(with_property({"$ref": "https://example.com/b"}), documents=documents)
-    assert [("/inputSchema/properties/a/$ref", "UNRESOLVABLE_REFERENCE")] == [
+    assert [("/inputSchema/properties/a/$ref", code) for code in codes] == [
         (violation.instance_location, violation.code) for violation in violations
     ]
+    assert all("$ref -> https://example.com/b" in violation.message for violation in violations)
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,16 @@
 """Admission of schemas: all checks before anything is compiled.
 
-The checks run in this order, each safe for what the earlier ones let pass: limits,
-JSON, dialect, meta-schema, references, patterns, reference cycles.
+Limits, JSON and the dialect of the schema come first: a fault of these is reported alone.
+Meta-schemas, references, patterns and reference cycles are checked on whatever the schema
+is, so that one error lists all of its faults.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from sidecheck_server.core.compiler.meta_schemas import check_against_meta_schema
+from sidecheck_server.core.compiler.meta_schemas import find_meta_schema_faults
+from sidecheck_server.core.compiler.reference_faults import find_cycle_faults, find_reference_faults
+from sidecheck_server.core.compiler.schema_faults import SchemaFault, SchemaFaults
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.limits import Limits, limit_exceeded_error, recursion_depth_error
 from sidecheck_server.core.patterns import UNBOUNDED, PatternError, PatternFault, compile_pattern
@@ -19,14 +23,9 @@ from sidecheck_server.core.schemas.dialects import (
     dialect_named,
     dialect_of,
 )
-from sidecheck_server.core.schemas.references import (
-    Subschema,
-    Survey,
-    check_reference_cycles,
-    survey_schema,
-)
+from sidecheck_server.core.schemas.references import Subschema, Survey, survey_schema
 from sidecheck_server.core.schemas.resources import Resources
-from sidecheck_server.core.types import Document, JsonValue, as_pointer
+from sidecheck_server.core.types import Document, JsonValue, Violation, as_pointer
 
 __all__ = ["AdmittedSchema", "PatternAdmission", "SchemaContext", "admit_schema", "read_source"]
 
@@ -43,7 +42,11 @@ class SchemaContext:
         self.documents = _decode_documents(source.documents, limits)
         self._dialects: dict[str, Dialect] = {}
         default = dialect_named(source.default_dialect, self.documents.get)
-        self.dialect = self.dialect_of(self.schema, default)
+        try:
+            self.dialect = self.dialect_of(self.schema, default)
+        except RequestError as error:
+            violation = Violation("/$schema", "", "", error.reason.value, error.message)
+            raise RequestError(error.reason, error.message, error.metadata, (violation,)) from None
 
     def dialect_of(self, schema: JsonValue, parent: Dialect) -> Dialect:
         """Return the dialect that a resource declares, or *parent*, that of its context."""
@@ -83,7 +86,8 @@ def admit_schema(source: SchemaSource, limits: Limits) -> AdmittedSchema:
 
     Raises:
         RequestError: as `read_source`, and INVALID_SCHEMA, INVALID_PATTERN,
-            UNSUPPORTED_PATTERN, UNRESOLVABLE_REFERENCE or REFERENCE_CYCLE.
+            UNSUPPORTED_PATTERN, UNRESOLVABLE_REFERENCE or REFERENCE_CYCLE: the first fault
+            in document order, with all faults as violations.
     """
     context = read_source(source, limits)
     try:
@@ -103,41 +107,67 @@ class _Admission:
         self.context = context
         self.limits = limits
         self.patterns = PatternAdmission(limits)
-        self.admitted_dialects = set(DIALECTS)
+        #: The admitted dialects that are not published, and the errors of the others.
+        self.dialects: dict[str, RequestError | None] = {}
 
     def admit(self, schema: JsonValue, dialect: Dialect) -> Survey | None:
         documents, dialect_of = self.context.documents, self.context.dialect_of
-        self.admit_dialect(dialect)
-        check_against_meta_schema(schema, dialect, documents, dialect_of)
-        if not isinstance(schema, dict):
-            return None
         resources = Resources(schema, dialect, documents, dialect_of)
-        survey = survey_schema(resources, self.check, self.limits)
-        for subschema in survey.reached.values():
-            self.patterns.admit(subschema)
-        check_reference_cycles(survey)
+        faults = SchemaFaults(schema)
+        root = Subschema(schema if isinstance(schema, dict) else {}, resources.root)
+        survey = None
+        self.check(schema, root, resources, faults)
+        if isinstance(schema, dict):
+            survey = survey_schema(
+                resources,
+                lambda part: self.check(part.schema, part, resources, faults),
+                self.limits,
+            )
+            faults.add_all(find_reference_faults(survey, resources))
+            faults.add_all(self.pattern_faults(survey))
+            faults.add_all(find_cycle_faults(survey))
+        faults.raise_if_any()
         return survey
 
-    def admit_dialect(self, dialect: Dialect) -> None:
-        """Admit the meta-schema of *dialect*, unless it is published or already admitted."""
-        if dialect.uri not in self.admitted_dialects:
-            self.admitted_dialects.add(dialect.uri)
-            meta_schema = dialect.own_meta_schema
-            try:
-                self.admit(meta_schema, self.context.dialect_of(meta_schema, DEFAULT_DIALECT))
-            except RequestError as error:
-                raise _meta_schema_error(error, dialect) from None
-
-    def check(self, subschema: Subschema) -> None:
-        """Check *subschema*, to which a reference leads outside of the schema."""
-        self.admit_dialect(subschema.dialect)
-        check_against_meta_schema(
-            subschema.schema,
-            subschema.dialect,
-            self.context.documents,
-            self.context.dialect_of,
-            subschema.place,
+    def check(
+        self, schema: JsonValue, subschema: Subschema, resources: Resources, faults: SchemaFaults
+    ) -> None:
+        """Check *schema*, at *subschema*, against its meta-schema, which is admitted first."""
+        dialect = subschema.dialect
+        if dialect.uri not in DIALECTS:
+            if dialect.uri not in self.dialects:
+                self.dialects[dialect.uri] = self.dialect_error(dialect)
+            error = self.dialects[dialect.uri]
+            if error is not None:
+                within = "/$schema" if "$schema" in subschema.schema else ""
+                faults.add_all([SchemaFault(subschema, within, error)])
+                return
+        faults.add_all(
+            find_meta_schema_faults(
+                schema,
+                subschema,
+                resources,
+                self.context.documents,
+                self.context.dialect_of,
+                explained=not faults.are_many,
+            )
         )
+
+    def dialect_error(self, dialect: Dialect) -> RequestError | None:
+        """Return why the meta-schema of *dialect* is not admitted, or None if it is."""
+        # A schema of the dialect may be in its meta-schema.
+        self.dialects[dialect.uri] = None
+        meta_schema = dialect.own_meta_schema
+        try:
+            self.admit(meta_schema, self.context.dialect_of(meta_schema, DEFAULT_DIALECT))
+        except RequestError as error:
+            return _meta_schema_error(error, dialect)
+        return None
+
+    def pattern_faults(self, survey: Survey) -> Iterator[SchemaFault]:
+        for subschema in survey.reached.values():
+            for path, error in self.patterns.admit(subschema):
+                yield SchemaFault(subschema, as_pointer(path), error)
 
 
 def _meta_schema_error(error: RequestError, dialect: Dialect) -> RequestError:
@@ -147,7 +177,6 @@ def _meta_schema_error(error: RequestError, dialect: Dialect) -> RequestError:
         error.reason,
         f"the meta-schema {dialect.uri[:200]}: {error.message}",
         {**error.metadata, "meta_schema": dialect.uri},
-        error.violations,
     )
 
 
@@ -161,11 +190,11 @@ class PatternAdmission:
         #: Whether one of them needs backtracking.
         self.backtracking = False
 
-    def admit(self, subschema: Subschema) -> None:
-        """Admit the patterns of one subschema, without those of its own subschemas.
+    def admit(self, subschema: Subschema) -> Iterator[tuple[tuple[str, ...], RequestError]]:
+        """Yield the patterns of *subschema* that are not admitted: path and error of each.
 
-        Raises:
-            RequestError: INVALID_PATTERN, UNSUPPORTED_PATTERN or LIMIT_EXCEEDED.
+        The patterns of its own subschemas are left out. The errors are INVALID_PATTERN,
+        UNSUPPORTED_PATTERN or LIMIT_EXCEEDED.
         """
         schema, dialect = subschema.schema, subschema.dialect
         if "$ref" in schema and dialect.reference_hides_siblings:
@@ -178,12 +207,17 @@ class PatternAdmission:
         if "patternProperties" in in_force and isinstance(pattern_properties, dict):
             patterns += [(source, ("patternProperties", source)) for source in pattern_properties]
         for source, path in patterns:
-            if source not in self._admitted:
-                self._admitted.add(str(source))
-                self._admit(str(source), subschema.place + as_pointer(path))
+            if isinstance(source, str) and source not in self._admitted:
+                try:
+                    self._admit(source, subschema.place + as_pointer(path))
+                    self._admitted.add(source)
+                except RequestError as error:
+                    yield path, error
 
     def _admit(self, source: str, place: str) -> None:
         limits = self._limits
+        if self._instructions > limits.pattern_instructions:
+            return  # That was reported, and a pattern more takes time and memory.
         try:
             pattern = compile_pattern(
                 source,

@@ -1,11 +1,15 @@
 """Validation of schemas against the meta-schema of their dialect."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import lru_cache
 from itertools import islice
+from types import MappingProxyType
+from typing import Any
 
 from sidecheck_server.core.compiler.generation import generate_code
 from sidecheck_server.core.compiler.lowering import lower_schema
+from sidecheck_server.core.compiler.schema_faults import MOST_FAULTS, SchemaFault
 from sidecheck_server.core.engines.complete import CompleteEngine
 from sidecheck_server.core.engines.fast import FastEngine
 from sidecheck_server.core.errors import ErrorReason, RequestError
@@ -17,54 +21,106 @@ from sidecheck_server.core.schemas.dialects import (
     STANDARD_DIALECTS,
     Dialect,
 )
-from sidecheck_server.core.schemas.references import survey_schema
-from sidecheck_server.core.schemas.resources import PUBLISHED, DialectOf, Resources
-from sidecheck_server.core.types import JsonValue, Violation
+from sidecheck_server.core.schemas.keywords import subschemas
+from sidecheck_server.core.schemas.references import Subschema, survey_schema
+from sidecheck_server.core.schemas.resources import PUBLISHED, DialectOf, Resource, Resources
+from sidecheck_server.core.types import Draft, JsonValue, Violation, as_pointer
 
-__all__ = ["check_against_meta_schema"]
-
-_MOST_VIOLATIONS = 20
+__all__ = ["find_meta_schema_faults"]
 
 # The size of a schema bounds the work of validating it against a published meta-schema.
 _UNBOUNDED = Limits(steps=1 << 60)
 
 
-def check_against_meta_schema(
+def find_meta_schema_faults(
     schema: JsonValue,
-    dialect: Dialect,
+    subschema: Subschema,
+    resources: Resources,
     documents: Mapping[str, JsonValue],
     dialect_of: DialectOf,
-    place: str = "",
-) -> None:
-    """Check that *schema* is valid against the meta-schema of *dialect*, itself admitted.
+    *,
+    explained: bool,
+) -> Iterator[SchemaFault]:
+    """Yield the faults of *schema* against the meta-schema of its dialect, itself admitted.
 
     A meta-schema that was sent along can only demand more than the published one of the
-    draft that it builds on: the engines rely on the latter, so both are checked.
+    draft that it builds on: the engines rely on the latter, so both are checked. Resources
+    of other dialects in *schema* count as valid: their own meta-schemas apply to them
+    (2020-12 core, section 9.3.3).
 
-    *place* names the location of *schema* in a larger schema.
+    *subschema* locates *schema*. Unless *explained*, one fault stands for all.
 
     Raises:
-        RequestError: INVALID_SCHEMA, with the violations; LIMIT_EXCEEDED if a
-            meta-schema that was sent along takes too many steps.
+        RequestError: LIMIT_EXCEEDED if a meta-schema that was sent along takes too many
+            steps.
     """
+    dialect = subschema.dialect
     standard = STANDARD_DIALECTS[dialect.draft]
-    if not _published_engine(standard.uri).is_valid(schema):
+    own_part, embedded = _without_other_dialects(schema, subschema.resource, resources)
+    violations: Iterable[Violation]
+    if not _published_engine(standard.uri).is_valid(own_part):
         try:
-            violations = _find_violations(schema, PUBLISHED[standard.uri], {}, dialect_of)
+            violations = (
+                _find_violations(own_part, PUBLISHED[standard.uri], {}, dialect_of)
+                if explained
+                else ()
+            )
         except Exhausted:
             violations = ()
-        raise _invalid_schema_error(standard, place, violations)
-    if dialect.own_meta_schema is not None:
+        if not violations:
+            yield SchemaFault(subschema, "", _invalid_schema_error(standard, subschema.place))
+        for violation in violations:
+            yield _fault(standard, subschema, _with_hint(violation, schema, dialect))
+    elif dialect.own_meta_schema is not None:
         try:
-            violations = _find_violations(schema, dialect.own_meta_schema, documents, dialect_of)
+            violations = _find_violations(own_part, dialect.own_meta_schema, documents, dialect_of)
         except Exhausted:
             raise limit_exceeded_error(
                 "steps",
                 Limits().steps,
                 f"validating the schema against its meta-schema {dialect.uri[:128]} takes too long",
             ) from None
-        if violations:
-            raise _invalid_schema_error(dialect, place, violations)
+        for violation in violations:
+            if violation.instance_location not in embedded:
+                yield _fault(dialect, subschema, violation)
+
+
+def _without_other_dialects(
+    schema: JsonValue, resource: Resource, resources: Resources
+) -> tuple[JsonValue, frozenset[str]]:
+    """Return *schema*, in *resource*, with ``{}`` for resources of other dialects; their pointers.
+
+    Every published meta-schema accepts ``{}``.
+    """
+    if not resources.has_several_dialects or not isinstance(schema, dict):
+        return schema, frozenset()
+    paths: list[tuple[str | int, ...]] = []
+    stack: list[tuple[JsonValue, tuple[str | int, ...]]] = [(schema, ())]
+    while stack:
+        parent, path = stack.pop()
+        if not isinstance(parent, dict):
+            continue
+        for steps, child in subschemas(parent, resource.dialect.draft):
+            inner = resources.rooted_at(child) if isinstance(child, dict) else None
+            if inner is not None and (
+                inner.error is not None or inner.dialect.uri != resource.dialect.uri
+            ):
+                paths.append((*path, *steps))
+            else:
+                stack.append((child, (*path, *steps)))
+    remaining: JsonValue = schema
+    for path in paths:
+        remaining = _with_empty_schema(remaining, path)
+    return remaining, frozenset(map(as_pointer, paths))
+
+
+def _with_empty_schema(value: Any, path: tuple[str | int, ...]) -> Any:
+    """Return *value* with ``{}`` at *path*; the containers on the way are copied."""
+    if not path:
+        return {}
+    copy = value.copy()
+    copy[path[0]] = _with_empty_schema(value[path[0]], path[1:])
+    return copy
 
 
 def _find_violations(
@@ -73,6 +129,11 @@ def _find_violations(
     documents: Mapping[str, JsonValue],
     dialect_of: DialectOf,
 ) -> tuple[Violation, ...]:
+    """Return the violations, one more than are reported if there are as many.
+
+    Raises:
+        Exhausted: it takes too many steps to find the first.
+    """
     engine = CompleteEngine(
         meta_schema,
         dialect_of(meta_schema, DEFAULT_DIALECT),
@@ -83,7 +144,7 @@ def _find_violations(
     violations: list[Violation] = []
     try:
         violations.extend(
-            islice(explain(engine.faults(schema), hide_values=False), _MOST_VIOLATIONS)
+            islice(explain(engine.faults(schema), hide_values=False), MOST_FAULTS + 1)
         )
     except Exhausted:
         if not violations:
@@ -91,18 +152,60 @@ def _find_violations(
     return tuple(violations)
 
 
+def _fault(dialect: Dialect, subschema: Subschema, violation: Violation) -> SchemaFault:
+    error = _invalid_schema_error(dialect, subschema.place, violation)
+    return SchemaFault(subschema, violation.instance_location, error, violation)
+
+
 def _invalid_schema_error(
-    dialect: Dialect, place: str, violations: tuple[Violation, ...]
+    dialect: Dialect, place: str, violation: Violation | None = None
 ) -> RequestError:
-    first = violations[0] if violations else None
-    detail = f": {first.message} (at {first.instance_location or 'the root'})" if first else ""
+    detail = ""
+    if violation is not None:
+        detail = f": {violation.message} (at {violation.instance_location or 'the root'})"
     location = f" at {place}" if place else ""
     return RequestError(
         ErrorReason.INVALID_SCHEMA,
         f"the schema{location} is invalid against the meta-schema of {dialect.name}{detail}",
-        {"dialect": dialect.uri, "pointer": first.instance_location if first else ""},
-        violations,
+        {"dialect": dialect.uri, "pointer": violation.instance_location if violation else ""},
     )
+
+
+_LIST_OF_ITEMS = "since 2020-12, `prefixItems` has one schema for each position"
+_EXCLUSIVE = "since draft-06, it is the bound itself, and stands in place of `{}`"
+_NAMES = "`required` is a list of names, beside `properties`"
+
+_HINTS: Mapping[tuple[str, type], tuple[Draft, str]] = MappingProxyType(
+    {
+        # 2020-12 core, appendix "ChangeLog": items.
+        ("items", list): (Draft.DRAFT_2020_12, _LIST_OF_ITEMS),
+        # Draft-06 release notes, "Backwards-Incompatible Changes".
+        ("exclusiveMinimum", bool): (Draft.DRAFT_06, _EXCLUSIVE.format("minimum")),
+        ("exclusiveMaximum", bool): (Draft.DRAFT_06, _EXCLUSIVE.format("maximum")),
+        # Draft-04 validation, section 5.4.3; in draft-03 it was a flag of the property.
+        ("required", bool): (Draft.DRAFT_04, _NAMES),
+    }
+)
+"""What keywords of earlier drafts have become, by keyword and type of the value; since when."""
+
+
+def _with_hint(violation: Violation, schema: JsonValue, dialect: Dialect) -> Violation:
+    """Return *violation* with what a keyword of an earlier draft has become, if it is one."""
+    path = violation.instance_location.split("/")
+    for kind in (list, bool):
+        since, hint = _HINTS.get((path[-1], kind), (None, ""))
+        if since is not None and dialect.draft.value >= since.value:
+            value = _value_at(schema, path[1:])
+            if type(value) is kind:
+                return replace(violation, message=f"{violation.message}; {hint}")
+    return violation
+
+
+def _value_at(value: Any, path: list[str]) -> Any:
+    for part in path:
+        step = part.replace("~1", "/").replace("~0", "~")
+        value = value[int(step)] if isinstance(value, list) else value[step]
+    return value
 
 
 @lru_cache(maxsize=len(DIALECTS))

@@ -1,8 +1,9 @@
 """Warnings about valid schemas that are probably wrong.
 
-They are defaults that their own schema rejects, and demands that contradict each other
-(see `contradictions`). Subschemas under ``not`` and ``if``, where rejecting may be the
-purpose, and documents that were sent along get no warnings.
+They are defaults that their own schema rejects, demands that contradict each other (see
+`contradictions`), and declarations of a dialect that have no effect. Subschemas under
+``not`` and ``if``, where rejecting may be the purpose, and documents that were sent along
+get no warnings.
 """
 
 from collections.abc import Iterator
@@ -53,7 +54,7 @@ def find_schema_warnings(
         return ()
     warnings: list[SchemaWarning] = []
     length = 0
-    for find in (_find_contradictions, _find_rejected_defaults):
+    for find in (_find_contradictions, _find_ignored_dialects, _find_rejected_defaults):
         try:
             for warning in find(admitted, source, limits, [_STEPS]):
                 length += len(warning.pointer)
@@ -77,6 +78,31 @@ def _find_contradictions(
                 pointer + as_pointer(contradiction.path),
                 contradiction.message,
             )
+
+
+def _find_ignored_dialects(
+    admitted: AdmittedSchema, _source: SchemaSource, _limits: Limits, _budget: Budget
+) -> Iterator[SchemaWarning]:
+    """Yield the declarations of another dialect in subschemas that are no resources.
+
+    ``$schema`` "MUST NOT appear in non-resource root schema objects" (2020-12 core,
+    section 8.1.1). One of the dialect around it is harmless.
+    """
+    assert admitted.survey is not None
+    for subschema in admitted.survey.reached.values():
+        schema, dialect = subschema.schema, subschema.dialect
+        declared = schema.get("$schema")
+        if not isinstance(declared, str) or schema is subschema.resource.contents:
+            continue
+        if declared.removesuffix("#") == dialect.uri or (pointer := _pointer_to(subschema)) is None:
+            continue
+        yield SchemaWarning(
+            "DIALECT_IGNORED",
+            f"{pointer}/$schema",
+            f"$schema has no effect in a subschema without {dialect.id_keyword}, so "
+            f"{dialect.name} applies; with one, the subschema would be in the dialect that it "
+            "declares",
+        )
 
 
 def _find_rejected_defaults(

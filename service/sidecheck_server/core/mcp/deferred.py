@@ -1,10 +1,8 @@
 """Resolves deferred checks: compiles schemas of a payload and validates values against them."""
 
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any
 
 import msgspec
 
@@ -26,7 +24,6 @@ from sidecheck_server.core.mcp.rules.tool_schemas import (
 from sidecheck_server.core.mcp.subjects import CheckRequest
 from sidecheck_server.core.mcp.tool_definitions import error_as_violations
 from sidecheck_server.core.schemas.dialects import SchemaSource
-from sidecheck_server.core.schemas.references import REFERENCES
 from sidecheck_server.core.types import Verdict, Violation, as_pointer
 
 __all__ = [
@@ -42,8 +39,6 @@ __all__ = [
 
 #: Returns the compiled schema, or the error of its compilation.
 SchemaCompiler = Callable[[SchemaSource], CompiledSchema | RequestError]
-
-_FOLLOWED_REFERENCE = re.compile(r"(/\$(?:ref|dynamicRef|recursiveRef)) -> ")
 
 
 def check_completely(request: CheckRequest, limits: Limits, schemas: SchemaLookup) -> CheckReport:
@@ -100,9 +95,14 @@ def resolve_deferred(
             path = (*pending.path, *check.schema_path)
             # The schema of a protocol type repeats a part of the meta-schema.
             reported = findings.error_locations() - {as_pointer(path)}
-            violations = _schema_violations(compiled, check.schema, path, findings.context)
+            violations = _schema_violations(compiled, path, findings.context)
             findings.add_all(
-                violation for violation in violations if violation.instance_location not in reported
+                (
+                    violation
+                    for violation in violations
+                    if violation.instance_location not in reported
+                ),
+                truncated=compiled.truncated,
             )
         return
     if not check.silent and not check.value:
@@ -172,63 +172,16 @@ def _warning_violation(warning: SchemaWarning, location: str, findings: Findings
     return replace(violation, instance_location=location + warning.pointer)
 
 
-def _schema_violations(
-    error: RequestError, schema: Any, path: Path, context: Context
-) -> Iterator[Violation]:
-    """Yield the violations of *schema*, at *path*, whose compilation failed with *error*.
-
-    Each is located at the subschema at fault, if *error* names one inside of *schema*.
-    """
-    inner = () if error.violations else _fault_path(schema, error)
-    spec_url = schema_error_url(error.reason, context.version)
-    for violation in error_as_violations(error, as_pointer((*path, *inner))):
-        located = replace(violation, spec_url=spec_url)
+def _schema_violations(error: RequestError, path: Path, context: Context) -> Iterator[Violation]:
+    """Yield the violations of the schema at *path*, whose compilation failed with *error*."""
+    for violation in error_as_violations(error, as_pointer(path)):
+        # The code is that of a rule, or of a keyword whose value the meta-schema rejects.
+        located = replace(violation, spec_url=schema_error_url(violation.code, context.version))
         if context.hide_values:
             message = (
                 f"invalid against its meta-schema (keyword {violation.keyword})"
                 if violation.keyword
-                else schema_error_requirement(error.reason)
+                else schema_error_requirement(violation.code)
             )
             located = replace(located, message=message, suggestion="")
         yield located
-
-
-def _fault_path(schema: Any, error: RequestError) -> Path:
-    """Return the path in *schema* of the subschema that *error* names, or ()."""
-    here: Any = schema
-    path: list[str] = []
-    place = error.metadata.get("place")
-    # A long place is cut at its start; a place in a document starts with the document's URI.
-    if place is None or (place and not place.startswith("/")):
-        return ()
-    # Faults that are reachable only through a reference are reported at the reference.
-    if followed := _FOLLOWED_REFERENCE.search(place):
-        place = place[: followed.end(1)]
-    for step in place.split("/")[1:]:
-        key = step.replace("~1", "/").replace("~0", "~")
-        if isinstance(here, dict) and key in here:
-            here = here[key]
-            path.append(key)
-        elif (
-            isinstance(here, list)
-            and key.isascii()
-            and key.isdecimal()
-            and len(key) < 9
-            and int(key) < len(here)
-        ):
-            here = here[int(key)]
-            path.append(key)
-        else:
-            return ()
-    return (*path, *_reference_path(here, error.metadata.get("reference", "")))
-
-
-def _reference_path(schema: Any, reference: str) -> Path:
-    """Return the path of the keyword of *schema* that holds *reference*, or ()."""
-    if not reference or not isinstance(schema, dict):
-        return ()
-    end = reference.removeprefix("…")
-    for keyword in REFERENCES:
-        if isinstance(schema.get(keyword), str) and schema[keyword].endswith(end):
-            return (keyword,)
-    return ()

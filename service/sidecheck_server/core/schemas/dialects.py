@@ -159,9 +159,13 @@ def _dialect_named(uri: str, find_document: FindDocument, seen: frozenset[str]) 
 
 def _unsupported(uri: str) -> RequestError:
     supported = ", ".join(DIALECTS)
+    # Drafts up to 7 have http in their URIs, the later ones https.
+    address = uri.partition("://")[2]
+    near = next((known for known in DIALECTS if known.partition("://")[2] == address), "")
+    remedy = f"did you mean {near}? Expected" if near else "expected"
     return RequestError(
         ErrorReason.UNSUPPORTED_DIALECT,
-        f"the dialect {uri} is not supported; expected one of {supported}, or a dialect whose "
+        f"the dialect {uri} is not supported; {remedy} one of {supported}, or a dialect whose "
         "meta-schema is sent along as a document",
         {"dialect": uri, "supported": supported},
     )

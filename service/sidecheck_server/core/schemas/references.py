@@ -3,17 +3,24 @@
 `survey_schema` walks every reachable subschema: those at the positions that the dialect
 defines, and the targets of references. Every reference must resolve within the schema,
 its documents and the published meta-schemas, even in a branch that no payload reaches.
-Nothing is ever fetched.
+Nothing is ever fetched. A survey is complete, and may be relied on, if it lists no
+reference as unresolved, no resource as unreadable and no conflict.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import deque
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from sidecheck_server.core.errors import ErrorReason, RequestError
+from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.limits import Limits, limit_exceeded_error
 from sidecheck_server.core.schemas.dialects import Dialect
 from sidecheck_server.core.schemas.keywords import subschemas
-from sidecheck_server.core.schemas.resources import Resource, Resources, UnresolvableError
+from sidecheck_server.core.schemas.resources import (
+    Conflict,
+    Resource,
+    Resources,
+    UnresolvableError,
+)
 from sidecheck_server.core.types import JsonValue, as_pointer
 
 __all__ = [
@@ -21,7 +28,9 @@ __all__ = [
     "Reference",
     "Subschema",
     "Survey",
-    "check_reference_cycles",
+    "UnreadableResource",
+    "UnresolvedReference",
+    "shorten_start",
     "survey_schema",
 ]
 
@@ -74,6 +83,27 @@ class Reference:
     static: bool = True
 
 
+@dataclass(frozen=True, slots=True)
+class UnresolvedReference:
+    """A reference that has no target, or none that is a schema."""
+
+    subschema: Subschema
+    keyword: str
+    #: What is wrong with it, for people.
+    fault: str
+
+
+@dataclass(frozen=True, slots=True)
+class UnreadableResource:
+    """A resource whose dialect is not known."""
+
+    #: The subschema that is the resource, or that refers to it.
+    subschema: Subschema
+    #: ``$schema``, or the keyword that refers to it.
+    keyword: str
+    error: RequestError
+
+
 @dataclass(slots=True)
 class Survey:
     """The subschemas of a schema and its references, keyed by object identity.
@@ -81,8 +111,12 @@ class Survey:
     The keys are valid as long as the surveyed schema is alive.
     """
 
+    #: In document order; what only references reach, in the order of the references.
     reached: dict[int, Subschema] = field(default_factory=dict)
     references: dict[tuple[int, str], Reference] = field(default_factory=dict)
+    unresolved: list[UnresolvedReference] = field(default_factory=list)
+    unreadable: list[UnreadableResource] = field(default_factory=list)
+    conflicts: list[Conflict] = field(default_factory=list)
 
 
 Check = Callable[[Subschema], None]
@@ -92,12 +126,12 @@ def survey_schema(resources: Resources, check: Check, limits: Limits) -> Survey:
     """Return the survey of the root of *resources*, which is an object.
 
     *check* is called, before it is walked, with every subschema that has a dialect of its
-    own or that only a reference reaches. It raises an error if the subschema is invalid
-    against its meta-schema.
+    own or that only a reference reaches: no other check against a meta-schema covers it.
+    The schema need not be valid; what stands where a subschema should and is none is
+    passed over.
 
     Raises:
-        RequestError: UNRESOLVABLE_REFERENCE, UNSUPPORTED_DIALECT, or LIMIT_EXCEEDED for
-            too many subschemas; and the errors of *check*.
+        RequestError: LIMIT_EXCEEDED for too many subschemas; and the errors of *check*.
     """
     return _Surveyor(resources, check, limits).survey()
 
@@ -107,80 +141,101 @@ class _Surveyor:
         self.resources = resources
         self.check = check
         self.limit = limits.subschemas
-        self.result = Survey()
+        self.result = Survey(conflicts=resources.conflicts)
+        self.unreadable: set[int] = set()
 
     def survey(self) -> Survey:
         root = self.resources.root
         assert isinstance(root.contents, dict)
-        # Reads all resources now, so that their errors are raised before evaluation.
+        # Reads all resources now, so that their conflicts are known before evaluation.
         self.resources.rooted_at(root.contents)
-        self.walk(Subschema(root.contents, root))
-        pending = list(self.result.reached.values())
+        pending = deque(self.walk(Subschema(root.contents, root)))
         while pending:
-            for target in self.follow(pending.pop()):
-                before = len(self.result.reached)
+            for target in self.follow(pending.popleft()):
                 self.check(target)
-                self.walk(target)
-                pending.extend(list(self.result.reached.values())[before:])
+                pending.extend(self.walk(target))
         return self.result
 
-    def walk(self, start: Subschema) -> None:
-        """Add the subschemas at and below *start* by position."""
-        stack = [start]
+    def walk(self, start: Subschema) -> list[Subschema]:
+        """Add the subschemas at and below *start* by position; return those added."""
+        added: list[Subschema] = []
+        reached, stack = self.result.reached, [start]
         while stack:
             subschema = stack.pop()
-            if id(subschema.schema) in self.result.reached:
+            if id(subschema.schema) in reached:
                 continue
-            if len(self.result.reached) >= self.limit:
+            if len(reached) >= self.limit:
                 raise limit_exceeded_error("subschemas", self.limit, "too many subschemas")
-            self.result.reached[id(subschema.schema)] = subschema
-            stack.extend(self.children(subschema))
+            reached[id(subschema.schema)] = subschema
+            added.append(subschema)
+            stack.extend(reversed([*self.children(subschema)]))
+        return added
 
     def children(self, parent: Subschema) -> Iterator[Subschema]:
         if "$ref" in parent.schema and parent.dialect.reference_hides_siblings:
             return
         for path, value in subschemas(parent.schema, parent.dialect.draft):
             if isinstance(value, dict):
-                yield self.enter(value, parent, as_pointer(path))
+                child = self.enter(value, parent, as_pointer(path))
+                if child is not None:
+                    yield child
 
-    def enter(self, schema: dict[str, JsonValue], parent: Subschema, step: str) -> Subschema:
+    def enter(self, schema: dict[str, JsonValue], parent: Subschema, step: str) -> Subschema | None:
         resource = parent.resource
         if "$id" in schema or "id" in schema:
             resource = self.resources.rooted_at(schema) or resource
         subschema = Subschema(schema, resource, parent, step)
+        if resource.error is not None:
+            self.add_unreadable(subschema, "$schema", resource)
+            return None
         if subschema.dialect.uri != parent.dialect.uri:
             # The meta-schema of its parent does not apply to it (2020-12 core, 9.3.3).
             self.check(subschema)
         return subschema
+
+    def add_unreadable(self, subschema: Subschema, keyword: str, resource: Resource) -> None:
+        if resource.error is not None and id(resource) not in self.unreadable:
+            self.unreadable.add(id(resource))
+            unreadable = UnreadableResource(subschema, keyword, resource.error)
+            self.result.unreadable.append(unreadable)
 
     def follow(self, subschema: Subschema) -> Iterator[Subschema]:
         """Resolve the references of *subschema*; yield the targets not reached yet."""
         for keyword in REFERENCES:
             if keyword not in subschema.schema or keyword not in subschema.dialect.keywords:
                 continue
-            uri = subschema.schema[keyword]
-            if not isinstance(uri, str):
-                # Only the meta-schema of draft 4 lets this pass.
-                raise self.unresolvable(subschema, keyword, str(uri), "it is not a string")
-            reference = self.resolve(subschema, keyword, uri)
+            reference = self.resolve(subschema, keyword)
+            if reference is None:
+                continue
             self.result.references[id(subschema.schema), keyword] = reference
             target = reference.target
             if isinstance(target, dict) and id(target) not in self.result.reached:
-                step = f"/{keyword} -> {shorten_start(uri)}"
+                step = f"/{keyword} -> {shorten_start(str(subschema.schema[keyword]))}"
                 yield Subschema(target, reference.resource, subschema, step)
 
-    def resolve(self, subschema: Subschema, keyword: str, uri: str) -> Reference:
+    def resolve(self, subschema: Subschema, keyword: str) -> Reference | None:
+        uri = subschema.schema[keyword]
+        if not isinstance(uri, str):
+            # Only the meta-schema of draft 4 lets this pass.
+            self.add_unresolved(subschema, keyword, "it is not a string")
+            return None
         try:
             target, resource = self.resources.resolve(uri, subschema.resource)
         except UnresolvableError:
-            raise self.unresolvable(subschema, keyword, uri) from None
+            self.add_unresolved(subschema, keyword, "its target does not exist")
+            return None
+        self.add_unreadable(subschema, keyword, resource)
         if not isinstance(target, dict | bool):
-            raise self.unresolvable(subschema, keyword, uri, "its target is not a schema")
+            self.add_unresolved(subschema, keyword, "its target is not a schema")
+            return None
         if keyword == "$dynamicRef":
             return self.dynamic(uri.partition("#")[2], Reference(target, resource))
         if keyword == "$recursiveRef":
             return self.recursive(Reference(target, resource))
         return Reference(target, resource)
+
+    def add_unresolved(self, subschema: Subschema, keyword: str, fault: str) -> None:
+        self.result.unresolved.append(UnresolvedReference(subschema, keyword, fault))
 
     def dynamic(self, name: str, initial: Reference) -> Reference:
         """Resolve ``$dynamicRef`` (2020-12 core, section 8.2.3.2) as far as it is static.
@@ -204,93 +259,7 @@ class _Surveyor:
             return Reference(root.contents, root)
         return Reference(initial.target, initial.resource, static=False)
 
-    @staticmethod
-    def unresolvable(
-        subschema: Subschema, keyword: str, uri: str, fault: str = "its target does not exist"
-    ) -> RequestError:
-        return RequestError(
-            ErrorReason.UNRESOLVABLE_REFERENCE,
-            f"the {keyword} {shorten_start(uri)} at {subschema.place or 'the root'} cannot be "
-            f"resolved: {fault}; references resolve within the schema and the documents sent "
-            "along, and nothing is ever fetched",
-            {"reference": shorten_start(uri), "place": subschema.place},
-        )
-
 
 def shorten_start(text: str, length: int = 200) -> str:
     """Return the end of *text*, at most *length* characters and an ellipsis."""
     return text if len(text) <= length else f"…{text[-length:]}"
-
-
-# Applicators that apply to the same value again (2020-12 core, section 10.2).
-_IN_PLACE = frozenset(
-    {
-        "allOf",
-        "anyOf",
-        "oneOf",
-        "not",
-        "if",
-        "then",
-        "else",
-        "dependentSchemas",
-        "dependencies",
-    }
-)
-
-
-def check_reference_cycles(survey: Survey) -> None:
-    """Check that no references and in-place applicators form a cycle.
-
-    Raises:
-        RequestError: REFERENCE_CYCLE, since evaluation would not terminate (2020-12 core,
-            section 9.4.1).
-    """
-    graph = {key: list(_successors(node, survey)) for key, node in survey.reached.items()}
-    cycle = _find_cycle(graph)
-    if cycle is not None:
-        place = survey.reached[cycle].place
-        raise RequestError(
-            ErrorReason.REFERENCE_CYCLE,
-            f"the references at {place or 'the root'} form a cycle that consumes no part of the "
-            "payload, so evaluation would not terminate",
-            {"place": place},
-        )
-
-
-def _successors(subschema: Subschema, survey: Survey) -> Iterator[int]:
-    """Yield the subschemas that *subschema* applies to the same value."""
-    schema = subschema.schema
-    for keyword in REFERENCES:
-        reference = survey.references.get((id(schema), keyword))
-        if reference is not None and id(reference.target) in survey.reached:
-            yield id(reference.target)
-    if "$ref" in schema and subschema.dialect.reference_hides_siblings:
-        return
-    for path, value in subschemas(schema, subschema.dialect.draft):
-        # `then` and `else` are ignored without `if` (draft-07 validation, section 6.6).
-        applied = path[0] in _IN_PLACE and (path[0] not in ("then", "else") or "if" in schema)
-        if isinstance(value, dict) and applied:
-            yield id(value)
-
-
-def _find_cycle(graph: Mapping[int, Iterable[int]]) -> int | None:
-    """Return a node of a cycle in *graph*, or None."""
-    done: set[int] = set()
-    for start in graph:
-        if start in done:
-            continue
-        path = {start}
-        stack = [(start, iter(graph[start]))]
-        while stack:
-            node, successors = stack[-1]
-            successor = next(successors, None)
-            if successor is None:
-                stack.pop()
-                path.discard(node)
-                done.add(node)
-            elif successor in path:
-                return successor
-            elif successor not in done:
-                path.add(successor)
-                stack.append((successor, iter(graph[successor])))
-    return None

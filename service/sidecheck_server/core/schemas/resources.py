@@ -1,8 +1,9 @@
 """Resources: the schema, its documents and the schemas embedded in them, by URI.
 
-A resource is a schema with a URI of its own (2020-12 core, section 4.3.5). Resources,
-anchors and dialects are indexed once, at the positions where the dialect has
-subschemas, and only when the first reference is resolved.
+A resource is a schema with a URI of its own (2020-12 core, section 4.3.5), and may
+declare a dialect of its own, wherever it is embedded (section 9.3.3). Resources,
+anchors and dialects are indexed once, at the positions where the dialect of each
+resource has subschemas, and only when the first reference is resolved.
 
 The resolvers of ``referencing`` are not used: they miss some embedded resources (those
 under ``dependencies`` beside an array of names), know only the published dialects, and
@@ -16,19 +17,34 @@ from urllib.parse import unquote, urldefrag, urljoin
 
 from jsonschema_specifications import REGISTRY
 
-from sidecheck_server.core.errors import ErrorReason, RequestError
+from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.json_values import json_equal
-from sidecheck_server.core.schemas.dialects import Dialect
+from sidecheck_server.core.schemas.dialects import STANDARD_DIALECTS, Dialect
+from sidecheck_server.core.schemas.identifiers import (
+    anchors_of,
+    embedded_identifier,
+    identifier_of,
+)
 from sidecheck_server.core.schemas.keywords import subschemas
-from sidecheck_server.core.types import JsonValue
+from sidecheck_server.core.types import Draft, JsonValue
 
-__all__ = ["PUBLISHED", "DialectOf", "Resource", "Resources", "UnresolvableError", "identifier_of"]
+__all__ = [
+    "PUBLISHED",
+    "Conflict",
+    "DialectOf",
+    "Resource",
+    "Resources",
+    "UnresolvableError",
+]
 
 PUBLISHED: Mapping[str, JsonValue] = MappingProxyType(
     {uri: REGISTRY.contents(uri) for uri in REGISTRY}
 )
 """The meta-schemas of all drafts and vocabularies by URI, without an empty fragment."""
 
+
+_STANDARD = (STANDARD_DIALECTS[Draft.DRAFT_04], STANDARD_DIALECTS[Draft.DRAFT_2020_12])
+"""Dialects with the two keywords for identifiers."""
 
 DialectOf = Callable[[JsonValue, Dialect], Dialect]
 """Returns the dialect that a resource declares, given that of its parent."""
@@ -49,11 +65,29 @@ class Resource:
     anchors: dict[str, JsonValue] = field(default_factory=dict)
     #: Those of them that may be targets of ``$dynamicRef`` in other resources.
     dynamic_anchors: dict[str, JsonValue] = field(default_factory=dict)
+    #: Why its dialect is not known, so that its contents stand as ``true``; None if it is.
+    error: RequestError | None = None
 
     @property
     def recursive(self) -> bool:
         """Whether it may be the target of ``$recursiveRef`` in other resources."""
-        return isinstance(self.contents, dict) and self.contents.get("$recursiveAnchor") is True
+        return (
+            isinstance(self.contents, dict)
+            and self.contents.get("$recursiveAnchor") is True
+            and "$recursiveRef" in self.dialect.keywords
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """Two different schemas with one URI or one anchor."""
+
+    #: The one that was read later, and the keyword that names it.
+    schema: dict[str, JsonValue]
+    keyword: str
+    #: ``URI`` or ``anchor``.
+    kind: str
+    name: str
 
 
 class Resources:
@@ -76,7 +110,18 @@ class Resources:
         self._by_uri: dict[str, Resource] = {}
         self._by_contents: dict[int, Resource] = {}
         self._root_is_read = False
+        self._dialects = {dialect.uri}
+        self._has_unknown_dialect = False
+        #: The conflicts between the schemas read so far. With one, the target of a
+        #: reference would depend on which was read first.
+        self.conflicts: list[Conflict] = []
         self.root = Resource(identifier_of(root, dialect) or "", root, dialect)
+
+    @property
+    def has_several_dialects(self) -> bool:
+        """Whether the resources read so far are of more than one dialect."""
+        self._read_root()
+        return len(self._dialects) > 1 or self._has_unknown_dialect
 
     def rooted_at(self, schema: JsonValue) -> Resource | None:
         """Return the resource with the root *schema*, or None."""
@@ -86,10 +131,10 @@ class Resources:
     def resolve(self, reference: str, base: Resource) -> tuple[JsonValue, Resource]:
         """Return the target of *reference* in *base*, and the resource that contains it.
 
+        In a resource of an unknown dialect the target is ``true``.
+
         Raises:
             UnresolvableError: there is no target.
-            RequestError: it is in a resource of an unsupported dialect, or resources on
-                the way share a URI or an anchor.
         """
         self._read_root()
         if reference.startswith("#"):
@@ -115,12 +160,7 @@ class Resources:
             # It may be embedded in a document that was not read yet.
             for document, contents in self._documents.items():
                 if document not in self._by_uri:
-                    try:
-                        self._read(document, contents)
-                    except RequestError as error:
-                        # A dialect only matters if the document is referred to.
-                        if error.reason is not ErrorReason.UNSUPPORTED_DIALECT:
-                            raise
+                    self._read(document, contents)
         if uri not in self._by_uri:
             raise UnresolvableError(reference)
         return self._by_uri[uri]
@@ -129,6 +169,8 @@ class Resources:
         """Follow a JSON Pointer (RFC 6901, section 6) into *resource*."""
         value = resource.contents
         for part in unquote(pointer[1:]).split("/"):
+            if resource.error is not None:
+                return True, resource
             step = part.replace("~1", "/").replace("~0", "~")
             if isinstance(value, dict) and step in value:
                 value = value[step]
@@ -137,7 +179,7 @@ class Resources:
             else:
                 raise UnresolvableError(pointer)
             resource = self._by_contents.get(id(value), resource)
-        return value, resource
+        return (value if resource.error is None else True), resource
 
     def _read_root(self) -> None:
         if not self._root_is_read:
@@ -146,7 +188,12 @@ class Resources:
             self._walk(self.root)
 
     def _read(self, uri: str, contents: JsonValue) -> None:
-        dialect = self._dialect_of(contents, self.root.dialect)
+        try:
+            dialect = self._dialect_of(contents, self.root.dialect)
+        except RequestError as error:
+            # It only matters if the document is referred to.
+            self._by_uri[uri] = Resource(uri, True, self.root.dialect, error=error)  # noqa: FBT003
+            return
         identifier = identifier_of(contents, dialect)
         resource = Resource(_join(uri, identifier or "") or uri, contents, dialect)
         self._by_uri.setdefault(uri, resource)
@@ -154,12 +201,15 @@ class Resources:
         self._walk(resource)
 
     def _add(self, resource: Resource) -> None:
-        # With two, the target of a reference would depend on which was read first.
+        contents = resource.contents
         known = self._by_uri.setdefault(resource.uri, resource).contents
-        if resource.uri:
+        if resource.uri and isinstance(contents, dict):
             known = self._documents.get(resource.uri, known)
-            _check_unique(known, resource.contents, "URI", resource.uri)
-        self._by_contents[id(resource.contents)] = resource
+            if _differ(known, contents):
+                keyword = "id" if "$id" not in contents else "$id"
+                self.conflicts.append(Conflict(contents, keyword, "URI", resource.uri))
+        self._by_contents[id(contents)] = resource
+        self._dialects.add(resource.dialect.uri)
 
     def _walk(self, start: Resource) -> None:
         """Add the anchors of *start* and the resources embedded in it."""
@@ -169,27 +219,52 @@ class Resources:
             if not isinstance(schema, dict):
                 continue
             resource = parent if schema is parent.contents else self._embedded(schema, parent)
-            for name, dynamic in _anchors(schema, resource.dialect):
+            if resource.error is not None:
+                continue
+            for name, keyword, dynamic in anchors_of(schema, resource.dialect):
                 known = resource.anchors.setdefault(name, schema)
-                # An error is permitted (2020-12 core, section 8.2.2).
-                _check_unique(known, schema, "anchor", name)
+                if _differ(known, schema):
+                    # An error is permitted (2020-12 core, section 8.2.2).
+                    self.conflicts.append(Conflict(schema, keyword, "anchor", name))
                 if dynamic:
                     resource.dynamic_anchors.setdefault(name, schema)
-            children = subschemas(schema, resource.dialect.draft)
-            stack.extend((child, resource) for _, child in children)
+            children = [
+                (child, resource) for _, child in subschemas(schema, resource.dialect.draft)
+            ]
+            stack.extend(reversed(children))
 
     def _embedded(self, schema: dict[str, JsonValue], parent: Resource) -> Resource:
         """Return the resource with the root *schema*, or *parent* if it has no identifier."""
         if "$id" not in schema and "id" not in schema:
             return parent
-        # $schema has an effect at the root of a resource only (2020-12 core, section 8.1.1).
-        dialect = self._dialect_of(schema, parent.dialect)
-        identifier = identifier_of(schema, dialect)
+        try:
+            dialect = self._dialect_of(schema, parent.dialect)
+        except RequestError as error:
+            return self._unreadable(schema, parent, error)
+        identifier = embedded_identifier(schema, dialect, parent.dialect)
         uri = _join(parent.uri, identifier) if identifier else None
         if uri is None:
             return parent
         resource = Resource(uri, schema, dialect)
         self._add(resource)
+        return resource
+
+    def _unreadable(
+        self, schema: dict[str, JsonValue], parent: Resource, error: RequestError
+    ) -> Resource:
+        """Return the resource with the root *schema*, whose dialect is unknown for *error*.
+
+        It is *parent* if *schema* would be no resource in any dialect.
+        """
+        identifiers = {dialect.id_keyword: identifier_of(schema, dialect) for dialect in _STANDARD}
+        identifier = identifiers["$id"] or identifiers["id"]
+        uri = _join(parent.uri, identifier) if identifier else None
+        if uri is None:
+            return parent
+        resource = Resource(uri, True, parent.dialect, error=error)  # noqa: FBT003
+        self._by_uri.setdefault(uri, resource)
+        self._by_contents[id(schema)] = resource
+        self._has_unknown_dialect = True
         return resource
 
 
@@ -201,39 +276,8 @@ def _join(base: str, reference: str) -> str | None:
         return None
 
 
-def _check_unique(known: JsonValue, other: JsonValue, kind: str, name: str) -> None:
-    if known is not other and not json_equal(known, other):
-        raise RequestError(
-            ErrorReason.INVALID_SCHEMA,
-            f"two different schemas have the {kind} {name[:200]}",
-            {kind.lower(): name},
-        )
-
-
-def identifier_of(schema: JsonValue, dialect: Dialect) -> str | None:
-    """Return the URI that *schema* declares, relative to that of its parent."""
-    if not isinstance(schema, dict) or ("$ref" in schema and dialect.reference_hides_siblings):
-        return None
-    identifier = schema.get(dialect.id_keyword)
-    if not isinstance(identifier, str):
-        return None
-    # Before 2019-09 a mere fragment was an anchor (draft-07 core, section 8.2.3).
-    return identifier.rstrip("#") if not identifier.startswith("#") else None
-
-
-def _anchors(schema: dict[str, JsonValue], dialect: Dialect) -> list[tuple[str, bool]]:
-    """Return the anchors of *schema*, and whether each is dynamic."""
-    if dialect.reference_hides_siblings:
-        identifier = schema.get(dialect.id_keyword)
-        if "$ref" not in schema and isinstance(identifier, str) and identifier.startswith("#"):
-            return [(identifier[1:], False)]
-        return []
-    anchors = []
-    for keyword, dynamic in (("$anchor", False), ("$dynamicAnchor", True)):
-        name = schema.get(keyword)
-        if isinstance(name, str) and (not dynamic or "$dynamicRef" in dialect.keywords):
-            anchors.append((name, dynamic))
-    return anchors
+def _differ(known: JsonValue, other: JsonValue) -> bool:
+    return known is not other and not json_equal(known, other)
 
 
 def _is_index_in(step: str, items: list[JsonValue]) -> bool:

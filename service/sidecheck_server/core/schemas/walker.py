@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from sidecheck_server.core.limits import Budget, spend
-from sidecheck_server.core.schemas.dialects import DEFAULT_DIALECT, DIALECTS
+from sidecheck_server.core.schemas.dialects import DEFAULT_DIALECT, DIALECTS, STANDARD_DIALECTS
+from sidecheck_server.core.schemas.identifiers import embedded_identifier
 from sidecheck_server.core.schemas.keywords import subschemas
 from sidecheck_server.core.types import Draft
 
-__all__ = ["SchemaLocation", "contains_keyword", "declared_draft", "walk_schema"]
+__all__ = ["SchemaLocation", "contains_keyword", "declared_draft", "is_resource", "walk_schema"]
 
 #: The path from the root of a schema: keys and indexes.
 Path: TypeAlias = tuple[str | int, ...]
@@ -37,25 +38,28 @@ class SchemaLocation:
 def walk_schema(schema: Any, budget: Budget) -> Iterator[SchemaLocation]:
     """Yield the subschemas of *schema* that are objects, in document order, itself first.
 
-    The dialect declared at the root says which keywords have subschemas; an unknown
-    dialect counts as 2020-12. Values elsewhere, as in ``const``, are data.
+    The dialect of its resource says which keywords of a subschema have subschemas. An
+    unknown dialect counts as 2020-12, and in an embedded resource as that around it.
+    Values elsewhere, as in ``const``, are data.
 
     Raises:
         Exhausted: *budget* is spent.
     """
     if not isinstance(schema, dict):
         return
-    draft = declared_draft(schema)
-    stack = [SchemaLocation(schema, (), by_properties=True)]
+    stack = [(SchemaLocation(schema, (), by_properties=True), declared_draft(schema))]
     while stack:
-        location = stack.pop()
+        location, draft = stack.pop()
         spend(budget, _SUBSCHEMA + _KEYWORD * len(location.schema))
         yield location
         children = [
-            SchemaLocation(
-                value,
-                (*location.path, *path),
-                location.by_properties and path[0] == "properties",
+            (
+                SchemaLocation(
+                    value,
+                    (*location.path, *path),
+                    location.by_properties and path[0] == "properties",
+                ),
+                declared_draft(value, draft) if is_resource(value, draft) else draft,
             )
             for path, value in subschemas(location.schema, draft)
             if isinstance(value, dict)
@@ -86,8 +90,16 @@ def contains_keyword(schema: Any, keyword: str, budget: Budget) -> bool:
     return False
 
 
-def declared_draft(schema: dict[str, Any]) -> Draft:
-    """Return the draft that *schema* declares; an unknown dialect counts as 2020-12."""
+def declared_draft(schema: dict[str, Any], default: Draft = DEFAULT_DIALECT.draft) -> Draft:
+    """Return the draft that *schema* declares; *default* if it is none or an unknown dialect."""
     declared = schema.get("$schema")
-    uri = declared.removesuffix("#") if isinstance(declared, str) else ""
-    return DIALECTS.get(uri, DEFAULT_DIALECT).draft
+    dialect = DIALECTS.get(declared.removesuffix("#")) if isinstance(declared, str) else None
+    return default if dialect is None else dialect.draft
+
+
+def is_resource(schema: Any, draft: Draft) -> bool:
+    """Return whether *schema*, a subschema in a resource of *draft*, has a URI of its own."""
+    if not isinstance(schema, dict) or ("$id" not in schema and "id" not in schema):
+        return False
+    own = STANDARD_DIALECTS[declared_draft(schema, draft)]
+    return bool(embedded_identifier(schema, own, STANDARD_DIALECTS[draft]))

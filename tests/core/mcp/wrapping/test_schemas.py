@@ -143,6 +143,22 @@ def test_a_resource_is_left_alone() -> None:
     assert resource == wrapped_schema(resource)
 
 
+def test_a_resource_of_another_dialect_is_left_alone() -> None:
+    """By whichever keyword it has its URI."""
+    resource = {
+        "$schema": "http://json-schema.org/draft-04/schema#",
+        "definitions": {"a": {"items": [{"$ref": "#/definitions/b"}]}, "b": {"type": "null"}},
+        "allOf": [{"$ref": "#/definitions/a"}],
+    }
+    for keyword in ("id", "$id"):
+        embedded = {keyword: "urn:a", **resource}
+        schema = {"anyOf": [embedded, {"$ref": "#/anyOf/0"}]}
+
+        assert {"anyOf": [embedded, {"$ref": "#/properties/result/anyOf/0"}]} == wrapped_schema(
+            schema
+        )
+
+
 def test_a_recursive_reference_leads_to_what_stands_in_the_box() -> None:
     """It refers to the root of a resource, so the wrapped schema becomes one."""
     schema = {"$schema": D2019, "type": "array", "items": {"$recursiveRef": "#"}, "maxItems": 1}

@@ -107,6 +107,11 @@ _WARNINGS: tuple[Rule, ...] = (
         Clause("https://json-schema.org/draft/2020-12/json-schema-validation#section-9.2"),
     ),
     _warning(
+        "DIALECT_IGNORED",
+        "A subschema SHOULD NOT declare another dialect unless it has a URI of its own.",
+        Clause("https://json-schema.org/draft/2020-12/json-schema-core#section-8.1.1"),
+    ),
+    _warning(
         "REQUIRED_IMPOSSIBLE",
         "A property that a schema requires SHOULD be one that the object can have.",
     ),
@@ -124,13 +129,13 @@ WARNINGS_BY_CODE: Mapping[str, Rule] = MappingProxyType({rule.code: rule for rul
 _ERRORS_BY_CODE = {rule.code: rule for rule in _ERRORS}
 
 
-def schema_error_url(reason: ErrorReason, version: str) -> str:
-    """Return the URL of the rule for schema errors with *reason* in *version*, or ""."""
-    if reason is ErrorReason.WORKER_CRASHED:
+def schema_error_url(code: str, version: str) -> str:
+    """Return the URL of the rule for schema errors of the reason *code* in *version*, or ""."""
+    if code == ErrorReason.WORKER_CRASHED.value:
         return ""
-    return _ERRORS_BY_CODE.get(reason.value, _valid_schemas).spec_url(version)
+    return _ERRORS_BY_CODE.get(code, _valid_schemas).spec_url(version)
 
 
-def schema_error_requirement(reason: ErrorReason) -> str:
-    """Return the requirement of the rule for schema errors with *reason*."""
-    return _ERRORS_BY_CODE.get(reason.value, _valid_schemas).requirement
+def schema_error_requirement(code: str) -> str:
+    """Return the requirement of the rule for schema errors of the reason *code*."""
+    return _ERRORS_BY_CODE.get(code, _valid_schemas).requirement

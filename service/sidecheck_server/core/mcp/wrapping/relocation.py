@@ -11,14 +11,12 @@ from typing import Any
 from urllib.parse import unquote
 
 from sidecheck_server.core.limits import Budget, spend
-from sidecheck_server.core.schemas.dialects import STANDARD_DIALECTS
 from sidecheck_server.core.schemas.keywords import KEYWORDS, subschemas
-from sidecheck_server.core.schemas.resources import identifier_of
+from sidecheck_server.core.schemas.walker import is_resource
 from sidecheck_server.core.types import Draft
 
 __all__ = [
     "ResourceSchemas",
-    "is_resource",
     "pointer_of",
     "references_in",
     "resolve_pointer",
@@ -35,11 +33,6 @@ _PROPERTY = 4
 _VALUE = 4
 
 _POINTER_KEYWORDS = ("$ref", "$dynamicRef")
-
-
-def is_resource(schema: Any, draft: Draft) -> bool:
-    """Return whether *schema* has a URI of its own."""
-    return bool(identifier_of(schema, STANDARD_DIALECTS[draft]))
 
 
 def resource_schemas(root: dict[str, Any], draft: Draft, budget: Budget) -> ResourceSchemas:

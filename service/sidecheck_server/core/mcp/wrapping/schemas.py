@@ -20,14 +20,13 @@ from sidecheck_server.core.mcp.wrapping.markers import (
 )
 from sidecheck_server.core.mcp.wrapping.relocation import (
     ResourceSchemas,
-    is_resource,
     pointer_of,
     references_in,
     resolve_pointer,
     resource_schemas,
     rewrite_references,
 )
-from sidecheck_server.core.schemas.walker import declared_draft
+from sidecheck_server.core.schemas.walker import declared_draft, is_resource
 from sidecheck_server.core.types import Draft, as_pointer
 
 __all__ = [

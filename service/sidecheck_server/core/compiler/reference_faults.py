@@ -1,0 +1,131 @@
+"""Faults of references: without a target, ambiguous, in an unknown dialect, or cyclic."""
+
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from urllib.parse import unquote
+
+from sidecheck_server.core.compiler.schema_faults import SchemaFault
+from sidecheck_server.core.errors import ErrorReason, RequestError
+from sidecheck_server.core.explain.nearest import find_nearest
+from sidecheck_server.core.schemas.cycles import find_reference_cycles
+from sidecheck_server.core.schemas.references import (
+    Subschema,
+    Survey,
+    UnresolvedReference,
+    shorten_start,
+)
+from sidecheck_server.core.schemas.resources import Conflict, Resource, Resources
+from sidecheck_server.core.types import JsonValue, as_pointer
+
+__all__ = ["find_cycle_faults", "find_reference_faults"]
+
+_MOST_SUGGESTIONS = 20
+"""Most references for which a similar target is searched, each about a millisecond."""
+
+_WHERE_REFERENCES_LEAD = (
+    "references resolve within the schema and the documents sent along, and nothing is ever fetched"
+)
+_DEFINITIONS = ("$defs", "definitions")
+_SHOWN_STEPS = 8
+"""Most steps of a cycle in a message."""
+
+
+def find_reference_faults(survey: Survey, resources: Resources) -> Iterator[SchemaFault]:
+    """Yield the faults that kept *survey* from being complete."""
+    for conflict in survey.conflicts:
+        yield _conflict_fault(conflict, survey, resources)
+    for unreadable in survey.unreadable:
+        yield SchemaFault(unreadable.subschema, f"/{unreadable.keyword}", unreadable.error)
+    suggestions: dict[tuple[int, str], str] = {}
+    for unresolved in survey.unresolved:
+        resource = unresolved.subschema.resource
+        uri = str(unresolved.subschema.schema[unresolved.keyword])
+        key = (id(resource), uri)
+        if key not in suggestions:
+            searched = len(suggestions) < _MOST_SUGGESTIONS
+            suggestions[key] = _suggest(uri, resource) if searched else ""
+        yield _unresolved_fault(unresolved, uri, suggestions[key])
+
+
+def _conflict_fault(conflict: Conflict, survey: Survey, resources: Resources) -> SchemaFault:
+    subschema = survey.reached.get(id(conflict.schema))
+    if subschema is None:
+        # It is in a document, of which no subschema needs to be reached.
+        subschema = Subschema(conflict.schema, resources.root)
+    error = RequestError(
+        ErrorReason.INVALID_SCHEMA,
+        f"two different schemas have the {conflict.kind} {conflict.name[:200]}; "
+        f"each needs its own {conflict.keyword}",
+        {conflict.kind.lower(): conflict.name},
+    )
+    return SchemaFault(subschema, f"/{conflict.keyword}", error)
+
+
+def _unresolved_fault(unresolved: UnresolvedReference, uri: str, suggestion: str) -> SchemaFault:
+    subschema, keyword = unresolved.subschema, unresolved.keyword
+    remedy = f"did you mean {suggestion!r}?" if suggestion else _WHERE_REFERENCES_LEAD
+    error = RequestError(
+        ErrorReason.UNRESOLVABLE_REFERENCE,
+        f"the {keyword} {shorten_start(uri)} at {subschema.place or 'the root'} cannot be "
+        f"resolved: {unresolved.fault}; {remedy}",
+        {"reference": shorten_start(uri), "place": subschema.place},
+    )
+    return SchemaFault(subschema, f"/{keyword}", error, suggestion=suggestion)
+
+
+def _suggest(uri: str, resource: Resource) -> str:
+    """Return the reference in *resource* that *uri* may be a misspelling of, or "".
+
+    The last part of *uri* is compared with the names beside the missing one, then with
+    those of all definitions, then with the anchors.
+    """
+    _, _, fragment = uri.rpartition("#")
+    name = unquote(fragment.rstrip("/").rpartition("/")[2]).replace("~1", "/").replace("~0", "~")
+    container, path = _reached_by(fragment, resource.contents)
+    groups: list[tuple[tuple[str, ...], Iterable[str]]] = []
+    if path and isinstance(container, dict):
+        groups.append((path, container))
+    if isinstance(resource.contents, dict):
+        for keyword in _DEFINITIONS:
+            definitions = resource.contents.get(keyword)
+            if isinstance(definitions, dict):
+                groups.append(((keyword,), definitions))
+    for path, names in groups:
+        if nearest := find_nearest(name, names):
+            return "#" + as_pointer((*path, nearest))
+    nearest = find_nearest(name, resource.anchors)
+    return f"#{nearest}" if nearest else ""
+
+
+def _reached_by(fragment: str, contents: JsonValue) -> tuple[JsonValue, tuple[str, ...]]:
+    """Return what the start of the pointer *fragment* leads to, without its last step."""
+    here, path = contents, []
+    for part in unquote(fragment).split("/")[1:-1]:
+        step = part.replace("~1", "/").replace("~0", "~")
+        if not isinstance(here, dict) or step not in here:
+            return None, ()
+        here = here[step]
+        path.append(step)
+    return here, tuple(path)
+
+
+def find_cycle_faults(survey: Survey) -> Iterator[SchemaFault]:
+    """Yield the reference cycles in *survey*."""
+    for cycle in find_reference_cycles(survey):
+        place = cycle[0].place
+        error = RequestError(
+            ErrorReason.REFERENCE_CYCLE,
+            f"the references at {place or 'the root'} form a cycle that consumes no part of the "
+            f"payload, so evaluation would not terminate: {_describe(cycle)}; one of them must "
+            "stand under a property or an item, or be removed",
+            {"place": place},
+        )
+        yield SchemaFault(cycle[0], "", error)
+
+
+def _describe(cycle: tuple[Subschema, ...]) -> str:
+    """Return the way around *cycle*, as ``/$defs/a, /$defs/b, and again /$defs/a``."""
+    places = [subschema.place or "the root" for subschema in islice(cycle, _SHOWN_STEPS)]
+    if len(cycle) > _SHOWN_STEPS:
+        places.append("…")
+    return f"{', '.join(places)}, and again {places[0]}"

@@ -1,0 +1,174 @@
+"""Faults of a schema: collected by the checks of admission, reported in one error.
+
+A fault is located by a JSON Pointer into the schema. One in a document sent along, or in
+a published meta-schema, is located at the reference that leads there.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from sidecheck_server.core.errors import RequestError
+from sidecheck_server.core.schemas.references import Subschema
+from sidecheck_server.core.types import JsonValue, Violation, as_pointer
+
+__all__ = ["MOST_FAULTS", "SchemaFault", "SchemaFaults"]
+
+MOST_FAULTS = 100
+"""Most faults that one check collects, and most violations in an error."""
+
+_LENGTH_OF_VIOLATIONS = 1 << 18
+"""The longest violations of an error in all, in characters: many may have one long pointer."""
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaFault:
+    """One thing that is wrong with a schema."""
+
+    subschema: Subschema
+    #: JSON Pointer to the fault, from the subschema.
+    within: str
+    #: The error that it would be alone.
+    error: RequestError
+    #: The violation of a meta-schema that it is; None for all other faults.
+    violation: Violation | None = None
+    suggestion: str = ""
+
+
+class SchemaFaults:
+    """The faults of one schema."""
+
+    def __init__(self, schema: JsonValue) -> None:
+        self._schema = schema
+        self._faults: list[SchemaFault] = []
+        #: Whether there may be more than were added.
+        self.truncated = False
+
+    def add_all(self, faults: Iterable[SchemaFault]) -> None:
+        """Add those of *faults* from one check for which there is room."""
+        for number, fault in enumerate(faults):
+            if number == MOST_FAULTS:
+                self.truncated = True
+                return
+            self._faults.append(fault)
+
+    @property
+    def are_many(self) -> bool:
+        """Whether so many were found that no further ones need to be explained."""
+        return len(self._faults) >= MOST_FAULTS
+
+    def raise_if_any(self) -> None:
+        """Raise the error of the first fault in document order, with all as violations.
+
+        Raises:
+            RequestError: there are faults.
+        """
+        if not self._faults:
+            return
+        located = _locate(self._faults, self._schema)
+        violations: list[Violation] = []
+        length = 0
+        for violation, _ in located:
+            length += violation.length
+            if len(violations) == MOST_FAULTS or (violations and length > _LENGTH_OF_VIOLATIONS):
+                self.truncated = True
+                break
+            violations.append(violation)
+        first = located[0][1].error
+        message, metadata = first.message, first.metadata
+        if len(violations) > 1:
+            count = f"{len(violations)}" + (" or more" if self.truncated else "")
+            message = f"{message} (the first of {count} violations of the schema)"
+            metadata = {**metadata, "violations": count}
+        raise RequestError(
+            first.reason, message, metadata, tuple(violations), truncated=self.truncated
+        )
+
+
+def _locate(
+    faults: Iterable[SchemaFault], schema: JsonValue
+) -> list[tuple[Violation, SchemaFault]]:
+    """Return the violations of *faults* in document order, each with its fault."""
+    positions = _Positions(schema)
+    located = []
+    covered: set[str] = set()
+    for fault in faults:
+        location, is_exact = positions.locate(fault)
+        if fault.violation is not None:
+            violation = replace(fault.violation, instance_location=location)
+            if is_exact:
+                covered.add(location)
+            else:
+                violation = replace(violation, message=fault.error.message)
+        elif location in covered:
+            continue  # What its meta-schema rejects is not worth checking further.
+        else:
+            reason, message = fault.error.reason.value, fault.error.message
+            violation = Violation(location, "", "", reason, message, suggestion=fault.suggestion)
+        located.append((positions.order(location), violation, fault))
+    located.sort(key=lambda entry: entry[0])
+    return [(violation, fault) for _, violation, fault in located]
+
+
+class _Positions:
+    """Positions of the objects and arrays in a schema, found by identity or by pointer."""
+
+    def __init__(self, schema: JsonValue) -> None:
+        self._schema = schema
+        #: The container around each container, and the step from there.
+        self._links: dict[int, tuple[JsonValue, str | int]] = {}
+        pending = [schema]
+        while pending:
+            container = pending.pop()
+            for step, value in _items(container):
+                if isinstance(value, dict | list):
+                    self._links[id(value)] = (container, step)
+                    pending.append(value)
+        self._numbers: dict[int, dict[str, int]] = {}
+
+    def locate(self, fault: SchemaFault) -> tuple[str, bool]:
+        """Return the pointer to *fault*, and whether it is there and not in a document."""
+        within, current = fault.within, fault.subschema
+        pointer = self._pointer_to(current.schema)
+        is_exact = pointer is not None
+        while pointer is None and current.parent is not None:
+            # The step of what only a reference reaches is the reference.
+            within = current.step.partition(" -> ")[0]
+            current = current.parent
+            pointer = self._pointer_to(current.schema)
+        return ("" if pointer is None else pointer + within), is_exact
+
+    def _pointer_to(self, schema: JsonValue) -> str | None:
+        steps: list[str | int] = []
+        while schema is not self._schema:
+            link = self._links.get(id(schema))
+            if link is None:
+                return None
+            schema, step = link
+            steps.append(step)
+        return as_pointer(reversed(steps))
+
+    def order(self, pointer: str) -> tuple[int, ...]:
+        """Return the key by which locations sort in document order."""
+        key: list[int] = []
+        here = self._schema
+        for part in pointer.split("/")[1:]:
+            step = part.replace("~1", "/").replace("~0", "~")
+            if isinstance(here, dict) and step in here:
+                numbers = self._numbers.get(id(here))
+                if numbers is None:
+                    numbers = {name: number for number, name in enumerate(here)}
+                    self._numbers[id(here)] = numbers
+                key.append(numbers[step])
+                here = here[step]
+            elif isinstance(here, list) and step.isdecimal() and int(step) < len(here):
+                key.append(int(step))
+                here = here[int(step)]
+            else:
+                break
+        return tuple(key)
+
+
+def _items(container: JsonValue) -> Iterable[tuple[str | int, JsonValue]]:
+    if isinstance(container, dict):
+        return container.items()
+    return enumerate(container) if isinstance(container, list) else ()
