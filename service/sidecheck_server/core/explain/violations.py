@@ -39,11 +39,11 @@ def explain(faults: Iterable[Fault], *, hide_values: bool) -> Iterator[Violation
         Exhausted: the budget of *faults* has too few steps.
     """
     values = Values(hidden=hide_values)
-    seen: set[tuple[str, str, str]] = set()
+    seen: set[tuple[str, str]] = set()
     for fault in faults:
         for violation in _explain(fault, values, 0):
             # Several paths of evaluation may lead to the same demand.
-            key = (violation.instance_location, violation.keyword, violation.message)
+            key = (violation.instance_location, violation.message)
             if key not in seen:
                 seen.add(key)
                 yield violation
