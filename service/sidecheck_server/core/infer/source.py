@@ -18,7 +18,7 @@ __all__ = ["BOUNDS", "Bounds", "Meter", "parse_expression", "parse_source", "spl
 _END_OF_LINE = re.compile(rb"\r\n|\r|\n")
 _BYTE_ORDER_MARK = "\ufeff"
 # The parser knows the syntax of its own release: `type X = int` is Python since 3.12.
-_PYTHON = f"Python {sys.version_info.major}.{sys.version_info.minor}"
+_READS = f"this server reads the syntax of Python {sys.version_info.major}.{sys.version_info.minor}"
 _CHARACTERS_PER_STEP = 16
 
 # A text that is not closed ends with the source, lest each of many takes that long.
@@ -168,7 +168,7 @@ def _parse(text: str, mode: str) -> ast.AST:
         before = _END_OF_LINE.split(text.partition("\0")[0].encode("utf-8", "surrogatepass"))
         raise SourceError(
             DiagnosticCode.SYNTAX_ERROR,
-            f"not valid {_PYTHON}: contains a null byte",
+            f"not valid Python: contains a null byte; {_READS}",
             _node_at(len(before), len(before[-1])),
         )
     try:
@@ -180,13 +180,13 @@ def _parse(text: str, mode: str) -> ast.AST:
     except SyntaxError as error:
         raise SourceError(
             DiagnosticCode.SYNTAX_ERROR,
-            f"not valid {_PYTHON}: {error.msg}",
+            f"not valid Python: {error.msg}; {_READS}",
             _node_of_error(text, error),
         ) from None
     except UnicodeEncodeError:  # as an escape in a quoted annotation
         raise SourceError(
             DiagnosticCode.SYNTAX_ERROR,
-            f"not valid {_PYTHON}: contains a lone surrogate",
+            f"not valid Python: contains a lone surrogate; {_READS}",
             _node_at(1, 0),
         ) from None
     except (MemoryError, RecursionError):

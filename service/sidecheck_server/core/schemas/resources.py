@@ -158,6 +158,7 @@ class Resources:
         known = self._by_uri.setdefault(resource.uri, resource).contents
         if resource.uri:
             known = self._documents.get(resource.uri, known)
+            _check_published(resource)
             _check_unique(known, resource.contents, "URI", resource.uri)
         self._by_contents[id(resource.contents)] = resource
 
@@ -199,6 +200,17 @@ def _join(base: str, reference: str) -> str | None:
         return urljoin(base, reference)
     except ValueError:
         return None
+
+
+def _check_published(resource: Resource) -> None:
+    published = PUBLISHED.get(resource.uri, resource.contents)
+    if published is not resource.contents and not json_equal(published, resource.contents):
+        raise RequestError(
+            ErrorReason.INVALID_SCHEMA,
+            f"the URI {resource.uri} is that of a published meta-schema, which is built in and "
+            f"cannot be redefined; give the schema another {resource.dialect.id_keyword}, or none",
+            {"uri": resource.uri},
+        )
 
 
 def _check_unique(known: JsonValue, other: JsonValue, kind: str, name: str) -> None:
