@@ -332,7 +332,7 @@ def {SECRET}2(a: Other, {SECRET}): ...
         stub.InferTools(request_for(f"def {SECRET}(: {SECRET}"))
         stub.InferTools(request_for(source, functions=[SECRET]))
         with pytest.raises(grpc.RpcError):
-            stub.InferTools(request_for(SECRET * 10_000, injected_types=[SECRET]))
+            stub.InferTools(request_for(SECRET * 40_000, injected_types=[SECRET]))
     text = server.log_text()
     events = [event for event in server.events if event.get("method") == "InferTools"]
     fields = ("event", "level", "tools", "errors", "codes", "reason")

@@ -242,7 +242,8 @@ class Evaluator:
         if self._inline and not self._compiled.explains_inline:
             raise Exhausted
         faults = self._compiled.complete.faults(value, self._budget)
-        return explain(faults, hide_values=self._options.hide_values)
+        # What is not explained in the event loop is in a worker, with more steps.
+        return explain(faults, hide_values=self._options.hide_values, all_steps=self._inline)
 
     def _add_unknown(
         self, verdict: Verdict, value: JsonValue, unknown: UnknownArguments

@@ -89,8 +89,6 @@ def test_a_method_sees_the_type_parameters_of_its_class() -> None:
     source = "class C[T: str]:\n  @staticmethod\n  def f(a: list[T]): ..."
     result = infer(source, functions=("C.f",))
     expected = STRINGS if sys.version_info >= (3, 12) else None
-    actual = [
-        json.loads(tool.json)["inputSchema"]["properties"]["a"] for tool in result.tools
-    ]
+    actual = [json.loads(tool.json)["inputSchema"]["properties"]["a"] for tool in result.tools]
 
     assert ([] if expected is None else [expected]) == actual

@@ -14,7 +14,6 @@ from sidecheck_server.core.explain.keyword_messages import Message, explain_not_
 from sidecheck_server.core.explain.messages import explain_fault
 from sidecheck_server.core.explain.schemas import allowed_constants, describe_schema, schema_parts
 from sidecheck_server.core.explain.values import Values, count_noun, join_phrase, quote
-from sidecheck_server.core.limits import Exhausted
 from sidecheck_server.core.types import as_pointer
 
 __all__ = ["Alternative", "compare_branches", "explain_alternatives"]
@@ -38,9 +37,12 @@ class Alternative:
 def compare_branches(fault: Fault, indexes: Sequence[int]) -> list[Alternative]:
     """Return those of the branches at *indexes* that have the fewest faults, in order.
 
-    None are returned if they tell no more than what each branch demands: if the payload has
-    nothing of what they require, or if comparing them takes more than half of the steps that
-    are left. The choice itself can be reported then.
+    There are none for a scalar, and for an object that has nothing of what they require: what
+    each demands says all.
+
+    Raises:
+        Exhausted: it takes more than half of the steps that are left; the others are kept, so
+            that the choice itself can still be reported.
     """
     explore, budget = fault.explore_branch, fault.scope.budget
     if explore is None or not isinstance(fault.instance, dict | list):
@@ -52,8 +54,6 @@ def compare_branches(fault: Fault, indexes: Sequence[int]) -> list[Alternative]:
             Alternative(index, _first_faults(fault, explore(index)))
             for index in indexes[:_MOST_BRANCHES]
         ]
-    except Exhausted:
-        return []
     finally:
         budget[0] += reserved
     if all(_lacks_everything(inner, fault) for item in alternatives for inner in item.faults):

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 
 from sidecheck_server.core.engines.fault import Fault
@@ -12,8 +13,8 @@ from sidecheck_server.core.explain.keyword_messages import Message
 from sidecheck_server.core.explain.messages import explain_discriminator, explain_fault
 from sidecheck_server.core.explain.nearest import MOST_CANDIDATES
 from sidecheck_server.core.explain.schemas import MOST_BRANCHES
-from sidecheck_server.core.explain.values import Values
-from sidecheck_server.core.limits import spend
+from sidecheck_server.core.explain.values import Values, count_noun
+from sidecheck_server.core.limits import Exhausted, spend
 from sidecheck_server.core.types import Violation, as_pointer
 
 __all__ = ["explain"]
@@ -30,18 +31,22 @@ _LONGEST = 1000
 """The longest message, in characters."""
 
 
-def explain(faults: Iterable[Fault], *, hide_values: bool) -> Iterator[Violation]:
+def explain(
+    faults: Iterable[Fault], *, hide_values: bool, all_steps: bool = False
+) -> Iterator[Violation]:
     """Yield the violations that *faults* amount to, lazily and each once.
 
-    With *hide_values*, messages and suggestions hold nothing of the payload.
+    With *hide_values*, messages and suggestions hold nothing of the payload. A choice whose
+    branches take too many steps to compare is reported without its reason, unless the caller
+    can try again with more: with *all_steps*.
 
     Raises:
         Exhausted: the budget of *faults* has too few steps.
     """
-    values = Values(hidden=hide_values)
+    explainer = _Explainer(Values(hidden=hide_values), all_steps)
     seen: set[tuple[str, str]] = set()
     for fault in faults:
-        for violation in _explain(fault, values, 0):
+        for violation in explainer.explain(fault, 0):
             # Several paths of evaluation may lead to the same demand.
             key = (violation.instance_location, violation.message)
             if key not in seen:
@@ -49,48 +54,62 @@ def explain(faults: Iterable[Fault], *, hide_values: bool) -> Iterator[Violation
                 yield violation
 
 
-def _explain(fault: Fault, values: Values, depth: int) -> Iterator[Violation]:
-    spend(fault.scope.budget, _steps(fault))
-    if is_implied(fault):
-        return
-    if fault.explore_branch is None:
-        yield _violation(fault, explain_fault(fault, values))
-        return
-    plausible = find_plausible(fault)
-    if isinstance(plausible, Discriminator):
-        path = (plausible.name,) if plausible.name in fault.instance else ()
-        message = explain_discriminator(plausible.name, plausible.values, fault, values)
-        yield _violation(fault, message, (*fault.absolute_path, *path))
-    elif plausible and depth >= _DEEPEST:
-        actual = values.describe(fault.instance)
-        text = f"none of the alternatives matches, for a deeply nested reason; found {actual}"
-        yield _violation(fault, Message(text))
-    elif len(plausible) == 1:
-        yield from _explain_branch(fault, plausible[0], values, depth)
-    else:
-        yield from _explain_nearest(fault, plausible, values, depth)
+@dataclass(frozen=True, slots=True)
+class _Explainer:
+    values: Values
+    #: Whether to raise Exhausted rather than report a choice without its reason.
+    all_steps: bool
 
+    def explain(self, fault: Fault, depth: int) -> Iterator[Violation]:
+        """Yield the violations of *fault*, which is below *depth* choices."""
+        spend(fault.scope.budget, _steps(fault))
+        if is_implied(fault):
+            return
+        if fault.explore_branch is None:
+            yield _violation(fault, explain_fault(fault, self.values))
+            return
+        plausible = find_plausible(fault)
+        if isinstance(plausible, Discriminator):
+            path = (plausible.name,) if plausible.name in fault.instance else ()
+            message = explain_discriminator(plausible.name, plausible.values, fault, self.values)
+            yield _violation(fault, message, (*fault.absolute_path, *path))
+        elif plausible and depth >= _DEEPEST:
+            actual = self.values.describe(fault.instance)
+            text = f"none of the alternatives matches, for a deeply nested reason; found {actual}"
+            yield _violation(fault, Message(text))
+        elif len(plausible) == 1:
+            yield from self.explain_branch(fault, plausible[0], depth)
+        else:
+            yield from self.explain_nearest(fault, plausible, depth)
 
-def _explain_branch(fault: Fault, index: int, values: Values, depth: int) -> Iterator[Violation]:
-    """Yield the violations of the branch at *index* of the choice *fault*."""
-    assert fault.explore_branch is not None
-    for inner in fault.explore_branch(index):
-        inner.parent = fault
-        yield from _explain(inner, values, depth + 1)
+    def explain_branch(self, fault: Fault, index: int, depth: int) -> Iterator[Violation]:
+        """Yield the violations of the branch at *index* of the choice *fault*."""
+        assert fault.explore_branch is not None
+        for inner in fault.explore_branch(index):
+            inner.parent = fault
+            yield from self.explain(inner, depth + 1)
 
-
-def _explain_nearest(
-    fault: Fault, plausible: list[int], values: Values, depth: int
-) -> Iterator[Violation]:
-    """Yield the violations of the branch with the fewest faults, or one of all such branches."""
-    nearest = compare_branches(fault, plausible)
-    if not nearest:
-        yield _violation(fault, explain_fault(fault, values))
-    elif len(nearest) == 1:
-        yield from _explain_branch(fault, nearest[0].index, values, depth)
-    else:
-        message, path = explain_alternatives(fault, nearest, values)
-        yield _violation(fault, message, path)
+    def explain_nearest(
+        self, fault: Fault, plausible: list[int], depth: int
+    ) -> Iterator[Violation]:
+        """Yield the violations of the branch with the fewest faults, or one of all such."""
+        try:
+            nearest = compare_branches(fault, plausible)
+        except Exhausted:
+            if self.all_steps:
+                raise
+            total = count_noun(len(fault.keyword_value), "alternative")
+            actual = self.values.describe(fault.instance)
+            text = f"none of {total} matches; telling why takes too many steps; found {actual}"
+            yield _violation(fault, Message(text))
+            return
+        if not nearest:
+            yield _violation(fault, explain_fault(fault, self.values))
+        elif len(nearest) == 1:
+            yield from self.explain_branch(fault, nearest[0].index, depth)
+        else:
+            message, path = explain_alternatives(fault, nearest, self.values)
+            yield _violation(fault, message, path)
 
 
 _NAMING = frozenset({"required", "additionalProperties", "unevaluatedProperties"})
