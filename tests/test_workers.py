@@ -235,5 +235,5 @@ async def test_a_worker_infers_like_the_core(workers: Workers) -> None:
     assert (2, 3) == (len(expected.tools), len(expected.diagnostics))
     assert expected == await workers.infer(source, options)
     with pytest.raises(RequestError) as raised:
-        await workers.infer(b" " * 65_537, options)
+        await workers.infer(b" " * 262_145, options)
     assert "source_bytes" == raised.value.metadata["bound"]

@@ -251,6 +251,39 @@ def test_assume_closed_makes_more_strict() -> None:
     ) in run(*arguments).stderr
 
 
+def test_defaults_are_dropped_on_demand() -> None:
+    """They are kept otherwise."""
+    Path("paged.json").write_text(
+        json.dumps(
+            {
+                "name": "paged",
+                "inputSchema": {
+                    "type": "object",
+                    "properties": {"page": {"type": "integer", "default": 1}},
+                },
+            }
+        )
+    )
+    results = [
+        run("--to", "openai-chat", *options, "paged.json") for options in ((), ("--drop-defaults",))
+    ]
+
+    assert [{"type": "integer", "default": 1}, {"type": "integer"}] == [
+        tool["function"]["parameters"]["properties"]["page"]
+        for result in results
+        for tool in json.loads(result.stdout)
+    ]
+    assert [
+        "1 tool for OpenAI's Chat Completions, no losses\n",
+        (
+            "TOOL   LOCATION                      KEYWORD  ACTION   EFFECT      MESSAGE\n"
+            "paged  /inputSchema/properties/page  default  dropped  equivalent  "
+            "the option drop_defaults is set\n"
+            "1 tool for OpenAI's Chat Completions, 1 loss (1 equivalent)\n"
+        ),
+    ] == [result.stderr for result in results]
+
+
 def test_tools_beyond_the_limit_of_strict_tools_are_not_strict() -> None:
     """The first tools are strict; the others have a reason."""
     arguments = ("--to", "anthropic", "--mode", "strict-if-lossless", "many.json")

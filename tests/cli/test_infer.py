@@ -29,7 +29,7 @@ def _in_a_folder_with_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     Path("mixed.py").write_text(MIXED)
     Path("warned.py").write_text("@tool\ndef f(a): ...\n")
     Path("broken.py").write_text("def f(:\n")
-    Path("large.py").write_text("#" * 65_537)
+    Path("large.py").write_text("#" * 262_145)
 
 
 def infer(*words: str, given: str | None = None) -> Result:
@@ -123,7 +123,7 @@ def test_the_exit_code(code: int, words: list[str]) -> None:
 def test_a_text_that_is_too_large_is_refused_by_its_bound() -> None:
     """And by its size."""
     assert (
-        "Error: cannot read large.py: the source text: 65,537, more than the limit of 65,536 "
+        "Error: cannot read large.py: the source text: 262,145, more than the limit of 262,144 "
         "(source_bytes)"
     ) in infer("large.py").stderr
 

@@ -87,6 +87,7 @@ def test_options_and_servers_become_messages() -> None:
         assume_closed=True,
         description_length=1024,
         include_output_schema=True,
+        drop_defaults=True,
     )
 
     assert conversion_pb.ConvertToolsRequest(
@@ -97,6 +98,7 @@ def test_options_and_servers_become_messages() -> None:
             assume_closed=True,
             description_length=1024,
             include_output_schema=True,
+            drop_defaults=True,
         ),
         servers=["git", "time"],
     ) == conversion.encode_tools(ModelApi.OPENAI_CHAT, (), ("git", "time"), options)

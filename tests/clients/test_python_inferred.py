@@ -105,7 +105,7 @@ async def test_invalid_python_is_a_diagnostic(client: Client) -> None:
 async def test_errors_are_raised(client: Client) -> None:
     """The error has a reason and metadata."""
     with pytest.raises(SidecheckError) as caught:
-        await client.inference.infer_tools(" " * 65_537)
+        await client.inference.infer_tools(" " * 262_145)
 
     assert ("LIMIT_EXCEEDED", "source_bytes") == (
         caught.value.reason,

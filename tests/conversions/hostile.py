@@ -88,9 +88,47 @@ def _nullable(pair: tuple[Any, Any]) -> Any:
     return {"anyOf": [pair[0], pair[1], {"type": "null"}]}
 
 
+def _with_stray_keywords(schemas: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    """Return a strategy for *schemas* beside keywords about values of other types."""
+    stray = st.fixed_dictionaries(
+        {},
+        optional={
+            "properties": st.dictionaries(_NAMES, _simple(), min_size=1, max_size=2),
+            "required": st.lists(_NAMES, min_size=1, max_size=2, unique=True),
+            "additionalProperties": _simple(),
+            "items": _simple(),
+            "minItems": st.just(1),
+            "minLength": st.just(2),
+            "pattern": _PATTERNS,
+            "maximum": st.just(1),
+        },
+    )
+    typed = schemas.filter(lambda schema: isinstance(schema, dict) and "type" in schema)
+    return st.tuples(stray, typed).map(lambda pair: {**_stray_for(*pair), **pair[1]})
+
+
+def _stray_for(keywords: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
+    """Return those of *keywords* that do not apply to the types of *schema*."""
+    types = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
+    types = ["number" if name == "integer" else name for name in types]
+    return {name: value for name, value in keywords.items() if _TYPES[name] not in types}
+
+
+_TYPES = {
+    **dict.fromkeys(("properties", "required", "additionalProperties"), "object"),
+    **dict.fromkeys(("items", "minItems"), "array"),
+    **dict.fromkeys(("minLength", "pattern"), "string"),
+    "maximum": "number",
+}
+
 _BELOW = st.recursive(
-    st.one_of(_simple(), _simple(), _REFERENCES),
-    lambda below: st.one_of(_objects(below), _arrays(below), _combined(below)),
+    st.one_of(_simple(), _simple(), _with_stray_keywords(_simple()), _REFERENCES),
+    lambda below: st.one_of(
+        _objects(below),
+        _arrays(below),
+        _with_stray_keywords(st.one_of(_objects(below), _arrays(below))),
+        _combined(below),
+    ),
     max_leaves=6,
 )
 

@@ -12,8 +12,10 @@ from sidecheck_server.core.evaluate import (
     DISAGREEMENT,
     EvaluationOptions,
     evaluate,
+    try_evaluate_inline,
 )
 from sidecheck_server.core.limits import Limits
+from sidecheck_server.core.repair.types import Repairs, UnknownArguments
 from sidecheck_server.core.types import Severity, Verdict, Violation
 from support.compiling import D2019, LIMITS, compile_value, source_of
 
@@ -250,3 +252,42 @@ def test_compiled_schema_has_a_reason_for_the_complete_engine() -> None:
     assert (compiled.digest, "") == (fast.digest, fast.complete_only_reason)
     assert "unevaluatedProperties beside a conditional applicator" == complete.complete_only_reason
     assert (True, True) == (fast.fast is not None, complete.fast is None)
+
+
+@pytest.mark.parametrize(
+    ("unknown", "hidden"),
+    [
+        pytest.param(UnknownArguments.REJECT, False, id="an error"),
+        pytest.param(UnknownArguments.REPORT, False, id="a warning"),
+        pytest.param(UnknownArguments.REJECT, True, id="with hidden values"),
+    ],
+)
+def test_a_renamed_property_is_reported_once(unknown: UnknownArguments, hidden: bool) -> None:
+    """The missing one names it; another unknown property has its own violation."""
+    schema = {"properties": {"query": {"type": "string"}, "limit": {}}, "required": ["query"]}
+    verdict = verdict_on(
+        schema,
+        {"querry": "x", "limits": 1, "other": 2},
+        repairs=Repairs(unknown=unknown),
+        hide_values=hidden,
+    )
+
+    assert [("", "REQUIRED"), ("/limits", "UNKNOWN_PROPERTY"), ("/other", "UNKNOWN_PROPERTY")] == [
+        (violation.instance_location, violation.code) for violation in verdict.violations
+    ]
+
+
+def test_a_choice_that_takes_too_many_steps_inline_is_explained_by_a_worker() -> None:
+    """The event loop does not answer with less than a worker would."""
+    branches = [
+        {"properties": {"a": {"items": {"type": "integer"}}, "b": {"type": type_}}}
+        for type_ in ("string", "boolean")
+    ]
+    payload = json.dumps({"a": [1] * 2000, "b": 5}).encode()
+    compiled = compile_value({"anyOf": branches})
+    verdict = evaluate(compiled, payload, EvaluationOptions())
+
+    assert None is try_evaluate_inline(compiled, payload, EvaluationOptions())
+    assert ["expected a string or a boolean, found 5"] == [
+        violation.message for violation in verdict.violations
+    ]

@@ -231,6 +231,37 @@ def test_choices_are_looked_into_up_to_a_bound() -> None:
     )
 
 
+def test_comparing_branches_takes_at_most_half_of_the_steps() -> None:
+    """The others are left to report that no branch matches."""
+    branches = [
+        {"properties": {"a": {"items": {"type": "integer"}}, "b": {"type": type_}}}
+        for type_ in ("string", "boolean")
+    ]
+    payload: Any = {"a": [1] * 1000, "b": 5}
+    messages = [
+        [
+            (violation.instance_location, violation.message)
+            for violation in violations(
+                engine_for({"anyOf": branches}, limits=Limits(steps=steps)), payload
+            )
+        ]
+        for steps in (1_000_000, 400_000)
+    ]
+
+    assert [
+        [("/b", "expected a string or a boolean, found 5")],
+        [
+            (
+                "",
+                (
+                    "none of 2 alternatives matches; telling why takes too many steps; "
+                    "found an object with 2 properties"
+                ),
+            )
+        ],
+    ] == messages
+
+
 def test_looking_for_the_branch_that_was_meant_takes_steps() -> None:
     """References make many thousand branches of a few; they are not all looked at."""
     choices = {f"d{n}": {"anyOf": [{"$ref": f"#/$defs/d{n + 1}"}] * 30} for n in range(3)}

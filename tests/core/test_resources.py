@@ -118,6 +118,39 @@ def test_one_schema_may_be_written_twice() -> None:
     assert [True, False] == evaluate_all(schema, ["a", 1], {"urn:a": A_STRING})
 
 
+@pytest.mark.parametrize(
+    ("schema", "documents", "keyword"),
+    [
+        pytest.param({"$id": D2020, "type": "object"}, {}, "$id", id="the schema"),
+        pytest.param({"$id": D2020 + "#", "type": "object"}, {}, "$id", id="an empty fragment"),
+        pytest.param(
+            {"$schema": D04, "id": D04, "type": "object"}, {}, "id", id="the keyword of draft 4"
+        ),
+        pytest.param(
+            {"properties": {"a": {"$id": D2020, "type": "string"}, "b": {"$ref": D2020}}},
+            {},
+            "$id",
+            id="a subschema",
+        ),
+        pytest.param(
+            {"$ref": "urn:a"}, {"urn:a": {"$id": D2020, "type": "string"}}, "$id", id="a document"
+        ),
+    ],
+)
+def test_published_meta_schemas_cannot_be_redefined(
+    schema: Any, documents: dict[str, Any], keyword: str
+) -> None:
+    """The error says that they are built in, rather than that two schemas have one URI."""
+    uri = D04 if keyword == "id" else D2020
+    error = schema_error(schema, documents)
+
+    assert (ErrorReason.INVALID_SCHEMA, {"uri": uri}) == (error.reason, error.metadata)
+    assert (
+        f"the URI {uri} is that of a published meta-schema, which is built in and cannot be "
+        f"redefined; give the schema another {keyword}, or none" == error.message
+    )
+
+
 def test_two_documents_of_one_uri_are_rejected() -> None:
     """Even if the URIs differ only in an empty fragment."""
     error = schema_error(True, {"urn:a": STRING, "urn:a#": INTEGER})

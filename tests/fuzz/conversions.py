@@ -114,6 +114,7 @@ class ConversionWriter:
         made.options.assume_closed = random.random() < 0.5
         made.options.description_length = random.choice((0, 0, 1, 10))
         made.options.include_output_schema = random.random() < 0.3
+        made.options.drop_defaults = random.random() < 0.3
         for _ in range(random.choice((1, 1, 2, 5))):
             tool = made.tools.add()
             tool.tool.inline_tool.json = self._tool()

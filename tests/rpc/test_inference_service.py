@@ -223,7 +223,7 @@ def test_an_unparseable_source_has_one_diagnostic(code: str, source: bytes, stub
 @pytest.mark.parametrize("name", SOURCES)
 def test_hostile_sources_are_not_executed(name: str, stub: Any) -> None:
     """The response equals that of the core, within the worker's time limit."""
-    source = SOURCES[name][: 64 << 10]
+    source = SOURCES[name][: 256 << 10]
     response = stub.InferTools(request_for(source))
 
     assert inferred_to_proto(infer_tools(source, InferenceOptions(), Limits())) == response
@@ -234,9 +234,9 @@ def test_hostile_sources_are_not_executed(name: str, stub: Any) -> None:
     ("expected", "request_"),
     [
         pytest.param(
-            ("LIMIT_EXCEEDED", {"bound": "source_bytes", "limit": "65536", "found": "66560"}),
-            request_for(b" " * (65 << 10)),
-            id="65 KiB",
+            ("LIMIT_EXCEEDED", {"bound": "source_bytes", "limit": "262144", "found": "263168"}),
+            request_for(b" " * (257 << 10)),
+            id="257 KiB",
         ),
         pytest.param(
             ("LIMIT_EXCEEDED", {"bound": "batch_items", "limit": "10000", "found": "10001"}),
@@ -332,7 +332,7 @@ def {SECRET}2(a: Other, {SECRET}): ...
         stub.InferTools(request_for(f"def {SECRET}(: {SECRET}"))
         stub.InferTools(request_for(source, functions=[SECRET]))
         with pytest.raises(grpc.RpcError):
-            stub.InferTools(request_for(SECRET * 10_000, injected_types=[SECRET]))
+            stub.InferTools(request_for(SECRET * 40_000, injected_types=[SECRET]))
     text = server.log_text()
     events = [event for event in server.events if event.get("method") == "InferTools"]
     fields = ("event", "level", "tools", "errors", "codes", "reason")

@@ -97,6 +97,9 @@ class ConversionOptions:
     description_length: int = 0
     #: Whether to include the output schema, for APIs that accept one.
     include_output_schema: bool = False
+    #: Whether to drop every ``default`` of the input schema, at any depth; without this,
+    #: those that the API does not support are moved to the description.
+    drop_defaults: bool = False
 
 
 @dataclass(frozen=True, slots=True)

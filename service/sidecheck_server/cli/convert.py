@@ -76,6 +76,11 @@ _MODES = {mode.value.replace("_", "-"): mode for mode in Mode}
 @click.option(
     "--include-output-schema", is_flag=True, help="Include output schemas, if the API accepts them."
 )
+@click.option(
+    "--drop-defaults",
+    is_flag=True,
+    help="Drop every default of the input schemas, rather than keep or describe it.",
+)
 @document_option
 @form_option
 @click.option(
@@ -95,6 +100,7 @@ def convert(
     assume_closed: bool,
     description_length: int,
     include_output_schema: bool,
+    drop_defaults: bool,
     documents: tuple[tuple[str, str], ...],
     form: str,
     mappings_out: str | None,
@@ -125,6 +131,7 @@ def convert(
         assume_closed=assume_closed,
         description_length=description_length,
         include_output_schema=include_output_schema,
+        drop_defaults=drop_defaults,
     )
     tools = _read_tools(files, read_documents(documents))
     report = run_in_process(

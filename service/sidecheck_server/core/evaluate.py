@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from sidecheck_server.core.compiler.compilation import CompiledSchema
+from sidecheck_server.core.explain.keyword_messages import explain_missing
 from sidecheck_server.core.explain.violations import explain
 from sidecheck_server.core.limits import (
     Budget,
@@ -17,7 +18,7 @@ from sidecheck_server.core.limits import (
 )
 from sidecheck_server.core.payload import MalformedError, decode
 from sidecheck_server.core.repair.repairs import apply_repairs, encode_repaired
-from sidecheck_server.core.repair.types import Repairs, UnknownArguments
+from sidecheck_server.core.repair.types import Repairs, UnknownArguments, UnknownProperty
 from sidecheck_server.core.repair.unknown import find_unknown_properties
 from sidecheck_server.core.types import JsonValue, Repair, Severity, Verdict, Violation
 
@@ -241,7 +242,8 @@ class Evaluator:
         if self._inline and not self._compiled.explains_inline:
             raise Exhausted
         faults = self._compiled.complete.faults(value, self._budget)
-        return explain(faults, hide_values=self._options.hide_values)
+        # What is not explained in the event loop is in a worker, with more steps.
+        return explain(faults, hide_values=self._options.hide_values, all_steps=self._inline)
 
     def _add_unknown(
         self, verdict: Verdict, value: JsonValue, unknown: UnknownArguments
@@ -266,6 +268,7 @@ class Evaluator:
                     suggestion=unknown_property.suggestion,
                 )
                 for unknown_property in properties
+                if not _is_misspelling_told(verdict, unknown_property)
             ),
             self._options,
             violations,
@@ -300,3 +303,20 @@ def details_unavailable(
 ) -> Verdict:
     """Return the verdict on a payload that is invalid for reasons that are not known."""
     return Verdict((Violation("", "", "", DETAILS_UNAVAILABLE, message),), truncated=True)
+
+
+def _is_misspelling_told(verdict: Verdict, unknown: UnknownProperty) -> bool:
+    """Return whether *verdict* has the name that *unknown* stands for as a missing one.
+
+    The violation of ``required`` names the property that may be a misspelling.
+    """
+    if not unknown.suggestion:
+        return False
+    location = unknown.pointer.rpartition("/")[0]
+    missing = explain_missing(unknown.suggestion)
+    return any(
+        violation.keyword == "required"
+        and violation.instance_location == location
+        and violation.message.startswith(missing)
+        for violation in verdict.violations
+    )

@@ -80,8 +80,10 @@ class Limits:
     #: Longest code generated for a schema, in characters.
     code_length: int = 2_000_000
     #: Largest source text that tools are inferred from, in bytes. Parsing the default
-    #: takes an eighth of a second at worst.
-    source_bytes: int = 64 << 10
+    #: Largest source text that tools are inferred from, in bytes. Many published servers have
+    #: all tools in one file of more than 64 KiB. Reading the default takes two seconds and
+    #: 300 MiB at worst, in a worker process.
+    source_bytes: int = 256 << 10
 
 
 def limit_exceeded_error(

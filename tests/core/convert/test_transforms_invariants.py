@@ -60,6 +60,8 @@ def scalars(draw: st.DrawFn) -> Pair:
                 Pair({"minLength": 2}, [1]),
                 Pair({"minimum": 2}, "text"),
                 Pair({"not": {"type": "string"}}, 3),
+                Pair({"type": "string", "properties": {"a": {}}, "required": ["b"]}, "x"),
+                Pair({"type": "null", "items": {"type": "string"}, "minLength": 2}, None),
                 Pair(True, "5"),
             ]
         )
@@ -112,7 +114,15 @@ def maps(draw: st.DrawFn, pairs: st.SearchStrategy[Pair]) -> Pair:
     payload = dict.fromkeys(draw(st.lists(st.sampled_from(NAMES), unique=True)), item.payload)
     schema = {"type": "object", "additionalProperties": item.schema}
     extra_keywords: dict[str, Any] = draw(
-        st.sampled_from([{}, {"minProperties": 1}, {"propertyNames": {"maxLength": 1}}, {"x": 1}])
+        st.sampled_from(
+            [
+                {},
+                {"minProperties": 1},
+                {"propertyNames": {"maxLength": 1}},
+                {"x": 1},
+                {"items": {}},
+            ]
+        )
     )
     return Pair({**schema, **extra_keywords}, payload)
 
@@ -129,6 +139,7 @@ def arrays(draw: st.DrawFn, pairs: st.SearchStrategy[Pair]) -> Pair:
                 {"type": ["array", "null"], "items": item.schema, "contains": {}},
                 {"type": "array"},
                 {"items": item.schema},
+                {"type": "array", "items": item.schema, "properties": {"a": {}}, "required": ["b"]},
                 {"type": "array", "uniqueItems": False, "anyOf": [{"minItems": 1}, {"items": {}}]},
             ]
         )

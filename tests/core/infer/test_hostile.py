@@ -104,10 +104,10 @@ def test_a_hostile_source_has_diagnostics(name: str, codes: set[str]) -> None:
 def test_an_oversized_source_is_rejected() -> None:
     """Before it is parsed."""
     with pytest.raises(RequestError) as excinfo:
-        infer_tools(b"#" * 65_537, InferenceOptions(), Limits())
+        infer_tools(b"#" * 262_145, InferenceOptions(), Limits())
 
     assert ErrorReason.LIMIT_EXCEEDED is excinfo.value.reason
-    assert {"bound": "source_bytes", "limit": "65536", "found": "65537"} == excinfo.value.metadata
+    assert {"bound": "source_bytes", "limit": "262144", "found": "262145"} == excinfo.value.metadata
 
 
 def test_definitions_are_bounded_together() -> None:

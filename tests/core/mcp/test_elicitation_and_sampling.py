@@ -148,6 +148,27 @@ def test_invalid_form_root_has_one_violation() -> None:
     assert [("/url", "ELICITATION_URL_INVALID")] == locations_and_codes(elicitation_violations(url))
 
 
+@pytest.mark.parametrize(
+    ("version", "keyword", "expected"),
+    [
+        ("2025-06-18", "$schema", '"type", "properties" and "required"'),
+        ("2025-11-25", "$defs", '"type", "properties", "required" and "$schema"'),
+        ("2026-07-28", "$defs", '"type", "properties", "required" and "$schema"'),
+    ],
+)
+def test_the_keywords_of_a_root_are_those_of_the_version(
+    version: str, keyword: str, expected: str
+) -> None:
+    """The published schema of forms has $schema since 2025-11-25."""
+    request = form_request({"type": "string"}, **{keyword: {} if keyword == "$defs" else "x:y"})
+    (reported,) = elicitation_violations(request, version=version)
+
+    assert (
+        f'the schema of a form cannot have the keyword "{keyword}" at its root; expected only '
+        f"{expected}" == reported.message
+    )
+
+
 #: Fields that the published schemas reject; no elicitation rule reports them again.
 _REJECTED_FIELDS: list[Any] = [
     {"type": "object", "properties": {}},

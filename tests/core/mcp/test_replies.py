@@ -40,7 +40,7 @@ def test_response_to_invalid_arguments(version: str) -> None:
     }
     error = {
         "code": -32602,
-        "message": "Invalid params: wrong",
+        "message": "Invalid params at /arguments/a: wrong",
         "data": {"violations": [{"code": "TYPE", "pointer": "/arguments/a", "message": "wrong"}]},
     }
 
@@ -126,7 +126,7 @@ def test_warnings_are_not_reported() -> None:
     """A warning does not make the payload invalid."""
     error = json.loads(malformed_call_response(WARNED).json_rpc_error)
 
-    assert "Invalid params: wrong" == error["message"]
+    assert "Invalid params at /b: wrong" == error["message"]
     assert ["/b"] == [violation["pointer"] for violation in error["data"]["violations"]]
     assert "careful" not in text_of(invalid_result_response(WARNED, "2025-11-25"))
 

@@ -42,3 +42,18 @@ def test_every_case_has_a_rule() -> None:
 
 def test_codes_are_unique() -> None:
     assert sorted(CATALOGUE) == sorted(rule.code for rule in RULES)
+
+
+@pytest.mark.parametrize(
+    ("code", "example"), [("IMAGE_MIME_TYPE", "image/png"), ("AUDIO_MIME_TYPE", "audio/wav")]
+)
+def test_a_media_type_is_suggested_of_its_own_kind(code: str, example: str) -> None:
+    messages = {
+        violation.message.partition(";")[0]
+        for case in _CASES
+        if case.code == code
+        for violation in verdict_of(case).violations
+        if violation.code == code
+    }
+
+    assert {f"mimeType must be a media type such as {example}"} == messages

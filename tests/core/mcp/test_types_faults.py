@@ -96,7 +96,7 @@ _FAULTS: list[tuple[str, Any, list[tuple[str, str]]]] = [
     ("ElicitRequestParams", {"mode": "url", "message": "m", "url": "a:b"}, [("", "REQUIRED")]),
     ("ElicitRequestParams", [], [("", "ANY_OF")]),
     ("ElicitRequestParams", _form({"type": "object"}), [(f"{_FIELD}/type", "ANY_OF")]),
-    ("ElicitRequestParams", _form({"enum": ["a"]}), [(_FIELD, "ANY_OF")]),
+    ("ElicitRequestParams", _form({"enum": ["a"]}), [(_FIELD, "REQUIRED")]),
     (
         "ElicitRequestParams",
         _form({"type": "integer", "minimum": "1"}),

@@ -359,8 +359,12 @@ type ConversionOptions struct {
 	DescriptionLength uint32 `protobuf:"varint,4,opt,name=description_length,json=descriptionLength,proto3" json:"description_length,omitempty"`
 	// Whether to include the output schema, for APIs that accept one.
 	IncludeOutputSchema bool `protobuf:"varint,5,opt,name=include_output_schema,json=includeOutputSchema,proto3" json:"include_output_schema,omitempty"`
-	unknownFields       protoimpl.UnknownFields
-	sizeCache           protoimpl.SizeCache
+	// Whether to drop every `default` of the input schema, at any depth, for models or servers
+	// that reject it. Holds for every API and mode; without it, a default that the API does not
+	// support is moved to the description. Each default is reported as a loss.
+	DropDefaults  bool `protobuf:"varint,6,opt,name=drop_defaults,json=dropDefaults,proto3" json:"drop_defaults,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ConversionOptions) Reset() {
@@ -424,6 +428,13 @@ func (x *ConversionOptions) GetDescriptionLength() uint32 {
 func (x *ConversionOptions) GetIncludeOutputSchema() bool {
 	if x != nil {
 		return x.IncludeOutputSchema
+	}
+	return false
+}
+
+func (x *ConversionOptions) GetDropDefaults() bool {
+	if x != nil {
+		return x.DropDefaults
 	}
 	return false
 }
@@ -1248,13 +1259,14 @@ var File_sidecheck_v1_conversion_service_proto protoreflect.FileDescriptor
 
 const file_sidecheck_v1_conversion_service_proto_rawDesc = "" +
 	"\n" +
-	"%sidecheck/v1/conversion_service.proto\x12\fsidecheck.v1\x1a\x17google/rpc/status.proto\x1a\x1asidecheck/v1/options.proto\x1a#sidecheck/v1/protocol_service.proto\x1a\x19sidecheck/v1/target.proto\x1a\x1asidecheck/v1/verdict.proto\"\x8e\x02\n" +
+	"%sidecheck/v1/conversion_service.proto\x12\fsidecheck.v1\x1a\x17google/rpc/status.proto\x1a\x1asidecheck/v1/options.proto\x1a#sidecheck/v1/protocol_service.proto\x1a\x19sidecheck/v1/target.proto\x1a\x1asidecheck/v1/verdict.proto\"\xb3\x02\n" +
 	"\x11ConversionOptions\x120\n" +
 	"\x04mode\x18\x01 \x01(\x0e2\x1c.sidecheck.v1.ConversionModeR\x04mode\x12?\n" +
 	"\rserver_prefix\x18\x02 \x01(\x0e2\x1a.sidecheck.v1.ServerPrefixR\fserverPrefix\x12#\n" +
 	"\rassume_closed\x18\x03 \x01(\bR\fassumeClosed\x12-\n" +
 	"\x12description_length\x18\x04 \x01(\rR\x11descriptionLength\x122\n" +
-	"\x15include_output_schema\x18\x05 \x01(\bR\x13includeOutputSchema\"Q\n" +
+	"\x15include_output_schema\x18\x05 \x01(\bR\x13includeOutputSchema\x12#\n" +
+	"\rdrop_defaults\x18\x06 \x01(\bR\fdropDefaults\"Q\n" +
 	"\rToolToConvert\x12(\n" +
 	"\x04tool\x18\x01 \x01(\v2\x14.sidecheck.v1.TargetR\x04tool\x12\x16\n" +
 	"\x06server\x18\x02 \x01(\tR\x06server\"\xc7\x01\n" +

@@ -105,6 +105,7 @@ def encode_options(options: ConversionOptions | None) -> conversion_pb.Conversio
         assume_closed=options.assume_closed,
         description_length=options.description_length,
         include_output_schema=options.include_output_schema,
+        drop_defaults=options.drop_defaults,
     )
 
 

@@ -14,7 +14,7 @@ from sidecheck_server.core.schemas.references import (
     UnresolvedReference,
     shorten_start,
 )
-from sidecheck_server.core.schemas.resources import Conflict, Resource, Resources
+from sidecheck_server.core.schemas.resources import PUBLISHED, Conflict, Resource, Resources
 from sidecheck_server.core.types import JsonValue, as_pointer
 
 __all__ = ["find_cycle_faults", "find_reference_faults"]
@@ -52,12 +52,17 @@ def _conflict_fault(conflict: Conflict, survey: Survey, resources: Resources) ->
     if subschema is None:
         # It is in a document, of which no subschema needs to be reached.
         subschema = Subschema(conflict.schema, resources.root)
-    error = RequestError(
-        ErrorReason.INVALID_SCHEMA,
+    message = (
         f"two different schemas have the {conflict.kind} {conflict.name[:200]}; "
-        f"each needs its own {conflict.keyword}",
-        {conflict.kind.lower(): conflict.name},
+        f"each needs its own {conflict.keyword}"
     )
+    if conflict.name in PUBLISHED:
+        message = (
+            f"the URI {conflict.name} is that of a published meta-schema, which is built in and "
+            f"cannot be redefined; give the schema another {conflict.keyword}, or none"
+        )
+    metadata = {conflict.kind.lower(): conflict.name}
+    error = RequestError(ErrorReason.INVALID_SCHEMA, message, metadata)
     return SchemaFault(subschema, f"/{conflict.keyword}", error)
 
 

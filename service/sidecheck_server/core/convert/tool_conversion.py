@@ -177,7 +177,9 @@ class _ReadSchema:
 class _ConvertedSchema:
     """Schema in one of the subsets of a provider."""
 
-    def __init__(self, read: _ReadSchema, provider: Provider, subset: Subset) -> None:
+    def __init__(
+        self, read: _ReadSchema, provider: Provider, subset: Subset, options: ConversionOptions
+    ) -> None:
         self.strict = subset is provider.strict
         log = LossLog([read.steps], list(read.losses))
         grammar = provider.property_names
@@ -185,7 +187,9 @@ class _ConvertedSchema:
             {} if grammar is None else assign_property_names(property_names(read.root), grammar)
         )
         # The transformation changes nodes in place.
-        root = transform_schema(copy_graph(read.root), subset, renamed, log)
+        root = transform_schema(
+            copy_graph(read.root), subset, renamed, log, drop_defaults=options.drop_defaults
+        )
         self.size: SchemaSize = measure_schema(root)
         #: The limit of the provider that the schema exceeds, in words, or "".
         self.excess = describe_excess(self.size, subset.limits)
@@ -224,9 +228,9 @@ def _convert_schema(
     If strict mode is only preferred, the error that rejects it is such a reason.
     """
     if options.mode is Mode.COMPATIBLE:
-        return _convert_to_subset(read, provider, provider.compatible), ""
+        return _convert_to_subset(read, provider, provider.compatible, options), ""
     try:
-        strict = _convert_to_strict(read, provider)
+        strict = _convert_to_strict(read, provider, options)
     except RequestError as error:
         if options.mode is Mode.STRICT:
             raise _with_advice(error, provider) from None
@@ -237,7 +241,7 @@ def _convert_schema(
         reason = strict.inexact_reason(assume_closed=options.assume_closed)
         if not reason:
             return strict, ""
-    return _convert_to_subset(read, provider, provider.compatible), reason
+    return _convert_to_subset(read, provider, provider.compatible, options), reason
 
 
 def _with_advice(error: RequestError, provider: Provider) -> RequestError:
@@ -247,20 +251,24 @@ def _with_advice(error: RequestError, provider: Provider) -> RequestError:
     return RequestError(error.reason, message, error.metadata)
 
 
-def _convert_to_strict(read: _ReadSchema, provider: Provider) -> _ConvertedSchema:
+def _convert_to_strict(
+    read: _ReadSchema, provider: Provider, options: ConversionOptions
+) -> _ConvertedSchema:
     if provider.strict is None:
         message = f"{provider.display_name} has no strict mode"
         raise RequestError(ErrorReason.NOT_CONVERTIBLE, message, {"api": provider.key})
-    return _convert_to_subset(read, provider, provider.strict)
+    return _convert_to_subset(read, provider, provider.strict, options)
 
 
-def _convert_to_subset(read: _ReadSchema, provider: Provider, subset: Subset) -> _ConvertedSchema:
+def _convert_to_subset(
+    read: _ReadSchema, provider: Provider, subset: Subset, options: ConversionOptions
+) -> _ConvertedSchema:
     """Return the schema in *subset*, which is one of *provider*.
 
     Raises:
         RequestError: NOT_CONVERTIBLE if it exceeds a limit of the provider.
     """
-    schema = _ConvertedSchema(read, provider, subset)
+    schema = _ConvertedSchema(read, provider, subset, options)
     if schema.excess:
         message = f"the schema is too large for {provider.display_name}: {schema.excess}"
         raise RequestError(ErrorReason.NOT_CONVERTIBLE, message, {"api": provider.key})

@@ -66,6 +66,8 @@ class ConversionOptions:
     description_length: int = 0
     #: Include the output schema, for providers that accept one.
     include_output_schema: bool = False
+    #: Drop every ``default`` of the input schema, rather than keep or describe it.
+    drop_defaults: bool = False
 
 
 class Action(StrEnum):

@@ -5,6 +5,7 @@ Mostly one branch is evidently meant: the only one of that type, the one whose `
 is given, the one with those properties. Then its faults are the ones to report.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -16,12 +17,13 @@ from sidecheck_server.core.explain.schemas import (
     MOST_PROPERTIES,
     SchemaPart,
     allowed_constants,
+    is_never,
     schema_parts,
 )
 from sidecheck_server.core.json_values import all_unique, has_type, json_equal
 from sidecheck_server.core.limits import spend
 
-__all__ = ["Discriminator", "select_branch"]
+__all__ = ["Discriminator", "find_plausible", "select_branch"]
 
 _DEEPEST = 3
 """How many choices, nested in each other, are looked into."""
@@ -50,15 +52,28 @@ class _Branch:
 def select_branch(fault: Fault) -> int | Discriminator | None:
     """Return the index of the branch that was meant, or its wrong or missing discriminator.
 
-    None if that cannot be known.
+    None if the schemas do not tell.
+    """
+    plausible = find_plausible(fault)
+    if isinstance(plausible, Discriminator):
+        return plausible
+    return plausible[0] if len(plausible) == 1 else None
+
+
+def find_plausible(fault: Fault) -> list[int] | Discriminator:
+    """Return the indexes of the branches that may have been meant, or the discriminator.
+
+    The latter is wrong or missing, so that it selects none. There are no indexes if no branch
+    may accept values of the type, or if there are too many branches.
     """
     instance = fault.instance
     if len(fault.keyword_value) > MOST_BRANCHES:
-        return None
+        return []
     branches = [
         _read_branch(index, parts)
         for index, schema in enumerate(fault.keyword_value)
-        if schema is not False and _may_accept(parts := schema_parts(schema, fault.scope), instance)
+        if not is_never(schema)
+        and _may_accept(parts := schema_parts(schema, fault.scope), instance)
     ]
     if isinstance(instance, list) and instance:
         branches = [
@@ -73,15 +88,13 @@ def select_branch(fault: Fault) -> int | Discriminator | None:
                 naming = [branch for branch in allowing if name in branch.constants]
                 branches = naming or allowing
         branches = _most_similar(branches, instance)
-    if len(branches) == 1:
-        return branches[0].index
-    return _missing_discriminator(branches, fault)
+    return _missing_discriminator(branches, fault) or [branch.index for branch in branches]
 
 
 _MAY_LIMIT = frozenset({"$ref", "allOf", "const", "enum"})
 
 
-def _read_branch(index: int, parts: list[SchemaPart]) -> _Branch:
+def _read_branch(index: int, parts: list[SchemaPart], depth: int = 0) -> _Branch:
     required = frozenset(name for part in parts for name in part.get("required", list))
     properties = [
         (name, schema, part.scope)
@@ -99,7 +112,27 @@ def _read_branch(index: int, parts: list[SchemaPart]) -> _Branch:
             if values is not None:
                 constants.setdefault(name, values)
     names = required | {name for name, _, _ in properties}
+    for part in parts:
+        for inner in _read_choices(part, depth):
+            # A choice in a branch demands what all of its branches do.
+            shared = frozenset.intersection(*(branch.required for branch in inner))
+            required |= shared
+            names = names.union(*(branch.names for branch in inner))
+            for name in dict.fromkeys(name for branch in inner for name in branch.constants):
+                if all(name in branch.constants for branch in inner):
+                    constants.setdefault(name, _constants_of(name, inner))
     return _Branch(index, parts, constants, names, required)
+
+
+def _read_choices(part: SchemaPart, depth: int) -> Iterator[list[_Branch]]:
+    """Yield the branches of each choice in *part*, up to a depth."""
+    for keyword in ("anyOf", "oneOf"):
+        branches = part.get(keyword, list)
+        if branches and depth < _DEEPEST and len(branches) <= MOST_BRANCHES:
+            yield [
+                _read_branch(index, schema_parts(branch, part.scope), depth + 1)
+                for index, branch in enumerate(branches)
+            ]
 
 
 def _may_accept(parts: list[SchemaPart], instance: Any, depth: int = 0) -> bool:
@@ -121,7 +154,9 @@ def _part_may_accept(part: SchemaPart, instance: Any, depth: int) -> bool:
     for choice in ("anyOf", "oneOf"):
         branches = part.get(choice, list)
         if branches and depth < _DEEPEST:
-            inner = (schema_parts(branch, part.scope) for branch in branches if branch is not False)
+            inner = (
+                schema_parts(branch, part.scope) for branch in branches if not is_never(branch)
+            )
             if not any(_may_accept(parts, instance, depth + 1) for parts in inner):
                 return False
     return True

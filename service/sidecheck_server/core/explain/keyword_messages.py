@@ -4,16 +4,18 @@ There is one function for each assertion and for the simple applicators; `messag
 those of the others.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Set
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
 from sidecheck_server.core.engines.fault import Fault
+from sidecheck_server.core.explain.differences import explain_difference
+from sidecheck_server.core.explain.implied import declared_names, find_required_name
 from sidecheck_server.core.explain.nearest import find_nearest
+from sidecheck_server.core.explain.required import may_be_left_out
 from sidecheck_server.core.explain.schemas import (
     FORMATS,
-    MOST_BRANCHES,
     describe_schema,
     describe_types,
     schema_parts,
@@ -22,6 +24,7 @@ from sidecheck_server.core.explain.values import (
     Values,
     count_noun,
     describe_choices,
+    describe_kind,
     format_literal,
     join_phrase,
     quote,
@@ -32,7 +35,10 @@ __all__ = [
     "Message",
     "MessageRule",
     "describe_in_parentheses",
+    "explain_missing",
     "explain_not_allowed",
+    "hint_at_json_text",
+    "hint_at_null",
     "is_property_value",
 ]
 
@@ -61,7 +67,12 @@ MessageRule = Callable[[Fault, Values], Message]
 def explain_not_allowed(allowed: list[Any], instance: Any, values: Values) -> Message:
     """Return the message for *instance*, which is none of the values *allowed*."""
     nearest = None if values.hidden else _find_nearest_value(instance, allowed)
-    text = f"expected {describe_choices(allowed, nearest)}, found {values.format(instance)}"
+    actual = values.format(instance)
+    if isinstance(instance, dict | list) and actual in map(describe_kind, allowed):
+        if len(allowed) == 1:
+            return _differs(allowed[0], instance, values)
+        actual += " with other content"
+    text = f"expected {describe_choices(allowed, nearest)}, found {actual}"
     if nearest is None:
         return Message(text)
     suggestion = nearest if isinstance(nearest, str) else format_literal(nearest)
@@ -108,29 +119,48 @@ def _type(fault: Fault, values: Values) -> Message:
         # With the type of its items: a single item is the most frequent mistake.
         expected = describe_schema(fault.schema, fault.scope) or expected
     actual = values.describe(fault.instance)
-    if isinstance(fault.instance, str) and fault.instance[:1] in "[{" and fault.instance:
-        names = {types} if isinstance(types, str) else set(types)
-        if names & {"array", "object"}:
-            actual += "; pass the JSON itself, not a string that contains it"
-    return Message(f"expected {expected}, found {actual}{_null_hint(fault)}")
+    names = {types} if isinstance(types, str) else set(types)
+    hint = hint_at_json_text(fault, names) + hint_at_null(fault)
+    return Message(f"expected {expected}, found {actual}{hint}")
+
+
+def hint_at_json_text(fault: Fault, types: Set[str]) -> str:
+    """Return what to do about the text of an array or object where *types* are expected, or ""."""
+    text = fault.instance
+    is_container = isinstance(text, str) and text.startswith(("[", "{"))
+    if not is_container or "string" in types or types.isdisjoint({"array", "object"}):
+        return ""
+    return "; pass the JSON itself, not a string that contains it"
 
 
 def _enum(fault: Fault, values: Values) -> Message:
     message = explain_not_allowed(fault.keyword_value, fault.instance, values)
-    return replace(message, text=message.text + _null_hint(fault))
+    return replace(message, text=message.text + hint_at_null(fault))
 
 
-def _null_hint(fault: Fault) -> str:
+def hint_at_null(fault: Fault) -> str:
+    """Return what to do about a null for a property that the schema does not require, or ""."""
     # Many callers send null for a property that they mean to leave out.
-    is_null_property = fault.instance is None and is_property_value(fault)
-    return "; leave it out if it is optional" if is_null_property else ""
+    is_optional = fault.instance is None and may_be_left_out(fault)
+    return "; leave it out if it is optional" if is_optional else ""
 
 
 def _const(fault: Fault, values: Values) -> Message:
     expected, actual = format_literal(fault.keyword_value), values.format(fault.instance)
-    if expected == actual:
-        return Message(f"expected a specific value, found a different one: {actual}")
+    is_described = isinstance(fault.keyword_value, dict | list) and (
+        isinstance(fault.instance, type(fault.keyword_value))
+        and expected == describe_kind(fault.keyword_value)
+    )
+    if expected == actual or is_described:
+        return _differs(fault.keyword_value, fault.instance, values)
     return Message(f"expected {expected}, found {actual}")
+
+
+def _differs(expected: Any, instance: Any, values: Values) -> Message:
+    """Return the message for *instance*, whose short form is that of *expected*."""
+    kind = format_literal(expected)
+    difference = explain_difference(expected, instance, values)
+    return Message(difference or f"expected {kind}, found {kind} with other content")
 
 
 # Numbers and strings
@@ -184,15 +214,20 @@ def _size(bound: str, noun: str) -> MessageRule:
 # Properties
 
 
+def explain_missing(name: str) -> str:
+    """Return how the message for the missing property *name* begins."""
+    return f"{quote(name)} is required and missing"
+
+
 def _required(fault: Fault, values: Values) -> Message:
     name = fault.detail
-    text = f"{quote(name)} is required and missing"
+    text = explain_missing(name)
     expected = _describe_property(fault, name)
     if expected:
         text += f"; expected {expected}"
     nearest = ""
     if expected and not values.hidden:
-        declared = set(_declared_names(fault))
+        declared = set(declared_names(fault, fault.keyword))
         nearest = find_nearest(name, (other for other in fault.instance if other not in declared))
     if nearest:
         text += f"; {quote(nearest)} may be a misspelling of {quote(name)}"
@@ -207,29 +242,16 @@ def _describe_property(fault: Fault, name: str) -> str:
     return ""
 
 
-def _declared_names(fault: Fault) -> Iterator[str]:
-    if fault.keyword == "additionalProperties":
-        # It depends on the `properties` beside it alone (2020-12 core, section 10.3.2.3).
-        yield from fault.schema.get("properties", ())
-        return
-    for part in schema_parts(fault.schema, fault.scope):
-        yield from part.get("properties", dict)
-        # Branches of a choice may declare more.
-        branches = (*part.get("anyOf", list), *part.get("oneOf", list))
-        for branch in branches[:MOST_BRANCHES]:
-            for inner in schema_parts(branch, part.scope):
-                yield from inner.get("properties", dict)
-
-
 def _unknown_property(fault: Fault, values: Values) -> Message:
     name = fault.detail
     shown = values.property_named(name)
-    declared = list(dict.fromkeys(islice(_declared_names(fault), _MOST_COMPARED)))
+    declared = list(dict.fromkeys(islice(declared_names(fault, fault.keyword), _MOST_COMPARED)))
     if name in declared:
         return Message(f"{shown} is not allowed together with the other properties")
     nearest = find_nearest(name, (other for other in declared if other not in fault.instance))
     if nearest:
-        return Message(f"unknown {shown}; did you mean {quote(nearest)}?", nearest)
+        required = ", which is required" if nearest == find_required_name(fault) else ""
+        return Message(f"unknown {shown}; did you mean {quote(nearest)}{required}?", nearest)
     patterns = list(fault.schema.get("patternProperties", ()))
     return Message(f"unknown {shown}; {_describe_allowed_names(declared, patterns)}")
 

@@ -5,6 +5,7 @@ through `Values`, which can hide it.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from sidecheck_server.core.engines.fault import Fault
@@ -14,6 +15,8 @@ from sidecheck_server.core.explain.keyword_messages import (
     MessageRule,
     describe_in_parentheses,
     explain_not_allowed,
+    hint_at_json_text,
+    hint_at_null,
     is_property_value,
 )
 from sidecheck_server.core.explain.schemas import (
@@ -28,6 +31,8 @@ from sidecheck_server.core.explain.values import Values, describe_choices, join_
 __all__ = ["explain_discriminator", "explain_fault"]
 
 _MOST_NAMES = 8
+_MOST_NESTED = 2
+"""How many choices, nested in each other, are read for their types."""
 
 
 def explain_fault(fault: Fault, values: Values) -> Message:
@@ -82,11 +87,30 @@ def _choice(fault: Fault, values: Values) -> Message:
     allowed = [_constants_of_branch(branch, fault) for branch in branches[:MOST_BRANCHES]]
     if len(allowed) == len(branches) and all(allowed):
         choices = [value for constants in allowed for value in constants]
-        return explain_not_allowed(choices, fault.instance, values)
+        message = explain_not_allowed(choices, fault.instance, values)
+        return replace(message, text=message.text + hint_at_null(fault))
     expected = describe_alternatives(branches, fault.scope)
-    if not expected:
-        return Message(f"none of {len(branches)} alternatives matches, found {actual}")
-    return Message(f"expected {expected}, found {actual}")
+    if not expected or len(branches) > MOST_BRANCHES:
+        such = f" (for example {expected})" if expected else ""
+        text = f"none of {len(branches)} alternatives matches{such}; found {actual}"
+    else:
+        text = f"expected {expected}, found {actual}"
+        text += hint_at_json_text(fault, _types_of_branches(branches, fault))
+    return Message(text + hint_at_null(fault))
+
+
+def _types_of_branches(branches: list[Any], fault: Fault) -> set[str]:
+    """Return the types that *branches* name, themselves or in a choice in them."""
+    types: set[str] = set()
+    pending = [(branch, fault.scope, 0) for branch in branches]
+    for schema, scope, depth in pending:
+        for part in schema_parts(schema, scope):
+            stated = part.schema.get("type", ())
+            types.update([stated] if isinstance(stated, str) else stated)
+            if depth < _MOST_NESTED and len(pending) <= MOST_BRANCHES:
+                inner = (*part.get("anyOf", list), *part.get("oneOf", list))
+                pending += [(branch, part.scope, depth + 1) for branch in inner]
+    return types
 
 
 def _two_branches_match(fault: Fault) -> Message:

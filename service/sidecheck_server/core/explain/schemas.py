@@ -28,6 +28,7 @@ __all__ = [
     "describe_alternatives",
     "describe_schema",
     "describe_types",
+    "is_never",
     "schema_parts",
 ]
 
@@ -137,6 +138,15 @@ def allowed_constants(part: SchemaPart) -> list[Any] | None:
     return values if isinstance(values, list) and values else None
 
 
+def is_never(schema: Any) -> bool:
+    """Return whether *schema* is one that no value matches, as libraries write it."""
+    return schema is False or (isinstance(schema, dict) and _excludes_all(schema.get("not")))
+
+
+def _excludes_all(schema: Any) -> bool:
+    return schema is True or schema == {}
+
+
 def describe_types(types: Any) -> str:
     """Return *types*, the value of ``type``, as a phrase such as ``a string or null``."""
     names = [types] if isinstance(types, str) else types
@@ -174,6 +184,9 @@ def _descriptions(parts: list[SchemaPart], depth: int) -> Iterator[str]:
         yield phrase if phrase != _TYPES["string"] else ""
         bounds = _bounds(part)
         yield f"{_TYPES['number']}{bounds}" if bounds else ""
+        excluded = part.schema.get("not") if "not" in part.scope.dialect.keywords else None
+        described = describe_schema(excluded, part.scope, depth + 1) if excluded else ""
+        yield f"anything but {described}" if described else ""
 
 
 def _by_type(part: SchemaPart, parts: list[SchemaPart], depth: int) -> str:
@@ -194,17 +207,21 @@ def _by_type(part: SchemaPart, parts: list[SchemaPart], depth: int) -> str:
 
 
 def describe_alternatives(branches: Sequence[Any], scope: Scope, depth: int = 1) -> str:
-    """Return what the first few *branches* demand, or "" if one of them has no description."""
+    """Return what the first few *branches* demand, or "" if none of them has a description."""
     phrases: list[str] = []
+    others = 0
     for index, branch in enumerate(branches):
         if len(phrases) == _MOST_ALTERNATIVES:
-            phrases.append(f"one of {count_noun(len(branches) - index, 'other alternative')}")
+            others += len(branches) - index
             break
+        if is_never(branch):
+            continue
         phrase = describe_schema(branch, scope, depth)
-        if not phrase:
-            return ""
-        if phrase not in phrases:
+        others += not phrase
+        if phrase and phrase not in phrases:
             phrases.append(phrase)
+    if phrases and others:
+        phrases.append(f"one of {count_noun(others, 'other alternative')}")
     return join_phrase(phrases)
 
 
@@ -246,12 +263,18 @@ def _a_string(part: SchemaPart) -> str:
     if isinstance(name, str) and name in FORMATS:
         return FORMATS[name]
     pattern = part.get("pattern", str)
-    if pattern and len(pattern) <= LONGEST and pattern.isprintable():
-        return f"a string that matches the pattern {pattern}"
-    least = part.schema.get("minLength")
-    if least and "minLength" in part.scope.dialect.keywords:
+    if pattern:
+        shown = pattern if len(pattern) <= LONGEST else f"{pattern[: LONGEST - 1]}…"
+        shown = shown if shown.isprintable() else quote(shown)
+        return f"a string that matches the pattern {shown}"
+    in_force = part.scope.dialect.keywords
+    least = part.schema.get("minLength") if "minLength" in in_force else None
+    most = part.schema.get("maxLength") if "maxLength" in in_force else None
+    if least and most is not None:
+        return f"a string of {format_literal(least)} to {count_noun(most, 'character')}"
+    if least:
         return f"a string of at least {count_noun(least, 'character')}"
-    return "a string"
+    return "a string" if most is None else f"a string of at most {count_noun(most, 'character')}"
 
 
 def _bounds(part: SchemaPart) -> str:
@@ -265,4 +288,8 @@ def _bounds(part: SchemaPart) -> str:
         bound = part.schema.get(keyword)
         if keyword in part.scope.dialect.keywords and not isinstance(bound, bool | None):
             phrases.append(f"{words} {format_literal(bound)}")
+    divisor = part.schema.get("multipleOf")
+    if divisor is not None and "multipleOf" in part.scope.dialect.keywords:
+        multiple = f"that is a multiple of {format_literal(divisor)}"
+        return f" of {join_phrase(phrases, 'and')} {multiple}" if phrases else f" {multiple}"
     return f" of {join_phrase(phrases, 'and')}" if phrases else ""

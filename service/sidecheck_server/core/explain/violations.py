@@ -1,18 +1,20 @@
 """Violations from faults: one for each thing that is wrong with a payload."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 
 from sidecheck_server.core.engines.fault import Fault
-from sidecheck_server.core.explain.choices import Discriminator, select_branch
+from sidecheck_server.core.explain.alternatives import compare_branches, explain_alternatives
+from sidecheck_server.core.explain.choices import Discriminator, find_plausible
+from sidecheck_server.core.explain.implied import is_implied
 from sidecheck_server.core.explain.keyword_messages import Message
 from sidecheck_server.core.explain.messages import explain_discriminator, explain_fault
 from sidecheck_server.core.explain.nearest import MOST_CANDIDATES
 from sidecheck_server.core.explain.schemas import MOST_BRANCHES
-from sidecheck_server.core.explain.values import Values
-from sidecheck_server.core.json_values import json_equal
-from sidecheck_server.core.limits import spend
+from sidecheck_server.core.explain.values import Values, count_noun
+from sidecheck_server.core.limits import Exhausted, spend
 from sidecheck_server.core.types import Violation, as_pointer
 
 __all__ = ["explain"]
@@ -29,48 +31,89 @@ _LONGEST = 1000
 """The longest message, in characters."""
 
 
-def explain(faults: Iterable[Fault], *, hide_values: bool) -> Iterator[Violation]:
+def explain(
+    faults: Iterable[Fault], *, hide_values: bool, all_steps: bool = False
+) -> Iterator[Violation]:
     """Yield the violations that *faults* amount to, lazily and each once.
 
-    With *hide_values*, messages and suggestions hold nothing of the payload.
+    With *hide_values*, messages and suggestions hold nothing of the payload. A choice whose
+    branches take too many steps to compare is reported without its reason, unless the caller
+    can try again with more: with *all_steps*.
 
     Raises:
         Exhausted: the budget of *faults* has too few steps.
     """
-    values = Values(hidden=hide_values)
-    seen: set[tuple[str, str, str]] = set()
+    explainer = _Explainer(Values(hidden=hide_values), all_steps)
+    seen: set[tuple[str, str]] = set()
     for fault in faults:
-        for violation in _explain(fault, values, 0):
+        for violation in explainer.explain(fault, 0):
             # Several paths of evaluation may lead to the same demand.
-            key = (violation.instance_location, violation.keyword, violation.message)
+            key = (violation.instance_location, violation.message)
             if key not in seen:
                 seen.add(key)
                 yield violation
 
 
-def _explain(fault: Fault, values: Values, depth: int) -> Iterator[Violation]:
-    spend(fault.scope.budget, _steps(fault))
-    if _is_implied(fault):
-        return
-    if fault.explore_branch is None:
-        yield _violation(fault, explain_fault(fault, values))
-        return
-    branch = select_branch(fault)
-    if isinstance(branch, int) and depth >= _DEEPEST:
-        actual = values.describe(fault.instance)
-        text = f"none of the alternatives matches, for a deeply nested reason; found {actual}"
-        yield _violation(fault, Message(text))
-        return
-    if isinstance(branch, Discriminator):
-        path = (branch.name,) if branch.name in fault.instance else ()
-        message = explain_discriminator(branch.name, branch.values, fault, values)
-        yield _violation(fault, message, path)
-    elif branch is None:
-        yield _violation(fault, explain_fault(fault, values))
-    else:
-        for inner in fault.explore_branch(branch):
+@dataclass(frozen=True, slots=True)
+class _Explainer:
+    values: Values
+    #: Whether to raise Exhausted rather than report a choice without its reason.
+    all_steps: bool
+
+    def explain(self, fault: Fault, depth: int) -> Iterator[Violation]:
+        """Yield the violations of *fault*, which is below *depth* choices."""
+        spend(fault.scope.budget, _steps(fault))
+        if is_implied(fault):
+            return
+        if fault.explore_branch is None:
+            yield _violation(fault, explain_fault(fault, self.values))
+            return
+        plausible = find_plausible(fault)
+        if isinstance(plausible, Discriminator):
+            path = (plausible.name,) if plausible.name in fault.instance else ()
+            message = explain_discriminator(plausible.name, plausible.values, fault, self.values)
+            yield _violation(fault, message, (*fault.absolute_path, *path))
+        elif plausible and depth >= _DEEPEST:
+            actual = self.values.describe(fault.instance)
+            text = f"none of the alternatives matches, for a deeply nested reason; found {actual}"
+            yield _violation(fault, Message(text))
+        elif len(plausible) == 1:
+            yield from self.explain_branch(fault, plausible[0], depth)
+        else:
+            yield from self.explain_nearest(fault, plausible, depth)
+
+    def explain_branch(self, fault: Fault, index: int, depth: int) -> Iterator[Violation]:
+        """Yield the violations of the branch at *index* of the choice *fault*."""
+        assert fault.explore_branch is not None
+        for inner in fault.explore_branch(index):
             inner.parent = fault
-            yield from _explain(inner, values, depth + 1)
+            yield from self.explain(inner, depth + 1)
+
+    def explain_nearest(
+        self, fault: Fault, plausible: list[int], depth: int
+    ) -> Iterator[Violation]:
+        """Yield the violations of the branch with the fewest faults, or one of all such."""
+        try:
+            nearest = compare_branches(fault, plausible)
+        except Exhausted:
+            if self.all_steps:
+                raise
+            total = count_noun(len(fault.keyword_value), "alternative")
+            actual = self.values.describe(fault.instance)
+            text = f"none of {total} matches; telling why takes too many steps; found {actual}"
+            yield _violation(fault, Message(text))
+            return
+        if not nearest:
+            yield _violation(fault, explain_fault(fault, self.values))
+        elif len(nearest) == 1:
+            yield from self.explain_branch(fault, nearest[0].index, depth)
+        else:
+            message, path = explain_alternatives(fault, nearest, self.values)
+            yield _violation(fault, message, path)
+
+
+_NAMING = frozenset({"required", "additionalProperties", "unevaluatedProperties"})
+"""Keywords whose faults are about names."""
 
 
 def _steps(fault: Fault) -> int:
@@ -79,28 +122,23 @@ def _steps(fault: Fault) -> int:
     compared = () if fault.keyword == "required" else fault.keyword_value
     counts = [len(part) for part in (fault.instance, compared) if isinstance(part, dict | list)]
     steps = _MESSAGE + _NAME * min(MOST_CANDIDATES, max(counts, default=0))
+    if fault.keyword in _NAMING and isinstance(fault.instance, dict):
+        # Unknown names are compared with declared ones, and the nearest with the others again.
+        declared = len(fault.schema.get("properties", ()))
+        steps += _NAME * min(MOST_CANDIDATES, declared + len(fault.instance))
     if fault.explore_branch is not None and counts:
         # Each branch is compared with all properties.
         steps += min(MOST_BRANCHES, len(fault.keyword_value)) * (_BRANCH + counts[0])
     return steps
 
 
-def _is_implied(fault: Fault) -> bool:
-    """Return whether *fault* is of ``type``, and ``const`` or ``enum`` beside it says more."""
-    if fault.keyword != "type":
-        return False
-    in_force = fault.scope.dialect.keywords
-    if "const" in fault.schema and "const" in in_force:
-        return not json_equal(fault.schema["const"], fault.instance)
-    if "enum" in fault.schema and "enum" in in_force:
-        return not any(json_equal(value, fault.instance) for value in fault.schema["enum"])
-    return False
-
-
-def _violation(fault: Fault, message: Message, path: tuple[str, ...] = ()) -> Violation:
+def _violation(
+    fault: Fault, message: Message, path: Sequence[str | int] | None = None
+) -> Violation:
+    """Return the violation of *fault*, at *path* if that is not the place of the fault."""
     keyword: str = fault.keyword
     return Violation(
-        instance_location=as_pointer((*fault.absolute_path, *path)),
+        instance_location=as_pointer(fault.absolute_path if path is None else path),
         keyword_location=as_pointer(fault.absolute_schema_path),
         keyword=keyword,
         code=_code(keyword),

@@ -40,8 +40,13 @@ class SourceFunction:
     node: _Definition
     #: Its qualified name: ``Class.method``, ``outer.inner``.
     name: str
-    #: The scope of its annotations.
+    #: The scope that it stands in.
     scope: Scope
+
+    @property
+    def annotation_scope(self) -> Scope:
+        """The scope of its annotations, with its type parameters."""
+        return self.scope.with_type_parameters(self.node)
 
     @property
     def decorator(self) -> ast.expr | None:
@@ -107,7 +112,8 @@ def _functions(module: Scope) -> Iterator[SourceFunction]:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             yield SourceFunction(node, f"{prefix}{node.name}", scope)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            prefix, scope = f"{prefix}{node.name}.", scope.child(node)
+            inner = scope.with_type_parameters(node)
+            prefix, scope = f"{prefix}{node.name}.", inner.child(node)
         # Functions are statements, so expressions contain none.
         children = [
             child

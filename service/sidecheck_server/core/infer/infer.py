@@ -212,7 +212,7 @@ class _ToolReader:
             return None
         try:
             type_schema, info, definitions = self._outputs.read_with_definitions(
-                node, function.scope
+                node, function.annotation_scope
             )
         except HoldsContent:
             return None

@@ -45,7 +45,7 @@ class Parameters:
         options: InferenceOptions,
         types: AnnotationReader,
     ) -> None:
-        self._scope = function.scope
+        self._scope = function.annotation_scope
         self._options = options
         self._types = types
         self._diagnostics = types.context.diagnostics
@@ -59,7 +59,7 @@ class Parameters:
             and not _is_injected(
                 parameter,
                 default,
-                function.scope,
+                self._scope,
                 injected_types,
                 types.context.meter,
                 autowire=decorator.autowire,

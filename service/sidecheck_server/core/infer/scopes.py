@@ -11,6 +11,7 @@ from typing import TypeAlias
 
 from sidecheck_server.core.infer.diagnostics import DiagnosticCode, SourceError
 from sidecheck_server.core.infer.known_types import KNOWN_MODULES, canonical_name
+from sidecheck_server.core.infer.type_parameters import alias_of_statement, type_parameters
 
 __all__ = [
     "Alias",
@@ -102,6 +103,22 @@ class Scope:
         """Return the scope of *node*, a class or function in this scope."""
         return self._children.setdefault(node, Scope(node, self))
 
+    def with_type_parameters(self, node: ast.AST) -> "Scope":
+        """Return the scope of *node* here, a definition or an alias, with its type parameters.
+
+        It is this scope if there are none. Unlike the names of a class, type parameters are
+        seen in its methods (PEP 695, "Type Parameter Scopes").
+        """
+        parameters: dict[str, list[Binding]] = {}
+        for parameter in type_parameters(node):
+            binding: Binding = OpaqueBinding(node)
+            if parameter.is_variable:
+                bound = parameter.bound
+                # pydantic reads a variable without an argument as its bound.
+                binding = KnownName("typing.Any") if bound is None else Alias(bound, self)
+            parameters[parameter.name] = [binding]
+        return Scope(ast.Module([], []), self, parameters) if parameters else self
+
     def own_bindings(self, name: str) -> list[Binding]:
         """Return the bindings of *name* in this scope itself, at most two."""
         if self._bindings is None:
@@ -175,11 +192,13 @@ class Scope:
     def _bind(self, node: ast.AST) -> None:
         """Add the names that *node* itself binds."""
         if isinstance(node, ast.ClassDef):
-            self._add(node.name, SourceClass(node, self))
+            self._add(node.name, SourceClass(node, self.with_type_parameters(node)))
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             self._add(node.name, OpaqueBinding(node))
         elif isinstance(node, ast.Import | ast.ImportFrom):
             self._bind_import(node)
+        elif (alias := alias_of_statement(node)) is not None:
+            self._add(alias[0], Alias(alias[1], self.with_type_parameters(node)))
         elif (name := _assigned_name(node)) is not None:
             value = node.value  # type: ignore[attr-defined]
             # In its class, the default of a field hides the outer binding of the name, but no
@@ -248,7 +267,7 @@ def _binding_nodes(body: list[ast.stmt]) -> Iterator[ast.AST]:
     while pending:
         node = pending.pop()
         yield node
-        if isinstance(node, (*_SCOPES, *_NESTED_EXPRESSIONS)):
+        if isinstance(node, (*_SCOPES, *_NESTED_EXPRESSIONS)) or alias_of_statement(node):
             continue
         if _assigned_name(node) is not None:
             value = node.value  # type: ignore[attr-defined]

@@ -18,8 +18,19 @@ __all__ = ["BOUNDS", "Bounds", "Meter", "parse_expression", "parse_source", "spl
 _END_OF_LINE = re.compile(rb"\r\n|\r|\n")
 _BYTE_ORDER_MARK = "\ufeff"
 # The parser knows the syntax of its own release: `type X = int` is Python since 3.12.
-_PYTHON = f"Python {sys.version_info.major}.{sys.version_info.minor}"
+_READS = f"this server reads the syntax of Python {sys.version_info.major}.{sys.version_info.minor}"
 _CHARACTERS_PER_STEP = 16
+
+# A text that is not closed ends with the source, lest each of many takes that long.
+_STRING_OR_COMMENT = re.compile(
+    r"""#[^\n]*|(?P<prefix>[A-Za-z]{0,2})(?:"""
+    r"""'{3}(?:[^\\]|\\.|\\\Z)*?(?:'{3}|\Z)|"{3}(?:[^\\]|\\.|\\\Z)*?(?:"{3}|\Z)"""
+    r"""|'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*")""",
+    re.DOTALL,
+)
+# Before 3.12, the parser searches the text of a format string for each of its fields: one
+# nanosecond per character. No published server that was read has more than 70,000.
+_MAX_FIELD_SEARCH = 500_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,9 +120,29 @@ def parse_source(source: bytes) -> ast.Module:
             "declares",
             _node_at(len(before), len(before[-1])),
         ) from None
+    _check_format_strings(decoded)
     tree = _parse(decoded, "exec")
     assert isinstance(tree, ast.Module)
     return tree
+
+
+def _check_format_strings(text: str) -> None:
+    """Check that parsing the format strings in *text* takes bounded time.
+
+    Raises:
+        SourceError: TOO_LARGE.
+    """
+    searched = 0
+    for token in _STRING_OR_COMMENT.finditer(text):
+        if "f" in (token["prefix"] or "").lower():
+            searched += token[0].count("{") * len(token[0])
+            if searched > _MAX_FIELD_SEARCH:
+                line = text.count("\n", 0, token.start()) + 1
+                raise SourceError(
+                    DiagnosticCode.TOO_LARGE,
+                    "format strings with too many fields; use shorter ones",
+                    _node_at(line, 0),
+                )
 
 
 def parse_expression(quoted: ast.Constant) -> ast.expr:
@@ -137,7 +168,7 @@ def _parse(text: str, mode: str) -> ast.AST:
         before = _END_OF_LINE.split(text.partition("\0")[0].encode("utf-8", "surrogatepass"))
         raise SourceError(
             DiagnosticCode.SYNTAX_ERROR,
-            f"not valid {_PYTHON}: contains a null byte",
+            f"not valid Python: contains a null byte; {_READS}",
             _node_at(len(before), len(before[-1])),
         )
     try:
@@ -149,18 +180,18 @@ def _parse(text: str, mode: str) -> ast.AST:
     except SyntaxError as error:
         raise SourceError(
             DiagnosticCode.SYNTAX_ERROR,
-            f"not valid {_PYTHON}: {error.msg}",
+            f"not valid Python: {error.msg}; {_READS}",
             _node_of_error(text, error),
         ) from None
     except UnicodeEncodeError:  # as an escape in a quoted annotation
         raise SourceError(
             DiagnosticCode.SYNTAX_ERROR,
-            f"not valid {_PYTHON}: contains a lone surrogate",
+            f"not valid Python: contains a lone surrogate; {_READS}",
             _node_at(1, 0),
         ) from None
     except (MemoryError, RecursionError):
         raise SourceError(
-            DiagnosticCode.TOO_DEEP, "nested too deeply for the parser of Python", None
+            DiagnosticCode.TOO_DEEP, "nested too deeply, or too large, for Python's parser", None
         ) from None
 
 

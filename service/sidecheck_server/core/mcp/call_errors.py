@@ -30,6 +30,7 @@ __all__ = [
     "TITLES",
     "UNSUPPORTED_VERSION",
     "ErrorResponse",
+    "error_message",
     "invalid_arguments_response",
     "invalid_result_response",
     "malformed_call_response",
@@ -75,6 +76,13 @@ def violations_data(
 def shorten(text: str) -> str:
     """Return *text*, cut to the length limit of texts in an error."""
     return text if len(text) <= _MAX_CHARACTERS else f"{text[: _MAX_CHARACTERS - 1]}…"
+
+
+def error_message(code: int, error: Violation) -> str:
+    """Return the message of a JSON-RPC error with *code*: where and what *error* is."""
+    location = error.instance_location
+    where = f" at {location}" if location else ""
+    return shorten(f"{TITLES[code]}{where}: {error.message}")
 
 
 def _violation_data(error: Violation) -> dict[str, str]:
@@ -174,7 +182,7 @@ def _protocol_error(
         data = {"supported": [supported], "requested": shorten(requested)}
     error: dict[str, Any] = {"code": code, "message": TITLES[code]}
     if explain and _has_details(verdict):
-        error["message"] = f"{TITLES[code]}: {shorten(errors[0].message)}"
+        error["message"] = error_message(code, errors[0])
         data |= violations_data(errors, _MAX_VIOLATIONS, truncated=verdict.truncated)
     if data:
         error["data"] = data

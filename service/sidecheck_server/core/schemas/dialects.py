@@ -5,6 +5,7 @@ along: it names one of the five as its own dialect, and may disable a part of th
 keywords with ``$vocabulary``.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -157,16 +158,27 @@ def _dialect_named(uri: str, find_document: FindDocument, seen: frozenset[str]) 
     )
 
 
+# What the URIs of a draft have in common, however they are written.
+_DRAFT_IN_URI = re.compile(r"(?<![0-9])(2020-12|2019-09)(?![0-9])|draft[-/_]?0?([467])(?![0-9])")
+
+
+def _find_nearest(uri: str) -> str:
+    """Return the supported dialect of the draft that *uri* names in another way, or ""."""
+    named = _DRAFT_IN_URI.search(uri.lower())
+    if named is None:
+        return ""
+    name = named[1] or f"draft-0{named[2]}"
+    return next(dialect.uri for dialect in DIALECTS.values() if dialect.name == name)
+
+
 def _unsupported(uri: str) -> RequestError:
     supported = ", ".join(DIALECTS)
-    # Drafts up to 7 have http in their URIs, the later ones https.
-    address = uri.partition("://")[2]
-    near = next((known for known in DIALECTS if known.partition("://")[2] == address), "")
-    remedy = f"did you mean {near}? Expected" if near else "expected"
+    nearest = _find_nearest(uri)
+    hint = f"; did you mean {nearest}?" if nearest else ""
     return RequestError(
         ErrorReason.UNSUPPORTED_DIALECT,
-        f"the dialect {uri} is not supported; {remedy} one of {supported}, or a dialect whose "
-        "meta-schema is sent along as a document",
+        f"the dialect {uri} is not supported; expected one of {supported}, or a dialect whose "
+        f"meta-schema is sent along as a document{hint}",
         {"dialect": uri, "supported": supported},
     )
 

@@ -205,7 +205,8 @@ class Resources:
         known = self._by_uri.setdefault(resource.uri, resource).contents
         if resource.uri and isinstance(contents, dict):
             known = self._documents.get(resource.uri, known)
-            if _differ(known, contents):
+            # The published meta-schemas are built in.
+            if _differ(PUBLISHED.get(resource.uri, known), contents) or _differ(known, contents):
                 keyword = "id" if "$id" not in contents else "$id"
                 self.conflicts.append(Conflict(contents, keyword, "URI", resource.uri))
         self._by_contents[id(contents)] = resource

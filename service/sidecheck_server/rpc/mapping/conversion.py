@@ -131,6 +131,7 @@ def tools_to_convert_from_proto(
         assume_closed=request.options.assume_closed,
         description_length=request.options.description_length,
         include_output_schema=request.options.include_output_schema,
+        drop_defaults=request.options.drop_defaults,
     )
     tools = tuple(map(_tool, request.tools))
     return ToolsToConvert(api, options, tools, tuple(request.servers))

@@ -63,7 +63,6 @@ _OPENAPI = Subset(
     items=True,
     empty_objects=False,
     enum_of_strings=True,
-    keywords_by_type=True,
     any_of_alone=True,
     formats=frozenset({"date-time", "double", "float", "int32", "int64"}),
     patterns=Patterns.REGULAR,
@@ -198,12 +197,6 @@ GEMINI = Provider(
         Source(
             "enum_of_strings: that none may be empty",
             "https://github.com/Smana/runlore/pull/40, which quotes the error of the API",
-            "2026-11-22",
-        ),
-        Source(
-            "keywords_by_type",
-            "https://github.com/goruck/home-generative-agent/pull/525, which quotes the error "
-            "of the API",
             "2026-11-22",
         ),
         Source(

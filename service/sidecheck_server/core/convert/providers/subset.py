@@ -99,8 +99,6 @@ class Subset:
     empty_objects: bool = True
     #: Whether ``enum`` is limited to strings of one character or more.
     enum_of_strings: bool = False
-    #: Whether a keyword about one type is allowed beside that type only.
-    keywords_by_type: bool = False
     #: Whether ``anyOf`` is allowed without sibling keywords only, even ``description``.
     any_of_alone: bool = False
     #: Supported values of ``format``; None is any.

@@ -20,6 +20,8 @@ class TransformContext:
     #: Names of properties at the provider, by their original names, where they differ.
     renamed: Mapping[str, str]
     log: LossLog
+    #: Whether defaults are dropped although the subset may have them.
+    drop_defaults: bool = False
 
     def supports(self, keyword: str) -> bool:
         """Return whether the subset has *keyword*."""

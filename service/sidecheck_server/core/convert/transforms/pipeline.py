@@ -10,6 +10,7 @@ from sidecheck_server.core.convert.transforms import (
     nulls,
     objects,
     references,
+    stray_keywords,
     union_discriminators,
     unsupported_keywords,
     values,
@@ -22,15 +23,22 @@ from sidecheck_server.core.limits import spend
 __all__ = ["PASSES", "transform_schema"]
 
 PASSES: tuple[tuple[Rule, ...], ...] = (
-    (*combinators.RULES, *nulls.RULES),
+    (*combinators.RULES, *stray_keywords.RULES, *nulls.RULES),
     references.RULES,
-    (*values.RULES, *arrays.RULES, *objects.RULES, *unsupported_keywords.RULES),
+    (
+        *stray_keywords.RULES,
+        *values.RULES,
+        *arrays.RULES,
+        *objects.RULES,
+        *unsupported_keywords.RULES,
+    ),
     union_discriminators.ARRANGE,
     union_discriminators.CHECK,
 )
 """Every rule, in order: the structure first, so that what remains has its final form.
 
-Each pass visits all nodes before the next begins. Nodes that are merged must not be encoded
+Keywords without effect go first: other rules would take them for a part of that form. Each
+pass visits all nodes before the next begins. Nodes that are merged must not be encoded
 yet, and references lead to nodes that were visited before. First properties are arranged
 last, when all are declared.
 """
@@ -41,20 +49,28 @@ _RULE = 10
 
 
 def transform_schema(
-    root: SchemaNode, subset: Subset, renamed: Mapping[str, str], log: LossLog
+    root: SchemaNode,
+    subset: Subset,
+    renamed: Mapping[str, str],
+    log: LossLog,
+    *,
+    drop_defaults: bool = False,
 ) -> SchemaNode:
     """Return *root* in the schema language of *subset*, with *renamed* properties.
+
+    With *drop_defaults* it has no ``default``, and describes none.
 
     Raises:
         RequestError: NOT_CONVERTIBLE.
         Exhausted: the budget of *log* is spent.
     """
+    stray_keywords.drop_stray_keywords(root, log.budget)
     if subset.references is References.NOWHERE:
         root = references.inline_references(root, log)
     elif not subset.recursion:
         references.cut_cycles(root, log)
     root = transform_root(root, subset, log)
-    context = TransformContext(root, subset, renamed, log)
+    context = TransformContext(root, subset, renamed, log, drop_defaults)
     for rules in PASSES:
         _apply(rules, context)
     return root

@@ -112,15 +112,6 @@ def _enum_of_strings(node: SchemaNode, context: TransformContext, types: list[st
     describe_keyword(node, context.log, "enum")
 
 
-def _drop_other_types(node: SchemaNode, context: TransformContext) -> None:
-    """Drop keywords about other types than that of the node, where they are not allowed."""
-    types = {"number" if type_ == "integer" else type_ for type_ in types_of(node)}
-    if not context.subset.keywords_by_type or len(types) != 1:
-        return
-    for keyword in [name for name in node.keywords if APPLIES_TO.get(name, *types) not in types]:
-        drop_keyword(node, context.log, keyword, "it does not apply to values of the type")
-
-
 def _format(node: SchemaNode, context: TransformContext) -> None:
     """Describe formats that the subset does not have; they are annotations."""
     value, formats = node.keywords.get("format"), context.subset.formats
@@ -140,9 +131,11 @@ def _pattern(node: SchemaNode, context: TransformContext) -> None:
 
 
 def _default(node: SchemaNode, context: TransformContext) -> None:
-    """Describe defaults and short examples where they are not supported."""
+    """Describe defaults and short examples where they are not supported, or drop them."""
     keywords = node.keywords
-    if "default" in keywords and not context.supports("default"):
+    if "default" in keywords and context.drop_defaults:
+        drop_keyword(node, context.log, "default", "the option drop_defaults is set")
+    elif "default" in keywords and not context.supports("default"):
         describe_keyword(node, context.log, "default", effect=Effect.EQUIVALENT)
     if "examples" in keywords and not context.supports("examples"):
         text = phrase("examples", keywords)
@@ -157,7 +150,6 @@ RULES: tuple[Rule, ...] = (
     _const,
     _encode_enum,
     *value_types.RULES,
-    _drop_other_types,
     _enum,
     _format,
     *arrays.BOUND_RULES,

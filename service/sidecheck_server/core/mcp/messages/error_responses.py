@@ -12,9 +12,8 @@ from sidecheck_server.core.mcp.call_errors import (
     INVALID_REQUEST,
     METHOD_NOT_FOUND,
     PARSE_ERROR,
-    TITLES,
     UNSUPPORTED_VERSION,
-    shorten,
+    error_message,
     violations_data,
 )
 from sidecheck_server.core.mcp.context import VERSIONS
@@ -148,11 +147,9 @@ def _response(
     id_ = None if message is None else _id_of(message)
     if id_ is not None or version < _OPTIONAL_ID_SINCE:
         response["id"] = id_
-    location = main_error.instance_location
-    where = f" at {location}" if location else ""
     response["error"] = {
         "code": code,
-        "message": shorten(f"{TITLES[code]}{where}: {main_error.message}"),
+        "message": error_message(code, main_error),
         "data": violations_data(errors, _MAX_VIOLATIONS),
     }
     return response

@@ -36,13 +36,18 @@ def _base64_check(name: str) -> Check:
     return check
 
 
-def _media_type(content: Any, context: Context) -> Iterator[Fault]:
-    media_type = _text_property(content, "mimeType")
-    if media_type is not None and not is_media_type(media_type):
-        found = Values(hidden=context.hide_values).describe(media_type)
-        yield Fault(
-            ("mimeType",), f"mimeType must be a media type such as image/png; found {found}"
-        )
+def _media_type_check(example: str) -> Check:
+    """Return a check that ``mimeType`` is a media type, such as *example*."""
+
+    def check(content: Any, context: Context) -> Iterator[Fault]:
+        media_type = _text_property(content, "mimeType")
+        if media_type is not None and not is_media_type(media_type):
+            found = Values(hidden=context.hide_values).describe(media_type)
+            yield Fault(
+                ("mimeType",), f"mimeType must be a media type such as {example}; found {found}"
+            )
+
+    return check
 
 
 _image_data = rule(
@@ -59,7 +64,7 @@ _image_type = rule(
     clause=_IMAGE,
     requirement="The mimeType of an image MUST be a media type.",
     on="ImageContent",
-)(_media_type)
+)(_media_type_check("image/png"))
 
 _audio_data = rule(
     "AUDIO_DATA",
@@ -77,7 +82,7 @@ _audio_type = rule(
     requirement="The mimeType of audio MUST be a media type.",
     on="AudioContent",
     since="2025-03-26",
-)(_media_type)
+)(_media_type_check("audio/wav"))
 
 _blob_data = rule(
     "BLOB_DATA",

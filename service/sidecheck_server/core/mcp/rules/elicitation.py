@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from sidecheck_server.core.explain.nearest import find_nearest
-from sidecheck_server.core.explain.values import Values, quote
+from sidecheck_server.core.explain.values import Values, join_phrase, quote
 from sidecheck_server.core.limits import spend
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.rules.capabilities import declared_by_client
@@ -89,15 +89,17 @@ def _root_keyword(value: Any, context: Context) -> Iterable[Fault]:
     schema = _form_schema(value, context)
     if schema is None:
         return ()
+    # The published schema has $schema since 2025-11-25.
     known = _ROOT if has_modes(context.version) else _ROOT[:3]
+    expected = join_phrase([f'"{name}"' for name in known], "and")
     spend(context.budget, 10 * len(schema))
     faults = []
     for name in schema:
         if name not in known and name not in _ANNOTATIONS:
             shown = Values(hidden=context.hide_values).property_named(name, "keyword")
             message = (
-                f"the schema of a form cannot have the {shown} at its root; expected "
-                '"type", "properties" and "required"'
+                f"the schema of a form cannot have the {shown} at its root; expected only "
+                f"{expected}"
             )
             suggestion = nearest_keyword(name, known, context)
             faults.append(Fault(("requestedSchema", name), message, suggestion))

@@ -243,6 +243,12 @@ export interface ConversionOptions {
   descriptionLength: number;
   /** Whether to include the output schema, for APIs that accept one. */
   includeOutputSchema: boolean;
+  /**
+   * Whether to drop every `default` of the input schema, at any depth, for models or servers
+   * that reject it. Holds for every API and mode; without it, a default that the API does not
+   * support is moved to the description. Each default is reported as a loss.
+   */
+  dropDefaults: boolean;
 }
 
 /** Tool to convert. */
@@ -571,7 +577,14 @@ export interface ConvertToolResultResponse {
 }
 
 function createBaseConversionOptions(): ConversionOptions {
-  return { mode: 0, serverPrefix: 0, assumeClosed: false, descriptionLength: 0, includeOutputSchema: false };
+  return {
+    mode: 0,
+    serverPrefix: 0,
+    assumeClosed: false,
+    descriptionLength: 0,
+    includeOutputSchema: false,
+    dropDefaults: false,
+  };
 }
 
 export const ConversionOptions: MessageFns<ConversionOptions> = {
@@ -590,6 +603,9 @@ export const ConversionOptions: MessageFns<ConversionOptions> = {
     }
     if (message.includeOutputSchema !== false) {
       writer.uint32(40).bool(message.includeOutputSchema);
+    }
+    if (message.dropDefaults !== false) {
+      writer.uint32(48).bool(message.dropDefaults);
     }
     return writer;
   },
@@ -647,6 +663,14 @@ export const ConversionOptions: MessageFns<ConversionOptions> = {
             message.includeOutputSchema = reader.bool();
             continue;
           }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.dropDefaults = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -682,6 +706,11 @@ export const ConversionOptions: MessageFns<ConversionOptions> = {
         : isSet(object.include_output_schema)
         ? globalThis.Boolean(object.include_output_schema)
         : false,
+      dropDefaults: isSet(object.dropDefaults)
+        ? globalThis.Boolean(object.dropDefaults)
+        : isSet(object.drop_defaults)
+        ? globalThis.Boolean(object.drop_defaults)
+        : false,
     };
   },
 
@@ -702,6 +731,9 @@ export const ConversionOptions: MessageFns<ConversionOptions> = {
     if (message.includeOutputSchema !== false) {
       obj.includeOutputSchema = message.includeOutputSchema;
     }
+    if (message.dropDefaults !== false) {
+      obj.dropDefaults = message.dropDefaults;
+    }
     return obj;
   },
 
@@ -715,6 +747,7 @@ export const ConversionOptions: MessageFns<ConversionOptions> = {
     message.assumeClosed = object.assumeClosed ?? false;
     message.descriptionLength = object.descriptionLength ?? 0;
     message.includeOutputSchema = object.includeOutputSchema ?? false;
+    message.dropDefaults = object.dropDefaults ?? false;
     return message;
   },
 };

@@ -1,0 +1,57 @@
+"""Keywords that apply to no value of the types that their schema admits.
+
+For example ``required`` beside ``"type": "array"``: values of other types than a keyword's own
+are valid against it (2020-12 validation, sections 6.2 to 6.5; core, section 10.3), and ``type``,
+``enum`` or ``const`` rejects the others. The other transforms would take such a keyword for the
+description of an object or an array, and Gemini rejects it
+(https://github.com/goruck/home-generative-agent/pull/525 quotes the error).
+"""
+
+from sidecheck_server.core.convert.schema_graph import SchemaNode, reachable
+from sidecheck_server.core.convert.transforms.context import Rule, TransformContext
+from sidecheck_server.core.convert.transforms.value_types import (
+    APPLIES_TO,
+    types_of,
+    types_of_values,
+)
+from sidecheck_server.core.limits import Budget, spend
+
+__all__ = ["RULES", "drop_stray_keywords"]
+
+# In steps: visiting one node.
+_NODE = 30
+
+_OF_ANY_TYPE = frozenset({"format"})
+"""Keywords that may say something of other types too, such as the format ``int32``.
+
+2020-12 validation, section 7.1; OpenAPI 3.0.3, "Data Types".
+"""
+
+
+def drop_stray_keywords(root: SchemaNode, budget: Budget) -> None:
+    """Drop the stray keywords of *root* and of every node below it; that loses nothing.
+
+    Raises:
+        Exhausted: *budget* is spent.
+    """
+    for node in reachable(root):
+        spend(budget, _NODE + len(node.keywords))
+        _drop(node)
+
+
+def _drop(node: SchemaNode) -> None:
+    stated = types_of(node) or types_of_values(node)
+    types = {"number" if type_ == "integer" else type_ for type_ in stated}
+    if not types:
+        return
+    for keyword in list(node.keywords):
+        if keyword not in _OF_ANY_TYPE and APPLIES_TO.get(keyword) not in (None, *types):
+            del node.keywords[keyword]
+
+
+def _drop_where_types_changed(node: SchemaNode, _context: TransformContext) -> None:
+    """Drop stray keywords of a node that was merged, or that was given a type."""
+    _drop(node)
+
+
+RULES: tuple[Rule, ...] = (_drop_where_types_changed,)
