@@ -43,7 +43,9 @@ of a limit follows two underscores (`SIDECHECK_LIMITS__PAYLOAD_BYTES=65536`).
 
 A request beyond a limit fails with `LIMIT_EXCEEDED`; the metadata name the bound, the limit and,
 where it is known, the value. `InfoService.GetServerInfo` returns the limits that a caller can act
-on. A step is about one comparison, some 25 nanoseconds.
+on. A step is about one comparison, some 25 nanoseconds. Bounds that are not listed here are fixed:
+`recursion_depth`, and of patterns `pattern_depth`, `pattern_look_aheads`, `pattern_repetition_depth`
+and `pattern_expression_length`.
 
 {limits}"""
 

@@ -48,6 +48,9 @@ class Limits:
     documents_bytes: int = 1 << 20
     #: Longest pattern, in characters.
     pattern_length: int = 1024
+    #: Most copies of a part that a pattern repeats, with nested repetitions multiplied. At
+    #: most 100,000.
+    pattern_repetitions: int = 10_000
     #: Largest size of all patterns of a schema once compiled, in RE2 instructions.
     pattern_instructions: int = 100_000
     #: Most work to validate one payload, in steps of about 25 nanoseconds. The default is
