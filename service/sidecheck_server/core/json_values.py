@@ -28,7 +28,7 @@ __all__ = [
 
 # Steps of hashing a string, and of serializing any value; characters serialized in a step.
 _STRING = 3
-_VALUE = 20
+_VALUE = 40
 _CHARACTERS = 64
 
 # Steps of a division of decimals, and of a double with a large exponent; bits of an

@@ -20,7 +20,7 @@ __all__ = ["accepts", "iterate_applied", "unevaluated_items", "unevaluated_names
 Schema = Mapping[str, Any]
 
 _NAME = 4
-"""Steps of looking up whether one name is evaluated."""
+"""Steps of storing one name or index, or of looking up whether it is evaluated."""
 
 
 def accepts(validator: Any, instance: Any, schema: Any) -> bool:
@@ -31,6 +31,7 @@ def accepts(validator: Any, instance: Any, schema: Any) -> bool:
 
 def unevaluated_names(validator: Any, instance: Mapping[str, Any], schema: Schema) -> Sequence[str]:
     """Return the names in *instance* that ``unevaluatedProperties`` of *schema* applies to."""
+    spend(scope_of(validator).budget, _NAME * len(instance))
     remaining = dict.fromkeys(instance)
     for scope, sibling in iterate_applied(validator, instance, schema):
         in_force = sibling.keys() & scope.dialect.keywords
@@ -57,7 +58,7 @@ def unevaluated_names(validator: Any, instance: Mapping[str, Any], schema: Schem
 def unevaluated_items(validator: Any, instance: Sequence[Any], schema: Schema) -> Sequence[int]:
     """Return the indexes in *instance* that ``unevaluatedItems`` of *schema* applies to."""
     first = 0
-    spend(scope_of(validator).budget, len(instance))
+    spend(scope_of(validator).budget, _NAME * len(instance))
     remaining = dict.fromkeys(range(len(instance)))
     for scope, sibling in iterate_applied(validator, instance, schema):
         in_force = sibling.keys() & scope.dialect.keywords
