@@ -4,6 +4,7 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -213,3 +214,29 @@ def test_a_closed_log_fails_no_call(tmp_path: Path) -> None:
 
     assert [False, False] == valid
     assert 0 == server.wait(timeout=300)
+
+
+def test_a_taken_address_is_reported_before_any_worker_starts() -> None:
+    """One line, although these workers have no memory to start with."""
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        address = f"127.0.0.1:{other.getsockname()[1]}"
+        server = start("--listen", address, SIDECHECK_LIMITS__WORKER_BYTES="1")
+        code, stderr = wait_for_exit(server)
+
+    expected = f"Error: cannot listen on {address}: another process is listening there\n"
+    assert (1, expected) == (code, stderr)
+
+
+def test_a_taken_socket_is_reported_before_any_worker_starts(tmp_path: Path) -> None:
+    """As a taken port is."""
+    path = tmp_path / "taken.sock"
+    with socket.socket(socket.AF_UNIX) as other:
+        other.bind(str(path))
+        other.listen()
+        server = start(
+            "--listen", "", "--unix-socket", str(path), SIDECHECK_LIMITS__WORKER_BYTES="1"
+        )
+        code, stderr = wait_for_exit(server)
+
+    expected = f"Error: cannot listen on {path}: another process is listening there\n"
+    assert (1, expected) == (code, stderr)

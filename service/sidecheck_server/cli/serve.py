@@ -13,6 +13,7 @@ from sidecheck_server.app import running_service
 from sidecheck_server.cli.files import read_input
 from sidecheck_server.cli.options import FILE, examples
 from sidecheck_server.cli.tool_files import list_or_exit
+from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.log import configure_log
 from sidecheck_server.registry import RegistryInUse, RegistryUnusable
@@ -121,6 +122,8 @@ async def _serve(settings: Settings, preload: Sequence[Registration]) -> None:
             await stop.wait()
     except (AddressInUseError, RegistryInUse, RegistryUnusable) as error:
         raise click.ClickException(str(error)) from None
+    except RequestError as error:
+        raise click.ClickException(f"the service cannot start: {error.message}") from None
 
 
 def _read_registrations(files: Iterable[ToolsFile], limits: Limits) -> tuple[Registration, ...]:

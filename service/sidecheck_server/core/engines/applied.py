@@ -31,7 +31,7 @@ __all__ = [
 
 Path = tuple[str | int, ...]
 
-_PENDING = 100
+_PENDING = 150
 """Steps of any subschema that is to be applied, beside those of applying it."""
 
 BranchChoice = Callable[[Sequence[int], Sequence[int]], Sequence[int]]
@@ -191,6 +191,7 @@ def _chosen(
 ) -> Iterator[PendingSchema]:
     for keyword in ("anyOf", "oneOf"):
         count = len(schema.get(keyword, ()))
+        spend(scope_of(schema.validator).budget, _PENDING * count)
         branches = [schema.subschema(keyword, index) for index in range(count)]
         possible = [
             index for index, branch in enumerate(branches) if _allows_type(branch, instance)

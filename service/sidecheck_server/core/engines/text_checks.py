@@ -13,7 +13,7 @@ __all__ = ["TextCheck", "TextChecks", "build_format_check", "build_pattern_check
 #: Returns whether a text passes, after charging the steps to a budget.
 TextCheck: TypeAlias = Callable[[str, Budget], bool]
 
-_ENTRY = 20
+_ENTRY = 40
 """Steps of any check, however short the text."""
 
 _VISITS = 4

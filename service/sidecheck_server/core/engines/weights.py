@@ -27,6 +27,9 @@ _BRANCH = 10
 _CALL = 3
 _LOOP = 3
 
+_BOUND = 2
+"""Steps of a bound: the type that it applies to, and the comparison."""
+
 #: Keywords whose work grows with the payload, or that call code which is charged itself.
 _UNBOUNDED = frozenset(
     {"$ref", "contains", "format", "multipleOf", "pattern", "propertyNames", "uniqueItems"}
@@ -153,19 +156,19 @@ _WEIGHTS: Mapping[str, _Weight] = MappingProxyType(
         "dependencies": _properties,
         "else": _branch,
         "enum": _enum,
-        "exclusiveMaximum": _fixed(1),
-        "exclusiveMinimum": _fixed(1),
+        "exclusiveMaximum": _fixed(_BOUND),
+        "exclusiveMinimum": _fixed(_BOUND),
         "format": _fixed(_CALL),
         "if": _branch,
         "items": _items,
-        "maxItems": _fixed(1),
-        "maxLength": _fixed(1),
-        "maxProperties": _fixed(1),
-        "maximum": _fixed(1),
-        "minItems": _fixed(1),
-        "minLength": _fixed(1),
-        "minProperties": _fixed(1),
-        "minimum": _fixed(1),
+        "maxItems": _fixed(_BOUND),
+        "maxLength": _fixed(_BOUND),
+        "maxProperties": _fixed(_BOUND),
+        "maximum": _fixed(_BOUND),
+        "minItems": _fixed(_BOUND),
+        "minLength": _fixed(_BOUND),
+        "minProperties": _fixed(_BOUND),
+        "minimum": _fixed(_BOUND),
         "multipleOf": _fixed(_CALL),
         "not": _branch,
         "oneOf": _branches,
