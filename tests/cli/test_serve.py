@@ -1,5 +1,6 @@
 """`sidecheck serve`: flags, signals, and the log of the process."""
 
+import dataclasses
 import json
 import os
 import re
@@ -22,6 +23,7 @@ from sidecheck.v1 import target_pb2, validation_service_pb2
 from sidecheck.v1.validation_service_pb2_grpc import ValidationServiceStub
 from sidecheck_server.cli import sidecheck
 from sidecheck_server.cli.serve import serve
+from sidecheck_server.core.limits import Limits
 from sidecheck_server.settings import Settings
 
 HINT = "create it, or name a file in a folder that does"
@@ -84,6 +86,20 @@ def test_the_help_of_a_flag_has_the_default_of_its_setting(flag: Any) -> None:
     assert (None if default is None else str(default).removesuffix(".0")) == (
         documented and documented[1]
     )
+
+
+def test_the_help_lists_every_setting_and_limit_with_its_default() -> None:
+    """As a flag, or by its variable."""
+    text = " ".join(CliRunner().invoke(sidecheck, ["serve", "--help"]).stdout.split())
+    flags = {str(flag.name) for flag in serve.params}
+    names = [name for name in Settings.model_fields if name not in {*flags, "limits"}]
+    missing = [name for name in names if f" SIDECHECK_{name.upper()} " not in text]
+    for name, value in dataclasses.asdict(Limits()).items():
+        default = str(value).lower() if isinstance(value, bool) else f"{value:,}"
+        entry = rf" SIDECHECK_LIMITS__{name.upper()} [A-Z][^\[]+\. \[default: {default}\]"
+        missing += [] if re.search(entry, text) else [name]
+
+    assert [] == missing
 
 
 @pytest.mark.parametrize(
