@@ -5,8 +5,8 @@ apply many subschemas, and payloads that repeat the work. Each combination runs 
 engine, in the complete engine with the explanation of twenty faults, and beside repairs,
 within a budget of steps. It prints those that took the most processor time for each step.
 `Limits.steps` promises about 25 nanoseconds on a quiet machine, so the time is given in
-comparisons, which are measured beside each run and take as long. Short runs are left out, since fixed costs
-dominate them. ``--only`` takes a part of a name, ``--steps`` the budget.
+comparisons, which are measured beside each run and take as long. Short runs are left out,
+since fixed costs dominate them. ``--only`` takes a part of a name, ``--steps`` the budget.
 """
 
 import argparse

@@ -31,7 +31,7 @@ __all__ = [
 
 Path = tuple[str | int, ...]
 
-_PENDING = 150
+_PENDING = 200
 """Steps of any subschema that is to be applied, beside those of applying it."""
 
 BranchChoice = Callable[[Sequence[int], Sequence[int]], Sequence[int]]
