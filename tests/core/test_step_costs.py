@@ -78,9 +78,9 @@ def test_every_engine_counts_what_it_does(shape: str, payload: str) -> None:
 
 def test_siblings_of_unevaluated_properties_are_looked_up_by_their_own_names() -> None:
     """Not each by every name of the payload: a thousand branches and two thousand names."""
-    branches = [{"properties": {f"k{index}": {}}} for index in range(1000)]
+    branches: list[Any] = [{"properties": {f"k{index}": {}}} for index in range(1000)]
     compiled = compile_value({"anyOf": branches, "unevaluatedProperties": False})
-    payload = {f"n{index}": index for index in range(2000)}
+    payload: dict[str, Any] = {f"n{index}": index for index in range(2000)}
     budget = [1_000_000]
 
     assert not compiled.complete.is_valid(payload, budget)
