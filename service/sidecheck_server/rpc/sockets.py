@@ -83,7 +83,8 @@ def bind_unix(server: grpc.aio.Server, path: Path) -> str:
     """
     check_unix(path)
     try:
-        path.unlink(missing_ok=True)
+        if path.is_socket():
+            path.unlink()
     except OSError as error:
         raise AddressInUseError(f"cannot listen on {path}: {error.strerror}") from None
     address = f"unix:{path.absolute()}"
