@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.settings import Settings, UnusableSettingsError, read_settings
+from sidecheck_server.settings import Settings, ToolsFile, UnusableSettingsError, read_settings
 
 DEFAULTS = {
     "listen": "127.0.0.1:50151",
@@ -145,6 +145,11 @@ def test_the_environment_may_name_the_file(monkeypatch: pytest.MonkeyPatch, fold
             "limits: Value error, payload_bytes must be below message_bytes",
             id="contradictory limits",
         ),
+        pytest.param(
+            "[limits]\npattern_repetitions = 100001",
+            "limits: Value error, pattern_repetitions must be at most 100000",
+            id="too many repetitions",
+        ),
         pytest.param("limits = 3", "limits: ", id="limits that are not a table"),
         pytest.param('listen = ""', "listen and unix_socket are both empty", id="no listener"),
         pytest.param("workers", "the settings cannot be read: Expected '='", id="not TOML"),
@@ -167,6 +172,12 @@ def test_errors_name_the_setting(folder: Path, file: str, message: str) -> None:
         pytest.param("WORKERS", "two", "workers: Input should be a valid integer", id="a value"),
         pytest.param("LIMITS__STEPS", "", "limits.steps: Input should be", id="an empty limit"),
         pytest.param("LIMITS__STEP", "1", "limits.step: Unexpected keyword", id="unknown limit"),
+        pytest.param(
+            "REPORT_ONLY",
+            '["a"',
+            "report_only: Value error, expected a JSON array, or items with commas between them",
+            id="a broken list",
+        ),
         pytest.param("LIMITS", "[", 'error parsing value for field "limits"', id="not JSON"),
         pytest.param(
             "CONFIG", "gone.toml", "the settings file gone.toml does not exist", id="file"
@@ -184,6 +195,37 @@ def test_errors_name_the_variable(
         read_settings()
 
     assert message in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("value", "servers"),
+    [
+        pytest.param("payments", ("payments",), id="one"),
+        pytest.param("payments, mail,", ("payments", "mail"), id="commas"),
+        pytest.param('["a,b", "c"]', ("a,b", "c"), id="JSON"),
+        pytest.param("", (), id="none"),
+        pytest.param("[]", (), id="no JSON"),
+    ],
+)
+def test_a_list_in_the_environment_has_commas_or_is_json(
+    monkeypatch: pytest.MonkeyPatch, value: str, servers: tuple[str, ...]
+) -> None:
+    """An item with a comma in it needs JSON."""
+    monkeypatch.setenv("SIDECHECK_REPORT_ONLY", value)
+
+    assert servers == read_settings().report_only
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["git.json,weather.json", '[{"file": "git.json"}, {"file": "weather.json", "server": ""}]'],
+)
+def test_files_of_tools_in_the_environment(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+    """With commas each is a file; JSON may name its server too."""
+    monkeypatch.setenv("SIDECHECK_TOOLS", value)
+
+    expected = (ToolsFile(Path("git.json")), ToolsFile(Path("weather.json")))
+    assert expected == read_settings().tools
 
 
 def test_a_file_must_be_utf8(folder: Path) -> None:

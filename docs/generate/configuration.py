@@ -1,17 +1,16 @@
 """The page of settings and limits, from the settings themselves."""
 
 from dataclasses import fields
-from pathlib import Path
 from typing import Any
 
 import click
 from pydantic.fields import FieldInfo
 from sidecheck_server.cli.serve import serve
-from sidecheck_server.core import limits as limits_module
+from sidecheck_server.cli.settings_help import describe_limits
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.settings import Settings
 
-from docs.generate.markdown import NOTICE, code, documented_constants, table
+from docs.generate.markdown import NOTICE, code, table
 
 __all__ = ["configuration_page"]
 
@@ -33,8 +32,9 @@ report_only = ["payments"]
 payload_bytes = 65536
 ```
 
-In an environment variable, a list is JSON (`SIDECHECK_REPORT_ONLY='["payments"]'`), and the name
-of a limit follows two underscores (`SIDECHECK_LIMITS__PAYLOAD_BYTES=65536`).
+In an environment variable, a list is written with commas (`SIDECHECK_REPORT_ONLY=payments,mail`) or
+as JSON (`SIDECHECK_REPORT_ONLY='["payments", "mail"]'`), and the name of a limit follows two
+underscores (`SIDECHECK_LIMITS__PAYLOAD_BYTES=65536`). `sidecheck serve --help` lists the same.
 
 ## Settings
 
@@ -43,7 +43,9 @@ of a limit follows two underscores (`SIDECHECK_LIMITS__PAYLOAD_BYTES=65536`).
 
 A request beyond a limit fails with `LIMIT_EXCEEDED`; the metadata name the bound, the limit and,
 where it is known, the value. `InfoService.GetServerInfo` returns the limits that a caller can act
-on. A step is about one comparison, some 25 nanoseconds.
+on. A step is about one comparison, some 25 nanoseconds. Bounds that are not listed here are fixed:
+`recursion_depth`, and for patterns `pattern_depth`, `pattern_look_aheads`,
+`pattern_repetition_depth` and `pattern_expression_length`.
 
 {limits}"""
 
@@ -63,7 +65,7 @@ def configuration_page() -> str:
             if name != "limits"
         ),
     )
-    documented = documented_constants(Path(limits_module.__file__), "Limits")
+    documented = describe_limits()
     rows = (
         (code(field.name), _number(getattr(Limits(), field.name)), documented[field.name])
         for field in fields(Limits)

@@ -6,7 +6,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 import structlog
 
 from sidecheck_server.registry.sqlite import open_registry
-from sidecheck_server.rpc.server import Server
+from sidecheck_server.rpc.server import Server, check_addresses
 from sidecheck_server.services.container import ServiceOptions, create_services
 from sidecheck_server.services.registration import Registrar, Registration
 from sidecheck_server.settings import Settings
@@ -32,6 +32,9 @@ async def running_service(
         RegistryUnusable: the file is not a registry.
     """
     async with AsyncExitStack() as stack:
+        # Workers that are stopped while they start print tracebacks. So what can be known
+        # to fail fails before; gRPC, which binds the addresses, must come after.
+        check_addresses(settings)
         registry = open_registry(settings.registry)
         stack.callback(registry.close)
         # Processes are spawned before gRPC has threads.

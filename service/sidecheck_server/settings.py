@@ -4,15 +4,17 @@ Flags of `sidecheck serve` override environment variables, which override the se
 file, which overrides the defaults. Unknown names in the file are errors.
 """
 
+import json
 import os
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, ValidationError, field_validator, model_validator
+from pydantic import Field, ValidationError, ValidationInfo, field_validator, model_validator
 from pydantic_core import ErrorDetails
 from pydantic_settings import (
     BaseSettings,
+    NoDecode,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
     TomlConfigSettingsSource,
@@ -21,6 +23,9 @@ from pydantic_settings import (
 from sidecheck_server.core.limits import LONGEST_SEARCH, Limits
 
 __all__ = ["Settings", "ToolsFile", "UnusableSettingsError", "read_settings"]
+
+MOST_REPETITIONS = 100_000
+"""The largest pattern_repetitions: each level of blocks is a level of RE2's parser."""
 
 _SWITCHES = frozenset({"allow_backtracking"})
 _FILE_VARIABLE = "SIDECHECK_CONFIG"
@@ -64,6 +69,7 @@ class Settings(BaseSettings):
     ] = None
     tools: Annotated[
         tuple[ToolsFile, ...],
+        NoDecode,
         Field(description="Files of tool definitions to register at startup."),
     ] = ()
     protocol_version: Annotated[
@@ -96,6 +102,7 @@ class Settings(BaseSettings):
     ] = 10_000
     report_only: Annotated[
         tuple[str, ...],
+        NoDecode,
         Field(description="Servers whose tools are validated without enforcing the verdicts."),
     ] = ()
     drain_seconds: Annotated[
@@ -132,12 +139,30 @@ class Settings(BaseSettings):
         Limits()
     )
 
+    @field_validator("report_only", "tools", mode="before")
+    @classmethod
+    def _read_list(cls, value: Any, info: ValidationInfo) -> Any:
+        """Return the list that a text holds: JSON, or items with commas between them."""
+        if not isinstance(value, str):
+            return value
+        if value.lstrip().startswith("["):
+            try:
+                return json.loads(value)
+            except ValueError:
+                raise ValueError(
+                    "expected a JSON array, or items with commas between them"
+                ) from None
+        items = [item.strip() for item in value.split(",") if item.strip()]
+        return [{"file": item} for item in items] if info.field_name == "tools" else items
+
     @field_validator("limits")
     @classmethod
     def _limits_are_positive(cls, limits: Limits) -> Limits:
         for field in fields(limits):
             if field.name not in _SWITCHES and getattr(limits, field.name) < 1:
                 raise ValueError(f"{field.name} must be at least 1")
+        if limits.pattern_repetitions > MOST_REPETITIONS:
+            raise ValueError(f"pattern_repetitions must be at most {MOST_REPETITIONS}")
         if limits.payload_bytes >= limits.message_bytes:
             raise ValueError("payload_bytes must be below message_bytes")
         if not limits.inline_steps < LONGEST_SEARCH:

@@ -251,7 +251,7 @@ def test_violations_below_the_severity_are_omitted(
 ) -> None:
     """Those of a tool, and those of the list around it."""
     (folder / "advised.json").write_text(ADVISED)
-    tool, tools_list = checked("advised.json", "--severity", severity)
+    tool, tools_list = checked("advised.json", "--min-severity", severity)
 
     assert codes == [
         [violation["code"] for violation in outcome["violations"]] for outcome in (tool, tools_list)
@@ -263,11 +263,11 @@ def test_violations_below_the_severity_are_omitted(
 
 
 def test_advice_of_model_providers_is_shown_on_request(folder: Path) -> None:
-    """With --severity info."""
+    """With --min-severity info."""
     (folder / "dotted.json").write_text(json.dumps({**GOOD, "description": "x", "name": "a.b"}))
 
     assert "1 tool, no violations\n" == run("dotted.json").stdout
-    (outcome,) = checked("dotted.json", "--severity", "info")
+    (outcome,) = checked("dotted.json", "--min-severity", "info")
     assert {("info", True)} == {
         (violation["severity"], outcome["ok"]) for violation in outcome["violations"]
     }

@@ -276,3 +276,71 @@ def test_findings_of_a_line_stand_in_the_order_of_their_places(
     assert "\n1 message, " in plain
     places = [plain.find(f"at {pointer}") for pointer in ("/message/method", "/direction")]
     assert -1 < places[0] < places[1]
+
+
+def listing(number: int, *names: str) -> tuple[Any, Any]:
+    """Return a request for the tools and its response; the tools have no schema."""
+    request = {"jsonrpc": "2.0", "id": number, "method": "tools/list"}
+    tools = [{"name": name, "description": "Does it."} for name in names]
+    response = {"jsonrpc": "2.0", "id": number, "result": {"tools": tools}}
+    return request, {"direction": "server", "message": response}
+
+
+def test_what_messages_repeat_is_reported_once(folder: Path) -> None:
+    """With its count and its first place; the other tool has a place of its own."""
+    lists = [*listing(1, "a"), *listing(2, "b", "a"), *listing(3, "a", "b")]
+    (folder / "s.jsonl").write_bytes(written(*SESSION, *lists))
+    result = run("s.jsonl")
+
+    rows = re.findall(
+        r"^(s\.jsonl:\d+):\d+: (\w+) +(\w+) +(\S+) +(.*)$", result.stdout, re.MULTILINE
+    )
+    missing = [row for row in rows if row[2] == "REQUIRED"]
+    where = "/message/result/tools/0"
+    assert [("s.jsonl:5", where), ("s.jsonl:7", where)] == [(row[0], row[3]) for row in missing]
+    assert missing[0][4].endswith(" (in 3 messages, first here)")
+    assert missing[1][4].endswith(" (in 2 messages, first here)")
+    assert result.stdout.splitlines()[-1].endswith(f", {len(rows)} without repetitions")
+
+
+def test_json_leaves_out_no_repetition() -> None:
+    """Each message has its own findings, without counts."""
+    got = linted(*SESSION, *listing(1, "a"), *listing(2, "a"))
+    missing = ("REQUIRED", "/message/result/tools/0")
+
+    assert [True, True] == [missing in violations for _, violations in (got[4], got[6])]
+
+
+def test_findings_in_one_message_are_never_grouped(folder: Path) -> None:
+    """Two tools of the same name are two findings."""
+    (folder / "s.jsonl").write_bytes(written(*SESSION, *listing(1, "a", "a")))
+    result = run("s.jsonl")
+
+    assert 2 == len(re.findall("REQUIRED", result.stdout))
+    assert "without repetitions" not in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("severity", "severities"),
+    [
+        pytest.param("info", {"error", "warning", "info"}, id="info"),
+        pytest.param("warning", {"error", "warning"}, id="warning"),
+        pytest.param("error", {"error"}, id="error"),
+    ],
+)
+def test_less_severe_findings_are_left_out(severity: str, severities: set[str]) -> None:
+    """The exit code is the same."""
+    tools = [{"name": "a", "description": "", "inputSchema": {"type": "object"}}, {"name": "b"}]
+    early = {"jsonrpc": "2.0", "id": 5, "method": "tools/list"}
+    response = {"jsonrpc": "2.0", "id": 5, "result": {"tools": tools}}
+    result = run(
+        "-",
+        "--format",
+        "json",
+        "--min-severity",
+        severity,
+        stdin=written(SESSION[0], early, {"direction": "server", "message": response}),
+    )
+    found = {one["severity"] for each in json.loads(result.stdout) for one in each["violations"]}
+
+    assert (1, severities) == (result.exit_code, found)

@@ -1,9 +1,11 @@
 """`sidecheck serve`: flags, signals, and the log of the process."""
 
+import dataclasses
 import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -21,6 +23,7 @@ from sidecheck.v1 import target_pb2, validation_service_pb2
 from sidecheck.v1.validation_service_pb2_grpc import ValidationServiceStub
 from sidecheck_server.cli import sidecheck
 from sidecheck_server.cli.serve import serve
+from sidecheck_server.core.limits import Limits
 from sidecheck_server.settings import Settings
 
 HINT = "create it, or name a file in a folder that does"
@@ -83,6 +86,20 @@ def test_the_help_of_a_flag_has_the_default_of_its_setting(flag: Any) -> None:
     assert (None if default is None else str(default).removesuffix(".0")) == (
         documented and documented[1]
     )
+
+
+def test_the_help_lists_every_setting_and_limit_with_its_default() -> None:
+    """As a flag, or by its variable."""
+    text = " ".join(CliRunner().invoke(sidecheck, ["serve", "--help"]).stdout.split())
+    flags = {str(flag.name) for flag in serve.params}
+    names = [name for name in Settings.model_fields if name not in {*flags, "limits"}]
+    missing = [name for name in names if f" SIDECHECK_{name.upper()} " not in text]
+    for name, value in dataclasses.asdict(Limits()).items():
+        default = str(value).lower() if isinstance(value, bool) else f"{value:,}"
+        entry = rf" SIDECHECK_LIMITS__{name.upper()} [A-Z][^\[]+\. \[default: {default}\]"
+        missing += [] if re.search(entry, text) else [name]
+
+    assert [] == missing
 
 
 @pytest.mark.parametrize(
@@ -213,3 +230,29 @@ def test_a_closed_log_fails_no_call(tmp_path: Path) -> None:
 
     assert [False, False] == valid
     assert 0 == server.wait(timeout=300)
+
+
+def test_a_taken_address_is_reported_before_any_worker_starts() -> None:
+    """One line, although these workers have no memory to start with."""
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        address = f"127.0.0.1:{other.getsockname()[1]}"
+        server = start("--listen", address, SIDECHECK_LIMITS__WORKER_BYTES="1")
+        code, stderr = wait_for_exit(server)
+
+    expected = f"Error: cannot listen on {address}: another process is listening there\n"
+    assert (1, expected) == (code, stderr)
+
+
+def test_a_taken_socket_is_reported_before_any_worker_starts(tmp_path: Path) -> None:
+    """As a taken port is."""
+    path = tmp_path / "taken.sock"
+    with socket.socket(socket.AF_UNIX) as other:
+        other.bind(str(path))
+        other.listen()
+        server = start(
+            "--listen", "", "--unix-socket", str(path), SIDECHECK_LIMITS__WORKER_BYTES="1"
+        )
+        code, stderr = wait_for_exit(server)
+
+    expected = f"Error: cannot listen on {path}: another process is listening there\n"
+    assert (1, expected) == (code, stderr)

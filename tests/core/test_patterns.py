@@ -2,8 +2,10 @@
 
 import time
 from contextlib import suppress
+from dataclasses import replace
 
 import pytest
+from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.patterns import Pattern, PatternError, compile_pattern
 
 # Sections are those of ECMA-262, 2024 edition.
@@ -158,7 +160,7 @@ def test_the_same_pattern_is_compiled_once() -> None:
     compiled = compile_pattern("^cached$")
 
     assert compiled is compile_pattern("^cached$")
-    assert compiled is not compile_pattern("^cached$", max_memory=1 << 16)
+    assert compiled is not compile_pattern("^cached$", replace(Limits(), pattern_instructions=1000))
 
 
 def test_cost_sums_the_programs_of_all_automata() -> None:
@@ -240,7 +242,7 @@ def test_no_pattern_within_the_bounds_takes_long_to_compile(source: str) -> None
 )
 def test_large_patterns_within_the_bounds_are_run(source: str, text: str) -> None:
     """A long pattern is a pattern, if the caller allows its length."""
-    pattern = compile_pattern(source, max_length=20_000)
+    pattern = compile_pattern(source, replace(Limits(), pattern_length=20_000))
 
     assert isinstance(pattern, Pattern)
     assert pattern.source == source

@@ -2,8 +2,11 @@
 
 import pickle
 import time
+from dataclasses import replace
+from typing import Any
 
 import pytest
+from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.patterns import PatternError, PatternFault, compile_pattern
 
 SYNTAX, NOT_LINEAR, TOO_LARGE = PatternFault
@@ -66,16 +69,17 @@ REFUSALS = [
     pytest.param(r"^a*(?!b)", NOT_LINEAR, 3, id="look-ahead-after-a-repetition"),
     pytest.param(r"(?<=a)b", NOT_LINEAR, 0, id="look-behind"),
     pytest.param(r"^(?<!a)b", NOT_LINEAR, 1, id="look-behind-at-the-start"),
-    pytest.param(r"a{1001}", TOO_LARGE, 1, id="over-a-thousand"),
+    pytest.param(r"a{10001}", TOO_LARGE, 1, id="too-many-copies"),
     pytest.param(r"a{0,99999999999999999999}", TOO_LARGE, 1, id="a-number-without-end"),
-    pytest.param(r"(a{1,40}b){1,40}", TOO_LARGE, 10, id="over-a-thousand-by-nesting"),
+    pytest.param(r"(a{1,101}b){1,100}", TOO_LARGE, 11, id="too-many-copies-by-nesting"),
     pytest.param(r"((a{1,1000}){1,1000}){1,1000}", TOO_LARGE, 12, id="a-billion"),
     pytest.param("(" * 201 + ")" * 201, TOO_LARGE, 200, id="nested-too-deep"),
     pytest.param("^" + "(?=a)" * 8, TOO_LARGE, 0, id="too-many-look-aheads"),
     pytest.param("x" * 1025, TOO_LARGE, 1024, id="too-long"),
-    pytest.param(r"\p{L}" * 100, TOO_LARGE, 125, id="too-many-ranges"),
-    pytest.param(r"\p{L}{100}", TOO_LARGE, 0, id="too-much-memory"),
-    pytest.param("^" + "(?=.{1000})" * 3 + "x", TOO_LARGE, 0, id="too-much-in-look-aheads"),
+    pytest.param(r"\p{L}" * 120, TOO_LARGE, 570, id="too-many-ranges"),
+    pytest.param(r"\p{L}{100}", TOO_LARGE, 0, id="too-many-instructions"),
+    pytest.param(r"\p{L}{9000}\p{L}{9000}", TOO_LARGE, 16, id="too-many-ranges-by-repetition"),
+    pytest.param("^" + "(?=.{1000})" * 6 + "x", TOO_LARGE, 0, id="too-much-in-look-aheads"),
 ]
 
 
@@ -87,6 +91,29 @@ def test_what_cannot_be_run_is_rejected(source: str, fault: PatternFault, offset
 
     assert (fault, offset) == (excinfo.value.fault, excinfo.value.offset)
     assert f"at offset {offset}: " in str(excinfo.value)
+
+
+@pytest.mark.parametrize(
+    ("source", "bound", "limit"),
+    [
+        pytest.param("a{10001}", "pattern_repetitions", 10_000, id="copies"),
+        pytest.param("x" * 1025, "pattern_length", 1024, id="length"),
+        pytest.param(".{1000}" * 10, "pattern_instructions", 100_000, id="instructions"),
+        pytest.param(r"\p{L}" * 120, "pattern_instructions", 100_000, id="ranges"),
+        pytest.param("^" + "(?=a)" * 8, "pattern_look_aheads", 7, id="look-aheads"),
+        pytest.param("(" * 201 + ")" * 201, "pattern_depth", 200, id="groups"),
+    ],
+)
+def test_an_error_names_the_bound_that_was_exceeded(source: str, bound: str, limit: int) -> None:
+    """With its number; where the bound is a limit of the settings, a larger one admits it."""
+    with pytest.raises(PatternError) as excinfo:
+        compile_pattern(source)
+
+    assert (bound, limit) == (excinfo.value.bound, excinfo.value.limit)
+    assert f"more than the limit of {limit:,} ({bound})" in excinfo.value.message
+    if bound in Limits.__slots__:
+        raised: dict[str, Any] = {bound: 4 * limit}
+        compile_pattern(source, replace(Limits(), **raised))
 
 
 def test_a_error_says_what_would_be_right() -> None:
@@ -110,11 +137,12 @@ def test_a_message_holds_no_unprintable_character() -> None:
 def test_a_error_survives_a_worker_process() -> None:
     """A error that was pickled is the same error."""
     with pytest.raises(PatternError) as excinfo:
-        compile_pattern("(")
+        compile_pattern("a{10001}")
 
     copy = pickle.loads(pickle.dumps(excinfo.value))
 
-    assert (SYNTAX, 0, str(excinfo.value)) == (copy.fault, copy.offset, copy.message)
+    assert (TOO_LARGE, 1, str(excinfo.value)) == (copy.fault, copy.offset, copy.message)
+    assert ("pattern_repetitions", 10_000) == (copy.bound, copy.limit)
 
 
 @pytest.mark.parametrize(
@@ -134,7 +162,7 @@ def test_large_patterns_are_rejected_at_once(source: str, fault: PatternFault) -
     started = time.process_time()
 
     with pytest.raises(PatternError) as excinfo:
-        compile_pattern(source, max_length=20_000)
+        compile_pattern(source, replace(Limits(), pattern_length=20_000))
 
     assert fault is excinfo.value.fault
     assert time.process_time() - started < 1

@@ -37,6 +37,6 @@ def test_a_search_is_paid_for_before() -> None:
     budget = [10**6]
     search("a" * 4000, budget)
 
-    assert 10**6 - 20 - pattern.cost * 4000 // 4 == budget[0]
+    assert 10**6 - 40 - pattern.cost * 4000 // 4 == budget[0]
     with pytest.raises(Exhausted):
-        search("a", [19])
+        search("a", [39])

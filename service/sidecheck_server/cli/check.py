@@ -14,6 +14,7 @@ from sidecheck_server.cli.options import (
     document_option,
     examples,
     excerpts_option,
+    min_severity_option,
     read_documents,
     version_option,
 )
@@ -48,20 +49,14 @@ _DUPLICATE = "another tool has this name; if both are registered, the last one c
 @click.command(
     epilog=examples(
         "sidecheck check tools.json",
-        "sidecheck check tools.json --protocol-version 2026-07-28 --severity info",
+        "sidecheck check tools.json --protocol-version 2026-07-28 --min-severity info",
         "sidecheck check tools/*.json --format sarif > sidecheck.sarif",
         "my-server --list-tools | sidecheck check -",
     )
 )
 @click.argument("files", nargs=-1, required=True, type=FILE, metavar="FILE...")
 @version_option(f"[default: {DEFAULT_VERSION}]")
-@click.option(
-    "--severity",
-    type=click.Choice(["error", "warning", "info"]),
-    default="warning",
-    show_default=True,
-    help="Minimum severity of the violations to report; info is advice of model providers.",
-)
+@min_severity_option
 @document_option
 @click.option(
     "--format",
@@ -76,7 +71,7 @@ def check(
     context: click.Context,
     files: tuple[str, ...],
     protocol_version: str | None,
-    severity: str,
+    min_severity: str,
     documents: tuple[tuple[str, str], ...],
     form: str,
     excerpts: bool | None,
@@ -96,7 +91,7 @@ def check(
     version = protocol_version or DEFAULT_VERSION
     request_context = Context(version=version, documents=read_documents(documents))
     sources, unreadable = _read(files)
-    report = ReportLimits(LIMITS.violations, LIMITS.verdict_characters, Severity(severity))
+    report = ReportLimits(LIMITS.violations, LIMITS.verdict_characters, Severity(min_severity))
     outcomes = run_in_process(
         lambda services: check_sources(services, sources, request_context, report)
     )

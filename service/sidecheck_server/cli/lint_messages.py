@@ -15,9 +15,11 @@ from sidecheck_server.cli.options import (
     examples,
     excerpts_option,
     form_option,
+    min_severity_option,
     version_option,
 )
 from sidecheck_server.cli.progress import with_progress
+from sidecheck_server.cli.repeated_findings import group_repeated
 from sidecheck_server.cli.reports import (
     Block,
     counted,
@@ -46,11 +48,13 @@ _MAX_VIOLATIONS = 100
     epilog=examples(
         "sidecheck lint-messages session.jsonl",
         "sidecheck lint-messages session.jsonl --protocol-version 2025-11-25",
+        "sidecheck lint-messages session.jsonl --min-severity error",
         "my-proxy --dump | sidecheck lint-messages -",
     ),
 )
 @click.argument("file", type=FILE)
 @version_option("[default: the version negotiated in the messages]")
+@min_severity_option
 @form_option
 @excerpts_option
 @click.pass_context
@@ -58,6 +62,7 @@ def lint_messages(
     context: click.Context,
     file: str,
     protocol_version: str | None,
+    min_severity: str,
     form: str,
     excerpts: bool | None,
 ) -> None:
@@ -71,15 +76,21 @@ def lint_messages(
     The lines are one session, in order: responses are matched with their requests as
     far as directions and methods allow. Locations point into the line.
 
+    What several messages repeat about the same tool or method is reported once, at its
+    first place, with the number of messages.
+
     With --format json the output is a list with an object per line that is not blank:
     "line" (from 1), "ok" (no errors), and "violations", each as in a verdict, with its
-    "line" and "column".
+    "line" and "column"; it leaves nothing out that is repeated.
 
     Exits with 0 if no message has an error, with 1 if one has, and with 2 if the
     command is wrong or the file cannot be read.
     """
     text = read_input(file)
-    outcomes = run_in_process(lambda services: _lint(services, file, text, protocol_version))
+    report = ReportLimits(_MAX_VIOLATIONS, min_severity=Severity(min_severity))
+    outcomes = run_in_process(
+        lambda services: _lint(services, file, text, protocol_version, report)
+    )
     _write(form, outcomes, excerpts=excerpts)
     context.exit(0 if all(outcome.ok for outcome in outcomes) else 1)
 
@@ -103,21 +114,21 @@ class _Outcome:
         }
 
 
-async def _lint(services: Services, name: str, text: bytes, version: str | None) -> list[_Outcome]:
+async def _lint(
+    services: Services, name: str, text: bytes, version: str | None, report: ReportLimits
+) -> list[_Outcome]:
     """Return an outcome per line of *text*, the content of the file *name*, in order."""
     lines = list(read_transcript(text, LIMITS))
     session = Session(Context(version=version or DEFAULT_VERSION), pinned=version is not None)
     return [
-        _outcome(name, line, await _check(services, session, line))
+        _outcome(name, line, await _check(services, session, line, report))
         for line in with_progress(lines, len(lines), "Checking messages")
     ]
 
 
-async def _check(services: Services, session: Session, line: Line) -> Verdict:
+async def _check(services: Services, session: Session, line: Line, report: ReportLimits) -> Verdict:
     message = ProtocolMessage(line.message, line.request_method)
-    request = session.check_request(
-        message, line.sender, ReportLimits(max_violations=_MAX_VIOLATIONS)
-    )
+    request = session.check_request(message, line.sender, report)
     checker = services.protocol_checker
     try:
         try:
@@ -175,14 +186,17 @@ def _write(form: str, outcomes: Sequence[_Outcome], *, excerpts: bool | None) ->
         write_output(in_json([outcome.as_object() for outcome in outcomes]))
         return
     findings = [finding for outcome in outcomes for finding in outcome.findings]
+    grouped = group_repeated([outcome.findings for outcome in outcomes], LIMITS)
+    reported = sum(map(len, grouped))
+    repeated = f", {reported:,} without repetitions" if reported < len(findings) else ""
     write_blocks(
         [
             Block(
-                findings=outcome.findings,
+                findings=first,
                 note="... there may be more" if outcome.truncated else "",
             )
-            for outcome in outcomes
+            for outcome, first in zip(outcomes, grouped, strict=True)
         ],
-        f"{counted(len(outcomes), 'message')}, {tally(findings)}",
+        f"{counted(len(outcomes), 'message')}, {tally(findings)}{repeated}",
         excerpts=is_terminal() if excerpts is None else excerpts,
     )

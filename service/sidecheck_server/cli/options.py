@@ -16,6 +16,7 @@ __all__ = [
     "examples",
     "excerpts_option",
     "form_option",
+    "min_severity_option",
     "read_documents",
     "target_option",
     "timeout_option",
@@ -70,6 +71,17 @@ def form_option(command: Command) -> Command:
     """Add the option ``--format``, text or JSON, to *command*."""
     return click.option(
         "--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True
+    )(command)
+
+
+def min_severity_option(command: Command) -> Command:
+    """Add the option ``--min-severity`` to *command*."""
+    return click.option(
+        "--min-severity",
+        type=click.Choice(["error", "warning", "info"]),
+        default="warning",
+        show_default=True,
+        help="Minimum severity of the violations to report; info is advice of model providers.",
     )(command)
 
 

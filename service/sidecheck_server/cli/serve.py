@@ -12,7 +12,9 @@ import click
 from sidecheck_server.app import running_service
 from sidecheck_server.cli.files import read_input
 from sidecheck_server.cli.options import FILE, examples
+from sidecheck_server.cli.settings_help import write_settings
 from sidecheck_server.cli.tool_files import list_or_exit
+from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.context import DEFAULT_VERSION, VERSIONS
 from sidecheck_server.log import configure_log
@@ -25,13 +27,23 @@ from sidecheck_server.settings import Settings, ToolsFile, UnusableSettingsError
 __all__ = ["serve"]
 
 
+class _ServeCommand(click.Command):
+    """A command whose help lists the settings that have no option too."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options and the other settings."""
+        super().format_options(ctx, formatter)
+        write_settings(formatter, {str(option.name) for option in self.params})
+
+
 @click.command(
+    cls=_ServeCommand,
     epilog=examples(
         "sidecheck serve",
         "sidecheck serve --tools git.json --tools weather.json",
         "sidecheck serve --unix-socket /run/sidecheck.sock --registry tools.db",
         "SIDECHECK_LIMITS__PAYLOAD_BYTES=65536 sidecheck serve --listen 0.0.0.0:50151",
-    )
+    ),
 )
 @click.option("--config", type=click.Path(path_type=Path), help="Settings file, in TOML.")
 @click.option(
@@ -96,8 +108,10 @@ def serve(
 ) -> None:
     """Run the service until SIGTERM or Ctrl-C.
 
-    All settings can also be given in the environment (SIDECHECK_LISTEN, ...) or in a
-    TOML file. Flags take precedence over the environment, and that over the file.
+    All settings can also be given in the environment or in a TOML file. Flags take
+    precedence over the environment, and that over the file. The variable of a flag is its
+    name after SIDECHECK_: --unix-socket is SIDECHECK_UNIX_SOCKET. A list in a variable is
+    written with commas or as JSON.
     """
     if tools_server and len(tools_server) != len(tools):
         raise click.UsageError("give --tools-server for each --tools or for none")
@@ -127,6 +141,8 @@ async def _serve(settings: Settings, preload: Sequence[Registration]) -> None:
             await stop.wait()
     except (AddressInUseError, RegistryInUse, RegistryUnusable) as error:
         raise click.ClickException(str(error)) from None
+    except RequestError as error:
+        raise click.ClickException(f"the service cannot start: {error.message}") from None
 
 
 def _read_registrations(files: Iterable[ToolsFile], limits: Limits) -> tuple[Registration, ...]:

@@ -26,9 +26,11 @@ __all__ = [
     "number_text",
 ]
 
-# Steps of hashing a string, and of serializing any value; characters serialized in a step.
+# Steps of hashing a string, of serializing any value, and of the digits of a double;
+# characters serialized in a step.
 _STRING = 3
 _VALUE = 20
+_DOUBLE = 20
 _CHARACTERS = 64
 
 # Steps of a division of decimals, and of a double with a large exponent; bits of an
@@ -139,6 +141,8 @@ def _serialize(value: JsonValue, write: Callable[[str], None], budget: Budget) -
     elif value is None or isinstance(value, bool):
         write(f"{value};")
     elif isinstance(value, int | float):
+        if isinstance(value, float):
+            spend(budget, _DOUBLE)
         write(f"{number_text(value)};")
     elif isinstance(value, list):
         write(f"[{len(value)};")

@@ -1,7 +1,7 @@
 """Limits on the size of a request, and budgets of steps for the work that it causes."""
 
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Annotated, TypeAlias
 
 from sidecheck_server.core.errors import ErrorReason, RequestError
 
@@ -22,68 +22,97 @@ class Limits:
 
     The defaults admit every valid tool among several thousand that public MCP
     servers offer. The largest schema among them has 71 KB, 12 levels of subschemas,
-    21 levels of JSON and 1,030 subschemas.
+    21 levels of JSON and 1,030 subschemas. Each limit is annotated with its description,
+    which help and documentation show.
     """
 
-    #: Largest gRPC message received, in bytes.
-    message_bytes: int = 4 << 20
-    #: Most items in a batch, and most tools in a registration.
-    batch_items: int = 10_000
-    #: Most violations in a verdict.
-    violations: int = 1000
-    #: Largest payload, in bytes. Smaller than message_bytes, so that one oversized item
-    #: of a batch fails alone.
-    payload_bytes: int = 1 << 20
-    #: Deepest nesting of arrays and objects in a payload, in levels.
-    payload_depth: int = 128
-    #: Largest schema, in bytes. A tool definition may have twice as many.
-    schema_bytes: int = 256 << 10
-    #: Deepest nesting of arrays and objects in a schema, in levels.
-    schema_depth: int = 64
-    #: Most subschemas in a schema.
-    subschemas: int = 10_000
-    #: Most documents sent along with a schema.
-    documents: int = 256
-    #: Largest size of all documents sent along with a schema, in bytes.
-    documents_bytes: int = 1 << 20
-    #: Longest pattern, in characters.
-    pattern_length: int = 1024
-    #: Largest size of all patterns of a schema once compiled, in RE2 instructions.
-    pattern_instructions: int = 100_000
-    #: Most work to validate one payload, in steps of about 25 nanoseconds. The default is
-    #: about a quarter of a second.
-    steps: int = 10_000_000
-    #: Most work on one payload in the event loop, in steps; the default is about five
-    #: milliseconds. A worker process validates what takes more.
-    inline_steps: int = 200_000
-    #: Largest payload validated in the event loop, in bytes: decoding cannot be
-    #: interrupted. A worker process validates larger ones.
-    inline_bytes: int = 128 << 10
-    #: Most items of one batch that may be passed to a worker process.
-    offloaded_items: int = 64
-    #: Most violations in a batch. Once they are reached, each further verdict has one.
-    batch_violations: int = 10_000
-    #: Longest text of all violations in a verdict or a batch, in characters: each may
-    #: repeat a pointer as long as the payload. The first violation is always reported.
-    verdict_characters: int = 1 << 20
-    #: Longest time to compile one schema, in seconds. The slowest known real schema
-    #: takes 40 milliseconds.
-    compile_seconds: int = 5
-    #: Longest time that a worker process may take for one payload, in seconds. The limit
-    #: of steps ends nearly everything long before.
-    validation_seconds: int = 2
-    #: Address space of a worker process, in bytes.
-    worker_bytes: int = 400 << 20
-    #: Whether patterns with look-around and back-references are run. Only
-    #: validation_seconds bounds their time, so they always run in a worker process.
-    allow_backtracking: bool = False
-    #: Longest code generated for a schema, in characters.
-    code_length: int = 2_000_000
-    #: Largest source text that tools are inferred from, in bytes. Parsing the default
-    #: Largest source text that tools are inferred from, in bytes. Many published servers have
-    #: all tools in one file of more than 64 KiB. Reading the default takes two seconds and
-    #: 300 MiB at worst, in a worker process.
-    source_bytes: int = 256 << 10
+    message_bytes: Annotated[int, "Largest gRPC message received, in bytes."] = 4 << 20
+    batch_items: Annotated[int, "Most items in a batch, and most tools in a registration."] = 10_000
+    violations: Annotated[int, "Most violations in a verdict."] = 1000
+    payload_bytes: Annotated[
+        int,
+        "Largest payload, in bytes. Smaller than message_bytes, so that one oversized item of a "
+        "batch fails alone.",
+    ] = 1 << 20
+    payload_depth: Annotated[
+        int,
+        "Deepest nesting of arrays and objects in a payload, in levels.",
+    ] = 128
+    schema_bytes: Annotated[
+        int,
+        "Largest schema, in bytes. A tool definition may have twice as many.",
+    ] = 256 << 10
+    schema_depth: Annotated[
+        int,
+        "Deepest nesting of arrays and objects in a schema, in levels.",
+    ] = 64
+    subschemas: Annotated[int, "Most subschemas in a schema."] = 10_000
+    documents: Annotated[int, "Most documents sent along with a schema."] = 256
+    documents_bytes: Annotated[
+        int,
+        "Largest size of all documents sent along with a schema, in bytes.",
+    ] = 1 << 20
+    pattern_length: Annotated[int, "Longest pattern, in characters."] = 1024
+    pattern_repetitions: Annotated[
+        int,
+        "Most copies of a part that a pattern repeats, with nested repetitions multiplied. At "
+        "most 100,000.",
+    ] = 10_000
+    pattern_instructions: Annotated[
+        int,
+        "Largest size of all patterns of a schema once compiled, in RE2 instructions.",
+    ] = 100_000
+    steps: Annotated[
+        int,
+        "Most work to validate one payload, in steps of about 25 nanoseconds. The default is "
+        "about a quarter of a second.",
+    ] = 10_000_000
+    inline_steps: Annotated[
+        int,
+        "Most work on one payload in the event loop, in steps; the default is about five "
+        "milliseconds. A worker process validates what takes more.",
+    ] = 200_000
+    inline_bytes: Annotated[
+        int,
+        "Largest payload validated in the event loop, in bytes: decoding cannot be interrupted. "
+        "A worker process validates larger ones.",
+    ] = 128 << 10
+    offloaded_items: Annotated[
+        int,
+        "Most items of one batch that may be passed to a worker process.",
+    ] = 64
+    batch_violations: Annotated[
+        int,
+        "Most violations in a batch. Once they are reached, each further verdict has one.",
+    ] = 10_000
+    verdict_characters: Annotated[
+        int,
+        "Longest text of all violations in a verdict or a batch, in characters: each may repeat "
+        "a pointer as long as the payload. The first violation is always reported.",
+    ] = 1 << 20
+    compile_seconds: Annotated[
+        int,
+        "Longest time to compile one schema, in seconds. The slowest known real schema takes 40 "
+        "milliseconds.",
+    ] = 5
+    validation_seconds: Annotated[
+        int,
+        "Longest time that a worker process may take for one payload, in seconds. The limit of "
+        "steps ends nearly everything long before.",
+    ] = 2
+    worker_bytes: Annotated[int, "Address space of a worker process, in bytes."] = 400 << 20
+    allow_backtracking: Annotated[
+        bool,
+        "Whether patterns with look-around and back-references are run. Only validation_seconds "
+        "bounds their time, so they always run in a worker process.",
+    ] = False
+    code_length: Annotated[int, "Longest code generated for a schema, in characters."] = 2_000_000
+    source_bytes: Annotated[
+        int,
+        "Largest source text that tools are inferred from, in bytes. Many published servers have "
+        "all tools in one file of more than 64 KiB. Reading the default takes two seconds and "
+        "300 MiB at worst, in a worker process.",
+    ] = 256 << 10
 
 
 def limit_exceeded_error(

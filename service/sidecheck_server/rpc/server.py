@@ -24,14 +24,14 @@ from sidecheck_server.rpc.methods import add_service
 from sidecheck_server.rpc.protocol import ProtocolServicer
 from sidecheck_server.rpc.registry import RegistryServicer
 from sidecheck_server.rpc.shutdown_gate import ShutdownGate
-from sidecheck_server.rpc.sockets import bind_tcp, bind_unix, remove_socket
+from sidecheck_server.rpc.sockets import bind_tcp, bind_unix, check_tcp, check_unix, remove_socket
 from sidecheck_server.rpc.standard import add_health, add_reflection
 from sidecheck_server.rpc.streams import OpenStreams
 from sidecheck_server.rpc.validation import ValidationServicer
 from sidecheck_server.services.container import Services
 from sidecheck_server.settings import Settings
 
-__all__ = ["Server"]
+__all__ = ["Server", "check_addresses"]
 
 _VALIDATION = validation_service_pb2.DESCRIPTOR.services_by_name["ValidationService"]
 _PROTOCOL = protocol_service_pb2.DESCRIPTOR.services_by_name["ProtocolService"]
@@ -42,6 +42,18 @@ _INFO = info_service_pb2.DESCRIPTOR.services_by_name["InfoService"]
 _DESCRIPTORS = (_VALIDATION, _PROTOCOL, _CONVERSION, _INFERENCE, _REGISTRY, _INFO)
 _SERVICE_NAMES = tuple(descriptor.full_name for descriptor in _DESCRIPTORS)
 _log = structlog.get_logger("sidecheck.server")
+
+
+def check_addresses(settings: Settings) -> None:
+    """Check that a server can listen on the addresses of *settings*.
+
+    Raises:
+        AddressInUseError: an address is taken.
+    """
+    if settings.listen:
+        check_tcp(settings.listen)
+    if settings.unix_socket is not None:
+        check_unix(settings.unix_socket)
 
 
 class Server:

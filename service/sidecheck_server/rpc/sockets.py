@@ -7,13 +7,53 @@ from pathlib import Path
 
 import grpc
 
-__all__ = ["AddressInUseError", "bind_tcp", "bind_unix", "remove_socket"]
+__all__ = [
+    "AddressInUseError",
+    "bind_tcp",
+    "bind_unix",
+    "check_tcp",
+    "check_unix",
+    "remove_socket",
+]
 
 _LARGEST_PORT = 65_535
 
 
 class AddressInUseError(Exception):
     """The server cannot listen on an address; the message says which and why."""
+
+
+def check_tcp(address: str) -> str:
+    """Check that a server can listen on ``host:port``, and return the host.
+
+    Raises:
+        AddressInUseError: the address is invalid, taken, or not of this machine.
+    """
+    host, _, port = address.rpartition(":")
+    if not host or not (port.isascii() and port.isdigit()) or int(port) > _LARGEST_PORT:
+        raise AddressInUseError(f"{address!r} is not an address to listen on; expected host:port")
+    _raise_if_taken(host, int(port), address)
+    return host
+
+
+def check_unix(path: Path) -> None:
+    """Check that a server can listen on the unix socket *path*.
+
+    Raises:
+        AddressInUseError: a process listens there, or the file is not a socket.
+    """
+    try:
+        if path.is_socket():
+            if not _is_dead(path):
+                raise AddressInUseError(
+                    f"cannot listen on {path}: another process is listening there"
+                )
+        elif path.exists():
+            raise AddressInUseError(f"cannot listen on {path}: the file exists and is not a socket")
+        elif not path.absolute().parent.is_dir():
+            raise AddressInUseError(f"cannot listen on {path}: its folder does not exist")
+    except OSError as error:
+        raise AddressInUseError(f"cannot listen on {path}: {error.strerror}") from None
 
 
 def bind_tcp(server: grpc.aio.Server, address: str) -> str:
@@ -23,12 +63,9 @@ def bind_tcp(server: grpc.aio.Server, address: str) -> str:
     on the same port silently receives a part of the first server's connections.
 
     Raises:
-        AddressInUseError: the address is invalid, taken, or not of this machine.
+        AddressInUseError: as `check_tcp`.
     """
-    host, _, port = address.rpartition(":")
-    if not host or not (port.isascii() and port.isdigit()) or int(port) > _LARGEST_PORT:
-        raise AddressInUseError(f"{address!r} is not an address to listen on; expected host:port")
-    _raise_if_taken(host, int(port), address)
+    host = check_tcp(address)
     try:
         bound = server.add_insecure_port(address)
     except RuntimeError:
@@ -42,19 +79,12 @@ def bind_unix(server: grpc.aio.Server, path: Path) -> str:
     A socket that no process listens on is left from a server that died, and is replaced.
 
     Raises:
-        AddressInUseError: a process listens there, or the file is not a socket.
+        AddressInUseError: as `check_unix`.
     """
+    check_unix(path)
     try:
         if path.is_socket():
-            if not _is_dead(path):
-                raise AddressInUseError(
-                    f"cannot listen on {path}: another process is listening there"
-                )
             path.unlink()
-        elif path.exists():
-            raise AddressInUseError(f"cannot listen on {path}: the file exists and is not a socket")
-        elif not path.absolute().parent.is_dir():
-            raise AddressInUseError(f"cannot listen on {path}: its folder does not exist")
     except OSError as error:
         raise AddressInUseError(f"cannot listen on {path}: {error.strerror}") from None
     address = f"unix:{path.absolute()}"

@@ -219,16 +219,12 @@ class PatternAdmission:
         if self._instructions > limits.pattern_instructions:
             return  # That was reported, and a pattern more takes time and memory.
         try:
-            pattern = compile_pattern(
-                source,
-                max_length=limits.pattern_length,
-                backtracking=limits.allow_backtracking,
-            )
+            pattern = compile_pattern(source, limits)
         except PatternError as error:
             reason, fault = _PATTERN_FAULTS[error.fault]
             metadata = {"place": place, "offset": str(error.offset)}
             if reason is ErrorReason.LIMIT_EXCEEDED:
-                metadata |= {"bound": "pattern_length", "limit": str(limits.pattern_length)}
+                metadata |= {"bound": error.bound, "limit": str(error.limit)}
             message = f"the pattern at {place} {fault}: {error.message}"
             raise RequestError(reason, message, metadata) from None
         if pattern.cost >= UNBOUNDED:

@@ -7,7 +7,7 @@ known to be decidable at a bearable cost.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sidecheck_server.core.engines.text_checks import TextChecks
@@ -137,9 +137,7 @@ class _RequiredSearch:
     def __init__(self, survey: Survey, limits: Limits, budget: Budget) -> None:
         self._survey = survey
         self._budget = budget
-        self._checks = TextChecks(
-            assert_formats=False, pattern_length=limits.pattern_length, allow_backtracking=False
-        )
+        self._checks = TextChecks(replace(limits, allow_backtracking=False), assert_formats=False)
         self._closures: dict[int, tuple[Subschema, ...]] = {}
 
     def search(self, subschema: Subschema) -> Iterator[Contradiction]:

@@ -12,7 +12,7 @@ from typing import Any
 from fastjsonschema.draft07 import CodeGeneratorDraft07
 from fastjsonschema.ref_resolver import RefResolver
 
-from sidecheck_server.core.engines.weights import schema_weight
+from sidecheck_server.core.engines.weights import ITERATION, schema_weight
 from sidecheck_server.core.json_values import number_text
 from sidecheck_server.core.schemas.canonical import CannotLowerError, Constant
 from sidecheck_server.core.types import JsonValue
@@ -170,6 +170,7 @@ class GeneratedFrame(CodeGeneratorDraft07):
         """Write the charge for evaluating *bodies* to the budget, multiplied by *times*."""
         if self.counted:
             steps = sum(schema_weight(body, self.constants) for body in bodies)
+            steps += ITERATION if times else 0
             self.l("budget[0] -= {}{}", f"{times} * " if times else "", steps)
             with self.l("if budget[0] < 0:", optimize=False):
                 self.l("raise Exhausted")

@@ -21,7 +21,7 @@ from sidecheck_server.core.compiler.generated_frame import (
 )
 from sidecheck_server.core.engines.allowed_code import check_generated_code
 from sidecheck_server.core.engines.fast import FastCode
-from sidecheck_server.core.engines.weights import is_unbounded
+from sidecheck_server.core.engines.weights import needs_budget
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.schemas.canonical import CannotLowerError, Lowered
 from sidecheck_server.core.types import JsonValue
@@ -258,7 +258,7 @@ def generate_code(lowered: Lowered, limits: Limits) -> FastCode:
     # fastjsonschema searches the schema for `$ref`, so it gets only the definitions, and
     # a reference to the first.
     schema = {"definitions": lowered.definitions, "$ref": "#/definitions/d0"}
-    counted = any(map(is_unbounded, lowered.definitions.values()))
+    counted = needs_budget([*lowered.definitions.values()], lowered.constants)
     generator = VerdictGenerator(schema, lowered.constants, counted=counted)
     source = generator.func_code
     if len(source) > limits.code_length:

@@ -31,6 +31,9 @@ __all__ = [
 
 Path = tuple[str | int, ...]
 
+_PENDING = 200
+"""Steps of any subschema that is to be applied, beside those of applying it."""
+
 BranchChoice = Callable[[Sequence[int], Sequence[int]], Sequence[int]]
 """Returns the branches of a choice that apply, given those that accept the value and those
 that allow its type."""
@@ -119,7 +122,9 @@ def _closure(
     seen: set[tuple[object, ...]] = set()
     stack = list(initial)[::-1]
     while stack:
-        schema = _apply(stack.pop())
+        pending = stack.pop()
+        spend(scope_of(pending.validator).budget, _PENDING)
+        schema = _apply(pending)
         if schema is None:
             continue
         scope = scope_of(schema.validator)
@@ -186,6 +191,7 @@ def _chosen(
 ) -> Iterator[PendingSchema]:
     for keyword in ("anyOf", "oneOf"):
         count = len(schema.get(keyword, ()))
+        spend(scope_of(schema.validator).budget, _PENDING * count)
         branches = [schema.subschema(keyword, index) for index in range(count)]
         possible = [
             index for index, branch in enumerate(branches) if _allows_type(branch, instance)

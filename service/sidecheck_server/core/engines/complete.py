@@ -70,11 +70,7 @@ class CompleteEngine:
     ) -> None:
         self._schema = schema
         self._resources = Resources(schema, dialect, documents, dialect_of)
-        self._checks = TextChecks(
-            assert_formats=assert_formats,
-            pattern_length=limits.pattern_length,
-            allow_backtracking=limits.allow_backtracking,
-        )
+        self._checks = TextChecks(limits, assert_formats=assert_formats)
         self._prepared = PreparedSchemas()
         self._max_steps = limits.steps
 

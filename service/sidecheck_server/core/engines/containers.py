@@ -22,9 +22,9 @@ __all__ = ["Container", "matches_name_pattern", "property_subschemas", "walk_con
 
 
 # In steps: a container, each of its values, looking up one of them in a schema.
-_CONTAINER = 150
+_CONTAINER = 250
 _VALUE = 3
-_LOOK_UP = 30
+_LOOK_UP = 40
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,9 +62,11 @@ def walk_containers(
             levels.pop()
             continue
         path, current, initial = following
+        if not isinstance(current, dict | list):
+            return
+        spend(budget, _CONTAINER + _VALUE * len(current))
         applied = list_applied(current, initial, choose)
-        if applied and isinstance(current, dict | list):
-            spend(budget, _CONTAINER + _VALUE * len(current))
+        if applied:
             yield Container(path, current, applied)
             levels.append(_children(path, current, applied))
 
@@ -125,14 +127,13 @@ def _unevaluated(
     find_unevaluated: Callable[..., Sequence[Any]],
 ) -> list[tuple[frozenset[Any], PendingSchema]]:
     """Return the subschemas of *keyword*, with the names or indexes that they apply to."""
-    return [
-        (
-            frozenset(find_unevaluated(schema.validator, value, schema.schema)),
-            schema.subschema(keyword),
-        )
-        for schema in applied
-        if isinstance(schema.get(keyword, None), dict)
-    ]
+    found = []
+    for schema in applied:
+        if isinstance(schema.get(keyword, None), dict):
+            places = find_unevaluated(schema.validator, value, schema.schema)
+            spend(scope_of(schema.validator).budget, _VALUE * len(places))
+            found.append((frozenset(places), schema.subschema(keyword)))
+    return found
 
 
 def _item_subschemas(schema: AppliedSchema, index: int) -> Iterator[PendingSchema]:

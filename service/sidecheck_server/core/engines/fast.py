@@ -63,12 +63,7 @@ class FastEngine:
         # mapping: there may be a hundred thousand of them.
         names: dict[str, Any] = {"__builtins__": _RUNTIME}
         for number, source in enumerate(code.patterns):
-            pattern = compile_pattern(
-                source,
-                max_length=limits.pattern_length,
-                backtracking=limits.allow_backtracking,
-            )
-            names[f"P{number}"] = build_pattern_check(pattern)
+            names[f"P{number}"] = build_pattern_check(compile_pattern(source, limits))
         for number, name in enumerate(code.formats):
             names[f"F{number}"] = build_format_check(name, dialect)
         for number, value in enumerate(code.constants):

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from sidecheck_server.core.formats import format_checker
-from sidecheck_server.core.limits import LONGEST_SEARCH, Budget, Exhausted
+from sidecheck_server.core.limits import LONGEST_SEARCH, Budget, Exhausted, Limits
 from sidecheck_server.core.patterns import UNBOUNDED, Pattern, compile_pattern
 from sidecheck_server.core.schemas.dialects import STANDARD_DIALECTS, Dialect
 
@@ -13,7 +13,7 @@ __all__ = ["TextCheck", "TextChecks", "build_format_check", "build_pattern_check
 #: Returns whether a text passes, after charging the steps to a budget.
 TextCheck: TypeAlias = Callable[[str, Budget], bool]
 
-_ENTRY = 20
+_ENTRY = 40
 """Steps of any check, however short the text."""
 
 _VISITS = 4
@@ -87,15 +87,12 @@ def _accept(_text: str, _budget: Budget) -> bool:
 class TextChecks:
     """Cache of the checks of one schema: every pattern and format, compiled on first use.
 
-    *assert_formats* makes ``format`` an assertion in dialects that leave it optional;
-    *allow_backtracking* runs patterns whose time has no bound.
+    *limits* are those of patterns; *assert_formats* makes ``format`` an assertion in dialects
+    that leave it optional.
     """
 
-    def __init__(
-        self, *, assert_formats: bool, pattern_length: int, allow_backtracking: bool
-    ) -> None:
-        self._pattern_length = pattern_length
-        self._allow_backtracking = allow_backtracking
+    def __init__(self, limits: Limits, *, assert_formats: bool) -> None:
+        self._limits = limits
         self._assert_formats = assert_formats
         self._patterns: dict[str, TextCheck] = {}
         self._formats: dict[tuple[str, str], TextCheck] = {}
@@ -105,16 +102,12 @@ class TextChecks:
 
         Raises:
             Exhausted: *budget* has too few steps.
-            PatternRefused: the pattern cannot be compiled.
+            PatternError: the pattern cannot be compiled.
         """
         check = self._patterns.get(pattern)
         if check is None:
             check = self._patterns[pattern] = build_pattern_check(
-                compile_pattern(
-                    pattern,
-                    max_length=self._pattern_length,
-                    backtracking=self._allow_backtracking,
-                )
+                compile_pattern(pattern, self._limits)
             )
         return check(text, budget)
 

@@ -6,7 +6,7 @@ same value and accepts it. A subschema that must accept it (under ``allOf``, ``$
 the payload invalid, and to report its properties as unknown would only confuse.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from sidecheck_server.core.engines.fault import NO_FAULTS
@@ -20,7 +20,7 @@ __all__ = ["accepts", "iterate_applied", "unevaluated_items", "unevaluated_names
 Schema = Mapping[str, Any]
 
 _NAME = 4
-"""Steps of looking up whether one name is evaluated."""
+"""Steps of storing one name or index, or of looking up whether it is evaluated."""
 
 
 def accepts(validator: Any, instance: Any, schema: Any) -> bool:
@@ -31,6 +31,7 @@ def accepts(validator: Any, instance: Any, schema: Any) -> bool:
 
 def unevaluated_names(validator: Any, instance: Mapping[str, Any], schema: Schema) -> Sequence[str]:
     """Return the names in *instance* that ``unevaluatedProperties`` of *schema* applies to."""
+    spend(scope_of(validator).budget, _NAME * len(instance))
     remaining = dict.fromkeys(instance)
     for scope, sibling in iterate_applied(validator, instance, schema):
         in_force = sibling.keys() & scope.dialect.keywords
@@ -40,21 +41,24 @@ def unevaluated_names(validator: Any, instance: Mapping[str, Any], schema: Schem
             return ()
         declared = sibling["properties"] if "properties" in in_force else ()
         patterns = sibling["patternProperties"] if "patternProperties" in in_force else ()
-        spend(scope.budget, _NAME * len(remaining))
-        for name in list(remaining):
-            if name in declared or _matches_any(name, patterns, scope):
-                del remaining[name]
+        # A schema may have thousands of siblings with a name each, and a payload as many.
+        known = declared if len(declared) < len(remaining) else tuple(remaining)
+        spend(scope.budget, _NAME * len(known))
+        for name in known:
+            if name in declared:
+                remaining.pop(name, None)
+        for pattern in patterns:
+            spend(scope.budget, _NAME * len(remaining))
+            for name in tuple(remaining):
+                if scope.checks.matches(pattern, name, scope.budget):
+                    del remaining[name]
     return tuple(remaining)
-
-
-def _matches_any(name: str, patterns: Iterable[str], scope: Scope) -> bool:
-    return any(scope.checks.matches(pattern, name, scope.budget) for pattern in patterns)
 
 
 def unevaluated_items(validator: Any, instance: Sequence[Any], schema: Schema) -> Sequence[int]:
     """Return the indexes in *instance* that ``unevaluatedItems`` of *schema* applies to."""
     first = 0
-    spend(scope_of(validator).budget, len(instance))
+    spend(scope_of(validator).budget, _NAME * len(instance))
     remaining = dict.fromkeys(range(len(instance)))
     for scope, sibling in iterate_applied(validator, instance, schema):
         in_force = sibling.keys() & scope.dialect.keywords

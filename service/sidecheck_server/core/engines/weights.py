@@ -13,9 +13,11 @@ from sidecheck_server.core.types import JsonValue
 
 __all__ = [
     "APPLICATION_STEPS",
+    "ITERATION",
     "application_steps",
     "constant_weight",
     "is_unbounded",
+    "needs_budget",
     "schema_weight",
 ]
 
@@ -26,6 +28,15 @@ _BRANCH = 10
 
 _CALL = 3
 _LOOP = 3
+
+_MOST_UNCOUNTED = 10_000
+"""Most steps of code that charges none, a quarter of a millisecond."""
+
+ITERATION = 2
+"""Steps of one turn of a loop, beside its body."""
+
+_BOUND = 2
+"""Steps of a bound: the type that it applies to, and the comparison."""
 
 #: Keywords whose work grows with the payload, or that call code which is charged itself.
 _UNBOUNDED = frozenset(
@@ -49,10 +60,20 @@ def constant_weight(value: JsonValue) -> int:
     if isinstance(value, str):
         return 1 + len(value) // 64
     if isinstance(value, list):
-        return 4 + sum(map(constant_weight, value))
+        return 8 + sum(map(constant_weight, value))
     if isinstance(value, dict):
-        return 4 + sum(2 + constant_weight(item) for item in value.values())
+        return 8 + sum(2 + constant_weight(item) for item in value.values())
     return 2
+
+
+def needs_budget(definitions: Sequence[Canonical], constants: Sequence[JsonValue]) -> bool:
+    """Return whether code for *definitions* must charge its steps to a budget.
+
+    Code without a budget is faster. It does the same work for every payload, and little.
+    """
+    if any(map(is_unbounded, definitions)):
+        return True
+    return sum(schema_weight(schema, constants) for schema in definitions) > _MOST_UNCOUNTED
 
 
 def is_unbounded(schema: Canonical) -> bool:
@@ -153,19 +174,19 @@ _WEIGHTS: Mapping[str, _Weight] = MappingProxyType(
         "dependencies": _properties,
         "else": _branch,
         "enum": _enum,
-        "exclusiveMaximum": _fixed(1),
-        "exclusiveMinimum": _fixed(1),
+        "exclusiveMaximum": _fixed(_BOUND),
+        "exclusiveMinimum": _fixed(_BOUND),
         "format": _fixed(_CALL),
         "if": _branch,
         "items": _items,
-        "maxItems": _fixed(1),
-        "maxLength": _fixed(1),
-        "maxProperties": _fixed(1),
-        "maximum": _fixed(1),
-        "minItems": _fixed(1),
-        "minLength": _fixed(1),
-        "minProperties": _fixed(1),
-        "minimum": _fixed(1),
+        "maxItems": _fixed(_BOUND),
+        "maxLength": _fixed(_BOUND),
+        "maxProperties": _fixed(_BOUND),
+        "maximum": _fixed(_BOUND),
+        "minItems": _fixed(_BOUND),
+        "minLength": _fixed(_BOUND),
+        "minProperties": _fixed(_BOUND),
+        "minimum": _fixed(_BOUND),
         "multipleOf": _fixed(_CALL),
         "not": _branch,
         "oneOf": _branches,
@@ -189,6 +210,9 @@ APPLICATION_STEPS = 100
 _KEYWORD = 10
 _PART = 4
 
+_CONSTANT = 6
+"""Steps of any constant of an enum: the function that compares it is called for each."""
+
 
 def application_steps(schema: Any) -> int:
     """Return the steps of applying *schema* once, without the subschemas in it."""
@@ -199,7 +223,7 @@ def application_steps(schema: Any) -> int:
 
 def _keyword_steps(name: str, value: JsonValue) -> int:
     if name == "enum" and isinstance(value, list):
-        return _KEYWORD + sum(map(constant_weight, value))
+        return _KEYWORD + sum(_CONSTANT + constant_weight(constant) for constant in value)
     if name == "const":
         return _KEYWORD + constant_weight(value)
     # Required names, declared properties, branches of choices.

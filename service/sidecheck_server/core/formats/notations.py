@@ -5,7 +5,7 @@ import re
 from jsonpointer import JsonPointer, JsonPointerException
 
 from sidecheck_server.core.patterns import PatternError, PatternFault
-from sidecheck_server.core.patterns.translation import translate
+from sidecheck_server.core.patterns.translation import check_syntax
 
 __all__ = [
     "is_indexed_relative_json_pointer",
@@ -81,7 +81,7 @@ def is_regex(text: str) -> bool:
     if len(text) > LONGEST_REGEX:
         return False
     try:
-        translate(text)
+        check_syntax(text)
     except PatternError as error:
         return error.fault is not PatternFault.SYNTAX
     return True

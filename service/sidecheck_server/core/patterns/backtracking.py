@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 import regex
 
 from sidecheck_server.core.patterns.codepoints import LAST, Ranges, join_surrogates
-from sidecheck_server.core.patterns.cursor import PatternError, PatternFault
+from sidecheck_server.core.patterns.cursor import PatternError
 from sidecheck_server.core.patterns.groups import LOOK_AROUND, Group, GroupKind, Quantifier
 from sidecheck_server.core.patterns.reading import Assertion, PatternReader
 
@@ -56,16 +56,16 @@ OPENINGS = {
 }
 
 
-def build_backtracking_search(source: str) -> Callable[[str], bool]:
+def build_backtracking_search(source: str, max_repetitions: int) -> Callable[[str], bool]:
     """Return a function that searches a text for the pattern *source*.
 
     Raises PatternError where *source* is not ECMA-262 or is over a bound.
     """
-    expression = translate_for_backtracking(join_surrogates(source))
+    expression = translate_for_backtracking(join_surrogates(source), max_repetitions)
     try:
         compiled = regex.compile(expression, FLAGS, cache_pattern=False)
     except RecursionError:
-        raise size_error(0) from None
+        raise depth_error(0) from None
 
     def search(text: str) -> bool:
         try:
@@ -77,17 +77,17 @@ def build_backtracking_search(source: str) -> Callable[[str], bool]:
     return search
 
 
-def translate_for_backtracking(source: str) -> str:
+def translate_for_backtracking(source: str, max_repetitions: int) -> str:
     """Return the expression of `regex` for the pattern *source*; raises PatternError.
 
     A reference may come before its group, so a pattern that has any is read a second time.
     """
-    translator = BacktrackingTranslator(source, {}, frozenset())
+    translator = BacktrackingTranslator(source, max_repetitions, {}, frozenset())
     translator.read()
     targets = {target: translator.find_groups(target) for _, target in translator.references}
     if targets:
         referenced = frozenset(number for found in targets.values() for number in found)
-        translator = BacktrackingTranslator(source, targets, referenced)
+        translator = BacktrackingTranslator(source, max_repetitions, targets, referenced)
         translator.read()
     return translator.finish()
 
@@ -137,9 +137,13 @@ class BacktrackingTranslator(PatternReader):
     deepest = DEEPEST_PARSED
 
     def __init__(
-        self, source: str, targets: dict[str, list[int]], referenced: frozenset[int]
+        self,
+        source: str,
+        max_repetitions: int,
+        targets: dict[str, list[int]],
+        referenced: frozenset[int],
     ) -> None:
-        super().__init__(source)
+        super().__init__(source, max_repetitions)
         self.targets = targets
         self.referenced = referenced
         self.frames = [Frame(backward=False)]
@@ -184,7 +188,8 @@ class BacktrackingTranslator(PatternReader):
             text = f"{turn}{{{least},{'' if most is None else most}}}{lazy}"
         depth = piece.depth + 1
         if len(text) > LONGEST or depth > DEEPEST_REPEATED:
-            self.cursor.defer(size_error(quantifier.offset))
+            error = depth_error if depth > DEEPEST_REPEATED else length_error
+            self.cursor.defer(error(quantifier.offset))
             text = ""
         self.pieces.append(Piece(text, least == 0 or piece.skippable, piece.captures, depth))
 
@@ -222,16 +227,27 @@ class BacktrackingTranslator(PatternReader):
         captured = "".join(f"(?P<{name}>)" for name in names)
         expression = captured + self.frames[0].enclose("(?:").text
         if len(expression) > LONGEST:
-            raise size_error(0)
+            raise length_error(0)
         return expression
 
 
-def size_error(offset: int) -> PatternError:
-    return PatternError.at(
+def length_error(offset: int) -> PatternError:
+    return PatternError.over_bound(
         offset,
-        PatternFault.TOO_LARGE,
-        "what starts here is too large for an engine that backtracks",
-        "write the pattern shorter and flatter",
+        "pattern_expression_length",
+        LONGEST,
+        "what starts here is too long for an engine that backtracks",
+        "name fewer Unicode properties, or fewer times",
+    )
+
+
+def depth_error(offset: int) -> PatternError:
+    return PatternError.over_bound(
+        offset,
+        "pattern_repetition_depth",
+        DEEPEST_REPEATED,
+        "too many repetitions are nested for an engine that backtracks",
+        "write the pattern flatter",
     )
 
 

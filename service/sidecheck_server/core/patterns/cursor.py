@@ -20,22 +20,27 @@ class PatternFault(StrEnum):
     #: A pattern of ECMA-262 with look-around or a back-reference, which linear-time
     #: matching cannot run.
     NOT_LINEAR = "not_linear"
-    #: A pattern that exceeds a bound: length, nesting, repetition, automata or memory.
+    #: A pattern that exceeds a bound, which the error names.
     TOO_LARGE = "too_large"
 
 
 class PatternError(ValueError):
     """A pattern cannot be compiled; `fault`, `message` and `offset` say why and where.
 
-    The offset counts characters from the start of the pattern.
+    The offset counts characters from the start of the pattern. `bound` and `limit` are the
+    name and the value of the bound that a pattern exceeds which is too large.
     """
 
-    def __init__(self, fault: PatternFault, message: str, offset: int) -> None:
-        # All three go to `args`, so that the error can be unpickled.
-        super().__init__(fault, message, offset)
+    def __init__(
+        self, fault: PatternFault, message: str, offset: int, bound: str = "", limit: int = 0
+    ) -> None:
+        # All of them go to `args`, so that the error can be unpickled.
+        super().__init__(fault, message, offset, bound, limit)
         self.fault = fault
         self.message = message
         self.offset = offset
+        self.bound = bound
+        self.limit = limit
 
     def __str__(self) -> str:
         return self.message
@@ -44,6 +49,14 @@ class PatternError(ValueError):
     def at(cls, offset: int, fault: PatternFault, wrong: str, remedy: str) -> "PatternError":
         """Return the error at *offset*, with the fault and the remedy in its message."""
         return cls(fault, f"at offset {offset}: {wrong}; {remedy}", offset)
+
+    @classmethod
+    def over_bound(
+        cls, offset: int, bound: str, limit: int, wrong: str, remedy: str
+    ) -> "PatternError":
+        """Return the error at *offset* of what exceeds the *limit* named *bound*."""
+        message = f"at offset {offset}: {wrong}, more than the limit of {limit:,} ({bound})"
+        return cls(PatternFault.TOO_LARGE, f"{message}; {remedy}", offset, bound, limit)
 
 
 def quote(text: str) -> str:

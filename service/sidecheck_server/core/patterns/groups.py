@@ -14,7 +14,6 @@ from sidecheck_server.core.patterns.cursor import Cursor, PatternError, PatternF
 __all__ = [
     "LOOK_AHEAD",
     "LOOK_AROUND",
-    "MOST_COPIES",
     "Condition",
     "Group",
     "GroupKind",
@@ -96,8 +95,12 @@ class Group:
     #: The offset of its first condition.
     first_condition: int = -1
     conditions: list[Condition] = field(default_factory=list)
-    #: The most copies that RE2 makes of an atom in it.
+    #: The most copies of an atom in it.
     copies: int = 1
+    #: Where it begins in the output.
+    start: int = 0
+    #: The largest product of nested counts in what was written of it.
+    nested: int = 1
     #: Names of groups in this alternative, and in the ones before it.
     names: set[str] = field(default_factory=set)
     other_names: set[str] = field(default_factory=set)
@@ -184,9 +187,6 @@ def read_group_name(cursor: Cursor, opened: int) -> str:
     )
 
 
-#: RE2 unrolls `x{n}` and rejects more copies than this, with nested ones multiplied.
-MOST_COPIES = 1000
-
 LEXEME = re.compile(r"(?:([*+?])|\{([0-9]+)(?:(,)([0-9]*))?\})(\?)?")
 SIGNS: dict[str, tuple[int, int | None]] = {"*": (0, None), "+": (1, None), "?": (0, 1)}
 NO_LEAST = re.compile(r"\{,[0-9]+\}")
@@ -204,15 +204,8 @@ class Quantifier:
 
     @property
     def copies(self) -> int:
-        """The copies that RE2 makes of the atom."""
+        """The copies of the atom that an automaton has."""
         return max(self.least if self.most is None else self.most, 1)
-
-    @property
-    def spelling(self) -> str:
-        """The quantifier as RE2 writes it, greedy: the same texts match."""
-        if self.source[0] != "{":
-            return self.source[0]
-        return f"{{{self.least},{'' if self.most is None else self.most}}}"
 
 
 def read_quantifier(cursor: Cursor) -> Quantifier | None:

@@ -15,6 +15,7 @@ from functools import lru_cache, partial
 
 import re2
 
+from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.patterns.codepoints import join_surrogates
 from sidecheck_server.core.patterns.cursor import PatternError, PatternFault
 from sidecheck_server.core.patterns.groups import Translation
@@ -70,19 +71,24 @@ def build_automaton(expression: str, max_memory: int) -> Automaton | None:
     return Automaton(size=binding.ProgramSize(), match=binding.Match)
 
 
-#: Most automata of a pattern: one for each look-ahead, with its own memory.
-MOST_AUTOMATA = 8
+#: Most look-aheads of a pattern: each is an automaton with its own memory.
+MOST_LOOK_AHEADS = 7
 
-#: Most instructions of all automata of a pattern: about as many as fit in a megabyte for
-#: one automaton, so that look-aheads do not multiply the time to compile.
-MOST_COST = 60_000
+#: Memory of an automaton, in bytes: program and states.
+MEMORY = 1 << 20
+
+#: Memory for each instruction of a program that needs more. RE2 keeps two thirds for the
+#: program, with 8 bytes for an instruction, and removes up to half of them at last.
+MEMORY_PER_INSTRUCTION = 24
 
 #: The cost of a pattern that backtracks; greater than any budget.
 UNBOUNDED = 1 << 60
 
-#: Most cached patterns. Each may hold `max_memory` bytes of states, and schemas in use
-#: hold their own patterns.
+#: Most cached patterns. Each may hold its memory in states, and schemas in use hold their
+#: own patterns.
 MOST_CACHED = 64
+
+DEFAULTS = Limits()
 
 Find = Callable[[bytes, int, int], list[tuple[int, int]]]
 
@@ -109,27 +115,27 @@ class Pattern:
     find: Find | None = field(default=None, repr=False, compare=False)
 
 
-def compile_pattern(
-    source: str, *, max_length: int = 1024, max_memory: int = 1 << 20, backtracking: bool = False
-) -> Pattern:
+def compile_pattern(source: str, limits: Limits = DEFAULTS) -> Pattern:
     """Return the compiled pattern for *source*, an ECMA-262 pattern with the `u` flag.
 
-    *max_length* bounds the characters of the pattern, *max_memory* the bytes
-    that each of its automata (at most 8) may hold. Look-aheads right after a
-    leading `^` are run in linear time; other look-around and back-references need
-    backtracking, and are run if *backtracking* says so. A pattern that needs none
-    is the same either way.
+    Of *limits* those of patterns apply; at most `pattern_instructions` may be in the
+    automata of the pattern together. Look-aheads right after a leading `^` are run in
+    linear time; other look-around and back-references need backtracking, and are run if
+    `allow_backtracking` says so. A pattern that needs none is the same either way.
 
     Raises:
         PatternError: the pattern is not ECMA-262, needs more than linear time
-            and *backtracking* is false, or is over a bound.
+            and *limits* do not allow that, or is over a bound.
     """
+    repetitions = limits.pattern_repetitions
     try:
-        return build_pattern(source, max_length, max_memory)
+        return build_pattern(
+            source, limits.pattern_length, repetitions, limits.pattern_instructions
+        )
     except PatternError as error:
-        if not backtracking or error.fault is not PatternFault.NOT_LINEAR:
+        if not limits.allow_backtracking or error.fault is not PatternFault.NOT_LINEAR:
             raise
-    return build_backtracking_pattern(source)
+    return build_backtracking_pattern(source, repetitions)
 
 
 def needs_backtracking(source: str) -> bool:
@@ -139,40 +145,47 @@ def needs_backtracking(source: str) -> bool:
     bound before. *source* is parsed, not compiled.
     """
     try:
-        translate(join_surrogates(source))
+        translate(
+            join_surrogates(source), DEFAULTS.pattern_repetitions, DEFAULTS.pattern_instructions
+        )
     except PatternError as error:
         return error.fault is PatternFault.NOT_LINEAR
     return False
 
 
 @lru_cache(maxsize=MOST_CACHED)
-def build_backtracking_pattern(source: str) -> Pattern:
+def build_backtracking_pattern(source: str, max_repetitions: int) -> Pattern:
     # Few processes run such patterns, and importing `regex` takes as long as the whole core.
     from sidecheck_server.core.patterns.backtracking import (  # noqa: PLC0415
         build_backtracking_search,
     )
 
-    return Pattern(source, UNBOUNDED, build_backtracking_search(source))
+    return Pattern(source, UNBOUNDED, build_backtracking_search(source, max_repetitions))
 
 
 @lru_cache(maxsize=MOST_CACHED)
-def build_pattern(source: str, max_length: int, max_memory: int) -> Pattern:
+def build_pattern(
+    source: str, max_length: int, max_repetitions: int, max_instructions: int
+) -> Pattern:
     if len(source) > max_length:
-        raise PatternError.at(
+        raise PatternError.over_bound(
             max_length,
-            PatternFault.TOO_LARGE,
-            f"the pattern has {len(source)} characters",
-            f"at most {max_length} are allowed",
+            "pattern_length",
+            max_length,
+            f"the pattern has {len(source):,} characters",
+            "write it shorter, or as several patterns under `allOf` or `anyOf`",
         )
-    translation = translate(join_surrogates(source))
-    if count_automata(translation) > MOST_AUTOMATA:
-        raise PatternError.at(
+    translation = translate(join_surrogates(source), max_repetitions, max_instructions)
+    look_aheads = count_look_aheads(translation)
+    if look_aheads > MOST_LOOK_AHEADS:
+        raise PatternError.over_bound(
             0,
-            PatternFault.TOO_LARGE,
-            f"the pattern has more than {MOST_AUTOMATA - 1} look-aheads",
+            "pattern_look_aheads",
+            MOST_LOOK_AHEADS,
+            f"the pattern has {look_aheads} look-aheads",
             "state some of the conditions in schemas under `allOf`",
         )
-    matches, cost, find = build_search(translation, max_memory, MOST_COST)
+    matches, cost, find = build_search(translation, max_instructions, max_instructions)
 
     def search(text: str) -> bool:
         try:
@@ -183,31 +196,37 @@ def build_pattern(source: str, max_length: int, max_memory: int) -> Pattern:
     return Pattern(source, cost, search, find)
 
 
-def count_automata(translation: Translation) -> int:
-    return 1 + sum(count_automata(condition.translation) for condition in translation.conditions)
+def count_look_aheads(translation: Translation) -> int:
+    conditions = translation.conditions
+    return len(conditions) + sum(
+        count_look_aheads(condition.translation) for condition in conditions
+    )
 
 
 def build_search(
-    translation: Translation, max_memory: int, most_cost: int
+    translation: Translation, available: int, max_instructions: int
 ) -> tuple[Callable[[bytes], bool], int, Find | None]:
     """Return the match function for UTF-8, the size of all automata, and `Pattern.find`.
 
-    Raises PatternError where one of them needs more than *max_memory*, or all
-    are larger than *most_cost*.
+    Raises PatternError where they are larger than *available*, which is what other
+    automata have left of *max_instructions*.
     """
-    automaton = build_automaton(translation.expression, max_memory)
     # Memory is the only reason for None: RE2 supports every part of a translation.
-    if automaton is None or automaton.size > most_cost:
-        raise PatternError.at(
+    automaton = build_automaton(translation.expression, MEMORY) or build_automaton(
+        translation.expression, max(MEMORY, MEMORY_PER_INSTRUCTION * max_instructions)
+    )
+    if automaton is None or automaton.size > available:
+        raise PatternError.over_bound(
             0,
-            PatternFault.TOO_LARGE,
+            "pattern_instructions",
+            max_instructions,
             "the pattern is too large once compiled",
             "repeat less, or bound a length with `maxLength` instead",
         )
     matches, cost = automaton.build_matcher(), automaton.size
     conditions = []
     for condition in translation.conditions:
-        holds, size, _ = build_search(condition.translation, max_memory, most_cost - cost)
+        holds, size, _ = build_search(condition.translation, available - cost, max_instructions)
         conditions.append((holds, not condition.negated))
         cost += size
     if not conditions:

@@ -18,7 +18,6 @@ from sidecheck_server.core.patterns.codepoints import LINE_TERMINATORS, Ranges, 
 from sidecheck_server.core.patterns.cursor import Cursor, PatternError, PatternFault, quote
 from sidecheck_server.core.patterns.groups import (
     LOOK_AROUND,
-    MOST_COPIES,
     Group,
     GroupKind,
     Quantifier,
@@ -52,10 +51,12 @@ class PatternReader(ABC):
     #: Most groups open at once.
     deepest = DEEPEST
 
-    def __init__(self, source: str) -> None:
+    def __init__(self, source: str, max_repetitions: int) -> None:
         self.cursor = Cursor(source)
+        #: Most copies of an atom, with nested repetitions multiplied.
+        self.max_repetitions = max_repetitions
         self.groups = [Group(GroupKind.WHOLE, 0, [])]
-        # Copies that RE2 makes of the last atom; None where nothing can be repeated.
+        # Copies of the last atom; None where nothing can be repeated.
         self.copies: int | None = None
         self.captures = 0
         #: The capturing groups of each name; several if they are in different alternatives.
@@ -217,17 +218,19 @@ class PatternReader(ABC):
                 "put a backslash before the character itself",
             )
         # Nested bounds multiply; the excess over the limit does not matter.
-        copies = min(self.copies * quantifier.copies, MOST_COPIES + 1)
-        if copies > MOST_COPIES:
+        copies = min(self.copies * quantifier.copies, self.max_repetitions + 1)
+        if copies > self.max_repetitions:
             self.cursor.defer(
-                PatternError.at(
+                PatternError.over_bound(
                     quantifier.offset,
-                    PatternFault.TOO_LARGE,
-                    f"{quote(quantifier.source)} makes more than {MOST_COPIES} copies",
+                    "pattern_repetitions",
+                    self.max_repetitions,
+                    f"{quote(quantifier.source)} makes too many copies",
                     "nested repetitions multiply; bound a length with `maxLength` instead",
                 )
             )
-        self.add_quantifier(quantifier)
+        else:
+            self.add_quantifier(quantifier)
         self.group.copies = max(self.group.copies, copies)
         self.copies = None
         return True
@@ -244,10 +247,11 @@ class PatternReader(ABC):
         kind, name = read_group(self.cursor)
         if len(self.groups) > self.deepest:
             self.cursor.defer(
-                PatternError.at(
+                PatternError.over_bound(
                     opened,
-                    PatternFault.TOO_LARGE,
-                    f"groups are nested deeper than {self.deepest}",
+                    "pattern_depth",
+                    self.deepest,
+                    "too many groups are open",
                     "write the pattern flatter",
                 )
             )

@@ -15,7 +15,7 @@ beside it.
 """
 
 from sidecheck_server.core.patterns.codepoints import EVERYTHING, Ranges, spell
-from sidecheck_server.core.patterns.cursor import PatternError, PatternFault
+from sidecheck_server.core.patterns.cursor import PatternError, PatternFault, quote
 from sidecheck_server.core.patterns.groups import (
     LOOK_AHEAD,
     LOOK_AROUND,
@@ -26,11 +26,13 @@ from sidecheck_server.core.patterns.groups import (
     Translation,
 )
 from sidecheck_server.core.patterns.reading import Assertion, PatternReader
+from sidecheck_server.core.patterns.repetitions import repeat
 
-__all__ = ["translate"]
+__all__ = ["check_syntax", "translate"]
 
-#: The longest expression, in characters, as long as two dozen classes of every letter.
-LONGEST = 1 << 18
+#: Characters of an expression for each instruction of its program: no Unicode property
+#: takes more than eleven.
+CHARACTERS = 12
 
 PASS_ANY = spell(EVERYTHING) + "*?"
 
@@ -42,14 +44,17 @@ ASSERTIONS = {
 }
 
 
-def translate(source: str) -> Translation:
+def translate(source: str, max_repetitions: int, max_instructions: int) -> Translation:
     """Return the translation of the pattern *source*.
+
+    *max_repetitions* bounds the copies of an atom; *max_instructions* bounds the program,
+    and so the length of an expression that can be compiled to it.
 
     Raises:
         PatternError: at the first syntax error; without one, at the first part that is
             valid and cannot be run.
     """
-    translator = Translator(source)
+    translator = Translator(source, max_repetitions, max_instructions)
     translator.read()
     return finish(translator.group)
 
@@ -57,24 +62,39 @@ def translate(source: str) -> Translation:
 class Translator(PatternReader):
     """The state of one translation, written as the pattern is read."""
 
-    def __init__(self, source: str) -> None:
-        super().__init__(source)
-        #: The characters of all classes that have been written.
+    def __init__(self, source: str, max_repetitions: int, max_instructions: int) -> None:
+        super().__init__(source, max_repetitions)
+        self.max_instructions = max_instructions
+        #: The characters of all classes and copies that have been written.
         self.length = 0
+        #: Where the last atom begins in the output, and its product of nested counts.
+        self.atom = 0
+        self.nested = 1
 
     def add_characters(self, members: Ranges) -> None:
-        """Write one class, up to the longest expression."""
-        self.group.write(spell(members) if self.length <= LONGEST else "")
-        self.length += len(self.group.output[-1])
-        if self.length > LONGEST:
-            self.cursor.defer(
-                PatternError.at(
-                    self.cursor.offset,
-                    PatternFault.TOO_LARGE,
-                    "the classes up to here have too many ranges",
-                    "name fewer Unicode properties, or fewer times",
-                )
+        """Write one class, if the expression has room for it."""
+        group = self.group
+        self.atom, self.nested = len(group.output), 1
+        spelled = spell(members)
+        fits = self.reserve(
+            len(spelled),
+            self.cursor.offset,
+            "the classes up to here have too many ranges",
+            "name fewer Unicode properties, or fewer times",
+        )
+        group.write(spelled if fits else "")
+
+    def reserve(self, characters: int, offset: int, wrong: str, remedy: str) -> bool:
+        """Return whether the expression has room for *characters* more; defer the error if not."""
+        self.length += characters
+        if self.length <= CHARACTERS * self.max_instructions:
+            return True
+        self.cursor.defer(
+            PatternError.over_bound(
+                offset, "pattern_instructions", self.max_instructions, wrong, remedy
             )
+        )
+        return False
 
     def add_assertion(self, assertion: Assertion) -> None:
         """Write the assertion, and record whether it is at the start of the text."""
@@ -86,6 +106,7 @@ class Translator(PatternReader):
 
     def add_reference(self, start: int, target: str) -> None:  # noqa: ARG002 - none can be run
         """Defer the error for a reference: a syntax error may follow."""
+        self.atom, self.nested = len(self.group.output), 1
         self.group.write("")
         self.cursor.defer(
             PatternError.at(
@@ -97,8 +118,19 @@ class Translator(PatternReader):
         )
 
     def add_quantifier(self, quantifier: Quantifier) -> None:
-        """Write the quantifier behind its atom."""
-        self.group.write(quantifier.spelling)
+        """Replace the last atom by its repetition, if the expression has room for it."""
+        group = self.group
+        output = group.output
+        repetition = repeat(quantifier.least, quantifier.most, self.nested)
+        atom = "".join(output[self.atom :])
+        fits = self.reserve(
+            (repetition.copies - 1) * len(atom),
+            quantifier.offset,
+            f"{quote(quantifier.source)} repeats too much",
+            "repeat less, or bound a length with `maxLength` instead",
+        )
+        output[self.atom :] = [repetition.spell(atom) if fits else ""]
+        group.nested = max(group.nested, repetition.nested)
 
     def add_alternative(self) -> None:
         """Write the bar; beside one, a look-ahead is not a condition on the whole text."""
@@ -111,8 +143,9 @@ class Translator(PatternReader):
         """Write the opening of an ordinary group; look-around is written separately."""
         parent = self.group
         if kind not in LOOK_AROUND:
+            start = len(parent.output)
             parent.write("(?:")
-            return Group(kind, opened, parent.output)
+            return Group(kind, opened, parent.output, start=start)
         if kind in LOOK_AHEAD and parent.at_start:
             return Group(kind, opened, [], at_start=True)
         self.defer_look_around(opened)
@@ -125,7 +158,10 @@ class Translator(PatternReader):
                 Condition(group.kind is GroupKind.NOT_AHEAD, finish(group)), group.opened
             )
         else:
-            self.group.write(")")
+            parent = self.group
+            parent.write(")")
+            self.atom, self.nested = group.start, group.nested
+            parent.nested = max(parent.nested, group.nested)
 
     def defer_look_around(self, offset: int) -> None:
         """Defer the error for a look-around that cannot become a condition."""
@@ -138,6 +174,41 @@ class Translator(PatternReader):
                 "or state the condition in a schema under `allOf` or `not`",
             )
         )
+
+
+class SyntaxCheck(PatternReader):
+    """A reader that writes nothing, for patterns that are never run."""
+
+    def add_characters(self, members: Ranges) -> None:
+        """Accept the class."""
+
+    def add_assertion(self, assertion: Assertion) -> None:
+        """Accept the assertion."""
+
+    def add_reference(self, start: int, target: str) -> None:
+        """Accept the reference."""
+
+    def add_quantifier(self, quantifier: Quantifier) -> None:
+        """Accept the quantifier."""
+
+    def add_alternative(self) -> None:
+        """Accept the alternative."""
+
+    def begin_group(self, kind: GroupKind, opened: int) -> Group:
+        """Return the group."""
+        return Group(kind, opened, [])
+
+    def end_group(self, group: Group) -> None:
+        """Accept the group."""
+
+
+def check_syntax(source: str) -> None:
+    """Check that *source* is a pattern of ECMA-262, whether or not it can be run.
+
+    Raises:
+        PatternError: at the first syntax error, or if groups are nested too deep.
+    """
+    SyntaxCheck(source, 10**9).read()
 
 
 def finish(group: Group) -> Translation:

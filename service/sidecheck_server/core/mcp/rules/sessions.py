@@ -22,6 +22,7 @@ __all__ = [
     "PROGRESS_NOT_RISING",
     "PROGRESS_TOKEN_IN_USE",
     "PROGRESS_TOKEN_UNKNOWN",
+    "PROTOCOL_VERSION_UNKNOWN",
     "REQUEST_ID_IN_USE",
     "REQUEST_ID_REUSED",
     "REQUEST_TOO_EARLY",
@@ -101,6 +102,12 @@ REQUEST_TOO_EARLY = Rule(
     _LIFECYCLE,
     "Until the session is initialized, its sides SHOULD send no requests other than pings.",
     _SUBJECT,
+    until=_HANDSHAKE,
+)
+PROTOCOL_VERSION_UNKNOWN = _must(
+    "PROTOCOL_VERSION_UNKNOWN",
+    Clause("basic/lifecycle", "version-negotiation"),
+    "The server MUST respond to initialize with a version of the protocol.",
     until=_HANDSHAKE,
 )
 PROGRESS_TOKEN_IN_USE = _must(
@@ -204,6 +211,7 @@ RULES: tuple[Rule, ...] = (
     INITIALIZED_EARLY,
     INITIALIZED_MISSING,
     REQUEST_TOO_EARLY,
+    PROTOCOL_VERSION_UNKNOWN,
     PROGRESS_TOKEN_IN_USE,
     PROGRESS_TOKEN_UNKNOWN,
     PROGRESS_NOT_RISING,
@@ -222,7 +230,12 @@ RULES: tuple[Rule, ...] = (
     ELICITATION_ID_UNKNOWN,
 )
 
-NEED_EVERY_MESSAGE = frozenset(RULES) - {REQUEST_ID_REUSED, PROGRESS_NOT_RISING, PAGE_CACHE_SCOPE}
+NEED_EVERY_MESSAGE = frozenset(RULES) - {
+    REQUEST_ID_REUSED,
+    PROTOCOL_VERSION_UNKNOWN,
+    PROGRESS_NOT_RISING,
+    PAGE_CACHE_SCOPE,
+}
 """Rules that seem to be broken if an earlier message is missing.
 
 The others are broken by two messages, whatever is between them.

@@ -2,7 +2,7 @@
 
 from enum import Enum, auto
 
-from sidecheck_server.core.mcp.context import Sender
+from sidecheck_server.core.mcp.context import VERSIONS, Sender
 from sidecheck_server.core.mcp.messages.envelopes import Kind
 from sidecheck_server.core.mcp.rules.rule import Fault
 from sidecheck_server.core.mcp.rules.sessions import (
@@ -12,6 +12,7 @@ from sidecheck_server.core.mcp.rules.sessions import (
     INITIALIZE_NOT_FIRST,
     INITIALIZED_EARLY,
     INITIALIZED_MISSING,
+    PROTOCOL_VERSION_UNKNOWN,
     REQUEST_ID_IN_USE,
     REQUEST_ID_REUSED,
     REQUEST_TOO_EARLY,
@@ -137,6 +138,7 @@ class Lifecycle:
         match current.message.kind:
             case Kind.RESULT if method == "initialize":
                 self._stage = _Stage.ANSWERED
+                _check_version(current, report)
             case Kind.ERROR if method == "initialize":
                 self._stage = _Stage.NEW
             case Kind.REQUEST | Kind.NOTIFICATION if method != "ping":
@@ -170,3 +172,13 @@ class Lifecycle:
         if current.message.kind is Kind.REQUEST and self._stage is not _Stage.READY:
             message = "the client has not sent notifications/initialized yet"
             report(REQUEST_TOO_EARLY, Fault(_METHOD, message))
+
+
+def _check_version(current: SessionMessage, report: Reporter) -> None:
+    """Check that the server's response to initialize names a known version."""
+    version = current.result.get("protocolVersion")
+    if isinstance(version, str) and version not in VERSIONS:
+        known = ", ".join(VERSIONS)
+        message = f"unknown version of the protocol; expected one of {known}"
+        fault = Fault(("result", "protocolVersion"), message, current.version)
+        report(PROTOCOL_VERSION_UNKNOWN, fault)

@@ -1,0 +1,99 @@
+"""Steps pay for the work that they stand for.
+
+`python -m hostile.step_costs` measures the time of a step; here calls are counted, since a
+test cannot depend on time. A call of a function takes some 60 nanoseconds on the machine
+on which a step takes 25.
+"""
+
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+import pytest
+from hostile.step_costs import PAYLOADS, combinations, runs
+from sidecheck_server.core.limits import Budget, Exhausted
+from support.compiling import compile_value
+
+STEPS = 200_000
+
+#: More calls than these for a step are work that nobody paid for.
+MOST_CALLS = 0.5
+
+#: Calls before and after the work that steps count: reports, edits, the encoded payload.
+FIXED_CALLS = 3_000
+
+SHAPES = [
+    ("anyOf / properties / no unevaluated", "object"),
+    ("anyOf / patternProperties / no unevaluated", "object"),
+    ("allOf / unevaluatedProperties / no unevaluated", "object"),
+    ("allOf / unevaluatedItems / no unevaluated", "array of numbers"),
+    ("dependentSchemas / patternProperties / no unevaluated", "object"),
+    ("each item / true / no unevaluated", "array of objects"),
+    ("each property / false / no unevaluated", "object of objects"),
+    ("each item / large enum / open", "array of numbers"),
+    ("each item / anyOf / schema for unevaluated", "array of objects"),
+    ("one / enum / no unevaluated", "array of arrays"),
+    ("one / uniqueItems / open", "array of numbers"),
+    ("one / uniqueItems / open", "array of objects"),
+    ("allOf / chain of $ref / open", "object"),
+    ("anyOf / contains / no unevaluated", "array of texts"),
+    ("nested / oneOf / open", "array of objects"),
+    ("allOf / propertyNames / open", "object"),
+    ("allOf / multipleOf / closed", "large number"),
+]
+
+
+def count_calls(run: Callable[[Budget], object]) -> tuple[int, int]:
+    """Return how many functions *run* calls, and the steps that it takes."""
+    calls = 0
+
+    def profile(_frame: Any, event: str, _argument: Any) -> None:
+        nonlocal calls
+        calls += event in {"call", "c_call"}
+
+    budget = [STEPS]
+    before = sys.getprofile()
+    sys.setprofile(profile)
+    try:
+        with suppress(Exhausted):
+            run(budget)
+    finally:
+        sys.setprofile(before)
+    return calls, STEPS - max(budget[0], 0)
+
+
+@pytest.mark.parametrize(("shape", "payload"), SHAPES, ids=[" / ".join(shape) for shape in SHAPES])
+def test_every_engine_counts_what_it_does(shape: str, payload: str) -> None:
+    """No combination makes more than a call for two steps."""
+    ((_, schema),) = combinations(shape)
+    unpaid = {}
+    for way, run in runs(compile_value(schema), PAYLOADS[payload]):
+        calls, steps = count_calls(run)
+        if calls > FIXED_CALLS + MOST_CALLS * steps:
+            unpaid[way] = (calls, steps)
+
+    assert {} == unpaid
+
+
+def test_siblings_of_unevaluated_properties_are_looked_up_by_their_own_names() -> None:
+    """Not each by every name of the payload: a thousand branches and two thousand names."""
+    branches: list[Any] = [{"properties": {f"k{index}": {}}} for index in range(1000)]
+    compiled = compile_value({"anyOf": branches, "unevaluatedProperties": False})
+    payload: dict[str, Any] = {f"n{index}": index for index in range(2000)}
+    budget = [1_000_000]
+
+    assert not compiled.complete.is_valid(payload, budget)
+    assert 1_000_000 - budget[0] < 400_000
+
+
+@pytest.mark.parametrize(
+    ("constants", "counted"),
+    [pytest.param(100, False, id="little work"), pytest.param(20_000, True, id="much work")],
+)
+def test_code_without_a_budget_does_little(constants: int, counted: bool) -> None:
+    """Even if it is the same for every payload."""
+    compiled = compile_value({"enum": [[index] for index in range(constants)]})
+
+    assert compiled.artifact.fast is not None
+    assert counted is compiled.artifact.fast.counted
