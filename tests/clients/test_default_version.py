@@ -8,6 +8,7 @@ from sidecheck import (
     Arguments,
     BlockingClient,
     Client,
+    ConversionOptions,
     Item,
     ModelApi,
     Options,
@@ -39,7 +40,9 @@ def context(version: str) -> ProtocolContext | None:
 
 
 async def convert_call(client: Client, version: str) -> Any:
-    converted = await client.conversion.convert_tools(ModelApi.OPENAI_CHAT, FORECAST)
+    converted = await client.conversion.convert_tools(
+        ModelApi.OPENAI_CHAT, FORECAST, options=ConversionOptions(protocol_version=NAMED)
+    )
     return await client.conversion.convert_tool_call(
         CALL, converted.mappings, tool=TOOL, options=options(version)
     )
@@ -78,6 +81,9 @@ REQUESTS: dict[str, Callable[[Client, str], Awaitable[Any]]] = {
         PING, context=ProtocolContext(v, {})
     ),
     "check_batch": lambda c, v: c.protocol.check_batch([ProtocolMessage(PING)], context=context(v)),
+    "convert_tools": lambda c, v: c.conversion.convert_tools(
+        ModelApi.OPENAI_CHAT, FORECAST, options=ConversionOptions(protocol_version=v) if v else None
+    ),
     "convert_tool_call": convert_call,
     "convert_tool_result": lambda c, v: c.conversion.convert_tool_result(
         ModelApi.OPENAI_CHAT, {"content": []}, call_id="1", context=context(v)

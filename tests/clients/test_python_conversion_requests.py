@@ -105,6 +105,18 @@ def test_options_and_servers_become_messages() -> None:
     assert not conversion.encode_tools(ModelApi.OPENAI_CHAT, (), (), None).HasField("options")
 
 
+def test_the_version_of_the_client_applies_unless_options_name_one() -> None:
+    """Other options keep the server's defaults."""
+    requests = [
+        conversion.encode_tools(ModelApi.GEMINI, (), (), options, "2025-06-18")
+        for options in (None, ConversionOptions(), ConversionOptions(protocol_version="2026-07-28"))
+    ]
+
+    assert ["2025-06-18", "2025-06-18", "2026-07-28"] == [
+        request.options.protocol_version for request in requests
+    ]
+
+
 def test_the_defaults_are_those_of_the_server() -> None:
     """These are the values that the server uses for unspecified fields."""
     assert conversion_pb.ConversionOptions(

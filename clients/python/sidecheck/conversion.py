@@ -100,6 +100,8 @@ class ConversionOptions:
     #: Whether to drop every ``default`` of the input schema, at any depth; without this,
     #: those that the API does not support are moved to the description.
     drop_defaults: bool = False
+    #: Protocol version that included output schemas are adapted to; "" is the client's.
+    protocol_version: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from sidecheck_server.cli.options import (
     examples,
     form_option,
     read_documents,
+    version_option,
 )
 from sidecheck_server.cli.tool_files import list_or_exit
 from sidecheck_server.core.convert.providers import PROVIDERS
@@ -81,6 +82,7 @@ _MODES = {mode.value.replace("_", "-"): mode for mode in Mode}
     is_flag=True,
     help="Drop every default of the input schemas, rather than keep or describe it.",
 )
+@version_option("Included output schemas have the form for it.  [default: 2025-11-25]")
 @document_option
 @form_option
 @click.option(
@@ -101,6 +103,7 @@ def convert(
     description_length: int,
     include_output_schema: bool,
     drop_defaults: bool,
+    protocol_version: str | None,
     documents: tuple[tuple[str, str], ...],
     form: str,
     mappings_out: str | None,
@@ -132,6 +135,7 @@ def convert(
         description_length=description_length,
         include_output_schema=include_output_schema,
         drop_defaults=drop_defaults,
+        protocol_version=protocol_version or "",
     )
     tools = _read_tools(files, read_documents(documents))
     report = run_in_process(

@@ -3,7 +3,7 @@
 import asyncio
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sidecheck_server.core.convert.batch import BatchTool, ToolBatch
 from sidecheck_server.core.convert.converted_tool import ConvertedTool, ToolForm
@@ -86,9 +86,10 @@ class Converter:
             RequestError: LIMIT_EXCEEDED for more than ``batch_items`` tools, or if the
                 response is too large; INVALID_REQUEST for a server without tools.
         """
-        batch = ToolBatch(await self._resolve(request), request.api, request.options)
+        options = self._with_version(request.options)
+        batch = ToolBatch(await self._resolve(request), request.api, options)
         tools = batch.tools
-        forms = await self._convert_all(tools, request.api, request.options)
+        forms = await self._convert_all(tools, request.api, options)
         reasons = batch.not_strict_reasons(forms)
         not_strict = [tool for tool, reason in zip(tools, reasons, strict=True) if reason]
         fallbacks = iter(await self._convert_all(not_strict, request.api, batch.fallback))
@@ -107,6 +108,13 @@ class Converter:
             for tool, outcome in zip(tools, outcomes, strict=True)
         )
         return Conversions(tuple(conversions), batch.check(forms, outcomes))
+
+    def _with_version(self, options: ConversionOptions) -> ConversionOptions:
+        """Return *options* with the protocol version, if it makes a difference."""
+        if not options.include_output_schema:
+            return replace(options, protocol_version="")
+        version = options.protocol_version or self._resolver.default_version
+        return replace(options, protocol_version=version)
 
     async def _resolve(self, request: ToolsToConvert) -> list[BatchTool[InlineTool]]:
         """Return the definitions of the tools, and of those of the servers."""

@@ -362,9 +362,13 @@ type ConversionOptions struct {
 	// Whether to drop every `default` of the input schema, at any depth, for models or servers
 	// that reject it. Holds for every API and mode; without it, a default that the API does not
 	// support is moved to the description. Each default is reported as a loss.
-	DropDefaults  bool `protobuf:"varint,6,opt,name=drop_defaults,json=dropDefaults,proto3" json:"drop_defaults,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	DropDefaults bool `protobuf:"varint,6,opt,name=drop_defaults,json=dropDefaults,proto3" json:"drop_defaults,omitempty"`
+	// MCP protocol version that included output schemas are adapted to, as `AdaptTool` does, so
+	// that they describe the results of that version. Empty means the server's default. An
+	// unknown version fails with `UNKNOWN_PROTOCOL_VERSION`.
+	ProtocolVersion string `protobuf:"bytes,7,opt,name=protocol_version,json=protocolVersion,proto3" json:"protocol_version,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *ConversionOptions) Reset() {
@@ -437,6 +441,13 @@ func (x *ConversionOptions) GetDropDefaults() bool {
 		return x.DropDefaults
 	}
 	return false
+}
+
+func (x *ConversionOptions) GetProtocolVersion() string {
+	if x != nil {
+		return x.ProtocolVersion
+	}
+	return ""
 }
 
 // Tool to convert.
@@ -1259,14 +1270,15 @@ var File_sidecheck_v1_conversion_service_proto protoreflect.FileDescriptor
 
 const file_sidecheck_v1_conversion_service_proto_rawDesc = "" +
 	"\n" +
-	"%sidecheck/v1/conversion_service.proto\x12\fsidecheck.v1\x1a\x17google/rpc/status.proto\x1a\x1asidecheck/v1/options.proto\x1a#sidecheck/v1/protocol_service.proto\x1a\x19sidecheck/v1/target.proto\x1a\x1asidecheck/v1/verdict.proto\"\xb3\x02\n" +
+	"%sidecheck/v1/conversion_service.proto\x12\fsidecheck.v1\x1a\x17google/rpc/status.proto\x1a\x1asidecheck/v1/options.proto\x1a#sidecheck/v1/protocol_service.proto\x1a\x19sidecheck/v1/target.proto\x1a\x1asidecheck/v1/verdict.proto\"\xde\x02\n" +
 	"\x11ConversionOptions\x120\n" +
 	"\x04mode\x18\x01 \x01(\x0e2\x1c.sidecheck.v1.ConversionModeR\x04mode\x12?\n" +
 	"\rserver_prefix\x18\x02 \x01(\x0e2\x1a.sidecheck.v1.ServerPrefixR\fserverPrefix\x12#\n" +
 	"\rassume_closed\x18\x03 \x01(\bR\fassumeClosed\x12-\n" +
 	"\x12description_length\x18\x04 \x01(\rR\x11descriptionLength\x122\n" +
 	"\x15include_output_schema\x18\x05 \x01(\bR\x13includeOutputSchema\x12#\n" +
-	"\rdrop_defaults\x18\x06 \x01(\bR\fdropDefaults\"Q\n" +
+	"\rdrop_defaults\x18\x06 \x01(\bR\fdropDefaults\x12)\n" +
+	"\x10protocol_version\x18\a \x01(\tR\x0fprotocolVersion\"Q\n" +
 	"\rToolToConvert\x12(\n" +
 	"\x04tool\x18\x01 \x01(\v2\x14.sidecheck.v1.TargetR\x04tool\x12\x16\n" +
 	"\x06server\x18\x02 \x01(\tR\x06server\"\xc7\x01\n" +

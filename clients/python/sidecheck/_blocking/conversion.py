@@ -65,7 +65,9 @@ class BlockingConversionClient:
         registered tools of *servers* follow *tools*, by name. Together they may be as many
         as `Limits.batch_items`.
         """
-        request = conversion.encode_tools(api, tools, servers, options)
+        request = conversion.encode_tools(
+            api, tools, servers, options, self._connection.protocol_version
+        )
         decode = partial(conversion.decode_tools, ModelApi(api))
         return self._connection.call(request, decode, timeout)
 

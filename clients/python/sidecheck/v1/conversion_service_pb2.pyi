@@ -56,20 +56,22 @@ SERVER_PREFIX_ALWAYS: ServerPrefix
 SERVER_PREFIX_NEVER: ServerPrefix
 
 class ConversionOptions(_message.Message):
-    __slots__ = ("mode", "server_prefix", "assume_closed", "description_length", "include_output_schema", "drop_defaults")
+    __slots__ = ("mode", "server_prefix", "assume_closed", "description_length", "include_output_schema", "drop_defaults", "protocol_version")
     MODE_FIELD_NUMBER: _ClassVar[int]
     SERVER_PREFIX_FIELD_NUMBER: _ClassVar[int]
     ASSUME_CLOSED_FIELD_NUMBER: _ClassVar[int]
     DESCRIPTION_LENGTH_FIELD_NUMBER: _ClassVar[int]
     INCLUDE_OUTPUT_SCHEMA_FIELD_NUMBER: _ClassVar[int]
     DROP_DEFAULTS_FIELD_NUMBER: _ClassVar[int]
+    PROTOCOL_VERSION_FIELD_NUMBER: _ClassVar[int]
     mode: ConversionMode
     server_prefix: ServerPrefix
     assume_closed: bool
     description_length: int
     include_output_schema: bool
     drop_defaults: bool
-    def __init__(self, mode: _Optional[_Union[ConversionMode, str]] = ..., server_prefix: _Optional[_Union[ServerPrefix, str]] = ..., assume_closed: bool = ..., description_length: _Optional[int] = ..., include_output_schema: bool = ..., drop_defaults: bool = ...) -> None: ...
+    protocol_version: str
+    def __init__(self, mode: _Optional[_Union[ConversionMode, str]] = ..., server_prefix: _Optional[_Union[ServerPrefix, str]] = ..., assume_closed: bool = ..., description_length: _Optional[int] = ..., include_output_schema: bool = ..., drop_defaults: bool = ..., protocol_version: _Optional[str] = ...) -> None: ...
 
 class ToolToConvert(_message.Message):
     __slots__ = ("tool", "server")

@@ -73,8 +73,9 @@ def encode_tools(
     tools: Convertible | Iterable[Convertible],
     servers: Iterable[str],
     options: ConversionOptions | None,
+    version: str = "",
 ) -> conversion_pb.ConvertToolsRequest:
-    """Return the request to convert tools.
+    """Return the request to convert tools; *version* is the client's protocol version.
 
     Raises:
         TypeError: *tools* or one of them is a ``str``, or *servers* is a single string.
@@ -84,7 +85,7 @@ def encode_tools(
         raise TypeError("servers must be an iterable of strings, not a single string")
     return conversion_pb.ConvertToolsRequest(
         api=find_label("API", api, APIS),
-        options=encode_options(options),
+        options=encode_options(options, version),
         tools=[
             encode_tool(tool, f"tools[{index}]")
             for index, tool in enumerate(list_tools(tools, (*DEFINITIONS, *TARGETS, ToolToConvert)))
@@ -93,10 +94,15 @@ def encode_tools(
     )
 
 
-def encode_options(options: ConversionOptions | None) -> conversion_pb.ConversionOptions | None:
-    """Return the message for *options*; None stays None and means the server's defaults."""
+def encode_options(
+    options: ConversionOptions | None, version: str = ""
+) -> conversion_pb.ConversionOptions | None:
+    """Return the message for *options*, with *version* unless they name a protocol version.
+
+    None without a version stays None and means the server's defaults.
+    """
     if options is None:
-        return None
+        return conversion_pb.ConversionOptions(protocol_version=version) if version else None
     if not isinstance(options, ConversionOptions):
         raise TypeError(f"options must be ConversionOptions, not {type(options).__name__}")
     return conversion_pb.ConversionOptions(
@@ -106,6 +112,7 @@ def encode_options(options: ConversionOptions | None) -> conversion_pb.Conversio
         description_length=options.description_length,
         include_output_schema=options.include_output_schema,
         drop_defaults=options.drop_defaults,
+        protocol_version=options.protocol_version or version,
     )
 
 

@@ -27,6 +27,7 @@ from sidecheck_server.core.convert.types import (
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.limits import Exhausted, Limits, limit_exceeded_error
 from sidecheck_server.core.mcp.tool_definitions import ToolDefinition, decode_tool
+from sidecheck_server.core.mcp.wrapping.definitions import adapted_output_schema
 from sidecheck_server.core.types import as_pointer
 
 __all__ = ["convert_definition"]
@@ -115,7 +116,10 @@ def _read_metadata(
         description = description[: maximum - 1] + "…"
     output = None
     if options.include_output_schema and provider.accepts_output_schema and "outputSchema" in tool:
-        output = msgspec.json.encode(tool["outputSchema"])
+        schema: Any = tool["outputSchema"]
+        if options.protocol_version:
+            schema = adapted_output_schema(schema, options.protocol_version, limits).schema
+        output = msgspec.json.encode(schema)
     for name, value in tool.items():
         kept = name in _CONVERTED or used == (name,)
         kept = kept or (name == "outputSchema" and output is not None)

@@ -68,6 +68,8 @@ class ConversionOptions:
     include_output_schema: bool = False
     #: Drop every ``default`` of the input schema, rather than keep or describe it.
     drop_defaults: bool = False
+    #: Protocol version that an included output schema is adapted to, or "" for none.
+    protocol_version: str = ""
 
 
 class Action(StrEnum):

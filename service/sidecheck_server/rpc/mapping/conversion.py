@@ -19,6 +19,7 @@ from sidecheck_server.core.convert.types import (
 )
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.limits import Limits, limit_exceeded_error
+from sidecheck_server.core.mcp.context import check_version_known
 from sidecheck_server.rpc.mapping.context import request_context_from_proto
 from sidecheck_server.rpc.mapping.fields import unknown_value
 from sidecheck_server.rpc.mapping.subjects import check_request_from_proto
@@ -112,9 +113,10 @@ def tools_to_convert_from_proto(
 
     Raises:
         RequestError: INVALID_REQUEST for an unknown enum value; LIMIT_EXCEEDED if there are
-            too many tools, which are counted before they are read.
+            too many tools, which are counted before they are read; UNKNOWN_PROTOCOL_VERSION.
     """
     api = _api(request.api)
+    check_version_known(request.options.protocol_version)
     mode, prefix = _MODES.get(request.options.mode), _PREFIXES.get(request.options.server_prefix)
     if mode is None:
         raise unknown_value("mode")
@@ -132,6 +134,7 @@ def tools_to_convert_from_proto(
         description_length=request.options.description_length,
         include_output_schema=request.options.include_output_schema,
         drop_defaults=request.options.drop_defaults,
+        protocol_version=request.options.protocol_version,
     )
     tools = tuple(map(_tool, request.tools))
     return ToolsToConvert(api, options, tools, tuple(request.servers))

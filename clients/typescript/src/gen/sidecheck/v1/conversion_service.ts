@@ -249,6 +249,12 @@ export interface ConversionOptions {
    * support is moved to the description. Each default is reported as a loss.
    */
   dropDefaults: boolean;
+  /**
+   * MCP protocol version that included output schemas are adapted to, as `AdaptTool` does, so
+   * that they describe the results of that version. Empty means the server's default. An
+   * unknown version fails with `UNKNOWN_PROTOCOL_VERSION`.
+   */
+  protocolVersion: string;
 }
 
 /** Tool to convert. */
@@ -584,6 +590,7 @@ function createBaseConversionOptions(): ConversionOptions {
     descriptionLength: 0,
     includeOutputSchema: false,
     dropDefaults: false,
+    protocolVersion: "",
   };
 }
 
@@ -606,6 +613,9 @@ export const ConversionOptions: MessageFns<ConversionOptions> = {
     }
     if (message.dropDefaults !== false) {
       writer.uint32(48).bool(message.dropDefaults);
+    }
+    if (message.protocolVersion !== "") {
+      writer.uint32(58).string(message.protocolVersion);
     }
     return writer;
   },
@@ -671,6 +681,14 @@ export const ConversionOptions: MessageFns<ConversionOptions> = {
             message.dropDefaults = reader.bool();
             continue;
           }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.protocolVersion = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -711,6 +729,11 @@ export const ConversionOptions: MessageFns<ConversionOptions> = {
         : isSet(object.drop_defaults)
         ? globalThis.Boolean(object.drop_defaults)
         : false,
+      protocolVersion: isSet(object.protocolVersion)
+        ? globalThis.String(object.protocolVersion)
+        : isSet(object.protocol_version)
+        ? globalThis.String(object.protocol_version)
+        : "",
     };
   },
 
@@ -734,6 +757,9 @@ export const ConversionOptions: MessageFns<ConversionOptions> = {
     if (message.dropDefaults !== false) {
       obj.dropDefaults = message.dropDefaults;
     }
+    if (message.protocolVersion !== "") {
+      obj.protocolVersion = message.protocolVersion;
+    }
     return obj;
   },
 
@@ -748,6 +774,7 @@ export const ConversionOptions: MessageFns<ConversionOptions> = {
     message.descriptionLength = object.descriptionLength ?? 0;
     message.includeOutputSchema = object.includeOutputSchema ?? false;
     message.dropDefaults = object.dropDefaults ?? false;
+    message.protocolVersion = object.protocolVersion ?? "";
     return message;
   },
 };
