@@ -1,0 +1,44 @@
+"""Collected tools, as their servers listed or dumped them, can be registered."""
+
+import json
+from collections import Counter
+from contextlib import closing
+
+import pytest
+from sidecheck_server.core.limits import Limits
+from sidecheck_server.core.types import Severity
+from sidecheck_server.registry.sqlite import open_registry
+from sidecheck_server.services.container import ServiceOptions, create_services
+from sidecheck_server.services.registration import Registration
+from sidecheck_server.services.targets import InlineTool
+from sidecheck_server.workers.in_process import InProcessWorker
+from support.shared_material import read_records, shared
+
+#: Tools whose input schemas are invalid, by the codes of their errors.
+REJECTED = {("TYPE",): 6, ("ENUM",): 1, ("UNIQUE_ITEMS",): 1}
+#: Warnings that say how a definition was read.
+READ_LENIENTLY = {"NULL_PROPERTY_DROPPED": 387, "OUTPUT_SCHEMA_WRAPPED": 1}
+
+
+@pytest.mark.slow
+async def test_tools_of_the_corpus_are_registered() -> None:
+    """All but those whose schemas are invalid in their dialect."""
+    limits = Limits()
+    records = read_records(shared("corpus") / "tools.jsonl.gz")
+    tools = tuple(InlineTool(json.dumps(record["tool"]).encode()) for record in records)
+    with closing(open_registry(None)) as registry:
+        services = create_services(
+            registry, InProcessWorker(limits), limits, ServiceOptions(10_000, 10_000)
+        )
+        registered = await services.registrar.register(Registration("corpus", tools))
+    rejected = Counter(
+        tuple(sorted({each.code for each in outcome.violations if each.severity is Severity.ERROR}))
+        for outcome in registered.outcomes
+        if outcome.action is None
+    )
+    codes = Counter(
+        violation.code for outcome in registered.outcomes for violation in outcome.violations
+    )
+
+    assert REJECTED == rejected
+    assert READ_LENIENTLY == {code: codes[code] for code in READ_LENIENTLY}
