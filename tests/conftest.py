@@ -28,7 +28,7 @@ _MARKERS = {
 }
 
 #: What starts a server, in a process of its own or in that of the test.
-_SERVER_FIXTURES = {"server", "shared_server", "served", "emptied"}
+_SERVER_FIXTURES = {"server", "shared_server", "chain_server", "served", "emptied"}
 
 # Data is generated more slowly while the machine does other work, too.
 hypothesis.settings.register_profile(

@@ -16,6 +16,7 @@ DEFAULTS = {
     "unix_socket_mode": "660",
     "registry": None,
     "tools": (),
+    "protocol_version": "2025-11-25",
     "workers": 2,
     "registered_schemas": 100_000,
     "inline_schemas": 10_000,

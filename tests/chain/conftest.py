@@ -1,6 +1,6 @@
 """Fixtures of the chain."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import closing
 
 import pytest
@@ -8,6 +8,7 @@ from sidecheck_server.core.limits import Limits
 from sidecheck_server.registry.sqlite import open_registry
 from sidecheck_server.services.container import ServiceOptions, Services, create_services
 from sidecheck_server.workers.in_process import InProcessWorker
+from support.running import RunningServer
 
 
 @pytest.fixture
@@ -17,3 +18,11 @@ async def services() -> AsyncIterator[Services]:
         limits = Limits()
         options = ServiceOptions(10_000, 10_000)
         yield create_services(registry, InProcessWorker(limits), limits, options)
+
+
+@pytest.fixture(scope="session")
+def chain_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
+    """Yield a server whose registry is the chain's own."""
+    running = RunningServer(tmp_path_factory.mktemp("chain"))
+    yield running
+    running.close()

@@ -18,12 +18,12 @@ from support.running import RunningServer
 
 @pytest.fixture(params=["in process", "over the wire"])
 async def links(
-    request: pytest.FixtureRequest, services: Services, shared_server: RunningServer
+    request: pytest.FixtureRequest, services: Services, chain_server: RunningServer
 ) -> AsyncIterator[Links]:
     if request.param == "in process":
         yield InProcess(services)
     else:
-        async with sidecheck.Client(shared_server.address) as client:
+        async with sidecheck.Client(chain_server.address, timeout=300) as client:
             yield OverTheWire(client)
 
 
@@ -33,7 +33,7 @@ async def infer(links: Links, services: Services, client_address: str) -> dict[s
         tools = (await services.inferrer.infer(SOURCE, InferenceOptions())).tools
         texts = [tool.json for tool in tools]
     else:
-        async with sidecheck.Client(client_address) as client:
+        async with sidecheck.Client(client_address, timeout=300) as client:
             inferred = await client.inference.infer_tools(SOURCE)
         texts = [bytes(tool.json) for tool in inferred.tools]
     return {json.loads(text)["name"]: text for text in texts}
@@ -41,10 +41,10 @@ async def infer(links: Links, services: Services, client_address: str) -> dict[s
 
 @pytest.mark.parametrize("version", VERSIONS)
 async def test_inferred_tools(
-    links: Links, services: Services, shared_server: RunningServer, version: str
+    links: Links, services: Services, chain_server: RunningServer, version: str
 ) -> None:
     """Three hundred functions, from their source text to the results of their calls."""
-    definitions = await infer(links, services, shared_server.address)
+    definitions = await infer(links, services, chain_server.address)
     assert FUNCTIONS.keys() == definitions.keys()
     tools = [Tool(name, definitions[name], *FUNCTIONS[name]) for name in FUNCTIONS]
 

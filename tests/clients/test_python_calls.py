@@ -106,9 +106,9 @@ async def test_absent_content_is_not_null(client: Client) -> None:
 
 
 async def test_tools_are_registered_by_the_rules_of_a_version(client: Client) -> None:
-    """Output schemas of other types than object are valid since 2026-07-28."""
+    """Output schemas of other types than object are wrapped before 2026-07-28."""
     tool = {**FORECAST, "outputSchema": {"type": "array"}}
-    for version, expected in (("2026-07-28", "created"), ("2025-11-25", "rejected")):
+    for version, expected in (("2026-07-28", []), ("2025-11-25", ["OUTPUT_SCHEMA_WRAPPED"])):
         registration = await client.register(
             "weather",
             [tool],
@@ -116,7 +116,11 @@ async def test_tools_are_registered_by_the_rules_of_a_version(client: Client) ->
             protocol_version=version,
             on_rejected="return",
         )
-        assert [expected] == [outcome.action for outcome in registration.outcomes]
+        (outcome,) = registration.outcomes
+        assert ("created", expected) == (
+            outcome.action,
+            [violation.code for violation in outcome.violations],
+        )
 
 
 async def test_an_unknown_version_is_an_error(client: Client) -> None:

@@ -1,7 +1,7 @@
 """Limits and errors."""
 
 import pickle
-from dataclasses import fields
+from typing import get_type_hints
 
 import pytest
 from sidecheck_server.core.errors import ErrorReason, RequestError
@@ -37,7 +37,8 @@ def test_every_bound_is_positive_and_one_item_fits_into_a_message() -> None:
     """So that an item that is too large is rejected by itself."""
     limits = Limits()
 
-    bounds = [getattr(limits, bound.name) for bound in fields(Limits) if bound.type is not bool]
+    types = get_type_hints(Limits)
+    bounds = [getattr(limits, name) for name, type_ in types.items() if type_ is not bool]
     assert all(bound > 0 for bound in bounds)
     assert limits.allow_backtracking is False
     assert limits.payload_bytes < limits.message_bytes

@@ -24,6 +24,7 @@ from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.context import DEFAULT_VERSION
 from sidecheck_server.core.mcp.results.check import require_object
 from sidecheck_server.core.mcp.tool_definitions import read_tool
+from sidecheck_server.core.mcp.wrapping.definitions import adapt_tool
 from sidecheck_server.core.schemas.dialects import DEFAULT_DIALECT, SchemaSource
 from sidecheck_server.core.types import Document
 from sidecheck_server.rpc.status import STATUS_CODES
@@ -148,6 +149,8 @@ def _from_core(request: v1.ValidateRequest) -> Any:
         source = _source(request, output=kind == "structured_content")
         if source is None:
             return ErrorReason.NO_OUTPUT_SCHEMA.value
+        if kind == "structured_content" and _is_adapted(request):
+            return None
         source = replace(source, assert_formats=options.assert_formats)
         compiled = CompiledSchema(source, compile_schema(source, _LIMITS), _LIMITS)
         payload = getattr(request.subject, kind)
@@ -175,6 +178,12 @@ def _source(request: v1.ValidateRequest, *, output: bool) -> SchemaSource | None
     inline = target.inline_tool
     tool = read_tool(inline.json, _documents(inline.documents), _LIMITS)
     return tool.output if output else tool.input
+
+
+def _is_adapted(request: v1.ValidateRequest) -> bool:
+    """Return whether the output schema of an inline tool is wrapped for the default version."""
+    tool = request.target.inline_tool.json
+    return bool(tool) and adapt_tool(tool, DEFAULT_VERSION, _LIMITS).wraps_output
 
 
 def _documents(documents: Any) -> tuple[Document, ...]:

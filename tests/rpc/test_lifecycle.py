@@ -68,7 +68,7 @@ def test_server_info_has_the_limits(server: RunningServer) -> None:
         info = InfoServiceStub(channel).GetServerInfo(info_service_pb2.GetServerInfoRequest())
 
     limits = info.limits
-    assert (10_000, 1 << 20, 64 << 10) == (
+    assert (10_000, 1 << 20, 256 << 10) == (
         limits.batch_items,
         limits.payload_bytes,
         limits.source_bytes,

@@ -56,7 +56,7 @@ _KINDS: Mapping[str, SubjectKind] = MappingProxyType(
     epilog=examples(
         "sidecheck validate --schema schema.json payload.json",
         "sidecheck validate --tools tools.json --tool git_log call.json --format json",
-        "sidecheck validate --tools tools.json --tool add --subject call-result result.json",
+        "sidecheck validate --tools t.json --tool add --subject call-result res.json",
         "echo '{\"q\": 1}' | sidecheck validate --schema schema.json -",
     )
 )
