@@ -5,7 +5,14 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from sidecheck import BlockingClient, Options, ProtocolContext, RegisteredTool, SidecheckError, ToolDefinition
+from sidecheck import (
+    BlockingClient,
+    Options,
+    ProtocolContext,
+    RegisteredTool,
+    SidecheckError,
+    ToolDefinition,
+)
 from support.running import RunningServer
 
 LIST: Any = {
