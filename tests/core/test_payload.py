@@ -77,6 +77,21 @@ NOT_JSON = [
         id="a tab in a string",
     ),
     pytest.param(
+        b'["a\\"\nb"]',
+        "not JSON: an unescaped control character in a string at line 1, column 6",
+        id="a line break after an escaped quote",
+    ),
+    pytest.param(
+        b"nope\n",
+        "not JSON: an unexpected character at line 1, column 1",
+        id="a word that begins like a literal, before a line break",
+    ),
+    pytest.param(
+        b"[1, falsy]",
+        "not JSON: an unexpected character at line 1, column 5",
+        id="a word that begins like a literal, in an array",
+    ),
+    pytest.param(
         b"[\"\xc3\xa9\", 'a']",
         "not JSON: an unexpected character at line 1, column 7",
         id="single quotes after a letter of two bytes",

@@ -5,7 +5,14 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from sidecheck import BlockingClient, Options, ProtocolContext, RegisteredTool, SidecheckError
+from sidecheck import (
+    BlockingClient,
+    Options,
+    ProtocolContext,
+    RegisteredTool,
+    SidecheckError,
+    ToolDefinition,
+)
 from support.running import RunningServer
 
 LIST: Any = {
@@ -151,3 +158,35 @@ def test_a_context_names_the_version_of_a_check(client: BlockingClient) -> None:
     )
 
     assert not checked.verdict.valid
+
+
+@pytest.mark.parametrize(
+    ("output", "content", "message"),
+    [
+        (
+            LIST["outputSchema"],
+            {},
+            '"result" is required and missing; expected an array of integers',
+        ),
+        (
+            {"enum": ["low", "high"]},
+            {"level": "low"},
+            '"result" is required and missing; expected one of "low" or "high"',
+        ),
+        (LIST["outputSchema"], [2], "expected an object, found an array of 1 item"),
+        (
+            {"anyOf": [{"type": "object", "required": ["port"]}, {"type": "null"}]},
+            {"prt": 1},
+            '"port" is required and missing',
+        ),
+    ],
+)
+def test_what_fits_neither_form_is_reported_by_one_that_the_version_allows(
+    client: BlockingClient, output: Any, content: Any, message: str
+) -> None:
+    """By that of the definition only if objects may have it."""
+    target = ToolDefinition({**LIST, "outputSchema": output})
+    options = Options(protocol_version=OLD)
+    verdict = client.validate_structured_content(target, content, options=options)
+
+    assert message in verdict.violations[0].message

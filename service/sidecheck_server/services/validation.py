@@ -26,6 +26,9 @@ OffloadValidation: TypeAlias = Callable[
 _KILL_BOUNDS = frozenset({"validation_seconds", "worker_bytes"})
 """The bounds at which a worker is killed, or runs out of memory."""
 
+_ROOT_KEYWORDS = frozenset({"type", "enum", "const"})
+"""The keywords by which a schema that is wrapped rejects an object as such."""
+
 
 @dataclass(frozen=True, slots=True)
 class ValidationOptions:
@@ -59,7 +62,8 @@ class Validator:
 
         Content of a tool whose output schema is wrapped or unwrapped for the protocol version
         may have the adapted form, or the form that the tool defines: the server may list
-        either. An invalid one is reported by the form that it has.
+        either. An invalid one is reported by the form that it has; by the wrapped one if the
+        version requires an object, and the definition rejects every object.
 
         Raises:
             RequestError: a limit is exceeded, or the worker crashed; as *count_offloaded*.
@@ -74,7 +78,7 @@ class Validator:
             return other
         wrapped, plain = (verdict, other) if schema.wraps else (other, verdict)
         has_property = is_object and has_property_text(payload, schema.wrapped_property)
-        is_wrapped = has_property or (schema.wraps and not is_object)
+        is_wrapped = has_property or (schema.wraps and not (is_object and _allows_object(plain)))
         return wrapped if is_wrapped else plain
 
     async def _validate(
@@ -115,3 +119,11 @@ class Validator:
             if crashed or error.metadata.get("bound") in _KILL_BOUNDS:
                 return details_unavailable()
             raise
+
+
+def _allows_object(verdict: Verdict) -> bool:
+    """Return whether the schema of *verdict*, which rejects an object, may accept others."""
+    return not any(
+        violation.keyword in _ROOT_KEYWORDS and not violation.instance_location
+        for violation in verdict.violations
+    )

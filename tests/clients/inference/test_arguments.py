@@ -252,8 +252,21 @@ def test_a_call_in_python_is_validated_too() -> None:
     assert ["/count", "/left"] == [
         violation.instance_location for violation in caught.value.violations
     ]
-    with pytest.raises(TypeError, match="missing a required argument: 'item'"):
-        order()  # type: ignore[call-arg]
+
+
+@pytest.mark.parametrize(
+    ("args", "kwargs", "message"),
+    [
+        ((), {}, "order() missing a required argument: 'item'"),
+        (("a",), {"item": "b"}, "order() multiple values for argument 'item'"),
+    ],
+)
+def test_a_call_in_python_that_does_not_match_the_signature_names_the_tool(
+    args: tuple[str, ...], kwargs: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(TypeError) as caught:
+        order(*args, **kwargs)
+    assert message == str(caught.value)
 
 
 class User(BaseModel):

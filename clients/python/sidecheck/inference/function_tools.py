@@ -86,7 +86,10 @@ class FunctionTool:
             InvalidArguments: the tool validates, and they violate its types.
             NotProvided: nothing provides an injected parameter that the call does not pass.
         """
-        bound = self._signature.bind_partial(*args, **kwargs)
+        try:
+            bound = self._signature.bind_partial(*args, **kwargs)
+        except TypeError as error:
+            raise _call_error(self.config.name, error) from None
         for name, default_field in self._default_fields.items():
             if name not in bound.arguments:
                 bound.arguments[name] = default_field.get_default(call_default_factory=True)
@@ -95,7 +98,10 @@ class FunctionTool:
         ]
         # What is missing besides is an error of the call, and comes before those of providers.
         placeholders = dict.fromkeys(injection.name for injection in missing)
-        self._signature.bind(*bound.args, **{**bound.kwargs, **placeholders})
+        try:
+            self._signature.bind(*bound.args, **{**bound.kwargs, **placeholders})
+        except TypeError as error:
+            raise _call_error(self.config.name, error) from None
         if self.config.validate and self._input_model is not None:
             parameter = self._input_model.signature.additional
             additional = bound.arguments.get(parameter.name, {}) if parameter else {}
@@ -200,6 +206,11 @@ def _is_async(target: Callable[..., Any]) -> bool:
     if not inspect.isroutine(target):
         target = type(target).__call__
     return inspect.iscoroutinefunction(target)
+
+
+def _call_error(tool: str, error: TypeError) -> TypeError:
+    """Return *error* of a signature with the name of the *tool*, as Python's own have it."""
+    return TypeError(f"{tool}() {error}")
 
 
 def make_tool(target: Callable[..., Any], tool: FunctionTool) -> Callable[..., Any]:

@@ -2,6 +2,7 @@
 
 import math
 import re
+from string import ascii_letters
 
 import msgspec
 
@@ -36,6 +37,7 @@ _FAULTS = (
     ("invalid character in unicode escape", "a \\u escape without four hexadecimal digits"),
     ("utf-16 surrogate", "a lone surrogate"),
 )
+_LETTERS = ascii_letters.encode()
 _REPORTED_ONE_LATER = {
     "trailing characters",
     "invalid escape",
@@ -83,9 +85,11 @@ def _fault(text: bytes, message: str, offset: int) -> tuple[str, bytes, int]:
             return ours, text, offset - (theirs in _REPORTED_ONE_LATER)
     if re.match(rb"-?(?:NaN|Infinity)", text[max(offset - 1, 0) :].lstrip(b" [,:")):
         return "NaN and Infinity are not JSON numbers", text, offset
-    if b"" < text[offset : offset + 1] < b" ":
+    before = text[:offset]
+    if before.replace(b"\\\\", b"  ").replace(b'\\"', b"  ").count(b'"') % 2:
         return "an unescaped control character in a string", text, offset
-    return "an unexpected character", text, offset
+    # A word that begins like a literal is rejected at its end.
+    return "an unexpected character", text, len(before.rstrip(_LETTERS))
 
 
 def _not_json(fault: str, text: bytes = b"", offset: int | None = None) -> Violation:

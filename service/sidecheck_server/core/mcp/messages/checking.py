@@ -5,6 +5,7 @@ from typing import Any
 from sidecheck_server.core.explain.values import count_noun
 from sidecheck_server.core.limits import spend
 from sidecheck_server.core.mcp.context import Context, Sender
+from sidecheck_server.core.mcp.definition_forms import protocol_form
 from sidecheck_server.core.mcp.findings import Findings
 from sidecheck_server.core.mcp.messages.envelopes import Kind, Message, read_message
 from sidecheck_server.core.mcp.messages.method_checks import (
@@ -14,7 +15,7 @@ from sidecheck_server.core.mcp.messages.method_checks import (
 from sidecheck_server.core.mcp.methods import Method, find_method
 from sidecheck_server.core.mcp.protocol_schemas import SchemaLookup, check_value
 from sidecheck_server.core.mcp.rules import envelope, errors, input_required
-from sidecheck_server.core.mcp.rules.rule import Fault
+from sidecheck_server.core.mcp.rules.rule import Fault, Path
 
 __all__ = ["check_messages"]
 
@@ -159,7 +160,25 @@ def _check_result(
         type_ = _declared_result_type(message, method, type_, findings)
     elif method is not None and method.needs_as_task is not None and "task" in result:
         type_ = "CreateTaskResult"
+    if type_ == "ListToolsResult":
+        result = _with_protocol_forms(result, findings, message.path + _RESULT)
     check_value(result, type_, findings, schemas, message.path + _RESULT)
+
+
+def _with_protocol_forms(result: dict[str, Any], findings: Findings, path: Path) -> dict[str, Any]:
+    """Return a ``tools/list`` result with its tools in the form of the protocol.
+
+    What differs from it is one violation for all nulls of a tool and one for all names, as
+    where a tools list is checked by itself.
+    """
+    tools = result.get("tools")
+    if type(tools) is not list:
+        return result
+    forms = [protocol_form(tool, lenient=False) for tool in tools]
+    for index, form in enumerate(forms):
+        for rule, fault in form.faults(lenient=False):
+            findings.report(rule, (*path, "tools", index), fault)
+    return {**result, "tools": [form.tool for form in forms]}
 
 
 def _declared_result_type(
