@@ -14,7 +14,6 @@ from sidecheck.inference.content_blocks import (
 )
 from sidecheck.inference.errors import ArgumentViolation, InvalidArguments
 from sidecheck.inference.function_tools import FunctionTool, tool_of
-from sidecheck.inference.json_strings import pointer_of
 from sidecheck.inference.normalization import (
     STRUCTURED_CONTENT,
     VERSIONS,
@@ -28,6 +27,7 @@ from sidecheck.inference.normalization import (
 )
 from sidecheck.inference.output_schema import InvalidResult
 from sidecheck.json_values import json_value
+from sidecheck.pointers import as_pointer
 from sidecheck.text_contract import build_result, is_text_item
 from sidecheck.wrapping import wrapped_property
 
@@ -128,7 +128,7 @@ class ResultForm:
         for index, block in blocks:
             if not is_known_block(block, self.version):
                 message = f"content of type {block.get('type')!r} is not in MCP {self.version}"
-                return (ArgumentViolation(pointer_of(("content", index)), message),)
+                return (ArgumentViolation(as_pointer(("content", index)), message),)
         schema = self.tool.definition.get("outputSchema")
         if schema is None or result.get("isError") or not has_structured_content(self.version):
             return ()
@@ -145,7 +145,7 @@ class ResultForm:
             value = value[name]
         elif marked and not name:
             value = {marked: value}
-        prefix = pointer_of((STRUCTURED_CONTENT, *((name,) if name and not marked else ())))
+        prefix = as_pointer((STRUCTURED_CONTENT, *((name,) if name and not marked else ())))
         return tuple(
             ArgumentViolation(prefix + violation.instance_location, violation.message)
             for violation in self.tool.output_checker.violations(value)
@@ -209,5 +209,5 @@ def _lines(violations: tuple[ArgumentViolation, ...]) -> str:
 def _lines_of(error: ValidationError) -> str:
     """Return the errors of pydantic without values and addresses of its documentation."""
     details = error.errors(include_url=False, include_context=False, include_input=False)
-    faults = [ArgumentViolation(pointer_of(detail["loc"]), detail["msg"]) for detail in details]
+    faults = [ArgumentViolation(as_pointer(detail["loc"]), detail["msg"]) for detail in details]
     return f"{error.title} is not valid:\n{_lines(tuple(faults))}"
