@@ -32,6 +32,7 @@ from sidecheck.inference.normalization import (
     json_text,
     wrapping_of,
 )
+from sidecheck.json_values import json_value
 from sidecheck.text_contract import is_canonical
 from sidecheck_server.core.mcp import context
 from support.result_cases import ADAPTATIONS, RESULTS
@@ -195,6 +196,8 @@ async def test_a_result_is_that_of_the_service(
     definition = tool_definition(function)
     value = await acall_tool(function, arguments)
     value = list(value) if isinstance(value, Iterator) else value
+    if isinstance(value, bytes):
+        value = json_value(value)  # the client would send bytes as JSON text
     for profile in ("specification", "text"):
         expected = client.protocol.normalize_tool_result(
             value,
