@@ -71,29 +71,29 @@ class ResultForm:
         content = dump_content(value, module)
         try:
             if whole is not None:
-                made = whole_result(whole, self.tool.definition.get("outputSchema"), self.version)
+                result = whole_result(whole, self.tool.definition.get("outputSchema"), self.version)
             elif content is not None:
-                made = content_result(content, self.version)
+                result = content_result(content, self.version)
             else:
                 value = self._json_of(value)
                 schema = self.tool.definition.get("outputSchema")
-                made = value_result(value, schema, self.version)
-            json_text(made).encode()
+                result = value_result(value, schema, self.version)
+            json_text(result).encode()
         except InvalidResult as error:
             return self._invalid_result((ArgumentViolation("", str(error)),))
         except UnicodeEncodeError:
             return self._invalid_result((ArgumentViolation("", "it is not Unicode text"),))
         except RecursionError:
             return self._invalid_result((ArgumentViolation("", "it is nested too deeply"),))
-        violations = self._violations(made)
+        violations = self._violations(result)
         if violations:
             return self._invalid_result(violations)
         if not self.as_text:
-            return made
+            return result
         if whole is None and content is None:
             # Without the output schema: text is not wrapped.
-            made = value_result(value, None, self.version)
-        return _as_text(made)
+            result = value_result(value, None, self.version)
+        return _as_text(result)
 
     def _json_of(self, value: Any) -> Any:
         """Return *value* as JSON.
@@ -116,7 +116,7 @@ class ResultForm:
                 pass
             else:
                 # The same in the words of the function: 72 rather than 72.0, and sets sorted.
-                is_same = fault is None and _sorted(dumped) == _sorted(plain)
+                is_same = fault is None and _sort_arrays(dumped) == _sort_arrays(plain)
                 return plain if is_same else dumped
         if fault is not None:
             raise InvalidResult(fault)
@@ -176,12 +176,12 @@ class ResultForm:
         return content_result([text_block(text)], self.version, is_error=True)
 
 
-def _sorted(value: Any) -> Any:
+def _sort_arrays(value: Any) -> Any:
     """Return *value* with the items of every array in an order that they alone decide."""
     if isinstance(value, list):
-        return sorted(map(_sorted, value), key=json_text)
+        return sorted(map(_sort_arrays, value), key=json_text)
     if isinstance(value, dict):
-        return {name: _sorted(item) for name, item in value.items()}
+        return {name: _sort_arrays(item) for name, item in value.items()}
     return value
 
 
