@@ -23,7 +23,7 @@ async def links(
     if request.param == "in process":
         yield InProcess(services)
     else:
-        async with sidecheck.Client(shared_server.address) as client:
+        async with sidecheck.Client(shared_server.address, timeout=120) as client:
             yield OverTheWire(client)
 
 
@@ -33,7 +33,7 @@ async def infer(links: Links, services: Services, client_address: str) -> dict[s
         tools = (await services.inferrer.infer(SOURCE, InferenceOptions())).tools
         texts = [tool.json for tool in tools]
     else:
-        async with sidecheck.Client(client_address) as client:
+        async with sidecheck.Client(client_address, timeout=120) as client:
             inferred = await client.inference.infer_tools(SOURCE)
         texts = [bytes(tool.json) for tool in inferred.tools]
     return {json.loads(text)["name"]: text for text in texts}
