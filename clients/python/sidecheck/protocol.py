@@ -61,8 +61,9 @@ Form: TypeAlias = type[Any]
 class ProtocolContext:
     """Protocol version and negotiated capabilities of a connection."""
 
-    #: MCP protocol version whose rules apply, for example ``2025-11-25``; "" is the
-    #: default of the client, or else of the server, which `ServerInfo` names.
+    #: MCP protocol version whose rules apply, for example ``2025-11-25``; "" is the default
+    #: of the client, or else the version that the tool of a result was registered under, or
+    #: else the default of the server, which `ServerInfo` names.
     protocol_version: str = ""
     #: Capabilities that the client declared; None if unknown, so that no rule requires one.
     client_capabilities: JsonBytes | JsonObject | None = None
