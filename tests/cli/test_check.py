@@ -277,7 +277,7 @@ def test_advice_of_model_providers_is_shown_on_request(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("version", "locations"),
     [
-        pytest.param("2025-11-25", ["/outputSchema/type"], id="an output must be an object"),
+        pytest.param("2025-11-25", ["/outputSchema"], id="an output is wrapped in an object"),
         pytest.param("2026-07-28", ["", "", "", ""], id="a result has more required properties"),
     ],
 )
