@@ -3,11 +3,12 @@
 import dataclasses
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from pydantic import ValidationError
 from sidecheck_server.core.limits import Limits
+from sidecheck_server.core.mcp.context import DEFAULT_VERSION, VERSIONS
 from sidecheck_server.settings import Settings, ToolsFile, UnusableSettingsError, read_settings
 
 DEFAULTS = {
@@ -44,6 +45,13 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_defaults_apply_without_settings() -> None:
     """The model has exactly the default values."""
     assert DEFAULTS == read_settings().model_dump()
+
+
+def test_the_protocol_versions_are_those_of_the_core() -> None:
+    """The type lists them again, because a type checker reads it."""
+    field = Settings.model_fields["protocol_version"]
+
+    assert (VERSIONS, DEFAULT_VERSION) == (get_args(field.annotation), field.default)
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ from sidecheck_server.core.limits import LONGEST_SEARCH, Limits
 
 __all__ = ["Settings", "ToolsFile", "UnusableSettingsError", "read_settings"]
 
-MOST_REPETITIONS = 100_000
+_MOST_REPETITIONS = 100_000
 """The largest pattern_repetitions: each level of blocks is a level of RE2's parser."""
 
 _SWITCHES = frozenset({"allow_backtracking"})
@@ -161,8 +161,8 @@ class Settings(BaseSettings):
         for field in fields(limits):
             if field.name not in _SWITCHES and getattr(limits, field.name) < 1:
                 raise ValueError(f"{field.name} must be at least 1")
-        if limits.pattern_repetitions > MOST_REPETITIONS:
-            raise ValueError(f"pattern_repetitions must be at most {MOST_REPETITIONS}")
+        if limits.pattern_repetitions > _MOST_REPETITIONS:
+            raise ValueError(f"pattern_repetitions must be at most {_MOST_REPETITIONS}")
         if limits.payload_bytes >= limits.message_bytes:
             raise ValueError("payload_bytes must be below message_bytes")
         if not limits.inline_steps < LONGEST_SEARCH:

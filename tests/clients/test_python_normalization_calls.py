@@ -14,7 +14,7 @@ from sidecheck import (
     Unavailable,
     Verdict,
 )
-from sidecheck.protocol import NormalizedResult, ReturnValue
+from sidecheck.return_values import NormalizedResult, ReturnValue
 from sidecheck.v1 import protocol_service_pb2 as protocol_pb
 from sidecheck.v1 import target_pb2 as target_pb
 from sidecheck.v1 import verdict_pb2 as verdict_pb

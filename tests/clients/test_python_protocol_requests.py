@@ -22,7 +22,7 @@ from sidecheck import (
 )
 from sidecheck.v1 import protocol_service_pb2 as protocol_pb
 from sidecheck.v1 import target_pb2 as target_pb
-from sidecheck.wire import protocol
+from sidecheck.wire import protocol, tool_checks
 
 PROTOCOL_CONTEXT = ProtocolContext("2025-11-25", {"sampling": {}}, b"{}")
 CONTEXT = protocol_pb.ProtocolContext(
@@ -148,7 +148,7 @@ def test_names_become_a_message() -> None:
     """Names are sent in order."""
     assert protocol_pb.CheckToolNamesRequest(
         context=CONTEXT, options=OPTIONS, names=["b", "a"]
-    ) == protocol.encode_names(["b", "a"], PROTOCOL_CONTEXT, CHECK_OPTIONS)
+    ) == tool_checks.encode_names(["b", "a"], PROTOCOL_CONTEXT, CHECK_OPTIONS)
 
 
 @pytest.mark.parametrize(
@@ -187,13 +187,13 @@ def test_tools_become_a_message(
     expected: protocol_pb.CheckToolsRequest, tools: Any, documents: list[Document]
 ) -> None:
     """A tools list is sent as a single text; definitions are separate messages."""
-    assert expected == protocol.encode_tools(tools, documents, None, None)
+    assert expected == tool_checks.encode_tools(tools, documents, None, None)
 
 
 def test_documents_belong_to_a_tools_list() -> None:
     """With separate definitions, documents would be ambiguous."""
     with pytest.raises(ValueError, match="documents belong to a tools list"):
-        protocol.encode_tools([b"{}"], [Document("u", b"{}")], None, None)
+        tool_checks.encode_tools([b"{}"], [Document("u", b"{}")], None, None)
 
 
 def test_a_session_opens_with_its_defaults() -> None:

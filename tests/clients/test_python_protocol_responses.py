@@ -22,7 +22,7 @@ from sidecheck import (
 )
 from sidecheck.v1 import protocol_service_pb2 as protocol_pb
 from sidecheck.v1 import verdict_pb2 as verdict_pb
-from sidecheck.wire import protocol
+from sidecheck.wire import protocol, tool_checks
 
 VERDICT_MESSAGE = verdict_pb.Verdict(
     violations=[verdict_pb.Violation(code="C", severity="SEVERITY_ERROR")], enforced=True
@@ -101,7 +101,7 @@ def test_names_are_decoded_completely() -> None:
             ToolNameOutcome(verdict=VERDICT, sdk_valid=True, sdk_warnings=("w",), sanitized="a_b"),
         ),
         collisions=(NameCollision("a_b", (0, 2)),),
-    ) == protocol.decode_names(response)
+    ) == tool_checks.decode_names(response)
 
 
 @pytest.mark.parametrize(
@@ -129,7 +129,7 @@ def test_tools_are_decoded_completely(expected: Disposition, disposition: Any) -
             ToolOutcome(name="n", pointer="/tools/0", disposition=expected, verdict=VERDICT),
         ),
         tools_list_verdict=Verdict(valid=True),
-    ) == protocol.decode_tools(response)
+    ) == tool_checks.decode_tools(response)
 
 
 def test_dispositions_are_those_of_the_api() -> None:

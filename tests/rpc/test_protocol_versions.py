@@ -142,7 +142,7 @@ def test_an_unknown_tool_is_answered_with_the_nearest_name(
     assert ("UNKNOWN_TOOL", message) == (raised.value.reason, raised.value.message)
 
 
-def test_a_hidden_name_is_not_told_by_its_nearest(client: BlockingClient) -> None:
+def test_the_nearest_name_does_not_disclose_a_hidden_one(client: BlockingClient) -> None:
     with pytest.raises(SidecheckError) as raised:
         client.validate_call(
             RegisteredTool("old"), {"name": "prims"}, options=Options(hide_values=True)

@@ -56,7 +56,6 @@ from sidecheck.protocol import (
     Elicitation,
     ElicitationResult,
     NameCollision,
-    NormalizedResult,
     ProtocolContext,
     ProtocolJson,
     ProtocolMessage,
@@ -78,6 +77,7 @@ from sidecheck.registry import (
     Tool,
     ToolsRejected,
 )
+from sidecheck.return_values import NormalizedResult
 from sidecheck.streams import StreamOutcome
 from sidecheck.targets import (
     DefinitionDigest,

@@ -19,6 +19,7 @@ except ImportError as error:
         "sidecheck.elicitation requires pydantic: pip install sidecheck[pydantic]"
     ) from error
 
+from sidecheck.pointers import pointer_steps
 from sidecheck.verdicts import Severity, Verdict
 
 __all__ = ["form", "raise_for_fields", "schema_of"]
@@ -168,9 +169,7 @@ def raise_for_fields(model: type[BaseModel], verdict: Verdict) -> None:
     for violation in verdict.violations:
         location = violation.instance_location
         if violation.severity is Severity.ERROR and location.startswith(FIELDS):
-            name = location.removeprefix(FIELDS).split("/")[0]
-            # RFC 6901, section 4: "~1" is decoded before "~0".
-            name = name.replace("~1", "/").replace("~0", "~")
+            name = pointer_steps(f"/{location.removeprefix(FIELDS)}")[0]
             rendered = schema_of(model)["properties"].get(name)
             raise TypeError(
                 f"Elicitation schema field {name!r} rendered as {rendered!r},"

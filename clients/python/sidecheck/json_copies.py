@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from types import NoneType
 from typing import Any, Final
 
+from sidecheck.pointers import as_pointer
+
 __all__ = ["MAX_VALUES", "NotJson", "copy_json"]
 
 #: Most values that are copied. Shared Python objects are written out each time, so they
@@ -37,7 +39,7 @@ def copy_json(source: dict[str, Any], name: str) -> Any:
     try:
         _copy(levels)
     except NotJson as error:
-        pointer = "".join(f"/{_escape(level.key)}" for level in levels)
+        pointer = as_pointer(level.key for level in levels)
         if len(pointer) > _MAX_LOCATION:
             pointer = f"{pointer[:_MAX_LOCATION]}…"
         raise NotJson(f"{pointer} {error}") from None
@@ -104,7 +106,3 @@ def _copy(levels: list[_Level]) -> None:
             raise NotJson(f"exceeds the limit of {MAX_VALUES:,} values")
         open_ids.add(id(inner.source))
         levels.append(inner)
-
-
-def _escape(key: str | int) -> str:
-    return str(key).replace("~", "~0").replace("/", "~1")

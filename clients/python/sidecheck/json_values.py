@@ -16,6 +16,7 @@ from typing import Any, Final, TypeAlias
 from uuid import UUID
 
 from sidecheck.json_copies import NotJson
+from sidecheck.pointers import as_pointer
 from sidecheck.sdk_objects import dump_model, is_model, is_own, to_protocol
 
 __all__ = ["Role", "convert_value", "json_value"]
@@ -231,7 +232,7 @@ _BY_TYPE: Final[tuple[tuple[Any, Callable[[Any, _Location, Role], Any]], ...]] =
 
 
 def _not_json(location: _Location, reason: str) -> NotJson:
-    pointer = "".join("/" + str(key).replace("~", "~0").replace("/", "~1") for key in location)
+    pointer = as_pointer(location)
     if len(pointer) > _MAX_LOCATION:
         pointer = f"{pointer[:_MAX_LOCATION]}…"
     return NotJson(f"{pointer} {reason}" if pointer else f"the value {reason}")

@@ -7,12 +7,11 @@ over a network. Any other value is encoded, as `sidecheck.json_texts` describes.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from sidecheck.errors import SidecheckError
 from sidecheck.json_types import JsonBytes, JsonObject
 from sidecheck.targets import Target
-from sidecheck.validation import ABSENT
 from sidecheck.verdicts import NO_TEXT, JsonText, Severity, Verdict
 
 __all__ = [
@@ -27,12 +26,10 @@ __all__ = [
     "ElicitationResult",
     "Form",
     "NameCollision",
-    "NormalizedResult",
     "ProtocolContext",
     "ProtocolJson",
     "ProtocolMessage",
     "ResultProfile",
-    "ReturnValue",
     "Rule",
     "Sampling",
     "Sender",
@@ -64,8 +61,9 @@ Form: TypeAlias = type[Any]
 class ProtocolContext:
     """Protocol version and negotiated capabilities of a connection."""
 
-    #: MCP protocol version whose rules apply, for example ``2025-11-25``; "" is the
-    #: default of the client, or else of the server, which `ServerInfo` names.
+    #: MCP protocol version whose rules apply, for example ``2025-11-25``; "" is the default
+    #: of the client, or else the version that the tool of a result was registered under, or
+    #: else the default of the server, which `ServerInfo` names.
     protocol_version: str = ""
     #: Capabilities that the client declared; None if unknown, so that no rule requires one.
     client_capabilities: JsonBytes | JsonObject | None = None
@@ -151,46 +149,6 @@ class ProtocolMessage:
 
 #: One item of a batch of checks.
 CheckItem: TypeAlias = Elicitation | ElicitationResult | Sampling | ToolResult | ProtocolMessage
-
-#: Fields of `ReturnValue` of which exactly one is set.
-RETURN_FIELDS: Final = ("value", "content", "result", "error")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReturnValue:
-    """What a tool returned, to normalize: exactly one of four fields.
-
-    In the first three, ``bytes`` are JSON text.
-
-    Raises:
-        ValueError: None of them is set, or several are.
-    """
-
-    #: Data: any value that `sidecheck.json_values.json_value` converts.
-    value: Any = ABSENT
-    #: One content block or a list of them.
-    content: Any = ABSENT
-    #: A complete ``CallToolResult``.
-    result: Any = ABSENT
-    #: Error for the model: a text, or an exception, whose message is used.
-    error: Any = ABSENT
-    #: The tool, whose output schema determines the form of the value.
-    tool: Target | None = None
-    #: Requirements on the result.
-    profile: ResultProfile = "specification"
-
-    def __post_init__(self) -> None:
-        fields = [field for field in RETURN_FIELDS if getattr(self, field) is not ABSENT]
-        if len(fields) != 1:
-            expected = ", ".join(RETURN_FIELDS)
-            raise ValueError(
-                f"exactly one of {expected} must be set, not {' and '.join(fields) or 'none'}"
-            )
-
-    @property
-    def field(self) -> str:
-        """Name of the field that is set."""
-        return next(field for field in RETURN_FIELDS if getattr(self, field) is not ABSENT)
 
 
 def elicitation_params(params: ProtocolJson | Form) -> ProtocolJson:
@@ -312,13 +270,3 @@ class CheckedTools:
     outcomes: tuple[ToolOutcome, ...]
     #: Verdict on the tools list outside of the definitions.
     tools_list_verdict: Verdict
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NormalizedResult:
-    """A conforming ``CallToolResult`` with the verdict on what the tool returned."""
-
-    #: The ``CallToolResult``.
-    result: JsonText
-    #: If invalid, the result is an error that describes the violations.
-    verdict: Verdict

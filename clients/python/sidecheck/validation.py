@@ -166,8 +166,9 @@ class OnUnknownTool(StrEnum):
 class Options:
     """Options of a validation; the defaults are those of the server."""
 
-    #: MCP protocol version whose rules apply, for example ``2025-11-25``; "" is the
-    #: default of the client, or else of the server, which `ServerInfo` names.
+    #: MCP protocol version whose rules apply, for example ``2025-11-25``; "" is the default
+    #: of the client, or else the version that the tool was registered under, or else the
+    #: default of the server, which `ServerInfo` names.
     protocol_version: str = ""
     #: Amount of detail in the verdict.
     detail: Detail = Detail.ALL

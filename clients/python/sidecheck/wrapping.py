@@ -10,6 +10,7 @@ from typing import Any, Final
 from urllib.parse import unquote
 
 from sidecheck.output_schemas import read_field
+from sidecheck.pointers import pointer_steps
 from sidecheck.validation import ABSENT
 
 __all__ = [
@@ -122,8 +123,7 @@ def resolve_local(reference: str, root: Mapping[str, Any]) -> Any:
     if reference != "#" and not reference.startswith("#/"):
         return None
     part: Any = root
-    for step in unquote(reference).split("/")[1:]:
-        name = step.replace("~1", "/").replace("~0", "~")
+    for name in pointer_steps(unquote(reference)):
         if isinstance(part, list) and name.isdecimal() and int(name) < len(part):
             part = part[int(name)]
         else:

@@ -19,6 +19,7 @@ from sidecheck_server.cli.options import (
 from sidecheck_server.cli.tool_files import list_or_exit
 from sidecheck_server.core.convert.providers import PROVIDERS
 from sidecheck_server.core.convert.types import ConversionOptions, Mode, ModelApi, ServerPrefix
+from sidecheck_server.core.mcp.context import DEFAULT_VERSION
 from sidecheck_server.core.types import Document
 from sidecheck_server.services.container import Services
 from sidecheck_server.services.conversion import ToolsToConvert, ToolToConvert
@@ -82,7 +83,7 @@ _MODES = {mode.value.replace("_", "-"): mode for mode in Mode}
     is_flag=True,
     help="Drop every default of the input schemas, rather than keep or describe it.",
 )
-@version_option("Included output schemas have the form for it.  [default: 2025-11-25]")
+@version_option(f"Included output schemas have the form for it.  [default: {DEFAULT_VERSION}]")
 @document_option
 @form_option
 @click.option(

@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 from sidecheck_server.cli.findings import Finding
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.payload import MalformedError, decode
+from sidecheck_server.core.types import pointer_steps
 
 __all__ = ["group_repeated"]
 
@@ -77,13 +78,11 @@ def _keys_of(findings: Sequence[Finding], limits: Limits) -> list[_Key]:
 def _names_around(value: Any, pointer: str) -> tuple[object, ...]:
     """Return the steps of *pointer* without indexes, and the names of the objects on the way."""
     names: list[object] = []
-    steps = pointer.split("/")[1:]
-    for step in (*steps, ""):
+    for step in (*pointer_steps(pointer), ""):
         if isinstance(value, Mapping):
             names += [value.get(name) for name in _NAMING if isinstance(value.get(name), str)]
-            name = step.replace("~1", "/").replace("~0", "~")
-            names.append(name)
-            value = value.get(name)
+            names.append(step)
+            value = value.get(step)
         elif isinstance(value, list) and step.isdecimal() and int(step) < len(value):
             value = value[int(step)]
         else:

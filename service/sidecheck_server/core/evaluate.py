@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from sidecheck_server.core.compiler.compilation import CompiledSchema
-from sidecheck_server.core.explain.keyword_messages import explain_missing
 from sidecheck_server.core.explain.violations import explain
 from sidecheck_server.core.limits import (
     Budget,
@@ -18,14 +17,14 @@ from sidecheck_server.core.limits import (
 )
 from sidecheck_server.core.payload import MalformedError, decode
 from sidecheck_server.core.repair.repairs import apply_repairs, encode_repaired
-from sidecheck_server.core.repair.types import Repairs, UnknownArguments, UnknownProperty
+from sidecheck_server.core.repair.types import Repairs, UnknownArguments
 from sidecheck_server.core.repair.unknown import find_unknown_properties
+from sidecheck_server.core.repair.unknown_violations import report_unknown_properties
 from sidecheck_server.core.types import JsonValue, Repair, Severity, Verdict, Violation
 
 __all__ = [
     "DETAILS_UNAVAILABLE",
     "DISAGREEMENT",
-    "UNKNOWN_PROPERTY",
     "VALID",
     "EvaluationOptions",
     "details_unavailable",
@@ -38,9 +37,6 @@ DISAGREEMENT = "ENGINE_DISAGREEMENT"
 
 DETAILS_UNAVAILABLE = "DETAILS_UNAVAILABLE"
 """Code of the violation of an invalid payload whose faults are not reported."""
-
-UNKNOWN_PROPERTY = "UNKNOWN_PROPERTY"
-"""Code of the violation of a property that the schema does not know, if requested."""
 
 VALID = Verdict()
 """The verdict on a valid payload."""
@@ -256,23 +252,8 @@ class Evaluator:
             self._compiled.complete, value, self._budget, hide_values=self._options.hide_values
         )
         violations = list(verdict.violations)
-        truncated = _collect(
-            (
-                Violation(
-                    instance_location=unknown_property.pointer,
-                    keyword_location=unknown_property.keyword_location,
-                    keyword="properties",
-                    code=UNKNOWN_PROPERTY,
-                    message=unknown_property.message,
-                    severity=severity,
-                    suggestion=unknown_property.suggestion,
-                )
-                for unknown_property in properties
-                if not _is_misspelling_told(verdict, unknown_property)
-            ),
-            self._options,
-            violations,
-        )
+        reported = report_unknown_properties(properties, severity, verdict.violations)
+        truncated = _collect(reported, self._options, violations)
         return Verdict.listing(violations, truncated=verdict.truncated or truncated)
 
     def _repair(
@@ -303,20 +284,3 @@ def details_unavailable(
 ) -> Verdict:
     """Return the verdict on a payload that is invalid for reasons that are not known."""
     return Verdict((Violation("", "", "", DETAILS_UNAVAILABLE, message),), truncated=True)
-
-
-def _is_misspelling_told(verdict: Verdict, unknown: UnknownProperty) -> bool:
-    """Return whether *verdict* has the name that *unknown* stands for as a missing one.
-
-    The violation of ``required`` names the property that may be a misspelling.
-    """
-    if not unknown.suggestion:
-        return False
-    location = unknown.pointer.rpartition("/")[0]
-    missing = explain_missing(unknown.suggestion)
-    return any(
-        violation.keyword == "required"
-        and violation.instance_location == location
-        and violation.message.startswith(missing)
-        for violation in verdict.violations
-    )

@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 
 from sidecheck_server.core.payload import UNREADABLE_CODES
-from sidecheck_server.core.types import Severity, Verdict, Violation
+from sidecheck_server.core.types import Severity, Verdict, Violation, pointer_steps
 
 __all__ = ["brief_error_text", "result_error_text", "tool_error_text"]
 
@@ -112,8 +112,7 @@ def _one_line(text: str, longest: int = _LONGEST_LINE) -> str:
 def _path(pointer: str) -> str:
     """Return a JSON Pointer as a path such as ``filters[0].name``."""
     path = ""
-    for part in pointer.split("/")[1:]:
-        step = part.replace("~1", "/").replace("~0", "~")
+    for step in pointer_steps(pointer):
         if step.isdecimal() and step.isascii():
             path += f"[{step}]"
         elif _PLAIN_STEP.fullmatch(step):

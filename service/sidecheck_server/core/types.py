@@ -18,6 +18,7 @@ __all__ = [
     "Verdict",
     "Violation",
     "as_pointer",
+    "pointer_steps",
 ]
 
 #: A decoded JSON text. Integers are exact; other numbers are IEEE doubles.
@@ -27,6 +28,11 @@ JsonValue: TypeAlias = Union[dict[str, "JsonValue"], list["JsonValue"], str, int
 def as_pointer(path: Iterable[str | int]) -> str:
     """Return *path* as a JSON Pointer (RFC 6901, section 3)."""
     return "".join([f"/{_escape(step) if type(step) is str else step}" for step in path])
+
+
+def pointer_steps(pointer: str) -> list[str]:
+    """Return the steps of a JSON Pointer, unescaped (RFC 6901, section 4)."""
+    return [step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]]
 
 
 def _escape(step: str) -> str:

@@ -28,6 +28,7 @@ from sidecheck_server.rpc.mapping.registration import (
 from sidecheck_server.rpc.pages import page_size, position_from_token, token_for_position
 from sidecheck_server.rpc.shutdown_gate import ShutdownGate
 from sidecheck_server.services.container import Services
+from sidecheck_server.services.offload import TimeSlice
 from sidecheck_server.services.registered_tools import require_binding
 from sidecheck_server.services.targets import InlineTool
 
@@ -81,8 +82,12 @@ class RegistryServicer(RegistryServiceServicer):
             _PAGE_BYTES,
         )
         last = bindings[-1] if more else None
+        tools, time_slice = [], TimeSlice()
+        for binding in bindings:
+            tools.append(await self._tool(binding, request.adapt_to_version))
+            await time_slice.yield_if_over()
         return ListToolsResponse(
-            tools=[await self._tool(binding, request.adapt_to_version) for binding in bindings],
+            tools=tools,
             next_page_token=(
                 token_for_position(request.server, last.server, last.name) if last else ""
             ),

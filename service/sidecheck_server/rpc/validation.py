@@ -31,11 +31,8 @@ from sidecheck_server.rpc.status import status_from_error
 from sidecheck_server.rpc.streams import OpenStreams, item_of, rpc_stream_handler
 from sidecheck_server.services.batch_budget import BatchBudget
 from sidecheck_server.services.offload import TimeSlice
-from sidecheck_server.services.prepared_targets import (
-    PreparedTarget,
-    PreparedTargets,
-    ValidationOutcome,
-)
+from sidecheck_server.services.prepared_target import PreparedTarget, ValidationOutcome
+from sidecheck_server.services.prepared_targets import PreparedTargets
 
 __all__ = ["ValidationServicer"]
 

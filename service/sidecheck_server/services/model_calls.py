@@ -26,7 +26,7 @@ from sidecheck_server.core.types import Change, Verdict
 from sidecheck_server.registry import Registry
 from sidecheck_server.services.calls import CallVerdict
 from sidecheck_server.services.offload import OffloadRule, Work, allow_offloading
-from sidecheck_server.services.prepared_targets import ValidationOutcome
+from sidecheck_server.services.prepared_target import ValidationOutcome
 from sidecheck_server.services.registered_tools import ResolvedTool
 from sidecheck_server.services.replies import reply_for_model_call
 from sidecheck_server.services.resolution import ResolvedSchema, TargetResolver

@@ -60,7 +60,7 @@ class ResultConverter:
         """Return the message for *result*; an invalid one is replaced by an error result.
 
         Raises:
-            RequestError: as `ResultChecker.check` and `result_message`.
+            RequestError: as `ResultChecker.check` and `convert_result`.
         """
         request, subject = result.request, result.request.subject
         assert isinstance(subject, ToolResult), "only results are converted here"

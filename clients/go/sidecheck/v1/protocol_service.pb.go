@@ -190,8 +190,9 @@ func (ToolOutcome_Disposition) EnumDescriptor() ([]byte, []int) {
 type ProtocolContext struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// MCP protocol version whose rules apply, for example `2025-11-25`. Empty means the
-	// server's default (see `GetServerInfo`). An unknown version fails with
-	// `UNKNOWN_PROTOCOL_VERSION`.
+	// server's default (see `GetServerInfo`); of a result whose tool the request names, the
+	// version that the tool was registered under; of a session, the version that it
+	// negotiates. An unknown version fails with `UNKNOWN_PROTOCOL_VERSION`.
 	ProtocolVersion string `protobuf:"bytes,1,opt,name=protocol_version,json=protocolVersion,proto3" json:"protocol_version,omitempty"`
 	// Capabilities declared by the client, as JSON text. If unset, they are unknown, and no
 	// violation is reported for a missing one.

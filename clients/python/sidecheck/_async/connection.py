@@ -51,7 +51,7 @@ class Connection:
             raise TypeError(
                 f"protocol_version must be a str, not {type(protocol_version).__name__}"
             )
-        #: Protocol version of requests that name none; "" is the server's default.
+        #: Protocol version of requests that name none; "" leaves it to the server.
         self.protocol_version = protocol_version
         self._channel = channel
         self._timeout = timeout

@@ -18,12 +18,10 @@ from sidecheck.protocol import (
     Elicitation,
     ElicitationResult,
     Form,
-    NormalizedResult,
     ProtocolContext,
     ProtocolJson,
     ProtocolMessage,
     ResultProfile,
-    ReturnValue,
     Rule,
     Sampling,
     Sender,
@@ -31,12 +29,13 @@ from sidecheck.protocol import (
     elicitation_params,
     fill_context_version,
 )
+from sidecheck.return_values import NormalizedResult, ReturnValue
 from sidecheck.streams import OUTSTANDING, SESSION
 from sidecheck.targets import Document, Target, ToolJson
 from sidecheck.tool_lists import Definition
 from sidecheck.validation import ABSENT, Absent
 from sidecheck.verdicts import Verdict
-from sidecheck.wire import normalization, protocol
+from sidecheck.wire import normalization, protocol, tool_checks
 
 __all__ = ["ProtocolClient"]
 
@@ -92,8 +91,8 @@ class ProtocolClient:
         There may be as many as `Limits.batch_items`. Only the protocol version of *context*
         matters.
         """
-        request = protocol.encode_names(names, self._fill(context), options)
-        return await self._connection.call(request, protocol.decode_names, timeout)
+        request = tool_checks.encode_names(names, self._fill(context), options)
+        return await self._connection.call(request, tool_checks.decode_names, timeout)
 
     async def check_tools(
         self,
@@ -111,8 +110,8 @@ class ProtocolClient:
         iterable of definitions, as in `Client.register`. *documents* are those that the
         schemas of a tools list refer to. *options* applies to each tool.
         """
-        request = protocol.encode_tools(tools, documents, self._fill(context), options)
-        return await self._connection.call(request, protocol.decode_tools, timeout)
+        request = tool_checks.encode_tools(tools, documents, self._fill(context), options)
+        return await self._connection.call(request, tool_checks.decode_tools, timeout)
 
     async def check_elicitation(
         self,

@@ -44,7 +44,8 @@ class BlockingClient(BlockingValidator):
     raise `Unavailable` ("raise"), or return a verdict with a violation of the code
     ``SIDECHECK_UNAVAILABLE`` that is valid ("allow") or invalid ("deny").
     *protocol_version* is the MCP protocol version, for example ``2025-11-25``, of all
-    requests whose options, context or parameters name none; "" is the server's default.
+    requests whose options, context or parameters name none. With "" it is the version that
+    the tool was registered under, or else the server's default.
 
     A client may be shared by any number of threads; do not create it before a fork.
 

@@ -17,12 +17,10 @@ from sidecheck.protocol import (
     Elicitation,
     ElicitationResult,
     Form,
-    NormalizedResult,
     ProtocolContext,
     ProtocolJson,
     ProtocolMessage,
     ResultProfile,
-    ReturnValue,
     Rule,
     Sampling,
     Sender,
@@ -30,12 +28,13 @@ from sidecheck.protocol import (
     elicitation_params,
     fill_context_version,
 )
+from sidecheck.return_values import NormalizedResult, ReturnValue
 from sidecheck.streams import OUTSTANDING, SESSION
 from sidecheck.targets import Document, Target, ToolJson
 from sidecheck.tool_lists import Definition
 from sidecheck.validation import ABSENT, Absent
 from sidecheck.verdicts import Verdict
-from sidecheck.wire import normalization, protocol
+from sidecheck.wire import normalization, protocol, tool_checks
 
 __all__ = ["BlockingProtocolClient"]
 
@@ -90,8 +89,8 @@ class BlockingProtocolClient:
         There may be as many as `Limits.batch_items`. Only the protocol version of *context*
         matters.
         """
-        request = protocol.encode_names(names, self._fill(context), options)
-        return self._connection.call(request, protocol.decode_names, timeout)
+        request = tool_checks.encode_names(names, self._fill(context), options)
+        return self._connection.call(request, tool_checks.decode_names, timeout)
 
     def check_tools(
         self,
@@ -109,8 +108,8 @@ class BlockingProtocolClient:
         iterable of definitions, as in `BlockingClient.register`. *documents* are those that the
         schemas of a tools list refer to. *options* applies to each tool.
         """
-        request = protocol.encode_tools(tools, documents, self._fill(context), options)
-        return self._connection.call(request, protocol.decode_tools, timeout)
+        request = tool_checks.encode_tools(tools, documents, self._fill(context), options)
+        return self._connection.call(request, tool_checks.decode_tools, timeout)
 
     def check_elicitation(
         self,

@@ -42,7 +42,7 @@ class BlockingValidator(ABC):
     sent unchanged; any other value is encoded, also models and dataclasses.
     """
 
-    #: Protocol version of requests whose options name none; "" is the server's default.
+    #: Protocol version of requests whose options name none; "" leaves it to the server.
     _protocol_version: str = ""
 
     def validate(

@@ -18,11 +18,11 @@ from sidecheck.inference.json_strings import (
     Path,
     change_of,
     decode_container,
-    pointer_of,
     replace_at,
     value_at,
 )
 from sidecheck.json_copies import NotJson, copy_json
+from sidecheck.pointers import as_pointer
 from sidecheck.verdicts import Change
 
 __all__ = ["MAX_ROUNDS", "MAX_VIOLATIONS", "ValidArguments", "convert_arguments", "convert_values"]
@@ -108,7 +108,7 @@ def convert_values(tool: str, input_model: InputModel, values: Mapping[str, Any]
             except NotJson:
                 violations += invalid.violations
         except RecursionError:
-            violations.append(ArgumentViolation(pointer_of((*single,)), "is nested too deeply"))
+            violations.append(ArgumentViolation(as_pointer((*single,)), "is nested too deeply"))
     try:
         decoded, _ = _convert(input_model, input_model.partial, _pack(input_model, payload))
         # Those of absent parameters are defaults of fields.
@@ -197,7 +197,7 @@ def _unknown_arguments(
         known.add(ADDITIONAL)
     unknown = (name for name in payload if name not in known)
     return tuple(
-        ArgumentViolation(pointer_of((name,)), "unknown argument")
+        ArgumentViolation(as_pointer((name,)), "unknown argument")
         for name in islice(unknown, MAX_VIOLATIONS)
     )
 
@@ -240,7 +240,7 @@ def _violations(payload: Any, errors: list[ErrorDetails]) -> tuple[ArgumentViola
             message = "unknown property"
         # In JSON, a member of an enumeration is its value.
         message = _MEMBER.sub(r"\1", message)
-        location = pointer_of(_without_additional(_path(payload, error)))
+        location = as_pointer(_without_additional(_path(payload, error)))
         violations.setdefault((location, message), ArgumentViolation(location, message))
     return tuple(violations.values())
 

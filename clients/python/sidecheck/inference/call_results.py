@@ -7,9 +7,7 @@ from typing import Any
 from sidecheck.inference.calls import bound_instance, check_is_sync
 from sidecheck.inference.errors import InvalidArguments
 from sidecheck.inference.injection import Resources
-from sidecheck.inference.normalization import (
-    DEFAULT_VERSION,
-)
+from sidecheck.inference.normalization import DEFAULT_VERSION
 from sidecheck.inference.output_schema import InvalidResult
 from sidecheck.inference.result_forms import ResultForm
 from sidecheck.inference.schema_checks import BrokenSchema
@@ -53,7 +51,8 @@ def call_tool_result(
         call = form.tool.read_call(arguments, resources, instance)
     except InvalidArguments as error:
         return form.invalid_arguments(error)
-    _tell(changes, call.changes)
+    if changes is not None:
+        changes += call.changes
     try:
         return form.result(_collect(form.tool.run(*call.args, **call.kwargs)))
     except BrokenSchema:
@@ -81,7 +80,8 @@ async def acall_tool_result(
         call = form.tool.read_call(arguments, resources, instance)
     except InvalidArguments as error:
         return form.invalid_arguments(error)
-    _tell(changes, call.changes)
+    if changes is not None:
+        changes += call.changes
     try:
         value = form.tool.run(*call.args, **call.kwargs)
         if form.tool.is_async:
@@ -95,16 +95,13 @@ async def acall_tool_result(
         return form.failure(error)
 
 
-def _tell(changes: list[Change] | None, made: tuple[Change, ...]) -> None:
-    if changes is not None:
-        changes += made
-
-
 def _collect(value: Any) -> Any:
     """Return the items of an iterator, such as a generator, in a list; others unchanged."""
     if isinstance(value, AsyncIterator):
         raise TypeError("the tool returns an asynchronous iterator; await acall_tool_result")
-    return _bounded(list(islice(value, MAX_VALUES + 1))) if isinstance(value, Iterator) else value
+    if isinstance(value, Iterator):
+        return _check_length(list(islice(value, MAX_VALUES + 1)))
+    return value
 
 
 async def _collect_async(values: AsyncIterator[Any]) -> list[Any]:
@@ -113,10 +110,11 @@ async def _collect_async(values: AsyncIterator[Any]) -> list[Any]:
         items.append(item)
         if len(items) > MAX_VALUES:
             break
-    return _bounded(items)
+    return _check_length(items)
 
 
-def _bounded(items: list[Any]) -> list[Any]:
+def _check_length(items: list[Any]) -> list[Any]:
+    """Return *items*, or raise the error that they are too many."""
     if len(items) > MAX_VALUES:
         raise InvalidResult(f"it exceeds the limit of {MAX_VALUES:,} values")
     return items

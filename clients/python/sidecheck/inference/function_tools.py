@@ -13,9 +13,9 @@ from sidecheck.inference.errors import ArgumentViolation, InvalidArguments
 from sidecheck.inference.execution import wrap_async, wrap_sync
 from sidecheck.inference.infer import InferredTool
 from sidecheck.inference.injection import Resources
-from sidecheck.inference.json_strings import pointer_of
 from sidecheck.inference.output_schema import OutputModel
 from sidecheck.inference.schema_checks import SchemaChecker
+from sidecheck.pointers import as_pointer
 from sidecheck.tool_functions import ATTRIBUTE
 from sidecheck.verdicts import Change
 
@@ -183,7 +183,7 @@ class FunctionTool:
         ]
         violations = [ArgumentViolation("", f"{name!r} is required") for name in missing]
         violations += [
-            ArgumentViolation(pointer_of((name,)), "unknown argument") for name in unknown
+            ArgumentViolation(as_pointer((name,)), "unknown argument") for name in unknown
         ]
         if violations:
             raise InvalidArguments(self.config.name, tuple(violations))

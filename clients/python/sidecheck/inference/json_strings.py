@@ -9,10 +9,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final, TypeAlias
 
 from sidecheck.json_copies import copy_json
+from sidecheck.pointers import as_pointer
 from sidecheck.verdicts import Change
 from sidecheck.wrapping import resolve_local
 
-__all__ = ["Path", "change_of", "decode_container", "pointer_of", "replace_at", "value_at"]
+__all__ = ["Path", "change_of", "decode_container", "replace_at", "value_at"]
 
 #: Property names and indexes from the root to a value.
 Path: TypeAlias = tuple[str | int, ...]
@@ -49,9 +50,9 @@ def change_of(schema: Mapping[str, Any], path: Path, container: Any) -> Change:
     kind, noun = ("object", "an object") if isinstance(container, dict) else ("array", "an array")
     locations = _type_locations(schema, schema, path, kind, (), _MAX_STEPS)
     return Change(
-        instance_location=pointer_of(path),
+        instance_location=as_pointer(path),
         code=_DECODED,
-        keyword_location=pointer_of(next(locations, ())),
+        keyword_location=as_pointer(next(locations, ())),
         message=f"decoded a string that holds the JSON text of {noun}",
     )
 
@@ -111,8 +112,3 @@ def replace_at(value: Any, path: Path, leaf: Any) -> Any:
     copy = value.copy()
     copy[path[0]] = replace_at(value[path[0]], path[1:], leaf)
     return copy
-
-
-def pointer_of(path: Path) -> str:
-    """Return *path* as a JSON Pointer (RFC 6901)."""
-    return "".join(f"/{str(step).replace('~', '~0').replace('/', '~1')}" for step in path)

@@ -14,7 +14,6 @@ from sidecheck.inference.content_blocks import (
 )
 from sidecheck.inference.errors import ArgumentViolation, InvalidArguments
 from sidecheck.inference.function_tools import FunctionTool, tool_of
-from sidecheck.inference.json_strings import pointer_of
 from sidecheck.inference.normalization import (
     STRUCTURED_CONTENT,
     VERSIONS,
@@ -28,6 +27,7 @@ from sidecheck.inference.normalization import (
 )
 from sidecheck.inference.output_schema import InvalidResult
 from sidecheck.json_values import json_value
+from sidecheck.pointers import as_pointer
 from sidecheck.text_contract import build_result, is_text_item
 from sidecheck.wrapping import wrapped_property
 
@@ -71,29 +71,29 @@ class ResultForm:
         content = dump_content(value, module)
         try:
             if whole is not None:
-                made = whole_result(whole, self.tool.definition.get("outputSchema"), self.version)
+                result = whole_result(whole, self.tool.definition.get("outputSchema"), self.version)
             elif content is not None:
-                made = content_result(content, self.version)
+                result = content_result(content, self.version)
             else:
                 value = self._json_of(value)
                 schema = self.tool.definition.get("outputSchema")
-                made = value_result(value, schema, self.version)
-            json_text(made).encode()
+                result = value_result(value, schema, self.version)
+            json_text(result).encode()
         except InvalidResult as error:
             return self._invalid_result((ArgumentViolation("", str(error)),))
         except UnicodeEncodeError:
             return self._invalid_result((ArgumentViolation("", "it is not Unicode text"),))
         except RecursionError:
             return self._invalid_result((ArgumentViolation("", "it is nested too deeply"),))
-        violations = self._violations(made)
+        violations = self._violations(result)
         if violations:
             return self._invalid_result(violations)
         if not self.as_text:
-            return made
+            return result
         if whole is None and content is None:
             # Without the output schema: text is not wrapped.
-            made = value_result(value, None, self.version)
-        return _as_text(made)
+            result = value_result(value, None, self.version)
+        return _as_text(result)
 
     def _json_of(self, value: Any) -> Any:
         """Return *value* as JSON.
@@ -116,7 +116,7 @@ class ResultForm:
                 pass
             else:
                 # The same in the words of the function: 72 rather than 72.0, and sets sorted.
-                is_same = fault is None and _sorted(dumped) == _sorted(plain)
+                is_same = fault is None and _sort_arrays(dumped) == _sort_arrays(plain)
                 return plain if is_same else dumped
         if fault is not None:
             raise InvalidResult(fault)
@@ -128,7 +128,7 @@ class ResultForm:
         for index, block in blocks:
             if not is_known_block(block, self.version):
                 message = f"content of type {block.get('type')!r} is not in MCP {self.version}"
-                return (ArgumentViolation(pointer_of(("content", index)), message),)
+                return (ArgumentViolation(as_pointer(("content", index)), message),)
         schema = self.tool.definition.get("outputSchema")
         if schema is None or result.get("isError") or not has_structured_content(self.version):
             return ()
@@ -145,7 +145,7 @@ class ResultForm:
             value = value[name]
         elif marked and not name:
             value = {marked: value}
-        prefix = pointer_of((STRUCTURED_CONTENT, *((name,) if name and not marked else ())))
+        prefix = as_pointer((STRUCTURED_CONTENT, *((name,) if name and not marked else ())))
         return tuple(
             ArgumentViolation(prefix + violation.instance_location, violation.message)
             for violation in self.tool.output_checker.violations(value)
@@ -176,12 +176,12 @@ class ResultForm:
         return content_result([text_block(text)], self.version, is_error=True)
 
 
-def _sorted(value: Any) -> Any:
+def _sort_arrays(value: Any) -> Any:
     """Return *value* with the items of every array in an order that they alone decide."""
     if isinstance(value, list):
-        return sorted(map(_sorted, value), key=json_text)
+        return sorted(map(_sort_arrays, value), key=json_text)
     if isinstance(value, dict):
-        return {name: _sorted(item) for name, item in value.items()}
+        return {name: _sort_arrays(item) for name, item in value.items()}
     return value
 
 
@@ -209,5 +209,5 @@ def _lines(violations: tuple[ArgumentViolation, ...]) -> str:
 def _lines_of(error: ValidationError) -> str:
     """Return the errors of pydantic without values and addresses of its documentation."""
     details = error.errors(include_url=False, include_context=False, include_input=False)
-    faults = [ArgumentViolation(pointer_of(detail["loc"]), detail["msg"]) for detail in details]
+    faults = [ArgumentViolation(as_pointer(detail["loc"]), detail["msg"]) for detail in details]
     return f"{error.title} is not valid:\n{_lines(tuple(faults))}"

@@ -18,10 +18,10 @@ from sidecheck.inference.json_strings import (
     Path,
     change_of,
     decode_container,
-    pointer_of,
     replace_at,
 )
 from sidecheck.json_copies import NotJson, copy_json
+from sidecheck.pointers import as_pointer
 from sidecheck.verdicts import Change
 
 __all__ = ["BrokenSchema", "SchemaChecker"]
@@ -50,7 +50,7 @@ class SchemaChecker:
             # Without formats: patterns are not those of Python.
             draft.check_schema(schema, format_checker=FormatChecker(()))
         except SchemaError as error:
-            location = pointer_of((name, *error.absolute_path))
+            location = as_pointer((name, *error.absolute_path))
             raise ValueError(f"{location} {_message(error)}") from None
         self._name = name
         self._schema = schema
@@ -131,7 +131,7 @@ def _decoded_strings(errors: list[ValidationError]) -> Iterator[tuple[Path, Any]
 def _violations(errors: list[ValidationError]) -> tuple[ArgumentViolation, ...]:
     return tuple(
         dict.fromkeys(
-            ArgumentViolation(pointer_of(tuple(error.absolute_path)), _message(error))
+            ArgumentViolation(as_pointer(tuple(error.absolute_path)), _message(error))
             for error in errors
         )
     )

@@ -4,7 +4,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from sidecheck.json_texts import protocol_text, returned_text
-from sidecheck.protocol import CheckOptions, NormalizedResult, ProtocolContext, ReturnValue
+from sidecheck.protocol import CheckOptions, ProtocolContext
+from sidecheck.return_values import NormalizedResult, ReturnValue
 from sidecheck.v1 import protocol_service_pb2 as protocol_pb
 from sidecheck.verdicts import JsonText
 from sidecheck.wire.protocol import PROFILES, encode_context, encode_options

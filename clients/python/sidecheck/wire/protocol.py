@@ -1,33 +1,25 @@
 """Messages of ProtocolService."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 from google.protobuf.message import Message
 
-from sidecheck.json_texts import is_json_object, protocol_text
+from sidecheck.json_texts import protocol_text
 from sidecheck.protocol import (
-    CheckedNames,
-    CheckedTools,
     CheckItem,
     CheckOptions,
     CheckOutcome,
     CheckResult,
-    Disposition,
     Elicitation,
     ElicitationResult,
-    NameCollision,
     ProtocolContext,
     ProtocolJson,
     ProtocolMessage,
     Rule,
     Sampling,
-    ToolNameOutcome,
-    ToolOutcome,
     ToolResult,
 )
-from sidecheck.targets import Document, ToolJson
-from sidecheck.tool_lists import Definition, list_tools
 from sidecheck.v1 import protocol_service_pb2 as protocol_pb
 from sidecheck.verdicts import JsonText
 from sidecheck.wire.errors import decode_status
@@ -35,8 +27,6 @@ from sidecheck.wire.values import (
     copy_fields,
     decode_severity,
     decode_verdict,
-    encode_documents,
-    encode_inline_tools,
     encode_target,
     find_label,
 )
@@ -44,21 +34,17 @@ from sidecheck.wire.values import (
 __all__ = [
     "PROFILES",
     "decode_batch",
-    "decode_names",
     "decode_response",
     "decode_rules",
     "decode_session_response",
-    "decode_tools",
     "encode_batch",
     "encode_check",
     "encode_context",
     "encode_item",
-    "encode_names",
     "encode_options",
     "encode_rules",
     "encode_session_defaults",
     "encode_session_item",
-    "encode_tools",
     "name_item",
 ]
 
@@ -88,11 +74,6 @@ SENDERS: Final = {
 PROFILES: Final = {
     "specification": "RESULT_PROFILE_SPECIFICATION",
     "text": "RESULT_PROFILE_TEXT",
-}
-DISPOSITIONS: Final = {
-    protocol_pb.ToolOutcome.DISPOSITION_KEEP: Disposition.KEEP,
-    protocol_pb.ToolOutcome.DISPOSITION_WARN: Disposition.WARN,
-    protocol_pb.ToolOutcome.DISPOSITION_DROP: Disposition.DROP,
 }
 
 
@@ -135,48 +116,6 @@ def encode_options(options: CheckOptions | None) -> protocol_pb.CheckOptions | N
 def encode_rules(protocol_version: str, page_token: str) -> protocol_pb.ListRulesRequest:
     """Return the request for a page of rules."""
     return protocol_pb.ListRulesRequest(protocol_version=protocol_version, page_token=page_token)
-
-
-def encode_names(
-    names: Iterable[str], context: ProtocolContext | None, options: CheckOptions | None
-) -> protocol_pb.CheckToolNamesRequest:
-    """Return the request to check tool names.
-
-    Raises:
-        TypeError: *names* is a single string.
-    """
-    if isinstance(names, str):
-        raise TypeError("names must be an iterable of strings, not a single string")
-    return protocol_pb.CheckToolNamesRequest(
-        context=encode_context(context), options=encode_options(options), names=names
-    )
-
-
-def encode_tools(
-    tools: Definition | ToolJson | Iterable[Definition | ToolJson],
-    documents: Iterable[Document],
-    context: ProtocolContext | None,
-    options: CheckOptions | None,
-) -> protocol_pb.CheckToolsRequest:
-    """Return the request to check a tools list, or separate definitions.
-
-    Raises:
-        TypeError: *tools* is a ``str`` or no iterable.
-        ValueError: *documents* are given for separate definitions.
-    """
-    request = protocol_pb.CheckToolsRequest(
-        context=encode_context(context), options=encode_options(options)
-    )
-    if isinstance(tools, str) or is_json_object(tools):
-        request.tools_list = protocol_text(tools, "tools")
-        request.documents.extend(encode_documents(documents))
-        return request
-    if any(True for _ in documents):
-        raise ValueError(
-            "documents belong to a tools list; give those of a definition in its ToolDefinition"
-        )
-    request.tools.extend(encode_inline_tools(list_tools(tools)))
-    return request
 
 
 def name_item(item: CheckItem) -> tuple[str, Any]:
@@ -277,41 +216,6 @@ def decode_rules(response: protocol_pb.ListRulesResponse) -> tuple[list[Rule], s
         for rule in response.rules
     ]
     return rules, response.next_page_token
-
-
-def decode_names(response: protocol_pb.CheckToolNamesResponse) -> CheckedNames:
-    """Return the result of a check of tool names."""
-    return CheckedNames(
-        outcomes=tuple(
-            copy_fields(
-                outcome,
-                ToolNameOutcome,
-                verdict=decode_verdict(outcome.verdict),
-                sdk_warnings=tuple(outcome.sdk_warnings),
-            )
-            for outcome in response.outcomes
-        ),
-        collisions=tuple(
-            NameCollision(collision.sanitized, tuple(collision.indexes))
-            for collision in response.collisions
-        ),
-    )
-
-
-def decode_tools(response: protocol_pb.CheckToolsResponse) -> CheckedTools:
-    """Return the result of a check of tool definitions."""
-    return CheckedTools(
-        outcomes=tuple(
-            copy_fields(
-                outcome,
-                ToolOutcome,
-                disposition=DISPOSITIONS.get(outcome.disposition, Disposition.UNSPECIFIED),
-                verdict=decode_verdict(outcome.verdict),
-            )
-            for outcome in response.outcomes
-        ),
-        tools_list_verdict=decode_verdict(response.tools_list_verdict),
-    )
 
 
 def decode_response(response: CheckResponse) -> CheckResult:

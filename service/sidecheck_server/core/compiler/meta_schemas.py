@@ -24,7 +24,7 @@ from sidecheck_server.core.schemas.dialects import (
 from sidecheck_server.core.schemas.keywords import subschemas
 from sidecheck_server.core.schemas.references import Subschema, survey_schema
 from sidecheck_server.core.schemas.resources import PUBLISHED, DialectOf, Resource, Resources
-from sidecheck_server.core.types import Draft, JsonValue, Violation, as_pointer
+from sidecheck_server.core.types import Draft, JsonValue, Violation, as_pointer, pointer_steps
 
 __all__ = ["find_meta_schema_faults"]
 
@@ -191,19 +191,19 @@ _HINTS: Mapping[tuple[str, type], tuple[Draft, str]] = MappingProxyType(
 
 def _with_hint(violation: Violation, schema: JsonValue, dialect: Dialect) -> Violation:
     """Return *violation* with what a keyword of an earlier draft has become, if it is one."""
-    path = violation.instance_location.split("/")
+    steps = pointer_steps(violation.instance_location)
+    keyword = steps[-1] if steps else ""
     for kind in (list, bool):
-        since, hint = _HINTS.get((path[-1], kind), (None, ""))
+        since, hint = _HINTS.get((keyword, kind), (None, ""))
         if since is not None and dialect.draft.value >= since.value:
-            value = _value_at(schema, path[1:])
+            value = _value_at(schema, steps)
             if type(value) is kind:
                 return replace(violation, message=f"{violation.message}; {hint}")
     return violation
 
 
-def _value_at(value: Any, path: list[str]) -> Any:
-    for part in path:
-        step = part.replace("~1", "/").replace("~0", "~")
+def _value_at(value: Any, steps: list[str]) -> Any:
+    for step in steps:
         value = value[int(step)] if isinstance(value, list) else value[step]
     return value
 

@@ -15,7 +15,7 @@ from sidecheck_server.core.schemas.references import (
     shorten_start,
 )
 from sidecheck_server.core.schemas.resources import PUBLISHED, Conflict, Resource, Resources
-from sidecheck_server.core.types import JsonValue, as_pointer
+from sidecheck_server.core.types import JsonValue, as_pointer, pointer_steps
 
 __all__ = ["find_cycle_faults", "find_reference_faults"]
 
@@ -85,7 +85,8 @@ def _suggest(uri: str, resource: Resource) -> str:
     those of all definitions, then with the anchors.
     """
     _, _, fragment = uri.rpartition("#")
-    name = unquote(fragment.rstrip("/").rpartition("/")[2]).replace("~1", "/").replace("~0", "~")
+    # An anchor has no slash, and is its only step.
+    name = pointer_steps(f"/{unquote(fragment.rstrip('/'))}")[-1]
     container, path = _reached_by(fragment, resource.contents)
     groups: list[tuple[tuple[str, ...], Iterable[str]]] = []
     if path and isinstance(container, dict):
@@ -105,8 +106,7 @@ def _suggest(uri: str, resource: Resource) -> str:
 def _reached_by(fragment: str, contents: JsonValue) -> tuple[JsonValue, tuple[str, ...]]:
     """Return what the start of the pointer *fragment* leads to, without its last step."""
     here, path = contents, []
-    for part in unquote(fragment).split("/")[1:-1]:
-        step = part.replace("~1", "/").replace("~0", "~")
+    for step in pointer_steps(unquote(fragment))[:-1]:
         if not isinstance(here, dict) or step not in here:
             return None, ()
         here = here[step]

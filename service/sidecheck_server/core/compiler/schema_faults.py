@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.schemas.references import Subschema
-from sidecheck_server.core.types import JsonValue, Violation, as_pointer
+from sidecheck_server.core.types import JsonValue, Violation, as_pointer, pointer_steps
 
 __all__ = ["MOST_FAULTS", "SchemaFault", "SchemaFaults"]
 
@@ -151,8 +151,7 @@ class _Positions:
         """Return the key by which locations sort in document order."""
         key: list[int] = []
         here = self._schema
-        for part in pointer.split("/")[1:]:
-            step = part.replace("~1", "/").replace("~0", "~")
+        for step in pointer_steps(pointer):
             if isinstance(here, dict) and step in here:
                 numbers = self._numbers.get(id(here))
                 if numbers is None:

@@ -127,13 +127,13 @@ def _unevaluated(
     find_unevaluated: Callable[..., Sequence[Any]],
 ) -> list[tuple[frozenset[Any], PendingSchema]]:
     """Return the subschemas of *keyword*, with the names or indexes that they apply to."""
-    found = []
+    subschemas = []
     for schema in applied:
         if isinstance(schema.get(keyword, None), dict):
             places = find_unevaluated(schema.validator, value, schema.schema)
             spend(scope_of(schema.validator).budget, _VALUE * len(places))
-            found.append((frozenset(places), schema.subschema(keyword)))
-    return found
+            subschemas.append((frozenset(places), schema.subschema(keyword)))
+    return subschemas
 
 
 def _item_subschemas(schema: AppliedSchema, index: int) -> Iterator[PendingSchema]:

@@ -15,8 +15,6 @@ __all__ = [
     "APPLICATION_STEPS",
     "ITERATION",
     "application_steps",
-    "constant_weight",
-    "is_unbounded",
     "needs_budget",
     "schema_weight",
 ]
@@ -55,14 +53,14 @@ def schema_weight(schema: Canonical, constants: Sequence[JsonValue]) -> int:
     )
 
 
-def constant_weight(value: JsonValue) -> int:
+def _constant_weight(value: JsonValue) -> int:
     """Return the steps of comparing a value with the constant *value*."""
     if isinstance(value, str):
         return 1 + len(value) // 64
     if isinstance(value, list):
-        return 8 + sum(map(constant_weight, value))
+        return 8 + sum(map(_constant_weight, value))
     if isinstance(value, dict):
-        return 8 + sum(2 + constant_weight(item) for item in value.values())
+        return 8 + sum(2 + _constant_weight(item) for item in value.values())
     return 2
 
 
@@ -71,12 +69,12 @@ def needs_budget(definitions: Sequence[Canonical], constants: Sequence[JsonValue
 
     Code without a budget is faster. It does the same work for every payload, and little.
     """
-    if any(map(is_unbounded, definitions)):
+    if any(map(_is_unbounded, definitions)):
         return True
     return sum(schema_weight(schema, constants) for schema in definitions) > _MOST_UNCOUNTED
 
 
-def is_unbounded(schema: Canonical) -> bool:
+def _is_unbounded(schema: Canonical) -> bool:
     """Return whether the work of *schema* grows with the payload or includes calls."""
     if isinstance(schema, bool):
         return False
@@ -89,7 +87,7 @@ def is_unbounded(schema: Canonical) -> bool:
     # It visits every property; a closed object has no more than the known ones.
     if schema.get("patternProperties"):
         return True
-    return any(map(is_unbounded, _parts(schema)))
+    return any(map(_is_unbounded, _parts(schema)))
 
 
 def _parts(schema: Mapping[str, Any]) -> list[Canonical]:
@@ -119,7 +117,7 @@ def _listed(value: Sequence[object], _constants: Sequence[JsonValue]) -> int:
 def _enum(values: Sequence[Any], constants: Sequence[JsonValue]) -> int:
     compared = (constants[value.number] for value in values if isinstance(value, Constant))
     # Numbers, if more than a few, are compared as strings.
-    return 8 + sum(map(constant_weight, compared))
+    return 8 + sum(map(_constant_weight, compared))
 
 
 def _all(schemas: Sequence[Canonical], constants: Sequence[JsonValue]) -> int:
@@ -223,8 +221,8 @@ def application_steps(schema: Any) -> int:
 
 def _keyword_steps(name: str, value: JsonValue) -> int:
     if name == "enum" and isinstance(value, list):
-        return _KEYWORD + sum(_CONSTANT + constant_weight(constant) for constant in value)
+        return _KEYWORD + sum(_CONSTANT + _constant_weight(constant) for constant in value)
     if name == "const":
-        return _KEYWORD + constant_weight(value)
+        return _KEYWORD + _constant_weight(value)
     # Required names, declared properties, branches of choices.
     return _KEYWORD + (_PART * len(value) if isinstance(value, list | dict) else 0)

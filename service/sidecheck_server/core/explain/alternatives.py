@@ -10,9 +10,10 @@ from dataclasses import dataclass
 
 from sidecheck_server.core.engines.fault import Fault
 from sidecheck_server.core.explain.implied import is_implied
-from sidecheck_server.core.explain.keyword_messages import Message, explain_not_allowed
 from sidecheck_server.core.explain.messages import explain_fault
 from sidecheck_server.core.explain.schemas import allowed_constants, describe_schema, schema_parts
+from sidecheck_server.core.explain.types import Message
+from sidecheck_server.core.explain.value_messages import explain_not_allowed
 from sidecheck_server.core.explain.values import Values, count_noun, join_phrase, quote
 from sidecheck_server.core.types import as_pointer
 

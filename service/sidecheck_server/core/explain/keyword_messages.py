@@ -1,30 +1,29 @@
 """Messages of single keywords: what was expected, and what was found.
 
-There is one function for each assertion and for the simple applicators; `messages` has
-those of the others.
+There is one function for each assertion and for the simple applicators; `value_messages`
+has those of ``type``, ``enum`` and ``const``, and `messages` those of the others.
 """
 
-from collections.abc import Callable, Set
-from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
 from sidecheck_server.core.engines.fault import Fault
-from sidecheck_server.core.explain.differences import explain_difference
 from sidecheck_server.core.explain.implied import declared_names, find_required_name
 from sidecheck_server.core.explain.nearest import find_nearest
-from sidecheck_server.core.explain.required import may_be_left_out
 from sidecheck_server.core.explain.schemas import (
     FORMATS,
     describe_schema,
-    describe_types,
     schema_parts,
+)
+from sidecheck_server.core.explain.types import Message, MessageRule
+from sidecheck_server.core.explain.value_messages import (
+    explain_const,
+    explain_enum,
+    explain_type,
 )
 from sidecheck_server.core.explain.values import (
     Values,
     count_noun,
-    describe_choices,
-    describe_kind,
     format_literal,
     join_phrase,
     quote,
@@ -32,13 +31,8 @@ from sidecheck_server.core.explain.values import (
 
 __all__ = [
     "KEYWORD_MESSAGES",
-    "Message",
-    "MessageRule",
     "describe_in_parentheses",
     "explain_missing",
-    "explain_not_allowed",
-    "hint_at_json_text",
-    "hint_at_null",
     "is_property_value",
 ]
 
@@ -46,55 +40,10 @@ _LONGEST_PATTERN = 120
 """The longest pattern shown in a message, in characters."""
 
 _MOST_COMPARED = 1000
-"""How many values or names are compared with the one that is wrong."""
+"""How many names are compared with the one that is wrong."""
 
 _MOST_NAMES = 8
 """How many allowed names a message lists."""
-
-
-@dataclass(frozen=True, slots=True)
-class Message:
-    """Message and suggestion of a violation."""
-
-    text: str
-    suggestion: str = ""
-
-
-MessageRule = Callable[[Fault, Values], Message]
-"""Returns the message for a fault of one keyword."""
-
-
-def explain_not_allowed(allowed: list[Any], instance: Any, values: Values) -> Message:
-    """Return the message for *instance*, which is none of the values *allowed*."""
-    nearest = None if values.hidden else _find_nearest_value(instance, allowed)
-    actual = values.format(instance)
-    if isinstance(instance, dict | list) and actual in map(describe_kind, allowed):
-        if len(allowed) == 1:
-            return _differs(allowed[0], instance, values)
-        actual += " with other content"
-    text = f"expected {describe_choices(allowed, nearest)}, found {actual}"
-    if nearest is None:
-        return Message(text)
-    suggestion = nearest if isinstance(nearest, str) else format_literal(nearest)
-    return Message(f"{text}; did you mean {format_literal(nearest)}?", suggestion)
-
-
-def _find_nearest_value(value: Any, allowed: list[Any]) -> Any:
-    """Return the one of *allowed* that *value* may stand for, even of another type."""
-    if isinstance(value, dict | list | None):
-        return None
-    text = value if isinstance(value, str) else format_literal(value)
-    for choice in allowed[:_MOST_COMPARED]:
-        if isinstance(choice, str) != isinstance(value, str) and not isinstance(
-            choice, dict | list
-        ):
-            choice_text = choice if isinstance(choice, str) else format_literal(choice)
-            if choice_text.casefold() == text.casefold():
-                return choice
-    if not isinstance(value, str):
-        return None
-    strings = (choice for choice in allowed[:_MOST_COMPARED] if isinstance(choice, str))
-    return find_nearest(value, strings) or None
 
 
 def is_property_value(fault: Fault) -> bool:
@@ -107,60 +56,6 @@ def describe_in_parentheses(schema: Any, fault: Fault) -> str:
     """Return the description of *schema*, a subschema at *fault*, in parentheses, or ""."""
     described = describe_schema(schema, fault.scope, 1)
     return f" ({described})" if described else ""
-
-
-# Any value
-
-
-def _type(fault: Fault, values: Values) -> Message:
-    types = fault.keyword_value
-    expected = describe_types(types)
-    if types == "array":
-        # With the type of its items: a single item is the most frequent mistake.
-        expected = describe_schema(fault.schema, fault.scope) or expected
-    actual = values.describe(fault.instance)
-    names = {types} if isinstance(types, str) else set(types)
-    hint = hint_at_json_text(fault, names) + hint_at_null(fault)
-    return Message(f"expected {expected}, found {actual}{hint}")
-
-
-def hint_at_json_text(fault: Fault, types: Set[str]) -> str:
-    """Return what to do about the text of an array or object where *types* are expected, or ""."""
-    text = fault.instance
-    is_container = isinstance(text, str) and text.startswith(("[", "{"))
-    if not is_container or "string" in types or types.isdisjoint({"array", "object"}):
-        return ""
-    return "; pass the JSON itself, not a string that contains it"
-
-
-def _enum(fault: Fault, values: Values) -> Message:
-    message = explain_not_allowed(fault.keyword_value, fault.instance, values)
-    return replace(message, text=message.text + hint_at_null(fault))
-
-
-def hint_at_null(fault: Fault) -> str:
-    """Return what to do about a null for a property that the schema does not require, or ""."""
-    # Many callers send null for a property that they mean to leave out.
-    is_optional = fault.instance is None and may_be_left_out(fault)
-    return "; leave it out if it is optional" if is_optional else ""
-
-
-def _const(fault: Fault, values: Values) -> Message:
-    expected, actual = format_literal(fault.keyword_value), values.format(fault.instance)
-    is_described = isinstance(fault.keyword_value, dict | list) and (
-        isinstance(fault.instance, type(fault.keyword_value))
-        and expected == describe_kind(fault.keyword_value)
-    )
-    if expected == actual or is_described:
-        return _differs(fault.keyword_value, fault.instance, values)
-    return Message(f"expected {expected}, found {actual}")
-
-
-def _differs(expected: Any, instance: Any, values: Values) -> Message:
-    """Return the message for *instance*, whose short form is that of *expected*."""
-    kind = format_literal(expected)
-    difference = explain_difference(expected, instance, values)
-    return Message(difference or f"expected {kind}, found {kind} with other content")
 
 
 # Numbers and strings
@@ -315,11 +210,11 @@ def _contained(fault: Fault) -> str:
 KEYWORD_MESSAGES: dict[str, MessageRule] = {
     "additionalItems": _extra_items,
     "additionalProperties": _unknown_property,
-    "const": _const,
+    "const": explain_const,
     "contains": _contains,
     "dependencies": _dependent,
     "dependentRequired": _dependent,
-    "enum": _enum,
+    "enum": explain_enum,
     "exclusiveMaximum": _bound("less than"),
     "exclusiveMinimum": _bound("more than"),
     "format": _format,
@@ -337,7 +232,7 @@ KEYWORD_MESSAGES: dict[str, MessageRule] = {
     "multipleOf": _multiple_of,
     "pattern": _pattern,
     "required": _required,
-    "type": _type,
+    "type": explain_type,
     "unevaluatedItems": _unevaluated_item,
     "unevaluatedProperties": _unknown_property,
     "uniqueItems": _unique_items,

@@ -11,12 +11,7 @@ from typing import Any
 from sidecheck_server.core.engines.fault import Fault
 from sidecheck_server.core.explain.keyword_messages import (
     KEYWORD_MESSAGES,
-    Message,
-    MessageRule,
     describe_in_parentheses,
-    explain_not_allowed,
-    hint_at_json_text,
-    hint_at_null,
     is_property_value,
 )
 from sidecheck_server.core.explain.schemas import (
@@ -25,6 +20,12 @@ from sidecheck_server.core.explain.schemas import (
     describe_alternatives,
     describe_schema,
     schema_parts,
+)
+from sidecheck_server.core.explain.types import Message, MessageRule
+from sidecheck_server.core.explain.value_messages import (
+    explain_not_allowed,
+    hint_at_json_text,
+    hint_at_null,
 )
 from sidecheck_server.core.explain.values import Values, describe_choices, join_phrase, quote
 

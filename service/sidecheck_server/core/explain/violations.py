@@ -9,10 +9,10 @@ from sidecheck_server.core.engines.fault import Fault
 from sidecheck_server.core.explain.alternatives import compare_branches, explain_alternatives
 from sidecheck_server.core.explain.choices import Discriminator, find_plausible
 from sidecheck_server.core.explain.implied import is_implied
-from sidecheck_server.core.explain.keyword_messages import Message
 from sidecheck_server.core.explain.messages import explain_discriminator, explain_fault
 from sidecheck_server.core.explain.nearest import MOST_CANDIDATES
 from sidecheck_server.core.explain.schemas import MOST_BRANCHES
+from sidecheck_server.core.explain.types import Message
 from sidecheck_server.core.explain.values import Values, count_noun
 from sidecheck_server.core.limits import Exhausted, spend
 from sidecheck_server.core.types import Violation, as_pointer

@@ -27,7 +27,6 @@ __all__ = [
     "INVALID_REQUEST",
     "METHOD_NOT_FOUND",
     "PARSE_ERROR",
-    "TITLES",
     "UNSUPPORTED_VERSION",
     "ErrorResponse",
     "error_message",
@@ -47,7 +46,7 @@ METHOD_NOT_FOUND = -32601
 INVALID_PARAMS = -32602
 UNSUPPORTED_VERSION = -32022
 
-TITLES = {
+_TITLES = {
     PARSE_ERROR: "Parse error",
     INVALID_REQUEST: "Invalid request",
     METHOD_NOT_FOUND: "Method not found",
@@ -82,7 +81,7 @@ def error_message(code: int, error: Violation) -> str:
     """Return the message of a JSON-RPC error with *code*: where and what *error* is."""
     location = error.instance_location
     where = f" at {location}" if location else ""
-    return shorten(f"{TITLES[code]}{where}: {error.message}")
+    return shorten(f"{_TITLES[code]}{where}: {error.message}")
 
 
 def _violation_data(error: Violation) -> dict[str, str]:
@@ -180,7 +179,7 @@ def _protocol_error(
         code = UNSUPPORTED_VERSION
         supported, requested = versions
         data = {"supported": [supported], "requested": shorten(requested)}
-    error: dict[str, Any] = {"code": code, "message": TITLES[code]}
+    error: dict[str, Any] = {"code": code, "message": _TITLES[code]}
     if explain and _has_details(verdict):
         error["message"] = error_message(code, errors[0])
         data |= violations_data(errors, _MAX_VIOLATIONS, truncated=verdict.truncated)

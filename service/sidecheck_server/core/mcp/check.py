@@ -153,16 +153,21 @@ def _check_tool(
 
 
 def _check_canonical_output(tool: Any, findings: Findings) -> None:
-    """Add to *findings* what adapting the output schema of *tool* to the version changes."""
+    """Add to *findings* what adapting the output schema of *tool* to the version changes.
+
+    A marker must fit in every version: the definition may be adapted to any.
+    """
     context = findings.context
     schema = tool.get("outputSchema") if isinstance(tool, dict) else None
-    if not isinstance(schema, dict) or not has_structured_content(context.version):
+    if not isinstance(schema, dict):
         return
     fault = marker_fault(schema)
     if fault is not None:
         findings.report(WRAP_MARKER_MISMATCH, ("outputSchema",), fault)
-    elif not wrapped_property_of(schema) and needs_wrapping(
-        schema, context.version, context.budget
+    elif (
+        has_structured_content(context.version)
+        and not wrapped_property_of(schema)
+        and needs_wrapping(schema, context.version, context.budget)
     ):
         fault = Fault((), _wrapped_message(context.version))
         findings.report(OUTPUT_SCHEMA_WRAPPED, ("outputSchema",), fault)

@@ -26,7 +26,7 @@ from sidecheck_server.core.schemas.identifiers import (
     identifier_of,
 )
 from sidecheck_server.core.schemas.keywords import subschemas
-from sidecheck_server.core.types import Draft, JsonValue
+from sidecheck_server.core.types import Draft, JsonValue, pointer_steps
 
 __all__ = [
     "PUBLISHED",
@@ -168,10 +168,9 @@ class Resources:
     def _pointed_at(self, pointer: str, resource: Resource) -> tuple[JsonValue, Resource]:
         """Follow a JSON Pointer (RFC 6901, section 6) into *resource*."""
         value = resource.contents
-        for part in unquote(pointer[1:]).split("/"):
+        for step in pointer_steps(unquote(pointer)):
             if resource.error is not None:
                 return True, resource
-            step = part.replace("~1", "/").replace("~0", "~")
             if isinstance(value, dict) and step in value:
                 value = value[step]
             elif isinstance(value, list) and _is_index_in(step, value):

@@ -73,7 +73,6 @@ WRAP_MARKER_MISMATCH = Rule(
     _FASTMCP,
     "An output schema that is marked as wrapped is an object with that property and no other.",
     ("Tool",),
-    since="2025-06-18",
 )
 
 RULES: tuple[Rule, ...] = (

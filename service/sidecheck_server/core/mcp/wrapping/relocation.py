@@ -13,7 +13,7 @@ from urllib.parse import unquote
 from sidecheck_server.core.limits import Budget, spend
 from sidecheck_server.core.schemas.keywords import KEYWORDS, subschemas
 from sidecheck_server.core.schemas.walker import is_resource
-from sidecheck_server.core.types import Draft
+from sidecheck_server.core.types import Draft, pointer_steps
 
 __all__ = [
     "ResourceSchemas",
@@ -91,8 +91,7 @@ def resolve_pointer(reference: str, root: dict[str, Any], draft: Draft, budget: 
         return None
     spend(budget, _SUBSCHEMA + len(pointer))
     here: Any = root
-    for part in pointer.split("/")[1:]:
-        step = part.replace("~1", "/").replace("~0", "~")
+    for step in pointer_steps(pointer):
         if isinstance(here, dict) and step in here:
             here = here[step]
         elif isinstance(here, list) and step.isdecimal() and step.isascii() and len(step) < 9:

@@ -121,8 +121,9 @@ export function senderToJSON(object: Sender): string {
 export interface ProtocolContext {
   /**
    * MCP protocol version whose rules apply, for example `2025-11-25`. Empty means the
-   * server's default (see `GetServerInfo`). An unknown version fails with
-   * `UNKNOWN_PROTOCOL_VERSION`.
+   * server's default (see `GetServerInfo`); of a result whose tool the request names, the
+   * version that the tool was registered under; of a session, the version that it
+   * negotiates. An unknown version fails with `UNKNOWN_PROTOCOL_VERSION`.
    */
   protocolVersion: string;
   /**

@@ -1,0 +1,111 @@
+"""Messages of ProtocolService about tool names and tool definitions."""
+
+from collections.abc import Iterable
+from typing import Final
+
+from sidecheck.json_texts import is_json_object, protocol_text
+from sidecheck.protocol import (
+    CheckedNames,
+    CheckedTools,
+    CheckOptions,
+    Disposition,
+    NameCollision,
+    ProtocolContext,
+    ToolNameOutcome,
+    ToolOutcome,
+)
+from sidecheck.targets import Document, ToolJson
+from sidecheck.tool_lists import Definition, list_tools
+from sidecheck.v1 import protocol_service_pb2 as protocol_pb
+from sidecheck.wire.protocol import encode_context, encode_options
+from sidecheck.wire.values import (
+    copy_fields,
+    decode_verdict,
+    encode_documents,
+    encode_inline_tools,
+)
+
+__all__ = ["decode_names", "decode_tools", "encode_names", "encode_tools"]
+
+DISPOSITIONS: Final = {
+    protocol_pb.ToolOutcome.DISPOSITION_KEEP: Disposition.KEEP,
+    protocol_pb.ToolOutcome.DISPOSITION_WARN: Disposition.WARN,
+    protocol_pb.ToolOutcome.DISPOSITION_DROP: Disposition.DROP,
+}
+
+
+def encode_names(
+    names: Iterable[str], context: ProtocolContext | None, options: CheckOptions | None
+) -> protocol_pb.CheckToolNamesRequest:
+    """Return the request to check tool names.
+
+    Raises:
+        TypeError: *names* is a single string.
+    """
+    if isinstance(names, str):
+        raise TypeError("names must be an iterable of strings, not a single string")
+    return protocol_pb.CheckToolNamesRequest(
+        context=encode_context(context), options=encode_options(options), names=names
+    )
+
+
+def encode_tools(
+    tools: Definition | ToolJson | Iterable[Definition | ToolJson],
+    documents: Iterable[Document],
+    context: ProtocolContext | None,
+    options: CheckOptions | None,
+) -> protocol_pb.CheckToolsRequest:
+    """Return the request to check a tools list, or separate definitions.
+
+    Raises:
+        TypeError: *tools* is a ``str`` or no iterable.
+        ValueError: *documents* are given for separate definitions.
+    """
+    request = protocol_pb.CheckToolsRequest(
+        context=encode_context(context), options=encode_options(options)
+    )
+    if isinstance(tools, str) or is_json_object(tools):
+        request.tools_list = protocol_text(tools, "tools")
+        request.documents.extend(encode_documents(documents))
+        return request
+    if any(True for _ in documents):
+        raise ValueError(
+            "documents belong to a tools list; give those of a definition in its ToolDefinition"
+        )
+    request.tools.extend(encode_inline_tools(list_tools(tools)))
+    return request
+
+
+def decode_names(response: protocol_pb.CheckToolNamesResponse) -> CheckedNames:
+    """Return the result of a check of tool names."""
+    return CheckedNames(
+        outcomes=tuple(
+            copy_fields(
+                outcome,
+                ToolNameOutcome,
+                verdict=decode_verdict(outcome.verdict),
+                sdk_warnings=tuple(outcome.sdk_warnings),
+            )
+            for outcome in response.outcomes
+        ),
+        collisions=tuple(
+            NameCollision(collision.sanitized, tuple(collision.indexes))
+            for collision in response.collisions
+        ),
+    )
+
+
+def decode_tools(response: protocol_pb.CheckToolsResponse) -> CheckedTools:
+    """Return the result of a check of tool definitions."""
+    return CheckedTools(
+        outcomes=tuple(
+            copy_fields(
+                outcome,
+                ToolOutcome,
+                disposition=DISPOSITIONS.get(outcome.disposition, Disposition.UNSPECIFIED),
+                verdict=decode_verdict(outcome.verdict),
+            )
+            for outcome in response.outcomes
+        ),
+        tools_list_verdict=decode_verdict(response.tools_list_verdict),
+    )
