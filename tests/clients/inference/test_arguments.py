@@ -262,7 +262,7 @@ def test_a_call_in_python_is_validated_too() -> None:
     ],
 )
 def test_a_call_in_python_that_does_not_match_the_signature_names_the_tool(
-    args: tuple[str, ...], kwargs: dict[str, Any], message: str
+    args: tuple[Any, ...], kwargs: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(TypeError) as caught:
         order(*args, **kwargs)
