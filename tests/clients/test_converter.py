@@ -233,6 +233,7 @@ MODULES = [
     sidecheck.json_copies,
     sidecheck.json_types,
     sidecheck.json_values,
+    sidecheck.pointers,
     sidecheck.sdk_objects,
 ]
 
