@@ -13,6 +13,7 @@ import sidecheck.converter
 import sidecheck.json_copies
 import sidecheck.json_types
 import sidecheck.json_values
+import sidecheck.pointers
 import sidecheck.sdk_objects
 from hypothesis import given
 from hypothesis import strategies as st
