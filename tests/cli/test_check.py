@@ -299,3 +299,35 @@ def test_the_rules_of_a_protocol_version_apply(
         for outcome in outcomes
         for violation in outcome["violations"]
     )
+
+
+DUMP: Any = {
+    "_meta": None,
+    "ttlMs": 0,
+    "nextCursor": None,
+    "tools": [
+        {
+            **GOOD,
+            "title": None,
+            "outputSchema": None,
+            "annotations": {"title": None, "readOnlyHint": True},
+            "_meta": None,
+        }
+    ],
+}
+
+
+def test_a_dump_of_a_result_of_the_sdk_is_checked_as_it_is(folder: Path) -> None:
+    """Nulls of what is not set are a warning for each tool, and one for what is around them."""
+    (folder / "dump.json").write_text(json.dumps(DUMP))
+    result = run("dump.json", "--format", "json")
+
+    assert 0 == result.exit_code
+    assert [
+        (outcome["name"], violation["code"], violation["instance_location"])
+        for outcome in json.loads(result.stdout)
+        for violation in outcome["violations"]
+    ] == [
+        ("good", "NULL_PROPERTY_DROPPED", "/title"),
+        ("", "NULL_PROPERTY_DROPPED", "/_meta"),
+    ]

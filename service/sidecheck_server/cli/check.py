@@ -1,7 +1,7 @@
 """`sidecheck check`: check tool definitions offline."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import click
@@ -35,7 +35,7 @@ from sidecheck_server.core.mcp.check import CheckReport
 from sidecheck_server.core.mcp.context import DEFAULT_VERSION, Context
 from sidecheck_server.core.mcp.deferred import error_outcome
 from sidecheck_server.core.mcp.rules.catalogue import CATALOGUE
-from sidecheck_server.core.mcp.subjects import CheckRequest, ReportLimits, ToolJson
+from sidecheck_server.core.mcp.subjects import CheckRequest, ReportLimits, ToolJson, ToolList
 from sidecheck_server.core.mcp.tool_lists import ToolsList
 from sidecheck_server.core.mcp.tool_outcomes import CheckedTool, tool_outcomes
 from sidecheck_server.core.types import Severity
@@ -159,8 +159,11 @@ async def check_sources(
         of_source = [next(results) for _ in listing.tools]
         pointers = (tool.pointer for tool in listing.tools)
         outcomes += _tool_outcomes(source, tool_outcomes(of_source, pointers, _DUPLICATE))
-        if listing.container is not None:
-            around = await checked(CheckRequest(listing.container, context, report))
+        container = listing.container
+        if isinstance(container, ToolList):
+            container = replace(container, canonical=True)
+        if container is not None:
+            around = await checked(CheckRequest(container, context, report))
             outcomes += _outcome_around(source, around)
     return outcomes
 

@@ -410,7 +410,7 @@ async def test_asynchronous_functions() -> None:
     assert "- /n: Input" in error_text(await acall_tool_result(later, {"n": "1"}))
 
 
-def test_what_was_read_is_told() -> None:
+def test_changes_list_the_strings_that_were_read() -> None:
     @tool
     def total(items: list[int]) -> int:
         return sum(items)

@@ -14,7 +14,7 @@ from sidecheck_server.core.limits import (
 )
 from sidecheck_server.core.mcp.call_params import check_call_params
 from sidecheck_server.core.mcp.context import has_structured_content
-from sidecheck_server.core.mcp.definition_forms import protocol_form
+from sidecheck_server.core.mcp.definition_forms import list_form, protocol_form
 from sidecheck_server.core.mcp.findings import Findings
 from sidecheck_server.core.mcp.messages.checking import check_messages
 from sidecheck_server.core.mcp.messages.envelopes import Message
@@ -143,7 +143,7 @@ def _check_tool(
     form = protocol_form(decode_tool(subject.json, limits), lenient=subject.canonical)
     for rule, fault in form.faults(lenient=subject.canonical):
         findings.report(rule, (), fault)
-    tool = form.tool
+    tool = form.value
     if subject.canonical:
         _check_canonical_output(tool, findings)
         check_value(tool, "Tool", findings, schemas, schema_type="CanonicalTool")
@@ -183,7 +183,13 @@ def _wrapped_message(version: str) -> str:
 def _check_tool_list(
     subject: ToolList, findings: Findings, limits: Limits, schemas: SchemaLookup
 ) -> CheckReport:
-    check_value(_decode(subject.json, limits), "ListToolsResult", findings, schemas)
+    result = _decode(subject.json, limits)
+    if subject.canonical:
+        form = list_form(result)
+        for rule, fault in form.faults(lenient=True):
+            findings.report(rule, (), fault)
+        result = form.value
+    check_value(result, "ListToolsResult", findings, schemas)
     return CheckReport(findings)
 
 

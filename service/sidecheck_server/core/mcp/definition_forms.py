@@ -24,7 +24,7 @@ from sidecheck_server.core.mcp.types.model import ListOf, ObjectType, Ref
 from sidecheck_server.core.mcp.types.rendering import TYPES, properties_of
 from sidecheck_server.core.types import as_pointer
 
-__all__ = ["ProtocolForm", "protocol_form"]
+__all__ = ["ProtocolForm", "list_form", "protocol_form"]
 
 _MAX_SHOWN = 8
 """Number of properties that a message lists."""
@@ -37,10 +37,10 @@ _WORD = re.compile(r"(?<!^)(?=[A-Z])")
 
 @dataclass(slots=True)
 class ProtocolForm:
-    """A definition in the form of the protocol, and how the original differed from it."""
+    """A definition, or a list, in the form of the protocol, and how the original differed."""
 
-    #: The definition; the original object if it had that form.
-    tool: Any
+    #: The value; the original object if it had that form.
+    value: Any
     #: Paths of properties that were null.
     nulls: list[Path] = field(default_factory=list)
     #: Paths of properties with Python's names, and the names of the protocol.
@@ -72,6 +72,19 @@ class ProtocolForm:
             yield rule, Fault(self.renamed[0][0], message)
 
 
+def list_form(result: Any) -> ProtocolForm:
+    """Return *result*, a dump of a ``tools/list`` result, in the form of the protocol.
+
+    Its definitions are left as they are.
+    """
+    form = ProtocolForm(result)
+    if isinstance(result, dict):
+        adapted = _object_form(result, "ListToolsResult", (), form, reads_names=True)
+        if form.nulls or form.renamed:
+            form.value = adapted
+    return form
+
+
 def protocol_form(tool: Any, *, lenient: bool) -> ProtocolForm:
     """Return the definition *tool* in the form of the protocol.
 
@@ -85,7 +98,7 @@ def protocol_form(tool: Any, *, lenient: bool) -> ProtocolForm:
         is_dump = "input_schema" in tool and "inputSchema" not in tool
         adapted = _object_form(tool, "Tool", (), form, reads_names=lenient or is_dump)
         if form.nulls or form.renamed:
-            form.tool = adapted
+            form.value = adapted
     return form
 
 

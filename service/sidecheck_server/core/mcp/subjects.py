@@ -44,6 +44,8 @@ class ToolList:
     """Result of a ``tools/list`` request, with or without its tool definitions."""
 
     json: bytes
+    #: Whether it is handed over, as `ToolJson.canonical`, rather than sent by a server.
+    canonical: bool = False
 
     @property
     def size(self) -> int:

@@ -63,7 +63,7 @@ def read_tool(text: bytes, documents: tuple[Document, ...], limits: Limits) -> T
         tool = decode_tool(text, limits)
     except MalformedError as error:
         raise _invalid(error.violations) from None
-    form = protocol_form(tool, lenient=True).tool
+    form = protocol_form(tool, lenient=True).value
     if form is not tool:
         text, tool = msgspec.json.encode(form), form
     faults = tuple(_faults(tool))

@@ -178,7 +178,7 @@ def _with_protocol_forms(result: dict[str, Any], findings: Findings, path: Path)
     for index, form in enumerate(forms):
         for rule, fault in form.faults(lenient=False):
             findings.report(rule, (*path, "tools", index), fault)
-    return {**result, "tools": [form.tool for form in forms]}
+    return {**result, "tools": [form.value for form in forms]}
 
 
 def _declared_result_type(

@@ -36,7 +36,7 @@ NULL_PROPERTY_DROPPED = Rule(
     _TOOL,
     "An optional property should be left out rather than null; a definition that is handed "
     "over is read without it.",
-    ("Tool",),
+    ("Tool", "ListToolsResult"),
 )
 
 SNAKE_CASE_PROPERTY = Rule(
@@ -53,7 +53,7 @@ SNAKE_CASE_PROPERTY_RENAMED = Rule(
     _TOOL,
     "The properties of a tool definition should have the names of the protocol; a definition "
     "that is handed over is read by them.",
-    ("Tool",),
+    ("Tool", "ListToolsResult"),
 )
 
 OUTPUT_SCHEMA_WRAPPED = Rule(
