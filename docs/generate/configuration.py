@@ -1,13 +1,11 @@
 """The page of settings and limits, from the settings themselves."""
 
-from dataclasses import fields
 from typing import Any
 
 import click
 from pydantic.fields import FieldInfo
 from sidecheck_server.cli.serve import serve
-from sidecheck_server.cli.settings_help import describe_limits
-from sidecheck_server.core.limits import Limits
+from sidecheck_server.cli.settings_help import describe_fields, setting_groups
 from sidecheck_server.settings import Settings
 
 from docs.generate.markdown import NOTICE, code, table
@@ -62,16 +60,20 @@ def configuration_page() -> str:
         (
             (code(name), code(flags.get(name, "")), _default(field), field.description or "")
             for name, field in Settings.model_fields.items()
-            if name != "limits"
+            if name not in dict(setting_groups())
         ),
     )
-    documented = describe_limits()
-    rows = (
-        (code(field.name), _number(getattr(Limits(), field.name)), documented[field.name])
-        for field in fields(Limits)
-    )
-    limits = table(("Limit", "Default", "Description"), rows)
-    return _PAGE.format(notice=NOTICE, settings=settings, limits=limits)
+    groups = {
+        name: table(
+            ("Limit", "Default", "Description"),
+            (
+                (code(field), _number(getattr(defaults, field)), description)
+                for field, description in describe_fields(type(defaults)).items()
+            ),
+        )
+        for name, defaults in setting_groups()
+    }
+    return _PAGE.format(notice=NOTICE, settings=settings, **groups)
 
 
 def _names(option: click.Option) -> tuple[str, str]:

@@ -1,7 +1,11 @@
 """Statuses of request errors."""
 
+from collections.abc import Iterable
+from typing import Any
+
 import grpc
 import pytest
+from google.rpc.error_details_pb2 import RetryInfo
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.types import Violation
 from sidecheck_server.rpc.status import STATUS_CODES, status_from_error
@@ -29,6 +33,21 @@ def test_a_status_fits_into_trailers() -> None:
 
     assert status.ByteSize() < 8000
     assert "UNKNOWN_TOOL" == info_of(status).reason
+
+
+def test_only_overload_tells_when_to_retry() -> None:
+    """Of the statuses with a RetryInfo, clients know that the same call may succeed later."""
+    delayed = [
+        reason
+        for reason in ErrorReason
+        if any(detail.Is(RetryInfo.DESCRIPTOR) for detail in _details(reason))
+    ]
+
+    assert [ErrorReason.OVERLOADED] == delayed
+
+
+def _details(reason: ErrorReason) -> Iterable[Any]:
+    return status_from_error(RequestError(reason, "m")).details
 
 
 def test_a_status_lists_the_violations_of_a_definition() -> None:

@@ -66,7 +66,15 @@ class ErrorReason(StrEnum):
     FEATURE_DISABLED = "FEATURE_DISABLED"
     """A setting of the server disables the feature."""
 
+    # The registry
+    QUOTA_EXCEEDED = "QUOTA_EXCEEDED"
+    """A registration would exceed a quota of the registry; metadata ``quota`` names it."""
+    REGISTRY_UNUSABLE = "REGISTRY_UNUSABLE"
+    """The registry cannot be written; nothing has changed, and reads go on."""
+
     # The service
+    OVERLOADED = "OVERLOADED"
+    """The server has as much work as it may; a retry after the delay of RetryInfo may succeed."""
     WORKER_CRASHED = "WORKER_CRASHED"
     """The worker process crashed during the request; a retry may succeed."""
     SHUTTING_DOWN = "SHUTTING_DOWN"

@@ -5,7 +5,7 @@ from types import MappingProxyType
 from typing import Any, NoReturn
 
 import grpc
-from google.rpc.error_details_pb2 import BadRequest, ErrorInfo
+from google.rpc.error_details_pb2 import BadRequest, ErrorInfo, RetryInfo
 from google.rpc.status_pb2 import Status
 
 from sidecheck_server.core.errors import ErrorReason, RequestError
@@ -38,11 +38,21 @@ STATUS_CODES: Mapping[ErrorReason, grpc.StatusCode] = MappingProxyType(
         ErrorReason.INVALID_MAPPING: grpc.StatusCode.INVALID_ARGUMENT,
         ErrorReason.MAPPING_MISMATCH: grpc.StatusCode.FAILED_PRECONDITION,
         ErrorReason.FEATURE_DISABLED: grpc.StatusCode.FAILED_PRECONDITION,
+        ErrorReason.QUOTA_EXCEEDED: grpc.StatusCode.RESOURCE_EXHAUSTED,
+        ErrorReason.REGISTRY_UNUSABLE: grpc.StatusCode.UNAVAILABLE,
+        ErrorReason.OVERLOADED: grpc.StatusCode.RESOURCE_EXHAUSTED,
         ErrorReason.WORKER_CRASHED: grpc.StatusCode.UNAVAILABLE,
         ErrorReason.SHUTTING_DOWN: grpc.StatusCode.UNAVAILABLE,
     }
 )
 """The status code of each reason."""
+
+_RETRY_MILLISECONDS: Mapping[ErrorReason, int] = MappingProxyType({ErrorReason.OVERLOADED: 500})
+"""The delay after which a call may be retried, told in a RetryInfo.
+
+An overloaded server has more work than it can do within a deadline, which most callers set
+to less than a second or two.
+"""
 
 # In bytes. A status is sent in trailers, of which gRPC accepts 8 KiB. The message is in
 # them twice, once with three bytes for each byte that is not printable ASCII.
@@ -56,8 +66,9 @@ _MAX_VIOLATIONS_BYTES = 1200
 def status_from_error(error: RequestError) -> Status:
     """Return the status of *error*, with an ErrorInfo that names its reason.
 
-    A BadRequest follows if *error* has violations: those of a schema or a tool definition,
-    as many as there is room for.
+    A RetryInfo follows if a later retry may succeed (AIP-194). A BadRequest follows if
+    *error* has violations: those of a schema or a tool definition, as many as there is room
+    for.
     """
     info = ErrorInfo(
         reason=error.reason.value,
@@ -71,6 +82,10 @@ def status_from_error(error: RequestError) -> Status:
         message=_truncate(error.message, _MAX_MESSAGE_BYTES),
     )
     status.details.add().Pack(info)
+    if error.reason in _RETRY_MILLISECONDS:
+        retry = RetryInfo()
+        retry.retry_delay.FromMilliseconds(_RETRY_MILLISECONDS[error.reason])
+        status.details.add().Pack(retry)
     if error.violations:
         # Percent-encoded (gRPC over HTTP2, Status-Message), and in base64 (Binary-Header).
         message = sum(1 if 0x20 <= byte <= 0x7E else 3 for byte in status.message.encode())
