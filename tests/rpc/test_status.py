@@ -1,6 +1,5 @@
 """Statuses of request errors."""
 
-from collections.abc import Iterable
 from typing import Any
 
 import grpc
@@ -46,8 +45,8 @@ def test_only_overload_tells_when_to_retry() -> None:
     assert [ErrorReason.OVERLOADED] == delayed
 
 
-def _details(reason: ErrorReason) -> Iterable[Any]:
-    return status_from_error(RequestError(reason, "m")).details
+def _details(reason: ErrorReason) -> list[Any]:
+    return list(status_from_error(RequestError(reason, "m")).details)
 
 
 def test_a_status_lists_the_violations_of_a_definition() -> None:
