@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.context import DEFAULT_VERSION, VERSIONS
 from sidecheck_server.settings import Settings, ToolsFile, UnusableSettingsError, read_settings
+from sidecheck_server.transport_limits import TransportLimits
 
 DEFAULTS = {
     "listen": "127.0.0.1:50151",
@@ -28,6 +29,7 @@ DEFAULTS = {
     "inference": True,
     "log_level": "info",
     "log_format": "auto",
+    "transport": dataclasses.asdict(TransportLimits()),
     "limits": dataclasses.asdict(Limits()),
 }
 
@@ -145,6 +147,11 @@ def test_the_environment_may_name_the_file(monkeypatch: pytest.MonkeyPatch, fold
         ),
         pytest.param('unix_socket_mode = "668"', "unix_socket_mode: ", id="invalid mode"),
         pytest.param("unix_socket_mode = 660", "unix_socket_mode: ", id="decimal mode"),
+        pytest.param(
+            "[transport]\ncalls = 0",
+            "transport.calls: Input should be greater than or equal to 1",
+            id="zero limit of the transport",
+        ),
         pytest.param("drain_seconds = -1", "drain_seconds: ", id="negative time"),
         pytest.param("drain_seconds = inf", "drain_seconds: ", id="infinite time"),
         pytest.param("grace_seconds = nan", "grace_seconds: ", id="NaN time"),

@@ -37,6 +37,13 @@ underscores (`SIDECHECK_LIMITS__PAYLOAD_BYTES=65536`). `sidecheck serve --help` 
 ## Settings
 
 {settings}
+## Transport
+
+What peers may hold of the server at once, as a table `[transport]` of the file or as
+`SIDECHECK_TRANSPORT__CALLS=64`. Calls beyond it are shed with `OVERLOADED` and a `RetryInfo`, or
+wait in their clients; see [Overload](../operations/deployment.md#overload).
+
+{transport}
 ## Limits
 
 A request beyond a limit fails with `LIMIT_EXCEEDED`; the metadata name the bound, the limit and,

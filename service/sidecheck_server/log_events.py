@@ -108,8 +108,21 @@ EVENTS: Mapping[str, LogEvent] = MappingProxyType(
             LogEvent(
                 "rpc.rejected",
                 ("info",),
-                "A unary call failed with a status other than `INTERNAL`.",
-                {"method": _METHOD, "reason": "the reason of the error (`ErrorInfo`)", "ms": _MS},
+                "A unary call failed with a status other than `INTERNAL`, and was not shed.",
+                {"method": _METHOD, "reason": "the reason of the error (`ErrorInfo`)"},
+                {"ms": _MS},
+            ),
+            LogEvent(
+                "overload.shed",
+                ("warning",),
+                "Calls were shed with `OVERLOADED` in the last second. They have no event of "
+                "their own.",
+                {
+                    "calls": "the number of calls by the limit that they would have exceeded; "
+                    "`deadline` for those whose deadline could not be met, `arriving` for those "
+                    "whose messages had not arrived",
+                    "lag_ms": "the lag of the event loop, in milliseconds",
+                },
             ),
             LogEvent(
                 "rpc.failed",

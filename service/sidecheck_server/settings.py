@@ -21,6 +21,7 @@ from pydantic_settings import (
 )
 
 from sidecheck_server.core.limits import LONGEST_SEARCH, Limits
+from sidecheck_server.transport_limits import TransportLimits
 
 __all__ = ["Settings", "ToolsFile", "UnusableSettingsError", "read_settings"]
 
@@ -135,6 +136,9 @@ class Settings(BaseSettings):
         Literal["auto", "json", "console"],
         Field(description="Format of the log; auto is console on a terminal and JSON elsewhere."),
     ] = "auto"
+    transport: Annotated[
+        TransportLimits, Field(description="Limits of connections, calls and bytes at once.")
+    ] = TransportLimits()
     limits: Annotated[Limits, Field(description="Limits of requests, payloads and schemas.")] = (
         Limits()
     )

@@ -32,6 +32,7 @@ from sidecheck_server.rpc.validation import ValidationServicer
 from sidecheck_server.services.prepared_targets import PreparedTargets
 from sidecheck_server.services.resolution import ResolvedSchema
 from sidecheck_server.services.validation import Validator
+from sidecheck_server.transport_limits import TransportLimits
 from structlog.testing import capture_logs
 from support.checkers import validate_in_process
 from support.compiling import compile_value
@@ -55,7 +56,6 @@ class Servicer(InfoServiceServicer):
     """Servicer whose method runs *work*."""
 
     def __init__(self, work: Work) -> None:
-        self.gate = ShutdownGate()
         self.work = work
 
     @rpc_handler
@@ -288,7 +288,7 @@ async def batch(failure: BaseException, *digests: str) -> tuple[Any, list[dict[s
     resolver: Any = Resolver(failure)
     unused: Any = None
     targets = PreparedTargets(resolver, Validator(validate_in_process), unused, registry)
-    servicer = ValidationServicer(targets, Limits(), ShutdownGate(), OpenStreams())
+    servicer = ValidationServicer(targets, Limits(), OpenStreams(ShutdownGate(), TransportLimits()))
     request = validation_service_pb2.ValidateBatchRequest(
         items=[
             validation_service_pb2.ValidateItem(

@@ -9,15 +9,19 @@ from typing import Any
 import grpc
 import pytest
 from google.rpc.status_pb2 import Status
-from sidecheck.v1.info_service_pb2 import GetServerInfoRequest, GetServerInfoResponse
-from sidecheck.v1.info_service_pb2_grpc import (
-    InfoServiceServicer,
-    InfoServiceStub,
-    add_InfoServiceServicer_to_server,
+from sidecheck.v1.info_service_pb2 import (
+    DESCRIPTOR,
+    GetServerInfoRequest,
+    GetServerInfoResponse,
 )
+from sidecheck.v1.info_service_pb2_grpc import InfoServiceServicer, InfoServiceStub
 from sidecheck_server.core.errors import RequestError
+from sidecheck_server.core.limits import Limits
+from sidecheck_server.rpc.admission import Admission
 from sidecheck_server.rpc.handler import rpc_handler
+from sidecheck_server.rpc.methods import add_service
 from sidecheck_server.rpc.shutdown_gate import ShutdownGate
+from sidecheck_server.transport_limits import TransportLimits
 from support.wire import info_of
 
 
@@ -25,7 +29,6 @@ class Servicer(InfoServiceServicer):
     """Servicer whose method returns once it is released."""
 
     def __init__(self) -> None:
-        self.gate = ShutdownGate()
         self.entered = asyncio.Event()
         self.go = asyncio.Event()
 
@@ -39,8 +42,8 @@ class Servicer(InfoServiceServicer):
 class Served:
     """A server with a gate, whose method blocks until it is released."""
 
-    def __init__(self, servicer: Servicer, channel: grpc.aio.Channel) -> None:
-        self.gate, self.entered, self.go = servicer.gate, servicer.entered, servicer.go
+    def __init__(self, servicer: Servicer, gate: ShutdownGate, channel: grpc.aio.Channel) -> None:
+        self.gate, self.entered, self.go = gate, servicer.entered, servicer.go
         self._stub: Any = InfoServiceStub(channel)
 
     async def call(self) -> str:
@@ -52,11 +55,12 @@ class Served:
 async def served() -> AsyncIterator[Served]:
     servicer = Servicer()
     server = grpc.aio.server()
-    add_InfoServiceServicer_to_server(servicer, server)
+    admission = Admission(TransportLimits(), Limits().message_bytes)
+    add_service(server, DESCRIPTOR.services_by_name["InfoService"], servicer, admission)
     port = server.add_insecure_port("127.0.0.1:0")
     async with grpc.aio.insecure_channel(f"127.0.0.1:{port}") as channel:
         await server.start()
-        yield Served(servicer, channel)
+        yield Served(servicer, admission.gate, channel)
         await server.stop(None)
 
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 import grpc
-from google.rpc.error_details_pb2 import BadRequest, ErrorInfo
+from google.rpc.error_details_pb2 import BadRequest, ErrorInfo, RetryInfo
 from google.rpc.status_pb2 import Status
 
 __all__ = ["error_info_of", "error_violations_of", "info_of", "violations_of"]
@@ -29,10 +29,12 @@ def _status_of(error: grpc.RpcError) -> Status:
 
 
 def info_of(status: Status) -> Any:
-    """Return the ErrorInfo of *status*, which comes first; a BadRequest may follow."""
-    assert [ErrorInfo.DESCRIPTOR.full_name, BadRequest.DESCRIPTOR.full_name][
-        : len(status.details)
-    ] == [detail.TypeName() for detail in status.details]
+    """Return the ErrorInfo of *status*, which comes first; a detail of another type may follow."""
+    kinds = [detail.TypeName() for detail in status.details]
+    others = {BadRequest.DESCRIPTOR.full_name, RetryInfo.DESCRIPTOR.full_name}
+    assert kinds[0] == ErrorInfo.DESCRIPTOR.full_name
+    assert len(kinds) <= 2
+    assert others.issuperset(kinds[1:])
     info = ErrorInfo()
     assert status.details[0].Unpack(info)
     assert info.domain == "sidecheck"

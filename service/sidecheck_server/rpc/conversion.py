@@ -22,7 +22,6 @@ from sidecheck_server.rpc.mapping.conversion import (
 )
 from sidecheck_server.rpc.mapping.options import options_from_proto
 from sidecheck_server.rpc.mapping.verdicts import protocol_verdict_to_proto
-from sidecheck_server.rpc.shutdown_gate import ShutdownGate
 from sidecheck_server.services.container import Services
 from sidecheck_server.services.offload import TimeSlice
 
@@ -32,8 +31,7 @@ __all__ = ["ConversionServicer"]
 class ConversionServicer(ConversionServiceServicer):
     """Serves ConversionService."""
 
-    def __init__(self, services: Services, limits: Limits, gate: ShutdownGate) -> None:
-        self.gate = gate
+    def __init__(self, services: Services, limits: Limits) -> None:
         self._converter = services.converter
         self._calls = services.call_converter
         self._results = services.result_converter

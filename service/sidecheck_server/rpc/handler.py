@@ -1,4 +1,4 @@
-"""Handlers of unary methods: errors, the shutdown gate and the access log around each.
+"""Handlers of unary methods: errors and the access log around each.
 
 A request error becomes a status. Anything unexpected becomes INTERNAL with an opaque id
 that the log has too. Each call is one event in the log, without content of the request.
@@ -10,7 +10,7 @@ import time
 import traceback
 from collections.abc import Awaitable, Callable
 from functools import wraps
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import grpc
 import structlog
@@ -24,18 +24,13 @@ from sidecheck_server.core.limits import Limits, limit_exceeded_error
 from sidecheck_server.registry import RegistryUnusable
 from sidecheck_server.rpc.access_log import LoggedResponse, log_fields
 from sidecheck_server.rpc.methods import raise_if_unreadable
-from sidecheck_server.rpc.shutdown_gate import ShutdownGate
 from sidecheck_server.rpc.status import DOMAIN, abort, status_from_error
 from sidecheck_server.workers import CALLER
 
 __all__ = ["check_response_size", "rpc_handler", "status_of"]
 
 
-class _HasGate(Protocol):
-    gate: ShutdownGate
-
-
-_Servicer = TypeVar("_Servicer", bound=_HasGate)
+_Servicer = TypeVar("_Servicer")
 _Request = TypeVar("_Request")
 _Response = TypeVar("_Response")
 _Method = Callable[[_Servicer, _Request], Awaitable[_Response]]
@@ -55,7 +50,6 @@ def rpc_handler(method: _Method[_Servicer, _Request, _Response]) -> Any:
         CALLER.set(context.peer)
         started = time.perf_counter()
         try:
-            servicer.gate.enter()
             raise_if_unreadable(request)
             response = await method(servicer, request)
         except RequestError as error:

@@ -16,7 +16,6 @@ from sidecheck_server.rpc.mapping.inference import (
     source_from_proto,
     tool_to_adapt_from_proto,
 )
-from sidecheck_server.rpc.shutdown_gate import ShutdownGate
 from sidecheck_server.services.container import Services
 
 __all__ = ["InferenceServicer"]
@@ -25,8 +24,7 @@ __all__ = ["InferenceServicer"]
 class InferenceServicer(InferenceServiceServicer):
     """Serves InferenceService."""
 
-    def __init__(self, services: Services, limits: Limits, gate: ShutdownGate) -> None:
-        self.gate = gate
+    def __init__(self, services: Services, limits: Limits) -> None:
         self._inferrer = services.inferrer
         self._resolver = services.resolver
         self._adapter = services.adapter

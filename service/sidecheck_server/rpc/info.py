@@ -16,7 +16,6 @@ from sidecheck_server.core.schemas.dialects import DIALECTS
 from sidecheck_server.registry import Registry
 from sidecheck_server.rpc.handler import rpc_handler
 from sidecheck_server.rpc.mapping.fields import limits_to_proto
-from sidecheck_server.rpc.shutdown_gate import ShutdownGate
 
 __all__ = ["InfoServicer"]
 
@@ -26,28 +25,24 @@ _ENGINES = (("fast", "fastjsonschema"), ("complete", "jsonschema"))
 class InfoServicer(InfoServiceServicer):
     """Serves InfoService."""
 
-    def __init__(
-        self, registry: Registry, default_version: str, limits: Limits, gate: ShutdownGate
-    ) -> None:
-        self.gate = gate
+    def __init__(self, registry: Registry, default_version: str, limits: Limits) -> None:
         self._registry = registry
-        self._default_version = default_version
-        self._limits = limits
+        self._response = GetServerInfoResponse(
+            version=__version__,
+            limits=limits_to_proto(limits),
+            dialects=list(DIALECTS),
+            protocol_versions=VERSIONS,
+            default_protocol_version=default_version,
+            engines=[
+                EngineInfo(name=name, library=library, version=version(library))
+                for name, library in _ENGINES
+            ],
+        )
 
     @rpc_handler
     async def GetServerInfo(  # noqa: N802
         self, _request: GetServerInfoRequest
     ) -> GetServerInfoResponse:
         """Return the version, the limits and the features of the server."""
-        return GetServerInfoResponse(
-            version=__version__,
-            limits=limits_to_proto(self._limits),
-            dialects=list(DIALECTS),
-            protocol_versions=VERSIONS,
-            default_protocol_version=self._default_version,
-            engines=[
-                EngineInfo(name=name, library=library, version=version(library))
-                for name, library in _ENGINES
-            ],
-            registry_revision=self._registry.revision,
-        )
+        self._response.registry_revision = self._registry.revision
+        return self._response

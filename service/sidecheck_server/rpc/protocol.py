@@ -62,7 +62,6 @@ from sidecheck_server.rpc.mapping.subjects import (
 from sidecheck_server.rpc.mapping.verdicts import protocol_verdict_to_proto
 from sidecheck_server.rpc.methods import Unreadable
 from sidecheck_server.rpc.pages import page_size, position_from_token, token_for_position
-from sidecheck_server.rpc.shutdown_gate import ShutdownGate
 from sidecheck_server.rpc.streams import OpenStreams, item_of, rpc_stream_handler
 from sidecheck_server.services.batch_budget import BatchBudget
 from sidecheck_server.services.checks import RequestContext, SessionChecker
@@ -77,10 +76,7 @@ __all__ = ["ProtocolServicer"]
 class ProtocolServicer(ProtocolServiceServicer):
     """Serves ProtocolService."""
 
-    def __init__(
-        self, services: Services, limits: Limits, gate: ShutdownGate, streams: OpenStreams
-    ) -> None:
-        self.gate = gate
+    def __init__(self, services: Services, limits: Limits, streams: OpenStreams) -> None:
         self.streams = streams
         self._checker = services.protocol_checker
         self._subjects = services.subject_checker
@@ -207,17 +203,18 @@ class ProtocolServicer(ProtocolServiceServicer):
     ) -> AsyncIterator[CheckSessionResponse]:
         """Check the messages of a session as they arrive, in their order."""
         session: _Session | None = None
-        async for request in requests:
-            if (
-                session is None
-                and isinstance(request, CheckSessionRequest)
-                and request.HasField("defaults")
-            ):
-                session = self._session(request.defaults)
-                continue
-            if session is None:
-                session = self._session(SessionDefaults())
-            yield await session.respond(request)
+        with self.streams.admit("sessions"):
+            async for request in requests:
+                if (
+                    session is None
+                    and isinstance(request, CheckSessionRequest)
+                    and request.HasField("defaults")
+                ):
+                    session = self._session(request.defaults)
+                    continue
+                if session is None:
+                    session = self._session(SessionDefaults())
+                yield await session.respond(request)
 
     async def _check_field(self, request: Any, field: str) -> CheckResult:
         """Return the result of checking the subject in *field* of *request*.

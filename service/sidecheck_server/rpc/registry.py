@@ -26,7 +26,6 @@ from sidecheck_server.rpc.mapping.registration import (
     tool_to_proto,
 )
 from sidecheck_server.rpc.pages import page_size, position_from_token, token_for_position
-from sidecheck_server.rpc.shutdown_gate import ShutdownGate
 from sidecheck_server.services.container import Services
 from sidecheck_server.services.offload import TimeSlice
 from sidecheck_server.services.registered_tools import require_binding
@@ -34,15 +33,14 @@ from sidecheck_server.services.targets import InlineTool
 
 __all__ = ["RegistryServicer"]
 
-_PAGE_BYTES = 1 << 20
-"""The JSON on a page of tools, far below the largest message."""
+_PAGE_BYTES = 256 << 10
+"""The JSON on a page of tools, if they are not larger: a page that is not read takes memory."""
 
 
 class RegistryServicer(RegistryServiceServicer):
     """Serves RegistryService."""
 
-    def __init__(self, services: Services, limits: Limits, gate: ShutdownGate) -> None:
-        self.gate = gate
+    def __init__(self, services: Services, limits: Limits) -> None:
         self._limits = limits
         self._registrar = services.registrar
         self._registry = services.registry

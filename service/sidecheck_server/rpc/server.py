@@ -16,6 +16,7 @@ from sidecheck.v1 import (
 )
 
 from sidecheck_server.registry import Registry
+from sidecheck_server.rpc.admission import Admission
 from sidecheck_server.rpc.conversion import ConversionServicer
 from sidecheck_server.rpc.health import HealthServicer
 from sidecheck_server.rpc.inference import InferenceServicer
@@ -23,7 +24,7 @@ from sidecheck_server.rpc.info import InfoServicer
 from sidecheck_server.rpc.methods import add_service
 from sidecheck_server.rpc.protocol import ProtocolServicer
 from sidecheck_server.rpc.registry import RegistryServicer
-from sidecheck_server.rpc.shutdown_gate import ShutdownGate
+from sidecheck_server.rpc.server_options import server_options
 from sidecheck_server.rpc.sockets import bind_tcp, bind_unix, check_tcp, check_unix, remove_socket
 from sidecheck_server.rpc.standard import add_health, add_reflection
 from sidecheck_server.rpc.streams import OpenStreams
@@ -62,35 +63,29 @@ class Server:
     def __init__(self, settings: Settings, registry: Registry, services: Services) -> None:
         limits = settings.limits
         self._settings = settings
-        self._streams = OpenStreams()
-        self._gate = ShutdownGate()
-        self._server: grpc.aio.Server = grpc.aio.server(
-            options=[
-                ("grpc.so_reuseport", 0),
-                ("grpc.max_receive_message_length", limits.message_bytes),
-                # Clients ping idle connections every 30 s; by default gRPC answers that
-                # with GOAWAY too_many_pings.
-                ("grpc.http2.min_recv_ping_interval_without_data_ms", 10_000),
-            ],
-        )
+        self._admission = admission = Admission(settings.transport, limits.message_bytes)
+        self._streams = streams = OpenStreams(admission.gate, settings.transport)
+        options = server_options(settings.transport, limits.message_bytes)
+        self._server: grpc.aio.Server = grpc.aio.server(options=options)
         self._health = HealthServicer(_SERVICE_NAMES)
-        server, gate, streams = self._server, self._gate, self._streams
+        server = self._server
         # gRPC looks a method up in this order.
         add_service(
             server,
             _VALIDATION,
-            ValidationServicer(services.prepared_targets, limits, gate, streams),
+            ValidationServicer(services.prepared_targets, limits, streams),
+            admission,
         )
-        add_service(server, _PROTOCOL, ProtocolServicer(services, limits, gate, streams))
-        add_service(server, _CONVERSION, ConversionServicer(services, limits, gate))
-        add_service(server, _INFERENCE, InferenceServicer(services, limits, gate))
-        add_service(server, _REGISTRY, RegistryServicer(services, limits, gate))
-        add_service(
-            server, _INFO, InfoServicer(registry, services.resolver.default_version, limits, gate)
-        )
-        add_health(server, self._health)
+        add_service(server, _PROTOCOL, ProtocolServicer(services, limits, streams), admission)
+        add_service(server, _CONVERSION, ConversionServicer(services, limits), admission)
+        add_service(server, _INFERENCE, InferenceServicer(services, limits), admission)
+        add_service(server, _REGISTRY, RegistryServicer(services, limits), admission)
+        info = InfoServicer(registry, services.resolver.default_version, limits)
+        add_service(server, _INFO, info, admission)
+        add_health(server, self._health, admission)
         if settings.reflection:
-            add_reflection(server, (*_SERVICE_NAMES, health.SERVICE_NAME), streams)
+            names = (*_SERVICE_NAMES, health.SERVICE_NAME)
+            add_reflection(server, names, admission, streams)
         self.addresses: list[str] = []
 
     async def start(self) -> None:
@@ -105,6 +100,7 @@ class Server:
             path = self._settings.unix_socket
             self.addresses.append(bind_unix(self._server, path))
         await self._server.start()
+        self._admission.start()
         if self._settings.unix_socket is not None:
             mode = int(self._settings.unix_socket_mode, 8)
             self._settings.unix_socket.chmod(mode)
@@ -123,10 +119,11 @@ class Server:
         _log.info("server.draining")
         self._health.set_serving(serving=False)
         await asyncio.sleep(self._settings.drain_seconds)
-        await self._gate.close()
+        await self._admission.gate.close()
         self._streams.end()
         self._health.end()
         await self._server.stop(self._settings.grace_seconds)
+        self._admission.stop()
         if self._settings.unix_socket is not None:
             remove_socket(Path(self._settings.unix_socket))
         _log.info("server.stopped")

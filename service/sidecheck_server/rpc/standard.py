@@ -12,6 +12,7 @@ from grpc_health.v1 import health_pb2
 from grpc_reflection.v1alpha import reflection, reflection_pb2
 
 from sidecheck_server.core.errors import RequestError
+from sidecheck_server.rpc.admission import Admission
 from sidecheck_server.rpc.health import HealthServicer
 from sidecheck_server.rpc.methods import add_service, raise_if_unreadable
 from sidecheck_server.rpc.status import abort, status_from_error
@@ -22,17 +23,20 @@ __all__ = ["add_health", "add_reflection"]
 _Context = grpc.aio.ServicerContext[Any, Any]
 
 
-def add_health(server: grpc.aio.Server, servicer: HealthServicer) -> None:
-    """Serve grpc.health.v1 on *server* by *servicer*."""
+def add_health(server: grpc.aio.Server, servicer: HealthServicer, admission: Admission) -> None:
+    """Serve grpc.health.v1 on *server* by *servicer*, however many calls there are."""
     service: Any = health_pb2.DESCRIPTOR.services_by_name["Health"]
-    add_service(server, service, _Health(servicer))
+    add_service(server, service, _Health(servicer), admission, exempt=True)
 
 
-def add_reflection(server: grpc.aio.Server, services: Sequence[str], streams: OpenStreams) -> None:
+def add_reflection(
+    server: grpc.aio.Server, services: Sequence[str], admission: Admission, streams: OpenStreams
+) -> None:
     """Serve reflection of *services* on *server*."""
     service: Any = reflection_pb2.DESCRIPTOR.services_by_name["ServerReflection"]
     names = (*services, reflection.SERVICE_NAME)
-    add_service(server, service, _Reflection(reflection.aio.ReflectionServicer(names), streams))
+    servicer = _Reflection(reflection.aio.ReflectionServicer(names), streams)
+    add_service(server, service, servicer, admission)
 
 
 class _Health:
@@ -58,11 +62,12 @@ class _Reflection:
         self, requests: AsyncIterator[Any], context: _Context
     ) -> AsyncIterator[Any]:
         try:
-            async for request in self._streams.requests(requests):
-                await _abort_unreadable(request, context)
-                responses = self._servicer.ServerReflectionInfo(_stream_of(request), context)
-                async for response in responses:
-                    yield response
+            with self._streams.admit():
+                async for request in self._streams.requests(requests):
+                    await _abort_unreadable(request, context)
+                    responses = self._servicer.ServerReflectionInfo(_stream_of(request), context)
+                    async for response in responses:
+                        yield response
         except RequestError as error:
             await abort(context, status_from_error(error))
 

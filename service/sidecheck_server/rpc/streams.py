@@ -2,7 +2,9 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from typing import Any, Protocol, TypeVar
 
@@ -15,6 +17,7 @@ from sidecheck_server.rpc.handler import status_of
 from sidecheck_server.rpc.methods import raise_if_unreadable
 from sidecheck_server.rpc.shutdown_gate import ShutdownGate
 from sidecheck_server.rpc.status import abort
+from sidecheck_server.transport_limits import TransportLimits
 from sidecheck_server.workers import CALLER
 
 __all__ = ["OpenStreams", "item_of", "rpc_stream_handler"]
@@ -25,11 +28,34 @@ _log = structlog.get_logger("sidecheck.rpc")
 
 
 class OpenStreams:
-    """The streams that are open, so that they can be ended."""
+    """The streams that are open: as many as *limits* admit, and ended when the server stops."""
 
-    def __init__(self) -> None:
+    def __init__(self, gate: ShutdownGate, limits: TransportLimits) -> None:
+        self._gate = gate
+        self._limits = limits
+        self._open: Counter[str] = Counter()
         self._waiting: set[asyncio.Task[Any]] = set()
         self._ended = False
+
+    @contextmanager
+    def admit(self, kind: str = "streams") -> Iterator[None]:
+        """Count a stream of *kind*, the name of a limit, in the block.
+
+        Raises:
+            RequestError: SHUTTING_DOWN; OVERLOADED if as many are open as the limit says.
+        """
+        self._gate.enter()
+        if self._open[kind] >= getattr(self._limits, kind):
+            raise RequestError(
+                ErrorReason.OVERLOADED,
+                f"as many {kind} are open as the server admits ({kind}); retry later",
+                {"bound": kind},
+            )
+        self._open[kind] += 1
+        try:
+            yield
+        finally:
+            self._open[kind] -= 1
 
     async def requests(self, sent: AsyncIterator[_Request]) -> AsyncIterator[_Request]:
         """Yield the requests of a stream until it, or the server, ends.
@@ -68,7 +94,6 @@ class OpenStreams:
 
 
 class _HasStreams(Protocol):
-    gate: ShutdownGate
     streams: OpenStreams
 
 
@@ -95,10 +120,10 @@ def rpc_stream_handler(method: _Method[_Servicer, _Request, _Response]) -> Any:
         started = time.perf_counter()
         counter = OutcomeCounter()
         try:
-            servicer.gate.enter()
-            async for response in method(servicer, servicer.streams.requests(requests)):
-                counter.add(response.outcome)  # type: ignore[attr-defined]
-                yield response
+            with servicer.streams.admit():
+                async for response in method(servicer, servicer.streams.requests(requests)):
+                    counter.add(response.outcome)  # type: ignore[attr-defined]
+                    yield response
         except Exception as error:  # noqa: BLE001  (nothing unexpected may reach the client)
             await abort(context, status_of(error, name))
         finally:

@@ -26,7 +26,6 @@ from sidecheck_server.rpc.mapping.options import options_from_proto
 from sidecheck_server.rpc.mapping.targets import subject_from_proto, target_from_proto
 from sidecheck_server.rpc.mapping.verdicts import outcome_to_proto
 from sidecheck_server.rpc.methods import Unreadable
-from sidecheck_server.rpc.shutdown_gate import ShutdownGate
 from sidecheck_server.rpc.status import status_from_error
 from sidecheck_server.rpc.streams import OpenStreams, item_of, rpc_stream_handler
 from sidecheck_server.services.batch_budget import BatchBudget
@@ -46,10 +45,8 @@ class ValidationServicer(ValidationServiceServicer):
         self,
         prepared_targets: PreparedTargets,
         limits: Limits,
-        gate: ShutdownGate,
         streams: OpenStreams,
     ) -> None:
-        self.gate = gate
         self.streams = streams
         self._prepared_targets = prepared_targets
         self._limits = limits

@@ -1,0 +1,196 @@
+"""Admission of calls: as many as the server can hold, receive and answer in time.
+
+A call is admitted before its message is read, so that one that is shed costs little. Its
+message must arrive within a time, and large messages and responses are counted in bytes
+until they are gone.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+import grpc
+import structlog
+
+from sidecheck_server.core.errors import ErrorReason, RequestError
+from sidecheck_server.core.limits import limit_exceeded_error
+from sidecheck_server.rpc.bytes_in_flight import SMALL, BytesInFlight
+from sidecheck_server.rpc.loop_lag import LoopLag
+from sidecheck_server.rpc.shutdown_gate import ShutdownGate
+from sidecheck_server.transport_limits import TransportLimits
+
+__all__ = ["Admission", "Context"]
+
+Context = grpc.aio.ServicerContext[Any, Any]
+
+_log = structlog.get_logger("sidecheck.rpc")
+
+_CHECK_SECONDS = 1.0
+
+_MIN_RECEIVING = 32
+"""How many messages may be awaited at least. Small ones arrive in few turns of the loop, and
+under load some twenty are on their way."""
+
+
+class Admission:
+    """Admits calls within *limits*, and sheds others with OVERLOADED."""
+
+    def __init__(self, limits: TransportLimits, message_bytes: int) -> None:
+        self.gate = ShutdownGate()
+        self.lag = LoopLag()
+        #: Calls that were shed since the start, by the bound that they would exceed.
+        self.shed: Counter[str] = Counter()
+        self._calls = 0
+        self._watch: asyncio.Task[None] | None = None
+        self._max_calls = limits.calls
+        self._max_lag = limits.loop_lag_milliseconds / 1000
+        self._message_seconds = limits.message_seconds
+        self._bytes = BytesInFlight(limits.bytes_in_flight)
+        self._receiving: dict[asyncio.Task[Any], _Arrival] = {}
+        # A message that has not arrived may become as large as any.
+        self._max_receiving = max(_MIN_RECEIVING, limits.bytes_in_flight // message_bytes)
+
+    def begin(self, context: Context) -> None:
+        """Admit a call, which must `end`.
+
+        Raises:
+            RequestError: SHUTTING_DOWN; OVERLOADED if there are too many calls, or if the
+                event loop lags too far behind for the call's deadline.
+        """
+        self.gate.enter()
+        lag = self.lag.seconds
+        if self._calls >= self._max_calls:
+            self._shed("calls", "the server works on as many calls as it may (calls)")
+        if lag > self._max_lag:
+            self._shed("loop_lag_milliseconds", "the server lags behind its calls")
+        left = context.time_remaining()
+        if left is not None and left <= lag:
+            self._shed("deadline", "the server cannot meet the call's deadline")
+        self._calls += 1
+
+    def end(self) -> None:
+        """End the work on a call, which may still be sending its response."""
+        self._calls -= 1
+
+    async def receive(self, context: Context) -> bytes:
+        """Return the message of a unary call; *context* must not deserialize it.
+
+        Raises:
+            RequestError: it does not arrive in time, or has no message; OVERLOADED if too many
+                large messages are held, or too many have not arrived.
+        """
+        task = asyncio.current_task()
+        assert task is not None
+        if len(self._receiving) >= self._max_receiving:
+            # The oldest: a message that is on its way arrives within few turns of the loop.
+            oldest = next(iter(self._receiving))
+            self._stop_receiving(oldest, self._receiving[oldest], too_many=True)
+        arrival = self._receiving[task] = _Arrival(asyncio.get_running_loop().time())
+        try:
+            message = await context.read()
+        except asyncio.CancelledError:
+            if arrival.error is None:
+                raise
+            task.uncancel()
+            raise arrival.error from None
+        except grpc.aio.InternalError:
+            # The call has ended, and nobody awaits a response.
+            raise asyncio.CancelledError from None
+        finally:
+            self._receiving.pop(task, None)
+        if message is grpc.aio.EOF:
+            raise RequestError(
+                ErrorReason.INVALID_REQUEST, "the call has no message", {"field": "message"}
+            )
+        if len(message) > SMALL:
+            release = self._count(lambda: self._bytes.take(context.peer(), len(message)))
+            context.add_done_callback(_release_with(release))
+        return bytes(message)
+
+    async def make_room(self, context: Context, size: int) -> None:
+        """Wait until a response of *size* bytes may be held until the peer has read it.
+
+        Raises:
+            RequestError: OVERLOADED if there is no room in time.
+        """
+        if size <= SMALL:
+            return
+        try:
+            async with asyncio.timeout(self._message_seconds):
+                release = await self._bytes.wait(context.peer(), size)
+        except TimeoutError:
+            self._shed("bytes_in_flight", "other responses are not read (bytes_in_flight)")
+        except RequestError:
+            self.shed["bytes_in_flight"] += 1
+            raise
+        context.add_done_callback(_release_with(release))
+
+    def start(self) -> None:
+        """Measure the lag of the event loop, and give up messages that do not arrive in time."""
+        self.lag.start()
+        self._watch = asyncio.create_task(self._check_each_second())
+
+    def stop(self) -> None:
+        """End what `start` began."""
+        self.lag.stop()
+        if self._watch is not None:
+            self._watch.cancel()
+
+    async def _check_each_second(self) -> None:
+        now = asyncio.get_running_loop().time
+        logged: Counter[str] = Counter()
+        while True:
+            await asyncio.sleep(_CHECK_SECONDS)
+            begun_before = now() - self._message_seconds
+            for task, arrival in list(self._receiving.items()):
+                if arrival.begun < begun_before:
+                    self._stop_receiving(task, arrival, too_many=False)
+            if shed := self.shed - logged:
+                lag = round(self.lag.seconds * 1000, 1)
+                _log.warning("overload.shed", calls=dict(shed), lag_ms=lag)
+                logged = self.shed.copy()
+
+    def _stop_receiving(
+        self, task: "asyncio.Task[Any]", arrival: "_Arrival", *, too_many: bool
+    ) -> None:
+        if too_many:
+            self.shed["arriving"] += 1
+            arrival.error = RequestError(
+                ErrorReason.OVERLOADED,
+                "too many messages have begun and not arrived; retry later",
+                {"bound": "bytes_in_flight"},
+            )
+        else:
+            arrival.error = limit_exceeded_error(
+                "message_seconds", self._message_seconds, "seconds for the message to arrive"
+            )
+        self._receiving.pop(task, None)
+        task.cancel()
+
+    def _count(self, take: Callable[[], Callable[[], None]]) -> Callable[[], None]:
+        try:
+            return take()
+        except RequestError:
+            self.shed["bytes_in_flight"] += 1
+            raise
+
+    def _shed(self, bound: str, message: str) -> NoReturn:
+        self.shed[bound] += 1
+        raise RequestError(ErrorReason.OVERLOADED, f"{message}; retry later", {"bound": bound})
+
+
+def _release_with(release: Callable[[], None]) -> Any:
+    """Return *release* as a callback of the end of a call."""
+    return lambda _context: release()
+
+
+class _Arrival:
+    """A message that has not arrived."""
+
+    __slots__ = ("begun", "error")
+
+    def __init__(self, begun: float) -> None:
+        self.begun = begun
+        #: Why it is given up.
+        self.error: RequestError | None = None

@@ -1,0 +1,104 @@
+"""Budget of the bytes of large requests and responses that the server holds at once.
+
+gRPC keeps a response until the peer has read it, however long that takes.
+"""
+
+import asyncio
+from collections import Counter, deque
+from collections.abc import Callable
+
+from sidecheck_server.core.errors import ErrorReason, RequestError
+
+__all__ = ["SMALL", "BytesInFlight"]
+
+SMALL = 16 << 10
+"""Bytes of a message that is not counted: the number of calls bounds small ones."""
+
+
+class BytesInFlight:
+    """Counts bytes against a *capacity*, and against half of it for each connection.
+
+    Responses that exceed either wait for others to be read, in their order; as many bytes
+    as the capacity may wait.
+    """
+
+    def __init__(self, capacity: int) -> None:
+        self._capacity = capacity
+        self._share = max(1, capacity // 2)
+        self._bytes = 0
+        self._by_peer: Counter[str] = Counter()
+        self._waiting: deque[tuple[asyncio.Future[None], str, int]] = deque()
+        self._waiting_bytes = 0
+
+    def take(self, peer: str, size: int) -> Callable[[], None]:
+        """Count *size* bytes of a request of *peer*; return the function that releases them.
+
+        Raises:
+            RequestError: OVERLOADED if they exceed the capacity.
+        """
+        if not self._has_room(peer, size):
+            raise _overloaded("requests")
+        return self._hold(peer, size)
+
+    async def wait(self, peer: str, size: int) -> Callable[[], None]:
+        """As `take`, for a response, once there is room for it.
+
+        Raises:
+            RequestError: OVERLOADED if too many bytes wait already.
+        """
+        if not self._waiting and self._has_room(peer, size):
+            return self._hold(peer, size)
+        if self._waiting_bytes and self._waiting_bytes + size > self._capacity:
+            raise _overloaded("responses")
+        turn = asyncio.get_running_loop().create_future()
+        entry = (turn, peer, size)
+        self._waiting.append(entry)
+        self._waiting_bytes += size
+        self._admit()
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if turn.cancelled() or not turn.done():
+                self._waiting.remove(entry)
+                self._waiting_bytes -= size
+            else:
+                self._release(peer, size)
+            raise
+        return lambda: self._release(peer, size)
+
+    def _has_room(self, peer: str, size: int) -> bool:
+        """Return whether *size* bytes fit; a message always fits where none is held."""
+        held = self._by_peer[peer]
+        fits = not self._bytes or self._bytes + size <= self._capacity
+        return fits and (not held or held + size <= self._share)
+
+    def _hold(self, peer: str, size: int) -> Callable[[], None]:
+        self._bytes += size
+        self._by_peer[peer] += size
+        return lambda: self._release(peer, size)
+
+    def _release(self, peer: str, size: int) -> None:
+        self._bytes -= size
+        self._by_peer[peer] -= size
+        if not self._by_peer[peer]:
+            del self._by_peer[peer]
+        self._admit()
+
+    def _admit(self) -> None:
+        """Give the responses that fit their turn; one that does not lets later ones pass."""
+        for entry in list(self._waiting):
+            turn, peer, size = entry
+            if turn.done() or not self._has_room(peer, size):
+                continue
+            self._hold(peer, size)
+            self._waiting.remove(entry)
+            self._waiting_bytes -= size
+            turn.set_result(None)
+
+
+def _overloaded(kind: str) -> RequestError:
+    return RequestError(
+        ErrorReason.OVERLOADED,
+        f"the server holds as many bytes of {kind} as it may (bytes_in_flight); retry later",
+        {"bound": "bytes_in_flight"},
+    )

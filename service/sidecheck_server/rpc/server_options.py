@@ -1,0 +1,42 @@
+"""Options of the gRPC server: what peers may open, keep open and leave unfinished.
+
+https://github.com/grpc/grpc/blob/master/include/grpc/impl/channel_arg_names.h
+"""
+
+from sidecheck_server.transport_limits import TransportLimits
+
+__all__ = ["server_options"]
+
+_HANDSHAKE_SECONDS = 10
+_KEEPALIVE_SECONDS = 60
+_KEEPALIVE_TIMEOUT_SECONDS = 20
+
+
+def server_options(limits: TransportLimits, message_bytes: int) -> list[tuple[str, int]]:
+    """Return the options for *limits* and messages of at most *message_bytes*."""
+    # gRPC cancels calls at random beyond the first of these numbers, and clients neither
+    # retry CANCELLED nor know that it was not their own doing.
+    pending = limits.connections * limits.connection_calls + 1
+    return [
+        ("grpc.so_reuseport", 0),
+        ("grpc.max_receive_message_length", message_bytes),
+        ("grpc.max_allowed_incoming_connections", limits.connections),
+        ("grpc.max_concurrent_streams", limits.connection_calls),
+        ("grpc.server.max_pending_requests", pending),
+        ("grpc.server.max_pending_requests_hard_limit", pending),
+        ("grpc.max_connection_idle_ms", limits.connection_idle_seconds * 1000),
+        ("grpc.max_connection_age_ms", limits.connection_age_seconds * 1000),
+        ("grpc.max_connection_age_grace_ms", limits.connection_end_seconds * 1000),
+        ("grpc.server_handshake_timeout_ms", _HANDSHAKE_SECONDS * 1000),
+        ("grpc.max_metadata_size", limits.metadata_bytes),
+        ("grpc.absolute_max_metadata_size", limits.metadata_bytes),
+        # A peer that stops reading its socket does not answer pings either.
+        ("grpc.keepalive_time_ms", _KEEPALIVE_SECONDS * 1000),
+        ("grpc.keepalive_timeout_ms", _KEEPALIVE_TIMEOUT_SECONDS * 1000),
+        # By default gRPC enlarges the windows of fast connections to megabytes a stream,
+        # which peers could fill with messages that no call has asked for.
+        ("grpc.http2.bdp_probe", 0),
+        # Clients ping idle connections every 30 s; by default gRPC answers that with GOAWAY
+        # too_many_pings.
+        ("grpc.http2.min_recv_ping_interval_without_data_ms", 10_000),
+    ]

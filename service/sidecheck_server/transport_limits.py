@@ -1,0 +1,66 @@
+"""Limits of connections, calls and bytes that the transport holds at once."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import Field
+
+__all__ = ["TransportLimits"]
+
+# gRPC takes times in milliseconds, and all numbers with 31 bits.
+_SECONDS = Field(ge=1, le=1_000_000)
+_COUNT = Field(ge=1, le=40_000)
+_METADATA = Field(ge=1024, le=1 << 30)
+_BYTES = Field(ge=1 << 20)
+
+
+@dataclass(frozen=True, slots=True)
+class TransportLimits:
+    """What peers may make the transport hold, whatever they send or leave unread.
+
+    Work beyond it is shed with OVERLOADED before it begins. Each limit is annotated with
+    its description, which help and documentation show.
+    """
+
+    connections: Annotated[
+        int, "Most open connections; gRPC closes further ones at once.", _COUNT
+    ] = 128
+    connection_calls: Annotated[
+        int,
+        "Most calls and streams open on one connection; further ones wait in the client. A "
+        "higher number lets calls wait in the server until their deadlines pass.",
+        _COUNT,
+    ] = 20
+    connection_idle_seconds: Annotated[
+        int,
+        "Time after which a connection without calls is closed; clients connect again.",
+        _SECONDS,
+    ] = 600
+    connection_age_seconds: Annotated[
+        int, "Age at which a connection takes no new calls; clients connect again.", _SECONDS
+    ] = 86_400
+    connection_end_seconds: Annotated[
+        int, "Time that the open calls of a connection of that age have to end.", _SECONDS
+    ] = 600
+    metadata_bytes: Annotated[int, "Largest metadata of a call, in bytes.", _METADATA] = 16 << 10
+    message_seconds: Annotated[
+        int, "Time that the message of a call may take to arrive after the call began.", _SECONDS
+    ] = 20
+    calls: Annotated[
+        int,
+        "Most calls worked on at once, those that wait for a worker included. Health is exempt.",
+        _COUNT,
+    ] = 256
+    streams: Annotated[int, "Most streams open at once, those of sessions included.", _COUNT] = 64
+    sessions: Annotated[
+        int, "Most sessions checked at once; each may remember up to session_bytes.", _COUNT
+    ] = 32
+    bytes_in_flight: Annotated[
+        int,
+        "Most bytes of large requests and responses held at once. Responses beyond it wait, as "
+        "many bytes again, until others are read; one connection gets half of it.",
+        _BYTES,
+    ] = 64 << 20
+    loop_lag_milliseconds: Annotated[
+        int, "Lag of the event loop from which on calls are shed, in milliseconds.", _SECONDS
+    ] = 500
