@@ -53,8 +53,14 @@ class TransportLimits:
     ] = 256
     streams: Annotated[int, "Most streams open at once, those of sessions included.", _COUNT] = 64
     sessions: Annotated[
-        int, "Most sessions checked at once; each may remember up to session_bytes.", _COUNT
+        int, "Most sessions checked at once; a session that is idle counts too.", _COUNT
     ] = 32
+    session_bytes: Annotated[
+        int,
+        "Most bytes that all sessions remember together. Beyond it, sessions with more than "
+        "their share forget their oldest messages.",
+        _BYTES,
+    ] = 64 << 20
     bytes_in_flight: Annotated[
         int,
         "Most bytes of large requests and responses held at once. Responses beyond it wait, as "

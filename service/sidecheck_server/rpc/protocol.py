@@ -1,6 +1,7 @@
 """ProtocolService: checks by the rules of the protocol."""
 
 from collections.abc import AsyncIterator
+from contextlib import ExitStack
 from copy import copy
 from typing import Any
 
@@ -37,6 +38,7 @@ from sidecheck.v1.protocol_service_pb2_grpc import ProtocolServiceServicer
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.limits import Limits, limit_exceeded_error
 from sidecheck_server.core.mcp.context import check_version_known
+from sidecheck_server.core.mcp.sessions.memory import MemoryPool
 from sidecheck_server.rpc.access_log import LoggedResponse, OutcomeCounter
 from sidecheck_server.rpc.handler import check_response_size, rpc_handler, status_of
 from sidecheck_server.rpc.mapping.checks import (
@@ -67,7 +69,7 @@ from sidecheck_server.services.batch_budget import BatchBudget
 from sidecheck_server.services.checks import RequestContext, SessionChecker
 from sidecheck_server.services.container import Services
 from sidecheck_server.services.offload import TimeSlice
-from sidecheck_server.services.protocol import ProtocolChecker, list_rules
+from sidecheck_server.services.protocol import list_rules
 from sidecheck_server.services.tools import check_tool_names
 
 __all__ = ["ProtocolServicer"]
@@ -84,6 +86,7 @@ class ProtocolServicer(ProtocolServiceServicer):
         self._normalizer = services.normalizer
         self._default_version = services.resolver.default_version
         self._limits = limits
+        self._session_memory = MemoryPool(streams.limits.session_bytes)
 
     @rpc_handler
     async def ListRules(self, request: ListRulesRequest) -> ListRulesResponse:  # noqa: N802
@@ -203,17 +206,17 @@ class ProtocolServicer(ProtocolServiceServicer):
     ) -> AsyncIterator[CheckSessionResponse]:
         """Check the messages of a session as they arrive, in their order."""
         session: _Session | None = None
-        with self.streams.admit("sessions"):
+        with self.streams.admit("sessions"), ExitStack() as stack:
             async for request in requests:
                 if (
                     session is None
                     and isinstance(request, CheckSessionRequest)
                     and request.HasField("defaults")
                 ):
-                    session = self._session(request.defaults)
+                    session = self._session(request.defaults, stack)
                     continue
                 if session is None:
-                    session = self._session(SessionDefaults())
+                    session = self._session(SessionDefaults(), stack)
                 yield await session.respond(request)
 
     async def _check_field(self, request: Any, field: str) -> CheckResult:
@@ -242,30 +245,28 @@ class ProtocolServicer(ProtocolServiceServicer):
             request.context, request.options, self._limits, self._default_version
         )
 
-    def _session(self, defaults: SessionDefaults) -> "_Session":
-        return _Session(self._checker, self._limits, self._default_version, defaults)
+    def _session(self, defaults: SessionDefaults, stack: ExitStack) -> "_Session":
+        """Return the session of a stream, which is closed with *stack*."""
+        try:
+            context = request_context_from_proto(
+                defaults.context, defaults.options, self._limits, self._default_version
+            )
+        except RequestError as error:
+            return _Session(copy(error))
+        session = SessionChecker(self._checker, self._limits, context, self._session_memory)
+        stack.callback(session.close)
+        return _Session(context, session)
 
 
 class _Session:
     """The stream of a session."""
 
     def __init__(
-        self,
-        checker: ProtocolChecker,
-        limits: Limits,
-        default_version: str,
-        defaults: SessionDefaults,
+        self, context: RequestContext | RequestError, session: SessionChecker | None = None
     ) -> None:
-        self._context: RequestContext | RequestError
-        try:
-            self._context = request_context_from_proto(
-                defaults.context, defaults.options, limits, default_version
-            )
-        except RequestError as error:
-            # Each item has the error of the defaults as its outcome.
-            self._context = copy(error)
-        else:
-            self._session = SessionChecker(checker, limits, self._context)
+        #: Or the error of the defaults, which each item has as its outcome.
+        self._context = context
+        self._session = session
 
     async def respond(self, request: CheckSessionRequest | Unreadable) -> CheckSessionResponse:
         """Return the response to *request*; its errors do not affect other messages."""
@@ -282,6 +283,7 @@ class _Session:
         if isinstance(self._context, RequestError):
             # Raising extends the traceback; the stored error is never raised itself.
             raise copy(self._context)
+        assert self._session is not None
         if not item.HasField("message"):
             raise missing_subject("message")
         request = check_request_from_proto(item.message, self._context)

@@ -32,7 +32,7 @@ class OpenStreams:
 
     def __init__(self, gate: ShutdownGate, limits: TransportLimits) -> None:
         self._gate = gate
-        self._limits = limits
+        self.limits = limits
         self._open: Counter[str] = Counter()
         self._waiting: set[asyncio.Task[Any]] = set()
         self._ended = False
@@ -45,7 +45,7 @@ class OpenStreams:
             RequestError: SHUTTING_DOWN; OVERLOADED if as many are open as the limit says.
         """
         self._gate.enter()
-        if self._open[kind] >= getattr(self._limits, kind):
+        if self._open[kind] >= getattr(self.limits, kind):
             raise RequestError(
                 ErrorReason.OVERLOADED,
                 f"as many {kind} are open as the server admits ({kind}); retry later",

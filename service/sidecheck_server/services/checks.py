@@ -11,6 +11,7 @@ from sidecheck_server.core.limits import Limits, limit_exceeded_error
 from sidecheck_server.core.mcp.check import CheckReport
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.messages.error_responses import build_error_response
+from sidecheck_server.core.mcp.sessions.memory import MemoryPool
 from sidecheck_server.core.mcp.sessions.session import Session
 from sidecheck_server.core.mcp.subjects import (
     CheckRequest,
@@ -105,10 +106,16 @@ class SubjectChecker:
 class SessionChecker:
     """Checks the messages of one session in their order."""
 
-    def __init__(self, checker: ProtocolChecker, limits: Limits, context: RequestContext) -> None:
+    def __init__(
+        self, checker: ProtocolChecker, limits: Limits, context: RequestContext, pool: MemoryPool
+    ) -> None:
         self._checker = checker
         self._max_bytes = limits.payload_bytes
-        self._session = Session(context.context, pinned=context.names_version)
+        self._session = Session(context.context, pinned=context.names_version, pool=pool)
+
+    def close(self) -> None:
+        """Return the memory of the session to its pool."""
+        self._session.close()
 
     async def check(self, request: CheckRequest) -> SubjectReport:
         """Return the report on the message of *request*, the next one of the session.

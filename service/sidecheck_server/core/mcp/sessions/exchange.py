@@ -23,6 +23,7 @@ from sidecheck_server.core.mcp.sessions.memory import (
     Key,
     Reporter,
     Request,
+    SessionMemory,
     SessionMessage,
     key_of,
 )
@@ -42,12 +43,12 @@ _METHOD = ("method",)
 class Exchange:
     """Requests of both sides: those without a response yet, and all ids."""
 
-    def __init__(self) -> None:
+    def __init__(self, memory: SessionMemory) -> None:
         self._open: dict[Sender, BoundedStore[Request]] = {
-            sender: BoundedStore(_MAX_OPEN_BYTES) for sender in Sender
+            sender: BoundedStore(_MAX_OPEN_BYTES, memory) for sender in Sender
         }
         self._used: dict[Sender, BoundedStore[bool]] = {
-            sender: BoundedStore(_MAX_IDS) for sender in Sender
+            sender: BoundedStore(_MAX_IDS, memory) for sender in Sender
         }
 
     def find_open(self, sender: Sender, key: Key) -> Request | None:

@@ -13,6 +13,7 @@ from sidecheck_server.core.mcp.sessions.memory import (
     BoundedStore,
     Key,
     Reporter,
+    SessionMemory,
     SessionMessage,
     key_of,
 )
@@ -48,10 +49,10 @@ class _Tool:
 class ListedTools:
     """Schemas of the tools that were listed last, by name."""
 
-    def __init__(self) -> None:
-        self._tools: BoundedStore[_Tool] = BoundedStore(_MAX_BYTES)
+    def __init__(self, memory: SessionMemory) -> None:
+        self._tools: BoundedStore[_Tool] = BoundedStore(_MAX_BYTES, memory)
         #: Keys of the tools' names, by the keys of calls without a response.
-        self._called: BoundedStore[Key] = BoundedStore(_MAX_CALLS)
+        self._called: BoundedStore[Key] = BoundedStore(_MAX_CALLS, memory)
 
     def observe(self, current: SessionMessage, report: Reporter) -> None:
         """Store listed tools, and defer the validation of calls and results."""
@@ -59,7 +60,8 @@ class ListedTools:
             case ("tools/list", Kind.RESULT):
                 self._store(current.result.get("tools"))
             case ("notifications/tools/list_changed", Kind.NOTIFICATION):
-                self._tools = BoundedStore(_MAX_BYTES)
+                self._tools.clear()
+                self._tools.forgot = False
             case ("tools/call", Kind.REQUEST):
                 self._check_call(current, report)
             case ("tools/call", Kind.RESULT):

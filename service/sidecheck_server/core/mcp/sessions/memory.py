@@ -14,8 +14,10 @@ from sidecheck_server.core.mcp.rules.sessions import NEED_EVERY_MESSAGE
 __all__ = [
     "BoundedStore",
     "Key",
+    "MemoryPool",
     "Reporter",
     "Request",
+    "SessionMemory",
     "SessionMessage",
     "SessionRule",
     "key_of",
@@ -121,14 +123,69 @@ class SessionRule(Protocol):
         """Check the current message, and store what the check of later ones needs."""
 
 
+_ENTRY_BYTES = 250
+"""Memory of an entry of a store beside its weight: its key, small values, the dictionary."""
+
+
+class MemoryPool:
+    """Memory that all sessions of a server share: about *limit* bytes."""
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self.bytes = 0
+        self.sessions = 0
+
+
+class SessionMemory:
+    """Memory of one session, from *pool* if it shares one with others."""
+
+    def __init__(self, pool: MemoryPool | None = None) -> None:
+        self._pool = pool
+        self._bytes = 0
+        if pool is not None:
+            pool.sessions += 1
+
+    def add(self, weight: int) -> None:
+        """Count an entry of *weight* bytes."""
+        self._count(_ENTRY_BYTES + weight)
+
+    def remove(self, weight: int) -> None:
+        """Count an entry of *weight* bytes no more."""
+        self._count(-_ENTRY_BYTES - weight)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether the pool is full and this session has more than its share of it."""
+        pool = self._pool
+        return (
+            pool is not None
+            and pool.bytes > pool.limit
+            and self._bytes > pool.limit // pool.sessions
+        )
+
+    def close(self) -> None:
+        """Return everything to the pool."""
+        if self._pool is not None:
+            self._pool.sessions -= 1
+            self._pool.bytes -= self._bytes
+            self._pool = None
+
+    def _count(self, size: int) -> None:
+        self._bytes += size
+        if self._pool is not None:
+            self._pool.bytes += size
+
+
 class BoundedStore(Generic[_Value]):
     """Store of the newest values by key; it forgets the oldest when full.
 
-    The weights of the values sum up to *capacity* at most.
+    The weights of the values sum up to *capacity* at most. They are counted as bytes of
+    *memory* too; where a weight is 1, the value is small.
     """
 
-    def __init__(self, capacity: int) -> None:
+    def __init__(self, capacity: int, memory: SessionMemory) -> None:
         self._capacity = capacity
+        self._memory = memory
         self._weight = 0
         self._values: dict[Key, tuple[_Value, int]] = {}
         #: Whether a value was forgotten: then a missing key may have had a value.
@@ -139,7 +196,8 @@ class BoundedStore(Generic[_Value]):
         self.pop(key)
         self._values[key] = (value, weight)
         self._weight += weight
-        while self._weight > self._capacity:
+        self._memory.add(weight)
+        while self._values and (self._weight > self._capacity or self._memory.is_full):
             self.pop(next(iter(self._values)))
             self.forgot = True
 
@@ -154,7 +212,13 @@ class BoundedStore(Generic[_Value]):
         if entry is None:
             return None
         self._weight -= entry[1]
+        self._memory.remove(entry[1])
         return entry[0]
+
+    def clear(self) -> None:
+        """Remove all values, which are not forgotten."""
+        for key in list(self._values):
+            self.pop(key)
 
     def __contains__(self, key: Key) -> bool:
         return key in self._values

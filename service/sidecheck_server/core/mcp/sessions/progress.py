@@ -14,6 +14,7 @@ from sidecheck_server.core.mcp.sessions.memory import (
     BoundedStore,
     Key,
     Reporter,
+    SessionMemory,
     SessionMessage,
     key_of,
 )
@@ -35,14 +36,14 @@ class _Operation:
 class Progress:
     """Progress tokens of the requests of each side."""
 
-    def __init__(self) -> None:
+    def __init__(self, memory: SessionMemory) -> None:
         #: Operations by token, by the sender of their requests.
         self._operations: dict[Sender, BoundedStore[_Operation]] = {
-            sender: BoundedStore(_MAX_TOKENS) for sender in Sender
+            sender: BoundedStore(_MAX_TOKENS, memory) for sender in Sender
         }
         #: Tokens by request.
         self._tokens: dict[Sender, BoundedStore[Key]] = {
-            sender: BoundedStore(_MAX_TOKENS) for sender in Sender
+            sender: BoundedStore(_MAX_TOKENS, memory) for sender in Sender
         }
 
     def observe(self, current: SessionMessage, report: Reporter) -> None:

@@ -21,6 +21,7 @@ from sidecheck_server.core.mcp.sessions.memory import (
     BoundedStore,
     Key,
     Reporter,
+    SessionMemory,
     SessionMessage,
     key_of,
 )
@@ -37,10 +38,10 @@ _LIST_METHODS = frozenset(
 class Pages:
     """Cursors that the server issued, with the cache scopes of their pages."""
 
-    def __init__(self) -> None:
-        self._issued: BoundedStore[object] = BoundedStore(_MAX_CURSORS)
+    def __init__(self, memory: SessionMemory) -> None:
+        self._issued: BoundedStore[object] = BoundedStore(_MAX_CURSORS, memory)
         #: Cursors of requests without a response.
-        self._requested: BoundedStore[Key] = BoundedStore(_MAX_CURSORS)
+        self._requested: BoundedStore[Key] = BoundedStore(_MAX_CURSORS, memory)
 
     def observe(self, current: SessionMessage, report: Reporter) -> None:
         """Store the cursor of a result, and check that of a request."""
@@ -106,8 +107,8 @@ class _Stream:
 class Subscriptions:
     """Open subscriptions by the id of their request (since 2026-07-28)."""
 
-    def __init__(self) -> None:
-        self._streams: BoundedStore[_Stream] = BoundedStore(_MAX_SUBSCRIPTIONS)
+    def __init__(self, memory: SessionMemory) -> None:
+        self._streams: BoundedStore[_Stream] = BoundedStore(_MAX_SUBSCRIPTIONS, memory)
 
     def observe(self, current: SessionMessage, report: Reporter) -> None:
         """Store subscriptions, and check notifications against them."""
@@ -192,8 +193,8 @@ _MAX_ELICITATIONS_OF_ERROR = 100
 class Elicitations:
     """Ids of elicitations by URL, which are completed by a notification (2025-11-25)."""
 
-    def __init__(self) -> None:
-        self._started: BoundedStore[bool] = BoundedStore(_MAX_ELICITATIONS)
+    def __init__(self, memory: SessionMemory) -> None:
+        self._started: BoundedStore[bool] = BoundedStore(_MAX_ELICITATIONS, memory)
 
     def observe(self, current: SessionMessage, report: Reporter) -> None:
         """Store the id of an elicitation, and check that of its completion."""

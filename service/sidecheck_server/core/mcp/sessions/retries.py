@@ -17,6 +17,7 @@ from sidecheck_server.core.mcp.sessions.memory import (
     BoundedStore,
     Key,
     Reporter,
+    SessionMemory,
     SessionMessage,
     key_of,
 )
@@ -74,11 +75,11 @@ class _InputRequired:
 class Retries:
     """Results that request input, by method and name of their requests."""
 
-    def __init__(self) -> None:
-        self._results: BoundedStore[list[_InputRequired]] = BoundedStore(_MAX_BYTES)
+    def __init__(self, memory: SessionMemory) -> None:
+        self._results: BoundedStore[list[_InputRequired]] = BoundedStore(_MAX_BYTES, memory)
         #: Requests without a response: the subject, and the number of the result that they
         #: retry, or 0.
-        self._requests: BoundedStore[tuple[Key, int]] = BoundedStore(_MAX_REQUESTS)
+        self._requests: BoundedStore[tuple[Key, int]] = BoundedStore(_MAX_REQUESTS, memory)
         self._count = 0
 
     def observe(self, current: SessionMessage, report: Reporter) -> None:

@@ -18,8 +18,10 @@ from sidecheck_server.core.mcp.sessions.header_scan import (
 )
 from sidecheck_server.core.mcp.sessions.listed_tools import ListedTools
 from sidecheck_server.core.mcp.sessions.memory import (
+    MemoryPool,
     Reporter,
     Request,
+    SessionMemory,
     SessionMessage,
     SessionRule,
     key_of,
@@ -48,28 +50,36 @@ class Session:
     outcome, or `record_gap` if the message could not be checked.
 
     *context* is what is known initially. Unless it is *pinned*, its version is replaced by
-    the one that the peers agree on. Memory is bounded; messages that were forgotten or missed
+    the one that the peers agree on. Memory is bounded, and taken from *pool* if it is shared
+    with other sessions until `close`; messages that were forgotten or missed
     never cause violations.
     """
 
-    def __init__(self, context: Context, *, pinned: bool = False) -> None:
+    def __init__(
+        self, context: Context, *, pinned: bool = False, pool: MemoryPool | None = None
+    ) -> None:
+        memory = self._memory = SessionMemory(pool)
         self._context = context
         self._pinned = pinned
         #: Whether a message was not recorded.
         self._gaps = False
-        self._exchange = Exchange()
+        self._exchange = Exchange(memory)
         #: The capabilities weighed last, and their weight; most requests share them.
         self._weighed: tuple[dict[str, Any] | None, int] = (None, 0)
         self._rules: tuple[SessionRule, ...] = (
             self._exchange,
             Lifecycle(),
-            Progress(),
-            Pages(),
-            Retries(),
-            Subscriptions(),
-            Elicitations(),
-            ListedTools(),
+            Progress(memory),
+            Pages(memory),
+            Retries(memory),
+            Subscriptions(memory),
+            Elicitations(memory),
+            ListedTools(memory),
         )
+
+    def close(self) -> None:
+        """Return the memory of the session to its pool."""
+        self._memory.close()
 
     def check_request(
         self, message: ProtocolMessage, sender: Sender | None, limits: ReportLimits

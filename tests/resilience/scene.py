@@ -1,0 +1,94 @@
+"""A server under attack, a bystander beside it, and what became of both."""
+
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import psutil
+from hostile.resilience import Weight
+from support.running import RunningServer
+from support.shared_material import REPOSITORY
+
+__all__ = ["Attack", "Effect", "attack_server"]
+
+_TESTS = REPOSITORY / "tests"
+
+
+@dataclass(frozen=True, slots=True)
+class Attack:
+    """An attack on a running server."""
+
+    name: str
+    why: str
+    #: Attacks a server for some seconds, and returns what the attacker saw, as counts.
+    run: Callable[[RunningServer, float], Mapping[str, int]]
+    #: Variables of the server's environment.
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """What an attack did."""
+
+    #: What the attacker saw.
+    seen: Mapping[str, int]
+    #: Calls of the bystander by status, and the milliseconds after each was due, sorted.
+    statuses: Mapping[str, int]
+    milliseconds: tuple[float, ...]
+    #: Resident memory of the server and its workers, in bytes: before, and the peak.
+    memory: int
+    peak: int
+
+    def percentile(self, share: float) -> float:
+        """Return the time that *share* of the bystander's calls took at most."""
+        return self.milliseconds[int(share * (len(self.milliseconds) - 1))]
+
+
+def attack_server(attack: Attack, seconds: float) -> Effect:
+    """Run *attack* for *seconds* on a server of its own, beside a bystander."""
+    # Socket paths are short: at most some hundred bytes.
+    with tempfile.TemporaryDirectory(prefix="sidecheck-") as folder:
+        # Each call of the attack would be an event.
+        environment = {"SIDECHECK_LOG_LEVEL": "info", **attack.settings}
+        server = RunningServer(Path(folder), "--log-level", "info", **environment)
+        weight = Weight()
+        try:
+            memory = _tree_bytes(server.process.pid)
+            weight.put_on_scales(server.process.pid)
+            bystander = _Bystander(server.address)
+            seen = dict(attack.run(server, seconds))
+            ended = bystander.end()
+        finally:
+            weight.close()
+            server.close()
+    statuses, milliseconds = ended["statuses"], tuple(sorted(ended["milliseconds"]))
+    return Effect(seen, statuses, milliseconds, memory, weight.peak)
+
+
+class _Bystander:
+    def __init__(self, address: str) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "resilience.bystander", address],
+            cwd=_TESTS,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        assert self._process.stdout is not None
+        assert self._process.stdout.readline() == "ready\n"
+
+    def end(self) -> dict[str, Any]:
+        """End the calls, and return how they went."""
+        output, _ = self._process.communicate(timeout=600)
+        result: dict[str, Any] = json.loads(output)
+        return result
+
+
+def _tree_bytes(process: int) -> int:
+    root = psutil.Process(process)
+    return sum(each.memory_info().rss for each in (root, *root.children(recursive=True)))
