@@ -32,7 +32,7 @@ const maxOpen = 20_000
 // rawCodec passes messages as the bytes that they are.
 type rawCodec struct{}
 
-func (rawCodec) Name() string                       { return "proto" }
+func (rawCodec) Name() string                        { return "proto" }
 func (rawCodec) Marshal(message any) ([]byte, error) { return *message.(*[]byte), nil }
 func (rawCodec) Unmarshal(data []byte, message any) error {
 	*message.(*[]byte) = slices.Clone(data)

@@ -32,7 +32,8 @@ into the schema or the definition, `reason` the code. The error reports the firs
 
 {reasons}
 Anything unexpected is `INTERNAL` with the reason `INTERNAL` and an `error_id` that the server's
-log has too. `UNAVAILABLE` may be retried; nothing else should be.
+log has too. `UNAVAILABLE` may be retried, and `OVERLOADED` after the delay of the
+`google.rpc.RetryInfo` that follows it; nothing else should be.
 
 ## Violations
 

@@ -1,0 +1,259 @@
+"""Overload: three times the calls that the server can answer, in an open loop.
+
+A Go program makes the calls at their times, whether or not earlier ones have ended, with the
+retry policy of Sidecheck's clients, and measures the capacity before and after. A bystander
+with a connection of its own calls 100 times a second meanwhile and ten seconds longer, and
+another asks for health.
+
+    python benchmarks/overload.py [--quick] [--report FOLDER] [--connections N]
+"""
+
+import argparse
+import json
+import statistics
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import grpc
+from load_calls import SERVER, all_calls
+from report import Claim, Effort, Section, Table, run
+from servers import Running, sidecheck
+from sidecheck import BlockingClient
+from subjects import own_tool
+
+__all__ = ["add_options", "measure"]
+
+_PROGRAM = Path(__file__).resolve().parent / "open_loop"
+_HEALTH = "/grpc.health.v1.Health/Check"
+_TIMES = 3.0
+_DEADLINES = ("100ms", "500ms", "0s")
+_LEAST_OF_CAPACITY = 0.8
+_RECOVERY_SECONDS = 5
+_AFTERWARDS_SECONDS = 10
+_BYSTANDERS_RATE = 100
+_MOST_BYTES = 100 << 20
+_TEXT = (
+    "The capacity is what 64 callers get who make one call after the other, over the same "
+    "number of connections, before and after each load. Goodput counts the calls that "
+    "succeeded before their deadline. All programs share the processors with the server."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """Calls to make, as flags of the program."""
+
+    address: str
+    path: str
+    body: Path | None
+    seconds: float
+
+    def start(self, program: Path, **flags: str | float) -> "subprocess.Popen[str]":
+        """Start the program."""
+        given = {"address": self.address, "path": self.path, "seconds": f"{self.seconds}s", **flags}
+        if self.body is not None:
+            given["body"] = str(self.body)
+        command = [str(program), *(f"-{name}={value}" for name, value in given.items())]
+        return subprocess.Popen(  # noqa: S603  (our own command)
+            command, stdout=subprocess.PIPE, text=True
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Overload:
+    """What happened at one deadline."""
+
+    deadline: str
+    capacity: float
+    goodput: float
+    #: The results of the program, for the calls, the bystander and the one that asks for health.
+    calls: dict[str, Any]
+    bystander: dict[str, Any]
+    health: dict[str, Any]
+    #: Seconds after the end until the bystander's calls are as fast as before; None if never.
+    recovery: int | None
+    #: The most resident memory of the server above that before the load, in bytes.
+    growth: int
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this script."""
+    parser.add_argument("--connections", type=int, default=4, help="connections of the callers")
+
+
+def measure(effort: Effort) -> Section:
+    """Measure and return the section."""
+    seconds = effort.choose(60.0, 2.0)
+    connections = effort.arguments.connections
+    with tempfile.TemporaryDirectory() as name, sidecheck(Path(name)) as server:
+        folder = Path(name)
+        program = folder / "open_loop"
+        build = ["go", "build", "-o", str(program), "."]
+        subprocess.run(build, cwd=_PROGRAM, check=True)  # noqa: S603  (our own command)
+        body = folder / "body"
+        path, message = _request(server)
+        body.write_bytes(message)
+        overloads = [
+            _overload(server, program, Load(server.tcp, path, body, seconds), deadline, connections)
+            for deadline in _DEADLINES
+        ]
+    return Section(
+        "overload",
+        "Overload",
+        _TEXT,
+        [_table(overloads, seconds, connections), _statuses_table(overloads)],
+        [claim for overload in overloads for claim in _claims(overload)],
+    )
+
+
+def _request(server: Running) -> tuple[str, bytes]:
+    subject = own_tool("git_log")
+    with BlockingClient(server.tcp) as client:
+        client.register(SERVER, [subject.definition])
+    with grpc.insecure_channel(server.tcp) as channel:
+        call, _ = next(iter(all_calls(channel, subject, quick=True)))
+    return call.work.path, call.work.messages[0]
+
+
+def _overload(
+    server: Running, program: Path, load: Load, deadline: str, connections: int
+) -> Overload:
+    before = _capacity(program, load, connections)
+    memory = server.resident_bytes()
+    longer = Load(load.address, load.path, load.body, load.seconds + _AFTERWARDS_SECONDS)
+    bystander = longer.start(program, rate=_BYSTANDERS_RATE)
+    health = Load(load.address, _HEALTH, None, longer.seconds).start(
+        program, rate=10, deadline="1s"
+    )
+    callers = load.start(program, rate=_TIMES * before, deadline=deadline, connections=connections)
+    peak = memory
+    while bystander.poll() is None:
+        peak = max(peak, server.resident_bytes())
+        try:
+            bystander.wait(timeout=0.1)
+        except subprocess.TimeoutExpired:
+            continue
+    calls, watched, asked = map(_result, (callers, bystander, health))
+    capacity = statistics.mean([before, _capacity(program, load, connections)])
+    goodput = sum(calls["in_time"][: int(load.seconds)]) / load.seconds
+    recovery = _recovery(watched["second_p99"], int(load.seconds))
+    return Overload(deadline, capacity, goodput, calls, watched, asked, recovery, peak - memory)
+
+
+def _capacity(program: Path, load: Load, connections: int) -> float:
+    seconds = min(10.0, load.seconds)
+    timed = Load(load.address, load.path, load.body, seconds)
+    result = _result(timed.start(program, callers=64, connections=connections))
+    return float(sum(result["in_time"]) / result["seconds"])
+
+
+def _result(process: "subprocess.Popen[str]") -> dict[str, Any]:
+    output, _ = process.communicate()
+    if process.returncode:
+        raise AssertionError("the load generator failed")
+    result: dict[str, Any] = json.loads(output)
+    return result
+
+
+def _recovery(seconds: list[float], load_seconds: int) -> int | None:
+    """Return after how many of the *seconds* since the load ended calls are fast again.
+
+    That is as fast as in the last of them, or within 20 ms.
+    """
+    after = seconds[load_seconds:]
+    fast = max(20.0, 2 * after[-1])
+    for second in range(len(after)):
+        if all(time <= fast for time in after[second:]):
+            return second
+    return None
+
+
+def _table(overloads: list[Overload], seconds: float, connections: int) -> Table:
+    head = [
+        "deadline",
+        "capacity, calls/s",
+        "goodput, calls/s",
+        "of capacity",
+        "p50, ms",
+        "p99, ms",
+        "bystander p50, ms",
+        "p99, ms",
+        "max, ms",
+        "memory, MB",
+        "recovery, s",
+    ]
+    rows = [
+        [
+            overload.deadline,
+            f"{overload.capacity:,.0f}",
+            f"{overload.goodput:,.0f}",
+            f"{overload.goodput / overload.capacity:.2f}",
+            *(f"{overload.calls[name]:,.0f}" for name in ("p50", "p99")),
+            *(f"{overload.bystander[name]:,.0f}" for name in ("p50", "p99", "max")),
+            f"+{overload.growth / 1e6:.0f}",
+            str(overload.recovery),
+        ]
+        for overload in overloads
+    ]
+    times = f"{_TIMES:g} times the capacity for {seconds:g} s over {connections} connections"
+    return Table(times, head, rows)
+
+
+def _statuses_table(overloads: list[Overload]) -> Table:
+    rows = [
+        [
+            overload.deadline,
+            _list(overload.calls),
+            _list(overload.bystander),
+            _list(overload.health),
+        ]
+        for overload in overloads
+    ]
+    return Table("How the calls ended", ["deadline", "callers", "bystander", "health"], rows)
+
+
+def _list(result: dict[str, Any]) -> str:
+    counts = {
+        **result["statuses"],
+        "abandoned": result["abandoned"],
+        "not made": result["not_made"],
+    }
+    return ", ".join(f"{count:,} {status}" for status, count in counts.items() if count)
+
+
+def _claims(overload: Overload) -> list[Claim]:
+    share = overload.goodput / overload.capacity
+    name = f"deadline {overload.deadline}" if overload.deadline != "0s" else "no deadline"
+    results = (overload.calls, overload.bystander, overload.health)
+    cancelled = sum(result["statuses"].get("Canceled", 0) for result in results)
+    unhealthy = {status for status in overload.health["statuses"] if status != "OK"}
+    recovery = overload.recovery
+    return [
+        Claim(
+            f"goodput, {name}",
+            f"at least {_LEAST_OF_CAPACITY:.0%} of capacity",
+            f"{share:.0%}",
+            share >= _LEAST_OF_CAPACITY,
+        ),
+        Claim(f"cancelled calls, {name}", "0", f"{cancelled:,}", not cancelled),
+        Claim(
+            f"memory, {name}",
+            f"at most {_MOST_BYTES >> 20} MiB more",
+            f"{overload.growth >> 20} MiB",
+            overload.growth <= _MOST_BYTES,
+        ),
+        Claim(
+            f"recovery, {name}",
+            f"within {_RECOVERY_SECONDS} s",
+            f"{recovery} s",
+            recovery is not None and recovery <= _RECOVERY_SECONDS,
+        ),
+        Claim(f"health, {name}", "answers", _list(overload.health), not unhealthy),
+    ]
+
+
+if __name__ == "__main__":
+    run(measure, __doc__, add_options)
