@@ -19,7 +19,6 @@ from sidecheck import (
     Schema,
     SidecheckError,
     Unavailable,
-    Verdict,
 )
 from sidecheck.v1.info_service_pb2 import GetServerInfoResponse, Limits
 from sidecheck.v1.validation_service_pb2 import (
@@ -122,7 +121,7 @@ async def test_a_message_too_large_is_no_outage(kind: str, size: int) -> None:
     """Whoever writes the payload decides about its size, so it must not be let through."""
     server = grpc.aio.server(options=[("grpc.max_receive_message_length", 1 << 20)])
     port = server.add_insecure_port("127.0.0.1:0")
-    method = grpc.unary_unary_rpc_method_handler(lambda request, context: b"")
+    method: Any = grpc.unary_unary_rpc_method_handler(lambda request, context: b"")
     service = "sidecheck.v1.ValidationService"
     server.add_generic_rpc_handlers(
         [grpc.method_handlers_generic_handler(service, {"Validate": method})]
@@ -155,7 +154,7 @@ async def cancel(path: str, request: bytes, context: Any) -> list[bytes]:
 def first_validity(outcomes: Any) -> tuple[bool, str]:
     """Return whether the only result is valid, and the code of its first violation."""
     result = outcomes[0] if isinstance(outcomes, list) else outcomes
-    verdict: Verdict = getattr(result, "verdict", result)
+    verdict: Any = getattr(result, "verdict", result)
     return verdict.valid, verdict.violations[0].code
 
 

@@ -49,7 +49,7 @@ async def serving_messages(respond: Responder) -> AsyncIterator[str]:
                     for response in responses:
                         yield response
 
-            return grpc.stream_stream_rpc_method_handler(handle)  # type: ignore[arg-type]
+            return grpc.stream_stream_rpc_method_handler(handle)
 
     server = grpc.aio.server()
     server.add_generic_rpc_handlers([Handler()])

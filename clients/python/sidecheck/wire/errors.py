@@ -123,14 +123,13 @@ def retry_after(status: Status) -> float | None:
     retry = find_detail(status, RetryInfo)
     if retry is None:
         return None
-    return retry.retry_delay.seconds + retry.retry_delay.nanos / 1e9
+    delay: float = retry.retry_delay.seconds + retry.retry_delay.nanos / 1e9
+    return delay
 
 
 def client_closed() -> SidecheckError:
     """Return the error for a call of a client that is closed, before the call or during it."""
-    return SidecheckError(
-        "CLIENT_CLOSED", "the client was closed", {}, grpc.StatusCode.CANCELLED
-    )
+    return SidecheckError("CLIENT_CLOSED", "the client was closed", {}, grpc.StatusCode.CANCELLED)
 
 
 # Invalid responses

@@ -39,7 +39,12 @@ def decode_inference(response: inference_pb.InferToolsResponse) -> InferredTools
     """Return the result of an inference."""
     return InferredTools(
         tools=tuple(
-            copy_fields(tool, InferredTool, json=JsonText(require_json(tool, "json")), digest=tool.definition_digest)
+            copy_fields(
+                tool,
+                InferredTool,
+                json=JsonText(require_json(tool, "json")),
+                digest=tool.definition_digest,
+            )
             for tool in response.tools
         ),
         diagnostics=tuple(
