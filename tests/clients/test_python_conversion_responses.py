@@ -71,7 +71,7 @@ RESPONSE = conversion_pb.ConvertToolsResponse(
 
 def test_tools_are_decoded_completely() -> None:
     """Every conversion is a tool with losses and mapping, or an error."""
-    decoded = conversion.decode_tools(ModelApi.ANTHROPIC, RESPONSE)
+    decoded = conversion.decode_tools(ModelApi.ANTHROPIC, 3, RESPONSE)
     first = ConvertedTool(
         text=JsonText(b'{"name": "s__a"}'),
         name="s__a",
@@ -110,7 +110,7 @@ NESTED = {
 @pytest.mark.parametrize("api", list(ModelApi))
 def test_tools_have_the_form_of_a_request(api: ModelApi) -> None:
     """The converted tools are wrapped as the API requires."""
-    assert NESTED.get(api, LIST) == conversion.decode_tools(api, RESPONSE).tools
+    assert NESTED.get(api, LIST) == conversion.decode_tools(api, None, RESPONSE).tools
 
 
 @pytest.mark.parametrize(

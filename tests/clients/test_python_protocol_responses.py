@@ -101,7 +101,7 @@ def test_names_are_decoded_completely() -> None:
             ToolNameOutcome(verdict=VERDICT, sdk_valid=True, sdk_warnings=("w",), sanitized="a_b"),
         ),
         collisions=(NameCollision("a_b", (0, 2)),),
-    ) == tool_checks.decode_names(response)
+    ) == tool_checks.decode_names(response, 1)
 
 
 @pytest.mark.parametrize(
@@ -129,7 +129,7 @@ def test_tools_are_decoded_completely(expected: Disposition, disposition: Any) -
             ToolOutcome(name="n", pointer="/tools/0", disposition=expected, verdict=VERDICT),
         ),
         tools_list_verdict=Verdict(valid=True),
-    ) == tool_checks.decode_tools(response)
+    ) == tool_checks.decode_tools(response, 1)
 
 
 def test_dispositions_are_those_of_the_api() -> None:

@@ -93,8 +93,10 @@ def test_pages_are_requested_by_token() -> None:
     tools, calls = replay(
         scripted_client(),
         lambda client: [tool.name for tool in client.list(timeout=0.5)],
-        registry_pb.ListToolsResponse(tools=[registry_pb.Tool(name="a")], next_page_token="t"),
-        registry_pb.ListToolsResponse(tools=[registry_pb.Tool(name="b")]),
+        registry_pb.ListToolsResponse(
+            tools=[registry_pb.Tool(name="a", json=b"{}")], next_page_token="t"
+        ),
+        registry_pb.ListToolsResponse(tools=[registry_pb.Tool(name="b", json=b"{}")]),
     )
     assert ["a", "b"] == tools
     assert [
@@ -105,7 +107,7 @@ def test_pages_are_requested_by_token() -> None:
 
 def test_deletions_are_explicit() -> None:
     """All tools are deleted by a separate method; a string is not a list of names."""
-    client, response = scripted_client(), registry_pb.DeleteToolsResponse()
+    client, response = scripted_client(), registry_pb.DeleteToolsResponse(deleted=["n"])
     _, by_name = replay(client, lambda client: client.delete("s", ["n"]), response)
     _, all_tools = replay(client, lambda client: client.delete_all("s"), response)
     assert [

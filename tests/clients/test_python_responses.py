@@ -208,7 +208,7 @@ def test_partial_registrations_are_joined() -> None:
         registry_revision=9,
     ) == join_registrations(
         [
-            registry.decode_registration(response)
+            registry.decode_registration(response, 1)
             for response in (
                 registry_pb.RegisterToolsResponse(
                     outcomes=[outcome], removed=["gone"], registry_revision=8
@@ -252,7 +252,8 @@ def test_deletions_are_decoded_completely() -> None:
     assert Deletion(
         deleted=("a",), unknown=("b",), registry_revision=3
     ) == registry.decode_deletion(
-        registry_pb.DeleteToolsResponse(deleted=["a"], unknown=["b"], registry_revision=3)
+        registry_pb.DeleteToolsResponse(deleted=["a"], unknown=["b"], registry_revision=3),
+        named=True,
     )
 
 
@@ -289,7 +290,9 @@ def status_bytes(*details: Message) -> tuple[tuple[str, bytes], ...]:
 
 SHUTTING_DOWN = detail(ErrorInfo(reason="SHUTTING_DOWN", domain="sidecheck"))
 FOREIGN = detail(ErrorInfo(reason="QUOTA", domain="proxy.example"))
-RETRY = detail(RetryInfo())
+OVERLOADED = detail(ErrorInfo(reason="OVERLOADED", domain="sidecheck"))
+INTERNAL = detail(ErrorInfo(reason="INTERNAL", domain="sidecheck", metadata={"error_id": "7"}))
+RETRY = detail(RetryInfo(retry_delay={"seconds": 2, "nanos": 500_000_000}))
 BROKEN = AnyMessage(type_url="type.googleapis.com/google.rpc.ErrorInfo", value=b"\xff")
 
 
@@ -297,28 +300,40 @@ BROKEN = AnyMessage(type_url="type.googleapis.com/google.rpc.ErrorInfo", value=b
     ("expected", "code", "metadata"),
     [
         pytest.param(
-            SidecheckError("UNKNOWN_TOOL", "m", {"name": "n"}, CODES.NOT_FOUND),
+            SidecheckError("UNKNOWN_TOOL", "m", {"name": "n"}, CODES.NOT_FOUND, 2.5),
             CODES.NOT_FOUND,
             (("other", "x"), *status_bytes(RETRY, INFO)),
             id="reason among other details",
         ),
         pytest.param(
-            SidecheckError("INTERNAL", "m", {}, CODES.INTERNAL), CODES.INTERNAL, (), id="no details"
+            SidecheckError("NOT_FOUND", "m", {}, CODES.NOT_FOUND),
+            CODES.NOT_FOUND,
+            (),
+            id="a code that only applications set",
         ),
         pytest.param(
-            SidecheckError("INTERNAL", "m", {}, CODES.INTERNAL),
+            SidecheckError("INTERNAL", "m", {"error_id": "7"}, CODES.INTERNAL),
+            CODES.INTERNAL,
+            status_bytes(INTERNAL),
+            id="a failure of the server",
+        ),
+        pytest.param(
+            Unavailable("INTERNAL", "m", {}, CODES.INTERNAL), CODES.INTERNAL, (), id="no details"
+        ),
+        pytest.param(
+            Unavailable("INTERNAL", "m", {}, CODES.INTERNAL),
             CODES.INTERNAL,
             None,
             id="no metadata",
         ),
         pytest.param(
-            SidecheckError("RESOURCE_EXHAUSTED", "m", {}, CODES.RESOURCE_EXHAUSTED),
+            Unavailable("RESOURCE_EXHAUSTED", "m", {}, CODES.RESOURCE_EXHAUSTED, 2.5),
             CODES.RESOURCE_EXHAUSTED,
-            status_bytes(FOREIGN),
+            status_bytes(FOREIGN, RETRY),
             id="a reason of another domain",
         ),
         pytest.param(
-            SidecheckError("INTERNAL", "m", {}, CODES.INTERNAL),
+            Unavailable("INTERNAL", "m", {}, CODES.INTERNAL),
             CODES.INTERNAL,
             (("grpc-status-details-bin", b"\xff\xff"),),
             id="details that do not decode",
@@ -346,6 +361,12 @@ BROKEN = AnyMessage(type_url="type.googleapis.com/google.rpc.ErrorInfo", value=b
             CODES.UNAVAILABLE,
             status_bytes(SHUTTING_DOWN),
             id="shutting down",
+        ),
+        pytest.param(
+            Unavailable("OVERLOADED", "m", {}, CODES.RESOURCE_EXHAUSTED, 2.5),
+            CODES.RESOURCE_EXHAUSTED,
+            status_bytes(OVERLOADED, RETRY),
+            id="overloaded",
         ),
         pytest.param(
             SidecheckError("UNKNOWN_TOOL", "m", {"name": "n"}, CODES.UNAVAILABLE),

@@ -8,6 +8,7 @@ import pytest
 from google.protobuf.message import Message
 from sidecheck import (
     Arguments,
+    InvalidResponse,
     Item,
     Limits,
     Options,
@@ -131,6 +132,22 @@ def test_an_opening_that_is_too_large_is_an_error() -> None:
     codec = codec_of(RegisteredTool("s", "n" * 200))
     with pytest.raises(SidecheckError, match="LIMIT_EXCEEDED"):
         codec.opening()
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        SidecheckError("R", "m", {"a": "b"}, grpc.StatusCode.ABORTED),
+        Unavailable("OVERLOADED", "m", {}, grpc.StatusCode.RESOURCE_EXHAUSTED, 0.5),
+        InvalidResponse("m"),
+        StreamClosed("R", "m", {}, grpc.StatusCode.ABORTED, ["a"], 0.5),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_errors_can_be_pickled(error: SidecheckError) -> None:
+    """Nothing is lost, as between processes."""
+    copied = pickle.loads(pickle.dumps(error))
+    assert (error, vars(error)) == (copied, vars(copied))
 
 
 def test_a_closed_stream_lists_the_unanswered_items() -> None:

@@ -85,7 +85,8 @@ def kind(request: pytest.FixtureRequest) -> str:
     ("expected", "code"),
     [
         pytest.param(StreamUnavailable, CODES.UNAVAILABLE, id="the server stops"),
-        pytest.param(StreamClosed, CODES.INTERNAL, id="the server fails"),
+        pytest.param(StreamUnavailable, CODES.INTERNAL, id="the transport fails"),
+        pytest.param(StreamClosed, CODES.ABORTED, id="the server fails"),
         pytest.param(StreamClosed, None, id="the server ends the call"),
     ],
 )

@@ -15,7 +15,7 @@ from google.protobuf.any_pb2 import Any as AnyMessage
 from google.rpc.error_details_pb2 import ErrorInfo
 from google.rpc.status_pb2 import Status
 from sidecheck import Arguments, Item, RegisteredTool, SidecheckError, Unavailable, Verdict
-from sidecheck.v1.info_service_pb2 import GetServerInfoRequest, GetServerInfoResponse
+from sidecheck.v1.info_service_pb2 import GetServerInfoRequest, GetServerInfoResponse, Limits
 from sidecheck.v1.validation_service_pb2 import ValidateRequest, ValidateResponse
 from sidecheck.v1.verdict_pb2 import Verdict as VerdictMessage
 from sidecheck.wire.rpcs import Rpc, find_rpc
@@ -239,7 +239,7 @@ async def test_responses_may_exceed_the_default_limit_of_grpc(kind: str) -> None
     version = "x" * (5 << 20)
 
     async def handler(request: Any, context: Context) -> GetServerInfoResponse:
-        return GetServerInfoResponse(version=version)
+        return GetServerInfoResponse(version=version, limits=Limits())
 
     async with (
         serving(handler, find_rpc(GetServerInfoRequest)) as address,

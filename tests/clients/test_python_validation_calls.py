@@ -243,7 +243,7 @@ def test_a_payload_that_cannot_be_encoded_sends_nothing() -> None:
 
 
 def test_errors_inside_a_batch_are_returned() -> None:
-    """This applies to UNAVAILABLE too, since the server responded."""
+    """This applies to UNAVAILABLE too, since the server responded about the item."""
     status = Status(code=grpc.StatusCode.UNAVAILABLE.value[0], message="worker died")
     outcomes, _ = replay(
         scripted_client("allow"),
@@ -251,4 +251,6 @@ def test_errors_inside_a_batch_are_returned() -> None:
         server_info(message_bytes=1000, batch_items=2),
         validation_pb.ValidateBatchResponse(outcomes=[validation_pb.ValidateOutcome(error=status)]),
     )
-    assert [Unavailable("UNAVAILABLE", "worker died", {}, grpc.StatusCode.UNAVAILABLE)] == outcomes
+    assert [
+        SidecheckError("UNAVAILABLE", "worker died", {}, grpc.StatusCode.UNAVAILABLE)
+    ] == outcomes

@@ -9,7 +9,18 @@ from sidecheck import BlockingClient, OnUnavailable
 from sidecheck.v1.info_service_pb2 import GetServerInfoRequest, GetServerInfoResponse, Limits
 from sidecheck.wire.rpcs import find_rpc
 
-__all__ = ["Call", "ScriptedChannel", "capture", "replay", "scripted_client"]
+__all__ = [
+    "Call",
+    "ScriptedChannel",
+    "capture",
+    "replay",
+    "scripted_client",
+    "smallest_response",
+]
+
+#: The fields of a request and its response with one element for each item.
+ITEMS = ("items", "names", "tools")
+OUTCOMES = ("outcomes", "conversions", "deleted")
 
 Value = TypeVar("Value")
 
@@ -56,16 +67,39 @@ def replay(
 
 
 def capture(client: BlockingClient, call: Callable[[BlockingClient], object]) -> list[Message]:
-    """Return the requests of *call*, except that for the limits; responses are empty."""
-    channel: Any = ScriptedChannel(*[_respond] * 9)
+    """Return the requests of *call*, except that for the limits."""
+    channel: Any = ScriptedChannel(*[smallest_response] * 9)
     client._connection._channel = channel
     call(client)
     requests = [call.request for call in channel.calls]
     return [request for request in requests if not isinstance(request, GetServerInfoRequest)]
 
 
-def _respond(request: Message) -> Message:
+def smallest_response(request: Message) -> Message:
+    """Return a response to *request* that has what a client needs and no more."""
     if isinstance(request, GetServerInfoRequest):
         limits = Limits(message_bytes=1_000_000, batch_items=100)
         return GetServerInfoResponse(limits=limits)
-    return find_rpc(type(request)).response()
+    response = find_rpc(type(request)).response()
+    _fill(response)
+    items = next((list(getattr(request, name, ())) for name in ITEMS if hasattr(request, name)), [])
+    outcomes: Any = next((name for name in OUTCOMES if hasattr(response, name)), None)
+    if outcomes == "deleted":
+        getattr(response, outcomes).extend(items)
+    elif outcomes is not None:
+        for _ in items:
+            _fill(getattr(response, outcomes).add())
+    return response
+
+
+def _fill(message: Any) -> None:
+    """Set the messages and JSON texts in *message*, of a oneof the first."""
+    for field in message.DESCRIPTOR.fields:
+        oneof = field.containing_oneof
+        if field.is_repeated or (oneof is not None and oneof.fields[0] is not field):
+            continue
+        if field.message_type is not None:
+            getattr(message, field.name).SetInParent()
+            _fill(getattr(message, field.name))
+        elif field.type == field.TYPE_BYTES:
+            setattr(message, field.name, b"{}")

@@ -43,7 +43,13 @@ from sidecheck.definitions import (
     InferredTools,
     OnUnsupported,
 )
-from sidecheck.errors import SidecheckError, StreamClosed, StreamUnavailable, Unavailable
+from sidecheck.errors import (
+    InvalidResponse,
+    SidecheckError,
+    StreamClosed,
+    StreamUnavailable,
+    Unavailable,
+)
 from sidecheck.info import Engine, Limits, ServerInfo
 from sidecheck.protocol import (
     CheckedNames,
@@ -170,6 +176,7 @@ __all__ = [
     "InferredTool",
     "InferredTools",
     "InvalidPayload",
+    "InvalidResponse",
     "Item",
     "JsonText",
     "Limits",

@@ -5,8 +5,9 @@
     Exception
     ├── SidecheckError             no result was possible; ``reason`` is the error reason
     │   ├── ToolsRejected          raised by `Client.register`; ``registration`` has the outcomes
-    │   ├── Unavailable            no server responded in time
+    │   ├── Unavailable            no server answered: lost, overloaded, or not Sidecheck
     │   │   └── StreamUnavailable  the server of a stream was lost; also a StreamClosed
+    │   ├── InvalidResponse        a server answered, but not with what the API defines
     │   └── StreamClosed           a stream ended early; ``unanswered`` lists the pending ids
     └── InvalidPayload             raised only by `Verdict.raise_for_invalid`
 
@@ -18,7 +19,13 @@ from types import MappingProxyType
 
 import grpc
 
-__all__ = ["SidecheckError", "StreamClosed", "StreamUnavailable", "Unavailable"]
+__all__ = [
+    "InvalidResponse",
+    "SidecheckError",
+    "StreamClosed",
+    "StreamUnavailable",
+    "Unavailable",
+]
 
 
 class SidecheckError(Exception):
@@ -26,7 +33,8 @@ class SidecheckError(Exception):
 
     ``reason`` is a stable error reason in upper snake case, for example
     ``UNKNOWN_TOOL``; for errors of gRPC itself it is the name of the status code.
-    ``metadata`` holds the variable parts of the message by name.
+    ``metadata`` holds the variable parts of the message by name. ``retry_after`` is the
+    time in seconds after which the server suggests to try again, None if it did not.
     """
 
     def __init__(
@@ -35,13 +43,15 @@ class SidecheckError(Exception):
         message: str,
         metadata: Mapping[str, str] = MappingProxyType({}),
         status: grpc.StatusCode = grpc.StatusCode.UNKNOWN,
+        retry_after: float | None = None,
     ) -> None:
         # Pickle restores an exception from its args, so they hold a plain dict.
-        super().__init__(reason, message, dict(metadata), status)
+        super().__init__(reason, message, dict(metadata), status, retry_after)
         self.reason = reason
         self.message = message
         self.metadata = dict(metadata)
         self.status = status
+        self.retry_after = retry_after
 
     def __str__(self) -> str:
         return f"{self.reason}: {self.message}"
@@ -54,12 +64,26 @@ class SidecheckError(Exception):
 
 
 class Unavailable(SidecheckError):
-    """No server responded in time, after all retries that the deadline allows.
+    """No Sidecheck server answered, after all retries that the deadline allows.
 
-    The status is ``UNAVAILABLE`` or ``DEADLINE_EXCEEDED`` without an error reason of
-    Sidecheck, or the reason is ``SHUTTING_DOWN``. The client's ``on_unavailable``
-    applies to this error only.
+    Either the reason is ``SHUTTING_DOWN`` or ``OVERLOADED``, or the status has no reason of
+    Sidecheck: a connection, a proxy or gRPC itself ended the call, and the reason is the
+    name of the status code (`sidecheck.wire.errors` lists them). The client's
+    ``on_unavailable`` applies to this error only. ``OVERLOADED`` is not retried.
     """
+
+
+class InvalidResponse(SidecheckError):
+    """A server answered, but not with what the API defines.
+
+    There is no message, or bytes that do not decode, or a message without what the request
+    was for. The reason is ``INVALID_RESPONSE``. A stream ends by `StreamClosed` with this
+    reason. The client's ``on_unavailable`` does not apply.
+    """
+
+    def __init__(self, fault: str) -> None:
+        super().__init__("INVALID_RESPONSE", fault, {}, grpc.StatusCode.INTERNAL)
+        self.args = (fault,)
 
 
 class StreamClosed(SidecheckError):
@@ -76,10 +100,11 @@ class StreamClosed(SidecheckError):
         metadata: Mapping[str, str] = MappingProxyType({}),
         status: grpc.StatusCode = grpc.StatusCode.UNKNOWN,
         unanswered: Iterable[str] = (),
+        retry_after: float | None = None,
     ) -> None:
-        super().__init__(reason, message, metadata, status)
+        super().__init__(reason, message, metadata, status, retry_after)
         self.unanswered = tuple(unanswered)
-        self.args = (*self.args, self.unanswered)
+        self.args = (*self.args[:4], self.unanswered, retry_after)
 
     def __str__(self) -> str:
         return f"{super().__str__()} ({len(self.unanswered):,} items have no result)"

@@ -9,7 +9,13 @@ from typing import Any, Final, Generic, TypeAlias, TypeVar
 
 from google.protobuf.message import Message
 
-from sidecheck.errors import SidecheckError, StreamClosed, StreamUnavailable, Unavailable
+from sidecheck.errors import (
+    InvalidResponse,
+    SidecheckError,
+    StreamClosed,
+    StreamUnavailable,
+    Unavailable,
+)
 from sidecheck.info import Limits
 from sidecheck.protocol import CheckResult, ProtocolMessage
 from sidecheck.validation import Item, ValidateOutcome, fill_item_version
@@ -36,8 +42,8 @@ StreamOutcome: TypeAlias = tuple[str, ValidateOutcome]
 #: Default for the most items whose outcomes have not been read.
 OUTSTANDING: Final = 64
 
-ENDED_EARLY: Final = SidecheckError("UNKNOWN", "the server ended the stream early")
-OUT_OF_ORDER: Final = SidecheckError("UNKNOWN", "the server responded out of order")
+ENDED_EARLY: Final = InvalidResponse("the server ended the stream early")
+OUT_OF_ORDER: Final = InvalidResponse("the server responded out of order")
 LEFT: Final = SidecheckError("CANCELLED", "the stream was left")
 
 
@@ -91,12 +97,22 @@ class PendingItems(Generic[OutcomeT]):
         return self._pending.popleft(), outcome
 
     def _fail(self, error: SidecheckError) -> StreamClosed:
-        kind = StreamUnavailable if isinstance(error, Unavailable) else StreamClosed
+        """Return what the stream raises from here on, because of *error*."""
         with self._state_lock:
-            self._error = kind(
-                error.reason, error.message, error.metadata, error.status, self._pending
-            )
+            self._error = self._close_error(error)
         return copy(self._error)
+
+    def _close_error(self, error: SidecheckError) -> StreamClosed:
+        """Return the `StreamClosed` for *error*, with all items pending."""
+        kind = StreamUnavailable if isinstance(error, Unavailable) else StreamClosed
+        return kind(
+            error.reason,
+            error.message,
+            error.metadata,
+            error.status,
+            self._pending,
+            error.retry_after,
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -227,7 +227,7 @@ def fill_item_version(item: Item, protocol_version: str) -> Item:
 #: Outcome of one item of a batch or stream.
 ValidateOutcome: TypeAlias = Verdict | SidecheckError
 
-#: Policy for validations while no server responds: raise `Unavailable`, or return a
+#: Policy for validations that no server answers: raise `Unavailable`, or return a
 #: verdict that is valid ("allow") or invalid ("deny").
 OnUnavailable: TypeAlias = Literal["raise", "allow", "deny"]
 
@@ -236,7 +236,7 @@ SIDECHECK_UNAVAILABLE: Final = "SIDECHECK_UNAVAILABLE"
 
 
 def fallback_verdict(error: Unavailable, policy: OnUnavailable) -> Verdict:
-    """Return the verdict that *policy* prescribes while no server responds.
+    """Return the verdict that *policy* prescribes where no server answered.
 
     Raises:
         Unavailable: *error* itself, if *policy* is "raise".

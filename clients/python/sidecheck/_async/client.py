@@ -41,7 +41,7 @@ class Client(Validator):
 
     *address* is ``host:port``, ``dns:///host:port``, ``unix:/path`` or ``unix:path``.
     Each call has a deadline of *timeout* seconds, within which ``UNAVAILABLE`` is retried
-    three times. *on_unavailable* is the policy for validations while no server responds:
+    three times. *on_unavailable* is the policy for validations that no server answers:
     raise `Unavailable` ("raise"), or return a verdict with a violation of the code
     ``SIDECHECK_UNAVAILABLE`` that is valid ("allow") or invalid ("deny").
     *protocol_version* is the MCP protocol version, for example ``2025-11-25``, of all
@@ -171,9 +171,8 @@ class Client(Validator):
         registrations = []
         for part in split_tools(server, messages, room, replace=replace):
             request = encode(messages[part])
-            registrations.append(
-                await self._connection.call(request, registry.decode_registration, timeout)
-            )
+            decode = partial(registry.decode_registration, count=len(request.tools))
+            registrations.append(await self._connection.call(request, decode, timeout))
         registration = join_registrations(registrations)
         if on_rejected == "raise":
             registration.raise_for_rejected()
@@ -207,7 +206,8 @@ class Client(Validator):
         if isinstance(names, str):
             raise TypeError("names must be an iterable of strings, not a single string")
         request = registry.encode_deletion(server, names)
-        return await self._connection.call(request, registry.decode_deletion, timeout)
+        decode = partial(registry.decode_deletion, named=bool(request.names))
+        return await self._connection.call(request, decode, timeout)
 
     async def delete_all(self, server: str, *, timeout: float | None = None) -> Deletion:
         """Delete all tools of *server*.
@@ -216,7 +216,8 @@ class Client(Validator):
             SidecheckError: Nothing was deleted.
         """
         request = registry.encode_deletion(server, None)
-        return await self._connection.call(request, registry.decode_deletion, timeout)
+        decode = partial(registry.decode_deletion, named=False)
+        return await self._connection.call(request, decode, timeout)
 
     async def info(self, *, timeout: float | None = None) -> ServerInfo:
         """Return the server's version, limits and capabilities.

@@ -69,7 +69,9 @@ class ConversionClient:
         request = conversion.encode_tools(
             api, tools, servers, options, self._connection.protocol_version
         )
-        decode = partial(conversion.decode_tools, ModelApi(api))
+        # The registered tools of servers are as many as the server has.
+        count = None if request.servers else len(request.tools)
+        decode = partial(conversion.decode_tools, ModelApi(api), count)
         return await self._connection.call(request, decode, timeout)
 
     async def convert_tool_call(

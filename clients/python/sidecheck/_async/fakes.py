@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from sidecheck._async.streams import Stream
 from sidecheck._async.validator import Validator
 from sidecheck._transport.tasks import Queue
+from sidecheck.errors import SidecheckError
 from sidecheck.scripts import Script, raise_for_closed
 from sidecheck.streams import OUTSTANDING, StreamOutcome
 from sidecheck.targets import Target
@@ -35,6 +36,9 @@ class FakeStream(Stream[Item, ValidateOutcome]):
 
     async def _read(self) -> StreamOutcome | None:
         return raise_for_closed(await self._outcomes.get())
+
+    async def _failure(self) -> SidecheckError | None:
+        return None
 
     def _cancel(self) -> None:
         pass

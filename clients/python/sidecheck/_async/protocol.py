@@ -92,7 +92,8 @@ class ProtocolClient:
         matters.
         """
         request = tool_checks.encode_names(names, self._fill(context), options)
-        return await self._connection.call(request, tool_checks.decode_names, timeout)
+        decode = partial(tool_checks.decode_names, count=len(request.names))
+        return await self._connection.call(request, decode, timeout)
 
     async def check_tools(
         self,
@@ -111,7 +112,8 @@ class ProtocolClient:
         schemas of a tools list refer to. *options* applies to each tool.
         """
         request = tool_checks.encode_tools(tools, documents, self._fill(context), options)
-        return await self._connection.call(request, tool_checks.decode_tools, timeout)
+        decode = partial(tool_checks.decode_tools, count=len(request.tools))
+        return await self._connection.call(request, decode, timeout)
 
     async def check_elicitation(
         self,

@@ -1,5 +1,6 @@
 """Streams: items are sent and their outcomes read as they come, in order."""
 
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable
 from copy import copy
@@ -10,7 +11,7 @@ from google.protobuf.message import Message
 from sidecheck._transport.tasks import Channel, Lock, Semaphore
 from sidecheck.errors import SidecheckError
 from sidecheck.info import Limits
-from sidecheck.streams import LEFT, PendingItems, StreamCodec, StreamKind
+from sidecheck.streams import ENDED_EARLY, LEFT, PendingItems, StreamCodec, StreamKind
 from sidecheck.wire.rpcs import find_rpc
 
 __all__ = ["ClientStream", "Stream"]
@@ -27,13 +28,15 @@ class Stream(PendingItems[OutcomeT], ABC, Generic[ItemT, OutcomeT]):
     read concurrently. `Validator.validate_stream` does both.
 
     The verdict on an item, or its error, is its outcome. What ends the stream as a whole
-    early is raised as `StreamClosed`, by the iteration and by `send`.
+    early is raised as `StreamClosed`, by the iteration and by `send`, also by one that waits.
     """
 
     def __init__(self, outstanding: int) -> None:
         super().__init__(outstanding)
         self._slots = Semaphore(outstanding)
         self._send_lock = Lock()
+        #: Whether the call has ended, though its last outcomes may not have been read.
+        self._call_ended = False
 
     async def send(self, id_: str, item: ItemT) -> None:
         """Send one item. Its outcome comes with *id_*, which need not be unique.
@@ -49,9 +52,14 @@ class Stream(PendingItems[OutcomeT], ABC, Generic[ItemT, OutcomeT]):
             except BaseException:
                 self._pending.pop()
                 raise
-            if self._error is not None:
+            if self._error is not None or self._call_ended:
                 self._slots.release()
             self._raise_for_error()
+            if self._call_ended:
+                # The outcomes that have arrived can still be read, so no error is stored.
+                failure = await self._failure() or ENDED_EARLY
+                with self._state_lock:
+                    raise self._close_error(failure)
             await self._write(id_, item)
 
     async def finish(self) -> None:
@@ -102,7 +110,15 @@ class Stream(PendingItems[OutcomeT], ABC, Generic[ItemT, OutcomeT]):
     async def _read(self) -> tuple[str, OutcomeT] | None: ...
 
     @abstractmethod
+    async def _failure(self) -> SidecheckError | None: ...
+
+    @abstractmethod
     def _cancel(self) -> None: ...
+
+    def _end(self) -> None:
+        """Wake up a caller that waits to send, because the call has ended."""
+        self._call_ended = True
+        self._slots.release()
 
 
 class ClientStream(Stream[ItemT, OutcomeT | SidecheckError]):
@@ -125,12 +141,17 @@ class ClientStream(Stream[ItemT, OutcomeT | SidecheckError]):
         self._timeout = timeout
 
     async def _open(self) -> None:
+        opened = time.monotonic()
         # Fetched for each stream: this call is retried while no server responds, unlike
         # the stream itself.
         limits = await self._fetch_limits()
         self._codec = StreamCodec(self._kind, self._opening, limits)
         opening = self._codec.opening()
-        self._call = self._channel.stream(find_rpc(type(opening)), self._timeout)
+        remaining = self._timeout
+        if remaining is not None:
+            remaining = max(0.0, opened + remaining - time.monotonic())
+        self._call = self._channel.stream(find_rpc(type(opening)), remaining)
+        self._call.notify(self._end)
         try:
             await self._call.write(opening)
         except BaseException:
@@ -146,6 +167,9 @@ class ClientStream(Stream[ItemT, OutcomeT | SidecheckError]):
     async def _read(self) -> tuple[str, OutcomeT | SidecheckError] | None:
         response = await self._call.read()
         return None if response is None else self._codec.decode(response)
+
+    async def _failure(self) -> SidecheckError | None:
+        return await self._call.failure()
 
     def _cancel(self) -> None:
         self._call.cancel()

@@ -40,7 +40,7 @@ class BlockingClient(BlockingValidator):
 
     *address* is ``host:port``, ``dns:///host:port``, ``unix:/path`` or ``unix:path``.
     Each call has a deadline of *timeout* seconds, within which ``UNAVAILABLE`` is retried
-    three times. *on_unavailable* is the policy for validations while no server responds:
+    three times. *on_unavailable* is the policy for validations that no server answers:
     raise `Unavailable` ("raise"), or return a verdict with a violation of the code
     ``SIDECHECK_UNAVAILABLE`` that is valid ("allow") or invalid ("deny").
     *protocol_version* is the MCP protocol version, for example ``2025-11-25``, of all
@@ -170,9 +170,8 @@ class BlockingClient(BlockingValidator):
         registrations = []
         for part in split_tools(server, messages, room, replace=replace):
             request = encode(messages[part])
-            registrations.append(
-                self._connection.call(request, registry.decode_registration, timeout)
-            )
+            decode = partial(registry.decode_registration, count=len(request.tools))
+            registrations.append(self._connection.call(request, decode, timeout))
         registration = join_registrations(registrations)
         if on_rejected == "raise":
             registration.raise_for_rejected()
@@ -206,7 +205,8 @@ class BlockingClient(BlockingValidator):
         if isinstance(names, str):
             raise TypeError("names must be an iterable of strings, not a single string")
         request = registry.encode_deletion(server, names)
-        return self._connection.call(request, registry.decode_deletion, timeout)
+        decode = partial(registry.decode_deletion, named=bool(request.names))
+        return self._connection.call(request, decode, timeout)
 
     def delete_all(self, server: str, *, timeout: float | None = None) -> Deletion:
         """Delete all tools of *server*.
@@ -215,7 +215,8 @@ class BlockingClient(BlockingValidator):
             SidecheckError: Nothing was deleted.
         """
         request = registry.encode_deletion(server, None)
-        return self._connection.call(request, registry.decode_deletion, timeout)
+        decode = partial(registry.decode_deletion, named=False)
+        return self._connection.call(request, decode, timeout)
 
     def info(self, *, timeout: float | None = None) -> ServerInfo:
         """Return the server's version, limits and capabilities.

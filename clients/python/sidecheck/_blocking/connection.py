@@ -4,12 +4,11 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar, get_args
 
-import grpc
 from google.protobuf.message import Message
 
 from sidecheck._blocking.streams import BlockingStream, ClientStream
 from sidecheck._transport.threads import Channel
-from sidecheck.errors import SidecheckError, Unavailable
+from sidecheck.errors import InvalidResponse, SidecheckError, Unavailable
 from sidecheck.info import Limits, ServerInfo
 from sidecheck.streams import StreamKind
 from sidecheck.validation import OnUnavailable, fallback_verdict
@@ -71,7 +70,7 @@ class Connection:
         try:
             response = self._channel.call(request, seconds)
         except SidecheckError as error:
-            if error.status is grpc.StatusCode.RESOURCE_EXHAUSTED:
+            if error.reason == "LIMIT_EXCEEDED":
                 # The server may have been replaced by one with lower limits.
                 self._limits = None
             raise
@@ -117,12 +116,26 @@ class Connection:
                 if sizes[part.start] > room:
                     outcomes.append(too_large(sizes[part.start], limits))
                     continue
-                outcomes += self.call(encode(messages[part]), decode, timeout)
+                decoded = self.call(encode(messages[part]), decode, timeout)
+                if len(decoded) != part.stop - part.start:
+                    raise InvalidResponse(
+                        f"the response has {len(decoded):,} outcomes"
+                        f" for {part.stop - part.start:,} items"
+                    )
+                outcomes += [self._settle(outcome, fallback) for outcome in decoded]
         except Unavailable as error:
             # The remaining parts are not tried: each would cost another deadline.
             missing = len(messages) - len(outcomes)
             outcomes += [fallback(fallback_verdict(error, self._on_unavailable))] * missing
         return outcomes
+
+    def _settle(
+        self, outcome: Value | SidecheckError, fallback: Callable[[Verdict], Value]
+    ) -> Value | SidecheckError:
+        """Return the outcome of one item of a batch, with the policy applied to it."""
+        if isinstance(outcome, Unavailable) and self._on_unavailable != "raise":
+            return fallback(fallback_verdict(outcome, self._on_unavailable))
+        return outcome
 
     def info(self, timeout: float | None) -> ServerInfo:
         """Return the server's version, limits and capabilities, and store the limits."""
@@ -144,7 +157,9 @@ class Connection:
         """Return a stream that begins with the message *opening*."""
 
         def fetch_limits() -> Limits:
-            return (self.info(None)).limits
+            # The deadline of the stream holds for this call too.
+            seconds = self._timeout if timeout is None else min(self._timeout, timeout)
+            return (self.info(seconds)).limits
 
         return ClientStream(self._channel, fetch_limits, kind, opening, outstanding, timeout)
 

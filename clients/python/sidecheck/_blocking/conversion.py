@@ -68,7 +68,9 @@ class BlockingConversionClient:
         request = conversion.encode_tools(
             api, tools, servers, options, self._connection.protocol_version
         )
-        decode = partial(conversion.decode_tools, ModelApi(api))
+        # The registered tools of servers are as many as the server has.
+        count = None if request.servers else len(request.tools)
+        decode = partial(conversion.decode_tools, ModelApi(api), count)
         return self._connection.call(request, decode, timeout)
 
     def convert_tool_call(

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from sidecheck._blocking.streams import BlockingStream
 from sidecheck._blocking.validator import BlockingValidator
 from sidecheck._transport.threads import Queue
+from sidecheck.errors import SidecheckError
 from sidecheck.scripts import Script, raise_for_closed
 from sidecheck.streams import OUTSTANDING, StreamOutcome
 from sidecheck.targets import Target
@@ -34,6 +35,9 @@ class FakeStream(BlockingStream[Item, ValidateOutcome]):
 
     def _read(self) -> StreamOutcome | None:
         return raise_for_closed(self._outcomes.get())
+
+    def _failure(self) -> SidecheckError | None:
+        return None
 
     def _cancel(self) -> None:
         pass

@@ -90,7 +90,8 @@ class BlockingProtocolClient:
         matters.
         """
         request = tool_checks.encode_names(names, self._fill(context), options)
-        return self._connection.call(request, tool_checks.decode_names, timeout)
+        decode = partial(tool_checks.decode_names, count=len(request.names))
+        return self._connection.call(request, decode, timeout)
 
     def check_tools(
         self,
@@ -109,7 +110,8 @@ class BlockingProtocolClient:
         schemas of a tools list refer to. *options* applies to each tool.
         """
         request = tool_checks.encode_tools(tools, documents, self._fill(context), options)
-        return self._connection.call(request, tool_checks.decode_tools, timeout)
+        decode = partial(tool_checks.decode_tools, count=len(request.tools))
+        return self._connection.call(request, decode, timeout)
 
     def check_elicitation(
         self,

@@ -1,6 +1,7 @@
 # Generated from sidecheck/_async by generate_blocking.py. Do not edit.
 """Streams: items are sent and their outcomes read as they come, in order."""
 
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from copy import copy
@@ -11,7 +12,7 @@ from google.protobuf.message import Message
 from sidecheck._transport.threads import Channel, Lock, Semaphore
 from sidecheck.errors import SidecheckError
 from sidecheck.info import Limits
-from sidecheck.streams import LEFT, PendingItems, StreamCodec, StreamKind
+from sidecheck.streams import ENDED_EARLY, LEFT, PendingItems, StreamCodec, StreamKind
 from sidecheck.wire.rpcs import find_rpc
 
 __all__ = ["BlockingStream", "ClientStream"]
@@ -28,13 +29,15 @@ class BlockingStream(PendingItems[OutcomeT], ABC, Generic[ItemT, OutcomeT]):
     read concurrently. `BlockingValidator.validate_stream` does both.
 
     The verdict on an item, or its error, is its outcome. What ends the stream as a whole
-    early is raised as `StreamClosed`, by the iteration and by `send`.
+    early is raised as `StreamClosed`, by the iteration and by `send`, also by one that waits.
     """
 
     def __init__(self, outstanding: int) -> None:
         super().__init__(outstanding)
         self._slots = Semaphore(outstanding)
         self._send_lock = Lock()
+        #: Whether the call has ended, though its last outcomes may not have been read.
+        self._call_ended = False
 
     def send(self, id_: str, item: ItemT) -> None:
         """Send one item. Its outcome comes with *id_*, which need not be unique.
@@ -50,9 +53,14 @@ class BlockingStream(PendingItems[OutcomeT], ABC, Generic[ItemT, OutcomeT]):
             except BaseException:
                 self._pending.pop()
                 raise
-            if self._error is not None:
+            if self._error is not None or self._call_ended:
                 self._slots.release()
             self._raise_for_error()
+            if self._call_ended:
+                # The outcomes that have arrived can still be read, so no error is stored.
+                failure = self._failure() or ENDED_EARLY
+                with self._state_lock:
+                    raise self._close_error(failure)
             self._write(id_, item)
 
     def finish(self) -> None:
@@ -103,7 +111,15 @@ class BlockingStream(PendingItems[OutcomeT], ABC, Generic[ItemT, OutcomeT]):
     def _read(self) -> tuple[str, OutcomeT] | None: ...
 
     @abstractmethod
+    def _failure(self) -> SidecheckError | None: ...
+
+    @abstractmethod
     def _cancel(self) -> None: ...
+
+    def _end(self) -> None:
+        """Wake up a caller that waits to send, because the call has ended."""
+        self._call_ended = True
+        self._slots.release()
 
 
 class ClientStream(BlockingStream[ItemT, OutcomeT | SidecheckError]):
@@ -126,12 +142,17 @@ class ClientStream(BlockingStream[ItemT, OutcomeT | SidecheckError]):
         self._timeout = timeout
 
     def _open(self) -> None:
+        opened = time.monotonic()
         # Fetched for each stream: this call is retried while no server responds, unlike
         # the stream itself.
         limits = self._fetch_limits()
         self._codec = StreamCodec(self._kind, self._opening, limits)
         opening = self._codec.opening()
-        self._call = self._channel.stream(find_rpc(type(opening)), self._timeout)
+        remaining = self._timeout
+        if remaining is not None:
+            remaining = max(0.0, opened + remaining - time.monotonic())
+        self._call = self._channel.stream(find_rpc(type(opening)), remaining)
+        self._call.notify(self._end)
         try:
             self._call.write(opening)
         except BaseException:
@@ -147,6 +168,9 @@ class ClientStream(BlockingStream[ItemT, OutcomeT | SidecheckError]):
     def _read(self) -> tuple[str, OutcomeT | SidecheckError] | None:
         response = self._call.read()
         return None if response is None else self._codec.decode(response)
+
+    def _failure(self) -> SidecheckError | None:
+        return self._call.failure()
 
     def _cancel(self) -> None:
         self._call.cancel()

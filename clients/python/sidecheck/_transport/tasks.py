@@ -1,23 +1,15 @@
-"""Transport for tasks of an event loop, on `grpc.aio`.
+"""Transport for tasks of an event loop: what sends, reads and waits in tasks of its own.
 
 `sidecheck._transport.threads` has the same interface without ``await``.
 """
 
-# ruff: noqa: ASYNC109  (a timeout here is the deadline that the call carries to the server)
-
 import asyncio
 from asyncio import Lock, Queue, Semaphore
 from collections.abc import AsyncIterable, Iterable
-from contextlib import suppress
-from typing import Any, Final, Generic, Protocol, TypeAlias, TypeVar
+from typing import Generic, Protocol, TypeAlias, TypeVar
 
-import grpc.aio
-from google.protobuf.message import Message
-
-from sidecheck._transport.channels import channel_options, channel_target
+from sidecheck._transport.task_calls import Channel, StreamCall
 from sidecheck.errors import SidecheckError, StreamClosed
-from sidecheck.wire.errors import decode_call_error
-from sidecheck.wire.rpcs import Rpc, find_rpc
 
 __all__ = [
     "Channel",
@@ -37,139 +29,6 @@ OutcomeT = TypeVar("OutcomeT")
 
 #: Items of a stream with their ids.
 ItemSource: TypeAlias = Iterable[tuple[str, ItemT]] | AsyncIterable[tuple[str, ItemT]]
-
-#: Details of the status that gRPC reports instead of the server's own if a write fails
-#: because the call has ended (grpc/grpc#36066).
-WRITE_FAILED: Final = "Internal error from Core"
-
-
-class Channel:
-    """A channel for one event loop: the one that runs at the first call.
-
-    Raises:
-        ValueError: *address* is invalid.
-    """
-
-    def __init__(self, address: str) -> None:
-        self._target = channel_target(address)
-        self._channel: grpc.aio.Channel | None = None
-
-    async def call(self, request: Message, timeout: float) -> Any:
-        """Return the response to *request*.
-
-        Raises:
-            SidecheckError: The call failed.
-        """
-        rpc = find_rpc(type(request))
-        send = self._open().unary_unary(
-            rpc.path, rpc.request.SerializeToString, rpc.response.FromString
-        )
-        pending = send(request, timeout=timeout)
-        try:
-            return await pending
-        except grpc.RpcError as error:
-            raise decode_call_error(error) from None
-        finally:
-            # An abandoned call would run on until its deadline; a finished one ignores this.
-            pending.cancel()
-
-    def stream(self, rpc: Rpc, timeout: float | None) -> "StreamCall":
-        """Start a stream."""
-        start = self._open().stream_stream(
-            rpc.path, rpc.request.SerializeToString, rpc.response.FromString
-        )
-        return StreamCall(start(timeout=timeout))
-
-    async def close(self) -> None:
-        """Close the channel; pending calls are cancelled."""
-        if self._channel is not None:
-            await self._channel.close()
-
-    def _open(self) -> grpc.aio.Channel:
-        if self._channel is None:
-            # Opened on first use, because a channel belongs to the running event loop.
-            self._channel = grpc.aio.insecure_channel(
-                self._target, options=channel_options(self._target)
-            )
-        return self._channel
-
-
-class StreamCall:
-    """The call of a stream.
-
-    An abandoned call is never collected (grpc/grpc#43462), so it must be cancelled.
-    Cancelling a task that writes or reads cancels the call, as always in `grpc.aio`.
-    """
-
-    def __init__(self, call: "grpc.aio.StreamStreamCall[Any, Any]") -> None:
-        self._call = call
-        self._responses = aiter(call)
-        self._status: grpc.aio.AioRpcError | None = None
-        call.add_done_callback(self._save_status)
-
-    async def write(self, message: Message) -> None:
-        """Send *message*. If the call has ended, `read` raises the error."""
-        with suppress(grpc.RpcError, asyncio.InvalidStateError):
-            await self._call.write(message)
-
-    async def finish(self) -> None:
-        """Half-close the call: no more messages follow."""
-        with suppress(grpc.RpcError, asyncio.InvalidStateError):
-            await self._call.done_writing()
-
-    async def read(self) -> Any:
-        """Return the next response, None after the last.
-
-        Raises:
-            SidecheckError: The call failed or was cancelled.
-        """
-        try:
-            return await anext(self._responses)
-        except StopAsyncIteration:
-            return None
-        except grpc.aio.AioRpcError as error:
-            raise decode_call_error(await self._server_status(error)) from None
-        except asyncio.CancelledError:
-            task = asyncio.current_task()
-            if task is None or task.cancelling():
-                raise
-            # Another task was cancelled while it wrote, which cancelled the call.
-            raise SidecheckError("CANCELLED", "the stream was cancelled") from None
-
-    def cancel(self) -> None:
-        """Cancel the call."""
-        self._call.cancel()
-
-    def _save_status(self, call: "grpc.aio.StreamStreamCall[Any, Any]") -> None:
-        # Saved at once, before a failing write replaces it. The call is done, so the
-        # coroutine returns without waiting.
-        try:
-            read_status(call).send(None)
-        except StopIteration as end:
-            self._status = end.value
-
-    async def _server_status(self, error: grpc.aio.AioRpcError) -> grpc.aio.AioRpcError:
-        if error.details() != WRITE_FAILED:
-            return error
-        if self._status is not None and self._status.details() != WRITE_FAILED:
-            return self._status
-        # The status of the server arrives after the failure of the write, if at all.
-        for _ in range(20):
-            await asyncio.sleep(0.01)
-            error = await read_status(self._call)
-            if error.details() != WRITE_FAILED:
-                break
-        return error
-
-
-async def read_status(call: "grpc.aio.StreamStreamCall[Any, Any]") -> grpc.aio.AioRpcError:
-    """Return the status of *call*; waits until it is done."""
-    return grpc.aio.AioRpcError(
-        await call.code(),
-        await call.initial_metadata(),
-        await call.trailing_metadata(),
-        await call.details(),
-    )
 
 
 class Sender(Protocol[SentT_contra]):

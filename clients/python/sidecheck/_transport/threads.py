@@ -1,22 +1,16 @@
-"""Transport for threads that wait, on `grpc`.
+"""Transport for threads that wait: what sends, reads and waits in them.
 
 `sidecheck._transport.tasks` has the same interface with ``await``.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable
 from concurrent.futures import Future
-from functools import partial
 from queue import SimpleQueue as Queue
 from threading import Lock, Semaphore, Thread
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
-import grpc
-from google.protobuf.message import Message
-
-from sidecheck._transport.channels import channel_options, channel_target
+from sidecheck._transport.thread_calls import Channel, StreamCall
 from sidecheck.errors import StreamClosed
-from sidecheck.wire.errors import decode_call_error
-from sidecheck.wire.rpcs import Rpc, find_rpc
 
 __all__ = [
     "Channel",
@@ -36,79 +30,6 @@ OutcomeT = TypeVar("OutcomeT")
 
 #: Items of a stream with their ids.
 ItemSource: TypeAlias = Iterable[tuple[str, ItemT]]
-
-
-class Channel:
-    """A channel for any number of threads. It must not be opened before a fork.
-
-    Raises:
-        ValueError: *address* is invalid.
-    """
-
-    def __init__(self, address: str) -> None:
-        target = channel_target(address)
-        self._channel = grpc.insecure_channel(target, options=channel_options(target))
-
-    def call(self, request: Message, timeout: float) -> Any:
-        """Return the response to *request*.
-
-        Raises:
-            SidecheckError: The call failed.
-        """
-        rpc = find_rpc(type(request))
-        send = self._channel.unary_unary(
-            rpc.path, rpc.request.SerializeToString, rpc.response.FromString
-        )
-        try:
-            return send(request, timeout=timeout)
-        except grpc.RpcError as error:
-            raise decode_call_error(error) from None
-
-    def stream(self, rpc: Rpc, timeout: float | None) -> "StreamCall":
-        """Start a stream."""
-        start = self._channel.stream_stream(
-            rpc.path, rpc.request.SerializeToString, rpc.response.FromString
-        )
-        return StreamCall(partial(start, timeout=timeout))
-
-    def close(self) -> None:
-        """Close the channel; pending calls are cancelled."""
-        self._channel.close()
-
-
-class StreamCall:
-    """The call of a stream. A thread of gRPC sends the messages."""
-
-    def __init__(self, start: Callable[[Iterator[Any]], Any]) -> None:
-        #: Messages to send; None ends them.
-        self._messages: Queue[Message | None] = Queue()
-        self._call = start(iter(self._messages.get, None))
-
-    def write(self, message: Message) -> None:
-        """Send *message*. If the call has ended, `read` raises the error."""
-        self._messages.put(message)
-
-    def finish(self) -> None:
-        """Half-close the call: no more messages follow."""
-        self._messages.put(None)
-
-    def read(self) -> Any:
-        """Return the next response, None after the last.
-
-        Raises:
-            SidecheckError: The call failed or was cancelled.
-        """
-        try:
-            return next(self._call)
-        except StopIteration:
-            return None
-        except grpc.RpcError as error:
-            raise decode_call_error(error) from None
-
-    def cancel(self) -> None:
-        """Cancel the call."""
-        self._call.cancel()
-        self._messages.put(None)
 
 
 class Sender(Protocol[SentT_contra]):

@@ -28,7 +28,7 @@ from sidecheck.v1 import conversion_service_pb2 as conversion_pb
 from sidecheck.validation import Options
 from sidecheck.verdicts import JsonText
 from sidecheck.wire import protocol, validation
-from sidecheck.wire.errors import decode_status
+from sidecheck.wire.errors import decode_item_error, require_count, require_field, require_json
 from sidecheck.wire.values import (
     copy_fields,
     decode_changes,
@@ -172,12 +172,16 @@ def encode_result(
 # Decoding
 
 
-def decode_tools(api: ModelApi, response: conversion_pb.ConvertToolsResponse) -> ConvertedTools:
-    """Return the result of a conversion of tools for *api*."""
+def decode_tools(
+    api: ModelApi, count: int | None, response: conversion_pb.ConvertToolsResponse
+) -> ConvertedTools:
+    """Return the result of a conversion of *count* tools for *api*, None if it is unknown."""
+    if count is not None:
+        require_count(response, "conversions", count)
     return ConvertedTools(
         api=api,
         conversions=tuple(decode_conversion(message) for message in response.conversions),
-        request=decode_verdict(response.request),
+        request=decode_verdict(require_field(response, "request")),
     )
 
 
@@ -185,7 +189,7 @@ def decode_conversion(message: conversion_pb.ToolConversion) -> ToolConversion:
     """Return the outcome of the conversion of one tool."""
     if message.HasField("converted"):
         return copy_fields(message, ToolConversion, outcome=decode_tool(message.converted))
-    return copy_fields(message, ToolConversion, outcome=decode_status(message.error))
+    return copy_fields(message, ToolConversion, outcome=decode_item_error(message.error))
 
 
 def decode_tool(message: conversion_pb.ConvertedTool) -> ConvertedTool:
@@ -193,7 +197,7 @@ def decode_tool(message: conversion_pb.ConvertedTool) -> ConvertedTool:
     return copy_fields(
         message,
         ConvertedTool,
-        text=JsonText(message.json),
+        text=JsonText(require_json(message, "json")),
         mapping=JsonText(message.mapping),
         losses=decode_losses(message.losses),
     )
@@ -218,7 +222,7 @@ def decode_call(response: conversion_pb.ConvertToolCallResponse) -> ConvertedCal
         response,
         ConvertedCall,
         call_params=JsonText(response.call_params),
-        verdict=decode_verdict(response.verdict),
+        verdict=decode_verdict(require_field(response, "verdict")),
         changes=decode_changes(response.changes),
     )
 
@@ -226,7 +230,7 @@ def decode_call(response: conversion_pb.ConvertToolCallResponse) -> ConvertedCal
 def decode_result(response: conversion_pb.ConvertToolResultResponse) -> ConvertedResult:
     """Return the converted tool result of a response."""
     return ConvertedResult(
-        message=JsonText(response.message),
-        verdict=decode_verdict(response.verdict),
+        message=JsonText(require_json(response, "message")),
+        verdict=decode_verdict(require_field(response, "verdict")),
         losses=decode_losses(response.losses),
     )

@@ -1,30 +1,70 @@
-"""Errors from `google.rpc.Status` messages and from failed gRPC calls."""
+"""Errors from `google.rpc.Status` messages, failed gRPC calls and invalid responses."""
 
+import re
 from collections.abc import Iterable
 from contextlib import suppress
-from typing import Final, cast
+from typing import Any, Final, TypeVar, cast
 
 import grpc
-from google.protobuf.message import DecodeError
-from google.rpc.error_details_pb2 import ErrorInfo
+from google.protobuf.message import DecodeError, Message
+from google.rpc.error_details_pb2 import ErrorInfo, RetryInfo
 from google.rpc.status_pb2 import Status
 
-from sidecheck.errors import SidecheckError, Unavailable
+from sidecheck.errors import InvalidResponse, SidecheckError, Unavailable
 from sidecheck.info import Limits
 
-__all__ = ["decode_call_error", "decode_status", "not_encodable", "too_large"]
+__all__ = [
+    "client_closed",
+    "decode_call_error",
+    "decode_item_error",
+    "decode_message",
+    "not_encodable",
+    "require_count",
+    "require_field",
+    "require_json",
+    "too_large",
+]
+
+DetailT = TypeVar("DetailT", bound=Message)
+MessageT = TypeVar("MessageT", bound=Message)
 
 #: Domain of the `google.rpc.ErrorInfo` messages whose reasons are Sidecheck's.
 DOMAIN: Final = "sidecheck"
 
 STATUS_CODES: Final = {code.value[0]: code for code in grpc.StatusCode}
+
+#: Status codes that gRPC libraries and proxies set by themselves. Without a reason of
+#: Sidecheck they mean that no Sidecheck server answered. All other codes are only ever set
+#: by an application (gRPC, doc/statuscodes.md). The comments name origins beside those in
+#: that document: HTTP statuses (doc/http-grpc-status-mapping.md) and codes of RST_STREAM
+#: (doc/PROTOCOL-HTTP2.md, "Errors").
 UNAVAILABLE_CODES: Final = frozenset(
-    {grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED}
+    {
+        grpc.StatusCode.CANCELLED,  # RST_STREAM with CANCEL; a full queue of the server's gRPC
+        grpc.StatusCode.UNKNOWN,  # HTTP statuses that are not listed here, such as 500
+        grpc.StatusCode.DEADLINE_EXCEEDED,
+        grpc.StatusCode.PERMISSION_DENIED,  # HTTP 403; INADEQUATE_SECURITY
+        grpc.StatusCode.RESOURCE_EXHAUSTED,  # ENHANCE_YOUR_CALM
+        grpc.StatusCode.UNIMPLEMENTED,  # HTTP 404
+        grpc.StatusCode.INTERNAL,  # HTTP 400; most codes of RST_STREAM
+        grpc.StatusCode.UNAVAILABLE,  # HTTP 429, 502, 503, 504; REFUSED_STREAM; GOAWAY
+        grpc.StatusCode.UNAUTHENTICATED,  # HTTP 401
+    }
+)
+
+#: Reasons of servers that cannot take the request: as good as absent for the caller.
+UNAVAILABLE_REASONS: Final = frozenset({"OVERLOADED", "SHUTTING_DOWN"})
+
+#: Messages for a request that a server or proxy finds too large: those of gRPC for C++ and
+#: Go ("message larger than max"), of gRPC for Java, and HTTP status 413. Whoever writes the
+#: payload can bring these about, so they must never pass for an unavailable server.
+TOO_LARGE: Final = re.compile(
+    r"message larger than max|message exceeds maximum size|http2 header with status: 413"
 )
 
 
 def decode_call_error(error: grpc.RpcError) -> SidecheckError:
-    """Return the error of a failed call.
+    """Return the error of a failed call that the caller did not cancel.
 
     The details are a serialized `google.rpc.Status` in the trailing metadata
     ``grpc-status-details-bin`` (gRPC, "Error handling", richer error model). Details
@@ -37,33 +77,118 @@ def decode_call_error(error: grpc.RpcError) -> SidecheckError:
         if key == "grpc-status-details-bin" and isinstance(value, bytes):
             with suppress(DecodeError):
                 status.details.extend(Status.FromString(value).details)
-    return decode_status(status)
-
-
-def decode_status(status: Status) -> SidecheckError:
-    """Return the error that *status* describes.
-
-    Its reason is that of the `google.rpc.ErrorInfo` of the domain ``sidecheck``; without
-    one it is an error of gRPC, and its reason is the name of the status code.
-    """
+    if find_detail(status, ErrorInfo, DOMAIN) is not None:
+        return decode_item_error(status)
     code = STATUS_CODES.get(status.code, grpc.StatusCode.UNKNOWN)
-    info = error_info(status)
-    if info is None:
-        kind = Unavailable if code in UNAVAILABLE_CODES else SidecheckError
-        return kind(code.name, status.message, {}, code)
-    # For the caller, a server that shuts down is as good as absent.
-    kind = Unavailable if info.reason == "SHUTTING_DOWN" else SidecheckError
-    return kind(info.reason, status.message, info.metadata, code)
+    message = status.message or "the status has no message"
+    if TOO_LARGE.search(message):
+        bound = {"bound": "message_bytes"}
+        return SidecheckError("LIMIT_EXCEEDED", message, bound, grpc.StatusCode.RESOURCE_EXHAUSTED)
+    kind = Unavailable if code in UNAVAILABLE_CODES else SidecheckError
+    return kind(code.name, message, {}, code, retry_after(status))
 
 
-def error_info(status: Status) -> ErrorInfo | None:
-    """Return the `ErrorInfo` of Sidecheck in *status*, if there is one that decodes."""
+def decode_item_error(status: Status) -> SidecheckError:
+    """Return the error that a server reports for a call, or for one item.
+
+    Its reason is that of the `google.rpc.ErrorInfo` of the domain ``sidecheck``, or the
+    name of the status code without one.
+
+    Raises:
+        InvalidResponse: *status* is no error.
+    """
+    if status.code == grpc.StatusCode.OK.value[0]:
+        raise InvalidResponse("an outcome has neither a result nor an error")
+    code = STATUS_CODES.get(status.code, grpc.StatusCode.UNKNOWN)
+    info = find_detail(status, ErrorInfo, DOMAIN) or ErrorInfo(reason=code.name)
+    kind = Unavailable if info.reason in UNAVAILABLE_REASONS else SidecheckError
+    return kind(info.reason, status.message, info.metadata, code, retry_after(status))
+
+
+def find_detail(status: Status, kind: type[DetailT], domain: str = "") -> DetailT | None:
+    """Return the first detail of the class *kind*, if there is one that decodes.
+
+    With *domain*, it must be of that domain.
+    """
     for detail in status.details:
-        info = ErrorInfo()
+        message = kind()
         with suppress(DecodeError):
-            if detail.Unpack(info) and info.domain == DOMAIN:
-                return info
+            if detail.Unpack(message) and getattr(message, "domain", "") == domain:
+                return message
     return None
+
+
+def retry_after(status: Status) -> float | None:
+    """Return the delay of the `google.rpc.RetryInfo` in *status* in seconds, if any."""
+    retry = find_detail(status, RetryInfo)
+    if retry is None:
+        return None
+    delay: float = retry.retry_delay.seconds + retry.retry_delay.nanos / 1e9
+    return delay
+
+
+def client_closed() -> SidecheckError:
+    """Return the error for a call of a client that is closed, before the call or during it."""
+    return SidecheckError("CLIENT_CLOSED", "the client was closed", {}, grpc.StatusCode.CANCELLED)
+
+
+# Invalid responses
+
+
+def decode_message(data: bytes | None, kind: type[MessageT]) -> MessageT:
+    """Return the message of the class *kind* in *data*.
+
+    Raises:
+        InvalidResponse: *data* is None, for a call without a response, or does not decode.
+    """
+    name = kind.DESCRIPTOR.name
+    if data is None:
+        raise InvalidResponse(f"the call ended without an error and without a {name}")
+    try:
+        return kind.FromString(data)
+    except DecodeError:
+        raise InvalidResponse(
+            f"the response, of {len(data):,} bytes, is not a {name} of Protocol Buffers"
+        ) from None
+
+
+def require_field(message: Message, field: str) -> Any:
+    """Return the message in *field* of *message*.
+
+    Raises:
+        InvalidResponse: It is not set.
+    """
+    if not message.HasField(field):
+        raise InvalidResponse(f"{message.DESCRIPTOR.name}.{field} is missing in the response")
+    return getattr(message, field)
+
+
+def require_json(message: Message, field: str) -> bytes:
+    """Return the JSON text in *field* of *message*.
+
+    Raises:
+        InvalidResponse: It is empty.
+    """
+    text: bytes = getattr(message, field)
+    if not text:
+        raise InvalidResponse(f"{message.DESCRIPTOR.name}.{field} is missing in the response")
+    return text
+
+
+def require_count(message: Message, field: str, expected: int) -> None:
+    """Check that *message* has *expected* elements in *field*.
+
+    Raises:
+        InvalidResponse: It has more or fewer.
+    """
+    count = len(getattr(message, field))
+    if count != expected:
+        raise InvalidResponse(
+            f"{message.DESCRIPTOR.name}.{field} has {count:,} elements for {expected:,} items"
+        )
+
+
+# Errors of single items
 
 
 def too_large(size: int, limits: Limits) -> SidecheckError:

@@ -8,6 +8,7 @@ from sidecheck.targets import Target, ToolJson
 from sidecheck.tool_lists import Definition
 from sidecheck.v1 import inference_service_pb2 as inference_pb
 from sidecheck.verdicts import JsonText
+from sidecheck.wire.errors import require_json
 from sidecheck.wire.values import copy_fields, decode_severity, encode_tool_target, find_label
 
 __all__ = ["decode_adaptation", "decode_inference", "encode_adaptation", "encode_inference"]
@@ -38,7 +39,12 @@ def decode_inference(response: inference_pb.InferToolsResponse) -> InferredTools
     """Return the result of an inference."""
     return InferredTools(
         tools=tuple(
-            copy_fields(tool, InferredTool, json=JsonText(tool.json), digest=tool.definition_digest)
+            copy_fields(
+                tool,
+                InferredTool,
+                json=JsonText(require_json(tool, "json")),
+                digest=tool.definition_digest,
+            )
             for tool in response.tools
         ),
         diagnostics=tuple(
@@ -66,6 +72,6 @@ def decode_adaptation(response: inference_pb.AdaptToolResponse) -> AdaptedTool:
     return copy_fields(
         response,
         AdaptedTool,
-        json=JsonText(response.json),
+        json=JsonText(require_json(response, "json")),
         dropped_properties=tuple(response.dropped_properties),
     )

@@ -8,6 +8,7 @@ from sidecheck.protocol import CheckOptions, ProtocolContext
 from sidecheck.return_values import NormalizedResult, ReturnValue
 from sidecheck.v1 import protocol_service_pb2 as protocol_pb
 from sidecheck.verdicts import JsonText
+from sidecheck.wire.errors import require_field, require_json
 from sidecheck.wire.protocol import PROFILES, encode_context, encode_options
 from sidecheck.wire.values import decode_verdict, encode_target, find_label
 
@@ -33,7 +34,8 @@ def decode_normalization(
 ) -> NormalizedResult:
     """Return the normalized result of a response."""
     return NormalizedResult(
-        result=JsonText(response.result), verdict=decode_verdict(response.verdict)
+        result=JsonText(require_json(response, "result")),
+        verdict=decode_verdict(require_field(response, "verdict")),
     )
 
 

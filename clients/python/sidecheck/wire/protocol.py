@@ -22,7 +22,7 @@ from sidecheck.protocol import (
 )
 from sidecheck.v1 import protocol_service_pb2 as protocol_pb
 from sidecheck.verdicts import JsonText
-from sidecheck.wire.errors import decode_status
+from sidecheck.wire.errors import decode_item_error, require_field
 from sidecheck.wire.values import (
     copy_fields,
     decode_severity,
@@ -220,13 +220,14 @@ def decode_rules(response: protocol_pb.ListRulesResponse) -> tuple[list[Rule], s
 
 def decode_response(response: CheckResponse) -> CheckResult:
     """Return the result of one check."""
-    return decode_result(response.result)
+    return decode_result(require_field(response, "result"))
 
 
 def decode_result(message: protocol_pb.CheckResult) -> CheckResult:
     """Return the check result in *message*."""
     return CheckResult(
-        verdict=decode_verdict(message.verdict), error_response=JsonText(message.error_response)
+        verdict=decode_verdict(require_field(message, "verdict")),
+        error_response=JsonText(message.error_response),
     )
 
 
@@ -246,4 +247,4 @@ def decode_outcome(outcome: protocol_pb.CheckOutcome) -> CheckOutcome:
     """Return the check result or error of one item."""
     if outcome.HasField("result"):
         return decode_result(outcome.result)
-    return decode_status(outcome.error)
+    return decode_item_error(outcome.error)

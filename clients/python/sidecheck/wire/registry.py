@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from sidecheck.errors import InvalidResponse
 from sidecheck.info import Engine, Limits, ServerInfo
 from sidecheck.registry import (
     Action,
@@ -16,6 +17,7 @@ from sidecheck.targets import Document
 from sidecheck.v1 import info_service_pb2 as info_pb
 from sidecheck.v1 import registry_service_pb2 as registry_pb
 from sidecheck.v1 import target_pb2 as target_pb
+from sidecheck.wire.errors import require_count, require_field, require_json
 from sidecheck.wire.values import copy_fields, decode_violations
 
 __all__ = [
@@ -81,8 +83,9 @@ def encode_info() -> info_pb.GetServerInfoRequest:
     return info_pb.GetServerInfoRequest()
 
 
-def decode_registration(response: registry_pb.RegisterToolsResponse) -> Registration:
-    """Return the result of a registration."""
+def decode_registration(response: registry_pb.RegisterToolsResponse, count: int) -> Registration:
+    """Return the result of a registration of *count* tools."""
+    require_count(response, "outcomes", count)
     return Registration(
         outcomes=tuple(
             copy_fields(
@@ -100,7 +103,7 @@ def decode_registration(response: registry_pb.RegisterToolsResponse) -> Registra
 
 def decode_tool(response: registry_pb.GetToolResponse) -> Tool:
     """Return the tool of a response."""
-    return decode_registered_tool(response.tool)
+    return decode_registered_tool(require_field(response, "tool"))
 
 
 def decode_page(response: registry_pb.ListToolsResponse) -> tuple[list[Tool], str]:
@@ -111,11 +114,13 @@ def decode_page(response: registry_pb.ListToolsResponse) -> tuple[list[Tool], st
 def decode_registered_tool(message: registry_pb.Tool) -> Tool:
     """Return the registered tool in *message*."""
     documents = tuple(Document(document.uri, document.json) for document in message.documents)
-    return copy_fields(message, Tool, documents=documents)
+    return copy_fields(message, Tool, json=require_json(message, "json"), documents=documents)
 
 
-def decode_deletion(response: registry_pb.DeleteToolsResponse) -> Deletion:
-    """Return the result of a deletion."""
+def decode_deletion(response: registry_pb.DeleteToolsResponse, *, named: bool) -> Deletion:
+    """Return the result of a deletion, of tools that the request named or of all."""
+    if named and not (response.deleted or response.unknown):
+        raise InvalidResponse("DeleteToolsResponse has no names for those of the request")
     return Deletion(
         deleted=tuple(response.deleted),
         unknown=tuple(response.unknown),
@@ -128,7 +133,7 @@ def decode_info(response: info_pb.GetServerInfoResponse) -> ServerInfo:
     return copy_fields(
         response,
         ServerInfo,
-        limits=copy_fields(response.limits, Limits),
+        limits=copy_fields(require_field(response, "limits"), Limits),
         dialects=tuple(response.dialects),
         protocol_versions=tuple(response.protocol_versions),
         engines=tuple(copy_fields(engine, Engine) for engine in response.engines),

@@ -17,6 +17,7 @@ from sidecheck.protocol import (
 from sidecheck.targets import Document, ToolJson
 from sidecheck.tool_lists import Definition, list_tools
 from sidecheck.v1 import protocol_service_pb2 as protocol_pb
+from sidecheck.wire.errors import require_count, require_field
 from sidecheck.wire.protocol import encode_context, encode_options
 from sidecheck.wire.values import (
     copy_fields,
@@ -76,14 +77,15 @@ def encode_tools(
     return request
 
 
-def decode_names(response: protocol_pb.CheckToolNamesResponse) -> CheckedNames:
-    """Return the result of a check of tool names."""
+def decode_names(response: protocol_pb.CheckToolNamesResponse, count: int) -> CheckedNames:
+    """Return the result of a check of *count* tool names."""
+    require_count(response, "outcomes", count)
     return CheckedNames(
         outcomes=tuple(
             copy_fields(
                 outcome,
                 ToolNameOutcome,
-                verdict=decode_verdict(outcome.verdict),
+                verdict=decode_verdict(require_field(outcome, "verdict")),
                 sdk_warnings=tuple(outcome.sdk_warnings),
             )
             for outcome in response.outcomes
@@ -95,17 +97,19 @@ def decode_names(response: protocol_pb.CheckToolNamesResponse) -> CheckedNames:
     )
 
 
-def decode_tools(response: protocol_pb.CheckToolsResponse) -> CheckedTools:
-    """Return the result of a check of tool definitions."""
+def decode_tools(response: protocol_pb.CheckToolsResponse, count: int) -> CheckedTools:
+    """Return the result of a check of *count* separate definitions, 0 for a tools list."""
+    if count:
+        require_count(response, "outcomes", count)
     return CheckedTools(
         outcomes=tuple(
             copy_fields(
                 outcome,
                 ToolOutcome,
                 disposition=DISPOSITIONS.get(outcome.disposition, Disposition.UNSPECIFIED),
-                verdict=decode_verdict(outcome.verdict),
+                verdict=decode_verdict(require_field(outcome, "verdict")),
             )
             for outcome in response.outcomes
         ),
-        tools_list_verdict=decode_verdict(response.tools_list_verdict),
+        tools_list_verdict=decode_verdict(require_field(response, "tools_list_verdict")),
     )

@@ -20,7 +20,7 @@ from sidecheck.validation import (
 )
 from sidecheck.verdicts import Verdict
 from sidecheck.wire import values
-from sidecheck.wire.errors import decode_status
+from sidecheck.wire.errors import decode_item_error, require_field
 from sidecheck.wire.values import encode_target
 
 __all__ = [
@@ -121,7 +121,7 @@ def encode_options(options: Options | None) -> options_pb.ValidationOptions | No
 
 def decode_response(response: validation_pb.ValidateResponse) -> Verdict:
     """Return the verdict of a response."""
-    return values.decode_verdict(response.verdict, response.registry_revision)
+    return values.decode_verdict(require_field(response, "verdict"), response.registry_revision)
 
 
 def decode_batch(response: validation_pb.ValidateBatchResponse) -> list[ValidateOutcome]:
@@ -142,4 +142,4 @@ def decode_outcome(
     """Return the verdict or error of one item."""
     if outcome.HasField("verdict"):
         return values.decode_verdict(outcome.verdict, registry_revision)
-    return decode_status(outcome.error)
+    return decode_item_error(outcome.error)

@@ -1,0 +1,139 @@
+"""Channels, calls and streams of `grpc`.
+
+`sidecheck._transport.task_calls` has the same interface with ``await``.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from queue import SimpleQueue as Queue
+from typing import Any
+
+import grpc
+from google.protobuf.message import Message
+
+from sidecheck._transport.channels import channel_options, channel_target
+from sidecheck.errors import SidecheckError
+from sidecheck.wire.errors import client_closed, decode_call_error, decode_message
+from sidecheck.wire.rpcs import Rpc, find_rpc
+
+__all__ = ["Channel", "StreamCall"]
+
+
+class Channel:
+    """A channel for any number of threads. It must not be opened before a fork.
+
+    Raises:
+        ValueError: *address* is invalid.
+    """
+
+    def __init__(self, address: str) -> None:
+        target = channel_target(address)
+        self._channel = grpc.insecure_channel(target, options=channel_options(target))
+        self._closed = False
+
+    def call(self, request: Message, timeout: float) -> Any:
+        """Return the response to *request*.
+
+        Raises:
+            SidecheckError: The call failed.
+        """
+        rpc = find_rpc(type(request))
+        # Without a deserializer: `decode_message` says what is wrong with a response.
+        send: grpc.UnaryUnaryMultiCallable[Any, bytes | None] = self._channel.unary_unary(
+            rpc.path, rpc.request.SerializeToString
+        )
+        with self._usable():
+            try:
+                response = send(request, timeout=timeout)
+            except grpc.RpcError as error:
+                raise self.decode_error(error) from None
+        return decode_message(response, rpc.response)
+
+    def stream(self, rpc: Rpc, timeout: float | None) -> "StreamCall":
+        """Start a stream.
+
+        Raises:
+            SidecheckError: The channel is closed.
+        """
+        start: grpc.StreamStreamMultiCallable[Any, bytes] = self._channel.stream_stream(
+            rpc.path, rpc.request.SerializeToString
+        )
+        with self._usable():
+            return StreamCall(self, rpc, partial(start, timeout=timeout))
+
+    def close(self) -> None:
+        """Close the channel; pending calls fail."""
+        self._closed = True
+        self._channel.close()
+
+    def decode_error(self, error: grpc.RpcError) -> SidecheckError:
+        """Return the error of a failed call."""
+        if self._closed and error.code() is grpc.StatusCode.CANCELLED:
+            return client_closed()
+        return decode_call_error(error)
+
+    @contextmanager
+    def _usable(self) -> Iterator[None]:
+        try:
+            yield
+        except ValueError:
+            # What gRPC raises for a closed channel; a payload that cannot be encoded is
+            # an error before the channel is used.
+            if self._closed:
+                raise client_closed() from None
+            raise
+
+
+class StreamCall:
+    """The call of a stream. A thread of gRPC sends the messages."""
+
+    def __init__(self, channel: Channel, rpc: Rpc, start: Callable[[Iterator[Any]], Any]) -> None:
+        self._channel = channel
+        self._rpc = rpc
+        #: Messages to send; None ends them.
+        self._messages: Queue[Message | None] = Queue()
+        self._cancelled = False
+        self._call = start(iter(self._messages.get, None))
+
+    def write(self, message: Message) -> None:
+        """Send *message*. If the call has ended, `read` raises the error."""
+        self._messages.put(message)
+
+    def finish(self) -> None:
+        """Half-close the call: no more messages follow."""
+        self._messages.put(None)
+
+    def read(self) -> Any:
+        """Return the next response, None after the last.
+
+        Raises:
+            SidecheckError: The call failed or was cancelled.
+        """
+        try:
+            response = next(self._call)
+        except StopIteration:
+            return None
+        except grpc.RpcError as error:
+            raise self._decode_error(error) from None
+        return decode_message(response, self._rpc.response)
+
+    def notify(self, callback: Callable[[], None]) -> None:
+        """Call *callback* when the call ends, in a thread of gRPC."""
+        self._call.add_done_callback(lambda _: callback())
+
+    def failure(self) -> SidecheckError | None:
+        """Return why the call ended, None if the server ended it without an error."""
+        ended_well = self._call.code() is grpc.StatusCode.OK
+        return None if ended_well else self._decode_error(self._call)
+
+    def _decode_error(self, error: grpc.RpcError) -> SidecheckError:
+        if self._cancelled and error.code() is grpc.StatusCode.CANCELLED:
+            return SidecheckError("CANCELLED", "the stream was cancelled")
+        return self._channel.decode_error(error)
+
+    def cancel(self) -> None:
+        """Cancel the call."""
+        self._cancelled = True
+        self._call.cancel()
+        self._messages.put(None)
