@@ -24,6 +24,7 @@ _MARKERS = {
     "hostile/test_hostile.py": ("server", "slow"),
     "image/test_distributions.py": ("slow",),
     "image/test_image.py": ("server", "slow"),
+    "resilience": ("server", "slow"),
     "rpc": ("server",),
 }
 

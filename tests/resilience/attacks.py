@@ -211,10 +211,7 @@ def _remember_much(server: RunningServer, seconds: float) -> Mapping[str, int]:
     async def run() -> None:
         local = [("grpc.use_local_subchannel_pool", 1)]
         channels = [grpc.aio.insecure_channel(server.address, options=local) for _ in range(4)]
-        stubs: list[Any] = [
-            ProtocolServiceStub(channel)  # type: ignore[no-untyped-call]
-            for channel in channels
-        ]
+        stubs: list[Any] = [ProtocolServiceStub(channel) for channel in channels]
         await asyncio.gather(*(fill(stubs[number % 4]) for number in range(40)))
         await asyncio.gather(*(channel.close() for channel in channels))
 

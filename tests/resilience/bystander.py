@@ -72,7 +72,7 @@ async def _run(address: str) -> None:
         await registry.RegisterTools(
             registry_service_pb2.RegisterToolsRequest(server=_SERVER, tools=[tool])
         )
-        validate: Any = ValidationServiceStub(channel).Validate  # type: ignore[no-untyped-call]
+        validate: Any = ValidationServiceStub(channel).Validate
         assert (await validate(_REQUEST)).verdict.valid
         print("ready", flush=True)
         end = loop.run_in_executor(None, sys.stdin.read)

@@ -1,0 +1,225 @@
+"""Admission of calls by a real server with small limits."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import grpc
+import pytest
+from google.rpc.error_details_pb2 import RetryInfo
+from google.rpc.status_pb2 import Status
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+from resilience.http2 import RST_STREAM, Peer, announce
+from sidecheck.v1.info_service_pb2 import DESCRIPTOR, GetServerInfoRequest, GetServerInfoResponse
+from sidecheck.v1.info_service_pb2_grpc import InfoServiceServicer, InfoServiceStub
+from sidecheck_server.core.limits import Limits
+from sidecheck_server.rpc.admission import Admission
+from sidecheck_server.rpc.handler import rpc_handler
+from sidecheck_server.rpc.health import HealthServicer
+from sidecheck_server.rpc.methods import add_service
+from sidecheck_server.rpc.server_options import server_options
+from sidecheck_server.rpc.standard import add_health
+from sidecheck_server.transport_limits import TransportLimits
+from structlog.testing import capture_logs
+from support.wire import info_of
+
+_PATH = "/sidecheck.v1.InfoService/GetServerInfo"
+
+
+class Servicer(InfoServiceServicer):
+    """Servicer whose method returns once it is released, with a version of *size* letters."""
+
+    def __init__(self, size: int) -> None:
+        self.go = asyncio.Event()
+        self.begun = 0
+        self._response = GetServerInfoResponse(version="x" * size)
+
+    @rpc_handler
+    async def GetServerInfo(self, _request: Any) -> GetServerInfoResponse:  # noqa: N802
+        self.begun += 1
+        await self.go.wait()
+        return self._response
+
+
+class Served:
+    """A server with an admission, whose method blocks until it is released."""
+
+    def __init__(self, address: str, servicer: Servicer, admission: Admission) -> None:
+        self.address, self.servicer, self.admission = address, servicer, admission
+
+    async def call(self, timeout: float | None = None) -> str:  # noqa: ASYNC109
+        """Return "OK", or the bound of the call's error."""
+        async with grpc.aio.insecure_channel(self.address) as channel:
+            stub: Any = InfoServiceStub(channel)
+            try:
+                await stub.GetServerInfo(GetServerInfoRequest(), timeout=timeout)
+            except grpc.aio.AioRpcError as error:
+                return _bound(error)
+        return "OK"
+
+    async def wait_until_begun(self, calls: int) -> None:
+        await until(lambda: self.servicer.begun >= calls)
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    """Return once *condition* holds."""
+    while not condition():  # noqa: ASYNC110  (a server tells no test what it counts)
+        await asyncio.sleep(0.01)
+
+
+def _bound(error: grpc.aio.AioRpcError) -> str:
+    trailers: dict[str, Any] = dict(error.trailing_metadata() or ())
+    if "grpc-status-details-bin" not in trailers:
+        return error.code().name
+    info = info_of(Status.FromString(trailers["grpc-status-details-bin"]))
+    return f"{info.reason} {info.metadata['bound']}"
+
+
+@asynccontextmanager
+async def serving(size: int = 1, **limits: int) -> AsyncIterator[Served]:
+    """Serve with *limits*, and responses of *size* bytes."""
+    transport, message_bytes = TransportLimits(**limits), Limits().message_bytes
+    server = grpc.aio.server(options=server_options(transport, message_bytes))
+    admission, servicer = Admission(transport, message_bytes), Servicer(size)
+    add_service(server, DESCRIPTOR.services_by_name["InfoService"], servicer, admission)
+    health = HealthServicer([])
+    health.set_serving(serving=True)
+    add_health(server, health, admission)
+    port = server.add_insecure_port("127.0.0.1:0")
+    await server.start()
+    admission.start()
+    try:
+        yield Served(f"127.0.0.1:{port}", servicer, admission)
+    finally:
+        admission.stop()
+        await server.stop(None)
+
+
+async def test_calls_beyond_the_limit_are_shed_and_health_is_not() -> None:
+    """Those that are worked on end as ever."""
+    async with serving(calls=2) as served:
+        calls = [asyncio.create_task(served.call()) for _ in range(2)]
+        await served.wait_until_begun(2)
+        shed = await served.call()
+        async with grpc.aio.insecure_channel(served.address) as channel:
+            stub: Any = health_pb2_grpc.HealthStub(channel)
+            health = await stub.Check(health_pb2.HealthCheckRequest())
+        served.servicer.go.set()
+        answers = await asyncio.gather(*calls)
+        later = await served.call()
+
+    assert "OVERLOADED calls" == shed
+    assert health_pb2.HealthCheckResponse.SERVING == health.status
+    assert (["OK", "OK"], "OK") == (answers, later)
+
+
+async def test_a_shed_call_says_when_to_retry() -> None:
+    """The status has a RetryInfo, and the bound in its metadata."""
+    async with serving(calls=1) as served:
+        call = asyncio.create_task(served.call())
+        await served.wait_until_begun(1)
+        async with grpc.aio.insecure_channel(served.address) as channel:
+            stub: Any = InfoServiceStub(channel)
+            with pytest.raises(grpc.aio.AioRpcError) as raised:
+                await stub.GetServerInfo(GetServerInfoRequest())
+        served.servicer.go.set()
+        await call
+    trailers: dict[str, Any] = dict(raised.value.trailing_metadata() or ())
+    _, detail = Status.FromString(trailers["grpc-status-details-bin"]).details
+    retry = RetryInfo()
+
+    assert detail.Unpack(retry)
+    assert 500 == retry.retry_delay.ToMilliseconds()
+    assert grpc.StatusCode.RESOURCE_EXHAUSTED is raised.value.code()
+
+
+async def test_calls_are_shed_while_the_event_loop_lags() -> None:
+    """So are calls whose deadlines are shorter than the lag."""
+    async with serving(loop_lag_milliseconds=60_000) as served:
+        served.servicer.go.set()
+        served.admission.lag.stop()
+        served.admission.lag.seconds = 30.0
+        late = [await served.call(timeout=20.0), await served.call(timeout=200.0)]
+        served.admission.lag.seconds = 61.0
+        lagging = await served.call()
+
+    assert ["OVERLOADED deadline", "OK"] == late
+    assert "OVERLOADED loop_lag_milliseconds" == lagging
+
+
+async def test_sheds_are_logged_by_their_bound_each_second() -> None:
+    """Not one by one."""
+    with capture_logs() as log:
+        async with serving(calls=1) as served:
+            call = asyncio.create_task(served.call())
+            await served.wait_until_begun(1)
+            assert ["OVERLOADED calls"] * 3 == [await served.call() for _ in range(3)]
+            served.servicer.go.set()
+            await call
+            await until(lambda: any(event["event"] == "overload.shed" for event in log))
+    shed: dict[str, int] = {}
+    for event in log:
+        for bound, count in event.get("calls", {}).items():
+            shed[bound] = shed.get(bound, 0) + count
+
+    assert {"calls": 3} == shed
+    assert set() == {event["event"] for event in log} - {"overload.shed", "rpc.completed"}
+
+
+async def test_a_message_that_does_not_arrive_is_given_up() -> None:
+    """The stream ends with an error, and the connection stays."""
+    async with serving(message_seconds=1) as served:
+        served.servicer.go.set()
+        peer = await asyncio.to_thread(Peer, served.address)
+        await asyncio.to_thread(peer.call, _PATH, announce(100), end=False)
+        while not peer.frames[RST_STREAM]:
+            await asyncio.to_thread(peer.receive)
+        after = await served.call()
+        peer.close()
+
+    assert ("OK", 0) == (after, served.servicer.begun - 1)
+
+
+async def test_the_oldest_of_too_many_unfinished_messages_is_given_up() -> None:
+    """Messages that arrive are not affected."""
+    async with serving() as served:
+        served.servicer.go.set()
+        peers = [await asyncio.to_thread(Peer, served.address) for _ in range(4)]
+        for peer in peers:
+            for _ in range(15):
+                await asyncio.to_thread(peer.call, _PATH, announce(100), end=False)
+        await until(lambda: served.admission.shed["arriving"] >= 60 - 32)
+        answers = [await served.call() for _ in range(5)]
+        for peer in peers:
+            peer.close()
+
+    assert ["OK"] * 5 == answers
+
+
+async def test_a_call_without_a_message_is_an_error() -> None:
+    """gRPC's own server of unary methods would leave it without an answer."""
+    async with serving() as served, grpc.aio.insecure_channel(served.address) as channel:
+        call: Any = channel.stream_unary(_PATH)
+        with pytest.raises(grpc.aio.AioRpcError) as raised:
+            await call(iter(()))
+
+    assert (grpc.StatusCode.INVALID_ARGUMENT, "the call has no message") == (
+        raised.value.code(),
+        raised.value.details(),
+    )
+
+
+async def test_large_responses_that_nobody_reads_are_bounded() -> None:
+    """The first fills the budget; the next waits for it, and is shed when the time is over."""
+    size = 2 << 20
+    async with serving(size, bytes_in_flight=size, message_seconds=1) as served:
+        served.servicer.go.set()
+        peer = await asyncio.to_thread(Peer, served.address, 0)
+        await asyncio.to_thread(peer.call, _PATH, announce(0))
+        await served.wait_until_begun(1)
+        shed = await served.call()
+        peer.close()
+        after = await served.call()
+
+    assert ("OVERLOADED bytes_in_flight", "OK") == (shed, after)
