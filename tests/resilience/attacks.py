@@ -8,7 +8,7 @@ import json
 import time
 from collections import Counter
 from collections.abc import Mapping
-from contextlib import suppress
+from contextlib import ExitStack, closing, suppress
 from typing import Any
 
 import grpc
@@ -135,22 +135,20 @@ def _connect_and_leave(server: RunningServer, seconds: float) -> Mapping[str, in
     end = time.monotonic() + seconds
     connections = 0
     while time.monotonic() < end:
-        with suppress(OSError):
-            peer = Peer(server.address)
+        with suppress(OSError), closing(Peer(server.address)) as peer:
             peer.call(_VALIDATE, announce(0))
-            peer.close()
         connections += 1
     return {"connections": connections}
 
 
 def _connect_and_stay(server: RunningServer, seconds: float) -> Mapping[str, int]:
     """Open more connections than the server admits, and say nothing."""
-    with suppress(OSError):
-        peers = [Peer(server.address) for _ in range(_MANY)]
-    time.sleep(seconds)
-    for peer in peers:
-        peer.close()
-    return {"connections": len(peers)}
+    with ExitStack() as stack:
+        with suppress(OSError):
+            for _ in range(_MANY):
+                stack.enter_context(closing(Peer(server.address)))
+        time.sleep(seconds)
+    return {"connections": _MANY}
 
 
 def _flood_pings(server: RunningServer, seconds: float) -> Mapping[str, int]:

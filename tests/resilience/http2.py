@@ -51,7 +51,11 @@ class Peer:
         #: Frames that came, by type.
         self.frames: Counter[int] = Counter()
         settings = struct.pack(">HI", _INITIAL_WINDOW, window)
-        self.socket.sendall(_PREFACE + _frame(_SETTINGS, 0, 0, settings))
+        try:
+            self.socket.sendall(_PREFACE + _frame(_SETTINGS, 0, 0, settings))
+        except OSError:
+            self.socket.close()
+            raise
 
     def call(self, path: str, body: bytes = b"", *, end: bool = True, timeout: str = "") -> int:
         """Begin a call with a small *body*, perhaps its end; return the number of its stream."""

@@ -1,16 +1,21 @@
 """Lag of the event loop: how late it runs what is due."""
 
 import asyncio
+from collections import deque
 
 __all__ = ["LoopLag"]
 
 _PERIOD_SECONDS = 0.05
-_SMOOTHING = 0.3
-"""The weight of the last measurement: a single long turn is not an overload."""
+_PERIODS = 4
 
 
 class LoopLag:
-    """Measures how late the event loop wakes a task, smoothed over about ten periods."""
+    """Measures how late the event loop wakes a task.
+
+    The lag is the least of the last few measurements, the standing queue as in CoDel
+    (RFC 8289, section 3): a single long turn, or a process that was stopped for a
+    while, is no overload.
+    """
 
     def __init__(self) -> None:
         #: In seconds.
@@ -28,7 +33,9 @@ class LoopLag:
 
     async def _measure(self) -> None:
         now = asyncio.get_running_loop().time
+        measured = deque([0.0], maxlen=_PERIODS)
         while True:
             due = now() + _PERIOD_SECONDS
             await asyncio.sleep(_PERIOD_SECONDS)
-            self.seconds += _SMOOTHING * (max(0.0, now() - due) - self.seconds)
+            measured.append(max(0.0, now() - due))
+            self.seconds = min(measured)

@@ -1,0 +1,33 @@
+"""Lag of the event loop."""
+
+import asyncio
+import time
+
+from sidecheck_server.rpc.loop_lag import LoopLag
+
+
+async def test_a_single_long_turn_is_no_lag() -> None:
+    """The loop has caught up after it."""
+    lag = LoopLag()
+    lag.start()
+    await asyncio.sleep(0.01)
+    time.sleep(1.0)
+    await asyncio.sleep(0.01)
+    seconds = lag.seconds
+    lag.stop()
+
+    assert seconds < 0.9
+
+
+async def test_many_long_turns_are_lag() -> None:
+    """The lag is that of the shortest of the last turns."""
+    lag = LoopLag()
+    lag.start()
+    for _ in range(8):
+        await asyncio.sleep(0)
+        time.sleep(0.3)
+    await asyncio.sleep(0)
+    seconds = lag.seconds
+    lag.stop()
+
+    assert seconds >= 0.2
