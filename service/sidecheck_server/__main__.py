@@ -5,12 +5,14 @@ import sys
 from types import FrameType
 
 from sidecheck_server.cli import sidecheck
+from sidecheck_server.descriptors import open_missing_descriptors
 
 __all__ = ["main"]
 
 
 def main() -> None:
     """Run the command-line interface."""
+    open_missing_descriptors()
     # Shells and CI systems start background jobs with SIGINT ignored. `serve` replaces both.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGTERM, _exit)

@@ -125,6 +125,13 @@ EVENTS: Mapping[str, LogEvent] = MappingProxyType(
                 {"detail": "the message of an exception of the registry"},
             ),
             LogEvent(
+                "log.dropped",
+                ("warning",),
+                "Events were dropped because the log could not be written: nobody read it, or "
+                "the disk was full.",
+                {"lines": "the number of events that were dropped"},
+            ),
+            LogEvent(
                 "library.logged",
                 ("warning", "error"),
                 "A library logged a message.",
