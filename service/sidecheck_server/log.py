@@ -25,9 +25,7 @@ def configure_log(settings: Settings) -> LogWriter:
     what is written to descriptor 2 directly waits for the reader of the log. The writer
     is returned; what is in its queue is written when the process exits.
     """
-    console = settings.log_format == "console" or (
-        settings.log_format == "auto" and os.isatty(2)
-    )
+    console = settings.log_format == "console" or (settings.log_format == "auto" and os.isatty(2))
     writer = LogWriter(os.dup(2), _report_dropped)
     atexit.register(partial(writer.flush, LOG_FLUSH_SECONDS))
     unblock_standard_error()
@@ -44,7 +42,7 @@ def configure_log(settings: Settings) -> LogWriter:
             renderer,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(level),
-        logger_factory=partial(_LineLogger, writer),
+        logger_factory=lambda *_: _LineLogger(writer),
         cache_logger_on_first_use=True,
     )
     logging.basicConfig(level=logging.WARNING, handlers=[_LibraryHandler()], force=True)

@@ -50,7 +50,13 @@ EVENTS: Mapping[str, LogEvent] = MappingProxyType(
                 ("info",),
                 "The server was asked to stop; health reports that it is not serving.",
             ),
-            LogEvent("server.stopped", ("info",), "All calls have ended and the server stopped."),
+            LogEvent(
+                "server.abandoned",
+                ("warning",),
+                "Connections did not end within the grace period, because peers keep them open; "
+                "the server ends without them.",
+            ),
+            LogEvent("server.stopped", ("info",), "The server stopped."),
             LogEvent(
                 "preload.registered",
                 ("info",),

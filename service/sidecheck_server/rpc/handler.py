@@ -4,6 +4,7 @@ A request error becomes a status. Anything unexpected becomes INTERNAL with an o
 that the log has too. Each call is one event in the log, without content of the request.
 """
 
+import asyncio
 import logging
 import secrets
 import time
@@ -61,6 +62,12 @@ def rpc_handler(method: _Method[_Servicer, _Request, _Response]) -> Any:
         except RequestError as error:
             _log.info("rpc.rejected", method=name, reason=error.reason.value, ms=_ms(started))
             await abort(context, status_from_error(error))
+        except asyncio.CancelledError:
+            ended = servicer.gate.cancelled_call_error()
+            if ended is None:
+                raise
+            _log.info("rpc.rejected", method=name, reason=ended.reason.value, ms=_ms(started))
+            await abort(context, status_from_error(ended))
         except Exception as error:  # noqa: BLE001  (nothing unexpected may reach the client)
             await abort(context, status_of(error, name))
         if isinstance(response, LoggedResponse):

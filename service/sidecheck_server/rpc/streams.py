@@ -14,7 +14,7 @@ from sidecheck_server.rpc.access_log import OutcomeCounter
 from sidecheck_server.rpc.handler import status_of
 from sidecheck_server.rpc.methods import raise_if_unreadable
 from sidecheck_server.rpc.shutdown_gate import ShutdownGate
-from sidecheck_server.rpc.status import abort
+from sidecheck_server.rpc.status import abort, status_from_error
 from sidecheck_server.workers import CALLER
 
 __all__ = ["OpenStreams", "item_of", "rpc_stream_handler"]
@@ -99,6 +99,11 @@ def rpc_stream_handler(method: _Method[_Servicer, _Request, _Response]) -> Any:
             async for response in method(servicer, servicer.streams.requests(requests)):
                 counter.add(response.outcome)  # type: ignore[attr-defined]
                 yield response
+        except asyncio.CancelledError:
+            ended = servicer.gate.cancelled_call_error()
+            if ended is None:
+                raise
+            await abort(context, status_from_error(ended))
         except Exception as error:  # noqa: BLE001  (nothing unexpected may reach the client)
             await abort(context, status_of(error, name))
         finally:
