@@ -1,5 +1,6 @@
 """Entry point of `sidecheck` and `python -m sidecheck_server`."""
 
+import os
 import signal
 import sys
 from types import FrameType
@@ -13,6 +14,9 @@ __all__ = ["main"]
 def main() -> None:
     """Run the command-line interface."""
     open_missing_descriptors()
+    # gRPC writes lines of its own to standard error, which are no events. It reads this
+    # when it is imported, by a command.
+    os.environ.setdefault("GRPC_VERBOSITY", "NONE")
     # Shells and CI systems start background jobs with SIGINT ignored. `serve` replaces both.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGTERM, _exit)

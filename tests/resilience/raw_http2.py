@@ -23,6 +23,10 @@ class RawConnection:
         self.socket.sendall(_PREFACE)
         self._send(_SETTINGS, 0, 0, settings)
 
+    def close(self) -> None:
+        """Close the connection."""
+        self.socket.close()
+
     def ping(self, count: int) -> None:
         """Send *count* pings at once."""
         self.socket.sendall(_frame(_PING, 0, 0, bytes(8)) * count)

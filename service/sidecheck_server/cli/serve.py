@@ -3,7 +3,7 @@
 import asyncio
 import gc
 from collections.abc import Iterable, Sequence
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -12,12 +12,14 @@ import click
 from sidecheck_server.app import running_service
 from sidecheck_server.cli.files import read_input
 from sidecheck_server.cli.options import FILE, examples
+from sidecheck_server.cli.rows import printable
 from sidecheck_server.cli.settings_help import write_settings
 from sidecheck_server.cli.stop_signals import StopSignals, end_process
 from sidecheck_server.cli.tool_files import list_or_exit
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.context import DEFAULT_VERSION, VERSIONS
+from sidecheck_server.input_files import UnusableFileError, check_file
 from sidecheck_server.log import LOG_FLUSH_SECONDS, configure_log
 from sidecheck_server.registry import RegistryInUse, RegistryUnusable
 from sidecheck_server.rpc.server import HURRIED_GRACE_SECONDS
@@ -33,6 +35,16 @@ _STOP_SECONDS = 1.6
 
 _FORCED_FLUSH_SECONDS = 0.2
 """How long the log may take then."""
+
+
+_LARGEST_TOOLS_FILE = 64 << 20
+"""Bytes of a file of tools: as many as a registration may have, of 6 KB each."""
+
+
+class _UnusableError(click.ClickException):
+    """A setting, or a file that it names, is unusable."""
+
+    exit_code = 2
 
 
 class _ServeCommand(click.Command):
@@ -131,7 +143,7 @@ def serve(
     try:
         settings = read_settings(config, **flags)
     except UnusableSettingsError as error:
-        raise click.UsageError(str(error)) from None
+        raise _UnusableError(printable(str(error))) from None
     asyncio.run(_serve(settings, _read_registrations(settings.tools, settings.limits)))
 
 
@@ -190,14 +202,26 @@ def _read_registrations(files: Iterable[ToolsFile], limits: Limits) -> tuple[Reg
 
 
 def _registration(tools: ToolsFile, limits: Limits) -> Registration:
-    name = str(tools.file)
+    name = printable(str(tools.file))
     server = tools.server or tools.file.stem
     if not server.isprintable():
-        raise click.UsageError(f"{name}: not usable as a server name; give --tools-server")
-    listed = list_or_exit(name, read_input(name), limits)
+        raise _UnusableError(f"{name}: not usable as a server name; give --tools-server")
+    listed = list_or_exit(name, _read_tools(tools.file), limits)
     if len(listed) > limits.batch_items:
-        raise click.UsageError(
+        raise _UnusableError(
             f"{name}: {len(listed):,} tools, more than the limit of {limits.batch_items:,} "
             "(batch_items)"
         )
     return Registration(server, tuple(InlineTool(tool.json) for tool in listed))
+
+
+def _read_tools(file: Path) -> bytes:
+    """Return the content of *file*, or of standard input for ``-``."""
+    try:
+        with suppress(FileNotFoundError):  # reading it says so
+            check_file(file, _LARGEST_TOOLS_FILE)
+        return read_input(str(file))
+    except UnusableFileError as error:
+        raise _UnusableError(f"{printable(str(file))} {error}") from None
+    except click.UsageError as error:
+        raise _UnusableError(printable(error.message)) from None

@@ -84,6 +84,8 @@ def end_process() -> None:
 
     Threads, connections and workers that do not end would hold up an orderly exit.
     """
-    for worker in multiprocessing.active_children():
-        worker.kill()
-    os._exit(0)
+    try:
+        for worker in multiprocessing.active_children():
+            worker.kill()
+    finally:
+        os._exit(0)

@@ -25,7 +25,14 @@ from sidecheck_server.rpc.methods import add_service
 from sidecheck_server.rpc.protocol import ProtocolServicer
 from sidecheck_server.rpc.registry import RegistryServicer
 from sidecheck_server.rpc.shutdown_gate import ShutdownGate
-from sidecheck_server.rpc.sockets import bind_tcp, bind_unix, check_tcp, check_unix, remove_socket
+from sidecheck_server.rpc.sockets import (
+    bind_tcp,
+    bind_unix,
+    check_tcp,
+    check_unix,
+    remove_socket,
+    set_mode,
+)
 from sidecheck_server.rpc.standard import add_health, add_reflection
 from sidecheck_server.rpc.streams import OpenStreams
 from sidecheck_server.rpc.validation import ValidationServicer
@@ -120,8 +127,7 @@ class Server:
             self.addresses.append(bind_unix(self._server, path))
         await self._server.start()
         if self._settings.unix_socket is not None:
-            mode = int(self._settings.unix_socket_mode, 8)
-            self._settings.unix_socket.chmod(mode)
+            set_mode(self._settings.unix_socket, int(self._settings.unix_socket_mode, 8))
 
     def report_ready(self) -> None:
         """Report in health and log that the server is serving."""
