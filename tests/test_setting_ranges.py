@@ -4,6 +4,7 @@ import dataclasses
 import json
 import os
 import stat
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -54,7 +55,7 @@ def test_extreme_values_are_accepted_or_an_error_of_the_setting(
 def extreme_limits(monkeypatch: pytest.MonkeyPatch, *, largest: bool) -> dict[str, str]:
     """Return the variables of all limits at the largest, or least, value that is accepted."""
     numbers = sorted(
-        {1, 2, 128 << 20, 86_400, 100_000, 299_999, 2**31 - 2, 2**31 - 1, 2**53}, reverse=largest
+        {1, 2, 4, 128 << 20, 86_400, 100_000, 299_999, 2**31 - 2, 2**31 - 1, 2**53}, reverse=largest
     )
     chosen = {}
     for variable in LIMITS:
@@ -88,6 +89,8 @@ def test_a_server_starts_with_extreme_limits(
     limits = extreme_limits(monkeypatch, largest=largest)
     if not largest:
         limits["SIDECHECK_LIMITS__MESSAGE_BYTES"] = "2"
+        # A busy machine takes more than a second for anything.
+        limits = {name: value for name, value in limits.items() if not name.endswith("_SECONDS")}
     running = RunningServer(tmp_path, **limits)
     code = running.terminate()
     running.close()
@@ -114,12 +117,16 @@ def special_file(folder: Path, kind: str) -> str:
     return str(path)
 
 
-@pytest.mark.parametrize("flag", ["--tools", "--config", "--registry"])
-@pytest.mark.parametrize("kind", ["FIFO", "folder", "socket", "device", "large file"])
+@pytest.mark.parametrize(
+    ("flag", "kind"),
+    [
+        *product(["--tools", "--config", "--registry"], ["FIFO", "folder", "socket", "device"]),
+        # A registry may be as large as it likes.
+        *product(["--tools", "--config"], ["large file"]),
+    ],
+)
 def test_a_file_that_is_none_or_too_large_is_an_error(tmp_path: Path, flag: str, kind: str) -> None:
-    """It would be waited for, or read without end; the registry is written, however large."""
-    if (flag, kind) == ("--registry", "large file"):
-        pytest.skip("a registry has no size of its own to exceed")
+    """It would be waited for, or read without end."""
     arguments = ["serve", flag, special_file(tmp_path, kind)]
     result = CliRunner().invoke(sidecheck, arguments, catch_exceptions=False)
     fault = f"is a {kind}; expected a regular file"

@@ -33,6 +33,8 @@ _MOST_SECONDS = 86_400
 """A day. Timers overflow when they are set to much more than a century."""
 
 _LIMIT_RANGES = {
+    # The first worker proves that it works by compiling the schema `true`.
+    "schema_bytes": (len("true"), _MOST),
     # RE2's parser has a level for each level of blocks.
     "pattern_repetitions": (1, 100_000),
     "steps": (1, 2**53),

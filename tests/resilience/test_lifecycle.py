@@ -82,7 +82,7 @@ def reason_of(call: grpc.Call) -> str:
     for detail in Status.FromString(trailers.get("grpc-status-details-bin", b"")).details:
         info = ErrorInfo()
         if detail.Unpack(info):
-            return info.reason
+            return str(info.reason)
     return ""
 
 

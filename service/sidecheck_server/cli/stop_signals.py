@@ -7,6 +7,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable
+from typing import NoReturn
 
 __all__ = ["StopSignals", "end_process"]
 
@@ -26,9 +27,9 @@ class StopSignals:
     """
 
     def __init__(
-        self, most_seconds: float, hurried_seconds: float, end: Callable[[], None]
+        self, most_seconds: float, hurried_seconds: float, end: Callable[[], NoReturn]
     ) -> None:
-        """Install the handlers; *end* is called in a thread, and must not return."""
+        """Install the handlers; *end* is called in a thread."""
         self._most_seconds = most_seconds
         self._hurried_seconds = hurried_seconds
         self._end = end
@@ -79,7 +80,7 @@ def _ignore() -> None:
     """Do nothing: the server is still starting."""
 
 
-def end_process() -> None:
+def end_process() -> NoReturn:
     """End the process and its workers at once, with exit code 0.
 
     Threads, connections and workers that do not end would hold up an orderly exit.
