@@ -126,7 +126,7 @@ class _ServeCommand(click.Command):
 def serve(
     config: Path | None, tools: tuple[str, ...], tools_server: tuple[str, ...], **flags: Any
 ) -> None:
-    """Run the service until SIGTERM or Ctrl-C.
+    """Run the service until SIGTERM, SIGHUP or Ctrl-C.
 
     All settings can also be given in the environment or in a TOML file. Flags take
     precedence over the environment, and that over the file. The variable of a flag is its
