@@ -47,24 +47,31 @@ def start(tmp_path: Path) -> Iterator[Callable[..., RunningServer]]:
 
 
 class SlowCall(threading.Thread):
-    """A call that needs a worker, and the status that it ends with."""
+    """A call, or a stream, that needs a worker, and the status that it ends with."""
 
-    def __init__(self, running: RunningServer) -> None:
+    def __init__(self, running: RunningServer, *, streamed: bool = False) -> None:
         super().__init__(daemon=True)
+        self._streamed = streamed
         self._address = running.address
         self.outcome: tuple[str, str] | None = None
         self.start()
 
     def run(self) -> None:
         schema = target_pb2.InlineSchema(json=b'{"minimum": 1}')
-        request = validation_service_pb2.ValidateRequest(
-            target=target_pb2.Target(inline_schema=schema),
-            subject=target_pb2.Subject(arguments=b"{}"),
+        target = target_pb2.Target(inline_schema=schema)
+        subject = target_pb2.Subject(arguments=b"{}")
+        request = validation_service_pb2.ValidateRequest(target=target, subject=subject)
+        item = validation_service_pb2.ValidateItem(target=target, subject=subject)
+        sent = validation_service_pb2.ValidateStreamRequest(
+            item=validation_service_pb2.StreamItem(id="1", item=item)
         )
         with grpc.insecure_channel(self._address) as channel:
             stub: Any = ValidationServiceStub(channel)
             try:
-                stub.Validate(request, timeout=600)
+                if self._streamed:
+                    list(stub.ValidateStream(iter([sent]), timeout=600))
+                else:
+                    stub.Validate(request, timeout=600)
                 self.outcome = "OK", ""
             except grpc.RpcError as error:
                 failed = cast("grpc.Call", error)
@@ -86,10 +93,10 @@ def reason_of(call: grpc.Call) -> str:
     return ""
 
 
-def begin_slow_call(running: RunningServer) -> SlowCall:
+def begin_slow_call(running: RunningServer, *, streamed: bool = False) -> SlowCall:
     """Begin a call, and return once the server has accepted it."""
     connections = len(psutil.Process(running.process.pid).net_connections("tcp"))
-    call = SlowCall(running)
+    call = SlowCall(running, streamed=streamed)
     process = psutil.Process(running.process.pid)
     while len(process.net_connections("tcp")) == connections:
         threading.Event().wait(0.01)
@@ -120,11 +127,14 @@ def test_no_peer_holds_up_the_stop(
     assert not running.socket.exists()
 
 
-def test_stopped_workers_do_not_hold_up_the_stop(start: Callable[..., RunningServer]) -> None:
+@pytest.mark.parametrize("streamed", [False, True])
+def test_stopped_workers_do_not_hold_up_the_stop(
+    start: Callable[..., RunningServer], *, streamed: bool
+) -> None:
     """They are killed, and the call that waits for them has its answer."""
     running = start("--grace-seconds", "1")
     workers = stop_workers(running.process.pid)
-    call = begin_slow_call(running)
+    call = begin_slow_call(running, streamed=streamed)
     running.process.terminate()
 
     assert 0 == running.process.wait(SECONDS)
