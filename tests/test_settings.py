@@ -198,7 +198,9 @@ def test_errors_name_the_setting(folder: Path, file: str, message: str) -> None:
         pytest.param(
             "CONFIG", "gone.toml", "the settings file gone.toml does not exist", id="file"
         ),
-        pytest.param("CONFIG", "/", "the settings file / does not exist", id="folder"),
+        pytest.param(
+            "CONFIG", "/", "the settings file / is a folder; expected a regular", id="folder"
+        ),
         pytest.param("CONFIG", "x" * 5000, "File name too long", id="too long a file name"),
     ],
 )

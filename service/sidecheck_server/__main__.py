@@ -1,16 +1,22 @@
 """Entry point of `sidecheck` and `python -m sidecheck_server`."""
 
+import os
 import signal
 import sys
 from types import FrameType
 
 from sidecheck_server.cli import sidecheck
+from sidecheck_server.descriptors import open_missing_descriptors
 
 __all__ = ["main"]
 
 
 def main() -> None:
     """Run the command-line interface."""
+    open_missing_descriptors()
+    # gRPC writes lines of its own to standard error, which are no events. It reads this
+    # when it is imported, by a command.
+    os.environ.setdefault("GRPC_VERBOSITY", "NONE")
     # Shells and CI systems start background jobs with SIGINT ignored. `serve` replaces both.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGTERM, _exit)

@@ -1,26 +1,34 @@
 """Configuration of the log: how events are filtered and written."""
 
-import io
+import atexit
 import logging
-import sys
-from contextlib import suppress
-from typing import Any, TextIO, cast
+import os
+from functools import partial
+from typing import Any
 
 import structlog
 
+from sidecheck_server.descriptors import unblock_standard_error
+from sidecheck_server.log_writer import LogWriter
 from sidecheck_server.settings import Settings
 
-__all__ = ["configure_log"]
+__all__ = ["LOG_FLUSH_SECONDS", "configure_log"]
+
+LOG_FLUSH_SECONDS = 0.4
+"""How long the end of the process waits for the log to be written."""
 
 
-def configure_log(settings: Settings) -> None:
+def configure_log(settings: Settings) -> LogWriter:
     """Write events to standard error: readable on a terminal, as JSON elsewhere.
 
-    Messages that libraries log with `logging` become events as well.
+    Messages that libraries log with `logging` become events as well. Neither these nor
+    what is written to descriptor 2 directly waits for the reader of the log. The writer
+    is returned; what is in its queue is written when the process exits.
     """
-    console = settings.log_format == "console" or (
-        settings.log_format == "auto" and sys.stderr.isatty()
-    )
+    console = settings.log_format == "console" or (settings.log_format == "auto" and os.isatty(2))
+    writer = LogWriter(os.dup(2), _report_dropped)
+    atexit.register(partial(writer.flush, LOG_FLUSH_SECONDS))
+    unblock_standard_error()
     renderer: Any = (
         structlog.dev.ConsoleRenderer() if console else structlog.processors.JSONRenderer()
     )
@@ -34,28 +42,28 @@ def configure_log(settings: Settings) -> None:
             renderer,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(level),
-        logger_factory=structlog.WriteLoggerFactory(cast("TextIO", _LossyStream(sys.stderr))),
+        logger_factory=lambda *_: _LineLogger(writer),
         cache_logger_on_first_use=True,
     )
     logging.basicConfig(level=logging.WARNING, handlers=[_LibraryHandler()], force=True)
+    return writer
 
 
-class _LossyStream:
-    """A stream that drops what cannot be written, so that a closed log fails no call.
+def _report_dropped(lines: int) -> None:
+    structlog.get_logger().warning("log.dropped", lines=lines)
 
-    It bypasses the buffer of *stream*, which would keep what cannot be written and fail
-    again when the process ends.
-    """
 
-    def __init__(self, stream: TextIO) -> None:
-        self._raw = io.FileIO(stream.fileno(), "w", closefd=False)
+class _LineLogger:
+    """Passes rendered events to a writer. Has the methods that structlog calls."""
 
-    def write(self, text: str) -> None:
-        with suppress(OSError):
-            self._raw.write(text.encode("utf-8", "backslashreplace"))
+    def __init__(self, writer: LogWriter) -> None:
+        self._writer = writer
 
-    def flush(self) -> None:
-        """Do nothing: nothing is buffered."""
+    def msg(self, line: str) -> None:
+        """Queue *line*."""
+        self._writer.write(f"{line}\n")
+
+    debug = info = warning = error = msg
 
 
 class _LibraryHandler(logging.Handler):

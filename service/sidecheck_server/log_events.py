@@ -50,7 +50,13 @@ EVENTS: Mapping[str, LogEvent] = MappingProxyType(
                 ("info",),
                 "The server was asked to stop; health reports that it is not serving.",
             ),
-            LogEvent("server.stopped", ("info",), "All calls have ended and the server stopped."),
+            LogEvent(
+                "server.abandoned",
+                ("warning",),
+                "Connections did not end within the grace period, because peers keep them open; "
+                "the server ends without them.",
+            ),
+            LogEvent("server.stopped", ("info",), "The server stopped."),
             LogEvent(
                 "preload.registered",
                 ("info",),
@@ -136,6 +142,13 @@ EVENTS: Mapping[str, LogEvent] = MappingProxyType(
                     "frames": "file and line of up to eight innermost stack frames",
                 },
                 {"detail": "the message of an exception of the registry"},
+            ),
+            LogEvent(
+                "log.dropped",
+                ("warning",),
+                "Events were dropped because the log could not be written: nobody read it, or "
+                "the disk was full.",
+                {"lines": "the number of events that were dropped"},
             ),
             LogEvent(
                 "library.logged",

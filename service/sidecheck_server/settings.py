@@ -6,6 +6,7 @@ file, which overrides the defaults. Unknown names in the file are errors.
 
 import json
 import os
+from contextlib import suppress
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -21,14 +22,37 @@ from pydantic_settings import (
 )
 
 from sidecheck_server.core.limits import LONGEST_SEARCH, Limits
+from sidecheck_server.input_files import UnusableFileError, check_file
 from sidecheck_server.transport_limits import TransportLimits
 
 __all__ = ["Settings", "ToolsFile", "UnusableSettingsError", "read_settings"]
 
-_MOST_REPETITIONS = 100_000
-"""The largest pattern_repetitions: each level of blocks is a level of RE2's parser."""
+_MOST = 2**31 - 1
+"""The largest value of most limits: options of gRPC and limits in the API have 32 bits."""
 
-_SWITCHES = frozenset({"allow_backtracking"})
+_MOST_SECONDS = 86_400
+"""A day. Timers overflow when they are set to much more than a century."""
+
+_LIMIT_RANGES = {
+    # The first worker proves that it works by compiling the schema `true`.
+    "schema_bytes": (len("true"), _MOST),
+    # RE2's parser has a level for each level of blocks.
+    "pattern_repetitions": (1, 100_000),
+    "steps": (1, 2**53),
+    "inline_steps": (1, LONGEST_SEARCH - 1),
+    "compile_seconds": (1, _MOST_SECONDS),
+    "validation_seconds": (1, _MOST_SECONDS),
+    # A worker maps 53 MiB before its first task. Below, none would start.
+    "worker_bytes": (128 << 20, 2**53),
+}
+"""The least and the largest value of limits that have other bounds than 1 and `_MOST`."""
+
+_LONGEST_SOCKET_PATH = 107
+"""Bytes of a unix socket's path: `sun_path` has 108, and a null byte ends it (unix(7))."""
+
+_LARGEST_PORT = 65_535
+_LARGEST_FILE = 1 << 20
+"""Bytes of the settings file."""
 _FILE_VARIABLE = "SIDECHECK_CONFIG"
 
 
@@ -110,6 +134,7 @@ class Settings(BaseSettings):
         float,
         Field(
             ge=0,
+            le=_MOST_SECONDS,
             allow_inf_nan=False,
             description="Seconds to keep serving after a stop, while health reports not serving.",
         ),
@@ -118,6 +143,7 @@ class Settings(BaseSettings):
         float,
         Field(
             gt=0,
+            le=_MOST_SECONDS,
             allow_inf_nan=False,
             description="Seconds that active calls may take to finish after a stop.",
         ),
@@ -161,17 +187,51 @@ class Settings(BaseSettings):
 
     @field_validator("limits")
     @classmethod
-    def _limits_are_positive(cls, limits: Limits) -> Limits:
+    def _limits_are_in_range(cls, limits: Limits) -> Limits:
         for field in fields(limits):
-            if field.name not in _SWITCHES and getattr(limits, field.name) < 1:
-                raise ValueError(f"{field.name} must be at least 1")
-        if limits.pattern_repetitions > _MOST_REPETITIONS:
-            raise ValueError(f"pattern_repetitions must be at most {_MOST_REPETITIONS}")
+            value = getattr(limits, field.name)
+            least, most = _LIMIT_RANGES.get(field.name, (1, _MOST))
+            if isinstance(value, bool):
+                continue
+            if value < least:
+                raise ValueError(f"{field.name} must be at least {least}")
+            if value > most:
+                raise ValueError(f"{field.name} must be at most {most}")
         if limits.payload_bytes >= limits.message_bytes:
             raise ValueError("payload_bytes must be below message_bytes")
-        if not limits.inline_steps < LONGEST_SEARCH:
-            raise ValueError(f"inline_steps must be below {LONGEST_SEARCH}")
         return limits
+
+    @field_validator("listen")
+    @classmethod
+    def _listen_is_an_address(cls, listen: str) -> str:
+        host, _, port = listen.rpartition(":")
+        is_port = port.isascii() and port.isdigit() and len(port) <= len(str(_LARGEST_PORT))
+        if listen and not (host and is_port and int(port) <= _LARGEST_PORT):
+            raise ValueError(f'expected "host:port" with a port of at most {_LARGEST_PORT}, or ""')
+        return _without_null(listen)
+
+    @field_validator("unix_socket")
+    @classmethod
+    def _socket_path_is_short(cls, path: Path | None) -> Path | None:
+        if path is not None and len(os.fsencode(path.absolute())) > _LONGEST_SOCKET_PATH:
+            raise ValueError(
+                f"the path of a unix socket has at most {_LONGEST_SOCKET_PATH} bytes, "
+                "with its folders"
+            )
+        if path is not None:
+            _without_null(str(path))
+        return path
+
+    @field_validator("registry")
+    @classmethod
+    def _registry_is_a_file(cls, path: Path | None) -> Path | None:
+        if path is not None:
+            with suppress(FileNotFoundError):
+                try:
+                    check_file(path)
+                except UnusableFileError as error:
+                    raise ValueError(str(error)) from None
+        return path
 
     @model_validator(mode="after")
     def _listens_somewhere(self) -> Self:
@@ -209,14 +269,24 @@ def read_settings(config: Path | None = None, **flags: Any) -> Settings:
 
     values = {name: value for name, value in flags.items() if value is not None}
     try:
-        if file is not None and not file.is_file():
-            raise UnusableSettingsError(f"the settings file {file} does not exist")
+        if file is not None:
+            check_file(file, _LARGEST_FILE)
         return FromFile(**values)
+    except FileNotFoundError:
+        raise UnusableSettingsError(f"the settings file {file} does not exist") from None
+    except UnusableFileError as error:
+        raise UnusableSettingsError(f"the settings file {file} {error}") from None
     except ValidationError as error:
         messages = "; ".join(map(_message, error.errors()))
         raise UnusableSettingsError(f"invalid settings: {messages}") from None
     except (OSError, ValueError) as error:
         raise UnusableSettingsError(f"the settings cannot be read: {error}") from None
+
+
+def _without_null(text: str) -> str:
+    if "\0" in text:
+        raise ValueError("expected no null character")
+    return text
 
 
 def _message(error: ErrorDetails) -> str:

@@ -24,6 +24,7 @@ WRITTEN = [
 ]
 # Names in upper snake case that are not codes.
 _OTHER_NAMES = {
+    "GRPC_VERBOSITY",
     "PROPERTY_NAMES",
     "SIDECHECK_CONFIG",
     "SIDECHECK_LISTEN",

@@ -2,29 +2,49 @@
 
 import asyncio
 import gc
-import signal
 from collections.abc import Iterable, Sequence
+from contextlib import AsyncExitStack, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 
 from sidecheck_server.app import running_service
 from sidecheck_server.cli.files import read_input
 from sidecheck_server.cli.options import FILE, examples
+from sidecheck_server.cli.rows import printable
 from sidecheck_server.cli.settings_help import write_settings
+from sidecheck_server.cli.stop_signals import StopSignals, end_process
 from sidecheck_server.cli.tool_files import list_or_exit
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.context import DEFAULT_VERSION, VERSIONS
-from sidecheck_server.log import configure_log
+from sidecheck_server.input_files import UnusableFileError, check_file
+from sidecheck_server.log import LOG_FLUSH_SECONDS, configure_log
 from sidecheck_server.registry import RegistryInUse, RegistryUnusable
+from sidecheck_server.rpc.server import HURRIED_GRACE_SECONDS
 from sidecheck_server.rpc.sockets import AddressInUseError
 from sidecheck_server.services.registration import Registration
 from sidecheck_server.services.targets import InlineTool
 from sidecheck_server.settings import Settings, ToolsFile, UnusableSettingsError, read_settings
 
 __all__ = ["serve"]
+
+_STOP_SECONDS = 1.6
+"""How long the stop may take beyond the drain and grace periods; then the process is ended."""
+
+_FORCED_FLUSH_SECONDS = 0.2
+"""How long the log may take then."""
+
+
+_LARGEST_TOOLS_FILE = 64 << 20
+"""Bytes of a file of tools: as many as a registration may have, of 6 KB each."""
+
+
+class _UnusableError(click.ClickException):
+    """A setting, or a file that it names, is unusable."""
+
+    exit_code = 2
 
 
 class _ServeCommand(click.Command):
@@ -106,7 +126,7 @@ class _ServeCommand(click.Command):
 def serve(
     config: Path | None, tools: tuple[str, ...], tools_server: tuple[str, ...], **flags: Any
 ) -> None:
-    """Run the service until SIGTERM or Ctrl-C.
+    """Run the service until SIGTERM, SIGHUP or Ctrl-C.
 
     All settings can also be given in the environment or in a TOML file. Flags take
     precedence over the environment, and that over the file. The variable of a flag is its
@@ -123,26 +143,53 @@ def serve(
     try:
         settings = read_settings(config, **flags)
     except UnusableSettingsError as error:
-        raise click.UsageError(str(error)) from None
+        raise _UnusableError(printable(str(error))) from None
     asyncio.run(_serve(settings, _read_registrations(settings.tools, settings.limits)))
 
 
 async def _serve(settings: Settings, preload: Sequence[Registration]) -> None:
-    configure_log(settings)
-    stop = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stop.set)
+    log = configure_log(settings)
+
+    def end() -> NoReturn:
+        log.flush(_FORCED_FLUSH_SECONDS)
+        end_process()
+
+    grace = settings.drain_seconds + settings.grace_seconds
+    signals = StopSignals(grace + _STOP_SECONDS, HURRIED_GRACE_SECONDS + _STOP_SECONDS, end)
+    running = asyncio.create_task(_run_until_stopped(settings, preload, signals))
     try:
-        async with running_service(settings, preload):
-            # The registered tools live as long as the process. Each full collection would
-            # traverse them, and hold all requests for a tenth of a second.
-            gc.freeze()
-            await stop.wait()
+        is_abandoned = await running
     except (AddressInUseError, RegistryInUse, RegistryUnusable) as error:
         raise click.ClickException(str(error)) from None
     except RequestError as error:
         raise click.ClickException(f"the service cannot start: {error.message}") from None
+    finally:
+        log.flush(LOG_FLUSH_SECONDS)
+    if is_abandoned:
+        end()
+
+
+async def _run_until_stopped(
+    settings: Settings, preload: Sequence[Registration], signals: StopSignals
+) -> bool:
+    """Run the service until a signal; return whether connections are left that do not end."""
+    async with AsyncExitStack() as stack:
+        starting = asyncio.create_task(
+            stack.enter_async_context(running_service(settings, preload))
+        )
+        stopped = asyncio.create_task(signals.wait())
+        await asyncio.wait({starting, stopped}, return_when=asyncio.FIRST_COMPLETED)
+        if not starting.done():
+            starting.cancel()
+            await asyncio.gather(starting, return_exceptions=True)
+            return False
+        server = starting.result()
+        # The registered tools live as long as the process. Each full collection would
+        # traverse them, and hold all requests for a tenth of a second.
+        gc.freeze()
+        signals.on_hurry(server.hurry)
+        await stopped
+    return server.is_abandoned
 
 
 def _read_registrations(files: Iterable[ToolsFile], limits: Limits) -> tuple[Registration, ...]:
@@ -155,14 +202,26 @@ def _read_registrations(files: Iterable[ToolsFile], limits: Limits) -> tuple[Reg
 
 
 def _registration(tools: ToolsFile, limits: Limits) -> Registration:
-    name = str(tools.file)
+    name = printable(str(tools.file))
     server = tools.server or tools.file.stem
     if not server.isprintable():
-        raise click.UsageError(f"{name}: not usable as a server name; give --tools-server")
-    listed = list_or_exit(name, read_input(name), limits)
+        raise _UnusableError(f"{name}: not usable as a server name; give --tools-server")
+    listed = list_or_exit(name, _read_tools(tools.file), limits)
     if len(listed) > limits.batch_items:
-        raise click.UsageError(
+        raise _UnusableError(
             f"{name}: {len(listed):,} tools, more than the limit of {limits.batch_items:,} "
             "(batch_items)"
         )
     return Registration(server, tuple(InlineTool(tool.json) for tool in listed))
+
+
+def _read_tools(file: Path) -> bytes:
+    """Return the content of *file*, or of standard input for ``-``."""
+    try:
+        with suppress(FileNotFoundError):  # reading it says so
+            check_file(file, _LARGEST_TOOLS_FILE)
+        return read_input(str(file))
+    except UnusableFileError as error:
+        raise _UnusableError(f"{printable(str(file))} {error}") from None
+    except click.UsageError as error:
+        raise _UnusableError(printable(error.message)) from None

@@ -100,7 +100,11 @@ class Limits:
         "Longest time that a worker process may take for one payload, in seconds. The limit of "
         "steps ends nearly everything long before.",
     ] = 2
-    worker_bytes: Annotated[int, "Address space of a worker process, in bytes."] = 400 << 20
+    worker_bytes: Annotated[
+        int,
+        "Address space of a worker process, in bytes. At least 128 MiB; a worker needs half of "
+        "that to start.",
+    ] = 400 << 20
     allow_backtracking: Annotated[
         bool,
         "Whether patterns with look-around and back-references are run. Only validation_seconds "

@@ -72,6 +72,7 @@ class Admission:
     def end(self) -> None:
         """End the work on a call, which may still be sending its response."""
         self._calls -= 1
+        self.gate.leave()
 
     async def receive(self, context: Context) -> bytes:
         """Return the message of a unary call; *context* must not deserialize it.
@@ -177,6 +178,7 @@ class Admission:
 
     def _shed(self, bound: str, message: str) -> NoReturn:
         self.shed[bound] += 1
+        self.gate.leave()
         raise RequestError(ErrorReason.OVERLOADED, f"{message}; retry later", {"bound": bound})
 
 

@@ -4,6 +4,7 @@ The generated code would do, but gRPC answers bytes that are not a message itsel
 UNKNOWN and the text of a Python exception.
 """
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NoReturn
@@ -120,6 +121,11 @@ class _UnaryMethod:
             await admission.make_room(context, response.ByteSize())
         except RequestError as error:
             await self._reject(context, error)
+        except asyncio.CancelledError:
+            ended = admission.gate.cancelled_call_error()
+            if ended is None:
+                raise
+            await self._reject(context, ended)
         return response
 
     async def respond_with_stream(self, _messages: object, context: Context) -> Any:

@@ -1,6 +1,7 @@
 """The gRPC server: its services, its addresses, its start and its shutdown."""
 
 import asyncio
+import time
 from pathlib import Path
 
 import grpc
@@ -25,14 +26,32 @@ from sidecheck_server.rpc.methods import add_service
 from sidecheck_server.rpc.protocol import ProtocolServicer
 from sidecheck_server.rpc.registry import RegistryServicer
 from sidecheck_server.rpc.server_options import server_options
-from sidecheck_server.rpc.sockets import bind_tcp, bind_unix, check_tcp, check_unix, remove_socket
+from sidecheck_server.rpc.sockets import (
+    bind_tcp,
+    bind_unix,
+    check_tcp,
+    check_unix,
+    remove_socket,
+    set_mode,
+)
 from sidecheck_server.rpc.standard import add_health, add_reflection
 from sidecheck_server.rpc.streams import OpenStreams
 from sidecheck_server.rpc.validation import ValidationServicer
 from sidecheck_server.services.container import Services
 from sidecheck_server.settings import Settings
 
-__all__ = ["Server", "check_addresses"]
+__all__ = ["HURRIED_GRACE_SECONDS", "Server", "check_addresses"]
+
+HURRIED_GRACE_SECONDS = 1.0
+"""The grace period, at most, after the stop was hurried."""
+
+_ANSWER_SECONDS = 0.25
+"""How long the calls that are ended may take to send their status."""
+
+_CANCEL_SECONDS = 0.25
+"""How long gRPC may take to end the calls that it cancels."""
+
+_NEVER_SECONDS = 1e9
 
 _VALIDATION = validation_service_pb2.DESCRIPTOR.services_by_name["ValidationService"]
 _PROTOCOL = protocol_service_pb2.DESCRIPTOR.services_by_name["ProtocolService"]
@@ -86,7 +105,9 @@ class Server:
         if settings.reflection:
             names = (*_SERVICE_NAMES, health.SERVICE_NAME)
             add_reflection(server, names, admission, streams)
+        self._hurried = asyncio.Event()
         self.addresses: list[str] = []
+        self.is_abandoned = False
 
     async def start(self) -> None:
         """Bind the addresses and accept calls; health does not report serving yet.
@@ -102,8 +123,7 @@ class Server:
         await self._server.start()
         self._admission.start()
         if self._settings.unix_socket is not None:
-            mode = int(self._settings.unix_socket_mode, 8)
-            self._settings.unix_socket.chmod(mode)
+            set_mode(self._settings.unix_socket, int(self._settings.unix_socket_mode, 8))
 
     def report_ready(self) -> None:
         """Report in health and log that the server is serving."""
@@ -113,17 +133,48 @@ class Server:
     async def stop(self) -> None:
         """Report that the server is not serving, let active calls finish, and stop.
 
-        Calls that arrive after the drain period fail with UNAVAILABLE, and clients retry
-        them elsewhere.
+        Calls that arrive after the drain period, and those that are active at the end of
+        the grace period, fail with UNAVAILABLE, and clients retry them elsewhere. What
+        does not end then is left behind, and *is_abandoned* is true: gRPC waits for peers
+        that neither read nor close their connections for as long as they like.
         """
         _log.info("server.draining")
         self._health.set_serving(serving=False)
-        await asyncio.sleep(self._settings.drain_seconds)
+        await self._wait_unless_hurried(self._settings.drain_seconds)
+        grace_ends = time.monotonic() + self._settings.grace_seconds
         await self._admission.gate.close()
         self._streams.end()
         self._health.end()
-        await self._server.stop(self._settings.grace_seconds)
+        # The gate ends the calls, because gRPC would cancel them.
+        stopping = asyncio.create_task(self._server.stop(_NEVER_SECONDS))
+        await self._wait_unless_hurried(grace_ends - time.monotonic(), stopping)
+        if not stopping.done():
+            self._admission.gate.end_calls()
+            await asyncio.wait({stopping}, timeout=_ANSWER_SECONDS)
+        if not stopping.done():
+            cancelling = asyncio.create_task(self._server.stop(None))
+            await asyncio.wait({stopping, cancelling}, timeout=_CANCEL_SECONDS)
         self._admission.stop()
         if self._settings.unix_socket is not None:
             remove_socket(Path(self._settings.unix_socket))
+        self.is_abandoned = not stopping.done()
+        if self.is_abandoned:
+            _log.warning("server.abandoned")
+        else:
+            stopping.result()
         _log.info("server.stopped")
+
+    def hurry(self) -> None:
+        """Let `stop` skip what is left of the drain period, and shorten the grace period."""
+        self._hurried.set()
+
+    async def _wait_unless_hurried(
+        self, seconds: float, task: asyncio.Task[None] | None = None
+    ) -> None:
+        """Wait for *seconds*, or until *task* is done; not for long once the stop is hurried."""
+        hurried = asyncio.create_task(self._hurried.wait())
+        tasks = {hurried} if task is None else {hurried, task}
+        await asyncio.wait(tasks, timeout=max(seconds, 0), return_when=asyncio.FIRST_COMPLETED)
+        if hurried.done() and task is not None:
+            await asyncio.wait({task}, timeout=min(max(seconds, 0), HURRIED_GRACE_SECONDS))
+        hurried.cancel()

@@ -1,6 +1,7 @@
-"""Shutdown gate: rejects the calls that arrive while the server shuts down."""
+"""Shutdown gate: rejects the calls that arrive, or are still active, when the server stops."""
 
 import asyncio
+from typing import Any
 
 from sidecheck_server.core.errors import ErrorReason, RequestError
 
@@ -11,20 +12,23 @@ _MAX_POLLS = 20
 
 
 class ShutdownGate:
-    """Admits calls until it is closed.
+    """Admits calls until it is closed, and knows those that are active.
 
     gRPC cancels the calls that wait to be accepted when a server stops
-    (https://github.com/grpc/grpc/issues/41785). Clients retry calls that fail with
-    UNAVAILABLE, but not those that fail with CANCELLED. The server therefore rejects
-    calls until clients have noticed, and stops only then.
+    (https://github.com/grpc/grpc/issues/41785), and those that are active at the end of
+    the grace period. Clients retry calls that fail with UNAVAILABLE, but not those that
+    fail with CANCELLED. The server therefore rejects calls until clients have noticed,
+    and stops only then; and it ends the active calls before gRPC does.
     """
 
     def __init__(self) -> None:
         self._closed = False
         self._rejected = 0
+        self._active: set[asyncio.Task[Any]] = set()
+        self._ended = False
 
     def enter(self) -> None:
-        """Admit a call.
+        """Admit the call of the current task, until it leaves.
 
         Raises:
             RequestError: SHUTTING_DOWN if the gate is closed.
@@ -34,6 +38,15 @@ class ShutdownGate:
             raise RequestError(
                 ErrorReason.SHUTTING_DOWN, "the server is shutting down and accepts no more calls"
             )
+        task = asyncio.current_task()
+        if task is not None:
+            self._active.add(task)
+
+    def leave(self) -> None:
+        """End the call of the current task, which was admitted."""
+        task = asyncio.current_task()
+        if task is not None:
+            self._active.discard(task)
 
     async def close(self) -> None:
         """Reject calls from now on; return once none arrives for 50 ms, or after a second."""
@@ -43,3 +56,23 @@ class ShutdownGate:
             await asyncio.sleep(_POLL_SECONDS)
             if rejected == self._rejected:
                 return
+
+    def end_calls(self) -> None:
+        """Cancel the active calls; `cancelled_call_error` tells their handlers why."""
+        self._ended = True
+        for task in self._active:
+            task.cancel()
+
+    def cancelled_call_error(self) -> RequestError | None:
+        """Return the error of a call whose task was cancelled, or None if not by this gate.
+
+        The cancellation of the current task is taken back, so that it can send the error.
+        """
+        task = asyncio.current_task()
+        if not self._ended or task is None:
+            return None
+        task.uncancel()
+        return RequestError(
+            ErrorReason.SHUTTING_DOWN,
+            "the server shut down before the call finished; the call may be retried",
+        )

@@ -14,6 +14,7 @@ __all__ = [
     "check_tcp",
     "check_unix",
     "remove_socket",
+    "set_mode",
 ]
 
 _LARGEST_PORT = 65_535
@@ -93,6 +94,18 @@ def bind_unix(server: grpc.aio.Server, path: Path) -> str:
     except RuntimeError:
         raise AddressInUseError(f"cannot listen on {path}: the system rejects the socket") from None
     return address
+
+
+def set_mode(path: Path, mode: int) -> None:
+    """Set the file *mode* of the unix socket *path*.
+
+    Raises:
+        AddressInUseError: another process has removed the socket, to listen there itself.
+    """
+    try:
+        path.chmod(mode)
+    except OSError as error:
+        raise AddressInUseError(f"cannot listen on {path}: {error.strerror}") from None
 
 
 def remove_socket(path: Path) -> None:

@@ -16,7 +16,7 @@ from sidecheck_server.rpc.access_log import OutcomeCounter
 from sidecheck_server.rpc.handler import status_of
 from sidecheck_server.rpc.methods import raise_if_unreadable
 from sidecheck_server.rpc.shutdown_gate import ShutdownGate
-from sidecheck_server.rpc.status import abort
+from sidecheck_server.rpc.status import abort, status_from_error
 from sidecheck_server.transport_limits import TransportLimits
 from sidecheck_server.workers import CALLER
 
@@ -31,7 +31,7 @@ class OpenStreams:
     """The streams that are open: as many as *limits* admit, and ended when the server stops."""
 
     def __init__(self, gate: ShutdownGate, limits: TransportLimits) -> None:
-        self._gate = gate
+        self.gate = gate
         self.limits = limits
         self._open: Counter[str] = Counter()
         self._waiting: set[asyncio.Task[Any]] = set()
@@ -44,18 +44,19 @@ class OpenStreams:
         Raises:
             RequestError: SHUTTING_DOWN; OVERLOADED if as many are open as the limit says.
         """
-        self._gate.enter()
-        if self._open[kind] >= getattr(self.limits, kind):
-            raise RequestError(
-                ErrorReason.OVERLOADED,
-                f"as many {kind} are open as the server admits ({kind}); retry later",
-                {"bound": kind},
-            )
+        self.gate.enter()
         self._open[kind] += 1
         try:
+            if self._open[kind] > getattr(self.limits, kind):
+                raise RequestError(
+                    ErrorReason.OVERLOADED,
+                    f"as many {kind} are open as the server admits ({kind}); retry later",
+                    {"bound": kind},
+                )
             yield
         finally:
             self._open[kind] -= 1
+            self.gate.leave()
 
     async def requests(self, sent: AsyncIterator[_Request]) -> AsyncIterator[_Request]:
         """Yield the requests of a stream until it, or the server, ends.
@@ -124,6 +125,11 @@ def rpc_stream_handler(method: _Method[_Servicer, _Request, _Response]) -> Any:
                 async for response in method(servicer, servicer.streams.requests(requests)):
                     counter.add(response.outcome)  # type: ignore[attr-defined]
                     yield response
+        except asyncio.CancelledError:
+            ended = servicer.streams.gate.cancelled_call_error()
+            if ended is None:
+                raise
+            await abort(context, status_from_error(ended))
         except Exception as error:  # noqa: BLE001  (nothing unexpected may reach the client)
             await abort(context, status_of(error, name))
         finally:

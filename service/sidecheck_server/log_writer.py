@@ -1,0 +1,95 @@
+"""Writer of the log: a bounded queue of lines, and the thread that writes them.
+
+Whatever the other end of standard error does, a call that logs an event never waits.
+"""
+
+import os
+import select
+import threading
+from collections.abc import Callable
+
+__all__ = ["LogWriter"]
+
+QUEUE_BYTES = 1 << 20
+"""Bytes of lines that may wait. As many may be in the hands of the thread."""
+
+
+class LogWriter:
+    """Writes lines to a descriptor, in order, from a thread of its own.
+
+    Lines that arrive while the queue is full, and lines whose write fails, are dropped.
+    Once a write succeeds again, *report_dropped* is called in the thread with their
+    number; what it writes is never dropped for lack of room.
+    """
+
+    def __init__(self, descriptor: int, report_dropped: Callable[[int], None]) -> None:
+        self._descriptor = descriptor
+        self._report_dropped = report_dropped
+        # Its lock is reentrant: the garbage collector may run code that logs, at any point.
+        self._changed = threading.Condition()
+        self._lines: list[bytes] = []
+        self._size = 0
+        self._dropped = 0
+        self._writing = False
+        self._line_is_torn = False
+        self._thread = threading.Thread(target=self._run, name="log", daemon=True)
+        self._thread.start()
+
+    def write(self, text: str) -> None:
+        """Queue *text*, which is a line or several and ends with a line break."""
+        line = text.encode("utf-8", "backslashreplace")
+        with self._changed:
+            is_report = threading.current_thread() is self._thread
+            if self._size + len(line) > QUEUE_BYTES and not is_report:
+                self._dropped += 1
+                return
+            self._lines.append(line)
+            self._size += len(line)
+            self._changed.notify_all()
+
+    def flush(self, seconds: float = 0.0) -> None:
+        """Wait until all lines are written or dropped, for *seconds* at most."""
+        with self._changed:
+            self._changed.wait_for(lambda: not (self._lines or self._writing), seconds)
+
+    def _run(self) -> None:
+        while True:
+            with self._changed:
+                self._writing = False
+                self._changed.notify_all()
+                self._changed.wait_for(lambda: self._lines)
+                lines, self._lines, self._size = self._lines, [], 0
+                self._writing = True
+            unwritten = self._write(lines)
+            with self._changed:
+                self._dropped += unwritten
+                dropped = 0 if unwritten else self._dropped
+                self._dropped -= dropped
+            if dropped:
+                self._report_dropped(dropped)
+
+    def _write(self, lines: list[bytes]) -> int:
+        """Write *lines*, and return how many of them could not be written."""
+        # A line that was cut off must not run into the next.
+        start = b"\n" if self._line_is_torn else b""
+        text = start + b"".join(lines)
+        written = _write_all(self._descriptor, text)
+        if written:
+            self._line_is_torn = text[written - 1 : written] != b"\n"
+        return text.count(b"\n", max(written, len(start)))
+
+
+def _write_all(descriptor: int, text: bytes) -> int:
+    """Write *text* to *descriptor*, and return how many bytes were written before an error."""
+    rest = memoryview(text)
+    try:
+        while rest:
+            try:
+                rest = rest[os.write(descriptor, rest) :]
+            except BlockingIOError:  # the process that made the pipe has set O_NONBLOCK
+                poll = select.poll()
+                poll.register(descriptor, select.POLLOUT)
+                poll.poll()
+    except OSError:
+        pass  # the reader is gone, or the disk full: the caller counts what is lost
+    return len(text) - len(rest)

@@ -1,0 +1,57 @@
+"""Attacks on the stop of a server, and on its log."""
+
+import os
+import signal
+from contextlib import suppress
+
+import psutil
+from resilience.raw_http2 import RawConnection
+
+__all__ = ["call_without_end", "call_without_reading", "flood_pings", "stop_workers"]
+
+_LIST_TOOLS = "/sidecheck.v1.RegistryService/ListTools"
+_INFO = "/sidecheck.v1.InfoService/GetServerInfo"
+_SEND_SECONDS = 2.0
+
+
+def flood_pings(address: str, connections: int, pings: int) -> list[RawConnection]:
+    """Send *pings* on each of a number of *connections*, and return them.
+
+    The answers to the pings are not read. So gRPC cannot send its GOAWAY to the end, and
+    waits for it.
+    """
+    opened = [RawConnection(address) for _ in range(connections)]
+    for connection in opened:
+        connection.call(_INFO, b"")
+        connection.socket.settimeout(_SEND_SECONDS)
+        with suppress(OSError):  # the server stops reading
+            connection.ping(pings)
+    return opened
+
+
+def call_without_reading(address: str, count: int) -> list[RawConnection]:
+    """Make *count* calls whose responses are never accepted, and return the connection."""
+    connection = RawConnection(address, window=0)
+    for _ in range(count):
+        connection.call(_INFO, b"")
+    return [connection]
+
+
+def call_without_end(address: str, count: int) -> list[RawConnection]:
+    """Make *count* calls with messages that never end, and return the connection."""
+    connection = RawConnection(address)
+    for _ in range(count):
+        connection.call(_LIST_TOOLS, bytes(100), announced=1 << 20)
+    return [connection]
+
+
+def stop_workers(server: int) -> list[psutil.Process]:
+    """Send SIGSTOP to the workers of the process *server*, and return them."""
+    workers = [
+        child
+        for child in psutil.Process(server).children()
+        if "--multiprocessing-fork" in child.cmdline()
+    ]
+    for worker in workers:
+        os.kill(worker.pid, signal.SIGSTOP)
+    return workers
