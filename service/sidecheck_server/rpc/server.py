@@ -73,7 +73,7 @@ class Server:
                 ("grpc.http2.min_recv_ping_interval_without_data_ms", 10_000),
             ],
         )
-        self._health = HealthServicer(_SERVICE_NAMES)
+        self._health = HealthServicer(_SERVICE_NAMES, without_workers={_INFO.full_name})
         server, gate, streams = self._server, self._gate, self._streams
         # gRPC looks a method up in this order.
         add_service(
@@ -113,6 +113,10 @@ class Server:
         """Report in health and log that the server is serving."""
         self._health.set_serving(serving=True)
         _log.info("server.ready", addresses=self.addresses)
+
+    def report_workers(self, alive: int) -> None:
+        """Report in health whether any worker process is *alive*."""
+        self._health.set_workers_alive(alive=alive > 0)
 
     async def stop(self) -> None:
         """Report that the server is not serving, let active calls finish, and stop.

@@ -1,14 +1,22 @@
 """Events in the life of worker processes, for logs and health."""
 
 import signal
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
-from types import MappingProxyType
+from typing import TypeAlias
 
 from sidecheck_server.workers.process import OUT_OF_MEMORY
 
-__all__ = ["EndCause", "WorkerEvent", "WorkerStartError", "crash_cause", "exit_text"]
+__all__ = [
+    "EndCause",
+    "WorkerDied",
+    "WorkerEvent",
+    "WorkerRestarted",
+    "WorkerStartError",
+    "WorkerStartFailed",
+    "crash_cause",
+    "exit_text",
+]
 
 
 class EndCause(StrEnum):
@@ -27,12 +35,34 @@ class EndCause(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class WorkerEvent:
-    """An event of the log, *name*, after which *alive* processes can run tasks."""
+class WorkerDied:
+    """A process ended, with *exit* (see `exit_text`); *idle* if it had no task."""
 
-    name: str
+    cause: EndCause
+    exit: str
+    idle: bool
+    #: How many processes can run tasks after the event.
     alive: int
-    fields: Mapping[str, object] = field(default_factory=lambda: MappingProxyType({}))
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerRestarted:
+    """A process is ready in place of one that died."""
+
+    alive: int
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerStartFailed:
+    """A process could not be started; the next attempt is in *retry_seconds*."""
+
+    cause: EndCause
+    detail: str
+    retry_seconds: float
+    alive: int
+
+
+WorkerEvent: TypeAlias = WorkerDied | WorkerRestarted | WorkerStartFailed
 
 
 class WorkerStartError(Exception):

@@ -14,8 +14,11 @@ from typing import Any, ParamSpec, TypeVar
 
 from sidecheck_server.workers.events import (
     EndCause,
+    WorkerDied,
     WorkerEvent,
+    WorkerRestarted,
     WorkerStartError,
+    WorkerStartFailed,
     crash_cause,
     exit_text,
 )
@@ -168,10 +171,9 @@ class Pool:
             cause, exit_code, was_idle = await self._serve(process)
             self._processes.remove(process)
             self.alive -= 1
-            fields = {"cause": cause, "exit": exit_text(exit_code), "idle": was_idle}
-            self._report(WorkerEvent("worker.died", self.alive, fields))
+            self._report(WorkerDied(cause, exit_text(exit_code), was_idle, self.alive))
             process = await self._start(number)
-            self._report(WorkerEvent("worker.restarted", self.alive))
+            self._report(WorkerRestarted(self.alive))
 
     async def _start(self, number: int) -> WorkerProcess:
         """Return a process that is ready, after as many attempts as it takes."""
@@ -185,8 +187,7 @@ class Pool:
                     self._fail_open_tasks()
                     if not self._ready.done():
                         self._ready.set_exception(error)
-                fields = {"cause": error.cause, "detail": error.detail, "retry_seconds": pause}
-                self._report(WorkerEvent("worker.start_failed", self.alive, fields))
+                self._report(WorkerStartFailed(error.cause, error.detail, pause, self.alive))
             else:
                 self._failed_starts.discard(number)
                 self.alive += 1
