@@ -101,6 +101,11 @@ class Limits:
         "steps ends nearly everything long before.",
     ] = 2
     worker_bytes: Annotated[int, "Address space of a worker process, in bytes."] = 400 << 20
+    worker_wait_seconds: Annotated[
+        int,
+        "Longest time that a call waits for a worker process while none is alive, in seconds. "
+        "Starting one takes about a second of a processor.",
+    ] = 1
     allow_backtracking: Annotated[
         bool,
         "Whether patterns with look-around and back-references are run. Only validation_seconds "

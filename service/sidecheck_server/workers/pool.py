@@ -4,13 +4,12 @@ A process that dies or exceeds its time is replaced, and only its own task fails
 """
 
 import asyncio
-from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import Barrier
-from typing import Any, ParamSpec, TypeVar
+from typing import ParamSpec, TypeVar
 
 from sidecheck_server.workers.events import (
     EndCause,
@@ -23,8 +22,9 @@ from sidecheck_server.workers.events import (
     exit_text,
 )
 from sidecheck_server.workers.process import ProcessDiedError, WorkerProcess
+from sidecheck_server.workers.task_queue import Task, TaskQueue, Turn
 
-__all__ = ["Pool", "WorkerCrashedError", "WorkerTimeoutError"]
+__all__ = ["NoWorkerError", "Pool", "WorkerCrashedError", "WorkerTimeoutError"]
 
 _Result = TypeVar("_Result")
 _Arguments = ParamSpec("_Arguments")
@@ -38,25 +38,15 @@ _LONGEST_PAUSE = 5.0
 
 
 class WorkerCrashedError(Exception):
-    """The process died during the task, or none can be started."""
+    """The process died during the task."""
+
+
+class NoWorkerError(WorkerCrashedError):
+    """The process died before it had received the task, or there was none for a while."""
 
 
 class WorkerTimeoutError(Exception):
     """The process was killed because the task exceeded its time."""
-
-
-@dataclass(eq=False, slots=True)
-class _Task:
-    seconds: float
-    function: Callable[..., Any]
-    arguments: tuple[object, ...]
-    outcome: asyncio.Future[Any]
-    #: Whether a process died before it had received the task.
-    is_second_attempt: bool = False
-
-    def fail(self, error: BaseException) -> None:
-        if not self.outcome.done():
-            self.outcome.set_exception(error)
 
 
 @dataclass(slots=True)
@@ -69,9 +59,9 @@ class _Timer:
 class Pool:
     """*count* processes, each prepared by calling *prepare* with *argument*.
 
-    *report* is called with each event. A pool is created in a running event loop. A thread
-    for each process waits for it, so that neither large tasks nor stopped processes hold up
-    the loop.
+    While no process lives, tasks wait for one for at most *wait_seconds*. *report* is called
+    with each event. A pool is created in a running event loop; a thread for each process
+    waits for it, so that neither large tasks nor stopped processes hold up the loop.
 
     Raises:
         WorkerStartError: there is no room for the threads.
@@ -82,25 +72,30 @@ class Pool:
         count: int,
         prepare: Callable[[int], None],
         argument: int,
+        wait_seconds: float,
         report: Callable[[WorkerEvent], None],
     ) -> None:
         self.alive = 0
         self._prepare = prepare
         self._argument = argument
+        self._wait_seconds = wait_seconds
         self._report = report
         self._closed = False
+        #: Whether no process has lived for so long that tasks do not wait for one.
+        self._has_given_up = False
+        self._give_up_timer: asyncio.TimerHandle | None = None
         self._loop = asyncio.get_running_loop()
         self._threads = _start_threads(count)
         self._processes: set[WorkerProcess] = set()
-        #: All tasks without an outcome, and those of them that wait for a process.
-        self._open: set[_Task] = set()
-        self._waiting: deque[_Task] = deque()
-        #: What each idle process receives its next task by; None says that it died.
-        self._idle: deque[asyncio.Future[_Task | None]] = deque()
-        #: The numbers of the keepers whose latest attempt to start a process failed.
+        #: Descriptors of idle processes, which the loop watches.
+        self._watched: set[int] = set()
+        self._queue = TaskQueue()
+        #: The numbers of the keepers that never had a process, although they tried to start one.
         self._failed_starts: set[int] = set()
         self._ready: asyncio.Future[None] = self._loop.create_future()
         self._keepers = [self._loop.create_task(self._keep(number)) for number in range(count)]
+        for keeper in self._keepers:
+            keeper.add_done_callback(_raise_failure)
 
     async def wait_until_ready(self) -> None:
         """Return when the first process is ready.
@@ -116,20 +111,15 @@ class Pool:
         """Return the result of calling *function* in a process.
 
         Raises:
-            WorkerCrashedError: the process died, or none can be started.
+            WorkerCrashedError: the process died.
+            NoWorkerError: no process lived for *wait_seconds*.
             WorkerTimeoutError: the call took more than *seconds*.
             MemoryError: the call needed more memory than the process may use.
         """
-        if self._closed or self._cannot_start():
-            raise WorkerCrashedError
-        task = _Task(seconds, function, arguments, self._loop.create_future())
-        self._open.add(task)
-        self._waiting.append(task)
-        self._assign()
-        try:
-            result: _Result = await task.outcome
-        finally:
-            self._open.remove(task)
+        if self._closed or self._has_given_up:
+            raise NoWorkerError
+        task = Task(seconds, function, arguments, self._loop.create_future())
+        result: _Result = await self._queue.run(task)
         return result
 
     def close(self) -> None:
@@ -137,30 +127,30 @@ class Pool:
         self._closed = True
         for keeper in self._keepers:
             keeper.cancel()
+        while self._watched:
+            self._loop.remove_reader(self._watched.pop())
         for process in tuple(self._processes):
-            self._loop.remove_reader(process.fileno())
             process.kill()
         self._threads.shutdown(cancel_futures=True)
         for process in self._processes:  # and those whose start was under way
             process.end()
-        self._fail_open_tasks()
+        self._queue.fail_all(WorkerCrashedError)
         self._ready.cancel()
+        if self._give_up_timer is not None:
+            self._give_up_timer.cancel()
 
-    def _cannot_start(self) -> bool:
-        """Return whether the latest attempt to start a process has failed for each."""
-        return len(self._failed_starts) == len(self._keepers)
+    def _count(self, change: int) -> None:
+        """Add *change* to the number of processes that live."""
+        self.alive += change
+        if self._give_up_timer is not None:
+            self._give_up_timer.cancel()
+        self._has_given_up = False
+        if not self.alive:
+            self._give_up_timer = self._loop.call_later(self._wait_seconds, self._give_up)
 
-    def _fail_open_tasks(self) -> None:
-        self._waiting.clear()
-        for task in self._open:
-            task.fail(WorkerCrashedError())
-
-    def _assign(self) -> None:
-        """Give tasks to idle processes, both in the order in which they came."""
-        while self._waiting and self._idle:
-            turn = self._idle.popleft()
-            if not turn.done():
-                turn.set_result(self._waiting.popleft())
+    def _give_up(self) -> None:
+        self._has_given_up = True
+        self._queue.fail_all(NoWorkerError)
 
     async def _keep(self, number: int) -> None:
         """Run tasks in a process, and start another whenever it dies."""
@@ -170,7 +160,7 @@ class Pool:
         while True:
             cause, exit_code, was_idle = await self._serve(process)
             self._processes.remove(process)
-            self.alive -= 1
+            self._count(-1)
             self._report(WorkerDied(cause, exit_text(exit_code), was_idle, self.alive))
             process = await self._start(number)
             self._report(WorkerRestarted(self.alive))
@@ -183,14 +173,11 @@ class Pool:
                 process = await self._try_start()
             except WorkerStartError as error:
                 self._failed_starts.add(number)
-                if self._cannot_start():
-                    self._fail_open_tasks()
-                    if not self._ready.done():
-                        self._ready.set_exception(error)
+                if len(self._failed_starts) == len(self._keepers) and not self._ready.done():
+                    self._ready.set_exception(error)
                 self._report(WorkerStartFailed(error.cause, error.detail, pause, self.alive))
             else:
-                self._failed_starts.discard(number)
-                self.alive += 1
+                self._count(1)
                 return process
             await asyncio.sleep(pause)
             pause = min(2 * pause, _LONGEST_PAUSE)
@@ -232,38 +219,37 @@ class Pool:
                 except Exception as error:  # noqa: BLE001 - the caller raises it
                     task.fail(error)
                 else:
-                    if not task.outcome.done():
-                        task.outcome.set_result(result)
+                    task.succeed(result)
             expired = timer.expired  # as the result came
         exit_code = await self._in_thread(process.end)
         return EndCause.TIME if expired else crash_cause(exit_code), exit_code, True
 
-    async def _next_task(self, process: WorkerProcess) -> _Task | None:
+    async def _next_task(self, process: WorkerProcess) -> Task | None:
         """Return the next task for *process*, or None if it dies before."""
-        turn: asyncio.Future[_Task | None] = self._loop.create_future()
-        self._idle.append(turn)
-        self._assign()
-        self._loop.add_reader(process.fileno(), _resolve, turn)
+        turn: Turn = self._loop.create_future()
+        self._queue.take(turn)
+        descriptor = process.fileno()
+        self._watched.add(descriptor)
+        self._loop.add_reader(descriptor, _resolve, turn)
         try:
             return await turn
         finally:
-            if not self._closed:
-                self._loop.remove_reader(process.fileno())
-            with suppress(ValueError):
-                self._idle.remove(turn)
+            if descriptor in self._watched:
+                self._watched.remove(descriptor)
+                self._loop.remove_reader(descriptor)
+            self._queue.withdraw(turn)
 
-    def _settle(self, task: _Task, cause: EndCause, *, received: bool) -> None:
+    def _settle(self, task: Task, cause: EndCause, *, received: bool) -> None:
         """Fail *task*, whose process died, or give it to another if it cannot be the cause."""
         if cause is EndCause.MEMORY:
             task.fail(MemoryError())
         elif received:
             task.fail(WorkerTimeoutError() if cause is EndCause.TIME else WorkerCrashedError())
-        elif task.is_second_attempt or self._closed or self._cannot_start():
-            task.fail(WorkerCrashedError())
+        elif task.is_second_attempt or self._closed:
+            task.fail(NoWorkerError())
         else:
             task.is_second_attempt = True
-            self._waiting.appendleft(task)
-            self._assign()
+            self._queue.put_back(task)
 
     @contextmanager
     def _kill_after(self, seconds: float, process: WorkerProcess) -> Iterator[_Timer]:
@@ -306,7 +292,13 @@ def _start_threads(count: int) -> ThreadPoolExecutor:
     return threads
 
 
-def _resolve(turn: asyncio.Future[_Task | None]) -> None:
+def _resolve(turn: Turn) -> None:
     """Tell whoever awaits *turn* that its process died."""
     if not turn.done():
         turn.set_result(None)
+
+
+def _raise_failure(keeper: asyncio.Task[None]) -> None:
+    """Let the loop log what ended *keeper*, which runs until it is cancelled."""
+    if not keeper.cancelled():
+        keeper.result()

@@ -143,8 +143,8 @@ def _block_interrupts() -> Iterator[None]:
 
 def _run_tasks(pipe: Connection, prepare: Callable[[int], None], argument: int) -> None:
     """Run the tasks that come through *pipe* until its other end is closed."""
-    prepare(argument)
     try:
+        prepare(argument)
         pipe.send_bytes(_READY)
         while True:
             message = pipe.recv_bytes()
@@ -153,7 +153,7 @@ def _run_tasks(pipe: Connection, prepare: Callable[[int], None], argument: int) 
             del message
     except MemoryError:
         os._exit(OUT_OF_MEMORY)
-    except (EOFError, OSError):
+    except (EOFError, ConnectionError):
         os._exit(os.EX_OK)  # The server has ended.
 
 

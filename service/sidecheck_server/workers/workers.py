@@ -19,7 +19,12 @@ from sidecheck_server.core.mcp.subjects import CheckRequest
 from sidecheck_server.core.schemas.dialects import SchemaSource
 from sidecheck_server.core.types import Document, Verdict
 from sidecheck_server.workers.events import EndCause, WorkerEvent, WorkerStartError
-from sidecheck_server.workers.pool import Pool, WorkerCrashedError, WorkerTimeoutError
+from sidecheck_server.workers.pool import (
+    NoWorkerError,
+    Pool,
+    WorkerCrashedError,
+    WorkerTimeoutError,
+)
 from sidecheck_server.workers.tasks import (
     check_task,
     compile_task,
@@ -48,14 +53,16 @@ class Workers:
     """Processes that can be killed and whose memory is limited.
 
     All methods raise LIMIT_EXCEEDED if the task takes too much time or memory, and
-    WORKER_CRASHED if its process died.
+    WORKER_CRASHED if its process died, or if no worker lived for a while.
     """
 
     def __init__(self, count: int, limits: Limits) -> None:
         self._limits = limits
         self._slots = _TaskSlots(count * _TASKS_PER_WORKER, per_caller=count)
         self._observers: list[Callable[[WorkerEvent], None]] = []
-        self._pool = Pool(count, prepare_process, limits.worker_bytes, self._report)
+        self._pool = Pool(
+            count, prepare_process, limits.worker_bytes, limits.worker_wait_seconds, self._report
+        )
 
     @property
     def alive(self) -> int:
@@ -179,6 +186,11 @@ class Workers:
             except MemoryError:
                 limit = self._limits.worker_bytes
                 return limit_exceeded_error("worker_bytes", limit, f"{work} takes too much memory")
+            except NoWorkerError:
+                return RequestError(
+                    ErrorReason.WORKER_CRASHED,
+                    f"no worker was alive for {work}; the call may be retried",
+                )
             except WorkerCrashedError:
                 return RequestError(
                     ErrorReason.WORKER_CRASHED,
