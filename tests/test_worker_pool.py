@@ -16,7 +16,7 @@ from support.worker_processes import worker_processes
 
 
 def _wait_for_end(worker: psutil.Process) -> None:
-    while worker.status() != psutil.STATUS_ZOMBIE:
+    while psutil.pid_exists(worker.pid):
         time.sleep(0.05)
 
 

@@ -25,6 +25,7 @@ __all__ = [
     "call_with_stopped_workers",
     "kill_all_repeatedly",
     "kill_server",
+    "wait_until_serving",
 ]
 
 _DEADLINE_SECONDS = 120.0
@@ -95,6 +96,16 @@ async def kill_all_repeatedly(
     return statuses
 
 
+async def wait_until_serving(server: RunningServer) -> None:
+    """Return when the health of *server* is SERVING."""
+    async with grpc.aio.insecure_channel(server.unix_address) as channel:
+        stub: Any = HealthStub(channel)
+        watch = stub.Watch(health_pb2.HealthCheckRequest(), timeout=_DEADLINE_SECONDS)
+        while (await watch.read()).status != health_pb2.HealthCheckResponse.SERVING:
+            pass
+        watch.cancel()
+
+
 async def kill_server(server: RunningServer, seconds: float) -> list[psutil.Process]:
     """Kill the server while one worker is busy; return the workers that outlive it.
 
@@ -104,7 +115,7 @@ async def kill_server(server: RunningServer, seconds: float) -> list[psutil.Proc
     async with grpc.aio.insecure_channel(server.unix_address) as channel:
         stub: Any = ValidationServiceStub(channel)
         busy = asyncio.create_task(_call(stub, _long_compilation()))
-        await _until_busy(workers)
+        await asyncio.sleep(0.5)
         server.process.kill()
         await busy
     _, alive = await asyncio.to_thread(psutil.wait_procs, workers, seconds)
@@ -125,12 +136,6 @@ async def _all_workers(server: RunningServer) -> list[psutil.Process]:
     while len(workers := worker_processes(server.process.pid)) < 2:  # noqa: ASYNC110  (it is another process)
         await asyncio.sleep(0.02)
     return workers
-
-
-async def _until_busy(workers: list[psutil.Process]) -> None:
-    idle = {worker: sum(worker.cpu_times()[:2]) for worker in workers}
-    while all(sum(worker.cpu_times()[:2]) < idle[worker] + 0.2 for worker in workers):  # noqa: ASYNC110
-        await asyncio.sleep(0.02)
 
 
 async def _call_each(stub: Any, requests: Iterator[ValidateRequest]) -> list[Answer]:
