@@ -21,7 +21,7 @@ from sidecheck.v1 import target_pb2
 from sidecheck.v1.validation_service_pb2 import ValidateRequest
 from sidecheck.v1.validation_service_pb2_grpc import ValidationServiceStub
 from support.running import RunningServer
-from support.wire import info_of
+from support.wire import error_info_of
 from support.worker_processes import worker_processes
 
 pytestmark = pytest.mark.slow
@@ -121,7 +121,7 @@ async def test_a_task_that_needs_too_much_memory(tmp_path: Path) -> None:
     finally:
         running.close()
 
-    info = info_of(raised.value)
+    info = error_info_of(raised.value)
     assert {"bound": "worker_bytes", "limit": str(WORKER_BYTES)} == dict(info.metadata)
     assert WORKER_BYTES * 0.9 < max(peaks) <= WORKER_BYTES
     assert "worker.died" not in events
