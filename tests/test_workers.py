@@ -4,8 +4,7 @@ import asyncio
 import json
 import os
 import signal
-from collections.abc import AsyncIterator, Iterable
-from contextlib import suppress
+from collections.abc import AsyncIterator
 from dataclasses import replace
 
 import psutil
@@ -22,12 +21,11 @@ from sidecheck_server.core.mcp.subjects import CheckRequest, ToolJson
 from sidecheck_server.core.schemas.dialects import SchemaSource
 from sidecheck_server.core.types import Document
 from sidecheck_server.workers import Workers
+from support.worker_processes import kill, worker_processes
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-LIMITS = Limits(compile_seconds=300, validation_seconds=300)
-NOTICE_SECONDS = 2.0
-"""Upper bound for the pool to notice that a worker ended."""
+LIMITS = Limits(compile_seconds=300, validation_seconds=300, worker_wait_seconds=300)
 
 ENDS = "the worker compiling the schema crashed; the call may be retried"
 
@@ -39,25 +37,6 @@ async def workers() -> AsyncIterator[Workers]:
     await running.start()
     yield running
     running.close()
-
-
-def processes() -> list[psutil.Process]:
-    """Return the worker processes of this process."""
-    return [child for child in psutil.Process().children() if _is_worker(child)]
-
-
-def _is_worker(child: psutil.Process) -> bool:
-    try:
-        return "--multiprocessing-fork" in child.cmdline()
-    except (psutil.NoSuchProcess, psutil.ZombieProcess):
-        return False
-
-
-def kill(workers: Iterable[psutil.Process]) -> None:
-    """Kill *workers*, as the kernel does when memory runs out."""
-    for worker in workers:
-        with suppress(psutil.NoSuchProcess):
-            worker.kill()
 
 
 def number(n: int) -> SchemaSource:
@@ -122,7 +101,7 @@ async def test_an_error_is_returned_unchanged(workers: Workers, source: SchemaSo
 @pytest.mark.slow
 async def test_a_killed_worker_fails_only_its_request(workers: Workers) -> None:
     """The other worker continues, and a new worker replaces the killed one."""
-    idle = {worker: sum(worker.cpu_times()[:2]) for worker in processes()}
+    idle = {worker: sum(worker.cpu_times()[:2]) for worker in worker_processes()}
     crashed = asyncio.create_task(compile_outcome(workers, slow(1)))
     busy: list[psutil.Process] = []
     while not busy:
@@ -135,19 +114,18 @@ async def test_a_killed_worker_fails_only_its_request(workers: Workers) -> None:
     assert RequestError(ErrorReason.WORKER_CRASHED, ENDS) == await crashed
     assert [True] * 20 == [isinstance(artifact, Artifact) for artifact in others]
     assert isinstance(again, Artifact)
-    assert 2 == len(processes())
+    assert 2 == len(worker_processes())
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("count", [1, 2])
 async def test_killing_idle_workers_fails_no_request(workers: Workers, count: int) -> None:
     """The kernel kills the largest process, not the busiest, when memory runs out."""
-    kill(processes()[:count])
-    await asyncio.sleep(NOTICE_SECONDS)
+    kill(worker_processes()[:count])
     results = [await compile_outcome(workers, number(1000 + n)) for n in range(3)]
 
     assert [True] * 3 == [isinstance(artifact, Artifact) for artifact in results]
-    assert 2 == len(processes())
+    assert 2 == len(worker_processes())
 
 
 @pytest.mark.slow
@@ -155,7 +133,7 @@ async def test_a_worker_that_takes_too_long_is_replaced(
     workers: Workers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its request fails with the limit that was exceeded."""
-    before = processes()
+    before = worker_processes()
     monkeypatch.setattr(workers, "_limits", replace(LIMITS, compile_seconds=1))
     late = await compile_outcome(workers, slow(2, 4900))
     monkeypatch.undo()
@@ -163,34 +141,16 @@ async def test_a_worker_that_takes_too_long_is_replaced(
     assert isinstance(late, RequestError)
     assert {"bound": "compile_seconds", "limit": "1"} == late.metadata
     assert isinstance(await compile_outcome(workers, number(2)), Artifact)
-    assert 1 == len(set(before) & set(processes()))
-
-
-@pytest.mark.slow
-async def test_a_stuck_pool_is_replaced(workers: Workers, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A pool gets stuck when a worker dies holding the lock of their pipe."""
-    monkeypatch.setattr(workers._pool, "_stuck_seconds", 0.5)
-    stopped = processes()
-    for worker in stopped:
-        worker.suspend()
-    pending = asyncio.create_task(compile_outcome(workers, number(3)))
-    await asyncio.sleep(1)
-    monkeypatch.undo()
-    result = await compile_outcome(workers, number(4))
-    kill(stopped)
-    error = await pending
-
-    assert isinstance(error, RequestError)
-    assert ErrorReason.WORKER_CRASHED is error.reason
-    assert isinstance(result, Artifact)
-    assert set() == set(stopped) & set(processes())
+    assert 1 == len(set(before) & set(worker_processes()))
 
 
 async def test_workers_ignore_ctrl_c() -> None:
     """SIGINT is ignored from the start of the process."""
-    before = set(processes())
+    before = set(worker_processes())
     running = Workers(1, LIMITS)
-    [worker] = set(processes()) - before
+    while not (started := set(worker_processes()) - before):  # noqa: ASYNC110
+        await asyncio.sleep(0.001)
+    [worker] = started
     os.kill(worker.pid, signal.SIGINT)
     await running.start()
     os.kill(worker.pid, signal.SIGINT)
@@ -202,14 +162,14 @@ async def test_workers_ignore_ctrl_c() -> None:
 
 async def test_closing_leaves_no_process() -> None:
     """Workers end even during a compilation."""
-    before = set(processes())
+    before = set(worker_processes())
     running = Workers(2, LIMITS)
     await running.start()
     under_way = asyncio.create_task(compile_outcome(running, slow(3)))
-    await asyncio.sleep(NOTICE_SECONDS)
-    during = set(processes()) - before
+    await asyncio.sleep(0.5)
+    during = set(worker_processes()) - before
     running.close()
-    after = set(processes()) - before
+    after = set(worker_processes()) - before
     under_way.cancel()
     await asyncio.gather(under_way, return_exceptions=True)
 

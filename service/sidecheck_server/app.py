@@ -10,7 +10,13 @@ from sidecheck_server.rpc.server import Server, check_addresses
 from sidecheck_server.services.container import ServiceOptions, create_services
 from sidecheck_server.services.registration import Registrar, Registration
 from sidecheck_server.settings import Settings
-from sidecheck_server.workers import Workers
+from sidecheck_server.workers import (
+    WorkerDied,
+    WorkerEvent,
+    WorkerRestarted,
+    Workers,
+    WorkerStartFailed,
+)
 
 __all__ = ["running_service"]
 
@@ -30,6 +36,7 @@ async def running_service(
         AddressInUseError: an address is taken.
         RegistryInUse: another server has opened the registry's file.
         RegistryUnusable: the file is not a registry.
+        WorkerStartError: no worker process can be started.
     """
     async with AsyncExitStack() as stack:
         # Workers that are stopped while they start print tracebacks. So what can be known
@@ -40,6 +47,7 @@ async def running_service(
         # Processes are spawned before gRPC has threads.
         workers = Workers(settings.workers, settings.limits)
         stack.callback(workers.close)
+        workers.subscribe(_log_worker_event)
         await workers.start()
         options = ServiceOptions(
             settings.registered_schemas,
@@ -52,10 +60,28 @@ async def running_service(
         for registration in preload:
             await _preload(services.registrar, registration)
         server = Server(settings, registry, services)
+        workers.subscribe(lambda event: server.report_workers(event.alive))
+        server.report_workers(workers.alive)
         await server.start()
         stack.push_async_callback(server.stop)
         server.report_ready()
         yield server
+
+
+def _log_worker_event(event: WorkerEvent) -> None:
+    match event:
+        case WorkerDied(cause, exit_, idle, alive):
+            _log.warning("worker.died", cause=cause, exit=exit_, idle=idle, alive=alive)
+        case WorkerRestarted(alive):
+            _log.info("worker.restarted", alive=alive)
+        case WorkerStartFailed(cause, detail, seconds, alive):
+            _log.error(
+                "worker.start_failed",
+                cause=cause,
+                detail=detail,
+                retry_seconds=seconds,
+                alive=alive,
+            )
 
 
 async def _preload(registrar: Registrar, registration: Registration) -> None:

@@ -26,6 +26,7 @@ class LogEvent:
 
 _METHOD = "the name of the RPC method"
 _MS = "the duration of the call, in milliseconds"
+_ALIVE = "the number of worker processes that can run tasks"
 _REJECTED = "the number of tools that were rejected"
 _COUNTS = {
     "items": "the number of items",
@@ -149,6 +150,39 @@ EVENTS: Mapping[str, LogEvent] = MappingProxyType(
                 "Events were dropped because the log could not be written: nobody read it, or "
                 "the disk was full.",
                 {"lines": "the number of events that were dropped"},
+            ),
+            LogEvent(
+                "worker.died",
+                ("warning",),
+                "A worker process ended, and another one is started in its place. While there is "
+                "none, health reports that the services that need one are not serving.",
+                {
+                    "cause": '"time": it was killed because its task took too long; '
+                    '"unresponsive": it was killed because it did not receive its task in that '
+                    'time; "memory": it had too little memory to receive a task; "crash": it '
+                    "ended by itself, or another process killed it",
+                    "exit": "the name of the signal that ended it, or its exit code",
+                    "idle": "whether it had no task",
+                    "alive": _ALIVE,
+                },
+            ),
+            LogEvent(
+                "worker.restarted",
+                ("info",),
+                "A worker process is ready in place of one that ended.",
+                {"alive": _ALIVE},
+            ),
+            LogEvent(
+                "worker.start_failed",
+                ("error",),
+                "A worker process could not be started, and the server tries again.",
+                {
+                    "cause": '"time", "memory", "crash", as in `worker.died`, or "system": the '
+                    "system has no room for another process",
+                    "detail": "how the process ended, or the message of the system",
+                    "retry_seconds": "the time until the next attempt, in seconds",
+                    "alive": _ALIVE,
+                },
             ),
             LogEvent(
                 "library.logged",

@@ -18,7 +18,7 @@ class Served:
     """A server of the health service, and a client of it."""
 
     def __init__(self, server: grpc.aio.Server, channel: grpc.aio.Channel) -> None:
-        self.health = HealthServicer(["a.Service"])
+        self.health = HealthServicer(["a.Service", "an.Independent"], ["an.Independent"])
         self.server = server
         stock: Any = server
         health_pb2_grpc.add_HealthServicer_to_server(self.health, stock)
@@ -56,6 +56,36 @@ async def test_all_services_share_one_status(served: Served) -> None:
         results.append([await served.check(name) for name in ("", "a.Service")])
 
     assert [[NOT_SERVING] * 2, [SERVING] * 2, [NOT_SERVING] * 2] == results
+
+
+async def test_services_that_need_workers_do_not_serve_without(served: Served) -> None:
+    """Nor does the server as a whole; the others serve if the server does."""
+    results = []
+    for serving, alive in ((False, True), (True, True), (True, False), (False, False)):
+        served.health.set_serving(serving=serving)
+        served.health.set_workers_alive(alive=alive)
+        results.append([await served.check(name) for name in ("", "a.Service", "an.Independent")])
+
+    assert [
+        [NOT_SERVING] * 3,
+        [SERVING] * 3,
+        [NOT_SERVING, NOT_SERVING, SERVING],
+        [NOT_SERVING] * 3,
+    ] == results
+
+
+async def test_watchers_receive_only_changes_of_their_service(served: Served) -> None:
+    """The end of the last worker is none of a service that needs no worker."""
+    served.health.set_serving(serving=True)
+    watches = [served.watch(name) for name in ("a.Service", "an.Independent")]
+    results = [[await next_status(watch) for watch in watches]]
+    for alive in (False, True):
+        served.health.set_workers_alive(alive=alive)
+        results.append([await next_status(watches[0])])
+    served.health.set_serving(serving=False)
+    results.append([await next_status(watch) for watch in watches])
+
+    assert [[SERVING] * 2, [NOT_SERVING], [SERVING], [NOT_SERVING] * 2] == results
 
 
 async def test_unknown_services(served: Served) -> None:

@@ -27,6 +27,7 @@ from sidecheck_server.rpc.sockets import AddressInUseError
 from sidecheck_server.services.registration import Registration
 from sidecheck_server.services.targets import InlineTool
 from sidecheck_server.settings import Settings, ToolsFile, UnusableSettingsError, read_settings
+from sidecheck_server.workers import WorkerStartError
 
 __all__ = ["serve"]
 
@@ -159,7 +160,7 @@ async def _serve(settings: Settings, preload: Sequence[Registration]) -> None:
     running = asyncio.create_task(_run_until_stopped(settings, preload, signals))
     try:
         is_abandoned = await running
-    except (AddressInUseError, RegistryInUse, RegistryUnusable) as error:
+    except (AddressInUseError, RegistryInUse, RegistryUnusable, WorkerStartError) as error:
         raise click.ClickException(str(error)) from None
     except RequestError as error:
         raise click.ClickException(f"the service cannot start: {error.message}") from None

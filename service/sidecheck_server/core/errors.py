@@ -76,7 +76,7 @@ class ErrorReason(StrEnum):
     OVERLOADED = "OVERLOADED"
     """The server has as much work as it may; a retry after the delay of RetryInfo may succeed."""
     WORKER_CRASHED = "WORKER_CRASHED"
-    """The worker process crashed during the request; a retry may succeed."""
+    """The worker process crashed during the request, or none is alive; a retry may succeed."""
     SHUTTING_DOWN = "SHUTTING_DOWN"
     """The server is shutting down and accepts no more requests."""
 

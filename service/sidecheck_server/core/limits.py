@@ -105,6 +105,11 @@ class Limits:
         "Address space of a worker process, in bytes. At least 128 MiB; a worker needs half of "
         "that to start.",
     ] = 400 << 20
+    worker_wait_seconds: Annotated[
+        int,
+        "Longest time that a call waits for a worker process while none is alive, in seconds. "
+        "Starting one takes about a second of a processor.",
+    ] = 1
     allow_backtracking: Annotated[
         bool,
         "Whether patterns with look-around and back-references are run. Only validation_seconds "

@@ -13,16 +13,20 @@ _Status = health_pb2.HealthCheckResponse
 
 
 class HealthServicer(health_pb2_grpc.HealthServicer):
-    """Reports the health of *services*, which serve all together or not at all.
+    """Reports the health of *services*, of which only *without_workers* serve without workers.
+
+    The server itself, "", serves if all of them do.
 
     Its watchers do not delay the shutdown of the server, and all are notified of every
     change: in grpc_health's own servicer, a watcher that leaves consumes the notification
     of the others.
     """
 
-    def __init__(self, services: Iterable[str]) -> None:
+    def __init__(self, services: Iterable[str], without_workers: Iterable[str] = ()) -> None:
         self._services = frozenset({"", *services})
+        self._without_workers = frozenset(without_workers)
         self._serving = False
+        self._workers_alive = True
         self._ended = False
         self._changed = asyncio.Event()
 
@@ -42,16 +46,24 @@ class HealthServicer(health_pb2_grpc.HealthServicer):
         _context: grpc.aio.ServicerContext[Any, Any],
     ) -> AsyncIterator[health_pb2.HealthCheckResponse]:
         """Yield whether a service is serving, now and after each change, until the server ends."""
+        latest = None
         while not self._ended:
             changed = self._changed
-            yield self._response(request.service)
+            response = self._response(request.service)
+            if response != latest:
+                yield response
+            latest = response
             await changed.wait()
 
     def set_serving(self, *, serving: bool) -> None:
-        """Report from now on that all services are serving, or that none is."""
-        if serving is not self._serving:
-            self._serving = serving
-            self._notify()
+        """Report from now on that services are serving, or that none is."""
+        self._serving = serving
+        self._notify()
+
+    def set_workers_alive(self, *, alive: bool) -> None:
+        """Report from now on whether the services that need workers have any."""
+        self._workers_alive = alive
+        self._notify()
 
     def end(self) -> None:
         """End the streams of all watchers."""
@@ -65,4 +77,6 @@ class HealthServicer(health_pb2_grpc.HealthServicer):
     def _response(self, service: str) -> health_pb2.HealthCheckResponse:
         if service not in self._services:
             return _Status(status=_Status.SERVICE_UNKNOWN)
-        return _Status(status=_Status.SERVING if self._serving else _Status.NOT_SERVING)
+        ready = self._workers_alive or service in self._without_workers
+        serving = self._serving and ready
+        return _Status(status=_Status.SERVING if serving else _Status.NOT_SERVING)

@@ -86,7 +86,7 @@ class Server:
         self._streams = streams = OpenStreams(admission.gate, settings.transport)
         options = server_options(settings.transport, limits.message_bytes)
         self._server: grpc.aio.Server = grpc.aio.server(options=options)
-        self._health = HealthServicer(_SERVICE_NAMES)
+        self._health = HealthServicer(_SERVICE_NAMES, without_workers={_INFO.full_name})
         server = self._server
         # gRPC looks a method up in this order.
         add_service(
@@ -129,6 +129,10 @@ class Server:
         """Report in health and log that the server is serving."""
         self._health.set_serving(serving=True)
         _log.info("server.ready", addresses=self.addresses)
+
+    def report_workers(self, alive: int) -> None:
+        """Report in health whether any worker process is *alive*."""
+        self._health.set_workers_alive(alive=alive > 0)
 
     async def stop(self) -> None:
         """Report that the server is not serving, let active calls finish, and stop.

@@ -1,50 +1,109 @@
 """Pool of processes that are spawned, never forked, and can be killed.
 
-A process that dies or exceeds its time is replaced, and only its task is lost. The whole
-pool is replaced when it no longer works: pebble's pool stops for good if an idle process
-dies, and hangs if a process dies while it holds the lock of the shared pipe.
+A process that dies or exceeds its time is replaced, and only its own task fails.
 """
 
 import asyncio
-import multiprocessing
-import signal
 from collections.abc import Callable, Iterator
-from concurrent.futures import TimeoutError as PebbleTimeout
-from concurrent.futures.process import BrokenProcessPool
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from multiprocessing import resource_tracker
-from typing import TypeVar
+from dataclasses import dataclass
+from threading import Barrier
+from typing import ParamSpec, TypeVar
 
-from pebble import ProcessExpired, ProcessPool
+from sidecheck_server.workers.events import (
+    EndCause,
+    WorkerDied,
+    WorkerEvent,
+    WorkerRestarted,
+    WorkerStartError,
+    WorkerStartFailed,
+    crash_cause,
+    exit_text,
+)
+from sidecheck_server.workers.process import ProcessDiedError, WorkerProcess
+from sidecheck_server.workers.task_queue import Task, TaskQueue, Turn
 
-__all__ = ["Pool", "WorkerCrashedError", "WorkerTimeoutError"]
+__all__ = ["NoWorkerError", "Pool", "WorkerCrashedError", "WorkerTimeoutError"]
 
 _Result = TypeVar("_Result")
+_Arguments = ParamSpec("_Arguments")
+
+_START_SECONDS = 30.0
+"""How long a process may take to start; it takes about a second of a processor."""
+
+_FIRST_PAUSE = 0.1
+_LONGEST_PAUSE = 5.0
+"""Seconds between two attempts to start a process; they double after each."""
 
 
 class WorkerCrashedError(Exception):
-    """The process died, or the pool had to be replaced."""
+    """The process died during the task."""
+
+
+class NoWorkerError(WorkerCrashedError):
+    """The process died before it had received the task, or there was none for a while."""
 
 
 class WorkerTimeoutError(Exception):
     """The process was killed because the task exceeded its time."""
 
 
+@dataclass(slots=True)
+class _Timer:
+    """Whether the time is over, and the process was killed for that."""
+
+    expired: bool = False
+
+
 class Pool:
     """*count* processes, each prepared by calling *prepare* with *argument*.
 
-    A task that waits and runs for more than *stuck_seconds*, the start of a process
-    included, shows that the pool hangs; the pool is replaced.
+    While no process lives, tasks wait for one for at most *wait_seconds*. *report* is called
+    with each event. A pool is created in a running event loop; a thread for each process
+    waits for it, so that neither large tasks nor stopped processes hold up the loop.
+
+    Raises:
+        WorkerStartError: there is no room for the threads.
     """
 
     def __init__(
-        self, count: int, prepare: Callable[[int], None], argument: int, stuck_seconds: float
+        self,
+        count: int,
+        prepare: Callable[[int], None],
+        argument: int,
+        wait_seconds: float,
+        report: Callable[[WorkerEvent], None],
     ) -> None:
-        self._stuck_seconds = stuck_seconds
-        self._count = count
+        self.alive = 0
         self._prepare = prepare
         self._argument = argument
-        self._pool = self._start_pool()
+        self._wait_seconds = wait_seconds
+        self._report = report
+        self._closed = False
+        #: Whether no process has lived for so long that tasks do not wait for one.
+        self._has_given_up = False
+        self._give_up_timer: asyncio.TimerHandle | None = None
+        self._loop = asyncio.get_running_loop()
+        self._threads = _start_threads(count)
+        self._processes: set[WorkerProcess] = set()
+        #: Descriptors of idle processes, which the loop watches.
+        self._watched: set[int] = set()
+        self._queue = TaskQueue()
+        #: The numbers of the keepers that never had a process, although they tried to start one.
+        self._failed_starts: set[int] = set()
+        self._ready: asyncio.Future[None] = self._loop.create_future()
+        self._keepers = [self._loop.create_task(self._keep(number)) for number in range(count)]
+        for keeper in self._keepers:
+            keeper.add_done_callback(_raise_failure)
+
+    async def wait_until_ready(self) -> None:
+        """Return when the first process is ready.
+
+        Raises:
+            WorkerStartError: none can be started.
+        """
+        await asyncio.shield(self._ready)
 
     async def run(
         self, seconds: float, function: Callable[..., _Result], *arguments: object
@@ -53,62 +112,193 @@ class Pool:
 
         Raises:
             WorkerCrashedError: the process died.
+            NoWorkerError: no process lived for *wait_seconds*.
             WorkerTimeoutError: the call took more than *seconds*.
             MemoryError: the call needed more memory than the process may use.
         """
-        if not self._pool.active:
-            await self._replace(self._pool)
-        pool = self._pool
-        deadline = asyncio.timeout(self._stuck_seconds)
-        try:
-            async with deadline:
-                task = pool.schedule(function, args=arguments, timeout=seconds)
-                result: _Result = await asyncio.wrap_future(task)
-        except (BrokenProcessPool, ProcessExpired):
-            raise WorkerCrashedError from None
-        except PebbleTimeout:
-            if not deadline.expired():
-                raise WorkerTimeoutError from None
-            await self._replace(pool)
-            raise WorkerCrashedError from None
+        if self._closed or self._has_given_up:
+            raise NoWorkerError
+        task = Task(seconds, function, arguments, self._loop.create_future())
+        result: _Result = await self._queue.run(task)
         return result
 
     def close(self) -> None:
-        """Stop all processes at once."""
-        _stop(self._pool)
+        """Kill all processes at once; open tasks fail with WorkerCrashedError."""
+        self._closed = True
+        for keeper in self._keepers:
+            keeper.cancel()
+        while self._watched:
+            self._loop.remove_reader(self._watched.pop())
+        for process in tuple(self._processes):
+            process.kill()
+        self._threads.shutdown(cancel_futures=True)
+        for process in self._processes:  # and those whose start was under way
+            process.end()
+        self._queue.fail_all(WorkerCrashedError)
+        self._ready.cancel()
+        if self._give_up_timer is not None:
+            self._give_up_timer.cancel()
 
-    async def _replace(self, pool: ProcessPool) -> None:
-        if pool is self._pool:
-            self._pool = self._start_pool()
-            await asyncio.to_thread(_stop, pool)
+    def _count(self, change: int) -> None:
+        """Add *change* to the number of processes that live."""
+        self.alive += change
+        if self._give_up_timer is not None:
+            self._give_up_timer.cancel()
+        self._has_given_up = False
+        if not self.alive:
+            self._give_up_timer = self._loop.call_later(self._wait_seconds, self._give_up)
 
-    def _start_pool(self) -> ProcessPool:
-        pool = ProcessPool(
-            max_workers=self._count,
-            initializer=self._prepare,
-            initargs=[self._argument],
-            context=multiprocessing.get_context("spawn"),
-        )
-        with _block_interrupts():
-            if not pool.active:  # reading the property starts it
-                raise RuntimeError("the worker processes cannot be started")
-        return pool
+    def _give_up(self) -> None:
+        self._has_given_up = True
+        self._queue.fail_all(NoWorkerError)
+
+    async def _keep(self, number: int) -> None:
+        """Run tasks in a process, and start another whenever it dies."""
+        process = await self._start(number)
+        if not self._ready.done():
+            self._ready.set_result(None)
+        while True:
+            cause, exit_code, was_idle = await self._serve(process)
+            self._processes.remove(process)
+            self._count(-1)
+            self._report(WorkerDied(cause, exit_text(exit_code), was_idle, self.alive))
+            process = await self._start(number)
+            self._report(WorkerRestarted(self.alive))
+
+    async def _start(self, number: int) -> WorkerProcess:
+        """Return a process that is ready, after as many attempts as it takes."""
+        pause = _FIRST_PAUSE
+        while True:
+            try:
+                process = await self._try_start()
+            except WorkerStartError as error:
+                self._failed_starts.add(number)
+                if len(self._failed_starts) == len(self._keepers) and not self._ready.done():
+                    self._ready.set_exception(error)
+                self._report(WorkerStartFailed(error.cause, error.detail, pause, self.alive))
+            else:
+                self._count(1)
+                return process
+            await asyncio.sleep(pause)
+            pause = min(2 * pause, _LONGEST_PAUSE)
+
+    async def _try_start(self) -> WorkerProcess:
+        try:
+            process = await self._in_thread(self._spawn)
+        except OSError as error:
+            raise WorkerStartError(EndCause.SYSTEM, error.strerror or "") from None
+        with self._kill_after(_START_SECONDS, process) as timer:
+            try:
+                await self._in_thread(process.wait_until_ready)
+            except ProcessDiedError as death:
+                self._processes.remove(process)
+                cause = EndCause.TIME if timer.expired else crash_cause(death.exit_code)
+                raise WorkerStartError(cause, exit_text(death.exit_code)) from None
+        return process
+
+    def _spawn(self) -> WorkerProcess:
+        process = WorkerProcess(self._prepare, self._argument)
+        self._processes.add(process)
+        return process
+
+    async def _serve(self, process: WorkerProcess) -> tuple[EndCause, int, bool]:
+        """Run tasks in *process* until it dies; return why, its exit code, and if it was idle."""
+        expired = False
+        while (task := await self._next_task(process)) is not None:
+            with self._kill_after(task.seconds, process) as timer:
+                try:
+                    result = await self._in_thread(
+                        process.call, task.seconds, task.function, task.arguments
+                    )
+                except ProcessDiedError as death:
+                    cause = crash_cause(death.exit_code)
+                    if timer.expired:
+                        cause = EndCause.TIME if death.received else EndCause.UNRESPONSIVE
+                    self._settle(task, cause, received=death.received)
+                    return cause, death.exit_code, False
+                except Exception as error:  # noqa: BLE001 - the caller raises it
+                    task.fail(error)
+                else:
+                    task.succeed(result)
+            expired = timer.expired  # as the result came
+        exit_code = await self._in_thread(process.end)
+        return EndCause.TIME if expired else crash_cause(exit_code), exit_code, True
+
+    async def _next_task(self, process: WorkerProcess) -> Task | None:
+        """Return the next task for *process*, or None if it dies before."""
+        turn: Turn = self._loop.create_future()
+        self._queue.take(turn)
+        descriptor = process.fileno()
+        self._watched.add(descriptor)
+        self._loop.add_reader(descriptor, _resolve, turn)
+        try:
+            return await turn
+        finally:
+            if descriptor in self._watched:
+                self._watched.remove(descriptor)
+                self._loop.remove_reader(descriptor)
+            self._queue.withdraw(turn)
+
+    def _settle(self, task: Task, cause: EndCause, *, received: bool) -> None:
+        """Fail *task*, whose process died, or give it to another if it cannot be the cause."""
+        if cause is EndCause.MEMORY:
+            task.fail(MemoryError())
+        elif received:
+            task.fail(WorkerTimeoutError() if cause is EndCause.TIME else WorkerCrashedError())
+        elif task.is_second_attempt or self._closed:
+            task.fail(NoWorkerError())
+        else:
+            task.is_second_attempt = True
+            self._queue.put_back(task)
+
+    @contextmanager
+    def _kill_after(self, seconds: float, process: WorkerProcess) -> Iterator[_Timer]:
+        """Kill *process* if the block takes more than *seconds*."""
+        timer = _Timer()
+
+        def expire() -> None:
+            timer.expired = True
+            process.kill()
+
+        handle = self._loop.call_later(seconds, expire)
+        try:
+            yield timer
+        finally:
+            handle.cancel()
+
+    def _in_thread(
+        self,
+        function: Callable[_Arguments, _Result],
+        *arguments: _Arguments.args,
+        **_: _Arguments.kwargs,
+    ) -> asyncio.Future[_Result]:
+        return self._loop.run_in_executor(self._threads, function, *arguments)
 
 
-@contextmanager
-def _block_interrupts() -> Iterator[None]:
-    """Block SIGINT in the threads and processes that are started meanwhile.
+def _start_threads(count: int) -> ThreadPoolExecutor:
+    """Return an executor whose threads all run, so that no later call needs to start one.
 
-    A Ctrl-C at the terminal reaches all processes; the server decides when they stop.
+    Raises:
+        WorkerStartError: the system has no room for them.
     """
-    resource_tracker.ensure_running()  # starting it later would unblock SIGINT
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    threads = ThreadPoolExecutor(count, "worker")
+    barrier = Barrier(count)
     try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        for _ in range(count):
+            threads.submit(barrier.wait)
+    except RuntimeError as error:
+        barrier.abort()
+        raise WorkerStartError(EndCause.SYSTEM, str(error)) from None
+    return threads
 
 
-def _stop(pool: ProcessPool) -> None:
-    pool.stop()
-    pool.join()
+def _resolve(turn: Turn) -> None:
+    """Tell whoever awaits *turn* that its process died."""
+    if not turn.done():
+        turn.set_result(None)
+
+
+def _raise_failure(keeper: asyncio.Task[None]) -> None:
+    """Let the loop log what ended *keeper*, which runs until it is cancelled."""
+    if not keeper.cancelled():
+        keeper.result()

@@ -18,7 +18,13 @@ from sidecheck_server.core.mcp.check import CheckReport
 from sidecheck_server.core.mcp.subjects import CheckRequest
 from sidecheck_server.core.schemas.dialects import SchemaSource
 from sidecheck_server.core.types import Document, Verdict
-from sidecheck_server.workers.pool import Pool, WorkerCrashedError, WorkerTimeoutError
+from sidecheck_server.workers.events import EndCause, WorkerEvent, WorkerStartError
+from sidecheck_server.workers.pool import (
+    NoWorkerError,
+    Pool,
+    WorkerCrashedError,
+    WorkerTimeoutError,
+)
 from sidecheck_server.workers.tasks import (
     check_task,
     compile_task,
@@ -35,9 +41,6 @@ _Result = TypeVar("_Result")
 CALLER: ContextVar[Callable[[], str]] = ContextVar("CALLER", default=str)
 """Returns the caller that the current task works for: a connection, or "" for the server."""
 
-_START_SECONDS = 15.0
-"""How long a worker may take to start, on a busy machine."""
-
 _TASKS_PER_WORKER = 2
 """How many tasks the pool has for each worker, so that none waits for the next."""
 
@@ -50,19 +53,39 @@ class Workers:
     """Processes that can be killed and whose memory is limited.
 
     All methods raise LIMIT_EXCEEDED if the task takes too much time or memory, and
-    WORKER_CRASHED if its process died.
+    WORKER_CRASHED if its process died, or if no worker lived for a while.
     """
 
     def __init__(self, count: int, limits: Limits) -> None:
         self._limits = limits
         self._slots = _TaskSlots(count * _TASKS_PER_WORKER, per_caller=count)
-        longest = max(limits.compile_seconds, limits.validation_seconds)
-        stuck_seconds = _START_SECONDS + (_TASKS_PER_WORKER + 1) * longest
-        self._pool = Pool(count, prepare_process, limits.worker_bytes, stuck_seconds)
+        self._observers: list[Callable[[WorkerEvent], None]] = []
+        self._pool = Pool(
+            count, prepare_process, limits.worker_bytes, limits.worker_wait_seconds, self._report
+        )
+
+    @property
+    def alive(self) -> int:
+        """The number of workers that can run tasks."""
+        return self._pool.alive
+
+    def subscribe(self, observer: Callable[[WorkerEvent], None]) -> None:
+        """Call *observer* with each event from now on, in the event loop."""
+        self._observers.append(observer)
 
     async def start(self) -> None:
-        """Return when a worker is ready."""
-        await self.compile(SchemaSource(b"true"))
+        """Return when a worker is ready, and has memory enough to compile a schema.
+
+        Raises:
+            WorkerStartError: none can be started.
+        """
+        await self._pool.wait_until_ready()
+        try:
+            await self.compile(SchemaSource(b"true"))
+        except RequestError as error:
+            out_of_memory = error.metadata.get("bound") == "worker_bytes"
+            cause = EndCause.MEMORY if out_of_memory else EndCause.CRASH
+            raise WorkerStartError(cause, error.message) from None
 
     async def compile(self, source: SchemaSource, begun: Callable[[], None] = _ignore) -> Artifact:
         """Compile *source*; *begun* is called when the task has a slot.
@@ -121,6 +144,10 @@ class Workers:
         task = (infer_task, source, options, self._limits)
         return await self._run(work, bound, _ignore, *task)
 
+    def _report(self, event: WorkerEvent) -> None:
+        for observer in self._observers:
+            observer(event)
+
     async def _run(
         self,
         work: str,
@@ -159,6 +186,11 @@ class Workers:
             except MemoryError:
                 limit = self._limits.worker_bytes
                 return limit_exceeded_error("worker_bytes", limit, f"{work} takes too much memory")
+            except NoWorkerError:
+                return RequestError(
+                    ErrorReason.WORKER_CRASHED,
+                    f"no worker was alive for {work}; the call may be retried",
+                )
             except WorkerCrashedError:
                 return RequestError(
                     ErrorReason.WORKER_CRASHED,

@@ -1,0 +1,98 @@
+"""Events in the life of worker processes, for logs and health."""
+
+import signal
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TypeAlias
+
+from sidecheck_server.workers.process import OUT_OF_MEMORY
+
+__all__ = [
+    "EndCause",
+    "WorkerDied",
+    "WorkerEvent",
+    "WorkerRestarted",
+    "WorkerStartError",
+    "WorkerStartFailed",
+    "crash_cause",
+    "exit_text",
+]
+
+
+class EndCause(StrEnum):
+    """Why a process ended or did not start."""
+
+    CRASH = "crash"
+    """It ended by itself, or another process killed it."""
+    MEMORY = "memory"
+    """It had too little memory to start, or to receive a task."""
+    SYSTEM = "system"
+    """The system has no room for another process."""
+    TIME = "time"
+    """It was killed because its task, or its start, took too long."""
+    UNRESPONSIVE = "unresponsive"
+    """It was killed because it did not receive its task in the time of the task."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerDied:
+    """A process ended, with *exit* (see `exit_text`); *idle* if it had no task."""
+
+    cause: EndCause
+    exit: str
+    idle: bool
+    #: How many processes can run tasks after the event.
+    alive: int
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerRestarted:
+    """A process is ready in place of one that died."""
+
+    alive: int
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerStartFailed:
+    """A process could not be started; the next attempt is in *retry_seconds*."""
+
+    cause: EndCause
+    detail: str
+    retry_seconds: float
+    alive: int
+
+
+WorkerEvent: TypeAlias = WorkerDied | WorkerRestarted | WorkerStartFailed
+
+
+class WorkerStartError(Exception):
+    """No process can be started, for *cause*; *detail* says more about a crash or the system."""
+
+    def __init__(self, cause: EndCause, detail: str) -> None:
+        super().__init__(cause, detail)
+        self.cause = cause
+        self.detail = detail
+
+    def __str__(self) -> str:
+        reason = {
+            EndCause.MEMORY: "limits.worker_bytes is too small",
+            EndCause.TIME: "it is not ready in time",
+        }.get(self.cause, self.detail)
+        return f"no worker process can start: {reason}"
+
+
+def crash_cause(exit_code: int) -> EndCause:
+    """Return why a process ended that was not killed by its pool."""
+    if exit_code == OUT_OF_MEMORY:
+        return EndCause.MEMORY
+    return EndCause.TIME if exit_code == -signal.SIGALRM else EndCause.CRASH
+
+
+def exit_text(exit_code: int) -> str:
+    """Return *exit_code* in words: the name of a signal, or the code itself."""
+    if exit_code >= 0:
+        return f"exit code {exit_code}"
+    try:
+        return signal.Signals(-exit_code).name
+    except ValueError:  # a real-time signal
+        return f"signal {-exit_code}"

@@ -1,0 +1,187 @@
+"""A process that runs one task at a time, with a pipe of its own.
+
+Nothing is shared between processes, so that killing one affects no other. A process that
+is killed closes its end of the pipe, which ends every wait for it at once; so whoever wants
+to end a wait kills the process, also one that is stopped and does not read.
+"""
+
+import math
+import multiprocessing
+import os
+import pickle
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from multiprocessing import connection, resource_tracker
+from multiprocessing.connection import Connection
+from threading import Lock
+from typing import Any
+
+__all__ = ["OUT_OF_MEMORY", "ProcessDiedError", "WorkerProcess"]
+
+OUT_OF_MEMORY = 100
+"""Exit code of a process that has too little memory to start, or to receive a task."""
+
+_READY = b"ready"
+_RECEIPT = b"received"
+_SPARE_SECONDS = 5
+"""How much longer a task may take than its seconds when nobody is left to kill its process."""
+
+_CONTEXT = multiprocessing.get_context("spawn")
+_BOOKKEEPING = Lock()
+"""Held while a process is started, killed or reaped: `multiprocessing` reaps any child when it
+starts another, and is not safe to use from several threads."""
+
+
+class ProcessDiedError(Exception):
+    """The process ended with *exit_code*, a negative one if by a signal.
+
+    *received* tells whether it had received the whole task.
+    """
+
+    def __init__(self, exit_code: int, *, received: bool) -> None:
+        super().__init__(exit_code, received)
+        self.exit_code = exit_code
+        self.received = received
+
+
+class WorkerProcess:
+    """A process that is prepared by calling *prepare* with *argument*.
+
+    All methods but `kill` and `fileno` block, and are called from one thread at a time.
+
+    Raises:
+        OSError: the system has no room for another process.
+    """
+
+    def __init__(self, prepare: Callable[[int], None], argument: int) -> None:
+        self._connection, theirs = _CONTEXT.Pipe()
+        self._exit_code: int | None = None
+        # As a daemon, it is ended if the interpreter exits without closing the pool.
+        self._process = _CONTEXT.Process(
+            target=_run_tasks, args=(theirs, prepare, argument), daemon=True
+        )
+        try:
+            with theirs, _BOOKKEEPING, _block_interrupts():
+                self._process.start()
+        except BaseException:
+            self._connection.close()
+            raise
+
+    def fileno(self) -> int:
+        """Return a descriptor that becomes readable when the process dies while it is idle."""
+        return self._connection.fileno()
+
+    def wait_until_ready(self) -> None:
+        """Return when the process can run tasks.
+
+        Raises:
+            ProcessDiedError: it died before.
+        """
+        try:
+            self._connection.recv_bytes()
+        except (EOFError, OSError):
+            raise ProcessDiedError(self.end(), received=False) from None
+
+    def call(self, seconds: float, function: Callable[..., Any], arguments: Any) -> Any:
+        """Return the result of *function*; whoever calls this kills the process after *seconds*.
+
+        Raises:
+            ProcessDiedError: the process died.
+            Exception: *function* raised it; MemoryError also if the task or the result needs
+                more memory than the process may use.
+        """
+        message = pickle.dumps((seconds, function, arguments), pickle.HIGHEST_PROTOCOL)
+        received = False
+        try:
+            self._connection.send_bytes(message)
+            self._connection.recv_bytes()
+            received = True
+            answer = self._connection.recv_bytes()
+        except (EOFError, OSError, MemoryError):  # the rest of a message may be in the pipe
+            raise ProcessDiedError(self.end(), received=received) from None
+        succeeded, result = pickle.loads(answer)  # noqa: S301 - written by our own process
+        if not succeeded:
+            raise result
+        return result
+
+    def kill(self) -> None:
+        """Kill the process, if it still runs."""
+        with _BOOKKEEPING:
+            if self._exit_code is None:
+                self._process.kill()
+
+    def end(self) -> int:
+        """Kill the process, release what it holds, and return its exit code."""
+        self.kill()
+        if self._exit_code is None:
+            connection.wait([self._process.sentinel])
+            with _BOOKKEEPING:
+                self._process.join()
+                exit_code = self._process.exitcode
+                # None if the system has reaped it, as it does where SIGCHLD is ignored.
+                self._exit_code = 0 if exit_code is None else exit_code
+                if exit_code is not None:
+                    self._process.close()
+            self._connection.close()
+        return self._exit_code
+
+
+@contextmanager
+def _block_interrupts() -> Iterator[None]:
+    """Block SIGINT in the processes that this thread starts meanwhile.
+
+    A Ctrl-C at the terminal reaches all processes; the server decides when they stop.
+    """
+    resource_tracker.ensure_running()  # starting it later would unblock SIGINT
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _run_tasks(pipe: Connection, prepare: Callable[[int], None], argument: int) -> None:
+    """Run the tasks that come through *pipe* until its other end is closed."""
+    try:
+        prepare(argument)
+        pipe.send_bytes(_READY)
+        while True:
+            message = pipe.recv_bytes()
+            pipe.send_bytes(_RECEIPT)
+            pipe.send_bytes(_answer(message))
+            del message
+    except MemoryError:
+        os._exit(OUT_OF_MEMORY)
+    except (EOFError, ConnectionError):
+        os._exit(os.EX_OK)  # The server has ended.
+
+
+def _answer(message: bytes) -> bytes:
+    """Return whether the task *message* succeeded, with its result or what it raised."""
+    try:
+        seconds, function, arguments = pickle.loads(message)  # noqa: S301 - from the server
+        # The server kills this process in time. If the server itself was killed, the system
+        # does, also while Python runs no handler.
+        signal.alarm(math.ceil(seconds) + _SPARE_SECONDS)
+        try:
+            result = function(*arguments)
+        finally:
+            signal.alarm(0)
+        return pickle.dumps((True, result), pickle.HIGHEST_PROTOCOL)
+    except MemoryError:
+        return _NO_MEMORY
+    except Exception as error:  # noqa: BLE001 - the caller raises it
+        return _failure(error)
+
+
+_NO_MEMORY = pickle.dumps((False, MemoryError()))
+
+
+def _failure(error: Exception) -> bytes:
+    try:
+        answer = pickle.dumps((False, error))
+        pickle.loads(answer)  # noqa: S301 - written in the line above
+    except Exception:  # noqa: BLE001 - an exception may have any state
+        answer = pickle.dumps((False, RuntimeError(type(error).__qualname__)))
+    return answer

@@ -1,0 +1,149 @@
+"""Workers that are killed, stopped and orphaned, under a server that goes on."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import grpc
+import psutil
+import pytest
+from grpc_health.v1 import health_pb2
+from resilience.workers import (
+    call_while_killing,
+    call_with_stopped_workers,
+    kill_all_repeatedly,
+    kill_server,
+    wait_until_serving,
+)
+from sidecheck.v1 import target_pb2
+from sidecheck.v1.validation_service_pb2 import ValidateRequest
+from sidecheck.v1.validation_service_pb2_grpc import ValidationServiceStub
+from support.running import RunningServer
+from support.wire import error_info_of
+from support.worker_processes import worker_processes
+
+pytestmark = pytest.mark.slow
+
+SERVING = health_pb2.HealthCheckResponse.SERVING
+NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
+ALL_SERVICES = ("", "sidecheck.v1.ValidationService", "sidecheck.v1.RegistryService")
+SECONDS = {
+    "SIDECHECK_LIMITS__COMPILE_SECONDS": "3",
+    "SIDECHECK_LIMITS__VALIDATION_SECONDS": "3",
+    "SIDECHECK_LIMITS__WORKER_WAIT_SECONDS": "1",
+}
+WORKER_BYTES = 90 << 20
+
+
+@pytest.fixture
+def quick_server(tmp_path: Path) -> Iterator[RunningServer]:
+    """Return a server that gives tasks few seconds, and does not wait long for workers."""
+    running = RunningServer(tmp_path, **SECONDS)
+    yield running
+    running.close()
+
+
+async def test_every_call_has_its_answer_while_workers_are_killed(
+    quick_server: RunningServer,
+) -> None:
+    """One answer for each; those whose worker was killed may be retried."""
+    answers = await call_while_killing(quick_server, 300)
+    await wait_until_serving(quick_server)
+    [later] = await call_with_stopped_workers(quick_server, 1, stopped=0)
+
+    assert 300 == len(answers)
+    assert {"OK", "UNAVAILABLE", "RESOURCE_EXHAUSTED"} >= {answer.status for answer in answers}
+    assert max(answer.seconds for answer in answers) < 60
+    assert "OK" == later.status
+
+
+@pytest.mark.parametrize("stopped", [1, 2])
+async def test_stopped_workers_are_replaced(quick_server: RunningServer, stopped: int) -> None:
+    """Their tasks go to other workers, or fail if there is none."""
+    before = set(worker_processes(quick_server.process.pid)[:stopped])
+    answers = await call_with_stopped_workers(quick_server, 12, stopped=stopped)
+    event = quick_server.wait_for("worker.died")
+    await wait_until_serving(quick_server)
+    [later] = await call_with_stopped_workers(quick_server, 1, stopped=0)
+
+    assert ("unresponsive", "SIGKILL") == (event["cause"], event["exit"])
+    assert {"OK", "UNAVAILABLE", "RESOURCE_EXHAUSTED"} >= {answer.status for answer in answers}
+    assert max(answer.seconds for answer in answers) < 60
+    assert "OK" == later.status
+    assert before - set(worker_processes(quick_server.process.pid))
+
+
+@pytest.mark.parametrize("service", ALL_SERVICES)
+async def test_health_follows_the_workers(server: RunningServer, service: str) -> None:
+    """A watcher sees each time that none is alive, and each time that one is again."""
+    assert [SERVING, *[NOT_SERVING, SERVING] * 3] == await kill_all_repeatedly(
+        server, 3, service=service
+    )
+
+
+async def test_the_information_service_serves_without_workers(server: RunningServer) -> None:
+    """It needs none; its watcher is not disturbed."""
+    async with grpc.aio.insecure_channel(server.unix_address) as channel:
+        from grpc_health.v1.health_pb2_grpc import HealthStub
+
+        stub: Any = HealthStub(channel)
+        request = health_pb2.HealthCheckRequest(service="sidecheck.v1.InfoService")
+        watch = stub.Watch(request)
+        first = (await watch.read()).status
+        await kill_all_repeatedly(server, 1)
+        second = (await stub.Check(request)).status
+        watch.cancel()
+
+    assert (SERVING, SERVING) == (first, second)
+
+
+async def test_workers_end_with_their_server(quick_server: RunningServer) -> None:
+    """Also those that are busy, when it is killed."""
+    assert [] == await kill_server(quick_server, 120)
+
+
+def test_a_task_that_needs_too_much_memory(tmp_path: Path) -> None:
+    """It fails with the limit, in a worker that never has more, and the server goes on."""
+    running = RunningServer(tmp_path, SIDECHECK_LIMITS__WORKER_BYTES=str(WORKER_BYTES))
+    parts = [{"properties": {"a": {"enum": [n, str(n)]}}} for n in range(4000)]
+    try:
+        with grpc.insecure_channel(running.unix_address) as channel:
+            stub: Any = ValidationServiceStub(channel)
+            for _ in range(2):
+                with pytest.raises(grpc.RpcError) as raised:
+                    stub.Validate(_request({"allOf": parts}))
+            assert stub.Validate(_request({"properties": {"a": True}})).verdict.valid
+        workers = worker_processes(running.process.pid)
+        peaks = [_peak_address_space(worker) for worker in workers]
+        events = [event["event"] for event in _events(running)]
+    finally:
+        running.close()
+
+    info = error_info_of(raised.value)
+    assert {"bound": "worker_bytes", "limit": str(WORKER_BYTES)} == dict(info.metadata)
+    assert WORKER_BYTES * 0.9 < max(peaks) <= WORKER_BYTES
+    assert "worker.died" not in events
+
+
+def _request(schema: Any) -> ValidateRequest:
+    return ValidateRequest(
+        target=target_pb2.Target(
+            inline_schema=target_pb2.InlineSchema(json=json.dumps(schema).encode())
+        ),
+        subject=target_pb2.Subject(arguments=b"{}"),
+    )
+
+
+def _events(running: RunningServer) -> list[dict[str, Any]]:
+    running.log_text()
+    return running.events
+
+
+def _peak_address_space(worker: psutil.Process) -> int:
+    """Return the most address space that *worker* ever had, in bytes."""
+    status = Path(f"/proc/{worker.pid}/status").read_text()
+    peak = re.search(r"VmPeak:\s+(\d+) kB", status)
+    assert peak is not None
+    return int(peak[1]) * 1024
