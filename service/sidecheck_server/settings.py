@@ -6,7 +6,7 @@ file, which overrides the defaults. Unknown names in the file are errors.
 
 import json
 import os
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -21,6 +21,7 @@ from pydantic_settings import (
 )
 
 from sidecheck_server.core.limits import LONGEST_SEARCH, Limits
+from sidecheck_server.registry.quotas import RegistryQuotas
 
 __all__ = ["Settings", "ToolsFile", "UnusableSettingsError", "read_settings"]
 
@@ -135,6 +136,9 @@ class Settings(BaseSettings):
         Literal["auto", "json", "console"],
         Field(description="Format of the log; auto is console on a terminal and JSON elsewhere."),
     ] = "auto"
+    registry_quotas: Annotated[
+        RegistryQuotas, Field(description="Quotas of the tools that are registered.")
+    ] = RegistryQuotas()
     limits: Annotated[Limits, Field(description="Limits of requests, payloads and schemas.")] = (
         Limits()
     )
@@ -168,6 +172,14 @@ class Settings(BaseSettings):
         if not limits.inline_steps < LONGEST_SEARCH:
             raise ValueError(f"inline_steps must be below {LONGEST_SEARCH}")
         return limits
+
+    @field_validator("registry_quotas")
+    @classmethod
+    def _quotas_are_positive(cls, quotas: RegistryQuotas) -> RegistryQuotas:
+        for name, quota in asdict(quotas).items():
+            if quota < 1:
+                raise ValueError(f"{name} must be at least 1")
+        return quotas
 
     @model_validator(mode="after")
     def _listens_somewhere(self) -> Self:

@@ -132,6 +132,7 @@ class Database:
 
     def close(self) -> None:
         """Close the file. May be called again."""
+        self._files = None  # closing deletes the log
         with suppress(sqlite3.Error):
             self._connection.close()
 
