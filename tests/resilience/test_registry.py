@@ -21,6 +21,10 @@ from support.running import RunningServer
 pytestmark = [pytest.mark.server, pytest.mark.slow]
 
 MIB = 1 << 20
+LOST = (
+    "was deleted, moved or replaced while the server ran; no change is accepted until its file "
+    "is restored and the server restarted"
+)
 
 
 def names(client: BlockingClient) -> list[str]:
@@ -53,7 +57,7 @@ def test_a_flood_of_big_tools_ends_at_the_quota(tmp_path: Path) -> None:
         assert grown < 100 * MIB
         with BlockingClient(running.address) as client:
             assert len(names(client)) == 16
-            assert ["t0"] == client.delete("flood-0", ["t0"]).deleted
+            assert ("t0",) == client.delete("flood-0", ["t0"]).deleted
             assert register_one(client, "flood-0", "t60", MIB // 4) == "created"
     finally:
         running.close()
@@ -69,22 +73,19 @@ def test_nothing_is_acknowledged_once_the_file_is_gone(tmp_path: Path) -> None:
             moved = path.rename(tmp_path / "moved.db")
             with pytest.raises(SidecheckError) as raised:
                 client.register("s", [{"name": "lost", "inputSchema": {"type": "object"}}])
-            assert (
-                "REGISTRY_UNUSABLE",
-                grpc.StatusCode.UNAVAILABLE,
-                "the registry was deleted, moved or replaced while the server ran; no change is "
-                "accepted until its file is restored and the server restarted; nothing has "
-                "changed, and reads go on",
-            ) == (raised.value.reason, raised.value.status, raised.value.message)
+            assert ("REGISTRY_UNUSABLE", grpc.StatusCode.UNAVAILABLE) == (
+                raised.value.reason,
+                raised.value.status,
+            )
+            assert f"the registry {LOST}; nothing has changed, and reads go on" == (
+                raised.value.message
+            )
             with pytest.raises(SidecheckError, match="REGISTRY_UNUSABLE"):
                 client.delete("s", ["kept"])
             with ReadingBystander(running.address, "s", "kept") as bystander:
                 assert ["kept"] == names(client)
             assert {"valid"} == bystander.outcomes.keys()
-        assert [
-            f"{path} was deleted, moved or replaced while the server ran; no change is accepted "
-            "until its file is restored and the server restarted"
-        ] == events(running, "registry.unusable")
+        assert [f"{path} {LOST}"] == events(running, "registry.unusable")
     finally:
         running.close()
 
@@ -101,7 +102,7 @@ def test_a_full_disk_costs_no_acknowledged_tool(tmp_path: Path) -> None:
     """Writes succeed again once there is room, without a restart."""
     path = tmp_path / "tools.db"
     running = RunningServer(tmp_path, "--registry", str(path))
-    acknowledged = []
+    acknowledged: list[str] = []
     try:
         with BlockingClient(running.address) as client:
             with full_disk(running.process.pid, MIB):
@@ -151,11 +152,12 @@ def test_an_altered_definition_stops_the_start(tmp_path: Path) -> None:
         capture_output=True,
         text=True,
         timeout=180,
+        check=False,
     )
 
     assert (1, "") == (start.returncode, start.stdout)
-    assert [
+    assert (
         f"Error: {path} is damaged: the definition of the server 'bank' at position 1, in the "
         "order of names, does not have the digests and the name that it was registered with; "
-        "restore the file from a copy, or delete it"
-    ] == start.stderr.splitlines()
+        "restore the file from a copy, or delete it\n"
+    ) == start.stderr
