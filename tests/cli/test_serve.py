@@ -166,7 +166,8 @@ def test_a_flag_comes_before_the_environment_before_the_file(tmp_path: Path) -> 
     assert [
         (
             1,
-            f"Error: /{source}/tools.db cannot be created: the folder /{source} does not exist; {HINT}\n",
+            f"Error: /{source}/tools.db cannot be created: the folder /{source} does not exist; "
+            f"{HINT}\n",
         )
         for source in ("file", "variable", "flag")
     ] == outcomes
