@@ -166,10 +166,9 @@ def test_a_flag_comes_before_the_environment_before_the_file(tmp_path: Path) -> 
     assert [
         (
             1,
-            f"Error: /{source}/tools.db cannot be created: the folder /{source} does not exist; "
-            f"{HINT}\n",
+            f"Error: {path} cannot be created: the folder {path.parent} does not exist; {HINT}\n",
         )
-        for source in ("file", "variable", "flag")
+        for path in (Path("/file/tools.db"), Path("/variable/tools.db"), Path("/flag/tools.db"))
     ] == outcomes
 
 
