@@ -9,6 +9,7 @@ import pytest
 from pydantic import ValidationError
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.context import DEFAULT_VERSION, VERSIONS
+from sidecheck_server.registry.quotas import RegistryQuotas
 from sidecheck_server.settings import Settings, ToolsFile, UnusableSettingsError, read_settings
 from sidecheck_server.transport_limits import TransportLimits
 
@@ -30,6 +31,7 @@ DEFAULTS = {
     "log_level": "info",
     "log_format": "auto",
     "transport": dataclasses.asdict(TransportLimits()),
+    "registry_quotas": dataclasses.asdict(RegistryQuotas()),
     "limits": dataclasses.asdict(Limits()),
 }
 
@@ -156,6 +158,11 @@ def test_the_environment_may_name_the_file(monkeypatch: pytest.MonkeyPatch, fold
         pytest.param("drain_seconds = inf", "drain_seconds: ", id="infinite time"),
         pytest.param("grace_seconds = nan", "grace_seconds: ", id="NaN time"),
         pytest.param("[limits]\nsteps = 0", "limits: Value error, steps must be", id="zero limit"),
+        pytest.param(
+            "[registry_quotas]\nservers = 0",
+            "registry_quotas: Value error, servers must be at least 1",
+            id="zero quota",
+        ),
         pytest.param(
             "[limits]\npayload_bytes = 4194304",
             "limits: Value error, payload_bytes must be below message_bytes",

@@ -52,7 +52,16 @@ on. A step is about one comparison, some 25 nanoseconds. Bounds that are not lis
 `recursion_depth`, and for patterns `pattern_depth`, `pattern_look_aheads`,
 `pattern_repetition_depth` and `pattern_expression_length`.
 
-{limits}"""
+{limits}
+## Registry quotas
+
+A registration beyond a quota fails with `QUOTA_EXCEEDED`, and nothing of it is registered; the
+metadata name the quota, the limit and what the registration would make of it. In an environment
+variable, the name of a quota follows two underscores
+(`SIDECHECK_REGISTRY_QUOTAS__SERVER_TOOLS=1000`). A file that holds more is served all the same, and
+may shrink and change, but not grow. See the [registry](../guides/registry.md#quotas).
+
+{registry_quotas}"""
 
 
 def configuration_page() -> str:

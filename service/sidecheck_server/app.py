@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import asdict
 
 import structlog
 
@@ -37,13 +38,16 @@ async def running_service(
         RegistryInUse: another server has opened the registry's file.
         RegistryUnusable: the file is not a registry.
         WorkerStartError: no worker process can be started.
+        RequestError: tools of *preload* exceed a quota, or cannot be stored.
     """
     async with AsyncExitStack() as stack:
         # Workers that are stopped while they start print tracebacks. So what can be known
         # to fail fails before; gRPC, which binds the addresses, must come after.
         check_addresses(settings)
-        registry = open_registry(settings.registry)
+        registry = open_registry(settings.registry, settings.registry_quotas)
         stack.callback(registry.close)
+        for exceeded in registry.exceeded_quotas():
+            _log.warning("registry.over_quota", **asdict(exceeded))
         # Processes are spawned before gRPC has threads.
         workers = Workers(settings.workers, settings.limits)
         stack.callback(workers.close)
@@ -56,7 +60,7 @@ async def running_service(
             settings.inference,
             settings.protocol_version,
         )
-        services = create_services(registry, workers, settings.limits, options)
+        services = create_services(registry, workers, settings.limits, options, _report_registry)
         for registration in preload:
             await _preload(services.registrar, registration)
         server = Server(settings, registry, services)
@@ -82,6 +86,14 @@ def _log_worker_event(event: WorkerEvent) -> None:
                 retry_seconds=seconds,
                 alive=alive,
             )
+
+
+def _report_registry(failure: str | None) -> None:
+    """Log that the registry cannot be written because of *failure*, or can again."""
+    if failure is None:
+        _log.info("registry.recovered")
+    else:
+        _log.error("registry.unusable", detail=failure)
 
 
 async def _preload(registrar: Registrar, registration: Registration) -> None:

@@ -79,6 +79,29 @@ EVENTS: Mapping[str, LogEvent] = MappingProxyType(
                 },
             ),
             LogEvent(
+                "registry.over_quota",
+                ("warning",),
+                "The file of the registry holds more than a quota. What it holds is served and "
+                "may be changed or deleted; registrations that would add to it are rejected.",
+                {
+                    "quota": "the name of the quota",
+                    "limit": "the quota",
+                    "usage": "the amount in the file; of a quota per server, the largest",
+                },
+            ),
+            LogEvent(
+                "registry.unusable",
+                ("error",),
+                "A registration or deletion failed because the registry cannot be written. Reads "
+                "go on. Logged once, until a write succeeds or fails for another reason.",
+                {"detail": "the file, why it cannot be written, and what would help"},
+            ),
+            LogEvent(
+                "registry.recovered",
+                ("info",),
+                "A registration or deletion succeeded after `registry.unusable`.",
+            ),
+            LogEvent(
                 "rpc.completed",
                 ("debug", "info", "error"),
                 "A unary call returned a response. The level is info if it reports an invalid "
@@ -142,7 +165,6 @@ EVENTS: Mapping[str, LogEvent] = MappingProxyType(
                     "and is not logged",
                     "frames": "file and line of up to eight innermost stack frames",
                 },
-                {"detail": "the message of an exception of the registry"},
             ),
             LogEvent(
                 "log.dropped",

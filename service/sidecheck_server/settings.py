@@ -7,7 +7,7 @@ file, which overrides the defaults. Unknown names in the file are errors.
 import json
 import os
 from contextlib import suppress
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -23,6 +23,7 @@ from pydantic_settings import (
 
 from sidecheck_server.core.limits import LONGEST_SEARCH, Limits
 from sidecheck_server.input_files import UnusableFileError, check_file
+from sidecheck_server.registry.quotas import RegistryQuotas
 from sidecheck_server.transport_limits import TransportLimits
 
 __all__ = ["Settings", "ToolsFile", "UnusableSettingsError", "read_settings"]
@@ -165,6 +166,9 @@ class Settings(BaseSettings):
     transport: Annotated[
         TransportLimits, Field(description="Limits of connections, calls and bytes at once.")
     ] = TransportLimits()
+    registry_quotas: Annotated[
+        RegistryQuotas, Field(description="Quotas of the tools that are registered.")
+    ] = RegistryQuotas()
     limits: Annotated[Limits, Field(description="Limits of requests, payloads and schemas.")] = (
         Limits()
     )
@@ -232,6 +236,14 @@ class Settings(BaseSettings):
                 except UnusableFileError as error:
                     raise ValueError(str(error)) from None
         return path
+
+    @field_validator("registry_quotas")
+    @classmethod
+    def _quotas_are_positive(cls, quotas: RegistryQuotas) -> RegistryQuotas:
+        for name, quota in asdict(quotas).items():
+            if quota < 1:
+                raise ValueError(f"{name} must be at least 1")
+        return quotas
 
     @model_validator(mode="after")
     def _listens_somewhere(self) -> Self:

@@ -23,7 +23,7 @@ from sidecheck.v1 import target_pb2, validation_service_pb2
 from sidecheck.v1.validation_service_pb2_grpc import ValidationServiceStub
 from sidecheck_server.cli import sidecheck
 from sidecheck_server.cli.serve import serve
-from sidecheck_server.core.limits import Limits
+from sidecheck_server.cli.settings_help import setting_groups
 from sidecheck_server.settings import Settings
 
 HINT = "create it, or name a file in a folder that does"
@@ -92,12 +92,15 @@ def test_the_help_lists_every_setting_and_limit_with_its_default() -> None:
     """As a flag, or by its variable."""
     text = " ".join(CliRunner().invoke(sidecheck, ["serve", "--help"]).stdout.split())
     flags = {str(flag.name) for flag in serve.params}
-    names = [name for name in Settings.model_fields if name not in {*flags, "limits"}]
+    groups = dict(setting_groups())
+    names = [name for name in Settings.model_fields if name not in {*flags, *groups}]
     missing = [name for name in names if f" SIDECHECK_{name.upper()} " not in text]
-    for name, value in dataclasses.asdict(Limits()).items():
-        default = str(value).lower() if isinstance(value, bool) else f"{value:,}"
-        entry = rf" SIDECHECK_LIMITS__{name.upper()} [A-Z][^\[]+\. \[default: {default}\]"
-        missing += [] if re.search(entry, text) else [name]
+    for group, defaults in groups.items():
+        for name, value in dataclasses.asdict(defaults).items():
+            default = str(value).lower() if isinstance(value, bool) else f"{value:,}"
+            variable = f"SIDECHECK_{group.upper()}__{name.upper()}"
+            entry = rf" {variable} [A-Z][^\[]+\. \[default: {default}\]"
+            missing += [] if re.search(entry, text) else [variable]
 
     assert [] == missing
 
@@ -163,9 +166,9 @@ def test_a_flag_comes_before_the_environment_before_the_file(tmp_path: Path) -> 
     assert [
         (
             1,
-            f"Error: /{source}/tools.db: the folder /{source} does not exist; {HINT}\n",
+            f"Error: {path} cannot be created: the folder {path.parent} does not exist; {HINT}\n",
         )
-        for source in ("file", "variable", "flag")
+        for path in (Path("/file/tools.db"), Path("/variable/tools.db"), Path("/flag/tools.db"))
     ] == outcomes
 
 

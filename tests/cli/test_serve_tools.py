@@ -1,6 +1,8 @@
 """`sidecheck serve --tools`: tools that are registered before the server is ready."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -99,3 +101,41 @@ def test_files_can_be_named_in_the_settings(tmp_path: Path, git: Path) -> None:
             running.close()
 
     assert [{"file"}, {"variable"}, {"git"}] == found
+
+
+def test_tools_beyond_a_quota_stop_the_start(
+    tmp_path: Path, git: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In one line."""
+    monkeypatch.setenv("SIDECHECK_REGISTRY_QUOTAS__SERVER_TOOLS", "1")
+    flags = ["serve", "--listen", "", "--unix-socket", str(tmp_path / "s"), "--tools", str(git)]
+    start = subprocess.run(
+        [sys.executable, "-m", "sidecheck_server", *flags, "--log-level", "error"],
+        capture_output=True,
+        text=True,
+        timeout=180,
+        check=False,
+    )
+
+    assert (1, "") == (start.returncode, start.stdout)
+    assert (
+        "Error: the service cannot start: the registration would make it 2 tools of the server, "
+        "more than the quota of 1 (server_tools), so nothing was registered; delete tools that "
+        "are not used, or raise the quota in the server's setting registry_quotas.server_tools\n"
+    ) == start.stderr
+
+
+def test_a_file_beyond_a_quota_is_served_with_a_warning(tmp_path: Path, git: Path) -> None:
+    """It says which quota, and by how much."""
+    flags = ("--registry", str(tmp_path / "tools.db"))
+    RunningServer(tmp_path, *flags, "--tools", str(git)).close()
+    running = RunningServer(tmp_path, *flags, SIDECHECK_REGISTRY_QUOTAS__TOOLS="1")
+    try:
+        assert [("git", "diff"), ("git", "log")] == registered(running)
+        assert [("tools", 1, 2)] == [
+            (event["quota"], event["limit"], event["usage"])
+            for event in running.events
+            if event["event"] == "registry.over_quota"
+        ]
+    finally:
+        running.close()

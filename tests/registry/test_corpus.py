@@ -1,7 +1,5 @@
 """The registry with the corpus of published tools."""
 
-import hashlib
-import json
 import tracemalloc
 from contextlib import closing
 from pathlib import Path
@@ -9,12 +7,8 @@ from pathlib import Path
 import pytest
 from sidecheck_server.registry.definitions import Definition
 from sidecheck_server.registry.sqlite import open_registry
+from support.definitions import define_tool
 from support.shared_material import read_records, shared
-
-
-def digest(value: object) -> str:
-    text = json.dumps(value, sort_keys=True).encode()
-    return f"sha256:{hashlib.sha256(text).hexdigest()}"
 
 
 def corpus() -> dict[str, list[Definition]]:
@@ -22,17 +16,8 @@ def corpus() -> dict[str, list[Definition]]:
     servers: dict[str, dict[str, Definition]] = {}
     for record in read_records(shared("corpus/tools.jsonl.gz")):
         tool = record["tool"]
-        definition = Definition(
-            digest(tool),
-            tool["name"],
-            json.dumps(tool, ensure_ascii=False).encode(),
-            (),
-            digest(tool["inputSchema"]),
-            digest(tool["outputSchema"]) if "outputSchema" in tool else None,
-            "2025-11-25",
-        )
         server = record["prov"].get("server") or record["prov"]["repo"]
-        servers.setdefault(server, {})[definition.name] = definition
+        servers.setdefault(server, {})[tool["name"]] = define_tool(tool["name"], tool)
     return {server: list(tools.values()) for server, tools in servers.items()}
 
 

@@ -16,15 +16,15 @@ from sidecheck_server.registry.definitions import (
     Action,
     Binding,
     Bound,
-    Definition,
     Deleted,
     Registered,
 )
 from sidecheck_server.registry.sqlite import open_registry
+from support.definitions import define_tool
 
 DOCUMENTS = (Document("urn:z", b"[1]"), Document("urn:a", b"[2]"), Document("urn:m", b"[1]"))
-TOOL = Definition("d:tool", "tool", b'{"b": 1, "a": 2}', DOCUMENTS, "in", "out", "2025-11-25")
-BARE = Definition("d:bare", "bare", b"", (), "in", None, "2026-07-28")
+TOOL = define_tool("tool", {"outputSchema": {"type": "object"}, "b": 1, "a": 2}, DOCUMENTS)
+BARE = define_tool("bare", version="2026-07-28")
 
 
 @contextmanager
@@ -68,9 +68,9 @@ def test_bindings_persist_after_reopening(tmp_path: Path) -> None:
     assert expected == all_bindings(registry)
     assert registry.revision == 4
     assert registry.count() == 3
-    assert registry.schema("in") == (BARE, "input")
-    assert registry.schema("out") == (TOOL, "output")
-    assert Registered((Bound(Action.UNCHANGED, "d:tool"),), (), 4) == registry.register(
+    assert registry.schema(BARE.input_schema_digest) == (BARE, "input")
+    assert registry.schema(TOOL.input_schema_digest) == (TOOL, "input")
+    assert Registered((Bound(Action.UNCHANGED, TOOL.digest),), (), 4) == registry.register(
         "s", [TOOL], keep=None
     )
     assert Deleted(("bare", "tool"), (), 5) == registry.delete("s", None)
@@ -80,12 +80,7 @@ def test_bindings_persist_after_reopening(tmp_path: Path) -> None:
 def test_thousands_of_tools_fit_in_one_transaction(tmp_path: Path) -> None:
     """A set of any size is registered, replaced and removed in one transaction."""
     path = tmp_path / "registry.db"
-    tools = [
-        Definition(
-            f"d:{i}", f"t{i:04}", b"{}", (Document(f"urn:{i}", b"1"),), "in", None, "2025-11-25"
-        )
-        for i in range(2500)
-    ]
+    tools = [define_tool(f"t{i:04}", documents=(Document(f"urn:{i}", b"1"),)) for i in range(2500)]
     with closing(open_registry(path)) as registry:
         registry.register("s", tools, keep=None)
         registry.register("s", tools[1200:], keep=frozenset({"t0000"}))
@@ -141,8 +136,8 @@ import sys
 from pathlib import Path
 from sidecheck_server.registry import RegistryInUse
 from sidecheck_server.registry.sqlite import open_registry
-from sidecheck_server.registry.definitions import Definition
-BARE = Definition("d:bare", "bare", b"", (), "in", None, "2026-07-28")
+from support.definitions import define_tool
+BARE = define_tool("bare", version="2026-07-28")
 try:
     registry = open_registry(Path(sys.argv[1]))
     registry.register("s", [BARE], keep=None)
@@ -204,20 +199,19 @@ import resource, sys
 from pathlib import Path
 from sidecheck_server.registry import RegistryUnusable
 from sidecheck_server.registry.sqlite import open_registry
-from sidecheck_server.registry.definitions import Definition
-BARE = Definition("d:bare", "bare", b"", (), "in", None, "2026-07-28")
+from support.definitions import define_tool
+BARE = define_tool("bare", version="2026-07-28")
 registry = open_registry(Path(sys.argv[1]))
 registry.register("s", [BARE], keep=None)
 resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
 large = [
-    Definition(f"d:{i}", f"large{i}", b" " * 50_000, (), "in", None, "2026-07-28")
-    for i in range(20)
+    define_tool(f"large{i}", spaces=50_000) for i in range(20)
 ]
 try:
     registry.register("s", large, keep=frozenset())
 except RegistryUnusable as error:
     print("rejected", registry.count(), registry.revision, flush=True)
-registry.register("s", [Definition("d:2", "small", b"", (), "in", None, "2026-07-28")], keep=None)
+registry.register("s", [define_tool("small")], keep=None)
 print(registry.count(), registry.revision, flush=True)
 sys.stdin.read()
 """

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from sidecheck_server.core.types import Document
 from sidecheck_server.registry import RegistryUnusable
-from sidecheck_server.registry.definitions import Definition
 from sidecheck_server.registry.sqlite import open_registry
+from support.definitions import define_tool
 
-TOOL = Definition("d:tool", "tool", b"{}", (Document("urn:d", b"[1]"),), "in", "out", "2025-11-25")
-BARE = Definition("d:bare", "bare", b"", (), "in", None, "2025-11-25")
+TOOL = define_tool("tool", {"outputSchema": {"type": "object"}}, (Document("urn:d", b"[1]"),))
+BARE = define_tool("bare")
 
 
 def write_text(path: Path) -> None:

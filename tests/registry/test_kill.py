@@ -15,6 +15,7 @@ from sidecheck_server.core.types import Document
 from sidecheck_server.registry import Registry
 from sidecheck_server.registry.definitions import Binding, Definition
 from sidecheck_server.registry.sqlite import open_registry
+from support.definitions import define_tool
 
 Bindings = dict[tuple[str, str], Binding]
 
@@ -25,14 +26,13 @@ def transaction(revision: int) -> tuple[str, list[Definition], frozenset[str] | 
     """Return the registration that leads to *revision*; each changes at least one binding."""
     content = random.Random(revision)
     definitions = [
-        Definition(
-            f"d:{revision}:{place}",
+        define_tool(
             f"t{(revision + place) % NAMES}",
-            content.randbytes(content.choice([50, 500, 20_000])),
+            {
+                "description": content.randbytes(content.choice([25, 250, 10_000])).hex(),
+                "outputSchema": {"type": "object", "const": revision},
+            },
             tuple(Document(f"urn:{i}", content.randbytes(100)) for i in range(place % 3)),
-            f"in:{revision}",
-            f"out:{revision}",
-            "2025-11-25",
         )
         for place in range(1 + revision % NAMES)
     ]

@@ -3,12 +3,16 @@
 import shutil
 import tempfile
 from collections.abc import Sequence
+from dataclasses import asdict, astuple
 from pathlib import Path
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
-from sidecheck_server.core.types import Document
+from sidecheck_server.core.errors import ErrorReason, RequestError
+from sidecheck_server.core.json_values import digest_of
+from sidecheck_server.core.types import Document, JsonValue
 from sidecheck_server.registry.definitions import (
     Action,
     Binding,
@@ -17,22 +21,55 @@ from sidecheck_server.registry.definitions import (
     Deleted,
     Registered,
 )
+from sidecheck_server.registry.quotas import RegistryQuotas, Usage
 from sidecheck_server.registry.sqlite import open_registry
+from support.definitions import define_tool
+
+Bindings = dict[tuple[str, str], Binding]
 
 SERVERS = ["", "s", "S", "é\0"]
 NAMES = ["", "a", "b", "\0", "\ud7ff", "\U00010000"]
-#: Schema digests (input, output) of each content; contents share schemas on both sides.
-SCHEMAS = [("x", None), ("x", "y"), ("y", "x"), ("z", "z")]
+#: Schemas (input, output) of each content; contents share schemas on both sides.
+Schema = dict[str, JsonValue]
+X, Y, Z = (Schema({"type": "object", "title": title}) for title in "xyz")
+SCHEMAS: list[tuple[Schema, Schema | None]] = [(X, None), (X, Y), (Y, X), (Z, Z)]
+SCHEMA_DIGESTS = [digest_of(schema) for schema in (X, Y, Z)]
 VERSIONS = ["2025-11-25", "2026-07-28"]
 DOCUMENTS = [(), (Document("urn:d", b"1"),), (Document("urn:e", b""), Document("urn:d", b"1"))]
+QUOTAS = [
+    RegistryQuotas(),
+    RegistryQuotas(tools=8, servers=3, bytes=1200, server_tools=4, server_bytes=500),
+    RegistryQuotas(tools=2, servers=1, bytes=300, server_tools=1, server_bytes=150),
+]
 
 
 def define(
-    name: str, content: int, text: bytes, documents: tuple[Document, ...], version: str
+    name: str, content: int, spaces: int, documents: tuple[Document, ...], version: str
 ) -> Definition:
     input_schema, output_schema = SCHEMAS[content]
-    return Definition(
-        f"{name}:{content}", name, text, documents, input_schema, output_schema, version
+    properties: dict[str, object] = {"inputSchema": input_schema}
+    if output_schema is not None:
+        properties["outputSchema"] = output_schema
+    return define_tool(name, properties, documents, version=version, spaces=spaces)
+
+
+def usage_of(model: Bindings, server: str) -> Usage:
+    """Return the amounts that quotas bound, counted one by one."""
+    sizes = {key: binding.definition.stored_size for key, binding in model.items()}
+    own = [size for key, size in sizes.items() if key[0] == server]
+    servers = {key[0] for key in sizes}
+    return Usage(len(sizes), len(servers), sum(sizes.values()), len(own), sum(own))
+
+
+def exceeded_by(before: Usage, after: Usage, quotas: RegistryQuotas) -> str | None:
+    """Return the first quota beyond which a registration grows, if there is one."""
+    return next(
+        (
+            name
+            for name, quota in asdict(quotas).items()
+            if getattr(after, name) > max(quota, getattr(before, name))
+        ),
+        None,
     )
 
 
@@ -40,7 +77,7 @@ definitions = st.builds(
     define,
     st.sampled_from(NAMES),
     st.integers(0, len(SCHEMAS) - 1),
-    st.sampled_from([b"", b"{}", b"\0\xff"]),
+    st.sampled_from([0, 1, 100]),
     st.sampled_from(DOCUMENTS),
     st.sampled_from(VERSIONS),
 )
@@ -53,9 +90,13 @@ class InMemory(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.registry = open_registry(None)
-        self.model: dict[tuple[str, str], Binding] = {}
+        self.quotas = QUOTAS[1]
+        self.registry = open_registry(None, self.quotas)
+        self.model: Bindings = {}
         self.revision = 0
+        #: All that were ever bound, so that those that are not bound are looked up too.
+        self.digests: set[str] = set()
+        self.schema_digests = set(SCHEMA_DIGESTS)
 
     @rule(
         server=servers,
@@ -86,13 +127,23 @@ class InMemory(RuleBasedStateMachine):
         named = {definition.name for definition in definitions}
         removed = () if keep is None else tuple(sorted(current.keys() - named - keep))
 
+        revision = self.revision + bool(changed or removed)
+        model = dict(self.model)
+        for name in removed:
+            del model[server, name]
+        for name, definition in changed.items():
+            model[server, name] = Binding(server, definition, revision)
+        quota = exceeded_by(usage_of(self.model, server), usage_of(model, server), self.quotas)
+        if quota is not None:
+            for bind in (self.registry.preview, self.registry.register):
+                with pytest.raises(RequestError) as raised:
+                    bind(server, definitions, keep=keep)
+                assert ErrorReason.QUOTA_EXCEEDED == raised.value.reason
+                assert quota == raised.value.metadata["quota"]
+            return
         preview = Registered(tuple(bound), removed, self.revision)
         assert preview == self.registry.preview(server, definitions, keep=keep)
-        self.revision += bool(changed or removed)
-        for name in removed:
-            del self.model[server, name]
-        for name, definition in changed.items():
-            self.model[server, name] = Binding(server, definition, self.revision)
+        self.revision, self.model = revision, model
         expected = Registered(tuple(bound), removed, self.revision)
         assert expected == self.registry.register(server, definitions, keep=keep)
 
@@ -116,7 +167,7 @@ class InMemory(RuleBasedStateMachine):
             if server in (None, key[0]) and (after is None or key > after)
         ]
         expected = (tuple(following[:2]), len(following) > 2)
-        assert expected == self.registry.page(server, after, 2, 1000)
+        assert expected == self.registry.page(server, after, 2, 10_000)
 
     @invariant()
     def compare(self) -> None:
@@ -134,13 +185,20 @@ class InMemory(RuleBasedStateMachine):
         assert (self.revision, len(self.model)) == (registry.revision, registry.count())
         keys = [(server, name) for server in SERVERS for name in NAMES]
         assert [self.model.get(key) for key in keys] == [registry.find(*key) for key in keys]
-        digests = [f"{name}:{content}" for name in NAMES for content in range(len(SCHEMAS))]
-        assert [by_digest.get(digest) for digest in digests] == [
-            registry.bound_to(digest) for digest in digests
-        ]
-        assert [by_schema.get(digest) for digest in "xyz"] == [
-            registry.schema(digest) for digest in "xyz"
-        ]
+        self.digests.update(by_digest)
+        assert {digest: by_digest.get(digest) for digest in self.digests} == {
+            digest: registry.bound_to(digest) for digest in self.digests
+        }
+        self.schema_digests.update(by_schema)
+        assert {digest: by_schema.get(digest) for digest in self.schema_digests} == {
+            digest: registry.schema(digest) for digest in self.schema_digests
+        }
+        usages = [usage_of(self.model, server) for server in {key[0] for key in self.model}]
+        assert {
+            (name, quota, usage)
+            for name, quota in asdict(self.quotas).items()
+            if (usage := max((getattr(usage, name) for usage in usages), default=0)) > quota
+        } == {astuple(exceeded) for exceeded in registry.exceeded_quotas()}
 
     def teardown(self) -> None:
         self.registry.close()
@@ -153,12 +211,13 @@ class InFile(InMemory):
         super().__init__()
         self.folder = Path(tempfile.mkdtemp())
         self.registry.close()
-        self.registry = open_registry(self.folder / "registry.db")
+        self.registry = open_registry(self.folder / "registry.db", self.quotas)
 
-    @rule()
-    def reopen(self) -> None:
+    @rule(quotas=st.sampled_from(QUOTAS))
+    def reopen(self, quotas: RegistryQuotas) -> None:
         self.registry.close()
-        self.registry = open_registry(self.folder / "registry.db")
+        self.quotas = quotas
+        self.registry = open_registry(self.folder / "registry.db", quotas)
 
     def teardown(self) -> None:
         super().teardown()

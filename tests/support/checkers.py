@@ -14,6 +14,7 @@ from sidecheck_server.services.cache import Begin
 from sidecheck_server.services.definitions import DefinitionChecker
 from sidecheck_server.services.protocol import ProtocolChecker
 from sidecheck_server.services.registration import Registrar
+from sidecheck_server.services.registry_writer import RegistryWriter
 from sidecheck_server.services.schemas import CompiledSchemas, ProtocolSchemas
 
 __all__ = [
@@ -56,4 +57,5 @@ def registrar_of(
 ) -> Registrar:
     """Return a registrar that compiles schemas by *schemas*."""
     definitions = DefinitionChecker(schemas, checker_of(schemas, limits), limits)
-    return Registrar(registry, definitions, DEFAULT_VERSION)
+    writer = RegistryWriter(registry, lambda _: None)
+    return Registrar(registry, writer, definitions, DEFAULT_VERSION)

@@ -3,9 +3,11 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import closing
+from dataclasses import fields
 from typing import TypeVar
 
 from sidecheck_server.core.limits import Limits
+from sidecheck_server.registry.quotas import RegistryQuotas
 from sidecheck_server.registry.sqlite import open_registry
 from sidecheck_server.services.container import ServiceOptions, Services, create_services
 from sidecheck_server.workers.in_process import InProcessWorker
@@ -19,6 +21,8 @@ _UNBOUNDED = 1 << 40
 LIMITS = Limits(message_bytes=_UNBOUNDED, batch_items=_UNBOUNDED)
 """Limits of a command: those of a server, but for the size of one request."""
 
+_QUOTAS = RegistryQuotas(*[_UNBOUNDED] * len(fields(RegistryQuotas)))
+
 _OPTIONS = ServiceOptions(registered_schemas=10_000, inline_schemas=10_000)
 
 
@@ -26,7 +30,7 @@ def run_in_process(main: Callable[[Services], Awaitable[_Result]]) -> _Result:
     """Run *main* with services over a registry in memory, and return its result."""
 
     async def run() -> _Result:
-        with closing(open_registry(None)) as registry:
+        with closing(open_registry(None, _QUOTAS)) as registry:
             services = create_services(registry, InProcessWorker(LIMITS), LIMITS, _OPTIONS)
             return await main(services)
 

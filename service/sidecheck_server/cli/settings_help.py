@@ -39,7 +39,7 @@ def write_settings(formatter: click.HelpFormatter, flags: Collection[str]) -> No
             _entry(f"{group}__{name}", getattr(defaults, name), description)
             for name, description in describe_fields(type(defaults)).items()
         ]
-        with formatter.section(f"{group.capitalize()}, by their variables"):
+        with formatter.section(f"{group.replace('_', ' ').capitalize()}, by their variables"):
             formatter.write_dl(entries)
 
 

@@ -18,6 +18,7 @@ __all__ = [
     "all_unique",
     "canonical_json",
     "digest_of",
+    "digests_of_properties",
     "find_duplicate",
     "has_type",
     "is_multiple",
@@ -208,18 +209,48 @@ def digest_of(value: JsonValue, documents: Iterable[Document] = ()) -> str:
     Raises:
         UnicodeEncodeError: *value* has lone surrogates; values decoded from UTF-8 do not.
     """
-    documents_by_uri: JsonValue = {
-        document.uri: hashlib.sha256(document.json).hexdigest() for document in documents
-    }
-    whole = [value, documents_by_uri] if documents_by_uri else value
-    return "sha256:" + hashlib.sha256(canonical_json(whole)).hexdigest()
+    return _digest_of_text(_text(value), _text_of_documents(documents))
+
+
+def digests_of_properties(
+    value: dict[str, JsonValue], names: Iterable[str], documents: Iterable[Document] = ()
+) -> tuple[str, dict[str, str]]:
+    """Return the digests of *value* and of its properties *names*, as `digest_of` does.
+
+    The properties are serialized once for both. Those that *value* lacks are left out.
+    """
+    with_documents = _text_of_documents(documents)
+    texts = {name: _text(value[name]) for name in names if name in value}
+    digests = {name: _digest_of_text(text, with_documents) for name, text in texts.items()}
+    members = (
+        f"{encode_basestring(name)}:{texts[name] if name in texts else _text(value[name])}"
+        for name in sorted(value, key=_utf16)
+    )
+    return _digest_of_text(f"{{{','.join(members)}}}", with_documents), digests
 
 
 def canonical_json(value: JsonValue) -> bytes:
     """Return the canonical JSON text of *value*, in UTF-8."""
+    return _text(value).encode()
+
+
+def _digest_of_text(text: str, documents: str) -> str:
+    whole = f"[{text},{documents}]" if documents else text
+    return "sha256:" + hashlib.sha256(whole.encode()).hexdigest()
+
+
+def _text_of_documents(documents: Iterable[Document]) -> str:
+    """Return the canonical JSON of the digests of *documents* by URI, or "" if there are none."""
+    by_uri: JsonValue = {
+        document.uri: hashlib.sha256(document.json).hexdigest() for document in documents
+    }
+    return _text(by_uri) if by_uri else ""
+
+
+def _text(value: JsonValue) -> str:
     parts: list[str] = []
     _write(value, parts.append)
-    return "".join(parts).encode()
+    return "".join(parts)
 
 
 def _write(value: JsonValue, write: Any) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Literal, Protocol
 
 from sidecheck_server.registry.definitions import Binding, Definition, Deleted, Registered
+from sidecheck_server.registry.quotas import ExceededQuota
 
 __all__ = ["Registry", "RegistryInUse", "RegistryUnusable"]
 
@@ -18,6 +19,11 @@ class RegistryInUse(Exception):
 
 class RegistryUnusable(Exception):
     """The registry cannot be opened or written; the message says why and what would help."""
+
+    def __init__(self, location: str, fault: str) -> None:
+        super().__init__(f"{location} {fault}")
+        #: The message without the location of the file, which is the operator's business.
+        self.fault = fault
 
 
 class Registry(Protocol):
@@ -34,7 +40,11 @@ class Registry(Protocol):
     does. All methods are thread-safe. Reads return the state in memory as of the last
     completed transaction, and never wait for a running one. Writes return when the
     change is durable; if it cannot be made durable, they raise `RegistryUnusable`
-    and change nothing.
+    and change nothing. Reads go on then, and later writes may succeed, unless the file is
+    not the one that was opened.
+
+    The time of reads and writes grows with what they return or change, and with the
+    logarithm of what is registered.
     """
 
     @property
@@ -75,7 +85,11 @@ class Registry(Protocol):
     def preview(
         self, server: str, definitions: Sequence[Definition], *, keep: frozenset[str] | None
     ) -> Registered:
-        """Return what `register` would do, with the present revision; change nothing."""
+        """Return what `register` would do, with the present revision; change nothing.
+
+        Raises:
+            RequestError: QUOTA_EXCEEDED.
+        """
 
     def register(
         self, server: str, definitions: Sequence[Definition], *, keep: frozenset[str] | None
@@ -88,16 +102,28 @@ class Registry(Protocol):
         after the other, and the last one stays.
 
         Raises:
+            RequestError: QUOTA_EXCEEDED: an amount that a quota bounds would grow beyond it;
+                nothing has changed.
             RegistryUnusable: the change cannot be made durable; nothing has changed.
             ValueError: a text has a lone surrogate, which UTF-8 cannot encode; nothing
                 has changed.
         """
 
     def delete(self, server: str, names: Sequence[str] | None) -> Deleted:
-        """Remove *names*, or all names if it is None, from the namespace of *server*."""
+        """Remove *names*, or all names if it is None, from the namespace of *server*.
+
+        Raises:
+            RegistryUnusable: the change cannot be made durable; nothing has changed.
+        """
 
     def count(self) -> int:
         """Return how many names are bound, in all namespaces together."""
+
+    def exceeded_quotas(self) -> tuple[ExceededQuota, ...]:
+        """Return the quotas that are exceeded, as those of a file may be that was opened.
+
+        Takes time proportional to the number of servers.
+        """
 
     def close(self) -> None:
         """Close the file. Reads still work, writes raise `RegistryUnusable`."""

@@ -1,35 +1,30 @@
 """Catalogue: the content of a registry at one revision, in memory.
 
-A catalogue is immutable. A transaction creates the next one, which shares all namespaces
-but one with it. Readers need no lock and see one revision throughout.
+A catalogue is immutable. A transaction creates the next one, which shares with it all but
+the parts that change. Readers need no lock and see one revision throughout.
 """
 
-from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from types import MappingProxyType
+from itertools import chain
 from typing import Literal
 
 from sidecheck_server.registry.definitions import Binding, Definition
+from sidecheck_server.registry.quotas import Usage
+from sidecheck_server.registry.sorted_map import Key, SortedMap
 
-__all__ = ["Catalogue", "Namespace"]
-
-_NO_BINDINGS: Mapping[str, Binding] = MappingProxyType({})
+__all__ = ["Catalogue"]
 
 
 @dataclass(frozen=True, slots=True)
-class Namespace:
-    """The bindings of one server."""
+class _ServerUsage:
+    """Amounts of one server, which has tools."""
 
-    #: By name.
-    bindings: dict[str, Binding]
-    #: Their names, sorted by code points.
-    names: tuple[str, ...]
+    tools: int
+    bytes: int
 
-    @classmethod
-    def of(cls, bindings: dict[str, Binding]) -> "Namespace":
-        """Return the namespace with *bindings*."""
-        return cls(bindings, tuple(sorted(bindings)))
+
+_NO_USAGE = _ServerUsage(0, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,85 +32,61 @@ class Catalogue:
     """The bindings of all servers at one revision."""
 
     revision: int = 0
+    #: The number of bindings, of servers that have any, and of bytes that these store.
     count: int = 0
+    server_count: int = 0
+    bytes: int = 0
+    #: By server and name, in the order of their code points.
+    bindings: SortedMap[Binding] = field(default_factory=SortedMap)
+    #: By digest of the definition, and then by age.
+    definitions: SortedMap[Binding] = field(default_factory=SortedMap)
+    #: By digest of a schema, and then by age.
+    schemas: SortedMap[Binding] = field(default_factory=SortedMap)
     #: By server; none is empty.
-    namespaces: Mapping[str, Namespace] = field(default_factory=dict)
-    #: The servers, sorted by code points.
-    servers: tuple[str, ...] = ()
-    #: The oldest binding to a definition of each digest.
-    definitions: Mapping[str, Binding] = field(default_factory=dict)
-    #: The oldest binding to a definition with a schema of each digest.
-    schemas: Mapping[str, Binding] = field(default_factory=dict)
+    servers: SortedMap[_ServerUsage] = field(default_factory=SortedMap)
 
     @classmethod
     def of(cls, revision: int, bindings: Iterable[Binding]) -> "Catalogue":
         """Return the catalogue with *bindings* at *revision*."""
-        namespaces: dict[str, dict[str, Binding]] = {}
-        definitions: dict[str, Binding] = {}
-        schemas: dict[str, Binding] = {}
-        count = 0
-        for row in sorted(bindings, key=_age):
-            binding = _share(row, definitions)
-            namespaces.setdefault(binding.server, {})[binding.name] = binding
-            definitions.setdefault(binding.definition.digest, binding)
-            for digest in _schema_digests(binding):
-                schemas.setdefault(digest, binding)
-            count += 1
-        return cls(
-            revision,
-            count,
-            {server: Namespace.of(named) for server, named in namespaces.items()},
-            tuple(sorted(namespaces)),
-            definitions,
-            schemas,
-        )
+        oldest: dict[str, Definition] = {}
+        shared = []
+        for binding in sorted(bindings, key=_age):
+            known = oldest.setdefault(binding.definition.digest, binding.definition)
+            shared.append(_with_shared(binding, known))
+        return cls().with_bindings(revision, (), shared)
 
     def after(
         self, server: str, bind: Mapping[str, Definition], unbind: Iterable[str]
     ) -> "Catalogue":
         """Return the catalogue of the next revision, with names of *server* bound and unbound.
 
-        The names in *unbind* are currently bound. Takes time proportional to the number of
-        digests and of names of the server, and to the number of all names if the oldest
-        binding to a definition or schema is removed.
+        Takes time proportional to the number of names in *bind* and *unbind*, and, once for
+        each, to the logarithm of the number of all names.
         """
+        removed = (self.find(server, name) for name in {*unbind, *bind})
         revision = self.revision + 1
-        bindings = dict(self.bindings(server))
-        removed = [bindings.pop(name) for name in (*unbind, *bind) if name in bindings]
-        added = [
-            _share(Binding(server, definition, revision), self.definitions)
-            for _, definition in sorted(bind.items())
-        ]
-        bindings.update((binding.name, binding) for binding in added)
-
-        namespaces = dict(self.namespaces)
-        if bindings:
-            namespaces[server] = Namespace.of(bindings)
-        else:
-            namespaces.pop(server, None)
-        same_servers = (server in namespaces) == (server in self.namespaces)
-        return Catalogue(
-            revision,
-            self.count - len(removed) + len(added),
-            namespaces,
-            self.servers if same_servers else tuple(sorted(namespaces)),
-            _succeed(self.definitions, _definition_digests, removed, added, namespaces),
-            _succeed(self.schemas, _schema_digests, removed, added, namespaces),
-        )
-
-    def bindings(self, server: str) -> Mapping[str, Binding]:
-        """Return the bindings of *server* by name."""
-        namespace = self.namespaces.get(server)
-        return _NO_BINDINGS if namespace is None else namespace.bindings
+        added = []
+        for definition in bind.values():
+            oldest = self.bound_to(definition.digest)
+            known = definition if oldest is None else oldest.definition
+            added.append(_with_shared(Binding(server, definition, revision), known))
+        return self.with_bindings(revision, [binding for binding in removed if binding], added)
 
     def find(self, server: str, name: str) -> Binding | None:
         """Return the binding of *name* in the namespace of *server*, if there is one."""
-        namespace = self.namespaces.get(server)
-        return None if namespace is None else namespace.bindings.get(name)
+        return self.bindings.get((server, name))
+
+    def names(self, server: str) -> Iterator[str]:
+        """Yield the names that are bound in the namespace of *server*, in order."""
+        return (binding.name for binding in self._following(server, None))
+
+    def bound_to(self, digest: str) -> Binding | None:
+        """Return the oldest binding to a definition of *digest*, if there is one."""
+        return _oldest(self.definitions, digest)
 
     def schema(self, digest: str) -> tuple[Definition, Literal["input", "output"]] | None:
         """Return the first bound definition with a schema of *digest*, and which it is."""
-        oldest = self.schemas.get(digest)
+        oldest = _oldest(self.schemas, digest)
         if oldest is None:
             return None
         definition = oldest.definition
@@ -134,20 +105,66 @@ class Catalogue:
             page.append(binding)
         return tuple(page), False
 
+    def usage(self, server: str) -> Usage:
+        """Return the amounts that quotas bound, for *server* and in all."""
+        own = self.servers.get((server,)) or _NO_USAGE
+        return Usage(self.count, self.server_count, self.bytes, own.tools, own.bytes)
+
+    def usages(self) -> Iterator[Usage]:
+        """Yield the usage of every server."""
+        for _, own in self.servers.starting_at(()):
+            yield Usage(self.count, self.server_count, self.bytes, own.tools, own.bytes)
+
     def _following(self, server: str | None, after: tuple[str, str] | None) -> Iterator[Binding]:
         """Yield the bindings that follow *after*, of *server* or of all."""
-        last_server, last_name = after or ("", "")
-        if server is None:
-            servers: Sequence[str] = self.servers[bisect_left(self.servers, last_server) :]
-        else:
-            servers = (server,) if server in self.namespaces and server >= last_server else ()
-        for owner in servers:
-            namespace = self.namespaces[owner]
-            # The empty name sorts first: it was only listed if *after* is given.
-            listed = after is not None and owner == last_server
-            start = bisect_right(namespace.names, last_name) if listed else 0
-            for name in namespace.names[start:]:
-                yield namespace.bindings[name]
+        first: Key = () if server is None else (server,)
+        for key, binding in self.bindings.starting_at(max(first, after or ())):
+            if server is not None and key[0] != server:
+                return
+            if key != after:
+                yield binding
+
+    def with_bindings(
+        self, revision: int, removed: Sequence[Binding], added: Sequence[Binding]
+    ) -> "Catalogue":
+        """Return the catalogue at *revision*, without *removed* and with *added*."""
+        names: dict[Key, Binding | None] = {}
+        definitions: dict[Key, Binding | None] = {}
+        schemas: dict[Key, Binding | None] = {}
+        usages: dict[Key, _ServerUsage] = {}
+        changes = chain(((binding, -1) for binding in removed), ((binding, 1) for binding in added))
+        for binding, sign in changes:
+            value = binding if sign > 0 else None
+            definition = binding.definition
+            server, name = binding.server, binding.name
+            names[server, name] = value
+            age = (binding.revision, server, name)
+            definitions[definition.digest, *age] = value
+            schemas[definition.input_schema_digest, *age] = value
+            if definition.output_schema_digest is not None:
+                schemas[definition.output_schema_digest, *age] = value
+            key = (server,)
+            usage = usages.get(key) or self.servers.get(key) or _NO_USAGE
+            usages[key] = _ServerUsage(
+                usage.tools + sign, usage.bytes + sign * definition.stored_size
+            )
+        before = sum(self.servers.get(key) is not None for key in usages)
+        after = sum(usage.tools > 0 for usage in usages.values())
+        size = sum(binding.definition.stored_size for binding in added) - sum(
+            binding.definition.stored_size for binding in removed
+        )
+        return Catalogue(
+            revision,
+            self.count + len(added) - len(removed),
+            self.server_count + after - before,
+            self.bytes + size,
+            self.bindings.with_changes(names),
+            self.definitions.with_changes(definitions),
+            self.schemas.with_changes(schemas),
+            self.servers.with_changes(
+                {key: usage if usage.tools else None for key, usage in usages.items()}
+            ),
+        )
 
 
 def _age(binding: Binding) -> tuple[int, str, str]:
@@ -155,50 +172,15 @@ def _age(binding: Binding) -> tuple[int, str, str]:
     return (binding.revision, binding.server, binding.name)
 
 
-def _definition_digests(binding: Binding) -> tuple[str, ...]:
-    return (binding.definition.digest,)
+def _oldest(index: SortedMap[Binding], digest: str) -> Binding | None:
+    """Return the first binding of *digest* in *index*."""
+    for key, binding in index.starting_at((digest,)):
+        return binding if key[0] == digest else None
+    return None
 
 
-def _schema_digests(binding: Binding) -> tuple[str, ...]:
-    definition = binding.definition
-    if definition.output_schema_digest is None:
-        return (definition.input_schema_digest,)
-    return (definition.input_schema_digest, definition.output_schema_digest)
-
-
-def _share(binding: Binding, oldest: Mapping[str, Binding]) -> Binding:
-    """Return *binding*, sharing the definition object that is bound already if it is equal."""
-    known = oldest.get(binding.definition.digest)
-    if known is None or known.definition != binding.definition:
+def _with_shared(binding: Binding, known: Definition) -> Binding:
+    """Return *binding*, with the object *known* of its digest if that is equal."""
+    if known is binding.definition or known != binding.definition:
         return binding
-    return Binding(binding.server, known.definition, binding.revision)
-
-
-def _succeed(
-    oldest: Mapping[str, Binding],
-    digests: Callable[[Binding], tuple[str, ...]],
-    removed: Sequence[Binding],
-    added: Sequence[Binding],
-    namespaces: Mapping[str, Namespace],
-) -> dict[str, Binding]:
-    """Return the index *oldest* after bindings were removed and others added.
-
-    *added* is sorted by age. If the oldest binding of a digest is removed, all bindings
-    are searched for the next one.
-    """
-    index = dict(oldest)
-    orphans = {
-        digest for binding in removed for digest in digests(binding) if index.get(digest) is binding
-    }
-    for digest in orphans:
-        del index[digest]
-    if orphans:
-        for namespace in namespaces.values():
-            for binding in namespace.bindings.values():
-                for digest in orphans.intersection(digests(binding)):
-                    if digest not in index or _age(binding) < _age(index[digest]):
-                        index[digest] = binding
-    for binding in added:
-        for digest in digests(binding):
-            index.setdefault(digest, binding)
-    return index
+    return Binding(binding.server, known, binding.revision)

@@ -20,6 +20,7 @@ from time import sleep
 from sidecheck_server.registry import RegistryInUse, RegistryUnusable
 from sidecheck_server.registry.catalogue import Catalogue
 from sidecheck_server.registry.definitions import Binding
+from sidecheck_server.registry.file_identity import FileIdentity
 from sidecheck_server.registry.tables import (
     create_tables,
     delete_names,
@@ -28,6 +29,7 @@ from sidecheck_server.registry.tables import (
     read_revision,
     write_revision,
 )
+from sidecheck_server.registry.verification import find_altered
 
 __all__ = ["Database"]
 
@@ -43,6 +45,8 @@ _OLDEST_SQLITE = (3, 37, 0)
 #: lets one of them succeed.
 _ATTEMPTS = 6
 _PAUSE = (0.01, 0.05)
+#: How many characters of a server's name a message shows.
+_SHOWN = 128
 #: Messages for failures that an operator can repair, by SQLite's primary code
 #: (https://www.sqlite.org/rescode.html).
 _FAILURES = {
@@ -50,6 +54,8 @@ _FAILURES = {
     "that this server may read and write",
     sqlite3.SQLITE_CORRUPT: "is damaged; restore it from a copy",
     sqlite3.SQLITE_FULL: "cannot grow: the disk is full; make room",
+    sqlite3.SQLITE_IOERR: "cannot be written or read: an error of the disk, or no room on it; "
+    "check the disk",
     sqlite3.SQLITE_NOTADB: "is not a SQLite database; "
     "name a registry, or a file that does not exist yet",
     sqlite3.SQLITE_READONLY: "is read-only; let this server write to it and to its folder",
@@ -66,15 +72,19 @@ class Database:
             RegistryInUse: another connection, in this process or another, has it open.
             RegistryUnusable: it is not a registry; its content is unchanged.
         """
+        self._files: FileIdentity | None = None
+        self._lost_file: Path | None = None
         self._location = "the registry in memory" if path is None else str(path)
         if sqlite3.sqlite_version_info < _OLDEST_SQLITE:
             raise RegistryUnusable(
-                f"SQLite is {sqlite3.sqlite_version}; a registry needs 3.37.0 or later"
+                self._location,
+                f"needs SQLite 3.37.0 or later; this is {sqlite3.sqlite_version}",
             )
         if path is not None and not path.parent.is_dir():
             raise RegistryUnusable(
-                f"{path}: the folder {path.parent} does not exist; "
-                "create it, or name a file in a folder that does"
+                self._location,
+                f"cannot be created: the folder {path.parent} does not exist; "
+                "create it, or name a file in a folder that does",
             )
         for _ in range(_ATTEMPTS - 1):
             with suppress(RegistryInUse):
@@ -87,15 +97,20 @@ class Database:
         """Return the content of the database.
 
         Raises:
-            RegistryUnusable: it cannot be read, or was not written by a registry.
+            RegistryUnusable: it cannot be read, was not written by a registry, or has a
+                definition that is not that of its digest.
         """
         with self._own_exceptions():
             revision = read_revision(self._connection)
             if revision is None:
                 raise RegistryUnusable(
-                    f"{self._location} is damaged: it has no revision; restore it from a copy"
+                    self._location, "is damaged: it has no revision; restore it from a copy"
                 )
-            return Catalogue.of(revision, read_bindings(self._connection))
+            bindings = read_bindings(self._connection)
+        altered = find_altered(bindings)
+        if altered is not None:
+            raise RegistryUnusable(self._location, _describe_altered(altered, bindings))
+        return Catalogue.of(revision, bindings)
 
     def write(
         self, revision: int, server: str, unbound: Sequence[str], bound: Sequence[Binding]
@@ -103,16 +118,21 @@ class Database:
         """Unbind the names *unbound* of *server* and bind *bound*, durably and atomically.
 
         Raises:
-            RegistryUnusable: the change cannot be made; the database is unchanged.
+            RegistryUnusable: the change cannot be made; the database is unchanged. Or its
+                path leads to another file by now, or to none; then no change can be
+                made with this object.
         """
+        self._check_files()
         rebound = [binding.name for binding in bound]
         with self._own_exceptions(), self._transaction("IMMEDIATE"):
             delete_names(self._connection, server, [*unbound, *rebound])
             insert_bindings(self._connection, bound)
             write_revision(self._connection, revision)
+        self._check_files()
 
     def close(self) -> None:
         """Close the file. May be called again."""
+        self._files = None  # closing deletes the log
         with suppress(sqlite3.Error):
             self._connection.close()
 
@@ -129,6 +149,11 @@ class Database:
         try:
             with self._own_exceptions():
                 self._prepare()
+            if path is not None:
+                self._files = FileIdentity(path)
+        except OSError as error:
+            self.close()
+            raise RegistryUnusable(self._location, f"cannot be opened: {error.strerror}") from error
         except BaseException:
             self.close()
             raise
@@ -170,15 +195,17 @@ class Database:
             return True
         if application != _APPLICATION:
             raise RegistryUnusable(
-                f"{self._location} is another program's SQLite database: its application_id is "
+                self._location,
+                "is another program's SQLite database: its application_id is "
                 f"{application:#010x}, a registry's is {_APPLICATION:#010x}; "
-                "name a registry, or a file that does not exist yet"
+                "name a registry, or a file that does not exist yet",
             )
         if format_ != _FORMAT:
             raise RegistryUnusable(
-                f"{self._location} is a registry of format {format_}, and this release reads "
+                self._location,
+                f"is a registry of format {format_}, and this release reads "
                 f"format {_FORMAT}; use the release that wrote it, "
-                "or name a file that does not exist yet"
+                "or name a file that does not exist yet",
             )
         return False
 
@@ -186,11 +213,22 @@ class Database:
         """Raise RegistryUnusable if the database is damaged."""
         (state,) = self._connection.execute("PRAGMA quick_check(1)").fetchone()
         if state != "ok":
-            raise RegistryUnusable(f"{self._location} is damaged: {state}; restore it from a copy")
+            raise RegistryUnusable(self._location, f"is damaged: {state}; restore it from a copy")
         if self._connection.execute("PRAGMA foreign_key_check").fetchone() is not None:
             raise RegistryUnusable(
-                f"{self._location} is damaged: it has documents of tools that it lacks; "
-                "restore it from a copy"
+                self._location,
+                "is damaged: it has documents of tools that it lacks; restore it from a copy",
+            )
+
+    def _check_files(self) -> None:
+        """Raise RegistryUnusable once a path has led to another file, or to none."""
+        if self._files is not None and self._lost_file is None:
+            self._lost_file = self._files.changed_file()
+        if self._lost_file is not None:
+            raise RegistryUnusable(
+                str(self._lost_file),
+                "was deleted, moved or replaced while the server ran; no change is accepted "
+                "until its file is restored and the server restarted",
             )
 
     @contextmanager
@@ -220,4 +258,14 @@ class Database:
                     f"{self._location} is in use; a registry's file belongs to one server at a time"
                 ) from error
             reason = _FAILURES.get(code, f"cannot be used: {error}")
-            raise RegistryUnusable(f"{self._location} {reason}") from error
+            raise RegistryUnusable(self._location, reason) from error
+
+
+def _describe_altered(altered: Binding, bindings: Sequence[Binding]) -> str:
+    """Return the fault of a database with *bindings*, of which *altered* is not genuine."""
+    names = sorted(binding.name for binding in bindings if binding.server == altered.server)
+    return (
+        f"is damaged: the definition of the server {altered.server[:_SHOWN]!r} at position "
+        f"{names.index(altered.name)}, in the order of names, does not have the digests and "
+        "the name that it was registered with; restore the file from a copy, or delete it"
+    )

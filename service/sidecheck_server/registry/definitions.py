@@ -37,6 +37,12 @@ class Definition:
         """The bytes of JSON that it consists of, its documents included."""
         return len(self.json) + sum(len(document.json) for document in self.documents)
 
+    @property
+    def stored_size(self) -> int:
+        """The bytes that quotas count: its size, and the URIs of its documents."""
+        uris = sum(len(document.uri.encode("utf-8", "replace")) for document in self.documents)
+        return self.size + uris
+
 
 @dataclass(frozen=True, slots=True)
 class Binding:

@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from sidecheck_server.registry.definitions import Action, Binding, Bound, Definition
+from sidecheck_server.registry.catalogue import Catalogue
+from sidecheck_server.registry.definitions import Action, Bound, Definition
 
 __all__ = ["BindingPlan", "plan_registration", "plan_removal"]
 
@@ -26,15 +27,16 @@ class BindingPlan:
 
 
 def plan_registration(
-    bindings: Mapping[str, Binding],
+    catalogue: Catalogue,
+    server: str,
     definitions: Sequence[Definition],
     keep: frozenset[str] | None,
 ) -> BindingPlan:
-    """Plan the registration of *definitions* in a namespace that has *bindings*."""
+    """Plan the registration of *definitions* in the namespace of *server*."""
     bind: dict[str, Definition] = {}
     bound = []
     for definition in definitions:
-        previous = bind.get(definition.name) or _bound_to(bindings, definition.name)
+        previous = bind.get(definition.name) or _bound_to(catalogue, server, definition.name)
         if (
             previous is not None
             and previous.digest == definition.digest
@@ -49,17 +51,19 @@ def plan_registration(
             bound.append(Bound(Action.CHANGED, previous.digest))
     if keep is None:
         return BindingPlan(tuple(bound), bind)
-    named = {definition.name for definition in definitions}
-    absent = (name for name in bindings if name not in named and name not in keep)
-    return BindingPlan(tuple(bound), bind, tuple(sorted(absent)))
+    kept = keep.union(definition.name for definition in definitions)
+    absent = tuple(name for name in catalogue.names(server) if name not in kept)
+    return BindingPlan(tuple(bound), bind, absent)
 
 
-def plan_removal(bindings: Mapping[str, Binding], names: Iterable[str] | None) -> BindingPlan:
-    """Plan the removal of *names*, or of all if None, from a namespace that has *bindings*."""
-    removed = bindings if names is None else {name for name in names if name in bindings}
-    return BindingPlan(unbind=tuple(sorted(removed)))
+def plan_removal(catalogue: Catalogue, server: str, names: Iterable[str] | None) -> BindingPlan:
+    """Plan the removal of *names*, or of all if None, from the namespace of *server*."""
+    if names is None:
+        return BindingPlan(unbind=tuple(catalogue.names(server)))
+    bound = {name for name in names if catalogue.find(server, name) is not None}
+    return BindingPlan(unbind=tuple(sorted(bound)))
 
 
-def _bound_to(bindings: Mapping[str, Binding], name: str) -> Definition | None:
-    binding = bindings.get(name)
+def _bound_to(catalogue: Catalogue, server: str, name: str) -> Definition | None:
+    binding = catalogue.find(server, name)
     return None if binding is None else binding.definition

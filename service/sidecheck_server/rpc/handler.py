@@ -21,7 +21,6 @@ from google.rpc.status_pb2 import Status
 
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.limits import Limits, limit_exceeded_error
-from sidecheck_server.registry import RegistryUnusable
 from sidecheck_server.rpc.access_log import LoggedResponse, log_fields
 from sidecheck_server.rpc.methods import raise_if_unreadable
 from sidecheck_server.rpc.status import DOMAIN, abort, status_from_error
@@ -94,8 +93,7 @@ def _internal_error(error: Exception, method: str) -> Status:
     """Log *error* under a fresh id, and return a status that tells no more than the id.
 
     Only its type and the lines it passed through are logged: the text of an exception may
-    contain parts of a payload. The text of a registry's error is ours, and tells the
-    operator what would help.
+    contain parts of a payload.
     """
     id_ = secrets.token_hex(8)
     frames = traceback.extract_tb(error.__traceback__)
@@ -105,7 +103,6 @@ def _internal_error(error: Exception, method: str) -> Status:
         error_id=id_,
         error_type=type(error).__name__,
         frames=[f"{frame.filename}:{frame.lineno}" for frame in frames[-8:]],
-        **({"detail": str(error)} if isinstance(error, RegistryUnusable) else {}),
     )
     details = AnyMessage()
     details.Pack(ErrorInfo(reason="INTERNAL", domain=DOMAIN, metadata={"error_id": id_}))

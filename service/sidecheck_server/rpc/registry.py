@@ -1,7 +1,5 @@
 """RegistryService: tool definitions registered, listed and deleted."""
 
-import asyncio
-
 from sidecheck.v1.registry_service_pb2 import (
     DeleteToolsRequest,
     DeleteToolsResponse,
@@ -43,6 +41,7 @@ class RegistryServicer(RegistryServiceServicer):
     def __init__(self, services: Services, limits: Limits) -> None:
         self._limits = limits
         self._registrar = services.registrar
+        self._writer = services.registry_writer
         self._registry = services.registry
         self._adapter = services.adapter
 
@@ -112,8 +111,7 @@ class RegistryServicer(RegistryServiceServicer):
                 {"field": "names"},
             )
         names = None if request.all else list(request.names)
-        # A transaction waits for the disk.
-        deleted = await asyncio.to_thread(self._registry.delete, request.server, names)
+        deleted = await self._writer.delete(request.server, names)
         return DeleteToolsResponse(
             deleted=deleted.deleted, unknown=deleted.unknown, registry_revision=deleted.revision
         )

@@ -28,6 +28,7 @@ from sidecheck_server.services.normalization import Normalizer
 from sidecheck_server.services.prepared_targets import PreparedTargets
 from sidecheck_server.services.protocol import ProtocolChecker
 from sidecheck_server.services.registration import Registrar
+from sidecheck_server.services.registry_writer import RegistryWriter, ReportRegistry
 from sidecheck_server.services.resolution import TargetResolver
 from sidecheck_server.services.result_messages import ResultConverter
 from sidecheck_server.services.schemas import CompiledSchemas, ProtocolSchemas
@@ -90,6 +91,7 @@ class Services:
     subject_checker: SubjectChecker
     tools_checker: ToolsChecker
     registrar: Registrar
+    registry_writer: RegistryWriter
     converter: Converter
     call_converter: CallConverter
     result_converter: ResultConverter
@@ -99,9 +101,16 @@ class Services:
 
 
 def create_services(
-    registry: Registry, runner: TaskRunner, limits: Limits, options: ServiceOptions
+    registry: Registry,
+    runner: TaskRunner,
+    limits: Limits,
+    options: ServiceOptions,
+    report_registry: ReportRegistry = lambda _: None,
 ) -> Services:
-    """Return services that use *registry*, and *runner* for what takes long."""
+    """Return services that use *registry*, and *runner* for what takes long.
+
+    *report_registry* is called when the registry cannot be written, and when it can again.
+    """
     schemas = CompiledSchemas(
         runner.compile, limits, options.registered_schemas, options.inline_schemas
     )
@@ -109,6 +118,7 @@ def create_services(
     checker = ProtocolChecker(protocol_schemas, schemas, runner.check, runner.validate, limits)
     adapter = ToolAdapter(limits)
     version = options.protocol_version
+    writer = RegistryWriter(registry, report_registry)
     resolver = TargetResolver(registry, schemas, adapter, limits, options.report_only, version)
     validator = Validator(runner.validate)
     calls = CallValidator(resolver, validator, checker, limits)
@@ -122,7 +132,8 @@ def create_services(
         protocol_checker=checker,
         subject_checker=SubjectChecker(resolver, checker, results),
         tools_checker=ToolsChecker(checker, limits),
-        registrar=Registrar(registry, DefinitionChecker(schemas, checker, limits), version),
+        registrar=Registrar(registry, writer, DefinitionChecker(schemas, checker, limits), version),
+        registry_writer=writer,
         converter=Converter(resolver, registry, conversions, limits),
         call_converter=CallConverter(resolver, validator, registry, limits),
         result_converter=ResultConverter(resolver, results, limits),

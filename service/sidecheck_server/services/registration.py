@@ -14,6 +14,7 @@ from sidecheck_server.core.types import Severity, Violation
 from sidecheck_server.registry import Registry
 from sidecheck_server.registry.definitions import Action, Binding, Definition
 from sidecheck_server.services.definitions import CheckedDefinition, DefinitionChecker
+from sidecheck_server.services.registry_writer import RegistryWriter
 from sidecheck_server.services.targets import InlineTool
 
 __all__ = ["ChangePolicy", "Outcome", "Registrar", "Registration", "RegistrationOutcomes"]
@@ -72,9 +73,14 @@ class Registrar:
     """Registers tools."""
 
     def __init__(
-        self, registry: Registry, definitions: DefinitionChecker, default_version: str
+        self,
+        registry: Registry,
+        writer: RegistryWriter,
+        definitions: DefinitionChecker,
+        default_version: str,
     ) -> None:
         self._registry = registry
+        self._writer = writer
         self._default_version = default_version
         self._definitions = definitions
         self._lock = Lock()
@@ -83,7 +89,8 @@ class Registrar:
         """Check the tools of *request* and bind those without errors, in one transaction.
 
         Raises:
-            RequestError: INVALID_REQUEST if the server's name is empty or too long.
+            RequestError: INVALID_REQUEST if the server's name is empty or too long;
+                QUOTA_EXCEEDED or REGISTRY_UNUSABLE, and nothing has changed.
         """
         if not 1 <= len(request.server) <= _MAX_SERVER_LENGTH:
             raise RequestError(
@@ -112,7 +119,7 @@ class Registrar:
             names_known = all(tool.name or tool.definition is not None for tool in checked)
             replaces = request.replace and names_known
             keep = frozenset(tool.name for tool in checked) if replaces else None
-            bind = self._registry.preview if request.validate_only else self._registry.register
+            bind = self._registry.preview if request.validate_only else self._writer.register
             registered = bind(request.server, definitions, keep=keep)
         bound = iter(registered.bound)
         outcomes = []

@@ -3,13 +3,14 @@
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from sys import getrecursionlimit
 
 import msgspec
 
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.explain.nearest import find_nearest
 from sidecheck_server.core.explain.values import Values
-from sidecheck_server.core.json_values import digest_of
+from sidecheck_server.core.json_values import digests_of_properties
 from sidecheck_server.core.limits import Limits, limit_exceeded_error
 from sidecheck_server.core.mcp.context import DEFAULT_VERSION
 from sidecheck_server.core.mcp.definition_forms import protocol_form
@@ -20,15 +21,19 @@ from sidecheck_server.core.types import Document, JsonValue, Violation
 
 __all__ = [
     "ToolDefinition",
+    "ToolIdentity",
     "check_tool_size",
     "decode_tool",
     "duplicate_names",
     "error_as_violations",
     "find_tool",
+    "identify_tool",
     "read_tool",
     "read_tool_name",
     "tool_name",
 ]
+
+_SCHEMAS = ("inputSchema", "outputSchema")
 
 _SPEC_URL = type_clause("Tool").url(DEFAULT_VERSION)
 _NESTING_ABOVE_SCHEMA = 8
@@ -51,6 +56,16 @@ class ToolDefinition:
     output_digest: str | None
 
 
+@dataclass(frozen=True, slots=True)
+class ToolIdentity:
+    """What a definition is known by."""
+
+    name: str
+    digest: str
+    input_digest: str
+    output_digest: str | None
+
+
 def read_tool(text: bytes, documents: tuple[Document, ...], limits: Limits) -> ToolDefinition:
     """Return the tool definition of the JSON *text*, with its schemas separated.
 
@@ -69,15 +84,37 @@ def read_tool(text: bytes, documents: tuple[Document, ...], limits: Limits) -> T
     faults = tuple(_faults(tool))
     if faults or not isinstance(tool, dict):
         raise _invalid(faults)
-    output = tool.get("outputSchema")
+    identity = _identity(tool, documents)
     return ToolDefinition(
-        name=str(tool["name"]),
+        name=identity.name,
         json=text,
-        digest=digest_of(tool, documents),
+        digest=identity.digest,
         input=_source(tool["inputSchema"], documents),
-        input_digest=digest_of(tool["inputSchema"], documents),
-        output=None if output is None else _source(output, documents),
-        output_digest=None if output is None else digest_of(output, documents),
+        input_digest=identity.input_digest,
+        output=_source(tool["outputSchema"], documents) if "outputSchema" in tool else None,
+        output_digest=identity.output_digest,
+    )
+
+
+def identify_tool(text: bytes, documents: tuple[Document, ...]) -> ToolIdentity | None:
+    """Return the identity of the definition *text*, which `read_tool` returned once.
+
+    The limits may have been others then, so none applies but the depth of recursion.
+    Returns None if `read_tool` cannot have returned *text*.
+    """
+    try:
+        tool = decode(text, max_depth=getrecursionlimit())
+        if not isinstance(tool, dict) or any(_faults(tool)):
+            return None
+        return _identity(tool, documents)
+    except (MalformedError, RequestError, RecursionError):
+        return None
+
+
+def _identity(tool: dict[str, JsonValue], documents: tuple[Document, ...]) -> ToolIdentity:
+    digest, schemas = digests_of_properties(tool, _SCHEMAS, documents)
+    return ToolIdentity(
+        str(tool["name"]), digest, schemas["inputSchema"], schemas.get("outputSchema")
     )
 
 
@@ -170,7 +207,7 @@ def _faults(tool: JsonValue) -> list[Violation]:
         faults.append(_type_fault("/name", "a string", tool["name"]))
     faults += [
         _type_fault(f"/{name}", "an object", tool[name])
-        for name in ("inputSchema", "outputSchema")
+        for name in _SCHEMAS
         if not isinstance(tool.get(name, {}), dict)
     ]
     return faults

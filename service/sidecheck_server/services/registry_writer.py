@@ -1,0 +1,67 @@
+"""Writes to the registry, with an error for callers and a report for operators if one fails."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import TypeAlias, TypeVar
+
+from sidecheck_server.core.errors import ErrorReason, RequestError
+from sidecheck_server.registry import Registry, RegistryInUse, RegistryUnusable
+from sidecheck_server.registry.definitions import Definition, Deleted, Registered
+
+__all__ = ["RegistryWriter", "ReportRegistry"]
+
+_Result = TypeVar("_Result")
+
+#: Called with the reason when the registry cannot be written, and with None when it can again.
+ReportRegistry: TypeAlias = Callable[[str | None], None]
+
+
+class RegistryWriter:
+    """Changes the registry.
+
+    A reason why it cannot be written is reported once, until a write succeeds or fails for
+    another reason.
+    """
+
+    def __init__(self, registry: Registry, report: ReportRegistry) -> None:
+        self._registry = registry
+        self._report = report
+        #: Why the last write failed, if it did.
+        self._failure: str | None = None
+
+    def register(
+        self, server: str, definitions: Sequence[Definition], *, keep: frozenset[str] | None
+    ) -> Registered:
+        """Bind the names of *definitions*, as `Registry.register` does.
+
+        Raises:
+            RequestError: REGISTRY_UNUSABLE or QUOTA_EXCEEDED; nothing has changed.
+        """
+        return self._write(lambda: self._registry.register(server, definitions, keep=keep))
+
+    async def delete(self, server: str, names: Sequence[str] | None) -> Deleted:
+        """Remove *names*, or all if it is None, from the namespace of *server*.
+
+        Raises:
+            RequestError: REGISTRY_UNUSABLE; nothing has changed.
+        """
+        # A transaction waits for the disk.
+        return await asyncio.to_thread(self._write, lambda: self._registry.delete(server, names))
+
+    def _write(self, transaction: Callable[[], _Result]) -> _Result:
+        try:
+            result = transaction()
+        except (RegistryInUse, RegistryUnusable) as error:
+            self._note(str(error))
+            fault = error.fault if isinstance(error, RegistryUnusable) else "is in use"
+            raise RequestError(
+                ErrorReason.REGISTRY_UNUSABLE,
+                f"the registry {fault}; nothing has changed, and reads go on",
+            ) from error
+        self._note(None)
+        return result
+
+    def _note(self, failure: str | None) -> None:
+        if failure != self._failure:
+            self._failure = failure
+            self._report(failure)

@@ -1,0 +1,84 @@
+"""Attacks on the registry: more than it may hold, a lost file, a full disk, altered bytes."""
+
+import resource
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Event, Thread
+
+import psutil
+from sidecheck import BlockingClient, RegisteredTool, SidecheckError
+
+__all__ = ["ReadingBystander", "alter_definition", "fill_registry", "full_disk", "register_one"]
+
+_TIMEOUT = 120.0
+
+
+def register_one(client: BlockingClient, server: str, name: str, size: int = 0) -> str:
+    """Register a tool with a description of *size* bytes; return its action, or the error."""
+    tool = {"name": name, "description": "x" * size, "inputSchema": {"type": "object"}}
+    try:
+        registration = client.register(server, [tool], timeout=_TIMEOUT)
+    except SidecheckError as error:
+        return error.reason
+    return registration.outcomes[0].action.value
+
+
+def fill_registry(address: str, tools: int, size: int, servers: int = 1) -> Counter[str]:
+    """Register *tools* of *size* bytes, one a call, and return how many had which outcome."""
+    with BlockingClient(address) as client:
+        return Counter(
+            register_one(client, f"flood-{number % servers}", f"t{number}", size)
+            for number in range(tools)
+        )
+
+
+@contextmanager
+def full_disk(process: int, size: int) -> Iterator[None]:
+    """Let no file of *process* grow beyond *size* bytes, as a full disk would."""
+    limits = psutil.Process(process)
+    soft, hard = limits.rlimit(resource.RLIMIT_FSIZE)
+    limits.rlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        limits.rlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+def alter_definition(path: Path, text: bytes, other: bytes) -> None:
+    """Replace *text*, which a definition in the closed registry at *path* has, by *other*."""
+    content = path.read_bytes()
+    assert content.count(text) == 1
+    assert len(text) == len(other)
+    path.write_bytes(content.replace(text, other))
+
+
+class ReadingBystander:
+    """Validates against a registered tool, over and over, until it is stopped."""
+
+    def __init__(self, address: str, server: str, tool: str) -> None:
+        self.outcomes: Counter[str] = Counter()
+        self._target = RegisteredTool(server, tool)
+        self._address = address
+        self._stopping = Event()
+        self._thread = Thread(target=self._read)
+
+    def __enter__(self) -> "ReadingBystander":
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stopping.set()
+        self._thread.join()
+
+    def _read(self) -> None:
+        with BlockingClient(self._address) as client:
+            while True:
+                try:
+                    verdict = client.validate(self._target, {}, timeout=_TIMEOUT)
+                    self.outcomes["valid" if verdict.valid else "invalid"] += 1
+                except SidecheckError as error:
+                    self.outcomes[error.reason] += 1
+                if self._stopping.wait(0.01):
+                    return
