@@ -42,8 +42,7 @@ async def running_service(
         stack.callback(workers.close)
         await workers.start()
         options = ServiceOptions(
-            settings.registered_schemas,
-            settings.inline_schemas,
+            settings.memory_bytes,
             frozenset(settings.report_only),
             settings.inference,
             settings.protocol_version,

@@ -19,7 +19,7 @@ _UNBOUNDED = 1 << 40
 LIMITS = Limits(message_bytes=_UNBOUNDED, batch_items=_UNBOUNDED)
 """Limits of a command: those of a server, but for the size of one request."""
 
-_OPTIONS = ServiceOptions(registered_schemas=10_000, inline_schemas=10_000)
+_OPTIONS = ServiceOptions(memory_bytes=256 << 20)
 
 
 def run_in_process(main: Callable[[Services], Awaitable[_Result]]) -> _Result:

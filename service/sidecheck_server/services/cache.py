@@ -29,6 +29,7 @@ class Cache(Generic[_Key, _Value]):
     are dropped once the weights of all entries exceed *capacity*; with the capacity None
     nothing is ever dropped. *weigh* returns the weight of an entry. Entries heavier than
     the capacity, results that *keeps* rejects and transient errors are not stored.
+    Computations that run are not weighed: the slots of the workers bound their results.
     """
 
     def __init__(
@@ -44,8 +45,10 @@ class Cache(Generic[_Key, _Value]):
         if capacity is None:
             self._entries = {}
         else:
-            self._entries = LRUCache(capacity, getsizeof=lambda entry: entry.weight)
+            self._entries = LRUCache(capacity, getsizeof=_weight)
         self._computations: dict[_Key, _Computation[_Value]] = {}
+        #: How many entries were dropped, or were too heavy to be stored.
+        self.dropped = 0
 
     def find(self, key: _Key) -> _Value | None:
         """Return the stored result of *key*, or None if nothing is stored.
@@ -102,9 +105,11 @@ class Cache(Generic[_Key, _Value]):
         else:
             stored = self._keeps(result)
         if stored:
+            before = len(self._entries)
             weight = self._weigh(key, outcome)
             if self._capacity is None or weight <= self._capacity:
                 self._entries[key] = _Entry(outcome, weight)
+            self.dropped += before + 1 - len(self._entries)
         return outcome
 
     def _remove(self, key: _Key, task: "asyncio.Task[_Value | RequestError]") -> None:
@@ -138,6 +143,10 @@ class _Computation(Generic[_Value]):
 
     def begin(self) -> None:
         self.begun = True
+
+
+def _weight(entry: _Entry[object]) -> int:
+    return entry.weight
 
 
 def _result(outcome: _Value | RequestError) -> _Value:
