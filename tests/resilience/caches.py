@@ -28,8 +28,8 @@ _PAYLOADS = tuple(
 def send_schemas(server: RunningServer, amount: int, *, patterns: bool) -> int:
     """Send *amount* different inline schemas, each with payloads, and return their bytes.
 
-    *patterns* says whether they are of the families with patterns, or of the others. The
-    payloads are invalid for most of them, so that both engines are used.
+    *patterns* says whether they are of the families with patterns, or of the others. To
+    look for unknown arguments takes the complete engine, also where a payload is valid.
     """
     with grpc.insecure_channel(server.address) as channel:
         batch = ValidationServiceStub(channel).ValidateBatch
@@ -39,7 +39,9 @@ def send_schemas(server: RunningServer, amount: int, *, patterns: bool) -> int:
                 validation_service_pb2.ValidateItem(
                     target=target_pb2.Target(inline_schema=target_pb2.InlineSchema(json=schema)),
                     subject=target_pb2.Subject(arguments=payload),
-                    options=options_pb2.ValidationOptions(max_violations=20),
+                    options=options_pb2.ValidationOptions(
+                        unknown_arguments=options_pb2.UNKNOWN_ARGUMENTS_REPORT
+                    ),
                 )
                 for payload in _PAYLOADS
             ]

@@ -92,8 +92,9 @@ def _use(compiled: CompiledSchema, texts: list[str]) -> None:
         for value in values:
             list(inside.descend(value, schema))
         stack.extend(child for _, child in subschemas(schema, scope.dialect.draft))
-        patterns = (schema.get("pattern", ""), *schema.get("patternProperties", ()))
-        for check in map(scope.checks.pattern_check, filter(None, patterns)):
+        members: dict[str, Any] = schema
+        patterns = [*members.get("patternProperties", ()), *filter(None, [members.get("pattern")])]
+        for check in map(scope.checks.pattern_check, patterns):
             for text in texts:
                 check(text, [1 << 60])
 

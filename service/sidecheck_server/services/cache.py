@@ -45,7 +45,7 @@ class Cache(Generic[_Key, _Value]):
         if capacity is None:
             self._entries = {}
         else:
-            self._entries = LRUCache(capacity, getsizeof=_weight)
+            self._entries = LRUCache(capacity, getsizeof=lambda entry: entry.weight)
         self._computations: dict[_Key, _Computation[_Value]] = {}
         #: How many entries were dropped, or were too heavy to be stored.
         self.dropped = 0
@@ -143,10 +143,6 @@ class _Computation(Generic[_Value]):
 
     def begin(self) -> None:
         self.begun = True
-
-
-def _weight(entry: _Entry[object]) -> int:
-    return entry.weight
 
 
 def _result(outcome: _Value | RequestError) -> _Value:
