@@ -42,7 +42,7 @@ def measure_memory(*values: object) -> int:
                 if kind not in _COLLECTIONS and isinstance(value, _SHARED):
                     continue
                 referring.append(value)
-            total += -(-getsizeof(value) // _ALIGNMENT) * _ALIGNMENT
+            total += (getsizeof(value) + _ALIGNMENT - 1) & -_ALIGNMENT
         level = gc.get_referents(*referring)
         for value in referring:
             # The collector does not look into code, and not at keys that are texts.

@@ -31,8 +31,7 @@ def estimate_memory(
     """
     context = admitted.context
     memory = _SCHEMA + admitted.pattern_memory
-    memory += measure_memory(source, warnings)
-    memory += measure_memory(context.schema, context.documents)
+    memory += measure_memory(source, warnings, context.schema, context.documents)
     if fast is not None:
         # The artifact crosses to another process: its constants are copies.
         memory += measure_memory(fast)
