@@ -18,7 +18,7 @@ def test_schemas_that_are_all_different_take_no_more_than_their_share(tmp_path: 
     server = RunningServer(tmp_path, SIDECHECK_MEMORY_BYTES=str(_MEMORY))
     try:
         before = resident_bytes(server)
-        sent = send_schemas(server, 20, patterns=True) + send_schemas(server, 240, patterns=False)
+        sent = send_schemas(server, 20, patterns=True) + send_schemas(server, 400, patterns=False)
         after = resident_bytes(server)
     finally:
         server.close()
