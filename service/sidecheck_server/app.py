@@ -54,8 +54,7 @@ async def running_service(
         workers.subscribe(_log_worker_event)
         await workers.start()
         options = ServiceOptions(
-            settings.registered_schemas,
-            settings.inline_schemas,
+            settings.memory_bytes,
             frozenset(settings.report_only),
             settings.inference,
             settings.protocol_version,

@@ -111,21 +111,14 @@ class Settings(BaseSettings):
             "takes too many steps for the event loop.",
         ),
     ] = 2
-    registered_schemas: Annotated[
+    memory_bytes: Annotated[
         int,
         Field(
-            ge=1,
-            description="Number of compiled schemas of registered tools to cache; a schema "
-            "counts once for every 16 KiB of its text, and 64 times for every pattern.",
+            ge=1 << 20,
+            description="Memory that all caches together may take, in bytes: half of it for "
+            "compiled schemas of registered tools, a quarter for those of requests.",
         ),
-    ] = 100_000
-    inline_schemas: Annotated[
-        int,
-        Field(
-            ge=1,
-            description="Number of compiled schemas of requests to cache, counted likewise.",
-        ),
-    ] = 10_000
+    ] = 256 << 20
     report_only: Annotated[
         tuple[str, ...],
         NoDecode,

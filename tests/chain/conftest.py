@@ -16,7 +16,7 @@ async def services() -> AsyncIterator[Services]:
     """Yield services over an empty registry."""
     with closing(open_registry(None)) as registry:
         limits = Limits()
-        options = ServiceOptions(10_000, 10_000)
+        options = ServiceOptions(256 << 20)
         yield create_services(registry, InProcessWorker(limits), limits, options)
 
 

@@ -28,7 +28,7 @@ async def test_tools_of_the_corpus_are_registered() -> None:
     tools = tuple(InlineTool(json.dumps(record["tool"]).encode()) for record in records)
     with closing(open_registry(None)) as registry:
         services = create_services(
-            registry, InProcessWorker(limits), limits, ServiceOptions(10_000, 10_000)
+            registry, InProcessWorker(limits), limits, ServiceOptions(256 << 20)
         )
         registered = await services.registrar.register(Registration("corpus", tools))
     rejected = Counter(

@@ -30,10 +30,11 @@ from sidecheck_server.rpc.streams import OpenStreams
 from sidecheck_server.rpc.validation import ValidationServicer
 from sidecheck_server.services.prepared_targets import PreparedTargets
 from sidecheck_server.services.resolution import ResolvedSchema
+from sidecheck_server.services.schemas import CompiledSchemas
 from sidecheck_server.services.validation import Validator
 from sidecheck_server.transport_limits import TransportLimits
 from structlog.testing import capture_logs
-from support.checkers import validate_in_process
+from support.checkers import compile_in_process, validate_in_process
 from support.compiling import compile_value
 from support.wire import info_of
 
@@ -275,7 +276,8 @@ async def batch(failure: BaseException, *digests: str) -> tuple[Any, list[dict[s
     registry = open_registry(None)
     resolver: Any = Resolver(failure)
     unused: Any = None
-    targets = PreparedTargets(resolver, Validator(validate_in_process), unused, registry)
+    schemas = CompiledSchemas(compile_in_process, Limits(), 0, 0)
+    targets = PreparedTargets(resolver, Validator(validate_in_process), unused, registry, schemas)
     servicer = ValidationServicer(targets, Limits(), OpenStreams(ShutdownGate(), TransportLimits()))
     request = validation_service_pb2.ValidateBatchRequest(
         items=[

@@ -99,6 +99,7 @@ async def test_the_least_recently_used_entries_are_dropped() -> None:
     await cache.get("c", returning(5))
 
     assert [4, None, 5, None] == [cache.find(key) for key in ("a", "b", "c", "large")]
+    assert 2 == cache.dropped
 
 
 async def test_nothing_is_dropped_without_a_capacity() -> None:

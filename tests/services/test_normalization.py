@@ -38,7 +38,7 @@ async def resolver() -> AsyncIterator[TargetResolver]:
 
 @pytest.fixture
 async def normalizer(resolver: TargetResolver) -> Normalizer:
-    schemas = CompiledSchemas(compile_in_process, LIMITS, 10, 10)
+    schemas = CompiledSchemas(compile_in_process, LIMITS, 1 << 20, 1 << 20)
     validator = Validator(validate_in_process)
     results = ResultChecker(resolver, validator, checker_of(schemas, LIMITS))
     return Normalizer(resolver, ToolAdapter(LIMITS), results, LIMITS)

@@ -69,7 +69,7 @@ class Checking:
     def __init__(self, *deferred_checks: DeferredCheck) -> None:
         self.compiler = Compiler()
         self.protocol_schemas = ProtocolSchemas(self.compiler, LIMITS, protocol_schema_source)
-        self.schemas = CompiledSchemas(self.compiler, LIMITS, 0, 100)
+        self.schemas = CompiledSchemas(self.compiler, LIMITS, 0, 1 << 20)
         self.checker = ProtocolChecker(
             self.protocol_schemas,
             self.schemas,

@@ -63,7 +63,7 @@ class Compiler:
 
 
 def make_registrar(registry: Registry, failure: Exception | None = None) -> Registrar:
-    schemas = CompiledSchemas(Compiler(failure), LIMITS, 1000, 10)
+    schemas = CompiledSchemas(Compiler(failure), LIMITS, 16 << 20, 1 << 20)
     return registrar_of(registry, schemas, LIMITS)
 
 

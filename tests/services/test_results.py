@@ -35,7 +35,7 @@ def inline(tool: Any) -> InlineTool:
 async def checker() -> AsyncIterator[ResultChecker]:
     """Yield a checker that knows both tools of the server s."""
     registry = open_registry(None)
-    schemas = CompiledSchemas(compile_in_process, LIMITS, 10, 10)
+    schemas = CompiledSchemas(compile_in_process, LIMITS, 1 << 20, 1 << 20)
     tools = (inline(ADD), inline(PING))
     await registrar_of(registry, schemas, LIMITS).register(Registration("s", tools))
     resolver = TargetResolver(registry, schemas, ToolAdapter(LIMITS), LIMITS)

@@ -15,6 +15,7 @@ from sidecheck_server.core.evaluate import EvaluationOptions, evaluate
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.schemas.dialects import SchemaSource
 from sidecheck_server.core.types import Document
+from sidecheck_server.services.memory import weigh_entry
 from sidecheck_server.services.schemas import CompiledSchemas
 
 LIMITS = Limits()
@@ -41,13 +42,22 @@ class Compiler:
         return compile_schema(source, LIMITS)
 
 
-def cache(compiler: Compiler, registered: int = 10, inline: int = 10) -> CompiledSchemas:
-    return CompiledSchemas(compiler, LIMITS, registered, inline)
+def cache(compiler: Compiler, registered: int = 100, inline: int = 100) -> CompiledSchemas:
+    """Return a cache for so many of the schemas that `number` returns."""
+    return CompiledSchemas(compiler, LIMITS, registered * NUMBER_BYTES, inline * NUMBER_BYTES)
+
+
+def weigh(source: SchemaSource) -> int:
+    """Return the weight of *source*, compiled and cached."""
+    return weigh_entry(source, None) + compile_schema(source, LIMITS).memory
 
 
 def number(n: int) -> SchemaSource:
     """Return a schema that is distinct for each *n*."""
     return SchemaSource(b'{"const": %d}' % n)
+
+
+NUMBER_BYTES = weigh(number(0))
 
 
 async def run_ready_tasks(count: int = 10) -> None:
@@ -197,7 +207,7 @@ async def test_cached_errors_do_not_retain_frames() -> None:
 
 
 async def test_the_least_recently_used_schema_is_dropped() -> None:
-    """The capacity counts inline schemas."""
+    """The capacity is in bytes."""
     compiler = Compiler()
     schemas = cache(compiler, inline=2)
     for n in (1, 2, 1, 3, 1, 2):
@@ -209,9 +219,10 @@ async def test_the_least_recently_used_schema_is_dropped() -> None:
 async def test_a_large_schema_counts_as_several() -> None:
     """The cache bounds memory, so weight grows with size; documents count too."""
     compiler = Compiler()
-    schemas = cache(compiler, inline=5)
     text = b'{"title": "%s"}' % (b"x" * 40_000)
     large, large_document = SchemaSource(text), SchemaSource(b"{}", (Document("urn:a", text),))
+    assert weigh(large) > 80_000
+    schemas = CompiledSchemas(compiler, LIMITS, 0, weigh(large) + 2 * NUMBER_BYTES)
     for source in (number(1), number(2), large, number(1), number(2), number(3), large):
         await schemas.inline(source)
     for source in (large_document, large, large_document):
@@ -225,7 +236,7 @@ async def test_schemas_larger_than_the_cache_are_not_cached() -> None:
     """They are compiled for each call."""
     compiler = Compiler()
     schemas = cache(compiler, inline=1)
-    large = SchemaSource(b'{"const": 1, "title": "%s"}' % (b"x" * 20_000))
+    large = SchemaSource(b'{"const": 1, "title": "%s"}' % (b"x" * NUMBER_BYTES))
     results = [await schemas.inline(large) for _ in range(2)]
 
     assert [True, True] == [
@@ -235,7 +246,7 @@ async def test_schemas_larger_than_the_cache_are_not_cached() -> None:
 
 
 async def test_inline_schemas_do_not_evict_registered_schemas() -> None:
-    """The two caches have separate capacities."""
+    """The two caches have separate capacities; `dropped` counts registered schemas alone."""
     compiler = Compiler()
     schemas = cache(compiler, registered=1, inline=1)
     await schemas.registered("a", number(0))
@@ -247,6 +258,7 @@ async def test_inline_schemas_do_not_evict_registered_schemas() -> None:
     await schemas.inline(number(19))
 
     assert [number(n).json for n in range(21)] == compiler.compiled
+    assert 1 == schemas.dropped
 
 
 @pytest.mark.slow
@@ -261,9 +273,7 @@ async def test_the_event_loop_runs_while_patterns_are_prepared() -> None:
         begun()
         return artifact
 
-    loading = asyncio.create_task(
-        CompiledSchemas(precompiled, limits, 1, 10_000_000).inline(source)
-    )
+    loading = asyncio.create_task(CompiledSchemas(precompiled, limits, 0, 1 << 30).inline(source))
     turns = 0
     while not loading.done():
         await asyncio.sleep(0)

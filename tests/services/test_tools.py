@@ -32,7 +32,7 @@ async def compile_unless_lost(source: SchemaSource, begun: Any) -> Artifact:
 
 
 async def checked(tools_list: Any = None, **more: Any) -> CheckedTools:
-    schemas = CompiledSchemas(compile_unless_lost, LIMITS, 0, 100)
+    schemas = CompiledSchemas(compile_unless_lost, LIMITS, 0, 1 << 20)
     text = b"" if tools_list is None else json.dumps(tools_list).encode()
     return await ToolsChecker(checker_of(schemas), LIMITS).check(
         ToolsToCheck(text, **{**DEFAULTS, **more})

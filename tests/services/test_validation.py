@@ -79,7 +79,7 @@ async def registry() -> AsyncIterator[Registry]:
 @pytest.fixture
 async def resolver(compiler: Compiler, registry: Registry) -> TargetResolver:
     """Return a resolver that knows both tools of the server s."""
-    schemas = CompiledSchemas(compiler, LIMITS, 10, 10)
+    schemas = CompiledSchemas(compiler, LIMITS, 1 << 20, 1 << 20)
     registrar = registrar_of(registry, schemas, LIMITS)
     await registrar.register(
         Registration("s", (inline(TOOL, ANSWER), inline(BARE)), protocol_version=VERSION)
@@ -151,7 +151,7 @@ async def test_tools_of_report_only_servers_are_not_enforced(
     resolver: TargetResolver, registry: Registry, compiler: Compiler
 ) -> None:
     """The server of the target decides; a digest has no server."""
-    schemas = CompiledSchemas(compiler, LIMITS, 10, 10)
+    schemas = CompiledSchemas(compiler, LIMITS, 1 << 20, 1 << 20)
     registrar = registrar_of(registry, schemas, LIMITS)
     await registrar.register(Registration("watched", (inline(BARE),)))
     targets: list[Target] = [RegisteredTool("watched", "bare"), RegisteredTool("s", "bare")]
@@ -294,7 +294,7 @@ async def test_changed_definitions_apply_to_the_next_call(
     resolver: TargetResolver, registry: Registry, compiler: Compiler
 ) -> None:
     """Resolution reads the current state of the registry."""
-    schemas = CompiledSchemas(compiler, LIMITS, 10, 10)
+    schemas = CompiledSchemas(compiler, LIMITS, 1 << 20, 1 << 20)
     registrar = registrar_of(registry, schemas, LIMITS)
     results = [await codes(resolver, RegisteredTool("s", "bare"), b"{}")]
     changed = {**BARE, "inputSchema": {"type": "object", "minProperties": 1}}

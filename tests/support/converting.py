@@ -75,7 +75,7 @@ def resolver_for(
 
     return TargetResolver(
         registry,
-        CompiledSchemas(compile_, limits, 100, 100),
+        CompiledSchemas(compile_, limits, 1 << 20, 1 << 20),
         ToolAdapter(limits),
         limits,
         report_only,

@@ -23,7 +23,7 @@ LIMITS = Limits(message_bytes=_UNBOUNDED, batch_items=_UNBOUNDED)
 
 _QUOTAS = RegistryQuotas(*[_UNBOUNDED] * len(fields(RegistryQuotas)))
 
-_OPTIONS = ServiceOptions(registered_schemas=10_000, inline_schemas=10_000)
+_OPTIONS = ServiceOptions(memory_bytes=256 << 20)
 
 
 def run_in_process(main: Callable[[Services], Awaitable[_Result]]) -> _Result:

@@ -29,6 +29,7 @@ class Cache(Generic[_Key, _Value]):
     are dropped once the weights of all entries exceed *capacity*; with the capacity None
     nothing is ever dropped. *weigh* returns the weight of an entry. Entries heavier than
     the capacity, results that *keeps* rejects and transient errors are not stored.
+    Computations that run are not weighed: the slots of the workers bound their results.
     """
 
     def __init__(
@@ -46,6 +47,8 @@ class Cache(Generic[_Key, _Value]):
         else:
             self._entries = LRUCache(capacity, getsizeof=lambda entry: entry.weight)
         self._computations: dict[_Key, _Computation[_Value]] = {}
+        #: How many entries were dropped, or were too heavy to be stored.
+        self.dropped = 0
 
     def find(self, key: _Key) -> _Value | None:
         """Return the stored result of *key*, or None if nothing is stored.
@@ -102,9 +105,11 @@ class Cache(Generic[_Key, _Value]):
         else:
             stored = self._keeps(result)
         if stored:
+            before = len(self._entries)
             weight = self._weigh(key, outcome)
             if self._capacity is None or weight <= self._capacity:
                 self._entries[key] = _Entry(outcome, weight)
+            self.dropped += before + 1 - len(self._entries)
         return outcome
 
     def _remove(self, key: _Key, task: "asyncio.Task[_Value | RequestError]") -> None:

@@ -23,6 +23,7 @@ from sidecheck_server.services.conversion import Converter
 from sidecheck_server.services.conversion_cache import ConversionCache
 from sidecheck_server.services.definitions import DefinitionChecker
 from sidecheck_server.services.inference import Inferrer
+from sidecheck_server.services.memory import MemoryShares
 from sidecheck_server.services.model_calls import CallConverter
 from sidecheck_server.services.normalization import Normalizer
 from sidecheck_server.services.prepared_targets import PreparedTargets
@@ -69,9 +70,8 @@ class TaskRunner(Protocol):
 class ServiceOptions:
     """Settings of the services beside their limits."""
 
-    #: How many small schemas of registered tools, and of requests, are cached.
-    registered_schemas: int
-    inline_schemas: int
+    #: The bytes that all caches may take.
+    memory_bytes: int
     #: Servers whose tools get verdicts that are not enforced.
     report_only: frozenset[str] = frozenset()
     inference: bool = True
@@ -111,28 +111,32 @@ def create_services(
 
     *report_registry* is called when the registry cannot be written, and when it can again.
     """
+    shares = MemoryShares(options.memory_bytes)
     schemas = CompiledSchemas(
-        runner.compile, limits, options.registered_schemas, options.inline_schemas
+        runner.compile, limits, shares.registered_schemas, shares.inline_schemas
     )
     protocol_schemas = ProtocolSchemas(runner.compile, limits)
     checker = ProtocolChecker(protocol_schemas, schemas, runner.check, runner.validate, limits)
-    adapter = ToolAdapter(limits)
+    adapter = ToolAdapter(limits, shares.adapted_tools)
     version = options.protocol_version
     writer = RegistryWriter(registry, report_registry)
-    resolver = TargetResolver(registry, schemas, adapter, limits, options.report_only, version)
+    resolver = TargetResolver(
+        registry, schemas, adapter, limits, options.report_only, version, shares.inline_tools
+    )
     validator = Validator(runner.validate)
     calls = CallValidator(resolver, validator, checker, limits)
     results = ResultChecker(resolver, validator, checker)
-    conversions = ConversionCache(runner.convert, limits)
+    conversions = ConversionCache(runner.convert, limits, shares.conversions)
+    definitions = DefinitionChecker(schemas, checker, limits, shares.findings)
     return Services(
         registry=registry,
         resolver=resolver,
         validator=validator,
-        prepared_targets=PreparedTargets(resolver, validator, calls, registry),
+        prepared_targets=PreparedTargets(resolver, validator, calls, registry, schemas),
         protocol_checker=checker,
         subject_checker=SubjectChecker(resolver, checker, results),
         tools_checker=ToolsChecker(checker, limits),
-        registrar=Registrar(registry, writer, DefinitionChecker(schemas, checker, limits), version),
+        registrar=Registrar(registry, writer, definitions, version),
         registry_writer=writer,
         converter=Converter(resolver, registry, conversions, limits),
         call_converter=CallConverter(resolver, validator, registry, limits),

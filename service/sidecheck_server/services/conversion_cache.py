@@ -5,8 +5,6 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-import msgspec
-
 from sidecheck_server.core.convert.converted_tool import ToolForm
 from sidecheck_server.core.convert.providers.provider import Provider
 from sidecheck_server.core.convert.tool_conversion import convert_definition
@@ -16,6 +14,7 @@ from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.tool_definitions import read_tool
 from sidecheck_server.core.types import Document
 from sidecheck_server.services.cache import Begin, Cache
+from sidecheck_server.services.memory import DEFAULT_SHARES, weigh_entry
 from sidecheck_server.services.offload import OffloadRule, Work
 from sidecheck_server.services.targets import InlineTool
 
@@ -25,15 +24,6 @@ __all__ = ["ConversionCache", "OffloadConversion"]
 OffloadConversion: TypeAlias = Callable[
     [bytes, tuple[Document, ...], ModelApi, ConversionOptions], Awaitable[ToolForm]
 ]
-
-_CAPACITY = 64 << 20
-"""The weight of all entries, in bytes: definitions and what they were converted to."""
-
-# What an entry takes beside its text, what a loss does, and the size of an argument
-# decoder as a multiple of that of its JSON text.
-_ENTRY_BYTES = 1 << 10
-_LOSS_BYTES = 200
-_DECODER_FACTOR = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,16 +36,24 @@ class _Key:
 
 
 class ConversionCache:
-    """Converts definitions, in the event loop or in a worker, and keeps the results."""
+    """Converts definitions, in the event loop or in a worker, and keeps the results.
 
-    def __init__(self, offload_conversion: OffloadConversion, limits: Limits) -> None:
+    They may take *memory* bytes.
+    """
+
+    def __init__(
+        self,
+        offload_conversion: OffloadConversion,
+        limits: Limits,
+        memory: int = DEFAULT_SHARES.conversions,
+    ) -> None:
         self._offload_conversion = offload_conversion
         self._limits = limits
         self._inline_limits = replace(limits, steps=min(limits.steps, limits.inline_steps))
         self._offload = OffloadRule(limits)
         # Conversions in the event loop take turns, so that other calls run in between.
         self._lock = asyncio.Lock()
-        self._cache: Cache[_Key, ToolForm] = Cache(_CAPACITY, _weight)
+        self._cache: Cache[_Key, ToolForm] = Cache(memory, weigh_entry)
 
     async def convert(
         self, definition: InlineTool, api: Provider, options: ConversionOptions
@@ -93,12 +91,3 @@ class ConversionCache:
             if error.metadata.get("bound") == "steps":
                 return None
             raise
-
-
-def _weight(key: _Key, outcome: ToolForm | RequestError) -> int:
-    weight = key.definition.size + _ENTRY_BYTES
-    if isinstance(outcome, RequestError):
-        return weight + sum(violation.length for violation in outcome.violations)
-    form = outcome
-    decoder = b"" if form.decoder is None else msgspec.json.encode(form.decoder)
-    return weight + form.length + _LOSS_BYTES * len(form.losses) + _DECODER_FACTOR * len(decoder)

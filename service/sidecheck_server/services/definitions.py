@@ -21,15 +21,13 @@ from sidecheck_server.core.schemas.dialects import SchemaSource
 from sidecheck_server.core.types import Severity, Violation
 from sidecheck_server.registry.definitions import Definition
 from sidecheck_server.services.cache import Begin, Cache, is_transient
+from sidecheck_server.services.memory import DEFAULT_SHARES, weigh_entry
 from sidecheck_server.services.offload import MAX_CONCURRENT
 from sidecheck_server.services.protocol import ProtocolChecker
 from sidecheck_server.services.schemas import CompiledSchemas
 from sidecheck_server.services.targets import InlineTool
 
 __all__ = ["CheckedDefinition", "DefinitionChecker"]
-
-_CAPACITY = 50_000
-"""How many checked definitions, and violations of them, are cached."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,15 +52,24 @@ class _Findings:
 
 
 class DefinitionChecker:
-    """Checks the definitions that a server registers, and caches the findings."""
+    """Checks the definitions that a server registers, and caches the findings.
 
-    def __init__(self, schemas: CompiledSchemas, checker: ProtocolChecker, limits: Limits) -> None:
+    They may take *memory* bytes.
+    """
+
+    def __init__(
+        self,
+        schemas: CompiledSchemas,
+        checker: ProtocolChecker,
+        limits: Limits,
+        memory: int = DEFAULT_SHARES.findings,
+    ) -> None:
         self._schemas = schemas
         self._checker = checker
         self._limits = limits
         # By the definition's digest and the protocol version.
         self._cache: Cache[tuple[str, str], _Findings] = Cache(
-            _CAPACITY, _weight, lambda findings: not findings.transient
+            memory, weigh_entry, lambda findings: not findings.transient
         )
 
     async def check_all(self, tools: Sequence[InlineTool], version: str) -> list[CheckedDefinition]:
@@ -182,10 +189,6 @@ class _DefinitionSchemas:
         except RequestError as error:
             self.transient |= is_transient(error)
             raise
-
-
-def _weight(_key: tuple[str, str], outcome: _Findings | RequestError) -> int:
-    return 1 + len(outcome.violations)
 
 
 def _has_errors(violations: Sequence[Violation]) -> bool:

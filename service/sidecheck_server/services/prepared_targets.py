@@ -10,6 +10,7 @@ from sidecheck_server.registry import Registry
 from sidecheck_server.services.calls import CallValidator
 from sidecheck_server.services.prepared_target import PreparedTarget
 from sidecheck_server.services.resolution import TargetResolver
+from sidecheck_server.services.schemas import CompiledSchemas
 from sidecheck_server.services.targets import InlineTool, Target
 from sidecheck_server.services.validation import ValidationOptions, Validator
 
@@ -24,7 +25,12 @@ _MAX_KEY_BYTES = 1024
 
 
 class PreparedTargets:
-    """Cache of prepared targets, valid for one revision of the registry."""
+    """Cache of prepared targets, valid for one revision of the registry.
+
+    A prepared target holds its compiled schemas. So all are dropped whenever the cache of
+    these drops one: whatever is used then is prepared anew, and is the last to be dropped
+    there.
+    """
 
     def __init__(
         self,
@@ -32,20 +38,23 @@ class PreparedTargets:
         validator: Validator,
         calls: CallValidator,
         registry: Registry,
+        schemas: CompiledSchemas,
     ) -> None:
         self._resolver = resolver
         self._validator = validator
         self._calls = calls
         self._registry = registry
+        self._schemas = schemas
         self._revision = registry.revision
+        self._dropped = schemas.dropped
         self._targets: FIFOCache[_Key, PreparedTarget] = FIFOCache(_MAX_TARGETS)
 
     def find(self, key: _Key) -> PreparedTarget | None:
         """Return the prepared target of *key*, or None if it is not cached."""
-        revision = self._registry.revision
-        if revision != self._revision:
+        revision, dropped = self._registry.revision, self._schemas.dropped
+        if revision != self._revision or dropped != self._dropped:
             self._targets.clear()
-            self._revision = revision
+            self._revision, self._dropped = revision, dropped
         return self._targets.get(key)
 
     def add(

@@ -12,6 +12,7 @@ from sidecheck_server.registry import Registry
 from sidecheck_server.registry.definitions import Binding, Definition
 from sidecheck_server.services.adaptation import ToolAdapter
 from sidecheck_server.services.cache import Begin, Cache
+from sidecheck_server.services.memory import DEFAULT_SHARES, weigh_entry
 from sidecheck_server.services.offload import OffloadRule, Work
 from sidecheck_server.services.registered_tools import (
     ResolvedTool,
@@ -29,9 +30,6 @@ from sidecheck_server.services.targets import (
 )
 
 __all__ = ["ResolvedSchema", "TargetResolver"]
-
-_INLINE_TOOLS_BYTES = 64 << 20
-"""The text of all parsed inline tools that are cached."""
 
 # How many characters of a name, and of a digest, an error repeats.
 _SHOWN = 128
@@ -65,6 +63,7 @@ class TargetResolver:
 
     Verdicts about the tools of the servers in *report_only* are not enforced. The protocol
     version *default_version* applies where neither a request nor a registration names one.
+    Inline tools that were read may take *memory* bytes.
     """
 
     def __init__(
@@ -75,6 +74,7 @@ class TargetResolver:
         limits: Limits,
         report_only: frozenset[str] = frozenset(),
         default_version: str = DEFAULT_VERSION,
+        memory: int = DEFAULT_SHARES.inline_tools,
     ) -> None:
         self._registry = registry
         self._schemas = schemas
@@ -84,7 +84,7 @@ class TargetResolver:
         #: The protocol version of requests and registrations that name none.
         self.default_version = default_version
         self._offload = OffloadRule(limits)
-        self._inline_tools: Cache[InlineTool, ToolDefinition] = Cache(_INLINE_TOOLS_BYTES, _weight)
+        self._inline_tools: Cache[InlineTool, ToolDefinition] = Cache(memory, weigh_entry)
 
     def version_of(self, target: Target | None, named: str) -> str:
         """Return the protocol version that applies to *target*.
@@ -263,10 +263,3 @@ def _no_output_schema(tool: str) -> RequestError:
 def _unknown(reason: ErrorReason, kind: str, digest: str) -> RequestError:
     shown = digest[:_SHOWN_DIGEST]
     return RequestError(reason, f"no registered {kind} has the digest {shown!r}", {"digest": shown})
-
-
-def _weight(tool: InlineTool, outcome: ToolDefinition | RequestError) -> int:
-    if isinstance(outcome, RequestError):
-        return tool.size + sum(violation.length for violation in outcome.violations)
-    schemas = [schema for schema in (outcome.input, outcome.output) if schema is not None]
-    return tool.size + sum(len(schema.json) for schema in schemas)

@@ -10,37 +10,36 @@ from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.protocol_schemas import NotCompiledError, type_schema_source
 from sidecheck_server.core.schemas.dialects import SchemaSource
 from sidecheck_server.services.cache import Begin, Cache
+from sidecheck_server.services.memory import weigh_entry
 
 __all__ = ["Compile", "CompiledSchemas", "ProtocolSchemas"]
 
 #: Compiles a schema, and calls back when it begins.
 Compile: TypeAlias = Callable[[SchemaSource, Begin], Awaitable[Artifact]]
 
-_BYTES_PER_UNIT = 16 << 10
-"""The text of a schema, its documents included, that weighs as much as a small schema."""
-
-_PATTERN_WEIGHT = 64
-"""The weight of a pattern: what RE2 keeps of past searches may fill a megabyte."""
-
 
 class CompiledSchemas:
     """Cache of compiled schemas, and of the errors of schemas that cannot be compiled.
 
     Registered and inline schemas have a cache each, so that requests with inline schemas
-    never displace registered ones. *registered* and *inline* are the numbers of small
-    schemas that are kept; large ones count as several.
+    never displace registered ones. *registered* and *inline* are the bytes that they may
+    take.
     """
 
     def __init__(self, compile_: Compile, limits: Limits, registered: int, inline: int) -> None:
         self._compile = compile_
         self._limits = limits
         # By digest, and whether formats are asserted.
-        self._registered: Cache[tuple[str, bool], CompiledSchema] = Cache(
-            registered, lambda _, outcome: _weight(outcome)
-        )
-        self._inline: Cache[SchemaSource, CompiledSchema] = Cache(
-            inline, lambda source, outcome: _weight(outcome, source)
-        )
+        self._registered: Cache[tuple[str, bool], CompiledSchema] = Cache(registered, _weight)
+        self._inline: Cache[SchemaSource, CompiledSchema] = Cache(inline, _weight)
+
+    @property
+    def dropped(self) -> int:
+        """How many registered schemas are no longer cached, or never were.
+
+        Whoever holds schemas beside the cache drops them when it changes.
+        """
+        return self._registered.dropped
 
     async def inline(self, source: SchemaSource) -> CompiledSchema:
         """Return the compiled schema of *source*, which a request contains.
@@ -81,7 +80,7 @@ class ProtocolSchemas:
     """Compiled schemas of the protocol's types, by protocol version and type name.
 
     Each is compiled when it is first needed. There are some hundreds of them and requests
-    cannot add any, so none is ever dropped.
+    cannot add any, so none is ever dropped; all take 16 MiB.
     """
 
     def __init__(
@@ -136,16 +135,8 @@ def _load_complete(source: SchemaSource, artifact: Artifact, limits: Limits) -> 
     return compiled
 
 
-def _weight(outcome: CompiledSchema | RequestError, source: SchemaSource | None = None) -> int:
-    """Return the weight of a cache entry: 1 for a small schema."""
+def _weight(key: object, outcome: CompiledSchema | RequestError) -> int:
     if isinstance(outcome, RequestError):
-        size = sum(violation.length for violation in outcome.violations)
-        return 1 + (size + (0 if source is None else _size(source))) // _BYTES_PER_UNIT
-    weight = 1 + _size(outcome.source) // _BYTES_PER_UNIT
-    if outcome.artifact.fast is not None:
-        weight += _PATTERN_WEIGHT * len(outcome.artifact.fast.patterns)
-    return weight
-
-
-def _size(source: SchemaSource) -> int:
-    return len(source.json) + sum(len(document.json) for document in source.documents)
+        return weigh_entry(key, outcome)
+    # The source, which may be the key, is in both.
+    return weigh_entry(key, None) + outcome.artifact.memory

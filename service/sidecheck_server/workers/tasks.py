@@ -38,13 +38,10 @@ _NICENESS = 10
 """Workers yield to the event loop of the server, which all calls wait for."""
 
 
-def _weight(compiled: CompiledSchema) -> int:
-    fast = compiled.artifact.fast
-    return 8 + (0 if fast is None else len(fast.patterns))
-
-
-_COMPILED: LRUCache[SchemaSource, CompiledSchema] = LRUCache(128, getsizeof=_weight)
-"""The schemas that this worker validated against last. A pattern may hold a megabyte."""
+_COMPILED: LRUCache[SchemaSource, CompiledSchema] = LRUCache(
+    32 << 20, getsizeof=lambda compiled: compiled.artifact.memory
+)
+"""The schemas that this worker validated against last, by their memory in bytes."""
 
 
 def prepare_process(memory: int) -> None:

@@ -68,6 +68,8 @@ class AdmittedSchema:
     survey: Survey | None
     #: Whether it has a pattern that needs backtracking, so that its time has no bound.
     backtracking: bool
+    #: The memory of its patterns, in bytes.
+    pattern_memory: int
 
 
 def read_source(source: SchemaSource, limits: Limits) -> SchemaContext:
@@ -97,7 +99,8 @@ def admit_schema(source: SchemaSource, limits: Limits) -> AdmittedSchema:
         raise recursion_depth_error(
             "the schema and its meta-schemas nest too deeply to check"
         ) from None
-    return AdmittedSchema(context, survey, admission.patterns.backtracking)
+    patterns = admission.patterns
+    return AdmittedSchema(context, survey, patterns.backtracking, patterns.memory)
 
 
 class _Admission:
@@ -189,6 +192,8 @@ class PatternAdmission:
         self._instructions = 0
         #: Whether one of them needs backtracking.
         self.backtracking = False
+        #: The memory of all of them, in bytes.
+        self.memory = 0
 
     def admit(self, subschema: Subschema) -> Iterator[tuple[tuple[str, ...], RequestError]]:
         """Yield the patterns of *subschema* that are not admitted: path and error of each.
@@ -227,6 +232,7 @@ class PatternAdmission:
                 metadata |= {"bound": error.bound, "limit": str(error.limit)}
             message = f"the pattern at {place} {fault}: {error.message}"
             raise RequestError(reason, message, metadata) from None
+        self.memory += pattern.memory
         if pattern.cost >= UNBOUNDED:
             self.backtracking = True
             return

@@ -11,9 +11,11 @@ from functools import cached_property
 from sidecheck_server.core.compiler.admission import AdmittedSchema, admit_schema, read_source
 from sidecheck_server.core.compiler.generation import generate_code
 from sidecheck_server.core.compiler.lowering import lower_schema
+from sidecheck_server.core.compiler.memory import estimate_memory
 from sidecheck_server.core.compiler.schema_warnings import SchemaWarning, find_schema_warnings
 from sidecheck_server.core.engines.complete import CompleteEngine
 from sidecheck_server.core.engines.fast import FastCode, FastEngine
+from sidecheck_server.core.engines.text_checks import TextChecks
 from sidecheck_server.core.formats import format_checker
 from sidecheck_server.core.json_values import digest_of
 from sidecheck_server.core.limits import Limits
@@ -39,6 +41,8 @@ class Artifact:
     backtracking: bool = False
     #: What is questionable about the schema.
     warnings: tuple[SchemaWarning, ...] = ()
+    #: About how many bytes its compiled schema takes once both engines have been used.
+    memory: int = 0
 
 
 def compile_schema(source: SchemaSource, limits: Limits) -> Artifact:
@@ -57,7 +61,8 @@ def compile_schema(source: SchemaSource, limits: Limits) -> Artifact:
     except CannotLowerError as error:
         fast, reason = None, error.reason
     warnings = find_schema_warnings(admitted, source, limits)
-    return Artifact(digest, dialect, fast, reason, admitted.backtracking, warnings)
+    memory = estimate_memory(source, admitted, fast, warnings)
+    return Artifact(digest, dialect, fast, reason, admitted.backtracking, warnings, memory)
 
 
 def _generate_fast_code(admitted: AdmittedSchema, source: SchemaSource, limits: Limits) -> FastCode:
@@ -95,6 +100,7 @@ class CompiledSchema:
         self.source = source
         self.artifact = artifact
         self.limits = limits
+        self._checks = TextChecks(limits, assert_formats=source.assert_formats)
 
     @property
     def digest(self) -> str:
@@ -117,7 +123,7 @@ class CompiledSchema:
         artifact = self.artifact
         if artifact.fast is None:
             return None
-        return FastEngine(artifact.fast, artifact.dialect, self.limits)
+        return FastEngine(artifact.fast, artifact.dialect, self.limits, self._checks)
 
     @property
     def explains_inline(self) -> bool:
@@ -138,4 +144,5 @@ class CompiledSchema:
             assert_formats=self.source.assert_formats,
             dialect_of=context.dialect_of,
             limits=self.limits,
+            checks=self._checks,
         )

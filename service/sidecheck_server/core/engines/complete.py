@@ -50,7 +50,8 @@ class CompleteEngine:
     *schema*, of *dialect*, was admitted: it is valid against its meta-schema, and its
     references resolve within it, *documents* and the published meta-schemas.
     *dialect_of* returns the dialect that a resource declares, given the one around it.
-    Schema and documents must not change afterwards.
+    Schema and documents must not change afterwards. Patterns and formats are those of
+    *checks*, which other engines may share.
 
     Raises:
         Exhausted: (each method) the budget, by default the limit of steps, is spent.
@@ -67,10 +68,11 @@ class CompleteEngine:
         assert_formats: bool,
         dialect_of: DialectOf,
         limits: Limits = _LIMITS,
+        checks: TextChecks | None = None,
     ) -> None:
         self._schema = schema
         self._resources = Resources(schema, dialect, documents, dialect_of)
-        self._checks = TextChecks(limits, assert_formats=assert_formats)
+        self._checks = checks or TextChecks(limits, assert_formats=assert_formats)
         self._prepared = PreparedSchemas()
         self._max_steps = limits.steps
 

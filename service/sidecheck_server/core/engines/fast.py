@@ -7,10 +7,9 @@ from types import CodeType
 from typing import Any
 
 from sidecheck_server.core.engines.allowed_code import RUNTIME_NAMES
-from sidecheck_server.core.engines.text_checks import build_format_check, build_pattern_check
+from sidecheck_server.core.engines.text_checks import TextChecks, build_format_check
 from sidecheck_server.core.json_values import all_unique, is_multiple, json_equal, number_text
 from sidecheck_server.core.limits import Budget, Exhausted, Limits
-from sidecheck_server.core.patterns import compile_pattern
 from sidecheck_server.core.types import JsonValue
 
 __all__ = ["FastCode", "FastEngine"]
@@ -54,16 +53,22 @@ class FastCode:
 
 
 class FastEngine:
-    """Decides whether payloads are valid against one schema."""
+    """Decides whether payloads are valid against one schema.
+
+    Its patterns are those of *checks*, which other engines may share.
+    """
 
     __slots__ = ("_counted", "_run", "_steps")
 
-    def __init__(self, code: FastCode, dialect: str, limits: Limits) -> None:
+    def __init__(
+        self, code: FastCode, dialect: str, limits: Limits, checks: TextChecks | None = None
+    ) -> None:
+        checks = checks or TextChecks(limits, assert_formats=False)
         # The only builtins are those that generated code may call. All schemas share the
         # mapping: there may be a hundred thousand of them.
         names: dict[str, Any] = {"__builtins__": _RUNTIME}
         for number, source in enumerate(code.patterns):
-            names[f"P{number}"] = build_pattern_check(compile_pattern(source, limits))
+            names[f"P{number}"] = checks.pattern_check(source)
         for number, name in enumerate(code.formats):
             names[f"F{number}"] = build_format_check(name, dialect)
         for number, value in enumerate(code.constants):

@@ -97,11 +97,10 @@ class TextChecks:
         self._patterns: dict[str, TextCheck] = {}
         self._formats: dict[tuple[str, str], TextCheck] = {}
 
-    def matches(self, pattern: str, text: str, budget: Budget) -> bool:
-        """Return whether *pattern* matches anywhere in *text* (ECMA-262).
+    def pattern_check(self, pattern: str) -> TextCheck:
+        """Return the check whether *pattern* matches anywhere in a text (ECMA-262).
 
         Raises:
-            Exhausted: *budget* has too few steps.
             PatternError: the pattern cannot be compiled.
         """
         check = self._patterns.get(pattern)
@@ -109,7 +108,17 @@ class TextChecks:
             check = self._patterns[pattern] = build_pattern_check(
                 compile_pattern(pattern, self._limits)
             )
-        return check(text, budget)
+        return check
+
+    def matches(self, pattern: str, text: str, budget: Budget) -> bool:
+        """Return whether *pattern* matches anywhere in *text*.
+
+        Raises:
+            Exhausted: *budget* has too few steps.
+            PatternError: as `pattern_check`.
+        """
+        check = self._patterns.get(pattern)
+        return (self.pattern_check(pattern) if check is None else check)(text, budget)
 
     def conforms(self, text: str, name: str, dialect: Dialect, budget: Budget) -> bool:
         """Return whether *text* has the format *name*; True if formats are not asserted.

@@ -38,10 +38,12 @@ class Automaton:
     """An expression of RE2, compiled.
 
     `size` counts the instructions of the program, each of which is visited at
-    most once for each byte of the text.
+    most once for each byte of the text. `memory` estimates the bytes that it takes
+    once it has searched many texts.
     """
 
     size: int
+    memory: int
     match: Callable[[object, bytes, int, int], list[tuple[int, int]]]
 
     def build_matcher(self) -> Callable[[bytes], bool]:
@@ -68,25 +70,49 @@ def build_automaton(expression: str, max_memory: int) -> Automaton | None:
     binding = RE2(expression.encode("ascii"), options)
     if not binding.ok():
         return None
-    return Automaton(size=binding.ProgramSize(), match=binding.Match)
+    size = binding.ProgramSize()
+    return Automaton(size, _estimate_memory(expression, size), binding.Match)
+
+
+def _estimate_memory(expression: str, size: int) -> int:
+    """Return about how many bytes RE2 takes for *expression*, tables and states included."""
+    tables = min(TABLES_BYTES + TABLE_BYTES * size, MOST_TABLES)
+    program = BYTES_PER_INSTRUCTION * size
+    return AUTOMATON_BYTES + BYTES_PER_CHARACTER * len(expression) + program + tables
 
 
 #: Most look-aheads of a pattern: each is an automaton with its own memory.
 MOST_LOOK_AHEADS = 7
 
-#: Memory of an automaton, in bytes: program and states.
-MEMORY = 1 << 20
+#: Memory of an automaton, in bytes: program and states. It is enough for the patterns of
+#: real tools. Caches charge a pattern for the states that it may come to have in it.
+MEMORY = 48 << 10
 
-#: Memory for each instruction of a program that needs more. RE2 keeps two thirds for the
+#: By how much more memory is tried for a larger program.
+MEMORY_FACTOR = 3
+
+#: Memory for each instruction of the largest program. RE2 keeps two thirds for the
 #: program, with 8 bytes for an instruction, and removes up to half of them at last.
 MEMORY_PER_INSTRUCTION = 24
+
+# What RE2 takes, by experiment (tests/core/test_memory.py): for an automaton, its expression,
+# its program; and for the tables and states that it makes of the program. Memory that is
+# raised for a large program has room for hardly more of these.
+AUTOMATON_BYTES = 500
+BYTES_PER_CHARACTER = 2
+BYTES_PER_INSTRUCTION = 8
+TABLES_BYTES = 2500
+TABLE_BYTES = 80
+MOST_TABLES = MEMORY // 3
+
+#: What the objects of Python around an automaton take.
+PATTERN_BYTES = 1500
 
 #: The cost of a pattern that backtracks; greater than any budget.
 UNBOUNDED = 1 << 60
 
-#: Most cached patterns. Each may hold its memory in states, and schemas in use hold their
-#: own patterns.
-MOST_CACHED = 64
+#: Most cached patterns, of a megabyte each at worst. Schemas in use hold their own patterns.
+MOST_CACHED = 16
 
 DEFAULTS = Limits()
 
@@ -108,6 +134,8 @@ class Pattern:
 
     source: str
     cost: int
+    #: About how many bytes it takes once it has searched many texts.
+    memory: int
     search: Callable[[str], bool] = field(repr=False, compare=False)
     #: The match function of a pattern with one automaton, for callers that avoid the
     #: frames of `search`. It takes a text in UTF-8, start and end, and returns the spans
@@ -160,7 +188,8 @@ def build_backtracking_pattern(source: str, max_repetitions: int) -> Pattern:
         build_backtracking_search,
     )
 
-    return Pattern(source, UNBOUNDED, build_backtracking_search(source, max_repetitions))
+    search = build_backtracking_search(source, max_repetitions)
+    return Pattern(source, UNBOUNDED, PATTERN_BYTES, search)
 
 
 @lru_cache(maxsize=MOST_CACHED)
@@ -185,7 +214,8 @@ def build_pattern(
             f"the pattern has {look_aheads} look-aheads",
             "state some of the conditions in schemas under `allOf`",
         )
-    matches, cost, find = build_search(translation, max_instructions, max_instructions)
+    built = build_search(translation, max_instructions, max_instructions)
+    matches = built.matches
 
     def search(text: str) -> bool:
         try:
@@ -193,7 +223,7 @@ def build_pattern(
         except UnicodeEncodeError:
             return matches(join_surrogates(text).encode("utf-8", "surrogatepass"))
 
-    return Pattern(source, cost, search, find)
+    return Pattern(source, built.cost, PATTERN_BYTES + built.memory, search, built.find)
 
 
 def count_look_aheads(translation: Translation) -> int:
@@ -203,18 +233,23 @@ def count_look_aheads(translation: Translation) -> int:
     )
 
 
-def build_search(
-    translation: Translation, available: int, max_instructions: int
-) -> tuple[Callable[[bytes], bool], int, Find | None]:
-    """Return the match function for UTF-8, the size of all automata, and `Pattern.find`.
+@dataclass(frozen=True, slots=True)
+class Search:
+    """The automata of a translation: match function for UTF-8, and their sums."""
+
+    matches: Callable[[bytes], bool]
+    cost: int
+    memory: int
+    find: Find | None
+
+
+def build_search(translation: Translation, available: int, max_instructions: int) -> Search:
+    """Return the automata of *translation*.
 
     Raises PatternError where they are larger than *available*, which is what other
     automata have left of *max_instructions*.
     """
-    # Memory is the only reason for None: RE2 supports every part of a translation.
-    automaton = build_automaton(translation.expression, MEMORY) or build_automaton(
-        translation.expression, max(MEMORY, MEMORY_PER_INSTRUCTION * max_instructions)
-    )
+    automaton = build_smallest_automaton(translation.expression, max_instructions)
     if automaton is None or automaton.size > available:
         raise PatternError.over_bound(
             0,
@@ -223,16 +258,31 @@ def build_search(
             "the pattern is too large once compiled",
             "repeat less, or bound a length with `maxLength` instead",
         )
-    matches, cost = automaton.build_matcher(), automaton.size
+    matches, cost, memory = automaton.build_matcher(), automaton.size, automaton.memory
     conditions = []
     for condition in translation.conditions:
-        holds, size, _ = build_search(condition.translation, available - cost, max_instructions)
-        conditions.append((holds, not condition.negated))
-        cost += size
+        search = build_search(condition.translation, available - cost, max_instructions)
+        conditions.append((search.matches, not condition.negated))
+        cost += search.cost
+        memory += search.memory
     if not conditions:
-        return matches, cost, partial(automaton.match, RE2.Anchor.ANCHOR_START)
+        find = partial(automaton.match, RE2.Anchor.ANCHOR_START)
+        return Search(matches, cost, memory, find)
 
     def matches_all(data: bytes) -> bool:
         return matches(data) and all(holds(data) is expected for holds, expected in conditions)
 
-    return matches_all, cost, None
+    return Search(matches_all, cost, memory, None)
+
+
+def build_smallest_automaton(expression: str, max_instructions: int) -> Automaton | None:
+    """Return the automaton for *expression* with about as little memory as it needs.
+
+    Memory is the only reason for None: RE2 supports every part of a translation.
+    """
+    memory, most = MEMORY, MEMORY_PER_INSTRUCTION * max_instructions
+    automaton = build_automaton(expression, memory)
+    while automaton is None and memory < most:
+        memory = min(memory * MEMORY_FACTOR, most)
+        automaton = build_automaton(expression, memory)
+    return automaton
