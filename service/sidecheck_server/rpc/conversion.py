@@ -25,6 +25,7 @@ from sidecheck_server.rpc.mapping.verdicts import protocol_verdict_to_proto
 from sidecheck_server.rpc.shutdown_gate import ShutdownGate
 from sidecheck_server.services.container import Services
 from sidecheck_server.services.offload import TimeSlice
+from sidecheck_server.services.request_work import open_request
 
 __all__ = ["ConversionServicer"]
 
@@ -45,6 +46,7 @@ class ConversionServicer(ConversionServiceServicer):
         self, request: ConvertToolsRequest
     ) -> ConvertToolsResponse:
         """Convert tools for one request to an API."""
+        open_request(self._limits)
         tools = tools_to_convert_from_proto(request, self._limits)
         conversions = await self._converter.convert(tools)
         response = ConvertToolsResponse(request=protocol_verdict_to_proto(conversions.request))

@@ -69,6 +69,7 @@ from sidecheck_server.services.checks import RequestContext, SessionChecker
 from sidecheck_server.services.container import Services
 from sidecheck_server.services.offload import TimeSlice
 from sidecheck_server.services.protocol import ProtocolChecker, list_rules
+from sidecheck_server.services.request_work import open_request
 from sidecheck_server.services.tools import check_tool_names
 
 __all__ = ["ProtocolServicer"]
@@ -107,6 +108,7 @@ class ProtocolServicer(ProtocolServiceServicer):
         self, request: CheckToolNamesRequest
     ) -> CheckToolNamesResponse:
         """Check names of tools."""
+        open_request(self._limits)
         context = self._context(request)
         names = list(request.names)
         checked = await check_tool_names(names, context.context, context.limits, self._limits)
@@ -121,6 +123,7 @@ class ProtocolServicer(ProtocolServiceServicer):
     @rpc_handler
     async def CheckTools(self, request: CheckToolsRequest) -> CheckToolsResponse:  # noqa: N802
         """Check tool definitions."""
+        open_request(self._limits)
         checked = await self._tools.check(
             tools_from_proto(request, self._limits, self._default_version)
         )
@@ -189,8 +192,10 @@ class ProtocolServicer(ProtocolServiceServicer):
         context = self._context(request)
         response, budget = CheckBatchResponse(), BatchBudget(self._limits)
         counter, time_slice = OutcomeCounter(count), TimeSlice()
+        work = open_request(self._limits)
         for item in request.items:
             try:
+                work.begin_item()
                 result = await self._check(subject_of_item(item), context, budget)
                 outcome = CheckOutcome(result=result)
             except Exception as error:  # noqa: BLE001  (nothing unexpected may reach the client)
@@ -227,6 +232,7 @@ class ProtocolServicer(ProtocolServiceServicer):
         """
         if not request.HasField(field):
             raise missing_subject(field)
+        open_request(self._limits)
         context = self._context(request)
         return await self._check(getattr(request, field), context)
 
@@ -259,6 +265,7 @@ class _Session:
         default_version: str,
         defaults: SessionDefaults,
     ) -> None:
+        self._limits = limits
         self._context: RequestContext | RequestError
         try:
             self._context = request_context_from_proto(
@@ -285,6 +292,7 @@ class _Session:
         if isinstance(self._context, RequestError):
             # Raising extends the traceback; the stored error is never raised itself.
             raise copy(self._context)
+        open_request(self._limits)
         if not item.HasField("message"):
             raise missing_subject("message")
         request = check_request_from_proto(item.message, self._context)

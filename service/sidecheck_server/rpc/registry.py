@@ -30,6 +30,7 @@ from sidecheck_server.rpc.shutdown_gate import ShutdownGate
 from sidecheck_server.services.container import Services
 from sidecheck_server.services.offload import TimeSlice
 from sidecheck_server.services.registered_tools import require_binding
+from sidecheck_server.services.request_work import open_request
 from sidecheck_server.services.targets import InlineTool
 
 __all__ = ["RegistryServicer"]
@@ -53,13 +54,17 @@ class RegistryServicer(RegistryServiceServicer):
         self, request: RegisterToolsRequest
     ) -> RegisterToolsResponse:
         """Register the tools of a server."""
+        open_request(self._limits)
         registration = registration_from_proto(request, self._limits)
         registered = await self._registrar.register(registration)
-        return RegisterToolsResponse(
-            outcomes=map(outcome_to_proto, registered.outcomes),
-            removed=registered.removed,
-            registry_revision=registered.revision,
+        response = RegisterToolsResponse(
+            removed=registered.removed, registry_revision=registered.revision
         )
+        time_slice = TimeSlice()
+        for outcome in registered.outcomes:
+            response.outcomes.append(outcome_to_proto(outcome))
+            await time_slice.yield_if_over()
+        return response
 
     @rpc_handler
     async def GetTool(self, request: GetToolRequest) -> GetToolResponse:  # noqa: N802

@@ -19,6 +19,7 @@ from sidecheck_server.services.batch_budget import BatchBudget
 from sidecheck_server.services.conversion_cache import ConversionCache
 from sidecheck_server.services.offload import MAX_CONCURRENT, OffloadRule, Work
 from sidecheck_server.services.registered_tools import registered_tool
+from sidecheck_server.services.request_work import current_work
 from sidecheck_server.services.resolution import TargetResolver
 from sidecheck_server.services.targets import InlineTool, RegisteredTool, Target
 
@@ -150,6 +151,7 @@ class Converter:
         if isinstance(target, RequestError):
             return BatchTool(ToolName(tool.server, ""), target)
         try:
+            current_work().begin_item()
             resolved = await self._resolver.resolve_tool(target)
         except RequestError as error:
             server, name = self._names_of(target)
@@ -170,8 +172,16 @@ class Converter:
     ) -> list[ToolForm | RequestError]:
         forms: list[ToolForm | RequestError] = []
         length, limit = 0, self._limits.message_bytes
+        work = current_work()
         for start in range(0, len(tools), MAX_CONCURRENT):
             group = tools[start : start + MAX_CONCURRENT]
+            if work.is_spent:
+                not_reached = work.not_reached()
+                forms += [
+                    tool.definition if isinstance(tool.definition, RequestError) else not_reached
+                    for tool in group
+                ]
+                continue
             converted = await asyncio.gather(
                 *(self._convert(tool.definition, api, options) for tool in group)
             )

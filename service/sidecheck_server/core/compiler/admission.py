@@ -68,6 +68,8 @@ class AdmittedSchema:
     survey: Survey | None
     #: Whether it has a pattern that needs backtracking, so that its time has no bound.
     backtracking: bool
+    #: The size of its patterns, in RE2 instructions.
+    pattern_instructions: int
 
 
 def read_source(source: SchemaSource, limits: Limits) -> SchemaContext:
@@ -97,7 +99,8 @@ def admit_schema(source: SchemaSource, limits: Limits) -> AdmittedSchema:
         raise recursion_depth_error(
             "the schema and its meta-schemas nest too deeply to check"
         ) from None
-    return AdmittedSchema(context, survey, admission.patterns.backtracking)
+    patterns = admission.patterns
+    return AdmittedSchema(context, survey, patterns.backtracking, patterns.instructions)
 
 
 class _Admission:
@@ -186,7 +189,7 @@ class PatternAdmission:
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
         self._admitted: set[str] = set()
-        self._instructions = 0
+        self.instructions = 0
         #: Whether one of them needs backtracking.
         self.backtracking = False
 
@@ -216,7 +219,7 @@ class PatternAdmission:
 
     def _admit(self, source: str, place: str) -> None:
         limits = self._limits
-        if self._instructions > limits.pattern_instructions:
+        if self.instructions > limits.pattern_instructions:
             return  # That was reported, and a pattern more takes time and memory.
         try:
             pattern = compile_pattern(source, limits)
@@ -230,8 +233,8 @@ class PatternAdmission:
         if pattern.cost >= UNBOUNDED:
             self.backtracking = True
             return
-        self._instructions += pattern.cost
-        if self._instructions > limits.pattern_instructions:
+        self.instructions += pattern.cost
+        if self.instructions > limits.pattern_instructions:
             raise limit_exceeded_error(
                 "pattern_instructions",
                 limits.pattern_instructions,

@@ -39,6 +39,8 @@ class Artifact:
     backtracking: bool = False
     #: What is questionable about the schema.
     warnings: tuple[SchemaWarning, ...] = ()
+    #: The size of its patterns, in RE2 instructions.
+    pattern_instructions: int = 0
 
 
 def compile_schema(source: SchemaSource, limits: Limits) -> Artifact:
@@ -57,7 +59,15 @@ def compile_schema(source: SchemaSource, limits: Limits) -> Artifact:
     except CannotLowerError as error:
         fast, reason = None, error.reason
     warnings = find_schema_warnings(admitted, source, limits)
-    return Artifact(digest, dialect, fast, reason, admitted.backtracking, warnings)
+    return Artifact(
+        digest,
+        dialect,
+        fast,
+        reason,
+        admitted.backtracking,
+        warnings,
+        admitted.pattern_instructions,
+    )
 
 
 def _generate_fast_code(admitted: AdmittedSchema, source: SchemaSource, limits: Limits) -> FastCode:
