@@ -1,7 +1,8 @@
 """Composition root: creates the registry, the workers, the services and the server."""
 
-from collections.abc import AsyncIterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+import gc
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 
 import structlog
 
@@ -51,11 +52,27 @@ async def running_service(
         services = create_services(registry, workers, settings.limits, options)
         for registration in preload:
             await _preload(services.registrar, registration)
+        stack.enter_context(_frozen_heap())
         server = Server(settings, registry, services)
         await server.start()
         stack.push_async_callback(server.stop)
         server.report_ready()
         yield server
+
+
+@contextmanager
+def _frozen_heap() -> Iterator[None]:
+    """Keep the objects that exist from the garbage collector, which holds the event loop.
+
+    They are mostly modules, which live as long as the process; looking at them all takes
+    60 milliseconds.
+    """
+    gc.collect()
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()
 
 
 async def _preload(registrar: Registrar, registration: Registration) -> None:

@@ -37,7 +37,8 @@ class MeasuredLoop(asyncio.SelectorEventLoop):
 
     def _run_once(self) -> None:
         began = time.thread_time()
-        super()._run_once()  # type: ignore[misc]  (asyncio has no public hook for turns)
+        # asyncio has no public hook for turns.
+        super()._run_once()  # type: ignore[misc]
         seconds = time.thread_time() - began
         self.turns += 1
         self.longest = max(self.longest, seconds)
