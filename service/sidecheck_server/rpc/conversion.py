@@ -47,7 +47,7 @@ class ConversionServicer(ConversionServiceServicer):
     ) -> ConvertToolsResponse:
         """Convert tools for one request to an API."""
         open_request(self._limits)
-        tools = tools_to_convert_from_proto(request, self._limits)
+        tools = await tools_to_convert_from_proto(request, self._limits)
         conversions = await self._converter.convert(tools)
         response = ConvertToolsResponse(request=protocol_verdict_to_proto(conversions.request))
         time_slice = TimeSlice()

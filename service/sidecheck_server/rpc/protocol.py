@@ -45,7 +45,7 @@ from sidecheck_server.rpc.mapping.checks import (
     report_to_proto,
     rule_to_proto,
     tool_outcome_to_proto,
-    tools_from_proto,
+    tools_to_check_from_proto,
 )
 from sidecheck_server.rpc.mapping.context import request_context_from_proto
 from sidecheck_server.rpc.mapping.normalization import (
@@ -110,6 +110,9 @@ class ProtocolServicer(ProtocolServiceServicer):
         """Check names of tools."""
         open_request(self._limits)
         context = self._context(request)
+        count, limit = len(request.names), self._limits.batch_items
+        if count > limit:
+            raise limit_exceeded_error("batch_items", limit, "the names", count)
         names = list(request.names)
         checked = await check_tool_names(names, context.context, context.limits, self._limits)
         response = CheckToolNamesResponse(collisions=map(collision_to_proto, checked.collisions))
@@ -125,7 +128,7 @@ class ProtocolServicer(ProtocolServiceServicer):
         """Check tool definitions."""
         open_request(self._limits)
         checked = await self._tools.check(
-            tools_from_proto(request, self._limits, self._default_version)
+            await tools_to_check_from_proto(request, self._limits, self._default_version)
         )
         response = CheckToolsResponse(
             tools_list_verdict=protocol_verdict_to_proto(checked.tools_list_verdict)

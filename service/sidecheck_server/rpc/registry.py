@@ -16,7 +16,7 @@ from sidecheck.v1.registry_service_pb2 import (
 from sidecheck.v1.registry_service_pb2_grpc import RegistryServiceServicer
 
 from sidecheck_server.core.errors import ErrorReason, RequestError
-from sidecheck_server.core.limits import Limits
+from sidecheck_server.core.limits import Limits, limit_exceeded_error
 from sidecheck_server.core.mcp.context import check_version_known
 from sidecheck_server.registry.definitions import Binding
 from sidecheck_server.rpc.handler import rpc_handler
@@ -55,7 +55,7 @@ class RegistryServicer(RegistryServiceServicer):
     ) -> RegisterToolsResponse:
         """Register the tools of a server."""
         open_request(self._limits)
-        registration = registration_from_proto(request, self._limits)
+        registration = await registration_from_proto(request, self._limits)
         registered = await self._registrar.register(registration)
         response = RegisterToolsResponse(
             removed=registered.removed, registry_revision=registered.revision
@@ -112,6 +112,9 @@ class RegistryServicer(RegistryServiceServicer):
     @rpc_handler
     async def DeleteTools(self, request: DeleteToolsRequest) -> DeleteToolsResponse:  # noqa: N802
         """Remove tools from the namespace of a server."""
+        count = len(request.names)
+        if count > self._limits.batch_items:
+            raise limit_exceeded_error("batch_items", self._limits.batch_items, "the names", count)
         if request.all == bool(request.names):
             raise RequestError(
                 ErrorReason.INVALID_REQUEST,

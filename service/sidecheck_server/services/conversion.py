@@ -17,7 +17,7 @@ from sidecheck_server.core.types import Verdict
 from sidecheck_server.registry import Registry
 from sidecheck_server.services.batch_budget import BatchBudget
 from sidecheck_server.services.conversion_cache import ConversionCache
-from sidecheck_server.services.offload import MAX_CONCURRENT, OffloadRule, Work
+from sidecheck_server.services.offload import OffloadRule, Work, concurrent_groups
 from sidecheck_server.services.registered_tools import registered_tool
 from sidecheck_server.services.request_work import current_work
 from sidecheck_server.services.resolution import TargetResolver
@@ -173,9 +173,10 @@ class Converter:
         forms: list[ToolForm | RequestError] = []
         length, limit = 0, self._limits.message_bytes
         work = current_work()
-        for start in range(0, len(tools), MAX_CONCURRENT):
-            group = tools[start : start + MAX_CONCURRENT]
-            if work.is_spent:
+        for part in concurrent_groups(map(_size, tools)):
+            group = tools[part]
+            # Whatever reading took, at least the first ones are converted.
+            if part.start and work.is_spent:
                 not_reached = work.not_reached()
                 forms += [
                     tool.definition if isinstance(tool.definition, RequestError) else not_reached
@@ -200,3 +201,7 @@ class Converter:
             return await self._cache.convert(definition, api, options)
         except RequestError as error:
             return error
+
+
+def _size(tool: BatchTool[InlineTool]) -> int:
+    return 0 if isinstance(tool.definition, RequestError) else tool.definition.size

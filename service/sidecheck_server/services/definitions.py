@@ -20,7 +20,7 @@ from sidecheck_server.core.schemas.dialects import SchemaSource
 from sidecheck_server.core.types import Severity, Violation
 from sidecheck_server.registry.definitions import Definition
 from sidecheck_server.services.cache import Begin, Cache, is_transient
-from sidecheck_server.services.offload import OffloadRule, Work, gather_in_turns, groups_of_tools
+from sidecheck_server.services.offload import OffloadRule, Work, concurrent_groups, gather_in_turns
 from sidecheck_server.services.protocol import ProtocolChecker
 from sidecheck_server.services.request_work import current_work
 from sidecheck_server.services.schemas import CompiledSchemas
@@ -70,7 +70,8 @@ class DefinitionChecker:
         """Return the results of checking *tools* by the rules of *version*, in order."""
         checked: list[CheckedDefinition] = []
         work = current_work()
-        for group in groups_of_tools(tools):
+        for part in concurrent_groups(tool.size for tool in tools):
+            group = tools[part]
             if work.is_spent:
                 error = error_as_violations(work.not_reached(), "")
                 checked += [CheckedDefinition("", "", None, error)] * len(group)

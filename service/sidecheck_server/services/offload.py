@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Any, TypeAlias, TypeVar
@@ -10,7 +10,6 @@ from typing import Any, TypeAlias, TypeVar
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.payload import integer_steps
 from sidecheck_server.services.request_work import charge_work
-from sidecheck_server.services.targets import InlineTool
 
 __all__ = [
     "MAX_CONCURRENT",
@@ -19,8 +18,8 @@ __all__ = [
     "TimeSlice",
     "Work",
     "allow_offloading",
+    "concurrent_groups",
     "gather_in_turns",
-    "groups_of_tools",
     "steps_of",
 ]
 
@@ -110,16 +109,20 @@ def steps_of(work: Work, subject: bytes | int) -> int:
     return len(subject) * _STEPS_PER_UNIT[work] + _INTEGER_USES * integer_steps(subject)
 
 
-def groups_of_tools(tools: Sequence[InlineTool]) -> Iterator[Sequence[InlineTool]]:
-    """Yield *tools* in groups to process concurrently: many small ones, few large ones."""
-    start = size = 0
-    for end, tool in enumerate(tools):
-        if end > start and (end - start == MAX_CONCURRENT or size + tool.size > _GROUP_BYTES):
-            yield tools[start:end]
-            start, size = end, 0
-        size += tool.size
-    if start < len(tools):
-        yield tools[start:]
+def concurrent_groups(sizes: Iterable[int]) -> Iterator[slice]:
+    """Yield the items to process concurrently, many small or few large ones, as slices.
+
+    *sizes* are those of the definitions, in bytes.
+    """
+    start = end = size = 0
+    for end, added in enumerate(sizes, 1):
+        first = end - 1
+        if first > start and (first - start == MAX_CONCURRENT or size + added > _GROUP_BYTES):
+            yield slice(start, first)
+            start, size = first, 0
+        size += added
+    if start < end:
+        yield slice(start, end)
 
 
 async def gather_in_turns(coroutines: Iterable[Coroutine[Any, Any, _Result]]) -> list[_Result]:

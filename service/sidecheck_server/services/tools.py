@@ -26,8 +26,8 @@ from sidecheck_server.services.offload import (
     OffloadRule,
     TimeSlice,
     Work,
+    concurrent_groups,
     gather_in_turns,
-    groups_of_tools,
 )
 from sidecheck_server.services.protocol import ProtocolChecker
 from sidecheck_server.services.request_work import current_work
@@ -131,7 +131,8 @@ class ToolsChecker:
             raise limit_exceeded_error("batch_items", limit, "the tools", count)
         checked: list[CheckReport] = []
         work = current_work()
-        for group in groups_of_tools(tools):
+        for part in concurrent_groups(tool.size for tool in tools):
+            group = tools[part]
             requests = (_check_request(request, tool) for tool in group)
             if work.is_spent:
                 error = work.not_reached()
@@ -170,8 +171,6 @@ async def check_tool_names(
         RequestError: LIMIT_EXCEEDED.
     """
     count = len(names)
-    if count > limits.batch_items:
-        raise limit_exceeded_error("batch_items", limits.batch_items, "the names", count)
     reached = _reached(names)
     unreached, names = names[reached:], names[:reached]
     steps = limits.steps + _STEPS_PER_NAME * count
