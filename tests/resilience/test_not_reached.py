@@ -7,6 +7,7 @@ from typing import Any
 import grpc
 import pytest
 from google.protobuf.message import Message
+from sidecheck import BlockingClient, Item, Schema, SidecheckError, Verdict
 from sidecheck.v1 import (
     conversion_service_pb2,
     protocol_service_pb2,
@@ -34,12 +35,18 @@ VERDICT = verdict_pb2.Verdict(violations=[VIOLATION], enforced=True)
 
 
 @pytest.fixture(scope="module")
-def channel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[grpc.Channel]:
-    """Return a channel to a server whose requests have one step, which the first item takes."""
+def server_address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Return the address of a server whose requests have one step, which the first item takes."""
     running = RunningServer(tmp_path_factory.mktemp("server"), SIDECHECK_LIMITS__REQUEST_STEPS="1")
-    with grpc.insecure_channel(running.address) as channel:
-        yield channel
+    yield running.address
     running.close()
+
+
+@pytest.fixture
+def channel(server_address: str) -> Iterator[grpc.Channel]:
+    """Return a channel to the server."""
+    with grpc.insecure_channel(server_address) as channel:
+        yield channel
 
 
 def tool(name: str) -> target_pb2.InlineTool:
@@ -75,6 +82,19 @@ def test_payloads_of_a_batch(channel: grpc.Channel) -> None:
 
     assert response.outcomes[0].verdict.valid
     assert [None, (MESSAGE, METADATA), (MESSAGE, METADATA)] == errors_of(response.outcomes)
+
+
+def test_payloads_of_a_batch_of_the_python_client(server_address: str) -> None:
+    """The error is that of the single item."""
+    with BlockingClient(server_address) as client:
+        first, second = client.validate_batch(
+            [Item(1), Item(2)], target=Schema({"type": "integer"})
+        )
+
+    assert isinstance(first, Verdict)
+    assert first.valid
+    assert isinstance(second, SidecheckError)
+    assert ("LIMIT_EXCEEDED", MESSAGE, METADATA) == (second.reason, second.message, second.metadata)
 
 
 def test_items_of_a_batch_of_checks(channel: grpc.Channel) -> None:

@@ -16,6 +16,7 @@ from resilience.turns import attack_with, stub_of
 from sidecheck.v1 import registry_service_pb2
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.payload import MalformedError, decode, encode_like, integer_steps
+from sidecheck_server.core.types import JsonValue
 from sidecheck_server.services.offload import concurrent_groups, gather_in_turns
 
 LONGEST_TURN = 0.25
@@ -92,17 +93,11 @@ def test_too_many_names_are_counted_before_they_are_read() -> None:
     """Requests that only list names have a limit too."""
 
     def send(server: MeasuredServer) -> list[str]:
-        requests: dict[str, Message] = {
-            name: ATTACKS[attack].request(10_001)
-            for name, attack in (
-                ("DeleteTools", "names to delete"),
-                ("CheckToolNames", "long names"),
-            )
-        }
         details = []
-        for method, request in requests.items():
+        for name in ("names to delete", "long names"):
+            attack = ATTACKS[name]
             with pytest.raises(grpc.RpcError) as raised:
-                stub_of(server, method)(request)
+                stub_of(server, attack.method)(attack.request(10_001))
             error: Any = raised.value
             details.append(error.details())
         return details
@@ -165,7 +160,7 @@ def test_long_integers_cost_steps() -> None:
 
 def test_long_integers_are_written_as_they_were() -> None:
     """One by one, in whatever is around them."""
-    value = {"a": decode(INTEGERS, max_depth=9), "b": [1, True, None, "x", 1.5]}
+    value: JsonValue = {"a": decode(INTEGERS, max_depth=9), "b": [1, True, None, "x", 1.5]}
     text = encode_like(INTEGERS, value)
 
     assert b'{"a":' + INTEGERS + b',"b":[1,true,null,"x",1.5]}' == text
