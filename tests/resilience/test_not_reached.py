@@ -7,7 +7,7 @@ from typing import Any
 import grpc
 import pytest
 from google.protobuf.message import Message
-from sidecheck import BlockingClient, Item, Schema, SidecheckError, Verdict
+from sidecheck import Arguments, BlockingClient, Item, Schema, SidecheckError, Verdict
 from sidecheck.v1 import (
     conversion_service_pb2,
     protocol_service_pb2,
@@ -87,9 +87,8 @@ def test_payloads_of_a_batch(channel: grpc.Channel) -> None:
 def test_payloads_of_a_batch_of_the_python_client(server_address: str) -> None:
     """The error is that of the single item."""
     with BlockingClient(server_address) as client:
-        first, second = client.validate_batch(
-            [Item(1), Item(2)], target=Schema({"type": "integer"})
-        )
+        items = [Item(Arguments(number)) for number in (1, 2)]
+        first, second = client.validate_batch(items, target=Schema({"type": "integer"}))
 
     assert isinstance(first, Verdict)
     assert first.valid
