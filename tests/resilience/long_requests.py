@@ -17,6 +17,7 @@ from resilience.long_texts import (
 )
 from sidecheck.v1 import (
     conversion_service_pb2,
+    inference_service_pb2,
     protocol_service_pb2,
     registry_service_pb2,
     target_pb2,
@@ -249,6 +250,11 @@ ATTACKS: Mapping[str, Attack] = {
         lambda n: [("RegisterTools", _register(wrapped_tool, protocol_version="2026-07-28")(n))],
     ),
     "names to delete": Attack("DeleteTools", _delete_names, 2_000_000),
+    "names of functions": Attack(
+        "InferTools",
+        lambda count: inference_service_pb2.InferToolsRequest(functions=["f"] * count),
+        1_300_000,
+    ),
     "documents": Attack("CheckTools", _documents, 300_000),
     "capabilities": Attack("CheckMessage", _capabilities, 70_000),
     "items for unknown tools": Attack(

@@ -94,7 +94,7 @@ def test_too_many_names_are_counted_before_they_are_read() -> None:
 
     def send(server: MeasuredServer) -> list[str]:
         details = []
-        for name in ("names to delete", "long names"):
+        for name in ("names to delete", "long names", "names of functions"):
             attack = ATTACKS[name]
             with pytest.raises(grpc.RpcError) as raised:
                 stub_of(server, attack.method)(attack.request(10_001))
@@ -102,9 +102,12 @@ def test_too_many_names_are_counted_before_they_are_read() -> None:
             details.append(error.details())
         return details
 
-    assert ["the names: 10,001, more than the limit of 10,000 (batch_items)"] * 2 == (
-        run_beside_server(send)
-    )
+    excess = "10,001, more than the limit of 10,000 (batch_items)"
+    assert [
+        f"the names: {excess}",
+        f"the names: {excess}",
+        f"the names of functions, types and parameters: {excess}",
+    ] == run_beside_server(send)
 
 
 async def test_work_begins_in_turns() -> None:

@@ -18,6 +18,7 @@ from google.protobuf.message import Message
 from resilience.long_requests import ATTACKS, Attack
 from resilience.measured_loop import MeasuredServer, run_beside_server
 from sidecheck.v1.conversion_service_pb2_grpc import ConversionServiceStub
+from sidecheck.v1.inference_service_pb2_grpc import InferenceServiceStub
 from sidecheck.v1.protocol_service_pb2_grpc import ProtocolServiceStub
 from sidecheck.v1.registry_service_pb2_grpc import RegistryServiceStub
 from sidecheck.v1.validation_service_pb2_grpc import ValidationServiceStub
@@ -49,7 +50,13 @@ def stub_of(server: MeasuredServer, method: str) -> Any:
     raise LookupError(method)
 
 
-_STUBS = (ConversionServiceStub, ProtocolServiceStub, RegistryServiceStub, ValidationServiceStub)
+_STUBS = (
+    ConversionServiceStub,
+    InferenceServiceStub,
+    ProtocolServiceStub,
+    RegistryServiceStub,
+    ValidationServiceStub,
+)
 
 
 def attack_with(
