@@ -1,7 +1,8 @@
 """Composition root: creates the registry, the workers, the services and the server."""
 
-from collections.abc import AsyncIterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+import gc
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import asdict
 
 import structlog
@@ -62,6 +63,7 @@ async def running_service(
         services = create_services(registry, workers, settings.limits, options, _report_registry)
         for registration in preload:
             await _preload(services.registrar, registration)
+        stack.enter_context(_frozen_heap())
         server = Server(settings, registry, services)
         workers.subscribe(lambda event: server.report_workers(event.alive))
         server.report_workers(workers.alive)
@@ -93,6 +95,21 @@ def _report_registry(failure: str | None) -> None:
         _log.info("registry.recovered")
     else:
         _log.error("registry.unusable", detail=failure)
+
+
+@contextmanager
+def _frozen_heap() -> Iterator[None]:
+    """Keep the objects that exist from the garbage collector, which holds the event loop.
+
+    They are mostly modules, which live as long as the process; looking at them all takes
+    60 milliseconds.
+    """
+    gc.collect()
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()
 
 
 async def _preload(registrar: Registrar, registration: Registration) -> None:

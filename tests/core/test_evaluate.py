@@ -287,7 +287,9 @@ def test_a_choice_that_takes_too_many_steps_inline_is_explained_by_a_worker() ->
     compiled = compile_value({"anyOf": branches})
     verdict = evaluate(compiled, payload, EvaluationOptions())
 
-    assert None is try_evaluate_inline(compiled, payload, EvaluationOptions())
+    assert None is try_evaluate_inline(
+        compiled, payload, EvaluationOptions(), [Limits().inline_steps]
+    )
     assert ["expected a string or a boolean, found 5"] == [
         violation.message for violation in verdict.violations
     ]

@@ -92,7 +92,9 @@ def examine_inferred(caller: Caller, exchange: Exchange, outcome: Outcome) -> It
         yield Finding("inferred otherwise when asked again", f"{first}\n{again}", [exchange])
     try:
         with CORE:
-            core: Any = inferred_to_proto(infer_tools(*source_from_proto(request), _LIMITS))
+            core: Any = inferred_to_proto(
+                infer_tools(*source_from_proto(request, _LIMITS), _LIMITS)
+            )
     except RequestError as refusal:
         core = refusal.reason.value
     except Exception as error:  # noqa: BLE001  (any is what is looked for)

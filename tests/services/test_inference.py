@@ -53,20 +53,6 @@ async def test_a_source_within_the_limits_goes_to_a_worker() -> None:
             True,
             id="too large",
         ),
-        pytest.param(
-            RequestError(
-                ErrorReason.LIMIT_EXCEEDED,
-                "the names of functions, types and parameters: 4, "
-                "more than the limit of 3 (batch_items)",
-                {"bound": "batch_items", "limit": "3", "found": "4"},
-            ),
-            SOURCE,
-            InferenceOptions(
-                functions=("f", "g"), injected_types=("A",), injected_parameters=("a",)
-            ),
-            True,
-            id="too many names",
-        ),
         pytest.param(DISABLED, SOURCE, OPTIONS, False, id="disabled"),
         pytest.param(DISABLED, SOURCE + b" ", OPTIONS, False, id="switched off and too large"),
     ],

@@ -158,7 +158,8 @@ async def check_sources(
             continue
         of_source = [next(results) for _ in listing.tools]
         pointers = (tool.pointer for tool in listing.tools)
-        outcomes += _tool_outcomes(source, tool_outcomes(of_source, pointers, _DUPLICATE))
+        tools = tuple(tool_outcomes(of_source, pointers, _DUPLICATE))
+        outcomes += _tool_outcomes(source, tools)
         container = listing.container
         if isinstance(container, ToolList):
             container = replace(container, canonical=True)

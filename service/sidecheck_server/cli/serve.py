@@ -1,7 +1,6 @@
 """`sidecheck serve`: run the service."""
 
 import asyncio
-import gc
 from collections.abc import Iterable, Sequence
 from contextlib import AsyncExitStack, suppress
 from pathlib import Path
@@ -185,9 +184,6 @@ async def _run_until_stopped(
             await asyncio.gather(starting, return_exceptions=True)
             return False
         server = starting.result()
-        # The registered tools live as long as the process. Each full collection would
-        # traverse them, and hold all requests for a tenth of a second.
-        gc.freeze()
         signals.on_hurry(server.hurry)
         await stopped
     return server.is_abandoned

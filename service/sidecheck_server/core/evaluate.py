@@ -14,8 +14,9 @@ from sidecheck_server.core.limits import (
     Exhausted,
     limit_exceeded_error,
     recursion_depth_error,
+    spend,
 )
-from sidecheck_server.core.payload import MalformedError, decode
+from sidecheck_server.core.payload import MalformedError, decode, integer_steps
 from sidecheck_server.core.repair.repairs import apply_repairs, encode_repaired
 from sidecheck_server.core.repair.types import Repairs, UnknownArguments
 from sidecheck_server.core.repair.unknown import find_unknown_properties
@@ -79,20 +80,24 @@ def evaluate(compiled: CompiledSchema, payload: bytes, options: EvaluationOption
         raise limit_exceeded_error(
             "payload_bytes", limits.payload_bytes, "the payload", len(payload)
         )
+    budget = [limits.steps]
     try:
-        return _evaluate(compiled, payload, options, [limits.steps], inline=False)
+        verdict = _evaluate(compiled, payload, options, budget, inline=False)
     except Exhausted:
         raise limit_exceeded_error(
             "steps", limits.steps, "evaluating the payload takes too long"
         ) from None
     except RecursionError:
         raise recursion_depth_error("payload and schema nest too deeply to evaluate") from None
+    return replace(verdict, steps=limits.steps - max(0, budget[0]))
 
 
 def try_evaluate_inline(
-    compiled: CompiledSchema, payload: bytes, options: EvaluationOptions
+    compiled: CompiledSchema, payload: bytes, options: EvaluationOptions, budget: Budget
 ) -> Verdict | None:
     """Return the verdict of `evaluate`, or None if it takes too long for the event loop.
+
+    *budget* has the steps that it may take, and afterwards those that are left.
 
     Raises:
         RequestError: as `evaluate`.
@@ -105,7 +110,8 @@ def try_evaluate_inline(
             )
         return None
     try:
-        return _evaluate(compiled, payload, options, [limits.inline_steps], inline=True)
+        spend(budget, integer_steps(payload))
+        return _evaluate(compiled, payload, options, budget, inline=True)
     except _OUT_OF_BOUNDS:
         return None
 

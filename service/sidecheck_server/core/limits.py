@@ -7,10 +7,12 @@ from sidecheck_server.core.errors import ErrorReason, RequestError
 
 __all__ = [
     "LONGEST_SEARCH",
+    "STEPS_PER_SECOND",
     "Budget",
     "Exhausted",
     "Limits",
     "limit_exceeded_error",
+    "not_reached_error",
     "recursion_depth_error",
     "spend",
 ]
@@ -77,6 +79,12 @@ class Limits:
         "Largest payload validated in the event loop, in bytes: decoding cannot be interrupted. "
         "A worker process validates larger ones.",
     ] = 128 << 10
+    request_steps: Annotated[
+        int,
+        "Most work that one request may cause, in the event loop and in workers, in steps; the "
+        "default is about five seconds of a core. Items that are not reached have an error each, "
+        "and may be sent again in another request.",
+    ] = 200_000_000
     offloaded_items: Annotated[
         int,
         "Most items of one batch that may be passed to a worker process.",
@@ -142,6 +150,16 @@ def limit_exceeded_error(
     )
 
 
+def not_reached_error(limit: int) -> RequestError:
+    """Return the error of an item for which a request has none of its *limit* of steps left."""
+    return RequestError(
+        ErrorReason.LIMIT_EXCEEDED,
+        f"not reached: the items before it took all {limit:,} steps of the request "
+        "(request_steps); send it again in another request",
+        {"bound": "request_steps", "limit": str(limit)},
+    )
+
+
 def recursion_depth_error(subject: str) -> RequestError:
     """Return the error of *subject*, whose nesting exhausts the interpreter's stack.
 
@@ -154,6 +172,9 @@ def recursion_depth_error(subject: str) -> RequestError:
         {"bound": "recursion_depth"},
     )
 
+
+STEPS_PER_SECOND = 40_000_000
+"""How many steps a second of a quiet core has, about."""
 
 LONGEST_SEARCH = 300_000
 """The most steps charged for one search of a pattern.

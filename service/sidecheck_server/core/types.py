@@ -1,7 +1,7 @@
 """Values of the core: JSON, drafts, documents, verdicts, violations and repairs."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum, StrEnum
 from types import MappingProxyType
 from typing import TypeAlias, Union
@@ -179,6 +179,8 @@ class Verdict:
     truncated: bool = False
     #: The repaired payload, if a repair was requested and there was something to change.
     repair: Repair | None = None
+    #: The steps that `core.evaluate.evaluate` took for it; not a part of the outcome.
+    steps: int = field(default=0, compare=False, repr=False)
 
     @property
     def valid(self) -> bool:

@@ -24,6 +24,7 @@ from sidecheck_server.rpc.mapping.options import options_from_proto
 from sidecheck_server.rpc.mapping.verdicts import protocol_verdict_to_proto
 from sidecheck_server.services.container import Services
 from sidecheck_server.services.offload import TimeSlice
+from sidecheck_server.services.request_work import open_request
 
 __all__ = ["ConversionServicer"]
 
@@ -43,7 +44,8 @@ class ConversionServicer(ConversionServiceServicer):
         self, request: ConvertToolsRequest
     ) -> ConvertToolsResponse:
         """Convert tools for one request to an API."""
-        tools = tools_to_convert_from_proto(request, self._limits)
+        open_request(self._limits)
+        tools = await tools_to_convert_from_proto(request, self._limits)
         conversions = await self._converter.convert(tools)
         response = ConvertToolsResponse(request=protocol_verdict_to_proto(conversions.request))
         time_slice = TimeSlice()

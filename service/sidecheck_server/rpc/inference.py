@@ -33,7 +33,7 @@ class InferenceServicer(InferenceServiceServicer):
     @rpc_handler
     async def InferTools(self, request: InferToolsRequest) -> InferToolsResponse:  # noqa: N802
         """Infer the definitions of tools from source text."""
-        source, options = source_from_proto(request)
+        source, options = source_from_proto(request, self._limits)
         response = inferred_to_proto(await self._inferrer.infer(source, options))
         check_response_size(response, self._limits)
         return response

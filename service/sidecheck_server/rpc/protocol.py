@@ -47,7 +47,7 @@ from sidecheck_server.rpc.mapping.checks import (
     report_to_proto,
     rule_to_proto,
     tool_outcome_to_proto,
-    tools_from_proto,
+    tools_to_check_from_proto,
 )
 from sidecheck_server.rpc.mapping.context import request_context_from_proto
 from sidecheck_server.rpc.mapping.normalization import (
@@ -70,6 +70,7 @@ from sidecheck_server.services.checks import RequestContext, SessionChecker
 from sidecheck_server.services.container import Services
 from sidecheck_server.services.offload import TimeSlice
 from sidecheck_server.services.protocol import list_rules
+from sidecheck_server.services.request_work import open_request
 from sidecheck_server.services.tools import check_tool_names
 
 __all__ = ["ProtocolServicer"]
@@ -106,7 +107,11 @@ class ProtocolServicer(ProtocolServiceServicer):
         self, request: CheckToolNamesRequest
     ) -> CheckToolNamesResponse:
         """Check names of tools."""
+        open_request(self._limits)
         context = self._context(request)
+        count, limit = len(request.names), self._limits.batch_items
+        if count > limit:
+            raise limit_exceeded_error("batch_items", limit, "the names", count)
         names = list(request.names)
         checked = await check_tool_names(names, context.context, context.limits, self._limits)
         response = CheckToolNamesResponse(collisions=map(collision_to_proto, checked.collisions))
@@ -120,8 +125,9 @@ class ProtocolServicer(ProtocolServiceServicer):
     @rpc_handler
     async def CheckTools(self, request: CheckToolsRequest) -> CheckToolsResponse:  # noqa: N802
         """Check tool definitions."""
+        open_request(self._limits)
         checked = await self._tools.check(
-            tools_from_proto(request, self._limits, self._default_version)
+            await tools_to_check_from_proto(request, self._limits, self._default_version)
         )
         response = CheckToolsResponse(
             tools_list_verdict=protocol_verdict_to_proto(checked.tools_list_verdict)
@@ -188,8 +194,10 @@ class ProtocolServicer(ProtocolServiceServicer):
         context = self._context(request)
         response, budget = CheckBatchResponse(), BatchBudget(self._limits)
         counter, time_slice = OutcomeCounter(count), TimeSlice()
+        work = open_request(self._limits)
         for item in request.items:
             try:
+                work.begin_item()
                 result = await self._check(subject_of_item(item), context, budget)
                 outcome = CheckOutcome(result=result)
             except Exception as error:  # noqa: BLE001  (nothing unexpected may reach the client)
@@ -217,6 +225,7 @@ class ProtocolServicer(ProtocolServiceServicer):
                     continue
                 if session is None:
                     session = self._session(SessionDefaults(), stack)
+                open_request(self._limits)
                 yield await session.respond(request)
 
     async def _check_field(self, request: Any, field: str) -> CheckResult:
@@ -227,6 +236,7 @@ class ProtocolServicer(ProtocolServiceServicer):
         """
         if not request.HasField(field):
             raise missing_subject(field)
+        open_request(self._limits)
         context = self._context(request)
         return await self._check(getattr(request, field), context)
 

@@ -14,7 +14,7 @@ from sidecheck.v1.registry_service_pb2 import (
 from sidecheck.v1.registry_service_pb2_grpc import RegistryServiceServicer
 
 from sidecheck_server.core.errors import ErrorReason, RequestError
-from sidecheck_server.core.limits import Limits
+from sidecheck_server.core.limits import Limits, limit_exceeded_error
 from sidecheck_server.core.mcp.context import check_version_known
 from sidecheck_server.registry.definitions import Binding
 from sidecheck_server.rpc.handler import rpc_handler
@@ -27,6 +27,7 @@ from sidecheck_server.rpc.pages import page_size, position_from_token, token_for
 from sidecheck_server.services.container import Services
 from sidecheck_server.services.offload import TimeSlice
 from sidecheck_server.services.registered_tools import require_binding
+from sidecheck_server.services.request_work import open_request
 from sidecheck_server.services.targets import InlineTool
 
 __all__ = ["RegistryServicer"]
@@ -50,13 +51,17 @@ class RegistryServicer(RegistryServiceServicer):
         self, request: RegisterToolsRequest
     ) -> RegisterToolsResponse:
         """Register the tools of a server."""
-        registration = registration_from_proto(request, self._limits)
+        open_request(self._limits)
+        registration = await registration_from_proto(request, self._limits)
         registered = await self._registrar.register(registration)
-        return RegisterToolsResponse(
-            outcomes=map(outcome_to_proto, registered.outcomes),
-            removed=registered.removed,
-            registry_revision=registered.revision,
+        response = RegisterToolsResponse(
+            removed=registered.removed, registry_revision=registered.revision
         )
+        time_slice = TimeSlice()
+        for outcome in registered.outcomes:
+            response.outcomes.append(outcome_to_proto(outcome))
+            await time_slice.yield_if_over()
+        return response
 
     @rpc_handler
     async def GetTool(self, request: GetToolRequest) -> GetToolResponse:  # noqa: N802
@@ -104,6 +109,9 @@ class RegistryServicer(RegistryServiceServicer):
     @rpc_handler
     async def DeleteTools(self, request: DeleteToolsRequest) -> DeleteToolsResponse:  # noqa: N802
         """Remove tools from the namespace of a server."""
+        count = len(request.names)
+        if count > self._limits.batch_items:
+            raise limit_exceeded_error("batch_items", self._limits.batch_items, "the names", count)
         if request.all == bool(request.names):
             raise RequestError(
                 ErrorReason.INVALID_REQUEST,

@@ -32,6 +32,7 @@ from sidecheck_server.services.batch_budget import BatchBudget
 from sidecheck_server.services.offload import TimeSlice
 from sidecheck_server.services.prepared_target import PreparedTarget, ValidationOutcome
 from sidecheck_server.services.prepared_targets import PreparedTargets
+from sidecheck_server.services.request_work import open_request
 
 __all__ = ["ValidationServicer"]
 
@@ -74,8 +75,18 @@ class ValidationServicer(ValidationServiceServicer):
         response = ValidateBatchResponse(registry_revision=default.revision)
         append = response.outcomes.append
         budget, counter = BatchBudget(self._limits), OutcomeCounter(count)
+        work = open_request(self._limits)
         time_slice = TimeSlice()
         for item in request.items:
+            try:
+                work.begin_item()
+            except RequestError as error:
+                message = ValidateOutcome(error=status_from_error(error))
+                counter.classify(message)
+                append(message)
+                if time_slice.is_over():
+                    await time_slice.renew()
+                continue
             prepared = self._prepare_item(default, request.target, request.options, item)
             kind, payload = subject_from_proto(item.subject)
             try:

@@ -32,7 +32,7 @@ class ToolAdapter:
 
         async def compute(_: Begin) -> AdaptedTool:
             return await self._offload.run(
-                Work.ADAPT_DEFINITION, len(text), lambda: adapt_tool(text, version, self._limits)
+                Work.ADAPT_DEFINITION, text, lambda: adapt_tool(text, version, self._limits)
             )
 
         return await self._cache.get((text, version), compute)

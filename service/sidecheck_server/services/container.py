@@ -1,23 +1,13 @@
 """Container of the application services, which share caches and workers."""
 
 from dataclasses import dataclass
-from typing import Protocol
 
-from sidecheck_server.core.compiler.compilation import Artifact, CompiledSchema
-from sidecheck_server.core.convert.converted_tool import ToolForm
-from sidecheck_server.core.convert.types import ConversionOptions, ModelApi
-from sidecheck_server.core.evaluate import EvaluationOptions
-from sidecheck_server.core.infer.types import InferenceOptions, InferenceResult
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.mcp.check import CheckReport
 from sidecheck_server.core.mcp.context import DEFAULT_VERSION
-from sidecheck_server.core.mcp.subjects import CheckRequest
-from sidecheck_server.core.schemas.dialects import SchemaSource
-from sidecheck_server.core.types import Document, Verdict
 from sidecheck_server.registry import Registry
 from sidecheck_server.services.adaptation import ToolAdapter
-from sidecheck_server.services.cache import Begin
 from sidecheck_server.services.calls import CallValidator, ResultChecker
+from sidecheck_server.services.charged_tasks import ChargedTasks
 from sidecheck_server.services.checks import SubjectChecker
 from sidecheck_server.services.conversion import Converter
 from sidecheck_server.services.conversion_cache import ConversionCache
@@ -33,37 +23,11 @@ from sidecheck_server.services.registry_writer import RegistryWriter, ReportRegi
 from sidecheck_server.services.resolution import TargetResolver
 from sidecheck_server.services.result_messages import ResultConverter
 from sidecheck_server.services.schemas import CompiledSchemas, ProtocolSchemas
+from sidecheck_server.services.task_runner import TaskRunner
 from sidecheck_server.services.tools import ToolsChecker
 from sidecheck_server.services.validation import Validator
 
-__all__ = ["ServiceOptions", "Services", "TaskRunner", "create_services"]
-
-
-class TaskRunner(Protocol):
-    """Runs tasks that take too long for the event loop, in processes or in place."""
-
-    async def compile(self, source: SchemaSource, begun: Begin) -> Artifact:
-        """Compile *source*; *begun* is called when the task starts."""
-
-    async def validate(
-        self, compiled: CompiledSchema, payload: bytes, options: EvaluationOptions
-    ) -> Verdict:
-        """Validate *payload* against *compiled*."""
-
-    async def check(self, request: CheckRequest) -> CheckReport:
-        """Check the subject of *request*, without the deferred checks."""
-
-    async def convert(
-        self,
-        text: bytes,
-        documents: tuple[Document, ...],
-        api: ModelApi,
-        options: ConversionOptions,
-    ) -> ToolForm:
-        """Convert the tool definition *text*."""
-
-    async def infer(self, source: bytes, options: InferenceOptions) -> InferenceResult:
-        """Infer the definitions of the tools in *source*."""
+__all__ = ["ServiceOptions", "Services", "create_services"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,21 +76,22 @@ def create_services(
     *report_registry* is called when the registry cannot be written, and when it can again.
     """
     shares = MemoryShares(options.memory_bytes)
+    tasks = ChargedTasks(runner, limits)
     schemas = CompiledSchemas(
-        runner.compile, limits, shares.registered_schemas, shares.inline_schemas
+        tasks.compile, limits, shares.registered_schemas, shares.inline_schemas
     )
     protocol_schemas = ProtocolSchemas(runner.compile, limits)
-    checker = ProtocolChecker(protocol_schemas, schemas, runner.check, runner.validate, limits)
+    checker = ProtocolChecker(protocol_schemas, schemas, tasks.check, tasks.validate, limits)
     adapter = ToolAdapter(limits, shares.adapted_tools)
     version = options.protocol_version
     writer = RegistryWriter(registry, report_registry)
     resolver = TargetResolver(
         registry, schemas, adapter, limits, options.report_only, version, shares.inline_tools
     )
-    validator = Validator(runner.validate)
+    validator = Validator(tasks.validate)
     calls = CallValidator(resolver, validator, checker, limits)
     results = ResultChecker(resolver, validator, checker)
-    conversions = ConversionCache(runner.convert, limits, shares.conversions)
+    conversions = ConversionCache(tasks.convert, limits, shares.conversions)
     definitions = DefinitionChecker(schemas, checker, limits, shares.findings)
     return Services(
         registry=registry,

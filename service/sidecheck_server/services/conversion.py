@@ -17,8 +17,9 @@ from sidecheck_server.core.types import Verdict
 from sidecheck_server.registry import Registry
 from sidecheck_server.services.batch_budget import BatchBudget
 from sidecheck_server.services.conversion_cache import ConversionCache
-from sidecheck_server.services.offload import MAX_CONCURRENT, OffloadRule, Work
+from sidecheck_server.services.offload import OffloadRule, Work, concurrent_groups
 from sidecheck_server.services.registered_tools import registered_tool
+from sidecheck_server.services.request_work import current_work
 from sidecheck_server.services.resolution import TargetResolver
 from sidecheck_server.services.targets import InlineTool, RegisteredTool, Target
 
@@ -150,6 +151,7 @@ class Converter:
         if isinstance(target, RequestError):
             return BatchTool(ToolName(tool.server, ""), target)
         try:
+            current_work().begin_item()
             resolved = await self._resolver.resolve_tool(target)
         except RequestError as error:
             server, name = self._names_of(target)
@@ -170,8 +172,17 @@ class Converter:
     ) -> list[ToolForm | RequestError]:
         forms: list[ToolForm | RequestError] = []
         length, limit = 0, self._limits.message_bytes
-        for start in range(0, len(tools), MAX_CONCURRENT):
-            group = tools[start : start + MAX_CONCURRENT]
+        work = current_work()
+        for part in concurrent_groups(map(_size, tools)):
+            group = tools[part]
+            # Whatever reading took, at least the first ones are converted.
+            if part.start and work.is_spent:
+                not_reached = work.not_reached()
+                forms += [
+                    tool.definition if isinstance(tool.definition, RequestError) else not_reached
+                    for tool in group
+                ]
+                continue
             converted = await asyncio.gather(
                 *(self._convert(tool.definition, api, options) for tool in group)
             )
@@ -190,3 +201,7 @@ class Converter:
             return await self._cache.convert(definition, api, options)
         except RequestError as error:
             return error
+
+
+def _size(tool: BatchTool[InlineTool]) -> int:
+    return 0 if isinstance(tool.definition, RequestError) else tool.definition.size

@@ -15,7 +15,8 @@ from sidecheck_server.core.mcp.tool_definitions import read_tool
 from sidecheck_server.core.types import Document
 from sidecheck_server.services.cache import Begin, Cache
 from sidecheck_server.services.memory import DEFAULT_SHARES, weigh_entry
-from sidecheck_server.services.offload import OffloadRule, Work
+from sidecheck_server.services.offload import OffloadRule, Work, steps_of
+from sidecheck_server.services.request_work import charge_work
 from sidecheck_server.services.targets import InlineTool
 
 __all__ = ["ConversionCache", "OffloadConversion"]
@@ -24,6 +25,10 @@ __all__ = ["ConversionCache", "OffloadConversion"]
 OffloadConversion: TypeAlias = Callable[
     [bytes, tuple[Document, ...], ModelApi, ConversionOptions], Awaitable[ToolForm]
 ]
+
+
+_ENTRY_STEPS = 10_000
+"""Steps of converting a definition, however short, and of looking it up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +89,7 @@ class ConversionCache:
         """Return the converted definition, or None if it takes too many steps."""
         if not self._offload.runs_inline(Work.CONVERT_DEFINITION, definition.size):
             return None
+        charge_work(_ENTRY_STEPS + steps_of(Work.CONVERT_DEFINITION, definition.json))
         try:
             tool = read_tool(definition.json, definition.documents, self._inline_limits)
             return convert_definition(tool, api, options, self._inline_limits)

@@ -1,6 +1,5 @@
 """Checks of definitions before registration: by the protocol's rules, and by compiling them."""
 
-import asyncio
 from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass
 
@@ -22,8 +21,9 @@ from sidecheck_server.core.types import Severity, Violation
 from sidecheck_server.registry.definitions import Definition
 from sidecheck_server.services.cache import Begin, Cache, is_transient
 from sidecheck_server.services.memory import DEFAULT_SHARES, weigh_entry
-from sidecheck_server.services.offload import MAX_CONCURRENT
+from sidecheck_server.services.offload import OffloadRule, Work, concurrent_groups, gather_in_turns
 from sidecheck_server.services.protocol import ProtocolChecker
+from sidecheck_server.services.request_work import current_work
 from sidecheck_server.services.schemas import CompiledSchemas
 from sidecheck_server.services.targets import InlineTool
 
@@ -67,6 +67,7 @@ class DefinitionChecker:
         self._schemas = schemas
         self._checker = checker
         self._limits = limits
+        self._offload = OffloadRule(limits)
         # By the definition's digest and the protocol version.
         self._cache: Cache[tuple[str, str], _Findings] = Cache(
             memory, weigh_entry, lambda findings: not findings.transient
@@ -75,28 +76,25 @@ class DefinitionChecker:
     async def check_all(self, tools: Sequence[InlineTool], version: str) -> list[CheckedDefinition]:
         """Return the results of checking *tools* by the rules of *version*, in order."""
         checked: list[CheckedDefinition] = []
-        for start in range(0, len(tools), MAX_CONCURRENT):
-            group = []
-            for tool in tools[start : start + MAX_CONCURRENT]:
-                group.append((tool, self._read(tool)))
-                # Reading a definition may hold the event loop for milliseconds.
-                await asyncio.sleep(0)
-            checked += await asyncio.gather(
-                *(self._check(tool, read, version) for tool, read in group)
-            )
+        work = current_work()
+        for part in concurrent_groups(tool.size for tool in tools):
+            group = tools[part]
+            if work.is_spent:
+                error = error_as_violations(work.not_reached(), "")
+                checked += [CheckedDefinition("", "", None, error)] * len(group)
+            else:
+                checked += await gather_in_turns(self._check(tool, version) for tool in group)
         return checked
 
-    def _read(self, tool: InlineTool) -> ToolDefinition | RequestError:
+    async def _check(self, tool: InlineTool, version: str) -> CheckedDefinition:
         try:
-            return read_tool(tool.json, tool.documents, self._limits)
+            read = await self._offload.run(
+                Work.READ_DEFINITION,
+                tool.json,
+                lambda: read_tool(tool.json, tool.documents, self._limits),
+            )
         except RequestError as error:
-            return error
-
-    async def _check(
-        self, tool: InlineTool, read: ToolDefinition | RequestError, version: str
-    ) -> CheckedDefinition:
-        if isinstance(read, RequestError):
-            return await self._check_unreadable(tool, read, version)
+            return await self._check_unreadable(tool, error, version)
 
         async def compute(_: Begin) -> _Findings:
             return await self._apply_rules(tool, version, _DefinitionSchemas(self._schemas, read))
@@ -117,7 +115,9 @@ class DefinitionChecker:
         """Return the result for a definition that `read_tool` rejected with *error*."""
         if error.reason is not ErrorReason.INVALID_TOOL:
             return CheckedDefinition("", "", None, error_as_violations(error, ""))
-        name, digest = _name_and_digest(tool, self._limits)
+        name, digest = await self._offload.run(
+            Work.READ_DEFINITION, tool.json, lambda: _name_and_digest(tool, self._limits)
+        )
         violations = (await self._apply_rules(tool, version, None)).violations
         if not _has_errors(violations):
             # It conforms to the rules of the version, and still cannot be registered.

@@ -28,8 +28,7 @@ class Inferrer:
 
         Raises:
             RequestError: FEATURE_DISABLED by the settings; LIMIT_EXCEEDED if the text is too
-                large, the options have more than ``batch_items`` names, or inference takes
-                too much time or memory; WORKER_CRASHED.
+                large, or inference takes too much time or memory; WORKER_CRASHED.
         """
         if not self._enabled:
             raise RequestError(
@@ -42,9 +41,4 @@ class Inferrer:
             raise limit_exceeded_error(
                 "source_bytes", limits.source_bytes, "the source text", len(source)
             )
-        names = (options.functions, options.injected_types, options.injected_parameters)
-        count = sum(map(len, names))
-        if count > limits.batch_items:
-            subject = "the names of functions, types and parameters"
-            raise limit_exceeded_error("batch_items", limits.batch_items, subject, count)
         return await self._offload_inference(source, options)

@@ -118,7 +118,7 @@ class CallConverter:
         schema = await self._resolver.resolve_schema(
             target, Side.INPUT, options.version, assert_formats=options.assert_formats
         )
-        resolved = await self._convert(call, len(request.call), mapping, schema, options.evaluation)
+        resolved = await self._convert(call, request.call, mapping, schema, options.evaluation)
         verdict = CallVerdict(
             resolved.verdict,
             mapping.name,
@@ -138,13 +138,13 @@ class CallConverter:
     async def _read(self, text: bytes, api: Provider, max_violations: int) -> ModelCall:
         return await self._offload.run(
             Work.DECODE,
-            len(text),
+            text,
             lambda: read_model_call(text, api, self._limits, most=max_violations),
         )
 
     async def _read_mappings(self, texts: Sequence[bytes]) -> AsyncIterator[ToolMapping]:
         for text in texts:
-            if self._offload.runs_inline(Work.READ_MAPPING, len(text)):
+            if self._offload.runs_inline(Work.READ_MAPPING, text):
                 yield mapping_from_json(text, self._limits)
                 await asyncio.sleep(0)
             else:
@@ -175,15 +175,15 @@ class CallConverter:
     async def _convert(
         self,
         call: ModelCall,
-        length: int,
+        text: bytes,
         mapping: ToolMapping,
         schema: ResolvedSchema,
         options: EvaluationOptions,
     ) -> ResolvedArguments:
-        """Return the arguments of *call*, which has *length* bytes, by the original schema."""
+        """Return the arguments of *call*, whose JSON is *text*, by the original schema."""
         meaning = CallResolution(call, mapping, options, self._limits)
         # Decoding arguments takes far more steps than their length.
-        inline = mapping.decoder is None and self._offload.runs_inline(Work.READ_MAPPING, length)
+        inline = mapping.decoder is None and self._offload.runs_inline(Work.READ_MAPPING, text)
         verdict: Verdict | None = None
         while True:
             if inline:

@@ -3,16 +3,16 @@
 from dataclasses import dataclass, replace
 from typing import Any
 
-import msgspec
-
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.call_errors import invalid_result_response
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.results.check import STRUCTURED_CONTENT
 from sidecheck_server.core.mcp.results.normalize import (
+    Failure,
     ToolOutput,
     WholeResult,
     normalize_output,
+    text_of,
 )
 from sidecheck_server.core.mcp.results.text_profile import text_result
 from sidecheck_server.core.mcp.subjects import (
@@ -22,7 +22,7 @@ from sidecheck_server.core.mcp.subjects import (
     ToolResult,
 )
 from sidecheck_server.core.mcp.wrapping.schemas import AdaptedSchema
-from sidecheck_server.core.payload import MalformedError
+from sidecheck_server.core.payload import MalformedError, encode_like
 from sidecheck_server.core.types import Verdict
 from sidecheck_server.services.adaptation import ToolAdapter
 from sidecheck_server.services.calls import ResultChecker
@@ -96,10 +96,11 @@ class Normalizer:
             tool = await self._resolver.resolve_tool(value.target)
             adapted = await self._adapter.adapt(tool.definition, version)
         output = None if adapted is None else adapted.output
-        size = value.returned.size
+        returned = value.returned
+        text = returned.size if isinstance(returned, Failure) else returned.json
         try:
             result = await self._offload.run(
-                Work.NORMALIZE_RESULT, size, lambda: self._normalize(value, output)
+                Work.NORMALIZE_RESULT, text, lambda: self._normalize(value, output)
             )
         except MalformedError as error:
             verdict = Verdict.listing(list(error.violations), truncated=error.truncated)
@@ -119,18 +120,18 @@ class Normalizer:
                 error_result = self._text_result(WholeResult(error_result), version)
             return NormalizedResult(error_result, verdict)
         if as_text:
-            text = await self._offload.run(
-                Work.NORMALIZE_RESULT, size, lambda: self._text_result(value.returned, version)
+            text_json = await self._offload.run(
+                Work.NORMALIZE_RESULT, text, lambda: self._text_result(returned, version)
             )
-            return NormalizedResult(text, verdict)
+            return NormalizedResult(text_json, verdict)
         return NormalizedResult(result.json, verdict)
 
     def _normalize(self, value: ValueToNormalize, output: AdaptedSchema | None) -> _UncheckedResult:
         result: Any = normalize_output(value.returned, output, value.context.version, self._limits)
         is_structured = isinstance(result, dict) and STRUCTURED_CONTENT in result
-        return _UncheckedResult(msgspec.json.encode(result), is_structured)
+        return _UncheckedResult(encode_like(text_of(value.returned), result), is_structured)
 
     def _text_result(self, returned: ToolOutput, version: str) -> bytes:
         # Without the output schema: text is not wrapped.
         result = normalize_output(returned, None, version, self._limits)
-        return msgspec.json.encode(text_result(result))
+        return encode_like(text_of(returned), text_result(result))

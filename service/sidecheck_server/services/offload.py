@@ -2,12 +2,14 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
 from enum import StrEnum
 from types import MappingProxyType
-from typing import TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from sidecheck_server.core.limits import Limits
+from sidecheck_server.core.payload import integer_steps
+from sidecheck_server.services.request_work import charge_work
 
 __all__ = [
     "MAX_CONCURRENT",
@@ -16,6 +18,9 @@ __all__ = [
     "TimeSlice",
     "Work",
     "allow_offloading",
+    "concurrent_groups",
+    "gather_in_turns",
+    "steps_of",
 ]
 
 _Result = TypeVar("_Result")
@@ -26,6 +31,9 @@ CountOffloaded: TypeAlias = Callable[[], None]
 
 MAX_CONCURRENT = 64
 """How many definitions of a request, or schemas of a payload, are processed concurrently."""
+
+_GROUP_BYTES = 64 << 10
+"""The definitions that are processed concurrently, in bytes, unless it is a single one."""
 
 _SLICE_SECONDS = 0.002
 
@@ -62,6 +70,10 @@ _STEPS_PER_UNIT: Mapping[Work, int] = MappingProxyType(
 """The most steps that a byte of text, or a name, takes; 40,000 steps take a millisecond."""
 
 
+_INTEGER_USES = 4
+"""How often work reads or writes the integers of a text, at most: digests write them."""
+
+
 class OffloadRule:
     """Decides whether work runs in the event loop.
 
@@ -72,15 +84,62 @@ class OffloadRule:
         self._steps = limits.inline_steps
         self._bytes = limits.inline_bytes
 
-    def runs_inline(self, work: Work, size: int) -> bool:
-        """Return whether *work* on *size* bytes, or names, runs in the event loop."""
-        return size <= self._bytes and size * _STEPS_PER_UNIT[work] <= self._steps
+    def runs_inline(self, work: Work, subject: bytes | int) -> bool:
+        """Return whether *work* runs in the event loop on *subject*, as in `steps_of`."""
+        size = subject if isinstance(subject, int) else len(subject)
+        return size <= self._bytes and steps_of(work, subject) <= self._steps
 
-    async def run(self, work: Work, size: int, function: Callable[[], _Result]) -> _Result:
-        """Return what *function* returns, called here or in a thread."""
-        if self.runs_inline(work, size):
+    async def run(
+        self, work: Work, subject: bytes | int, function: Callable[[], _Result]
+    ) -> _Result:
+        """Return what *function* returns, called here or in a thread.
+
+        It is charged to the request at hand what *work* on *subject* takes at most.
+        """
+        charge_work(steps_of(work, subject))
+        if self.runs_inline(work, subject):
             return function()
         return await asyncio.to_thread(function)
+
+
+def steps_of(work: Work, subject: bytes | int) -> int:
+    """Return the most steps that *work* takes on *subject*, a text or a number of names."""
+    if isinstance(subject, int):
+        return subject * _STEPS_PER_UNIT[work]
+    return len(subject) * _STEPS_PER_UNIT[work] + _INTEGER_USES * integer_steps(subject)
+
+
+def concurrent_groups(sizes: Iterable[int]) -> Iterator[slice]:
+    """Yield the items to process concurrently, many small or few large ones, as slices.
+
+    *sizes* are those of the definitions, in bytes.
+    """
+    start = end = size = 0
+    for end, added in enumerate(sizes, 1):
+        first = end - 1
+        if first > start and (first - start == MAX_CONCURRENT or size + added > _GROUP_BYTES):
+            yield slice(start, first)
+            start, size = first, 0
+        size += added
+    if start < end:
+        yield slice(start, end)
+
+
+async def gather_in_turns(coroutines: Iterable[Coroutine[Any, Any, _Result]]) -> list[_Result]:
+    """Run *coroutines* concurrently, and return their results in order.
+
+    Each may hold the event loop for milliseconds before it first waits, so that other calls
+    run before the next one begins.
+    """
+    tasks: list[asyncio.Task[_Result]] = []
+    try:
+        for coroutine in coroutines:
+            tasks.append(asyncio.create_task(coroutine))
+            await asyncio.sleep(0)
+        return await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
 
 
 class TimeSlice:

@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 from sidecheck_server.core.compiler.compilation import CompiledSchema
 from sidecheck_server.core.errors import RequestError
-from sidecheck_server.core.evaluate import EvaluationOptions, try_evaluate_inline
+from sidecheck_server.core.evaluate import EvaluationOptions
 from sidecheck_server.core.limits import Limits, limit_exceeded_error
 from sidecheck_server.core.mcp.check import CheckReport, try_check_inline
 from sidecheck_server.core.mcp.deferred import deferred_source, deferred_value, resolve_deferred
@@ -16,9 +16,15 @@ from sidecheck_server.core.mcp.rules.catalogue import CATALOGUE
 from sidecheck_server.core.mcp.rules.rule import Rule
 from sidecheck_server.core.mcp.subjects import CheckRequest
 from sidecheck_server.core.types import Verdict
-from sidecheck_server.services.offload import MAX_CONCURRENT, CountOffloaded, allow_offloading
+from sidecheck_server.services.offload import (
+    MAX_CONCURRENT,
+    CountOffloaded,
+    allow_offloading,
+    gather_in_turns,
+)
+from sidecheck_server.services.request_work import charge_work, current_work
 from sidecheck_server.services.schemas import CompiledSchemas, ProtocolSchemas
-from sidecheck_server.services.validation import OffloadValidation
+from sidecheck_server.services.validation import OffloadValidation, evaluate_inline
 
 __all__ = ["FindSchema", "ProtocolChecker", "list_rules"]
 
@@ -28,6 +34,9 @@ OffloadCheck: TypeAlias = Callable[[CheckRequest], Awaitable[CheckReport]]
 FindSchema: TypeAlias = Callable[[PendingCheck], Awaitable[CompiledSchema] | None]
 #: Validates a value of the subject.
 _Validate: TypeAlias = Callable[[CompiledSchema, bytes], Awaitable[Verdict]]
+
+_CHECK = 4_000
+"""Steps of checking a subject, however short, and of its outcome."""
 
 _MAX_READY = 256
 """How many compiled schemas of a subject are held; the cache may still have the others."""
@@ -78,13 +87,16 @@ class ProtocolChecker:
         Raises:
             RequestError: LIMIT_EXCEEDED; WORKER_CRASHED.
         """
+        budget, steps = request.context.budget, self._limits.inline_steps
         while True:
+            budget[0] = steps
             try:
                 checked = try_check_inline(request, self._limits, self._protocol_schemas)
             except NotCompiledError as missing:
                 await self._protocol_schemas.ensure(missing.version, missing.name)
             else:
                 break
+        charge_work(_CHECK + request.subject.size // 2 + steps - max(0, budget[0]))
         if checked is not None:
             return checked
         count_offloaded()
@@ -115,7 +127,7 @@ class ProtocolChecker:
 
         async def validate(compiled: CompiledSchema, text: bytes) -> Verdict:
             nonlocal left
-            verdict = try_evaluate_inline(compiled, text, options)
+            verdict = evaluate_inline(compiled, text, options)
             if verdict is None:
                 count_offloaded()
                 left -= 1
@@ -150,11 +162,15 @@ class _DeferredChecks:
         Raises:
             RequestError: as `ProtocolChecker.check`.
         """
-        specs = self._findings.pending
+        specs, work = self._findings.pending, current_work()
         for start in range(0, len(specs), MAX_CONCURRENT):
             group = specs[start : start + MAX_CONCURRENT]
+            if start:
+                work.require()
             await self._compile(group)
             for spec in group:
+                if spec.check.value:
+                    work.require()
                 await self._resolve(spec)
                 # A check may hold the event loop for milliseconds.
                 await asyncio.sleep(0)
@@ -165,7 +181,7 @@ class _DeferredChecks:
         if len(self._ready) > _MAX_READY:
             self._ready.clear()
         missing = {spec.key: spec for spec in group if spec.key not in self._ready}
-        compiled = await asyncio.gather(*map(self._compiled, missing.values()))
+        compiled = await gather_in_turns(map(self._compiled, missing.values()))
         self._ready.update(zip(missing, compiled, strict=True))
 
     async def _resolve(self, spec: PendingCheck) -> None:

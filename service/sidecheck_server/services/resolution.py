@@ -196,7 +196,7 @@ class TargetResolver:
         async def compute(_: Begin) -> ToolDefinition:
             return await self._offload.run(
                 Work.READ_DEFINITION,
-                len(tool.json),
+                tool.json,
                 lambda: read_tool(tool.json, tool.documents, self._limits),
             )
 

@@ -73,7 +73,7 @@ class ResultConverter:
         if not verdict.valid:
             text = invalid_result_response(verdict, request.context.version).call_tool_result
         message, losses = await self._offload.run(
-            Work.CONVERT_RESULT, len(text), lambda: _message(text, result)
+            Work.CONVERT_RESULT, text, lambda: _message(text, result)
         )
         return ConvertedResult(message, losses if verdict.valid else (), verdict)
 

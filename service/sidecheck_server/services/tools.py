@@ -16,13 +16,21 @@ from sidecheck_server.core.mcp.subjects import (
     ToolJson,
     ToolList,
 )
+from sidecheck_server.core.mcp.tool_definitions import error_as_violations
 from sidecheck_server.core.mcp.tool_lists import ToolsList, read_tools_list
-from sidecheck_server.core.mcp.tool_names import CheckedNames, check_names_in_steps
+from sidecheck_server.core.mcp.tool_names import CheckedName, CheckedNames, check_names_in_steps
 from sidecheck_server.core.mcp.tool_outcomes import CheckedTool, tool_outcomes
 from sidecheck_server.core.types import Document, Verdict
 from sidecheck_server.services.batch_budget import BatchBudget
-from sidecheck_server.services.offload import MAX_CONCURRENT, OffloadRule, TimeSlice, Work
+from sidecheck_server.services.offload import (
+    OffloadRule,
+    TimeSlice,
+    Work,
+    concurrent_groups,
+    gather_in_turns,
+)
 from sidecheck_server.services.protocol import ProtocolChecker
+from sidecheck_server.services.request_work import current_work
 from sidecheck_server.services.targets import InlineTool
 
 __all__ = ["CheckedTools", "ToolsChecker", "ToolsToCheck", "check_tool_names"]
@@ -101,7 +109,7 @@ class ToolsChecker:
 
     async def _read(self, text: bytes) -> ToolsList:
         return await self._offload.run(
-            Work.DECODE, len(text), lambda: read_tools_list(text, self._limits)
+            Work.DECODE, text, lambda: read_tools_list(text, self._limits)
         )
 
     async def _check_list(
@@ -122,10 +130,16 @@ class ToolsChecker:
         if count > limit:
             raise limit_exceeded_error("batch_items", limit, "the tools", count)
         checked: list[CheckReport] = []
-        for start in range(0, count, MAX_CONCURRENT):
-            group = tools[start : start + MAX_CONCURRENT]
+        work = current_work()
+        for part in concurrent_groups(tool.size for tool in tools):
+            group = tools[part]
             requests = (_check_request(request, tool) for tool in group)
-            checked += await asyncio.gather(*map(self._check_one, requests))
+            if work.is_spent:
+                error = work.not_reached()
+                checked += [error_outcome(request, error) for request in requests]
+                await asyncio.sleep(0)
+            else:
+                checked += await gather_in_turns(map(self._check_one, requests))
         budget, time_slice = BatchBudget(self._limits), TimeSlice()
         truncated = []
         for tool in tool_outcomes(checked, pointers or [""] * count, _DUPLICATE):
@@ -134,8 +148,6 @@ class ToolsChecker:
         return tuple(truncated)
 
     async def _check_one(self, request: CheckRequest) -> CheckReport:
-        # A check may hold the event loop for milliseconds.
-        await asyncio.sleep(0)
         try:
             return await self._checker.check(request)
         except RequestError as error:
@@ -153,12 +165,14 @@ async def check_tool_names(
 ) -> CheckedNames:
     """Return the verdict on each of *names*, and which of them collide.
 
+    Names that the request has no steps for are invalid, and compared with no others.
+
     Raises:
         RequestError: LIMIT_EXCEEDED.
     """
     count = len(names)
-    if count > limits.batch_items:
-        raise limit_exceeded_error("batch_items", limits.batch_items, "the names", count)
+    reached = _reached(names)
+    unreached, names = names[reached:], names[:reached]
     steps = limits.steps + _STEPS_PER_NAME * count
     time_slice = TimeSlice()
     checked = None
@@ -177,4 +191,20 @@ async def check_tool_names(
         # Repeated names share one object.
         truncated.append(replace(name, verdict=budget.truncate(name.verdict)))
         await time_slice.yield_if_over()
+    if unreached:
+        violations = error_as_violations(current_work().not_reached(), "")
+        not_reached = CheckedName(
+            Verdict(violations), sdk_valid=False, sdk_warnings=(), sanitized=""
+        )
+        truncated += [not_reached] * len(unreached)
     return replace(checked, names=tuple(truncated))
+
+
+def _reached(names: Sequence[str]) -> int:
+    """Return how many of *names* the request at hand has steps for, and charge those."""
+    work = current_work()
+    for reached, name in enumerate(names):
+        if work.is_spent:
+            return reached
+        work.charge(_STEPS_PER_NAME + len(name))
+    return len(names)

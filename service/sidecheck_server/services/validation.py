@@ -14,9 +14,10 @@ from sidecheck_server.core.evaluate import (
 from sidecheck_server.core.mcp.call_params import has_property_text, is_object_text
 from sidecheck_server.core.types import Verdict
 from sidecheck_server.services.offload import CountOffloaded
+from sidecheck_server.services.request_work import charge_work
 from sidecheck_server.services.resolution import ResolvedSchema
 
-__all__ = ["OffloadValidation", "ValidationOptions", "Validator"]
+__all__ = ["OffloadValidation", "ValidationOptions", "Validator", "evaluate_inline"]
 
 #: Validates a payload against a schema in a worker.
 OffloadValidation: TypeAlias = Callable[
@@ -25,6 +26,9 @@ OffloadValidation: TypeAlias = Callable[
 
 _KILL_BOUNDS = frozenset({"validation_seconds", "worker_bytes"})
 """The bounds at which a worker is killed, or runs out of memory."""
+
+_EVALUATION = 500
+"""Steps of evaluating a payload, however short, and of its outcome."""
 
 _ROOT_KEYWORDS = frozenset({"type", "enum", "const"})
 """The keywords by which a schema that is wrapped rejects an object as such."""
@@ -43,6 +47,24 @@ class ValidationOptions:
     lists_violations: bool = True
     #: Whether a call to an unknown tool is valid.
     skips_unknown_tools: bool = False
+
+
+def evaluate_inline(
+    compiled: CompiledSchema, payload: bytes, options: EvaluationOptions
+) -> Verdict | None:
+    """Return the verdict on *payload*, or None if it takes too long for the event loop.
+
+    What it takes is charged to the request at hand.
+
+    Raises:
+        RequestError: a limit is exceeded.
+    """
+    steps = compiled.limits.inline_steps
+    budget = [steps]
+    try:
+        return try_evaluate_inline(compiled, payload, options, budget)
+    finally:
+        charge_work(_EVALUATION + len(payload) // 2 + steps - max(0, budget[0]))
 
 
 class Validator:
@@ -88,7 +110,7 @@ class Validator:
         options: EvaluationOptions,
         count_offloaded: CountOffloaded,
     ) -> Verdict:
-        verdict = try_evaluate_inline(compiled, payload, options)
+        verdict = evaluate_inline(compiled, payload, options)
         if verdict is None:
             count_offloaded()
             verdict = await self.validate_offloaded(compiled, payload, options)
@@ -97,7 +119,7 @@ class Validator:
     async def validate_offloaded(
         self, compiled: CompiledSchema, payload: bytes, options: EvaluationOptions
     ) -> Verdict:
-        """Return the verdict of a worker on *payload*, for which `try_evaluate_inline` had none.
+        """Return the verdict of a worker on *payload*, for which `evaluate_inline` had none.
 
         Validity is determined first, by itself: a worker that is killed while it explains
         an invalid payload takes only the explanation with it.

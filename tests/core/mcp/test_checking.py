@@ -34,7 +34,8 @@ def checked(
         )
         for text in texts
     ]
-    return tool_outcomes(reports, (f"/{index}" for index in range(len(reports))), "told twice")
+    pointers = (f"/{index}" for index in range(len(reports)))
+    return tuple(tool_outcomes(reports, pointers, "told twice"))
 
 
 def codes(tool: CheckedTool) -> list[tuple[str, str]]:

@@ -70,6 +70,8 @@ class AdmittedSchema:
     backtracking: bool
     #: The memory of its patterns, in bytes.
     pattern_memory: int
+    #: The size of its patterns, in RE2 instructions.
+    pattern_instructions: int
 
 
 def read_source(source: SchemaSource, limits: Limits) -> SchemaContext:
@@ -100,7 +102,9 @@ def admit_schema(source: SchemaSource, limits: Limits) -> AdmittedSchema:
             "the schema and its meta-schemas nest too deeply to check"
         ) from None
     patterns = admission.patterns
-    return AdmittedSchema(context, survey, patterns.backtracking, patterns.memory)
+    return AdmittedSchema(
+        context, survey, patterns.backtracking, patterns.memory, patterns.instructions
+    )
 
 
 class _Admission:
@@ -189,7 +193,7 @@ class PatternAdmission:
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
         self._admitted: set[str] = set()
-        self._instructions = 0
+        self.instructions = 0
         #: Whether one of them needs backtracking.
         self.backtracking = False
         #: The memory of all of them, in bytes.
@@ -221,7 +225,7 @@ class PatternAdmission:
 
     def _admit(self, source: str, place: str) -> None:
         limits = self._limits
-        if self._instructions > limits.pattern_instructions:
+        if self.instructions > limits.pattern_instructions:
             return  # That was reported, and a pattern more takes time and memory.
         try:
             pattern = compile_pattern(source, limits)
@@ -236,8 +240,8 @@ class PatternAdmission:
         if pattern.cost >= UNBOUNDED:
             self.backtracking = True
             return
-        self._instructions += pattern.cost
-        if self._instructions > limits.pattern_instructions:
+        self.instructions += pattern.cost
+        if self.instructions > limits.pattern_instructions:
             raise limit_exceeded_error(
                 "pattern_instructions",
                 limits.pattern_instructions,

@@ -43,6 +43,8 @@ class Artifact:
     warnings: tuple[SchemaWarning, ...] = ()
     #: About how many bytes its compiled schema takes once both engines have been used.
     memory: int = 0
+    #: The size of its patterns, in RE2 instructions.
+    pattern_instructions: int = 0
 
 
 def compile_schema(source: SchemaSource, limits: Limits) -> Artifact:
@@ -62,7 +64,10 @@ def compile_schema(source: SchemaSource, limits: Limits) -> Artifact:
         fast, reason = None, error.reason
     warnings = find_schema_warnings(admitted, source, limits)
     memory = estimate_memory(source, admitted, fast, warnings)
-    return Artifact(digest, dialect, fast, reason, admitted.backtracking, warnings, memory)
+    instructions = admitted.pattern_instructions
+    return Artifact(
+        digest, dialect, fast, reason, admitted.backtracking, warnings, memory, instructions
+    )
 
 
 def _generate_fast_code(admitted: AdmittedSchema, source: SchemaSource, limits: Limits) -> FastCode:

@@ -11,6 +11,7 @@ from sidecheck_server.core.limits import (
     Limits,
     limit_exceeded_error,
     recursion_depth_error,
+    spend,
 )
 from sidecheck_server.core.mcp.call_params import check_call_params
 from sidecheck_server.core.mcp.context import has_structured_content
@@ -42,7 +43,7 @@ from sidecheck_server.core.mcp.wrapping.markers import (
     wrapped_property_of,
 )
 from sidecheck_server.core.mcp.wrapping.schemas import needs_wrapping
-from sidecheck_server.core.payload import MalformedError, decode
+from sidecheck_server.core.payload import MalformedError, decode, integer_steps
 
 __all__ = ["CheckReport", "check", "try_check_inline"]
 
@@ -111,26 +112,28 @@ def _check(request: CheckRequest, limits: Limits, schemas: SchemaLookup, steps: 
             memo.clear()
 
 
-def _decode(text: bytes, limits: Limits) -> Any:
+def _decode(text: bytes, findings: Findings, limits: Limits) -> Any:
     """Return the decoded payload *text*.
 
     Raises:
         MalformedError: it is not JSON.
         RequestError: LIMIT_EXCEEDED.
+        Exhausted: its integers take too long.
     """
     if len(text) > limits.payload_bytes:
         raise limit_exceeded_error("payload_bytes", limits.payload_bytes, "the payload", len(text))
+    spend(findings.context.budget, integer_steps(text))
     return decode(text, max_depth=limits.payload_depth)
 
 
-def _decode_request(text: bytes, field: str, limits: Limits) -> Any:
+def _decode_request(text: bytes, field: str, findings: Findings, limits: Limits) -> Any:
     """Return the decoded *text* of a request whose result is checked.
 
     Raises:
         RequestError: INVALID_REQUEST if it is not JSON; LIMIT_EXCEEDED.
     """
     try:
-        return _decode(text, limits)
+        return _decode(text, findings, limits)
     except MalformedError as error:
         first = error.violations[0].message
         message = f"the {field} of the request that the result belongs to is not JSON: {first}"
@@ -140,6 +143,7 @@ def _decode_request(text: bytes, field: str, limits: Limits) -> Any:
 def _check_tool(
     subject: ToolJson, findings: Findings, limits: Limits, schemas: SchemaLookup
 ) -> CheckReport:
+    spend(findings.context.budget, integer_steps(subject.json))
     form = protocol_form(decode_tool(subject.json, limits), lenient=subject.canonical)
     for rule, fault in form.faults(lenient=subject.canonical):
         findings.report(rule, (), fault)
@@ -183,7 +187,7 @@ def _wrapped_message(version: str) -> str:
 def _check_tool_list(
     subject: ToolList, findings: Findings, limits: Limits, schemas: SchemaLookup
 ) -> CheckReport:
-    result = _decode(subject.json, limits)
+    result = _decode(subject.json, findings, limits)
     if subject.canonical:
         form = list_form(result)
         for rule, fault in form.faults(lenient=True):
@@ -196,7 +200,7 @@ def _check_tool_list(
 def _check_elicitation(
     subject: Elicitation, findings: Findings, limits: Limits, schemas: SchemaLookup
 ) -> CheckReport:
-    params = _decode(subject.params, limits)
+    params = _decode(subject.params, findings, limits)
     _check_input_request(params, "elicitation/create", findings, schemas)
     return CheckReport(findings)
 
@@ -205,9 +209,9 @@ def _check_elicitation_result(
     subject: ElicitationResult, findings: Findings, limits: Limits, schemas: SchemaLookup
 ) -> CheckReport:
     if subject.params:
-        request = _decode_request(subject.params, "params", limits)
+        request = _decode_request(subject.params, "params", findings, limits)
         findings.context = replace(findings.context, request=request)
-    result = _decode(subject.result, limits)
+    result = _decode(subject.result, findings, limits)
     check_value(result, "ElicitResult", findings, schemas)
     return CheckReport(findings)
 
@@ -215,7 +219,7 @@ def _check_elicitation_result(
 def _check_sampling(
     subject: Sampling, findings: Findings, limits: Limits, schemas: SchemaLookup
 ) -> CheckReport:
-    params = _decode(subject.params, limits)
+    params = _decode(subject.params, findings, limits)
     _check_input_request(params, "sampling/createMessage", findings, schemas)
     return CheckReport(findings)
 
@@ -223,7 +227,7 @@ def _check_sampling(
 def _check_call_params(
     subject: CallParams, findings: Findings, limits: Limits, schemas: SchemaLookup
 ) -> CheckReport:
-    value = _decode(subject.params, limits)
+    value = _decode(subject.params, findings, limits)
     return CheckReport(findings, payload=check_call_params(subject, value, findings, schemas))
 
 
@@ -240,7 +244,7 @@ def _check_input_request(
 def _check_tool_result(
     subject: ToolResult, findings: Findings, limits: Limits, schemas: SchemaLookup
 ) -> CheckReport:
-    value = _decode(subject.json, limits)
+    value = _decode(subject.json, findings, limits)
     return CheckReport(findings, payload=check_tool_result(subject, value, findings, schemas))
 
 
@@ -249,12 +253,12 @@ def _check_message(
 ) -> CheckReport:
     request_method = subject.request_method
     if subject.request:
-        request = _decode_request(subject.request, "request", limits)
+        request = _decode_request(subject.request, "request", findings, limits)
         if isinstance(request, dict):
             findings.context = replace(findings.context, request=request.get("params"))
             method = request.get("method")
             request_method = method if isinstance(method, str) else request_method
-    value = _decode(subject.json, limits)
+    value = _decode(subject.json, findings, limits)
     return CheckReport(findings, check_messages(value, request_method, findings, schemas))
 
 

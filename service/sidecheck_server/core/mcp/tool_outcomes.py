@@ -1,6 +1,6 @@
 """Outcomes of checking several tool definitions: one for each, independent of the others."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -47,8 +47,8 @@ class CheckedTool:
 
 def tool_outcomes(
     outcomes: Sequence[CheckReport], pointers: Iterable[str], duplicate_message: str
-) -> tuple[CheckedTool, ...]:
-    """Return the outcome of each tool of a list, whose definitions stand at *pointers*.
+) -> Iterator[CheckedTool]:
+    """Yield the outcome of each tool of a list, whose definitions stand at *pointers*.
 
     Tools whose name is not unique get a violation with *duplicate_message*.
     """
@@ -56,9 +56,8 @@ def tool_outcomes(
     for outcome in outcomes:
         if outcome.name in duplicates:
             outcome.findings.report(NO_DUPLICATES, (), Fault(("name",), duplicate_message))
-    return tuple(
-        _checked_tool(outcome, pointer) for outcome, pointer in zip(outcomes, pointers, strict=True)
-    )
+    for outcome, pointer in zip(outcomes, pointers, strict=True):
+        yield _checked_tool(outcome, pointer)
 
 
 def _checked_tool(outcome: CheckReport, pointer: str) -> CheckedTool:

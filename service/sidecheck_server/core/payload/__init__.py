@@ -5,7 +5,21 @@ reports what other decoders accept silently: NaN and Infinity, numbers beyond th
 ranges, lone surrogates, duplicate keys, a byte order mark, and trailing characters.
 """
 
-from sidecheck_server.core.payload.decoding import decode, decoding_steps, nesting_depth
+from sidecheck_server.core.payload.decoding import (
+    decode,
+    decoding_steps,
+    integer_steps,
+    nesting_depth,
+)
+from sidecheck_server.core.payload.encoding import encode_like
 from sidecheck_server.core.payload.faults import UNREADABLE_CODES, MalformedError
 
-__all__ = ["UNREADABLE_CODES", "MalformedError", "decode", "decoding_steps", "nesting_depth"]
+__all__ = [
+    "UNREADABLE_CODES",
+    "MalformedError",
+    "decode",
+    "decoding_steps",
+    "encode_like",
+    "integer_steps",
+    "nesting_depth",
+]

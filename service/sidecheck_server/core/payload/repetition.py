@@ -8,7 +8,7 @@ import msgspec
 
 from sidecheck_server.core.types import JsonValue, Violation, as_pointer
 
-__all__ = ["find_repeated_keys", "has_repeated_key"]
+__all__ = ["any_repeated_key", "find_repeated_keys", "has_repeated_key"]
 
 _ENCODE = msgspec.json.Encoder().encode
 
@@ -35,6 +35,11 @@ def has_repeated_key(text: bytes, value: JsonValue) -> bool:
         escapes = text.replace(b"\\\\", b"")
         colons += escapes.count(b"\\u003a") + escapes.count(b"\\u003A")
     return colons > 1 and colons != encoded.count(b":")
+
+
+def any_repeated_key(text: bytes) -> bool:
+    """Return whether an object in *text* has a duplicate key, without converting numbers."""
+    return next(_repeated_keys(text), None) is not None
 
 
 def find_repeated_keys(text: bytes, max_violations: int) -> tuple[tuple[Violation, ...], bool]:

@@ -11,7 +11,7 @@ from sidecheck_server.core.mcp.tool_names import CheckedName, Collision
 from sidecheck_server.core.mcp.tool_outcomes import CheckedTool, Disposition
 from sidecheck_server.rpc.mapping.context import request_context_from_proto
 from sidecheck_server.rpc.mapping.fields import SEVERITIES
-from sidecheck_server.rpc.mapping.targets import documents_from_proto, tool_from_proto
+from sidecheck_server.rpc.mapping.targets import documents_from_proto, tools_from_proto
 from sidecheck_server.rpc.mapping.verdicts import protocol_verdict_to_proto
 from sidecheck_server.services.checks import SubjectReport
 from sidecheck_server.services.tools import ToolsToCheck
@@ -22,7 +22,7 @@ __all__ = [
     "report_to_proto",
     "rule_to_proto",
     "tool_outcome_to_proto",
-    "tools_from_proto",
+    "tools_to_check_from_proto",
 ]
 
 _DISPOSITIONS: Mapping[Disposition, protocol_service_pb2.ToolOutcome.Disposition] = (
@@ -44,7 +44,7 @@ def report_to_proto(report: SubjectReport) -> protocol_service_pb2.CheckResult:
     )
 
 
-def tools_from_proto(
+async def tools_to_check_from_proto(
     request: protocol_service_pb2.CheckToolsRequest, limits: Limits, default_version: str
 ) -> ToolsToCheck:
     """Return the definitions to check.
@@ -61,7 +61,7 @@ def tools_from_proto(
     return ToolsToCheck(
         tools_list=request.tools_list,
         documents=documents_from_proto(request.documents),
-        tools=tuple(map(tool_from_proto, request.tools)),
+        tools=await tools_from_proto(request.tools),
         context=context.context,
         limits=context.limits,
     )

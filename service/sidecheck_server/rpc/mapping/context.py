@@ -68,8 +68,9 @@ def _capabilities(
     if not context.HasField(field):
         return None
     text: bytes = getattr(context, field)
-    if len(text) > limits.payload_bytes:
-        raise limit_exceeded_error("payload_bytes", limits.payload_bytes, field, len(text))
+    # They are decoded in the event loop; those of real peers have some hundred bytes.
+    if len(text) > limits.inline_bytes:
+        raise limit_exceeded_error("inline_bytes", limits.inline_bytes, field, len(text))
     try:
         value = decode(text, max_depth=limits.payload_depth, max_violations=1)
     except MalformedError as error:

@@ -32,6 +32,7 @@ from sidecheck_server.rpc.mapping.verdicts import (
 from sidecheck_server.rpc.status import status_from_error
 from sidecheck_server.services.conversion import Conversion, ToolsToConvert, ToolToConvert
 from sidecheck_server.services.model_calls import CallToConvert, ConvertedCall
+from sidecheck_server.services.offload import TimeSlice
 from sidecheck_server.services.result_messages import ConvertedResult, ResultToConvert
 from sidecheck_server.services.validation import ValidationOptions
 
@@ -106,7 +107,7 @@ def _api(api: int) -> Provider:
     return PROVIDERS[key]
 
 
-def tools_to_convert_from_proto(
+async def tools_to_convert_from_proto(
     request: proto.ConvertToolsRequest, limits: Limits
 ) -> ToolsToConvert:
     """Return the tools of a request, and how they are converted.
@@ -136,8 +137,11 @@ def tools_to_convert_from_proto(
         drop_defaults=request.options.drop_defaults,
         protocol_version=request.options.protocol_version,
     )
-    tools = tuple(map(_tool, request.tools))
-    return ToolsToConvert(api, options, tools, tuple(request.servers))
+    tools, time_slice = [], TimeSlice()
+    for tool in request.tools:
+        tools.append(_tool(tool))
+        await time_slice.yield_if_over()
+    return ToolsToConvert(api, options, tuple(tools), tuple(request.servers))
 
 
 def _tool(tool: proto.ToolToConvert) -> ToolToConvert:

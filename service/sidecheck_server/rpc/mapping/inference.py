@@ -12,6 +12,7 @@ from sidecheck_server.core.infer.types import (
     InferenceResult,
     OnUnsupported,
 )
+from sidecheck_server.core.limits import Limits, limit_exceeded_error
 from sidecheck_server.core.mcp.context import check_version_known
 from sidecheck_server.core.mcp.wrapping.definitions import AdaptedTool
 from sidecheck_server.rpc.mapping.fields import SEVERITIES, unknown_value
@@ -34,12 +35,20 @@ _ON_UNSUPPORTED: Mapping[int, OnUnsupported] = MappingProxyType(
 )
 
 
-def source_from_proto(request: proto.InferToolsRequest) -> tuple[bytes, InferenceOptions]:
+def source_from_proto(
+    request: proto.InferToolsRequest, limits: Limits
+) -> tuple[bytes, InferenceOptions]:
     """Return the source text of a request, and how its tools are inferred.
 
     Raises:
-        RequestError: INVALID_REQUEST for an unknown enum value.
+        RequestError: INVALID_REQUEST for an unknown enum value; LIMIT_EXCEEDED if there are
+            too many names.
     """
+    names = (request.functions, request.injected_types, request.injected_parameters)
+    count = sum(map(len, names))
+    if count > limits.batch_items:
+        subject = "the names of functions, types and parameters"
+        raise limit_exceeded_error("batch_items", limits.batch_items, subject, count)
     on_unsupported = _ON_UNSUPPORTED.get(request.on_unsupported)
     if on_unsupported is None:
         raise unknown_value("on_unsupported")

@@ -6,7 +6,7 @@ from sidecheck_server.core.limits import Limits, limit_exceeded_error
 from sidecheck_server.core.mcp.context import check_version_known
 from sidecheck_server.registry.definitions import Action, Binding
 from sidecheck_server.rpc.mapping.fields import unknown_value
-from sidecheck_server.rpc.mapping.targets import tool_from_proto
+from sidecheck_server.rpc.mapping.targets import tools_from_proto
 from sidecheck_server.rpc.mapping.verdicts import violation_to_proto
 from sidecheck_server.services.registration import ChangePolicy, Outcome, Registration
 
@@ -26,7 +26,7 @@ _ACTIONS = {
 }
 
 
-def registration_from_proto(
+async def registration_from_proto(
     request: registry_service_pb2.RegisterToolsRequest, limits: Limits
 ) -> Registration:
     """Return the registration of a request.
@@ -47,7 +47,7 @@ def registration_from_proto(
         raise unknown_value("change_policy" if change_policy is None else "mode")
     return Registration(
         server=request.server,
-        tools=tuple(map(tool_from_proto, request.tools)),
+        tools=await tools_from_proto(request.tools),
         replace=request.mode == registry_service_pb2.REGISTRATION_MODE_REPLACE,
         change_policy=change_policy,
         validate_only=request.validate_only,

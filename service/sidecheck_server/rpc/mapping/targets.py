@@ -1,12 +1,14 @@
 """Targets of requests, and the subjects that are validated against them."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from sidecheck.v1 import target_pb2
 
 from sidecheck_server.core.errors import ErrorReason, RequestError
+from sidecheck_server.core.limits import limit_exceeded_error
 from sidecheck_server.core.schemas.dialects import DEFAULT_DIALECT, SchemaSource
 from sidecheck_server.core.types import Document
+from sidecheck_server.services.offload import TimeSlice
 from sidecheck_server.services.targets import (
     DefinitionDigest,
     InlineTool,
@@ -21,7 +23,12 @@ __all__ = [
     "subject_from_proto",
     "target_from_proto",
     "tool_from_proto",
+    "tools_from_proto",
 ]
+
+
+_MOST_DOCUMENTS = 10_000
+"""The most documents that are read: a message may have a million, which takes a second."""
 
 
 def subject_from_proto(subject: target_pb2.Subject) -> tuple[SubjectKind | None, bytes]:
@@ -36,7 +43,7 @@ def target_from_proto(target: target_pb2.Target) -> Target:
     """Return the target.
 
     Raises:
-        RequestError: INVALID_REQUEST if it is not set.
+        RequestError: INVALID_REQUEST if it is not set; as `documents_from_proto`.
     """
     match target.WhichOneof("target"):
         case "registered_tool":
@@ -65,6 +72,26 @@ def tool_from_proto(tool: target_pb2.InlineTool) -> InlineTool:
     return InlineTool(tool.json, documents_from_proto(tool.documents))
 
 
-def documents_from_proto(documents: Iterable[target_pb2.Document]) -> tuple[Document, ...]:
-    """Return the documents that schemas may refer to."""
+async def tools_from_proto(tools: Iterable[target_pb2.InlineTool]) -> tuple[InlineTool, ...]:
+    """Return inline tool definitions; others run in between, since there may be many documents.
+
+    Raises:
+        RequestError: LIMIT_EXCEEDED if one has far too many documents.
+    """
+    inline, time_slice = [], TimeSlice()
+    for tool in tools:
+        inline.append(tool_from_proto(tool))
+        await time_slice.yield_if_over()
+    return tuple(inline)
+
+
+def documents_from_proto(documents: Sequence[target_pb2.Document]) -> tuple[Document, ...]:
+    """Return the documents that schemas may refer to.
+
+    Raises:
+        RequestError: LIMIT_EXCEEDED if there are far too many; they are counted exactly when
+            they are used.
+    """
+    if len(documents) > _MOST_DOCUMENTS:
+        raise limit_exceeded_error("documents", _MOST_DOCUMENTS, "the documents", len(documents))
     return tuple(Document(document.uri, document.json) for document in documents)

@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, TypeAlias
 
-import msgspec
-
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.json_values import json_equal
 from sidecheck_server.core.limits import Limits, limit_exceeded_error
@@ -19,7 +17,7 @@ from sidecheck_server.core.mcp.context import has_structured_content, requires_o
 from sidecheck_server.core.mcp.results.check import STRUCTURED_CONTENT
 from sidecheck_server.core.mcp.wrapping.markers import without_wrap_marker
 from sidecheck_server.core.mcp.wrapping.schemas import AdaptedSchema
-from sidecheck_server.core.payload import MalformedError, decode
+from sidecheck_server.core.payload import MalformedError, decode, encode_like
 
 __all__ = [
     "Content",
@@ -28,6 +26,7 @@ __all__ = [
     "Value",
     "WholeResult",
     "normalize_output",
+    "text_of",
 ]
 
 
@@ -97,6 +96,11 @@ _MAX_TEXTS_READ = 16
 _NEVER_NULL = ("_meta", "isError", "resultType")
 
 
+def text_of(output: ToolOutput) -> bytes:
+    """Return the JSON text of *output*, or b"" if it has none."""
+    return b"" if isinstance(output, Failure) else output.json
+
+
 def normalize_output(
     output: ToolOutput, schema: AdaptedSchema | None, version: str, limits: Limits
 ) -> Any:
@@ -111,12 +115,12 @@ def normalize_output(
     """
     match output:
         case Value(json):
-            return _value_result(_decode(json, limits), schema, version)
+            return _value_result(_decode(json, limits), schema, version, json)
         case Content(json):
             content = _decode(json, limits)
             return _result(content if isinstance(content, list) else [content], version)
         case WholeResult(json):
-            return _complete_result(_decode(json, limits), schema, version, limits)
+            return _complete_result(_decode(json, limits), schema, version, limits, json)
         case Failure(text):
             return {**_result([_text_block(text)], version), "isError": True}
 
@@ -129,14 +133,19 @@ def _decode(text: bytes, limits: Limits) -> Any:
     return decode(text, max_depth=limits.payload_depth)
 
 
-def _value_result(value: Any, schema: AdaptedSchema | None, version: str) -> dict[str, Any]:
+def _value_result(
+    value: Any, schema: AdaptedSchema | None, version: str, text: bytes
+) -> dict[str, Any]:
     if schema is not None:
         structured = {schema.wrapped_property: value} if schema.wrapped_property else value
     elif isinstance(value, str) or value is None or not _may_be_structured(value, version):
-        return _result(_unstructured_content(value), version)
+        return _result(_unstructured_content(value, text), version)
     else:
         structured = value
-    return {**_result([_text_block(_json(structured))], version), STRUCTURED_CONTENT: structured}
+    return {
+        **_result([_text_block(_json(structured, text))], version),
+        STRUCTURED_CONTENT: structured,
+    }
 
 
 def _may_be_structured(value: Any, version: str) -> bool:
@@ -146,14 +155,16 @@ def _may_be_structured(value: Any, version: str) -> bool:
     )
 
 
-def _unstructured_content(value: Any) -> list[Any]:
+def _unstructured_content(value: Any, text: bytes) -> list[Any]:
     """Return the content blocks that represent *value* without structured content."""
     if value is None:
         return []
-    return [_text_block(value if isinstance(value, str) else _json(value))]
+    return [_text_block(value if isinstance(value, str) else _json(value, text))]
 
 
-def _complete_result(value: Any, schema: AdaptedSchema | None, version: str, limits: Limits) -> Any:
+def _complete_result(
+    value: Any, schema: AdaptedSchema | None, version: str, limits: Limits, text: bytes
+) -> Any:
     """Return the result *value* with what *version* and the adapted *schema* need."""
     if not isinstance(value, dict):
         return value
@@ -177,7 +188,7 @@ def _complete_result(value: Any, schema: AdaptedSchema | None, version: str, lim
             isinstance(canonical, dict) or _has_json_text((canonical, structured), content, limits)
         )
     ):
-        result["content"] = [*content, _text_block(_json(structured))]
+        result["content"] = [*content, _text_block(_json(structured, text))]
     if not has_structured_content(version):
         del result[STRUCTURED_CONTENT]
     return result
@@ -238,5 +249,6 @@ def _text_block(text: str) -> dict[str, Any]:
     return {"type": "text", "text": text}
 
 
-def _json(value: Any) -> str:
-    return msgspec.json.encode(value).decode()
+def _json(value: Any, text: bytes) -> str:
+    """Return the JSON text of *value*, a part of what was decoded from *text*."""
+    return encode_like(text, value).decode()

@@ -1,0 +1,33 @@
+"""Encoding of decoded JSON, in pieces that let other threads run."""
+
+from typing import Any
+
+import msgspec
+
+from sidecheck_server.core.payload.decoding import has_long_integers
+from sidecheck_server.core.types import JsonValue
+
+__all__ = ["encode_like"]
+
+_LONG_BITS = 1700
+"""The size of an integer of 512 digits."""
+
+
+def encode_like(text: bytes, value: JsonValue) -> bytes:
+    """Return the JSON text of *value*, which was decoded from *text* and perhaps changed.
+
+    msgspec holds the interpreter while it writes a value. Integers that take long are
+    therefore written before, one by one. The nesting of *value* must be bounded.
+    """
+    return msgspec.json.encode(_written(value) if has_long_integers(text) else value)
+
+
+def _written(value: JsonValue) -> Any:
+    """Return *value* with its long integers as texts that are ready."""
+    if isinstance(value, dict):
+        return {name: _written(part) for name, part in value.items()}
+    if isinstance(value, list):
+        return [_written(part) for part in value]
+    if isinstance(value, int) and value.bit_length() >= _LONG_BITS:
+        return msgspec.Raw(str(value).encode())
+    return value

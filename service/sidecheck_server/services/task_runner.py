@@ -1,0 +1,43 @@
+"""Protocol of what runs the tasks that take too long for the event loop."""
+
+from typing import Protocol
+
+from sidecheck_server.core.compiler.compilation import Artifact, CompiledSchema
+from sidecheck_server.core.convert.converted_tool import ToolForm
+from sidecheck_server.core.convert.types import ConversionOptions, ModelApi
+from sidecheck_server.core.evaluate import EvaluationOptions
+from sidecheck_server.core.infer.types import InferenceOptions, InferenceResult
+from sidecheck_server.core.mcp.check import CheckReport
+from sidecheck_server.core.mcp.subjects import CheckRequest
+from sidecheck_server.core.schemas.dialects import SchemaSource
+from sidecheck_server.core.types import Document, Verdict
+from sidecheck_server.services.cache import Begin
+
+__all__ = ["TaskRunner"]
+
+
+class TaskRunner(Protocol):
+    """Runs tasks that take too long for the event loop, in processes or in place."""
+
+    async def compile(self, source: SchemaSource, begun: Begin) -> Artifact:
+        """Compile *source*; *begun* is called when the task starts."""
+
+    async def validate(
+        self, compiled: CompiledSchema, payload: bytes, options: EvaluationOptions
+    ) -> Verdict:
+        """Validate *payload* against *compiled*."""
+
+    async def check(self, request: CheckRequest) -> CheckReport:
+        """Check the subject of *request*, without the deferred checks."""
+
+    async def convert(
+        self,
+        text: bytes,
+        documents: tuple[Document, ...],
+        api: ModelApi,
+        options: ConversionOptions,
+    ) -> ToolForm:
+        """Convert the tool definition *text*."""
+
+    async def infer(self, source: bytes, options: InferenceOptions) -> InferenceResult:
+        """Infer the definitions of the tools in *source*."""

@@ -1,0 +1,179 @@
+"""The largest requests leave turns to others, and take bounded work in all.
+
+Bounds are in processor time of the event loop's thread, generous, or in what was done.
+"""
+
+import asyncio
+import time
+from itertools import pairwise
+from typing import Any
+
+import grpc
+import pytest
+from resilience.long_requests import ATTACKS
+from resilience.measured_loop import MeasuredServer, run_beside_server
+from resilience.turns import attack_with, stub_of
+from sidecheck.v1 import registry_service_pb2
+from sidecheck_server.core.limits import Limits
+from sidecheck_server.core.payload import MalformedError, decode, encode_like, integer_steps
+from sidecheck_server.core.types import JsonValue
+from sidecheck_server.services.offload import concurrent_groups, gather_in_turns
+
+LONGEST_TURN = 0.25
+"""Seconds: five times what is promised, and less than most of these took in one turn."""
+
+LONGEST_WORK = 60.0
+"""Seconds of the event loop and the workers together: twelve times what is promised."""
+
+
+@pytest.mark.slow
+@pytest.mark.server
+@pytest.mark.parametrize(
+    "name",
+    [
+        "plain names",
+        "new tools",
+        "bad tools to register",
+        "large tools of many values to register",
+        "tools of long integers to register",
+        "integers to normalize",
+        "integers to validate",
+        "sampling",
+        "documents",
+        "capabilities",
+        "items with options",
+        "tools to convert",
+    ],
+)
+def test_turns_of_the_largest_requests(name: str) -> None:
+    """No turn of the event loop is long, nor the work in all."""
+
+    def attack(server: MeasuredServer) -> Any:
+        return attack_with(server, ATTACKS[name])
+
+    turns, _ = run_beside_server(attack)
+
+    assert turns.longest < LONGEST_TURN
+    assert turns.loop + turns.workers < LONGEST_WORK
+
+
+@pytest.mark.server
+def test_a_request_that_its_caller_leaves_stops() -> None:
+    """The tools that it had left are not checked, and none is registered."""
+    attack = ATTACKS["tools to register"]
+
+    def leave(server: MeasuredServer) -> tuple[grpc.StatusCode, int, int]:
+        register = stub_of(server, attack.method)
+        request: Any = attack.request(600)
+        server.loop.reset()
+        call = register.future(request)
+        # Some tools are checked, and most are not.
+        while server.loop.total < 0.1:
+            time.sleep(0.01)
+        call.cancel()
+        # What takes as long as the rest of the request, if that went on.
+        request.server = "t"
+        register(request, timeout=300)
+        tools = [
+            stub_of(server, "ListTools")(
+                registry_service_pb2.ListToolsRequest(server=name), timeout=300
+            ).tools
+            for name in "st"
+        ]
+        return call.code(), len(tools[0]), len(tools[1])
+
+    code, left, registered = run_beside_server(leave)
+
+    assert (grpc.StatusCode.CANCELLED, 0) == (code, left)
+    assert registered > 0
+
+
+@pytest.mark.server
+def test_too_many_names_are_counted_before_they_are_read() -> None:
+    """Requests that only list names have a limit too."""
+
+    def send(server: MeasuredServer) -> list[str]:
+        details = []
+        for name in ("names to delete", "long names", "names of functions"):
+            attack = ATTACKS[name]
+            with pytest.raises(grpc.RpcError) as raised:
+                stub_of(server, attack.method)(attack.request(10_001))
+            error: Any = raised.value
+            details.append(error.details())
+        return details
+
+    excess = "10,001, more than the limit of 10,000 (batch_items)"
+    assert [
+        f"the names: {excess}",
+        f"the names: {excess}",
+        f"the names of functions, types and parameters: {excess}",
+    ] == run_beside_server(send)
+
+
+async def test_work_begins_in_turns() -> None:
+    """Others run between the first steps of what runs concurrently."""
+    log: list[str] = []
+    done = False
+
+    async def work(name: str) -> str:
+        log.append(name)
+        await asyncio.sleep(0.01)
+        return name.upper()
+
+    async def bystand() -> None:
+        while not done:
+            log.append("bystander")
+            await asyncio.sleep(0)
+
+    bystander = asyncio.create_task(bystand())
+    results = await gather_in_turns(map(work, "abc"))
+    done = True
+    await bystander
+
+    assert ["A", "B", "C"] == results
+    indexes = [log.index(name) for name in "abc"]
+    assert all("bystander" in log[first:second] for first, second in pairwise(indexes))
+
+
+@pytest.mark.parametrize(
+    ("sizes", "expected"),
+    [
+        ([], []),
+        ([1] * 3, [(0, 3)]),
+        ([1] * 130, [(0, 64), (64, 128), (128, 130)]),
+        ([70_000, 1, 70_000, 70_000], [(0, 1), (1, 2), (2, 3), (3, 4)]),
+        ([30_000, 30_000, 30_000], [(0, 2), (2, 3)]),
+    ],
+)
+def test_groups_are_bounded_in_number_and_bytes(
+    sizes: list[int], expected: list[tuple[int, int]]
+) -> None:
+    """A large definition is a group of its own."""
+    assert expected == [(part.start, part.stop) for part in concurrent_groups(sizes)]
+
+
+INTEGERS = b"[" + b",".join(b"%d" % n + b"7" * 4_190 for n in range(1, 31)) + b"]"
+
+
+def test_long_integers_cost_steps() -> None:
+    """Thirty are more than the event loop converts; short ones cost nothing."""
+    assert integer_steps(INTEGERS) > Limits().inline_steps
+    assert 0 == integer_steps(b"[" + b"1234567890," * 5_000 + b"1]")
+
+
+def test_long_integers_are_written_as_they_were() -> None:
+    """One by one, in whatever is around them."""
+    value: JsonValue = {"a": decode(INTEGERS, max_depth=9), "b": [1, True, None, "x", 1.5]}
+    text = encode_like(INTEGERS, value)
+
+    assert b'{"a":' + INTEGERS + b',"b":[1,true,null,"x",1.5]}' == text
+
+
+def test_duplicate_keys_beside_long_integers_are_found() -> None:
+    """The text is read, rather than written again."""
+    with pytest.raises(MalformedError) as raised:
+        decode(b'{"n":' + INTEGERS + b',"a":1,"a":2}', max_depth=9)
+
+    assert [("/a", "DUPLICATE_KEY")] == [
+        (violation.instance_location, violation.code) for violation in raised.value.violations
+    ]
