@@ -46,6 +46,10 @@ class Limits:
     allow_backtracking: bool
     #: Largest source text to infer tools from, in bytes.
     source_bytes: int
+    #: Most copies of a part that a pattern repeats, with nested repetitions multiplied.
+    pattern_repetitions: int
+    #: Most steps for one request in all. Items beyond it are not reached.
+    request_steps: int
 
 
 @dataclass(frozen=True, slots=True)

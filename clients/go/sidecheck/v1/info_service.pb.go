@@ -263,7 +263,12 @@ type Limits struct {
 	// Whether patterns with look-around and back-references are supported.
 	AllowBacktracking bool `protobuf:"varint,17,opt,name=allow_backtracking,json=allowBacktracking,proto3" json:"allow_backtracking,omitempty"`
 	// Maximum size of the source text for `InferTools`, in bytes.
-	SourceBytes   uint32 `protobuf:"varint,18,opt,name=source_bytes,json=sourceBytes,proto3" json:"source_bytes,omitempty"`
+	SourceBytes uint32 `protobuf:"varint,18,opt,name=source_bytes,json=sourceBytes,proto3" json:"source_bytes,omitempty"`
+	// Maximum number of copies of a part that a pattern repeats, with nested repetitions
+	// multiplied.
+	PatternRepetitions uint32 `protobuf:"varint,19,opt,name=pattern_repetitions,json=patternRepetitions,proto3" json:"pattern_repetitions,omitempty"`
+	// Maximum number of steps for one request in all. Items beyond it are not reached.
+	RequestSteps  uint64 `protobuf:"varint,20,opt,name=request_steps,json=requestSteps,proto3" json:"request_steps,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -424,6 +429,20 @@ func (x *Limits) GetSourceBytes() uint32 {
 	return 0
 }
 
+func (x *Limits) GetPatternRepetitions() uint32 {
+	if x != nil {
+		return x.PatternRepetitions
+	}
+	return 0
+}
+
+func (x *Limits) GetRequestSteps() uint64 {
+	if x != nil {
+		return x.RequestSteps
+	}
+	return 0
+}
+
 var File_sidecheck_v1_info_service_proto protoreflect.FileDescriptor
 
 const file_sidecheck_v1_info_service_proto_rawDesc = "" +
@@ -442,7 +461,7 @@ const file_sidecheck_v1_info_service_proto_rawDesc = "" +
 	"EngineInfo\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
 	"\alibrary\x18\x02 \x01(\tR\alibrary\x12\x18\n" +
-	"\aversion\x18\x03 \x01(\tR\aversion\"\xaa\x05\n" +
+	"\aversion\x18\x03 \x01(\tR\aversion\"\x80\x06\n" +
 	"\x06Limits\x12#\n" +
 	"\rmessage_bytes\x18\x01 \x01(\rR\fmessageBytes\x12\x1f\n" +
 	"\vbatch_items\x18\x02 \x01(\rR\n" +
@@ -467,7 +486,9 @@ const file_sidecheck_v1_info_service_proto_rawDesc = "" +
 	"\x12verdict_characters\x18\x0f \x01(\rR\x11verdictCharacters\x121\n" +
 	"\x14pattern_instructions\x18\x10 \x01(\rR\x13patternInstructions\x12-\n" +
 	"\x12allow_backtracking\x18\x11 \x01(\bR\x11allowBacktracking\x12!\n" +
-	"\fsource_bytes\x18\x12 \x01(\rR\vsourceBytes2g\n" +
+	"\fsource_bytes\x18\x12 \x01(\rR\vsourceBytes\x12/\n" +
+	"\x13pattern_repetitions\x18\x13 \x01(\rR\x12patternRepetitions\x12#\n" +
+	"\rrequest_steps\x18\x14 \x01(\x04R\frequestSteps2g\n" +
 	"\vInfoService\x12X\n" +
 	"\rGetServerInfo\x12\".sidecheck.v1.GetServerInfoRequest\x1a#.sidecheck.v1.GetServerInfoResponseBW\n" +
 	"\x0fio.sidecheck.v1P\x01ZBgithub.com/sidecheck/sidecheck/clients/go/sidecheck/v1;sidecheckv1b\x06proto3"

@@ -45,10 +45,13 @@ const (
 type ProtocolServiceClient interface {
 	// Lists the rules, ordered by code.
 	ListRules(ctx context.Context, in *ListRulesRequest, opts ...grpc.CallOption) (*ListRulesResponse, error)
-	// Checks tool names, individually and as a set.
+	// Checks tool names, individually and as a set. Names that the steps of the request
+	// (`Limits.request_steps`) do not suffice for have the violation `LIMIT_EXCEEDED`, and were
+	// not reached.
 	CheckToolNames(ctx context.Context, in *CheckToolNamesRequest, opts ...grpc.CallOption) (*CheckToolNamesResponse, error)
 	// Checks tool definitions, individually and as a set. An invalid tool does not affect the
-	// others.
+	// others. Tools that the steps of the request do not suffice for were not reached, as in
+	// `CheckToolNames`.
 	CheckTools(ctx context.Context, in *CheckToolsRequest, opts ...grpc.CallOption) (*CheckToolsResponse, error)
 	// Checks the `params` of an `elicitation/create` request.
 	CheckElicitation(ctx context.Context, in *CheckElicitationRequest, opts ...grpc.CallOption) (*CheckElicitationResponse, error)
@@ -218,10 +221,13 @@ type ProtocolService_CheckSessionClient = grpc.BidiStreamingClient[CheckSessionR
 type ProtocolServiceServer interface {
 	// Lists the rules, ordered by code.
 	ListRules(context.Context, *ListRulesRequest) (*ListRulesResponse, error)
-	// Checks tool names, individually and as a set.
+	// Checks tool names, individually and as a set. Names that the steps of the request
+	// (`Limits.request_steps`) do not suffice for have the violation `LIMIT_EXCEEDED`, and were
+	// not reached.
 	CheckToolNames(context.Context, *CheckToolNamesRequest) (*CheckToolNamesResponse, error)
 	// Checks tool definitions, individually and as a set. An invalid tool does not affect the
-	// others.
+	// others. Tools that the steps of the request do not suffice for were not reached, as in
+	// `CheckToolNames`.
 	CheckTools(context.Context, *CheckToolsRequest) (*CheckToolsResponse, error)
 	// Checks the `params` of an `elicitation/create` request.
 	CheckElicitation(context.Context, *CheckElicitationRequest) (*CheckElicitationResponse, error)

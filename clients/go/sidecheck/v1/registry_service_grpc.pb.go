@@ -50,12 +50,19 @@ type RegistryServiceClient interface {
 	// with the code `NULL_PROPERTY_DROPPED` or `SNAKE_CASE_PROPERTY_RENAMED`, and what is
 	// registered is the form of the protocol. An output schema that the protocol version wants
 	// wrapped has the warning `OUTPUT_SCHEMA_WRAPPED`.
+	//
+	// Fails with `RESOURCE_EXHAUSTED` and the reason `QUOTA_EXCEEDED` if the registry would hold
+	// more than its quotas, and with `UNAVAILABLE` and `REGISTRY_UNUSABLE` if it cannot be
+	// written; nothing has changed then. Tools that the steps of the request
+	// (`Limits.request_steps`) do not suffice for are rejected with `LIMIT_EXCEEDED`: they were
+	// not reached, and may be registered by another request.
 	RegisterTools(ctx context.Context, in *RegisterToolsRequest, opts ...grpc.CallOption) (*RegisterToolsResponse, error)
 	// Returns one registered tool. Fails with `NOT_FOUND` if there is none.
 	GetTool(ctx context.Context, in *GetToolRequest, opts ...grpc.CallOption) (*GetToolResponse, error)
-	// Lists registered tools, ordered by server and name.
+	// Lists registered tools, ordered by server and name. A page has at most 256 KiB of
+	// definitions, or one tool.
 	ListTools(ctx context.Context, in *ListToolsRequest, opts ...grpc.CallOption) (*ListToolsResponse, error)
-	// Deletes tools of one server.
+	// Deletes tools of one server: at most `Limits.batch_items` by name, or all.
 	DeleteTools(ctx context.Context, in *DeleteToolsRequest, opts ...grpc.CallOption) (*DeleteToolsResponse, error)
 }
 
@@ -132,12 +139,19 @@ type RegistryServiceServer interface {
 	// with the code `NULL_PROPERTY_DROPPED` or `SNAKE_CASE_PROPERTY_RENAMED`, and what is
 	// registered is the form of the protocol. An output schema that the protocol version wants
 	// wrapped has the warning `OUTPUT_SCHEMA_WRAPPED`.
+	//
+	// Fails with `RESOURCE_EXHAUSTED` and the reason `QUOTA_EXCEEDED` if the registry would hold
+	// more than its quotas, and with `UNAVAILABLE` and `REGISTRY_UNUSABLE` if it cannot be
+	// written; nothing has changed then. Tools that the steps of the request
+	// (`Limits.request_steps`) do not suffice for are rejected with `LIMIT_EXCEEDED`: they were
+	// not reached, and may be registered by another request.
 	RegisterTools(context.Context, *RegisterToolsRequest) (*RegisterToolsResponse, error)
 	// Returns one registered tool. Fails with `NOT_FOUND` if there is none.
 	GetTool(context.Context, *GetToolRequest) (*GetToolResponse, error)
-	// Lists registered tools, ordered by server and name.
+	// Lists registered tools, ordered by server and name. A page has at most 256 KiB of
+	// definitions, or one tool.
 	ListTools(context.Context, *ListToolsRequest) (*ListToolsResponse, error)
-	// Deletes tools of one server.
+	// Deletes tools of one server: at most `Limits.batch_items` by name, or all.
 	DeleteTools(context.Context, *DeleteToolsRequest) (*DeleteToolsResponse, error)
 	mustEmbedUnimplementedRegistryServiceServer()
 }

@@ -34,6 +34,9 @@ const (
 // violations. The same holds for a payload that is not JSON. A call fails only if no verdict
 // is possible; its status then carries a `google.rpc.ErrorInfo` with the domain `sidecheck`
 // and a stable reason.
+//
+// Any call, of any service, may fail with `RESOURCE_EXHAUSTED` and the reason `OVERLOADED`
+// before any work on it; a `google.rpc.RetryInfo` then says when to try again.
 type ValidationServiceClient interface {
 	// Validates one payload.
 	//
@@ -49,7 +52,8 @@ type ValidationServiceClient interface {
 	// The call fails with `RESOURCE_EXHAUSTED` only if it has more than `Limits.batch_items`
 	// items. Once the verdicts have `Limits.batch_violations` violations in all, each further
 	// verdict has only its first one. At most `Limits.offloaded_items` items may need a worker
-	// process.
+	// process. An item that the steps of the request (`Limits.request_steps`) do not suffice for
+	// has an error that says that it was not reached; it may be sent again.
 	ValidateBatch(ctx context.Context, in *ValidateBatchRequest, opts ...grpc.CallOption) (*ValidateBatchResponse, error)
 	// Validates payloads as they arrive and returns their outcomes in the same order.
 	//
@@ -111,6 +115,9 @@ type ValidationService_ValidateStreamClient = grpc.BidiStreamingClient[ValidateS
 // violations. The same holds for a payload that is not JSON. A call fails only if no verdict
 // is possible; its status then carries a `google.rpc.ErrorInfo` with the domain `sidecheck`
 // and a stable reason.
+//
+// Any call, of any service, may fail with `RESOURCE_EXHAUSTED` and the reason `OVERLOADED`
+// before any work on it; a `google.rpc.RetryInfo` then says when to try again.
 type ValidationServiceServer interface {
 	// Validates one payload.
 	//
@@ -126,7 +133,8 @@ type ValidationServiceServer interface {
 	// The call fails with `RESOURCE_EXHAUSTED` only if it has more than `Limits.batch_items`
 	// items. Once the verdicts have `Limits.batch_violations` violations in all, each further
 	// verdict has only its first one. At most `Limits.offloaded_items` items may need a worker
-	// process.
+	// process. An item that the steps of the request (`Limits.request_steps`) do not suffice for
+	// has an error that says that it was not reached; it may be sent again.
 	ValidateBatch(context.Context, *ValidateBatchRequest) (*ValidateBatchResponse, error)
 	// Validates payloads as they arrive and returns their outcomes in the same order.
 	//

@@ -42,7 +42,9 @@ class ConversionServiceStub:
     ConvertTools: _grpc.UnaryUnaryMultiCallable[_conversion_service_pb2.ConvertToolsRequest, _conversion_service_pb2.ConvertToolsResponse]
     """Converts tools for one request to a model API, with names that are unique within it.
 
-    Tools are converted independently: one that cannot be converted has its own error.
+    Tools are converted independently: one that cannot be converted has its own error, and
+    one that the steps of the request (`Limits.request_steps`) do not suffice for was not
+    reached.
     """
     ConvertToolCall: _grpc.UnaryUnaryMultiCallable[_conversion_service_pb2.ConvertToolCallRequest, _conversion_service_pb2.ConvertToolCallResponse]
     """Converts a model's call to the `params` of a `tools/call` and validates its arguments
@@ -71,7 +73,9 @@ class ConversionServiceAsyncStub(ConversionServiceStub):
     ConvertTools: _aio.UnaryUnaryMultiCallable[_conversion_service_pb2.ConvertToolsRequest, _conversion_service_pb2.ConvertToolsResponse]  # type: ignore[assignment]
     """Converts tools for one request to a model API, with names that are unique within it.
 
-    Tools are converted independently: one that cannot be converted has its own error.
+    Tools are converted independently: one that cannot be converted has its own error, and
+    one that the steps of the request (`Limits.request_steps`) do not suffice for was not
+    reached.
     """
     ConvertToolCall: _aio.UnaryUnaryMultiCallable[_conversion_service_pb2.ConvertToolCallRequest, _conversion_service_pb2.ConvertToolCallResponse]  # type: ignore[assignment]
     """Converts a model's call to the `params` of a `tools/call` and validates its arguments
@@ -103,7 +107,9 @@ class ConversionServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_conversion_service_pb2.ConvertToolsResponse, _abc.Awaitable[_conversion_service_pb2.ConvertToolsResponse]]:
         """Converts tools for one request to a model API, with names that are unique within it.
 
-        Tools are converted independently: one that cannot be converted has its own error.
+        Tools are converted independently: one that cannot be converted has its own error, and
+        one that the steps of the request (`Limits.request_steps`) do not suffice for was not
+        reached.
         """
 
     @_abc_1.abstractmethod

@@ -39,7 +39,7 @@ class EngineInfo(_message.Message):
     def __init__(self, name: _Optional[str] = ..., library: _Optional[str] = ..., version: _Optional[str] = ...) -> None: ...
 
 class Limits(_message.Message):
-    __slots__ = ("message_bytes", "batch_items", "violations", "payload_bytes", "payload_depth", "schema_bytes", "schema_depth", "subschemas", "documents", "documents_bytes", "pattern_length", "steps", "offloaded_items", "batch_violations", "verdict_characters", "pattern_instructions", "allow_backtracking", "source_bytes")
+    __slots__ = ("message_bytes", "batch_items", "violations", "payload_bytes", "payload_depth", "schema_bytes", "schema_depth", "subschemas", "documents", "documents_bytes", "pattern_length", "steps", "offloaded_items", "batch_violations", "verdict_characters", "pattern_instructions", "allow_backtracking", "source_bytes", "pattern_repetitions", "request_steps")
     MESSAGE_BYTES_FIELD_NUMBER: _ClassVar[int]
     BATCH_ITEMS_FIELD_NUMBER: _ClassVar[int]
     VIOLATIONS_FIELD_NUMBER: _ClassVar[int]
@@ -58,6 +58,8 @@ class Limits(_message.Message):
     PATTERN_INSTRUCTIONS_FIELD_NUMBER: _ClassVar[int]
     ALLOW_BACKTRACKING_FIELD_NUMBER: _ClassVar[int]
     SOURCE_BYTES_FIELD_NUMBER: _ClassVar[int]
+    PATTERN_REPETITIONS_FIELD_NUMBER: _ClassVar[int]
+    REQUEST_STEPS_FIELD_NUMBER: _ClassVar[int]
     message_bytes: int
     batch_items: int
     violations: int
@@ -76,4 +78,6 @@ class Limits(_message.Message):
     pattern_instructions: int
     allow_backtracking: bool
     source_bytes: int
-    def __init__(self, message_bytes: _Optional[int] = ..., batch_items: _Optional[int] = ..., violations: _Optional[int] = ..., payload_bytes: _Optional[int] = ..., payload_depth: _Optional[int] = ..., schema_bytes: _Optional[int] = ..., schema_depth: _Optional[int] = ..., subschemas: _Optional[int] = ..., documents: _Optional[int] = ..., documents_bytes: _Optional[int] = ..., pattern_length: _Optional[int] = ..., steps: _Optional[int] = ..., offloaded_items: _Optional[int] = ..., batch_violations: _Optional[int] = ..., verdict_characters: _Optional[int] = ..., pattern_instructions: _Optional[int] = ..., allow_backtracking: bool = ..., source_bytes: _Optional[int] = ...) -> None: ...
+    pattern_repetitions: int
+    request_steps: int
+    def __init__(self, message_bytes: _Optional[int] = ..., batch_items: _Optional[int] = ..., violations: _Optional[int] = ..., payload_bytes: _Optional[int] = ..., payload_depth: _Optional[int] = ..., schema_bytes: _Optional[int] = ..., schema_depth: _Optional[int] = ..., subschemas: _Optional[int] = ..., documents: _Optional[int] = ..., documents_bytes: _Optional[int] = ..., pattern_length: _Optional[int] = ..., steps: _Optional[int] = ..., offloaded_items: _Optional[int] = ..., batch_violations: _Optional[int] = ..., verdict_characters: _Optional[int] = ..., pattern_instructions: _Optional[int] = ..., allow_backtracking: bool = ..., source_bytes: _Optional[int] = ..., pattern_repetitions: _Optional[int] = ..., request_steps: _Optional[int] = ...) -> None: ...

@@ -114,7 +114,9 @@ class ProtocolServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def CheckToolNames(self, request, context):
-        """Checks tool names, individually and as a set.
+        """Checks tool names, individually and as a set. Names that the steps of the request
+        (`Limits.request_steps`) do not suffice for have the violation `LIMIT_EXCEEDED`, and were
+        not reached.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -122,7 +124,8 @@ class ProtocolServiceServicer(object):
 
     def CheckTools(self, request, context):
         """Checks tool definitions, individually and as a set. An invalid tool does not affect the
-        others.
+        others. Tools that the steps of the request do not suffice for were not reached, as in
+        `CheckToolNames`.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

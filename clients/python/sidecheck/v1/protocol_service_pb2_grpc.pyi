@@ -42,10 +42,14 @@ class ProtocolServiceStub:
     ListRules: _grpc.UnaryUnaryMultiCallable[_protocol_service_pb2.ListRulesRequest, _protocol_service_pb2.ListRulesResponse]
     """Lists the rules, ordered by code."""
     CheckToolNames: _grpc.UnaryUnaryMultiCallable[_protocol_service_pb2.CheckToolNamesRequest, _protocol_service_pb2.CheckToolNamesResponse]
-    """Checks tool names, individually and as a set."""
+    """Checks tool names, individually and as a set. Names that the steps of the request
+    (`Limits.request_steps`) do not suffice for have the violation `LIMIT_EXCEEDED`, and were
+    not reached.
+    """
     CheckTools: _grpc.UnaryUnaryMultiCallable[_protocol_service_pb2.CheckToolsRequest, _protocol_service_pb2.CheckToolsResponse]
     """Checks tool definitions, individually and as a set. An invalid tool does not affect the
-    others.
+    others. Tools that the steps of the request do not suffice for were not reached, as in
+    `CheckToolNames`.
     """
     CheckElicitation: _grpc.UnaryUnaryMultiCallable[_protocol_service_pb2.CheckElicitationRequest, _protocol_service_pb2.CheckElicitationResponse]
     """Checks the `params` of an `elicitation/create` request."""
@@ -97,10 +101,14 @@ class ProtocolServiceAsyncStub(ProtocolServiceStub):
     ListRules: _aio.UnaryUnaryMultiCallable[_protocol_service_pb2.ListRulesRequest, _protocol_service_pb2.ListRulesResponse]  # type: ignore[assignment]
     """Lists the rules, ordered by code."""
     CheckToolNames: _aio.UnaryUnaryMultiCallable[_protocol_service_pb2.CheckToolNamesRequest, _protocol_service_pb2.CheckToolNamesResponse]  # type: ignore[assignment]
-    """Checks tool names, individually and as a set."""
+    """Checks tool names, individually and as a set. Names that the steps of the request
+    (`Limits.request_steps`) do not suffice for have the violation `LIMIT_EXCEEDED`, and were
+    not reached.
+    """
     CheckTools: _aio.UnaryUnaryMultiCallable[_protocol_service_pb2.CheckToolsRequest, _protocol_service_pb2.CheckToolsResponse]  # type: ignore[assignment]
     """Checks tool definitions, individually and as a set. An invalid tool does not affect the
-    others.
+    others. Tools that the steps of the request do not suffice for were not reached, as in
+    `CheckToolNames`.
     """
     CheckElicitation: _aio.UnaryUnaryMultiCallable[_protocol_service_pb2.CheckElicitationRequest, _protocol_service_pb2.CheckElicitationResponse]  # type: ignore[assignment]
     """Checks the `params` of an `elicitation/create` request."""
@@ -161,7 +169,10 @@ class ProtocolServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _protocol_service_pb2.CheckToolNamesRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_protocol_service_pb2.CheckToolNamesResponse, _abc.Awaitable[_protocol_service_pb2.CheckToolNamesResponse]]:
-        """Checks tool names, individually and as a set."""
+        """Checks tool names, individually and as a set. Names that the steps of the request
+        (`Limits.request_steps`) do not suffice for have the violation `LIMIT_EXCEEDED`, and were
+        not reached.
+        """
 
     @_abc_1.abstractmethod
     def CheckTools(
@@ -170,7 +181,8 @@ class ProtocolServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_protocol_service_pb2.CheckToolsResponse, _abc.Awaitable[_protocol_service_pb2.CheckToolsResponse]]:
         """Checks tool definitions, individually and as a set. An invalid tool does not affect the
-        others.
+        others. Tools that the steps of the request do not suffice for were not reached, as in
+        `CheckToolNames`.
         """
 
     @_abc_1.abstractmethod

@@ -88,6 +88,12 @@ class RegistryServiceServicer(object):
         with the code `NULL_PROPERTY_DROPPED` or `SNAKE_CASE_PROPERTY_RENAMED`, and what is
         registered is the form of the protocol. An output schema that the protocol version wants
         wrapped has the warning `OUTPUT_SCHEMA_WRAPPED`.
+
+        Fails with `RESOURCE_EXHAUSTED` and the reason `QUOTA_EXCEEDED` if the registry would hold
+        more than its quotas, and with `UNAVAILABLE` and `REGISTRY_UNUSABLE` if it cannot be
+        written; nothing has changed then. Tools that the steps of the request
+        (`Limits.request_steps`) do not suffice for are rejected with `LIMIT_EXCEEDED`: they were
+        not reached, and may be registered by another request.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -101,14 +107,15 @@ class RegistryServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def ListTools(self, request, context):
-        """Lists registered tools, ordered by server and name.
+        """Lists registered tools, ordered by server and name. A page has at most 256 KiB of
+        definitions, or one tool.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def DeleteTools(self, request, context):
-        """Deletes tools of one server.
+        """Deletes tools of one server: at most `Limits.batch_items` by name, or all.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

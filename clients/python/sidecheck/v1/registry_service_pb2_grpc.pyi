@@ -54,13 +54,21 @@ class RegistryServiceStub:
     with the code `NULL_PROPERTY_DROPPED` or `SNAKE_CASE_PROPERTY_RENAMED`, and what is
     registered is the form of the protocol. An output schema that the protocol version wants
     wrapped has the warning `OUTPUT_SCHEMA_WRAPPED`.
+
+    Fails with `RESOURCE_EXHAUSTED` and the reason `QUOTA_EXCEEDED` if the registry would hold
+    more than its quotas, and with `UNAVAILABLE` and `REGISTRY_UNUSABLE` if it cannot be
+    written; nothing has changed then. Tools that the steps of the request
+    (`Limits.request_steps`) do not suffice for are rejected with `LIMIT_EXCEEDED`: they were
+    not reached, and may be registered by another request.
     """
     GetTool: _grpc.UnaryUnaryMultiCallable[_registry_service_pb2.GetToolRequest, _registry_service_pb2.GetToolResponse]
     """Returns one registered tool. Fails with `NOT_FOUND` if there is none."""
     ListTools: _grpc.UnaryUnaryMultiCallable[_registry_service_pb2.ListToolsRequest, _registry_service_pb2.ListToolsResponse]
-    """Lists registered tools, ordered by server and name."""
+    """Lists registered tools, ordered by server and name. A page has at most 256 KiB of
+    definitions, or one tool.
+    """
     DeleteTools: _grpc.UnaryUnaryMultiCallable[_registry_service_pb2.DeleteToolsRequest, _registry_service_pb2.DeleteToolsResponse]
-    """Deletes tools of one server."""
+    """Deletes tools of one server: at most `Limits.batch_items` by name, or all."""
 
 @_typing.type_check_only
 class RegistryServiceAsyncStub(RegistryServiceStub):
@@ -88,13 +96,21 @@ class RegistryServiceAsyncStub(RegistryServiceStub):
     with the code `NULL_PROPERTY_DROPPED` or `SNAKE_CASE_PROPERTY_RENAMED`, and what is
     registered is the form of the protocol. An output schema that the protocol version wants
     wrapped has the warning `OUTPUT_SCHEMA_WRAPPED`.
+
+    Fails with `RESOURCE_EXHAUSTED` and the reason `QUOTA_EXCEEDED` if the registry would hold
+    more than its quotas, and with `UNAVAILABLE` and `REGISTRY_UNUSABLE` if it cannot be
+    written; nothing has changed then. Tools that the steps of the request
+    (`Limits.request_steps`) do not suffice for are rejected with `LIMIT_EXCEEDED`: they were
+    not reached, and may be registered by another request.
     """
     GetTool: _aio.UnaryUnaryMultiCallable[_registry_service_pb2.GetToolRequest, _registry_service_pb2.GetToolResponse]  # type: ignore[assignment]
     """Returns one registered tool. Fails with `NOT_FOUND` if there is none."""
     ListTools: _aio.UnaryUnaryMultiCallable[_registry_service_pb2.ListToolsRequest, _registry_service_pb2.ListToolsResponse]  # type: ignore[assignment]
-    """Lists registered tools, ordered by server and name."""
+    """Lists registered tools, ordered by server and name. A page has at most 256 KiB of
+    definitions, or one tool.
+    """
     DeleteTools: _aio.UnaryUnaryMultiCallable[_registry_service_pb2.DeleteToolsRequest, _registry_service_pb2.DeleteToolsResponse]  # type: ignore[assignment]
-    """Deletes tools of one server."""
+    """Deletes tools of one server: at most `Limits.batch_items` by name, or all."""
 
 class RegistryServiceServicer(metaclass=_abc_1.ABCMeta):
     """Stores tool definitions, so that payloads can be validated by tool name.
@@ -125,6 +141,12 @@ class RegistryServiceServicer(metaclass=_abc_1.ABCMeta):
         with the code `NULL_PROPERTY_DROPPED` or `SNAKE_CASE_PROPERTY_RENAMED`, and what is
         registered is the form of the protocol. An output schema that the protocol version wants
         wrapped has the warning `OUTPUT_SCHEMA_WRAPPED`.
+
+        Fails with `RESOURCE_EXHAUSTED` and the reason `QUOTA_EXCEEDED` if the registry would hold
+        more than its quotas, and with `UNAVAILABLE` and `REGISTRY_UNUSABLE` if it cannot be
+        written; nothing has changed then. Tools that the steps of the request
+        (`Limits.request_steps`) do not suffice for are rejected with `LIMIT_EXCEEDED`: they were
+        not reached, and may be registered by another request.
         """
 
     @_abc_1.abstractmethod
@@ -141,7 +163,9 @@ class RegistryServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _registry_service_pb2.ListToolsRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_registry_service_pb2.ListToolsResponse, _abc.Awaitable[_registry_service_pb2.ListToolsResponse]]:
-        """Lists registered tools, ordered by server and name."""
+        """Lists registered tools, ordered by server and name. A page has at most 256 KiB of
+        definitions, or one tool.
+        """
 
     @_abc_1.abstractmethod
     def DeleteTools(
@@ -149,6 +173,6 @@ class RegistryServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _registry_service_pb2.DeleteToolsRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_registry_service_pb2.DeleteToolsResponse, _abc.Awaitable[_registry_service_pb2.DeleteToolsResponse]]:
-        """Deletes tools of one server."""
+        """Deletes tools of one server: at most `Limits.batch_items` by name, or all."""
 
 def add_RegistryServiceServicer_to_server(servicer: RegistryServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

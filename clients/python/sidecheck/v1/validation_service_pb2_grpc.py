@@ -32,6 +32,9 @@ class ValidationServiceStub(object):
     violations. The same holds for a payload that is not JSON. A call fails only if no verdict
     is possible; its status then carries a `google.rpc.ErrorInfo` with the domain `sidecheck`
     and a stable reason.
+
+    Any call, of any service, may fail with `RESOURCE_EXHAUSTED` and the reason `OVERLOADED`
+    before any work on it; a `google.rpc.RetryInfo` then says when to try again.
     """
 
     def __init__(self, channel):
@@ -64,6 +67,9 @@ class ValidationServiceServicer(object):
     violations. The same holds for a payload that is not JSON. A call fails only if no verdict
     is possible; its status then carries a `google.rpc.ErrorInfo` with the domain `sidecheck`
     and a stable reason.
+
+    Any call, of any service, may fail with `RESOURCE_EXHAUSTED` and the reason `OVERLOADED`
+    before any work on it; a `google.rpc.RetryInfo` then says when to try again.
     """
 
     def Validate(self, request, context):
@@ -86,7 +92,8 @@ class ValidationServiceServicer(object):
         The call fails with `RESOURCE_EXHAUSTED` only if it has more than `Limits.batch_items`
         items. Once the verdicts have `Limits.batch_violations` violations in all, each further
         verdict has only its first one. At most `Limits.offloaded_items` items may need a worker
-        process.
+        process. An item that the steps of the request (`Limits.request_steps`) do not suffice for
+        has an error that says that it was not reached; it may be sent again.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -137,6 +144,9 @@ class ValidationService(object):
     violations. The same holds for a payload that is not JSON. A call fails only if no verdict
     is possible; its status then carries a `google.rpc.ErrorInfo` with the domain `sidecheck`
     and a stable reason.
+
+    Any call, of any service, may fail with `RESOURCE_EXHAUSTED` and the reason `OVERLOADED`
+    before any work on it; a `google.rpc.RetryInfo` then says when to try again.
     """
 
     @staticmethod

@@ -33,6 +33,9 @@ class ValidationServiceStub:
     violations. The same holds for a payload that is not JSON. A call fails only if no verdict
     is possible; its status then carries a `google.rpc.ErrorInfo` with the domain `sidecheck`
     and a stable reason.
+
+    Any call, of any service, may fail with `RESOURCE_EXHAUSTED` and the reason `OVERLOADED`
+    before any work on it; a `google.rpc.RetryInfo` then says when to try again.
     """
 
     @_typing.overload
@@ -55,7 +58,8 @@ class ValidationServiceStub:
     The call fails with `RESOURCE_EXHAUSTED` only if it has more than `Limits.batch_items`
     items. Once the verdicts have `Limits.batch_violations` violations in all, each further
     verdict has only its first one. At most `Limits.offloaded_items` items may need a worker
-    process.
+    process. An item that the steps of the request (`Limits.request_steps`) do not suffice for
+    has an error that says that it was not reached; it may be sent again.
     """
     ValidateStream: _grpc.StreamStreamMultiCallable[_validation_service_pb2.ValidateStreamRequest, _validation_service_pb2.ValidateStreamResponse]
     """Validates payloads as they arrive and returns their outcomes in the same order.
@@ -74,6 +78,9 @@ class ValidationServiceAsyncStub(ValidationServiceStub):
     violations. The same holds for a payload that is not JSON. A call fails only if no verdict
     is possible; its status then carries a `google.rpc.ErrorInfo` with the domain `sidecheck`
     and a stable reason.
+
+    Any call, of any service, may fail with `RESOURCE_EXHAUSTED` and the reason `OVERLOADED`
+    before any work on it; a `google.rpc.RetryInfo` then says when to try again.
     """
 
     def __init__(self, channel: _aio.Channel) -> None: ...
@@ -93,7 +100,8 @@ class ValidationServiceAsyncStub(ValidationServiceStub):
     The call fails with `RESOURCE_EXHAUSTED` only if it has more than `Limits.batch_items`
     items. Once the verdicts have `Limits.batch_violations` violations in all, each further
     verdict has only its first one. At most `Limits.offloaded_items` items may need a worker
-    process.
+    process. An item that the steps of the request (`Limits.request_steps`) do not suffice for
+    has an error that says that it was not reached; it may be sent again.
     """
     ValidateStream: _aio.StreamStreamMultiCallable[_validation_service_pb2.ValidateStreamRequest, _validation_service_pb2.ValidateStreamResponse]  # type: ignore[assignment]
     """Validates payloads as they arrive and returns their outcomes in the same order.
@@ -111,6 +119,9 @@ class ValidationServiceServicer(metaclass=_abc_1.ABCMeta):
     violations. The same holds for a payload that is not JSON. A call fails only if no verdict
     is possible; its status then carries a `google.rpc.ErrorInfo` with the domain `sidecheck`
     and a stable reason.
+
+    Any call, of any service, may fail with `RESOURCE_EXHAUSTED` and the reason `OVERLOADED`
+    before any work on it; a `google.rpc.RetryInfo` then says when to try again.
     """
 
     @_abc_1.abstractmethod
@@ -140,7 +151,8 @@ class ValidationServiceServicer(metaclass=_abc_1.ABCMeta):
         The call fails with `RESOURCE_EXHAUSTED` only if it has more than `Limits.batch_items`
         items. Once the verdicts have `Limits.batch_violations` violations in all, each further
         verdict has only its first one. At most `Limits.offloaded_items` items may need a worker
-        process.
+        process. An item that the steps of the request (`Limits.request_steps`) do not suffice for
+        has an error that says that it was not reached; it may be sent again.
         """
 
     @_abc_1.abstractmethod

@@ -2062,7 +2062,9 @@ export const ConversionServiceService = {
   /**
    * Converts tools for one request to a model API, with names that are unique within it.
    *
-   * Tools are converted independently: one that cannot be converted has its own error.
+   * Tools are converted independently: one that cannot be converted has its own error, and
+   * one that the steps of the request (`Limits.request_steps`) do not suffice for was not
+   * reached.
    */
   convertTools: {
     path: "/sidecheck.v1.ConversionService/ConvertTools" as const,
@@ -2114,7 +2116,9 @@ export interface ConversionServiceServer extends UntypedServiceImplementation {
   /**
    * Converts tools for one request to a model API, with names that are unique within it.
    *
-   * Tools are converted independently: one that cannot be converted has its own error.
+   * Tools are converted independently: one that cannot be converted has its own error, and
+   * one that the steps of the request (`Limits.request_steps`) do not suffice for was not
+   * reached.
    */
   convertTools: handleUnaryCall<ConvertToolsRequest, ConvertToolsResponse>;
   /**
@@ -2137,7 +2141,9 @@ export interface ConversionServiceClient extends Client {
   /**
    * Converts tools for one request to a model API, with names that are unique within it.
    *
-   * Tools are converted independently: one that cannot be converted has its own error.
+   * Tools are converted independently: one that cannot be converted has its own error, and
+   * one that the steps of the request (`Limits.request_steps`) do not suffice for was not
+   * reached.
    */
   convertTools(
     request: ConvertToolsRequest,

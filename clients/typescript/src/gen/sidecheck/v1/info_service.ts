@@ -104,6 +104,13 @@ export interface Limits {
   allowBacktracking: boolean;
   /** Maximum size of the source text for `InferTools`, in bytes. */
   sourceBytes: number;
+  /**
+   * Maximum number of copies of a part that a pattern repeats, with nested repetitions
+   * multiplied.
+   */
+  patternRepetitions: number;
+  /** Maximum number of steps for one request in all. Items beyond it are not reached. */
+  requestSteps: bigint;
 }
 
 function createBaseGetServerInfoRequest(): GetServerInfoRequest {
@@ -471,6 +478,8 @@ function createBaseLimits(): Limits {
     patternInstructions: 0,
     allowBacktracking: false,
     sourceBytes: 0,
+    patternRepetitions: 0,
+    requestSteps: 0n,
   };
 }
 
@@ -532,6 +541,15 @@ export const Limits: MessageFns<Limits> = {
     }
     if (message.sourceBytes !== 0) {
       writer.uint32(144).uint32(message.sourceBytes);
+    }
+    if (message.patternRepetitions !== 0) {
+      writer.uint32(152).uint32(message.patternRepetitions);
+    }
+    if (message.requestSteps !== 0n) {
+      if (BigInt.asUintN(64, message.requestSteps) !== message.requestSteps) {
+        throw new globalThis.Error("value provided for field message.requestSteps of type uint64 too large");
+      }
+      writer.uint32(160).uint64(message.requestSteps);
     }
     return writer;
   },
@@ -693,6 +711,22 @@ export const Limits: MessageFns<Limits> = {
             message.sourceBytes = reader.uint32();
             continue;
           }
+          case 19: {
+            if (tag !== 152) {
+              break;
+            }
+
+            message.patternRepetitions = reader.uint32();
+            continue;
+          }
+          case 20: {
+            if (tag !== 160) {
+              break;
+            }
+
+            message.requestSteps = reader.uint64() as bigint;
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -781,6 +815,16 @@ export const Limits: MessageFns<Limits> = {
         : isSet(object.source_bytes)
         ? globalThis.Number(object.source_bytes)
         : 0,
+      patternRepetitions: isSet(object.patternRepetitions)
+        ? globalThis.Number(object.patternRepetitions)
+        : isSet(object.pattern_repetitions)
+        ? globalThis.Number(object.pattern_repetitions)
+        : 0,
+      requestSteps: isSet(object.requestSteps)
+        ? BigInt(object.requestSteps)
+        : isSet(object.request_steps)
+        ? BigInt(object.request_steps)
+        : 0n,
     };
   },
 
@@ -840,6 +884,12 @@ export const Limits: MessageFns<Limits> = {
     if (message.sourceBytes !== 0) {
       obj.sourceBytes = Math.round(message.sourceBytes);
     }
+    if (message.patternRepetitions !== 0) {
+      obj.patternRepetitions = Math.round(message.patternRepetitions);
+    }
+    if (message.requestSteps !== 0n) {
+      obj.requestSteps = message.requestSteps.toString();
+    }
     return obj;
   },
 
@@ -866,6 +916,10 @@ export const Limits: MessageFns<Limits> = {
     message.patternInstructions = object.patternInstructions ?? 0;
     message.allowBacktracking = object.allowBacktracking ?? false;
     message.sourceBytes = object.sourceBytes ?? 0;
+    message.patternRepetitions = object.patternRepetitions ?? 0;
+    message.requestSteps = (object.requestSteps !== undefined && object.requestSteps !== null)
+      ? BigInt(object.requestSteps)
+      : 0n;
     return message;
   },
 };

@@ -4560,7 +4560,11 @@ export const ProtocolServiceService = {
     responseSerialize: (value: ListRulesResponse): Buffer => Buffer.from(ListRulesResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ListRulesResponse => ListRulesResponse.decode(value),
   },
-  /** Checks tool names, individually and as a set. */
+  /**
+   * Checks tool names, individually and as a set. Names that the steps of the request
+   * (`Limits.request_steps`) do not suffice for have the violation `LIMIT_EXCEEDED`, and were
+   * not reached.
+   */
   checkToolNames: {
     path: "/sidecheck.v1.ProtocolService/CheckToolNames" as const,
     requestStream: false as const,
@@ -4574,7 +4578,8 @@ export const ProtocolServiceService = {
   },
   /**
    * Checks tool definitions, individually and as a set. An invalid tool does not affect the
-   * others.
+   * others. Tools that the steps of the request do not suffice for were not reached, as in
+   * `CheckToolNames`.
    */
   checkTools: {
     path: "/sidecheck.v1.ProtocolService/CheckTools" as const,
@@ -4704,11 +4709,16 @@ export const ProtocolServiceService = {
 export interface ProtocolServiceServer extends UntypedServiceImplementation {
   /** Lists the rules, ordered by code. */
   listRules: handleUnaryCall<ListRulesRequest, ListRulesResponse>;
-  /** Checks tool names, individually and as a set. */
+  /**
+   * Checks tool names, individually and as a set. Names that the steps of the request
+   * (`Limits.request_steps`) do not suffice for have the violation `LIMIT_EXCEEDED`, and were
+   * not reached.
+   */
   checkToolNames: handleUnaryCall<CheckToolNamesRequest, CheckToolNamesResponse>;
   /**
    * Checks tool definitions, individually and as a set. An invalid tool does not affect the
-   * others.
+   * others. Tools that the steps of the request do not suffice for were not reached, as in
+   * `CheckToolNames`.
    */
   checkTools: handleUnaryCall<CheckToolsRequest, CheckToolsResponse>;
   /** Checks the `params` of an `elicitation/create` request. */
@@ -4768,7 +4778,11 @@ export interface ProtocolServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: ListRulesResponse) => void,
   ): ClientUnaryCall;
-  /** Checks tool names, individually and as a set. */
+  /**
+   * Checks tool names, individually and as a set. Names that the steps of the request
+   * (`Limits.request_steps`) do not suffice for have the violation `LIMIT_EXCEEDED`, and were
+   * not reached.
+   */
   checkToolNames(
     request: CheckToolNamesRequest,
     callback: (error: ServiceError | null, response: CheckToolNamesResponse) => void,
@@ -4786,7 +4800,8 @@ export interface ProtocolServiceClient extends Client {
   ): ClientUnaryCall;
   /**
    * Checks tool definitions, individually and as a set. An invalid tool does not affect the
-   * others.
+   * others. Tools that the steps of the request do not suffice for were not reached, as in
+   * `CheckToolNames`.
    */
   checkTools(
     request: CheckToolsRequest,

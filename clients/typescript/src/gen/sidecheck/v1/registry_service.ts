@@ -1708,6 +1708,12 @@ export const RegistryServiceService = {
    * with the code `NULL_PROPERTY_DROPPED` or `SNAKE_CASE_PROPERTY_RENAMED`, and what is
    * registered is the form of the protocol. An output schema that the protocol version wants
    * wrapped has the warning `OUTPUT_SCHEMA_WRAPPED`.
+   *
+   * Fails with `RESOURCE_EXHAUSTED` and the reason `QUOTA_EXCEEDED` if the registry would hold
+   * more than its quotas, and with `UNAVAILABLE` and `REGISTRY_UNUSABLE` if it cannot be
+   * written; nothing has changed then. Tools that the steps of the request
+   * (`Limits.request_steps`) do not suffice for are rejected with `LIMIT_EXCEEDED`: they were
+   * not reached, and may be registered by another request.
    */
   registerTools: {
     path: "/sidecheck.v1.RegistryService/RegisterTools" as const,
@@ -1729,7 +1735,10 @@ export const RegistryServiceService = {
     responseSerialize: (value: GetToolResponse): Buffer => Buffer.from(GetToolResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): GetToolResponse => GetToolResponse.decode(value),
   },
-  /** Lists registered tools, ordered by server and name. */
+  /**
+   * Lists registered tools, ordered by server and name. A page has at most 256 KiB of
+   * definitions, or one tool.
+   */
   listTools: {
     path: "/sidecheck.v1.RegistryService/ListTools" as const,
     requestStream: false as const,
@@ -1739,7 +1748,7 @@ export const RegistryServiceService = {
     responseSerialize: (value: ListToolsResponse): Buffer => Buffer.from(ListToolsResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ListToolsResponse => ListToolsResponse.decode(value),
   },
-  /** Deletes tools of one server. */
+  /** Deletes tools of one server: at most `Limits.batch_items` by name, or all. */
   deleteTools: {
     path: "/sidecheck.v1.RegistryService/DeleteTools" as const,
     requestStream: false as const,
@@ -1765,13 +1774,22 @@ export interface RegistryServiceServer extends UntypedServiceImplementation {
    * with the code `NULL_PROPERTY_DROPPED` or `SNAKE_CASE_PROPERTY_RENAMED`, and what is
    * registered is the form of the protocol. An output schema that the protocol version wants
    * wrapped has the warning `OUTPUT_SCHEMA_WRAPPED`.
+   *
+   * Fails with `RESOURCE_EXHAUSTED` and the reason `QUOTA_EXCEEDED` if the registry would hold
+   * more than its quotas, and with `UNAVAILABLE` and `REGISTRY_UNUSABLE` if it cannot be
+   * written; nothing has changed then. Tools that the steps of the request
+   * (`Limits.request_steps`) do not suffice for are rejected with `LIMIT_EXCEEDED`: they were
+   * not reached, and may be registered by another request.
    */
   registerTools: handleUnaryCall<RegisterToolsRequest, RegisterToolsResponse>;
   /** Returns one registered tool. Fails with `NOT_FOUND` if there is none. */
   getTool: handleUnaryCall<GetToolRequest, GetToolResponse>;
-  /** Lists registered tools, ordered by server and name. */
+  /**
+   * Lists registered tools, ordered by server and name. A page has at most 256 KiB of
+   * definitions, or one tool.
+   */
   listTools: handleUnaryCall<ListToolsRequest, ListToolsResponse>;
-  /** Deletes tools of one server. */
+  /** Deletes tools of one server: at most `Limits.batch_items` by name, or all. */
   deleteTools: handleUnaryCall<DeleteToolsRequest, DeleteToolsResponse>;
 }
 
@@ -1789,6 +1807,12 @@ export interface RegistryServiceClient extends Client {
    * with the code `NULL_PROPERTY_DROPPED` or `SNAKE_CASE_PROPERTY_RENAMED`, and what is
    * registered is the form of the protocol. An output schema that the protocol version wants
    * wrapped has the warning `OUTPUT_SCHEMA_WRAPPED`.
+   *
+   * Fails with `RESOURCE_EXHAUSTED` and the reason `QUOTA_EXCEEDED` if the registry would hold
+   * more than its quotas, and with `UNAVAILABLE` and `REGISTRY_UNUSABLE` if it cannot be
+   * written; nothing has changed then. Tools that the steps of the request
+   * (`Limits.request_steps`) do not suffice for are rejected with `LIMIT_EXCEEDED`: they were
+   * not reached, and may be registered by another request.
    */
   registerTools(
     request: RegisterToolsRequest,
@@ -1821,7 +1845,10 @@ export interface RegistryServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: GetToolResponse) => void,
   ): ClientUnaryCall;
-  /** Lists registered tools, ordered by server and name. */
+  /**
+   * Lists registered tools, ordered by server and name. A page has at most 256 KiB of
+   * definitions, or one tool.
+   */
   listTools(
     request: ListToolsRequest,
     callback: (error: ServiceError | null, response: ListToolsResponse) => void,
@@ -1837,7 +1864,7 @@ export interface RegistryServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: ListToolsResponse) => void,
   ): ClientUnaryCall;
-  /** Deletes tools of one server. */
+  /** Deletes tools of one server: at most `Limits.batch_items` by name, or all. */
   deleteTools(
     request: DeleteToolsRequest,
     callback: (error: ServiceError | null, response: DeleteToolsResponse) => void,

@@ -1153,6 +1153,9 @@ export const ValidateStreamResponse: MessageFns<ValidateStreamResponse> = {
  * violations. The same holds for a payload that is not JSON. A call fails only if no verdict
  * is possible; its status then carries a `google.rpc.ErrorInfo` with the domain `sidecheck`
  * and a stable reason.
+ *
+ * Any call, of any service, may fail with `RESOURCE_EXHAUSTED` and the reason `OVERLOADED`
+ * before any work on it; a `google.rpc.RetryInfo` then says when to try again.
  */
 export type ValidationServiceService = typeof ValidationServiceService;
 export const ValidationServiceService = {
@@ -1181,7 +1184,8 @@ export const ValidationServiceService = {
    * The call fails with `RESOURCE_EXHAUSTED` only if it has more than `Limits.batch_items`
    * items. Once the verdicts have `Limits.batch_violations` violations in all, each further
    * verdict has only its first one. At most `Limits.offloaded_items` items may need a worker
-   * process.
+   * process. An item that the steps of the request (`Limits.request_steps`) do not suffice for
+   * has an error that says that it was not reached; it may be sent again.
    */
   validateBatch: {
     path: "/sidecheck.v1.ValidationService/ValidateBatch" as const,
@@ -1232,7 +1236,8 @@ export interface ValidationServiceServer extends UntypedServiceImplementation {
    * The call fails with `RESOURCE_EXHAUSTED` only if it has more than `Limits.batch_items`
    * items. Once the verdicts have `Limits.batch_violations` violations in all, each further
    * verdict has only its first one. At most `Limits.offloaded_items` items may need a worker
-   * process.
+   * process. An item that the steps of the request (`Limits.request_steps`) do not suffice for
+   * has an error that says that it was not reached; it may be sent again.
    */
   validateBatch: handleUnaryCall<ValidateBatchRequest, ValidateBatchResponse>;
   /**
@@ -1278,7 +1283,8 @@ export interface ValidationServiceClient extends Client {
    * The call fails with `RESOURCE_EXHAUSTED` only if it has more than `Limits.batch_items`
    * items. Once the verdicts have `Limits.batch_violations` violations in all, each further
    * verdict has only its first one. At most `Limits.offloaded_items` items may need a worker
-   * process.
+   * process. An item that the steps of the request (`Limits.request_steps`) do not suffice for
+   * has an error that says that it was not reached; it may be sent again.
    */
   validateBatch(
     request: ValidateBatchRequest,
