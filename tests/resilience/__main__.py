@@ -8,10 +8,13 @@ memory the server took. ``--seconds`` is how long each lasts, ``--attack`` choos
 import argparse
 from collections.abc import Mapping
 
-from resilience.attacks import ATTACKS
 from resilience.scene import Attack, Effect, attack_server
+from resilience.services import SERVICE_ATTACKS
+from resilience.transport import TRANSPORT_ATTACKS
 
 __all__ = ["main"]
+
+_ATTACKS = (*TRANSPORT_ATTACKS, *SERVICE_ATTACKS)
 
 _HEAD = (
     "| attack | calls of the bystander | p50 ms | p99 ms | max ms | memory MB, before and peak "
@@ -24,13 +27,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--table", action="store_true", help="run the attacks and print a table")
     parser.add_argument("--seconds", type=float, default=10.0)
-    parser.add_argument("--attack", action="append", choices=[attack.name for attack in ATTACKS])
+    parser.add_argument("--attack", action="append", choices=[attack.name for attack in _ATTACKS])
     options = parser.parse_args()
     if not options.table:
         parser.print_help()
         return
     print(_HEAD, flush=True)
-    for attack in ATTACKS:
+    for attack in _ATTACKS:
         if not options.attack or attack.name in options.attack:
             print(_row(attack, attack_server(attack, options.seconds)), flush=True)
 

@@ -25,8 +25,10 @@ _PAYLOADS = tuple(
 )
 
 
-def send_schemas(server: RunningServer, amount: int, *, patterns: bool) -> int:
+def send_schemas(server: RunningServer, amount: int, *, patterns: bool, first: int = 0) -> int:
     """Send *amount* different inline schemas, each with payloads, and return their bytes.
+
+    Those of calls with numbers *first* that are far enough apart are different too.
 
     *patterns* says whether they are of the families with patterns, or of the others. To
     look for unknown arguments takes the complete engine, also where a payload is valid.
@@ -50,7 +52,7 @@ def send_schemas(server: RunningServer, amount: int, *, patterns: bool) -> int:
             return len(schema)
 
         with ThreadPoolExecutor(_CALLERS) as callers:
-            return sum(callers.map(send, islice(_schemas(patterns=patterns), amount)))
+            return sum(callers.map(send, islice(_schemas(patterns=patterns, first=first), amount)))
 
 
 def resident_bytes(server: RunningServer) -> int:
@@ -58,9 +60,9 @@ def resident_bytes(server: RunningServer) -> int:
     return psutil.Process(server.process.pid).memory_info().rss
 
 
-def _schemas(*, patterns: bool) -> Iterator[bytes]:
+def _schemas(*, patterns: bool, first: int) -> Iterator[bytes]:
     """Yield schemas that are all different, of each family in turn."""
-    for number, family in zip(count(1000), cycle(FAMILIES.values()), strict=False):
+    for number, family in zip(count(1000 + 10 * first), cycle(FAMILIES.values()), strict=False):
         schema = json.dumps(family(number)).encode()
         if len(schema) <= _LONGEST and (b'"pattern' in schema) is patterns:
             yield schema

@@ -88,9 +88,9 @@ class Peer:
         """Cancel a call."""
         self.socket.sendall(_frame(RST_STREAM, 0, stream, struct.pack(">I", _CANCEL)))
 
-    def ping(self) -> None:
-        """Send a ping."""
-        self.socket.sendall(_frame(_PING, 0, 0, b"12345678"))
+    def ping(self, count: int = 1) -> None:
+        """Send *count* pings at once."""
+        self.socket.sendall(_frame(_PING, 0, 0, bytes(8)) * count)
 
     def receive(self, seconds: float = 0.5) -> bool:
         """Read what came within *seconds*; return False if nothing did, or the server closed."""

@@ -5,7 +5,7 @@ import signal
 from contextlib import suppress
 
 import psutil
-from resilience.raw_http2 import RawConnection
+from resilience.http2 import Peer, announce
 
 __all__ = ["call_without_end", "call_without_reading", "flood_pings", "stop_workers"]
 
@@ -14,34 +14,34 @@ _INFO = "/sidecheck.v1.InfoService/GetServerInfo"
 _SEND_SECONDS = 2.0
 
 
-def flood_pings(address: str, connections: int, pings: int) -> list[RawConnection]:
+def flood_pings(address: str, connections: int, pings: int) -> list[Peer]:
     """Send *pings* on each of a number of *connections*, and return them.
 
     The answers to the pings are not read. So gRPC cannot send its GOAWAY to the end, and
     waits for it.
     """
-    opened = [RawConnection(address) for _ in range(connections)]
+    opened = [Peer(address) for _ in range(connections)]
     for connection in opened:
-        connection.call(_INFO, b"")
+        connection.call(_INFO, announce(0))
         connection.socket.settimeout(_SEND_SECONDS)
         with suppress(OSError):  # the server stops reading
             connection.ping(pings)
     return opened
 
 
-def call_without_reading(address: str, count: int) -> list[RawConnection]:
+def call_without_reading(address: str, count: int) -> list[Peer]:
     """Make *count* calls whose responses are never accepted, and return the connection."""
-    connection = RawConnection(address, window=0)
+    connection = Peer(address, window=0)
     for _ in range(count):
-        connection.call(_INFO, b"")
+        connection.call(_INFO, announce(0))
     return [connection]
 
 
-def call_without_end(address: str, count: int) -> list[RawConnection]:
+def call_without_end(address: str, count: int) -> list[Peer]:
     """Make *count* calls with messages that never end, and return the connection."""
-    connection = RawConnection(address)
+    connection = Peer(address)
     for _ in range(count):
-        connection.call(_LIST_TOOLS, bytes(100), announced=1 << 20)
+        connection.call(_LIST_TOOLS, announce(1 << 20) + bytes(100), end=False)
     return [connection]
 
 

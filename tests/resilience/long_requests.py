@@ -24,11 +24,11 @@ from sidecheck.v1 import (
     validation_service_pb2,
 )
 
-__all__ = ["ATTACKS", "Attack"]
+__all__ = ["LONG_REQUESTS", "LongRequest"]
 
 
 @dataclass(frozen=True, slots=True)
-class Attack:
+class LongRequest:
     """One request, made for a count of whatever it has many of."""
 
     method: str
@@ -209,63 +209,67 @@ def _delete(_: int) -> Message:
     return registry_service_pb2.DeleteToolsRequest(server="s", all=True)
 
 
-ATTACKS: Mapping[str, Attack] = {
-    "plain names": Attack("CheckToolNames", _names(lambda n: f"name_{n}"), 10_000),
-    "odd names": Attack("CheckToolNames", _names(lambda n: f"näme {n} ,."), 10_000),
-    "colliding names": Attack(
+LONG_REQUESTS: Mapping[str, LongRequest] = {
+    "plain names": LongRequest("CheckToolNames", _names(lambda n: f"name_{n}"), 10_000),
+    "odd names": LongRequest("CheckToolNames", _names(lambda n: f"näme {n} ,."), 10_000),
+    "colliding names": LongRequest(
         "CheckToolNames",
         _names(lambda n: "".join(".-"[n >> bit & 1] for bit in range(14))),
         10_000,
     ),
-    "long names": Attack("CheckToolNames", _names(lambda n: f"{n} ä" * 50), 10_000),
-    "new tools": Attack("CheckTools", _check_tools(tool), 9_000),
-    "list of new tools": Attack("CheckTools", _check_list, 9_000),
-    "tools to register": Attack("RegisterTools", _register(tool), 9_000),
-    "bad tools to register": Attack(
+    "long names": LongRequest("CheckToolNames", _names(lambda n: f"{n} ä" * 50), 10_000),
+    "new tools": LongRequest("CheckTools", _check_tools(tool), 9_000),
+    "list of new tools": LongRequest("CheckTools", _check_list, 9_000),
+    "tools to register": LongRequest("RegisterTools", _register(tool), 9_000),
+    "bad tools to register": LongRequest(
         "RegisterTools", _register(lambda n: {**tool(n), "inputSchema": {"type": n}}), 10_000
     ),
-    "large tools to register": Attack("RegisterTools", _register(large_tool), 8),
-    "large tools of many values to register": Attack(
+    "large tools to register": LongRequest("RegisterTools", _register(large_tool), 8),
+    "large tools of many values to register": LongRequest(
         "RegisterTools", _register(many_values_tool), 8
     ),
-    "tools of long integers to register": Attack("RegisterTools", _register(integers_tool), 9),
-    "tools of long integers to check": Attack("CheckTools", _check_tools(integers_tool), 9),
-    "integers to normalize": Attack("NormalizeToolResult", _normalize, 230),
-    "integers in a result to normalize": Attack("NormalizeToolResult", _normalize_result, 230),
-    "integers to validate": Attack("Validate", _validate({"maxItems": 9999}, long_integers), 30),
-    "integers to reject": Attack(
+    "tools of long integers to register": LongRequest("RegisterTools", _register(integers_tool), 9),
+    "tools of long integers to check": LongRequest("CheckTools", _check_tools(integers_tool), 9),
+    "integers to normalize": LongRequest("NormalizeToolResult", _normalize, 230),
+    "integers in a result to normalize": LongRequest("NormalizeToolResult", _normalize_result, 230),
+    "integers to validate": LongRequest(
+        "Validate", _validate({"maxItems": 9999}, long_integers), 30
+    ),
+    "integers to reject": LongRequest(
         "Validate", _validate({"items": {"type": "string"}}, long_integers), 30
     ),
-    "sampling": Attack("CheckSampling", _sampling_request, 2_400),
-    "batch of samplings": Attack("CheckBatch", _check_batch, 3_000),
-    "batch of slow payloads": Attack("ValidateBatch", _validate_batch(json_text([1] * 180)), 7_000),
-    "tools to convert": Attack("ConvertTools", _convert(tool), 8_000),
-    "registered tools to convert": Attack(
+    "sampling": LongRequest("CheckSampling", _sampling_request, 2_400),
+    "batch of samplings": LongRequest("CheckBatch", _check_batch, 3_000),
+    "batch of slow payloads": LongRequest(
+        "ValidateBatch", _validate_batch(json_text([1] * 180)), 7_000
+    ),
+    "tools to convert": LongRequest("ConvertTools", _convert(tool), 8_000),
+    "registered tools to convert": LongRequest(
         "ConvertTools", _convert_servers, 8_000, lambda n: [("RegisterTools", _register(tool)(n))]
     ),
-    "tools to list": Attack(
+    "tools to list": LongRequest(
         "ListTools",
         _list_tools,
         1_000,
         lambda n: [("RegisterTools", _register(wrapped_tool, protocol_version="2026-07-28")(n))],
     ),
-    "names to delete": Attack("DeleteTools", _delete_names, 2_000_000),
-    "names of functions": Attack(
+    "names to delete": LongRequest("DeleteTools", _delete_names, 2_000_000),
+    "names of functions": LongRequest(
         "InferTools",
         lambda count: inference_service_pb2.InferToolsRequest(functions=["f"] * count),
         1_300_000,
     ),
-    "documents": Attack("CheckTools", _documents, 300_000),
-    "capabilities": Attack("CheckMessage", _capabilities, 70_000),
-    "items for unknown tools": Attack(
+    "documents": LongRequest("CheckTools", _documents, 300_000),
+    "capabilities": LongRequest("CheckMessage", _capabilities, 70_000),
+    "items for unknown tools": LongRequest(
         "ValidateBatch",
         _unknown_tools,
         10_000,
         lambda _: [("RegisterTools", _register(tool)(400))],
     ),
-    "items with options": Attack("ValidateBatch", _options_of_items, 10_000),
-    "items with new schemas": Attack("ValidateBatch", _new_schemas_of_items, 10_000),
-    "tools to delete": Attack(
+    "items with options": LongRequest("ValidateBatch", _options_of_items, 10_000),
+    "items with new schemas": LongRequest("ValidateBatch", _new_schemas_of_items, 10_000),
+    "tools to delete": LongRequest(
         "DeleteTools", _delete, 9_000, lambda n: [("RegisterTools", _register(tool)(n))]
     ),
 }

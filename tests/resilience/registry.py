@@ -25,11 +25,13 @@ def register_one(client: BlockingClient, server: str, name: str, size: int = 0) 
     return registration.outcomes[0].action.value
 
 
-def fill_registry(address: str, tools: int, size: int, servers: int = 1) -> Counter[str]:
+def fill_registry(
+    address: str, tools: int, size: int, servers: int = 1, prefix: str = "t"
+) -> Counter[str]:
     """Register *tools* of *size* bytes, one a call, and return how many had which outcome."""
     with BlockingClient(address) as client:
         return Counter(
-            register_one(client, f"flood-{number % servers}", f"t{number}", size)
+            register_one(client, f"flood-{number % servers}", f"{prefix}{number}", size)
             for number in range(tools)
         )
 

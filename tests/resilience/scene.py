@@ -54,8 +54,8 @@ def attack_server(attack: Attack, seconds: float) -> Effect:
     # Socket paths are short: at most some hundred bytes.
     with tempfile.TemporaryDirectory(prefix="sidecheck-") as folder:
         # Each call of the attack would be an event.
-        environment = {"SIDECHECK_LOG_LEVEL": "info", **attack.settings}
-        server = RunningServer(Path(folder), "--log-level", "info", **environment)
+        level = attack.settings.get("SIDECHECK_LOG_LEVEL", "info")
+        server = RunningServer(Path(folder), "--log-level", level, **attack.settings)
         weight = Weight()
         try:
             memory = _tree_bytes(server.process.pid)

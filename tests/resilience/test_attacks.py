@@ -1,8 +1,9 @@
-"""Attacks on the transport, in small: nobody else notices, and memory stays bounded."""
+"""Attacks on a server, in small: nobody else notices, and memory stays bounded."""
 
 import pytest
-from resilience.attacks import ATTACKS
 from resilience.scene import Attack, attack_server
+from resilience.services import SERVICE_ATTACKS
+from resilience.transport import TRANSPORT_ATTACKS
 
 #: Unread answers and unfinished messages may take 400 MB by the default limits.
 MOST_BYTES = 600_000_000
@@ -10,7 +11,9 @@ MOST_BYTES = 600_000_000
 MOST_MILLISECONDS = 60_000
 
 
-@pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.name)
+@pytest.mark.parametrize(
+    "attack", [*TRANSPORT_ATTACKS, *SERVICE_ATTACKS], ids=lambda attack: attack.name
+)
 def test_a_bystander_is_answered_during_an_attack(attack: Attack) -> None:
     """Every call of another client succeeds; none is cancelled or shed."""
     effect = attack_server(attack, 1.0)

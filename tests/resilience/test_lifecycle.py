@@ -13,13 +13,13 @@ import psutil
 import pytest
 from google.rpc.error_details_pb2 import ErrorInfo
 from google.rpc.status_pb2 import Status
+from resilience.http2 import Peer
 from resilience.lifecycle import (
     call_without_end,
     call_without_reading,
     flood_pings,
     stop_workers,
 )
-from resilience.raw_http2 import RawConnection
 from sidecheck.v1 import target_pb2, validation_service_pb2
 from sidecheck.v1.validation_service_pb2_grpc import ValidationServiceStub
 from support.running import RunningServer
@@ -113,7 +113,7 @@ ATTACKS: list[Any] = [
 
 @pytest.mark.parametrize("attack", ATTACKS)
 def test_no_peer_holds_up_the_stop(
-    start: Callable[..., RunningServer], attack: Callable[[str], list[RawConnection]]
+    start: Callable[..., RunningServer], attack: Callable[[str], list[Peer]]
 ) -> None:
     """The exit code is that of an orderly stop; the unix socket is removed."""
     running = start("--grace-seconds", "1")

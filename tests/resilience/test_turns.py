@@ -10,7 +10,7 @@ from typing import Any
 
 import grpc
 import pytest
-from resilience.long_requests import ATTACKS
+from resilience.long_requests import LONG_REQUESTS
 from resilience.measured_loop import MeasuredServer, run_beside_server
 from resilience.turns import attack_with, stub_of
 from sidecheck.v1 import registry_service_pb2
@@ -49,7 +49,7 @@ def test_turns_of_the_largest_requests(name: str) -> None:
     """No turn of the event loop is long, nor the work in all."""
 
     def attack(server: MeasuredServer) -> Any:
-        return attack_with(server, ATTACKS[name])
+        return attack_with(server, LONG_REQUESTS[name])
 
     turns, _ = run_beside_server(attack)
 
@@ -60,7 +60,7 @@ def test_turns_of_the_largest_requests(name: str) -> None:
 @pytest.mark.server
 def test_a_request_that_its_caller_leaves_stops() -> None:
     """The tools that it had left are not checked, and none is registered."""
-    attack = ATTACKS["tools to register"]
+    attack = LONG_REQUESTS["tools to register"]
 
     def leave(server: MeasuredServer) -> tuple[grpc.StatusCode, int, int]:
         register = stub_of(server, attack.method)
@@ -95,7 +95,7 @@ def test_too_many_names_are_counted_before_they_are_read() -> None:
     def send(server: MeasuredServer) -> list[str]:
         details = []
         for name in ("names to delete", "long names", "names of functions"):
-            attack = ATTACKS[name]
+            attack = LONG_REQUESTS[name]
             with pytest.raises(grpc.RpcError) as raised:
                 stub_of(server, attack.method)(attack.request(10_001))
             error: Any = raised.value

@@ -15,7 +15,7 @@ from typing import Any
 import grpc
 import psutil
 from google.protobuf.message import Message
-from resilience.long_requests import ATTACKS, Attack
+from resilience.long_requests import LONG_REQUESTS, LongRequest
 from resilience.measured_loop import MeasuredServer, run_beside_server
 from sidecheck.v1.conversion_service_pb2_grpc import ConversionServiceStub
 from sidecheck.v1.inference_service_pb2_grpc import InferenceServiceStub
@@ -60,7 +60,7 @@ _STUBS = (
 
 
 def attack_with(
-    server: MeasuredServer, attack: Attack, count: int | None = None
+    server: MeasuredServer, attack: LongRequest, count: int | None = None
 ) -> tuple[Turns, Any]:
     """Send the request of *attack* to *server*; return what it took, and the response or error.
 
@@ -97,7 +97,7 @@ def main() -> int:
     arguments = parser.parse_args()
     limits = {name: int(value) for name, value in (pair.split("=") for pair in arguments.limit)}
     print("longest turn, all turns, workers, elapsed (ms)")
-    for name, attack in ATTACKS.items():
+    for name, attack in LONG_REQUESTS.items():
         if arguments.only not in name:
             continue
         turns, response = run_beside_server(partial(attack_with, attack=attack), **limits)

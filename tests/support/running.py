@@ -7,6 +7,8 @@ import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from queue import Empty, Queue
 from typing import Any
@@ -41,6 +43,8 @@ class RunningServer:
             text=True,
             env={**os.environ, **_PATIENT, **environment},
         )
+        self._is_read = threading.Event()
+        self._is_read.set()
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
         self.address = ""
@@ -51,6 +55,7 @@ class RunningServer:
     def _read(self) -> None:
         assert self.process.stderr is not None
         for line in self.process.stderr:
+            self._is_read.wait()
             self._lines.put(line)
         self._lines.put(None)
 
@@ -79,6 +84,15 @@ class RunningServer:
                 break
             self.events.append(json.loads(line))
         return "\n".join(json.dumps(event) for event in self.events)
+
+    @contextmanager
+    def log_unread(self) -> Iterator[None]:
+        """Read nothing of the log in the block, so that its pipe fills."""
+        self._is_read.clear()
+        try:
+            yield
+        finally:
+            self._is_read.set()
 
     def terminate(self) -> int:
         """Send SIGTERM and return the exit code."""

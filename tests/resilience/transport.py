@@ -19,7 +19,7 @@ from sidecheck.v1.protocol_service_pb2_grpc import ProtocolServiceStub
 from sidecheck.v1.registry_service_pb2_grpc import RegistryServiceStub
 from support.running import RunningServer
 
-__all__ = ["ATTACKS"]
+__all__ = ["TRANSPORT_ATTACKS"]
 
 _VALIDATE = "/sidecheck.v1.ValidationService/Validate"
 _STREAM = "/sidecheck.v1.ValidationService/ValidateStream"
@@ -159,9 +159,8 @@ def _flood_pings(server: RunningServer, seconds: float) -> Mapping[str, int]:
         peer = Peer(server.address)
         with suppress(OSError):
             while time.monotonic() < end and not peer.frames[GOAWAY]:
-                for _ in range(_MANY):
-                    peer.ping()
-                    pings += 1
+                peer.ping(_MANY)
+                pings += _MANY
                 peer.receive(0.001)
         goaways += peer.frames[GOAWAY] > 0
         peer.close()
@@ -217,7 +216,7 @@ def _remember_much(server: RunningServer, seconds: float) -> Mapping[str, int]:
     return statuses
 
 
-ATTACKS = (
+TRANSPORT_ATTACKS = (
     Attack("unread answers", "answers stay in memory until they are read", _read_no_answers),
     Attack(
         "unfinished requests",
