@@ -100,6 +100,14 @@ def test_messages_of_libraries_become_events_without_values(form: str) -> None:
         ]
 
 
+def test_peers_that_leave_early_are_not_logged() -> None:
+    """gRPC logs an error for each; its own message and call name follow."""
+    left = "ExecuteBatchError raised in core by servicer method [/a/b]"
+    text = log_of(f'logging.getLogger("grpc").error({left!r})\nlog.info("next")')
+
+    assert ["next"] == [event["event"] for event in events(text)]
+
+
 _LEVELS = frozenset({"debug", "info", "warning", "error"})
 
 

@@ -66,14 +66,21 @@ class _LineLogger:
     debug = info = warning = error = msg
 
 
+_PEER_LEFT = "ExecuteBatchError raised in core by servicer method"
+
+
 class _LibraryHandler(logging.Handler):
     """Turns log records of libraries into events.
 
     Only the first line of the message template is kept: arguments, exceptions and what
-    asyncio reports about a task may contain parts of a request.
+    asyncio reports about a task may contain parts of a request. What gRPC logs as an error
+    when a peer leaves before its answer is left out: overloaded servers have thousands of such
+    calls.
     """
 
     def emit(self, record: logging.LogRecord) -> None:
+        if str(record.msg).startswith(_PEER_LEFT):
+            return
         error_type = record.exc_info[0] if record.exc_info else None
         structlog.get_logger().log(
             logging.ERROR if record.levelno >= logging.ERROR else logging.WARNING,
