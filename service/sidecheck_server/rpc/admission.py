@@ -110,13 +110,11 @@ class Admission:
         return bytes(message)
 
     async def make_room(self, context: Context, size: int) -> None:
-        """Wait until a response of *size* bytes may be held until the peer has read it.
+        """Wait until a large response of *size* bytes may be held until the peer has read it.
 
         Raises:
             RequestError: OVERLOADED if there is no room in time.
         """
-        if size <= SMALL:
-            return
         try:
             async with asyncio.timeout(self._message_seconds):
                 release = await self._bytes.wait(context.peer(), size)

@@ -17,6 +17,7 @@ from google.protobuf.message_factory import GetMessageClass
 
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.rpc.admission import Admission, Context
+from sidecheck_server.rpc.bytes_in_flight import SMALL
 from sidecheck_server.rpc.status import abort, status_from_error
 
 __all__ = ["Unreadable", "add_service", "raise_if_unreadable"]
@@ -118,7 +119,9 @@ class _UnaryMethod:
                 response = await self._implementation(request, context)
             finally:
                 admission.end()
-            await admission.make_room(context, response.ByteSize())
+            size = response.ByteSize()
+            if size > SMALL:
+                await admission.make_room(context, size)
         except RequestError as error:
             await self._reject(context, error)
         except asyncio.CancelledError:
