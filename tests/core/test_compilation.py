@@ -131,7 +131,9 @@ def test_digest_and_dialect_of_an_artifact(schema: Any, expected: Artifact) -> N
     artifact = outcome(schema, {OWN: {"$schema": D04}}, asserts=False)
 
     assert isinstance(artifact, Artifact)
-    assert replace(expected, digest=digest_of(schema, [own])) == replace(artifact, fast=None)
+    assert replace(expected, digest=digest_of(schema, [own])) == replace(
+        artifact, fast=None, memory=0
+    )
     assert (artifact.fast is None) == bool(artifact.complete_only_reason)
 
 

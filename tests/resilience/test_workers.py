@@ -34,7 +34,12 @@ SECONDS = {
     "SIDECHECK_LIMITS__VALIDATION_SECONDS": "3",
     "SIDECHECK_LIMITS__WORKER_WAIT_SECONDS": "1",
 }
-WORKER_BYTES = 90 << 20
+WORKER_BYTES = 128 << 20
+#: So that a schema that needs more than these bytes is within the other limits.
+LARGE_SCHEMAS = {
+    "SIDECHECK_LIMITS__SUBSCHEMAS": "100000",
+    "SIDECHECK_LIMITS__SCHEMA_BYTES": str(3 << 20),
+}
 
 
 @pytest.fixture
@@ -106,8 +111,9 @@ async def test_workers_end_with_their_server(quick_server: RunningServer) -> Non
 
 def test_a_task_that_needs_too_much_memory(tmp_path: Path) -> None:
     """It fails with the limit, in a worker that never has more, and the server goes on."""
-    running = RunningServer(tmp_path, SIDECHECK_LIMITS__WORKER_BYTES=str(WORKER_BYTES))
-    parts = [{"properties": {"a": {"enum": [n, str(n)]}}} for n in range(4000)]
+    limits = {"SIDECHECK_LIMITS__WORKER_BYTES": str(WORKER_BYTES), **LARGE_SCHEMAS}
+    running = RunningServer(tmp_path, **limits)
+    parts = [{"properties": {"a": {"enum": [n, str(n)]}}} for n in range(40_000)]
     try:
         with grpc.insecure_channel(running.unix_address) as channel:
             stub: Any = ValidationServiceStub(channel)

@@ -1,6 +1,7 @@
 """Lag of the event loop: how late it runs what is due."""
 
 import asyncio
+import time
 from collections import deque
 
 __all__ = ["LoopLag"]
@@ -13,8 +14,8 @@ class LoopLag:
     """Measures how late the event loop wakes a task.
 
     The lag is the least of the last few measurements, the standing queue as in CoDel
-    (RFC 8289, section 3): a single long turn, or a process that was stopped for a
-    while, is no overload.
+    (RFC 8289, section 3): a single long turn is no overload. Nor is it one that the process
+    was stopped, so a measurement is at most the time that the loop itself worked.
     """
 
     def __init__(self) -> None:
@@ -35,7 +36,7 @@ class LoopLag:
         now = asyncio.get_running_loop().time
         measured = deque([0.0], maxlen=_PERIODS)
         while True:
-            due = now() + _PERIOD_SECONDS
+            due, worked = now() + _PERIOD_SECONDS, time.thread_time()
             await asyncio.sleep(_PERIOD_SECONDS)
-            measured.append(max(0.0, now() - due))
+            measured.append(max(0.0, min(now() - due, time.thread_time() - worked)))
             self.seconds = min(measured)
