@@ -14,7 +14,7 @@ SLOWEST_MS = 10_000.0
 
 # Of each family the one that holds a naive server the longest.
 WORST = {
-    "batches: 1,024 items that each take long",
+    "batches: 600 items that each take long",
     "depth: the deepest payload, many times over",
     "numbers: 20,000 integers with one hash",
     "patterns: counted choices on a megabyte of digits",
