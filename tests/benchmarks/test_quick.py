@@ -1,12 +1,13 @@
 """The benchmarks run, and their report comes out; how fast anything was is not asserted."""
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from support.shared_material import REPOSITORY, shared
+from support.shared_material import REPOSITORY, shared, unavailable
 
 pytest.importorskip("matplotlib", reason="the group bench of pyproject.toml is not installed")
 
@@ -107,6 +108,20 @@ def test_tools_of_the_corpus_are_judged_where_it_is_at_hand(
     printed = run("validation", "--quick")
     assert "| own: " in printed
     assert "| corpus: " in printed
+
+
+def test_overload_is_measured_with_a_program_in_go(tmp_path: Path) -> None:
+    """Every deadline has its rows and claims; no call is cancelled."""
+    if shutil.which("go") is None:
+        unavailable("go is not on PATH")
+    run("overload", "--quick", "--report", str(tmp_path))
+    section = json.loads((tmp_path / "overload.json").read_text())
+    cancelled = [claim for claim in section["claims"] if claim["what"].startswith("cancelled")]
+
+    assert [["100ms", "500ms", "0s"]] * 2 == [
+        [row[0] for row in table["rows"]] for table in section["tables"]
+    ]
+    assert ["0", "0", "0"] == [claim["found"] for claim in cancelled]
 
 
 def test_calls_can_come_from_grpcs_own_client() -> None:
