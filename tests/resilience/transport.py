@@ -72,6 +72,7 @@ def _finish_no_message(path: str, server: RunningServer, seconds: float) -> Mapp
                 sent += peer.send(stream, part)
                 if time.monotonic() > end:
                     break
+    time.sleep(max(0.0, end - time.monotonic()))
     for peer in peers:
         peer.close()
     return {"messages": sent}
