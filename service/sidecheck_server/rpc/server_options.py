@@ -9,10 +9,10 @@ __all__ = ["server_options"]
 
 _HANDSHAKE_SECONDS = 10
 _KEEPALIVE_SECONDS = 60
-_PENDING_CALLS = 20_000
-"""Calls that gRPC queues before it cancels some at random, which their callers neither retry
-nor know from a cancellation of their own. Open connections have fewer; the calls of closed
-ones, of some KB each, stay in the queue until their turn."""
+_PENDING_CALLS = 6_000
+"""Calls that gRPC queues before it cancels further ones, which their callers do not know from a
+cancellation of their own. Open connections have fewer by default; the calls of closed ones, of
+35 KB each, stay in the queue until their turn."""
 _KEEPALIVE_TIMEOUT_SECONDS = 20
 
 
