@@ -18,8 +18,9 @@ _BYTES = Field(ge=1 << 20)
 class TransportLimits:
     """What peers may make the transport hold, whatever they send or leave unread.
 
-    Work beyond it is shed with OVERLOADED before it begins. Each limit is annotated with
-    its description, which help and documentation show.
+    Calls beyond it are shed with OVERLOADED: before their messages are read, or when there is
+    no room for a large message or response. Each limit is annotated with its description,
+    which help and documentation show.
     """
 
     connections: Annotated[

@@ -103,7 +103,11 @@ class Admission:
                 ErrorReason.INVALID_REQUEST, "the call has no message", {"field": "message"}
             )
         if len(message) > SMALL:
-            release = self._count(lambda: self._bytes.take(context.peer(), len(message)))
+            try:
+                release = self._bytes.take(context.peer(), len(message))
+            except RequestError:
+                self.shed["bytes_in_flight"] += 1
+                raise
             context.add_done_callback(_release_with(release))
         return bytes(message)
 
@@ -164,13 +168,6 @@ class Admission:
             )
         self._receiving.pop(task, None)
         task.cancel()
-
-    def _count(self, take: Callable[[], Callable[[], None]]) -> Callable[[], None]:
-        try:
-            return take()
-        except RequestError:
-            self.shed["bytes_in_flight"] += 1
-            raise
 
     def _shed(self, bound: str, message: str) -> NoReturn:
         self.shed[bound] += 1
