@@ -58,8 +58,8 @@ class TransportLimits:
     ] = 32
     session_bytes: Annotated[
         int,
-        "Most bytes that all sessions remember together. Beyond it, sessions with more than "
-        "their share forget their oldest messages.",
+        "Most bytes that all sessions remember together. Once half of it is taken, each session "
+        "forgets its oldest messages beyond its share of the other half.",
         _BYTES,
     ] = 64 << 20
     bytes_in_flight: Annotated[

@@ -45,8 +45,8 @@ async def codes(session: SessionChecker, text: bytes, sender: Sender) -> list[st
 )
 async def test_a_message_whose_check_fails_is_a_gap(error: Exception) -> None:
     """No later message violates a rule for lack of it."""
-    session = session_that_fails_with(error, MemoryPool(1 << 20))
-    complete = session_that_fails_with(error, MemoryPool(1 << 20))
+    session = session_that_fails_with(error, MemoryPool(1 << 20, 1))
+    complete = session_that_fails_with(error, MemoryPool(1 << 20, 1))
     with pytest.raises(type(error)):
         await codes(session, REQUEST % (b"x" * 2000), Sender.CLIENT)
 
