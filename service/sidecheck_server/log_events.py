@@ -145,10 +145,10 @@ EVENTS: Mapping[str, LogEvent] = MappingProxyType(
             LogEvent(
                 "overload.shed",
                 ("warning",),
-                "Calls were shed with `OVERLOADED` in the last second. They have no event of "
-                "their own.",
+                "Calls or streams were shed with `OVERLOADED` in the last second. Calls have no "
+                "event of their own.",
                 {
-                    "calls": "the number of calls by the limit that they would have exceeded; "
+                    "calls": "their number by the limit that they would have exceeded; "
                     "`deadline` for those whose deadline could not be met, `arriving` for those "
                     "whose messages had not arrived",
                     "lag_ms": "the lag of the event loop, in milliseconds",

@@ -47,7 +47,7 @@ class LogWriter:
             self._size += len(line)
             self._changed.notify_all()
 
-    def flush(self, seconds: float = 0.0) -> None:
+    def flush(self, seconds: float) -> None:
         """Wait until all lines are written or dropped, for *seconds* at most."""
         with self._changed:
             self._changed.wait_for(lambda: not (self._lines or self._writing), seconds)

@@ -18,8 +18,9 @@ _BYTES = Field(ge=1 << 20)
 class TransportLimits:
     """What peers may make the transport hold, whatever they send or leave unread.
 
-    Work beyond it is shed with OVERLOADED before it begins. Each limit is annotated with
-    its description, which help and documentation show.
+    Calls beyond it are shed with OVERLOADED: before their messages are read, or when there is
+    no room for a large message or response. Each limit is annotated with its description,
+    which help and documentation show.
     """
 
     connections: Annotated[
@@ -57,8 +58,8 @@ class TransportLimits:
     ] = 32
     session_bytes: Annotated[
         int,
-        "Most bytes that all sessions remember together. Beyond it, sessions with more than "
-        "their share forget their oldest messages.",
+        "Most bytes that all sessions remember together. Once half of it is taken, each session "
+        "forgets its oldest messages beyond its share of the other half.",
         _BYTES,
     ] = 64 << 20
     bytes_in_flight: Annotated[

@@ -1,28 +1,24 @@
 """What an attack costs others: it repeats without pause while a bystander goes on calling."""
 
-import json
-import os
 import statistics
-import subprocess
-import sys
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from hostile.asking import Question, question_of
 from hostile.cases import Case
 from hostile.resilience import Siege
+from resilience.scene import Bystander
 
 __all__ = ["Latencies", "calls_beside"]
 
-_TESTS = Path(__file__).resolve().parent.parent
 _SHAPES = 8
 """In how many other words an attack is made, so that the server has not seen it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Latencies:
-    """How long the calls of a bystander took, in milliseconds."""
+    """How long the calls of a bystander took since each was due, in milliseconds."""
 
     calls: int
     median: float
@@ -40,25 +36,22 @@ def calls_beside(siege: Siege, case: Case | None, seconds: float) -> Latencies:
     """
     turns = range(_SHAPES if case else 0)
     attacks = [question_of(case.asks, siege.baits, turn=turn) for turn in turns if case]
-    bystander = subprocess.Popen(
-        [sys.executable, "-m", "hostile.bystander", siege.server.address, str(seconds)],
-        cwd=_TESTS,
-        env={**os.environ},
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert bystander.stdout is not None
-    assert bystander.stdout.readline() == "ready\n"
-    made = _attack(siege, attacks, bystander.poll) if attacks else 0
-    said, _ = bystander.communicate(timeout=seconds + 600)
-    latencies = json.loads(said)
+    bystander = Bystander(siege.server.address)
+    made = _attack(siege, attacks, time.monotonic() + seconds)
+    result = bystander.end()
+    assert ["OK"] == list(result["statuses"]), result["statuses"]
+    latencies = result["milliseconds"]
     cuts = statistics.quantiles(latencies, n=100, method="inclusive")
     return Latencies(len(latencies), cuts[49], cuts[98], max(latencies), made)
 
 
-def _attack(siege: Siege, attacks: Sequence[Question], ended: Callable[[], int | None]) -> int:
+def _attack(siege: Siege, attacks: Sequence[Question], end: float) -> int:
+    """Make *attacks* in turn until *end*, and return how many were made."""
     made = 0
-    while ended() is None:
+    while (left := end - time.monotonic()) > 0:
+        if not attacks:
+            time.sleep(left)
+            break
         again, new = divmod(made, 2)
         siege.ask(attacks[again % _SHAPES if new else 0])
         made += 1

@@ -14,7 +14,7 @@ from hostile.resilience import Weight
 from support.running import RunningServer
 from support.shared_material import REPOSITORY
 
-__all__ = ["Attack", "Effect", "attack_server"]
+__all__ = ["Attack", "Bystander", "Effect", "attack_server"]
 
 _TESTS = REPOSITORY / "tests"
 
@@ -60,7 +60,7 @@ def attack_server(attack: Attack, seconds: float) -> Effect:
         try:
             memory = _tree_bytes(server.process.pid)
             weight.put_on_scales(server.process.pid)
-            bystander = _Bystander(server.address)
+            bystander = Bystander(server.address)
             seen = dict(attack.run(server, seconds))
             ended = bystander.end()
         finally:
@@ -70,7 +70,9 @@ def attack_server(attack: Attack, seconds: float) -> Effect:
     return Effect(seen, statuses, milliseconds, memory, weight.peak)
 
 
-class _Bystander:
+class Bystander:
+    """The process of `resilience.bystander`, which calls the server at *address*."""
+
     def __init__(self, address: str) -> None:
         self._process = subprocess.Popen(
             [sys.executable, "-m", "resilience.bystander", address],

@@ -223,3 +223,20 @@ async def test_large_responses_that_nobody_reads_are_bounded() -> None:
         after = await served.call()
 
     assert ("OVERLOADED bytes_in_flight", "OK") == (shed, after)
+
+
+async def test_a_response_that_waits_for_room_is_answered_when_the_server_stops() -> None:
+    """gRPC would cancel the call, and clients do not retry that."""
+    size = 2 << 20
+    async with serving(size, bytes_in_flight=size, message_seconds=600) as served:
+        served.servicer.go.set()
+        peer = await asyncio.to_thread(Peer, served.address, 0)
+        await asyncio.to_thread(peer.call, _PATH, announce(0))
+        await served.wait_until_begun(1)
+        call = asyncio.create_task(served.call())
+        await served.wait_until_begun(2)
+        served.admission.gate.end_calls()
+        answer = await call
+        peer.close()
+
+    assert "SHUTTING_DOWN " == answer

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import logging
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -278,7 +279,8 @@ async def batch(failure: BaseException, *digests: str) -> tuple[Any, list[dict[s
     unused: Any = None
     schemas = CompiledSchemas(compile_in_process, Limits(), 0, 0)
     targets = PreparedTargets(resolver, Validator(validate_in_process), unused, registry, schemas)
-    servicer = ValidationServicer(targets, Limits(), OpenStreams(ShutdownGate(), TransportLimits()))
+    streams = OpenStreams(ShutdownGate(), TransportLimits(), Counter())
+    servicer = ValidationServicer(targets, Limits(), streams)
     request = validation_service_pb2.ValidateBatchRequest(
         items=[
             validation_service_pb2.ValidateItem(

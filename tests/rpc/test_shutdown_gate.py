@@ -2,7 +2,8 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
+from collections import Counter
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import suppress
 from typing import Any
 
@@ -21,6 +22,7 @@ from sidecheck_server.rpc.admission import Admission
 from sidecheck_server.rpc.handler import rpc_handler
 from sidecheck_server.rpc.methods import add_service
 from sidecheck_server.rpc.shutdown_gate import ShutdownGate
+from sidecheck_server.rpc.streams import OpenStreams
 from sidecheck_server.transport_limits import TransportLimits
 from support.wire import info_of
 
@@ -100,6 +102,23 @@ async def test_active_calls_finish(served: Served) -> None:
     assert "1" == await active
 
 
+async def test_a_stream_that_another_task_closes_is_active_no_more() -> None:
+    """The event loop closes the generator of a stream whose peer left while it was written to."""
+    streams = OpenStreams(ShutdownGate(), TransportLimits(), Counter())
+
+    async def open_stream() -> AsyncGenerator[str, None]:
+        with streams.admit():
+            yield "response"
+
+    stream = open_stream()
+    response = await anext(stream)
+    await asyncio.create_task(stream.aclose())
+    streams.gate.end_calls()
+    await asyncio.sleep(0)  # where a call of this task that was active would be cancelled
+
+    assert "response" == response
+
+
 @pytest.mark.parametrize(("callers", "expected"), [(0, 0.04), (1, 0.9)])
 async def test_closing_waits_until_no_calls_arrive(callers: int, expected: float) -> None:
     """Closing takes 50 ms without calls, and about a second at most with them."""
@@ -108,8 +127,8 @@ async def test_closing_waits_until_no_calls_arrive(callers: int, expected: float
     async def keep_calling() -> None:
         # In the event loop of the gate: a call arrives in each of its intervals.
         while True:
-            with suppress(RequestError):
-                gate.enter()
+            with suppress(RequestError), gate.admit():
+                pass
             await asyncio.sleep(0)
 
     tasks = [asyncio.create_task(keep_calling()) for _ in range(callers)]

@@ -156,9 +156,8 @@ async def _serve(settings: Settings, preload: Sequence[Registration]) -> None:
 
     grace = settings.drain_seconds + settings.grace_seconds
     signals = StopSignals(grace + _STOP_SECONDS, HURRIED_GRACE_SECONDS + _STOP_SECONDS, end)
-    running = asyncio.create_task(_run_until_stopped(settings, preload, signals))
     try:
-        is_abandoned = await running
+        is_abandoned = await _run_until_stopped(settings, preload, signals)
     except (AddressInUseError, RegistryInUse, RegistryUnusable, WorkerStartError) as error:
         raise click.ClickException(str(error)) from None
     except RequestError as error:

@@ -39,7 +39,7 @@ class Admission:
     def __init__(self, limits: TransportLimits, message_bytes: int) -> None:
         self.gate = ShutdownGate()
         self.lag = LoopLag()
-        #: Calls that were shed since the start, by the bound that they would exceed.
+        #: Calls and streams shed since the start, by the bound that they would exceed.
         self.shed: Counter[str] = Counter()
         self._calls = 0
         self._watch: asyncio.Task[None] | None = None
@@ -52,13 +52,12 @@ class Admission:
         self._max_receiving = max(_MIN_RECEIVING, limits.bytes_in_flight // message_bytes)
 
     def begin(self, context: Context) -> None:
-        """Admit a call, which must `end`.
+        """Begin the work on a call, which must `end`.
 
         Raises:
-            RequestError: SHUTTING_DOWN; OVERLOADED if there are too many calls, or if the
-                event loop lags too far behind for the call's deadline.
+            RequestError: OVERLOADED if there are too many calls, or if the event loop lags
+                too far behind for the call's deadline.
         """
-        self.gate.enter()
         lag = self.lag.seconds
         if self._calls >= self._max_calls:
             self._shed("calls", "the server works on as many calls as it may (calls)")
@@ -70,9 +69,8 @@ class Admission:
         self._calls += 1
 
     def end(self) -> None:
-        """End the work on a call, which may still be sending its response."""
+        """End the work on a call, whose response may still wait for room."""
         self._calls -= 1
-        self.gate.leave()
 
     async def receive(self, context: Context) -> bytes:
         """Return the message of a unary call; *context* must not deserialize it.
@@ -105,7 +103,11 @@ class Admission:
                 ErrorReason.INVALID_REQUEST, "the call has no message", {"field": "message"}
             )
         if len(message) > SMALL:
-            release = self._count(lambda: self._bytes.take(context.peer(), len(message)))
+            try:
+                release = self._bytes.take(context.peer(), len(message))
+            except RequestError:
+                self.shed["bytes_in_flight"] += 1
+                raise
             context.add_done_callback(_release_with(release))
         return bytes(message)
 
@@ -167,16 +169,8 @@ class Admission:
         self._receiving.pop(task, None)
         task.cancel()
 
-    def _count(self, take: Callable[[], Callable[[], None]]) -> Callable[[], None]:
-        try:
-            return take()
-        except RequestError:
-            self.shed["bytes_in_flight"] += 1
-            raise
-
     def _shed(self, bound: str, message: str) -> NoReturn:
         self.shed[bound] += 1
-        self.gate.leave()
         raise RequestError(ErrorReason.OVERLOADED, f"{message}; retry later", {"bound": bound})
 
 

@@ -113,15 +113,16 @@ class _UnaryMethod:
             if self._exempt:
                 request = self._deserialize(await admission.receive(context))
                 return await self._implementation(request, context)
-            admission.begin(context)
-            try:
-                request = self._deserialize(await admission.receive(context))
-                response = await self._implementation(request, context)
-            finally:
-                admission.end()
-            size = response.ByteSize()
-            if size > SMALL:
-                await admission.make_room(context, size)
+            with admission.gate.admit():
+                admission.begin(context)
+                try:
+                    request = self._deserialize(await admission.receive(context))
+                    response = await self._implementation(request, context)
+                finally:
+                    admission.end()
+                size = response.ByteSize()
+                if size > SMALL:
+                    await admission.make_room(context, size)
         except RequestError as error:
             await self._reject(context, error)
         except asyncio.CancelledError:

@@ -87,7 +87,8 @@ class ProtocolServicer(ProtocolServiceServicer):
         self._normalizer = services.normalizer
         self._default_version = services.resolver.default_version
         self._limits = limits
-        self._session_memory = MemoryPool(streams.limits.session_bytes)
+        transport = streams.limits
+        self._session_memory = MemoryPool(transport.session_bytes, transport.sessions)
 
     @rpc_handler
     async def ListRules(self, request: ListRulesRequest) -> ListRulesResponse:  # noqa: N802

@@ -83,7 +83,7 @@ class Server:
         limits = settings.limits
         self._settings = settings
         self._admission = admission = Admission(settings.transport, limits.message_bytes)
-        self._streams = streams = OpenStreams(admission.gate, settings.transport)
+        self._streams = streams = OpenStreams(admission.gate, settings.transport, admission.shed)
         options = server_options(settings.transport, limits.message_bytes)
         self._server: grpc.aio.Server = grpc.aio.server(options=options)
         self._health = HealthServicer(_SERVICE_NAMES, without_workers={_INFO.full_name})

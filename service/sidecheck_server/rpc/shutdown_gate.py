@@ -1,6 +1,8 @@
 """Shutdown gate: rejects the calls that arrive, or are still active, when the server stops."""
 
 import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from sidecheck_server.core.errors import ErrorReason, RequestError
@@ -27,8 +29,9 @@ class ShutdownGate:
         self._active: set[asyncio.Task[Any]] = set()
         self._ended = False
 
-    def enter(self) -> None:
-        """Admit the call of the current task, until it leaves.
+    @contextmanager
+    def admit(self) -> Iterator[None]:
+        """Admit the call of the current task for the block, which any task may leave.
 
         Raises:
             RequestError: SHUTTING_DOWN if the gate is closed.
@@ -39,13 +42,12 @@ class ShutdownGate:
                 ErrorReason.SHUTTING_DOWN, "the server is shutting down and accepts no more calls"
             )
         task = asyncio.current_task()
-        if task is not None:
-            self._active.add(task)
-
-    def leave(self) -> None:
-        """End the call of the current task, which was admitted."""
-        task = asyncio.current_task()
-        if task is not None:
+        assert task is not None
+        self._active.add(task)
+        try:
+            yield
+        finally:
+            # The block of a stream whose peer left is ended by a task of the event loop.
             self._active.discard(task)
 
     async def close(self) -> None:

@@ -28,11 +28,15 @@ _log = structlog.get_logger("sidecheck.rpc")
 
 
 class OpenStreams:
-    """The streams that are open: as many as *limits* admit, and ended when the server stops."""
+    """The streams that are open: as many as *limits* admit, and ended when the server stops.
 
-    def __init__(self, gate: ShutdownGate, limits: TransportLimits) -> None:
+    Those beyond the limits are counted in *shed*, by the limit.
+    """
+
+    def __init__(self, gate: ShutdownGate, limits: TransportLimits, shed: Counter[str]) -> None:
         self.gate = gate
         self.limits = limits
+        self._shed = shed
         self._open: Counter[str] = Counter()
         self._waiting: set[asyncio.Task[Any]] = set()
         self._ended = False
@@ -44,19 +48,19 @@ class OpenStreams:
         Raises:
             RequestError: SHUTTING_DOWN; OVERLOADED if as many are open as the limit says.
         """
-        self.gate.enter()
-        self._open[kind] += 1
-        try:
-            if self._open[kind] > getattr(self.limits, kind):
-                raise RequestError(
-                    ErrorReason.OVERLOADED,
-                    f"as many {kind} are open as the server admits ({kind}); retry later",
-                    {"bound": kind},
-                )
-            yield
-        finally:
-            self._open[kind] -= 1
-            self.gate.leave()
+        with self.gate.admit():
+            self._open[kind] += 1
+            try:
+                if self._open[kind] > getattr(self.limits, kind):
+                    self._shed[kind] += 1
+                    raise RequestError(
+                        ErrorReason.OVERLOADED,
+                        f"as many {kind} are open as the server admits ({kind}); retry later",
+                        {"bound": kind},
+                    )
+                yield
+            finally:
+                self._open[kind] -= 1
 
     async def requests(self, sent: AsyncIterator[_Request]) -> AsyncIterator[_Request]:
         """Yield the requests of a stream until it, or the server, ends.

@@ -6,7 +6,6 @@ from typing import Any
 
 import msgspec
 
-from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.limits import Limits, limit_exceeded_error
 from sidecheck_server.core.mcp.check import CheckReport
 from sidecheck_server.core.mcp.context import Context
@@ -133,7 +132,7 @@ class SessionChecker:
         request = self._session.check_request(message, request.context.sender, request.limits)
         try:
             checked = await self._checker.check_partially(request)
-        except RequestError:
+        except Exception:
             self._session.record_gap()
             raise
         time_slice = TimeSlice()

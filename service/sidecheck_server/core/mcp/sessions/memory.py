@@ -128,12 +128,20 @@ _ENTRY_BYTES = 250
 
 
 class MemoryPool:
-    """Memory that all sessions of a server share: about *limit* bytes."""
+    """Memory of *limit* bytes that at most *sessions* share.
 
-    def __init__(self, limit: int) -> None:
-        self.limit = limit
+    Half of it is for any session. Once that is full, each session has an equal share of the
+    other half: what idle sessions took of the first half, they keep.
+    """
+
+    def __init__(self, limit: int, sessions: int) -> None:
         self.bytes = 0
-        self.sessions = 0
+        self._common = limit // 2
+        self._share = self._common // sessions
+
+    def is_full_for(self, size: int) -> bool:
+        """Return whether a session that holds *size* bytes must not grow."""
+        return self.bytes > self._common and size > self._share
 
 
 class SessionMemory:
@@ -142,8 +150,6 @@ class SessionMemory:
     def __init__(self, pool: MemoryPool | None = None) -> None:
         self._pool = pool
         self._bytes = 0
-        if pool is not None:
-            pool.sessions += 1
 
     def add(self, weight: int) -> None:
         """Count an entry of *weight* bytes."""
@@ -155,18 +161,12 @@ class SessionMemory:
 
     @property
     def is_full(self) -> bool:
-        """Whether the pool is full and this session has more than its share of it."""
-        pool = self._pool
-        return (
-            pool is not None
-            and pool.bytes > pool.limit
-            and self._bytes > pool.limit // pool.sessions
-        )
+        """Whether the pool has no room for what this session holds."""
+        return self._pool is not None and self._pool.is_full_for(self._bytes)
 
     def close(self) -> None:
         """Return everything to the pool."""
         if self._pool is not None:
-            self._pool.sessions -= 1
             self._pool.bytes -= self._bytes
             self._pool = None
 
