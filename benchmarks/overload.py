@@ -5,7 +5,7 @@ retry policy of Sidecheck's clients, and measures the capacity before and after.
 with a connection of its own calls 100 times a second meanwhile and ten seconds longer, and
 another asks for health.
 
-    python benchmarks/overload.py [--quick] [--report FOLDER] [--connections N]
+    python benchmarks/overload.py [--quick] [--report FOLDER] [--connections N] [--seconds N]
 """
 
 import argparse
@@ -87,11 +87,12 @@ class Overload:
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of this script."""
     parser.add_argument("--connections", type=int, default=4, help="connections of the callers")
+    parser.add_argument("--seconds", type=float, default=60.0, help="how long each load lasts")
 
 
 def measure(effort: Effort) -> Section:
     """Measure and return the section."""
-    seconds, afterwards = effort.choose((60.0, 10.0), (1.0, 2.0))
+    seconds, afterwards = effort.choose((effort.arguments.seconds, 10.0), (1.0, 2.0))
     connections = effort.arguments.connections
     with tempfile.TemporaryDirectory() as name, sidecheck(Path(name)) as server:
         for process in (server.process, *server.process.children()):

@@ -23,7 +23,7 @@ import (
 
 // The retry policy of Sidecheck's clients.
 const serviceConfig = `{"methodConfig": [{"name": [{}], "retryPolicy": {
-	"maxAttempts": 4, "initialBackoff": "0.02s", "maxBackoff": "1s", "backoffMultiplier": 4,
+	"maxAttempts": 5, "initialBackoff": "0.01s", "maxBackoff": "1s", "backoffMultiplier": 4,
 	"retryableStatusCodes": ["UNAVAILABLE"]}}]}`
 
 // Calls that one process has at most without an answer.

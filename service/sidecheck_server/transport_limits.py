@@ -28,10 +28,11 @@ class TransportLimits:
     ] = 128
     connection_calls: Annotated[
         int,
-        "Most calls and streams open on one connection; further ones wait in the client. A "
-        "higher number lets calls wait in the server until their deadlines pass.",
+        "Most calls and streams open on one connection; further ones wait in the client, or are "
+        "refused for it to retry. A higher number lets calls wait in the server until their "
+        "deadlines pass.",
         _COUNT,
-    ] = 20
+    ] = 32
     connection_idle_seconds: Annotated[
         int,
         "Time after which a connection without calls is closed; clients connect again.",
@@ -64,8 +65,8 @@ class TransportLimits:
     ] = 64 << 20
     bytes_in_flight: Annotated[
         int,
-        "Most bytes of large requests and responses held at once. Responses beyond it wait, as "
-        "many bytes again, until others are read; one connection gets half of it.",
+        "Most bytes of large requests held at once, and of large responses. Responses beyond it "
+        "wait, as many bytes again, until others are read; one connection gets half of it.",
         _BYTES,
     ] = 64 << 20
     loop_lag_milliseconds: Annotated[

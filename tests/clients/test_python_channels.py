@@ -69,8 +69,8 @@ def test_only_unavailable_is_retried() -> None:
                     {"service": "sidecheck.v1.InfoService"},
                 ],
                 "retryPolicy": {
-                    "maxAttempts": 4,
-                    "initialBackoff": "0.02s",
+                    "maxAttempts": 5,
+                    "initialBackoff": "0.01s",
                     "maxBackoff": "1s",
                     "backoffMultiplier": 4,
                     "retryableStatusCodes": ["UNAVAILABLE"],

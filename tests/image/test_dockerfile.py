@@ -126,7 +126,7 @@ def test_the_memory_limit_of_compose_holds_what_the_settings_allow() -> None:
     limit = re.fullmatch(r"(\d+)m", composed["services"]["sidecheck"]["mem_limit"])
     settings = Settings()
     quotas, transport, limits = settings.registry_quotas, settings.transport, settings.limits
-    base, tool_bytes, call_bytes, awaited = 128 << 20, 1500, 35_000, 32
+    base, tool_bytes, call_bytes, awaited = 128 << 20, 1500, 35_000, 128
     kept = settings.memory_bytes + quotas.bytes + quotas.tools * tool_bytes
     messages = (transport.streams + awaited) * limits.message_bytes
     needed = (
@@ -135,7 +135,7 @@ def test_the_memory_limit_of_compose_holds_what_the_settings_allow() -> None:
         + kept * 5 // 4
         + transport.connections * transport.connection_calls * 5 // 4 * call_bytes
         + transport.session_bytes
-        + 2 * transport.bytes_in_flight
+        + 3 * transport.bytes_in_flight
         + messages
     )
 

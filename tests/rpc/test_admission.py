@@ -81,7 +81,7 @@ async def serving(size: int = 1, **limits: int) -> AsyncIterator[Served]:
     """Serve with *limits*, and responses of *size* bytes."""
     transport, message_bytes = TransportLimits(**limits), Limits().message_bytes
     server = grpc.aio.server(options=server_options(transport, message_bytes))
-    admission, servicer = Admission(transport, message_bytes), Servicer(size)
+    admission, servicer = Admission(transport), Servicer(size)
     add_service(server, DESCRIPTOR.services_by_name["InfoService"], servicer, admission)
     health = HealthServicer([])
     health.set_serving(serving=True)
@@ -181,20 +181,39 @@ async def test_a_message_that_does_not_arrive_is_given_up() -> None:
     assert ("OK", 0) == (after, served.servicer.begun - 1)
 
 
-async def test_the_oldest_of_too_many_unfinished_messages_is_given_up() -> None:
-    """Messages that arrive are not affected."""
-    async with serving() as served:
-        served.servicer.go.set()
-        peers = [await asyncio.to_thread(Peer, served.address) for _ in range(4)]
-        for peer in peers:
-            for _ in range(15):
-                await asyncio.to_thread(peer.call, _PATH, announce(100), end=False)
-        await until(lambda: served.admission.shed["arriving"] >= 60 - 32)
-        answers = [await served.call() for _ in range(5)]
-        for peer in peers:
+@asynccontextmanager
+async def unfinished(served: Served, peers: int) -> AsyncIterator[None]:
+    """Begin 30 messages from each of a number of *peers*, and finish none."""
+    opened = [await asyncio.to_thread(Peer, served.address) for _ in range(peers)]
+    for peer in opened:
+        for _ in range(30):
+            await asyncio.to_thread(peer.call, _PATH, announce(100), end=False)
+    try:
+        yield
+    finally:
+        for peer in opened:
             peer.close()
 
-    assert ["OK"] * 5 == answers
+
+async def test_messages_that_do_not_arrive_give_way_to_others() -> None:
+    """Each call ends the oldest, once it has waited for a while."""
+    async with serving() as served, unfinished(served, 2):
+        served.servicer.go.set()
+        before = served.admission.shed["arriving"]
+        await asyncio.sleep(0.5)
+        answers = [await served.call() for _ in range(5)]
+        given_up = served.admission.shed["arriving"] - before
+
+    assert (["OK"] * 5, 5) == (answers, given_up)
+
+
+async def test_no_more_messages_are_awaited_than_memory_admits() -> None:
+    """However fast they come, the oldest end when there are 128."""
+    async with serving() as served, unfinished(served, 5):
+        served.servicer.go.set()
+        await until(lambda: served.admission.shed["arriving"] >= 150 - 128)
+
+        assert ["OK"] * 5 == [await served.call() for _ in range(5)]
 
 
 async def test_a_call_without_a_message_is_an_error() -> None:

@@ -17,7 +17,6 @@ from sidecheck.v1.info_service_pb2 import (
 )
 from sidecheck.v1.info_service_pb2_grpc import InfoServiceServicer, InfoServiceStub
 from sidecheck_server.core.errors import RequestError
-from sidecheck_server.core.limits import Limits
 from sidecheck_server.rpc.admission import Admission
 from sidecheck_server.rpc.handler import rpc_handler
 from sidecheck_server.rpc.methods import add_service
@@ -57,7 +56,7 @@ class Served:
 async def served() -> AsyncIterator[Served]:
     servicer = Servicer()
     server = grpc.aio.server()
-    admission = Admission(TransportLimits(), Limits().message_bytes)
+    admission = Admission(TransportLimits())
     add_service(server, DESCRIPTOR.services_by_name["InfoService"], servicer, admission)
     port = server.add_insecure_port("127.0.0.1:0")
     async with grpc.aio.insecure_channel(f"127.0.0.1:{port}") as channel:

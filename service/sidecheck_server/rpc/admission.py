@@ -28,15 +28,17 @@ _log = structlog.get_logger("sidecheck.rpc")
 
 _CHECK_SECONDS = 1.0
 
-_MIN_RECEIVING = 32
-"""How many messages may be awaited at least. Small ones arrive in few turns of the loop, and
-under load some twenty are on their way."""
+_FEW_ARRIVING = 32
+_MOST_ARRIVING = 128
+_ARRIVAL_SECONDS = 0.25
+"""How many messages may be awaited, each of which may become as large as any: few for longer
+than this time, which small ones do not take under load either, and more for less."""
 
 
 class Admission:
     """Admits calls within *limits*, and sheds others with OVERLOADED."""
 
-    def __init__(self, limits: TransportLimits, message_bytes: int) -> None:
+    def __init__(self, limits: TransportLimits) -> None:
         self.gate = ShutdownGate()
         self.lag = LoopLag()
         #: Calls and streams shed since the start, by the bound that they would exceed.
@@ -46,10 +48,10 @@ class Admission:
         self._max_calls = limits.calls
         self._max_lag = limits.loop_lag_milliseconds / 1000
         self._message_seconds = limits.message_seconds
-        self._bytes = BytesInFlight(limits.bytes_in_flight)
+        # Apart, so that responses that nobody reads do not reject requests.
+        self._requests = BytesInFlight(limits.bytes_in_flight)
+        self._responses = BytesInFlight(limits.bytes_in_flight)
         self._receiving: dict[asyncio.Task[Any], _Arrival] = {}
-        # A message that has not arrived may become as large as any.
-        self._max_receiving = max(_MIN_RECEIVING, limits.bytes_in_flight // message_bytes)
 
     def begin(self, context: Context) -> None:
         """Begin the work on a call, which must `end`.
@@ -81,11 +83,13 @@ class Admission:
         """
         task = asyncio.current_task()
         assert task is not None
-        if len(self._receiving) >= self._max_receiving:
-            # The oldest: a message that is on its way arrives within few turns of the loop.
-            oldest = next(iter(self._receiving))
-            self._stop_receiving(oldest, self._receiving[oldest], too_many=True)
-        arrival = self._receiving[task] = _Arrival(asyncio.get_running_loop().time())
+        now = asyncio.get_running_loop().time()
+        awaited = len(self._receiving)
+        if awaited >= _FEW_ARRIVING:
+            oldest, arrival = next(iter(self._receiving.items()))
+            if awaited >= _MOST_ARRIVING or now - arrival.begun > _ARRIVAL_SECONDS:
+                self._stop_receiving(oldest, arrival, too_many=True)
+        arrival = self._receiving[task] = _Arrival(now)
         try:
             message = await context.read()
         except asyncio.CancelledError:
@@ -104,7 +108,7 @@ class Admission:
             )
         if len(message) > SMALL:
             try:
-                release = self._bytes.take(context.peer(), len(message))
+                release = self._requests.take(context.peer(), len(message))
             except RequestError:
                 self.shed["bytes_in_flight"] += 1
                 raise
@@ -119,7 +123,7 @@ class Admission:
         """
         try:
             async with asyncio.timeout(self._message_seconds):
-                release = await self._bytes.wait(context.peer(), size)
+                release = await self._responses.wait(context.peer(), size)
         except TimeoutError:
             self._shed("bytes_in_flight", "other responses are not read (bytes_in_flight)")
         except RequestError:

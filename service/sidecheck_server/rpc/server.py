@@ -82,7 +82,7 @@ class Server:
     def __init__(self, settings: Settings, registry: Registry, services: Services) -> None:
         limits = settings.limits
         self._settings = settings
-        self._admission = admission = Admission(settings.transport, limits.message_bytes)
+        self._admission = admission = Admission(settings.transport)
         self._streams = streams = OpenStreams(admission.gate, settings.transport, admission.shed)
         options = server_options(settings.transport, limits.message_bytes)
         self._server: grpc.aio.Server = grpc.aio.server(options=options)

@@ -67,8 +67,8 @@ def service_config(target: str) -> dict[str, Any]:
     retries = {
         "name": [{"service": service} for service in SERVICES],
         "retryPolicy": {
-            "maxAttempts": 4,
-            "initialBackoff": "0.02s",
+            "maxAttempts": 5,
+            "initialBackoff": "0.01s",
             "maxBackoff": "1s",
             "backoffMultiplier": 4,
             "retryableStatusCodes": ["UNAVAILABLE"],
