@@ -19,9 +19,29 @@ import grpc
 
 __all__ = ["main"]
 
+_RETRIES = {
+    "methodConfig": [
+        {
+            "name": [{}],
+            "retryPolicy": {
+                "maxAttempts": 5,
+                "initialBackoff": "0.01s",
+                "maxBackoff": "1s",
+                "backoffMultiplier": 4,
+                "retryableStatusCodes": ["UNAVAILABLE"],
+            },
+        }
+    ]
+}
+"""As Sidecheck's clients do: a server refuses what is too much for one connection."""
+
 
 async def _call(address: str, path: str, messages: list[bytes], calls: int, many: int) -> None:
-    options = [("grpc.max_receive_message_length", -1), ("grpc.max_send_message_length", -1)]
+    options = [
+        ("grpc.max_receive_message_length", -1),
+        ("grpc.max_send_message_length", -1),
+        ("grpc.service_config", json.dumps(_RETRIES)),
+    ]
     async with grpc.aio.insecure_channel(address, options=options) as channel:
         await channel.channel_ready()
         print("ready", flush=True)

@@ -29,6 +29,8 @@ class Attack:
     run: Callable[[RunningServer, float], Mapping[str, int]]
     #: Variables of the server's environment.
     settings: Mapping[str, str] = field(default_factory=dict)
+    #: The statuses that calls of a bystander may have.
+    statuses: frozenset[str] = frozenset({"OK"})
 
 
 @dataclass(frozen=True, slots=True)
