@@ -110,7 +110,7 @@ async def test_the_deadline_ends_a_call_in_time(kind: str) -> None:
     ("expected", "code", "failures"),
     [
         pytest.param(3, grpc.StatusCode.UNAVAILABLE, 2, id="UNAVAILABLE twice, then a response"),
-        pytest.param(4, grpc.StatusCode.UNAVAILABLE, 9, id="UNAVAILABLE always"),
+        pytest.param(5, grpc.StatusCode.UNAVAILABLE, 9, id="UNAVAILABLE always"),
         pytest.param(1, grpc.StatusCode.INTERNAL, 9, id="INTERNAL"),
         pytest.param(1, grpc.StatusCode.RESOURCE_EXHAUSTED, 9, id="RESOURCE_EXHAUSTED"),
     ],

@@ -179,12 +179,15 @@ async def test_a_killed_worker_fails_only_its_request(
         concurrent = await stub.Validate(quick)
         for worker in workers:
             worker.kill()
-        with pytest.raises(grpc.aio.AioRpcError) as raised:
-            await waiting
+        [outcome] = await asyncio.gather(waiting, return_exceptions=True)
         after = [await stub.Validate(request) for request in (quick, long)]
 
     assert concurrent.verdict.valid
-    assert grpc.StatusCode.UNAVAILABLE is raised.value.code()
+    # A task that its worker had not received is given to another.
+    if isinstance(outcome, grpc.aio.AioRpcError):
+        assert grpc.StatusCode.UNAVAILABLE is outcome.code()
+    else:
+        assert outcome.verdict.valid
     assert all(response.verdict.valid for response in after)
 
 
