@@ -179,7 +179,7 @@ async def test_a_killed_worker_fails_only_its_request(
         concurrent = await stub.Validate(quick)
         for worker in workers:
             worker.kill()
-        [outcome] = await asyncio.gather(waiting, return_exceptions=True)
+        outcome: Any = (await asyncio.gather(waiting, return_exceptions=True))[0]
         after = [await stub.Validate(request) for request in (quick, long)]
 
     assert concurrent.verdict.valid
