@@ -8,7 +8,7 @@ from pydantic import Field
 __all__ = ["TransportLimits"]
 
 # gRPC takes times in milliseconds, and all numbers with 31 bits.
-_SECONDS = Field(ge=1, le=1_000_000)
+_TIME = Field(ge=1, le=1_000_000)
 _COUNT = Field(ge=1, le=40_000)
 _METADATA = Field(ge=1024, le=1 << 30)
 _BYTES = Field(ge=1 << 20)
@@ -36,17 +36,17 @@ class TransportLimits:
     connection_idle_seconds: Annotated[
         int,
         "Time after which a connection without calls is closed; clients connect again.",
-        _SECONDS,
+        _TIME,
     ] = 600
     connection_age_seconds: Annotated[
-        int, "Age at which a connection takes no new calls; clients connect again.", _SECONDS
+        int, "Age at which a connection takes no new calls; clients connect again.", _TIME
     ] = 86_400
     connection_end_seconds: Annotated[
-        int, "Time that the open calls of a connection of that age have to end.", _SECONDS
+        int, "Time that the open calls of a connection of that age have to end.", _TIME
     ] = 600
     metadata_bytes: Annotated[int, "Largest metadata of a call, in bytes.", _METADATA] = 16 << 10
     message_seconds: Annotated[
-        int, "Time that the message of a call may take to arrive after the call began.", _SECONDS
+        int, "Time that the message of a call may take to arrive after the call began.", _TIME
     ] = 20
     calls: Annotated[
         int,
@@ -70,5 +70,5 @@ class TransportLimits:
         _BYTES,
     ] = 64 << 20
     loop_lag_milliseconds: Annotated[
-        int, "Lag of the event loop from which on calls are shed, in milliseconds.", _SECONDS
+        int, "Lag of the event loop from which on calls are shed, in milliseconds.", _TIME
     ] = 500

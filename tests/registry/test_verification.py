@@ -92,7 +92,7 @@ def test_an_altered_definition_makes_the_file_unusable(
     assert before == path.read_bytes()
 
 
-def test_an_altered_byte_of_the_file_is_found(tmp_path: Path) -> None:
+def test_an_altered_byte_of_the_file_is_detected(tmp_path: Path) -> None:
     """Also where the database itself stays sound, as in the middle of a text."""
     path = tmp_path / "registry.db"
     write_and_change(path, "UPDATE registry SET revision = 3")

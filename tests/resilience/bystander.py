@@ -61,7 +61,7 @@ async def _call_until(channel: grpc.aio.Channel, end: "asyncio.Future[Any]") -> 
         calls.add(task)
         task.add_done_callback(calls.discard)
     await asyncio.gather(*calls)
-    return {"statuses": statuses, "milliseconds": [round(one, 2) for one in milliseconds]}
+    return {"statuses": statuses, "milliseconds": [round(latency, 2) for latency in milliseconds]}
 
 
 async def _run(address: str) -> None:

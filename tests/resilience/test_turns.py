@@ -169,7 +169,7 @@ def test_long_integers_are_written_as_they_were() -> None:
     assert b'{"a":' + INTEGERS + b',"b":[1,true,null,"x",1.5]}' == text
 
 
-def test_duplicate_keys_beside_long_integers_are_found() -> None:
+def test_duplicate_keys_beside_long_integers_are_detected() -> None:
     """The text is read, rather than written again."""
     with pytest.raises(MalformedError) as raised:
         decode(b'{"n":' + INTEGERS + b',"a":1,"a":2}', max_depth=9)

@@ -33,7 +33,7 @@ class StopSignals:
         self._most_seconds = most_seconds
         self._hurried_seconds = hurried_seconds
         self._end = end
-        self._asked_at = 0.0
+        self._first_signal_time = 0.0
         self._stopped = asyncio.Event()
         self._hurry: Callable[[], None] = _ignore
         self._is_hurried = False
@@ -57,7 +57,7 @@ class StopSignals:
         if not self._stopped.is_set():
             self._stop()
             return
-        waited = time.monotonic() - self._asked_at
+        waited = time.monotonic() - self._first_signal_time
         if waited > _DUPLICATE_SECONDS and not self._is_hurried:
             self._is_hurried = True
             self._hurry()
@@ -65,7 +65,7 @@ class StopSignals:
 
     def _stop(self) -> None:
         if not self._stopped.is_set():
-            self._asked_at = time.monotonic()
+            self._first_signal_time = time.monotonic()
             self._stopped.set()
             self._end_within(self._most_seconds)
 
