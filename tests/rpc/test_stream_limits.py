@@ -1,9 +1,8 @@
 """Streams beyond the limits of a real server."""
 
-import asyncio
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any
 
 import grpc
@@ -27,37 +26,56 @@ def server(tmp_path: Path) -> Iterator[RunningServer]:
     server.close()
 
 
-async def open_stream(channel: grpc.aio.Channel, kind: str) -> tuple[Any, str]:
-    """Open a stream of *kind*; return it, with "open" or the bound of its error."""
-    stub: Any
-    request: Any
-    if kind == "sessions":
-        stub = ProtocolServiceStub(channel)
-        call, request = stub.CheckSession(), CheckSessionRequest(item=SessionItem())
-    else:
-        stub = ValidationServiceStub(channel)
-        call, request = stub.ValidateStream(), ValidateStreamRequest(item=StreamItem())
-    # A write that fails because the stream has ended has a status of its own (grpc/grpc#36066).
-    with suppress(grpc.aio.AioRpcError, asyncio.InvalidStateError):
-        await call.write(request)
-    try:
-        await call.read()
-    except grpc.aio.AioRpcError:
-        trailers: dict[str, Any] = dict(await call.trailing_metadata() or ())
-        info = info_of(Status.FromString(trailers["grpc-status-details-bin"]))
-        return call, f"{info.reason} {info.metadata['bound']}"
-    return call, "open"
+class Stream:
+    """A stream of *kind* with one request written.
+
+    Of the blocking API, since that of asyncio may put a status of its own in place of the
+    server's if the stream ends while a request is written (grpc/grpc#36066).
+    """
+
+    def __init__(self, channel: grpc.Channel, kind: str) -> None:
+        self._requests: SimpleQueue[Any] = SimpleQueue()
+        self._call: Any
+        requests = iter(self._requests.get, None)
+        if kind == "sessions":
+            self._requests.put(CheckSessionRequest(item=SessionItem()))
+            self._call = ProtocolServiceStub(channel).CheckSession(requests)
+        else:
+            self._requests.put(ValidateStreamRequest(item=StreamItem()))
+            self._call = ValidationServiceStub(channel).ValidateStream(requests)
+
+    def outcome(self) -> str:
+        """Return "open" if the request has a response, and otherwise the bound of its error."""
+        try:
+            next(self._call)
+        except grpc.RpcError as error:
+            self._requests.put(None)
+            trailers: dict[str, Any] = dict(error.trailing_metadata())  # type: ignore[arg-type]
+            info = info_of(Status.FromString(trailers["grpc-status-details-bin"]))
+            return f"{info.reason} {info.metadata['bound']}"
+        return "open"
+
+    def end(self) -> None:
+        """End the requests, and wait until the server has ended the stream."""
+        self._requests.put(None)
+        assert [] == list(self._call)
 
 
-async def test_streams_beyond_a_limit_are_shed_until_others_end(server: RunningServer) -> None:
+def test_streams_beyond_a_limit_are_shed_until_others_end(server: RunningServer) -> None:
     """Sessions have a limit of their own; a stream that is shed takes no place."""
-    async with grpc.aio.insecure_channel(server.address) as channel:
-        kinds = ("sessions", "sessions", "streams", "streams", "streams", "streams")
-        opened = [await open_stream(channel, kind) for kind in kinds]
-        for call in (opened[0][0], opened[2][0]):
-            await call.done_writing()
-            assert await call.read() is grpc.aio.EOF
-        later = [(await open_stream(channel, kind))[1] for kind in kinds[:4]]
+    kinds = ("sessions", "sessions", "streams", "streams", "streams", "streams")
+    with grpc.insecure_channel(server.address) as channel:
+        opened, outcomes, later = [], [], []
+        for kind in kinds:
+            opened.append(Stream(channel, kind))
+            outcomes.append(opened[-1].outcome())
+        opened[0].end()
+        opened[2].end()
+        for kind in kinds[:4]:
+            opened.append(Stream(channel, kind))
+            later.append(opened[-1].outcome())
+        for index in (3, 6, 8):
+            opened[index].end()
     shed = server.wait_for("overload.shed")
 
     assert [
@@ -67,6 +85,6 @@ async def test_streams_beyond_a_limit_are_shed_until_others_end(server: RunningS
         "open",
         "OVERLOADED streams",
         "OVERLOADED streams",
-    ] == [outcome for _, outcome in opened]
+    ] == outcomes
     assert ["open", "OVERLOADED sessions", "open", "OVERLOADED streams"] == later
     assert "sessions" in shed["calls"]
