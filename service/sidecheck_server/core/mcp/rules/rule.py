@@ -116,6 +116,10 @@ class Rule:
     #: Returns True for values that certainly keep the rule, so that *check* is not called.
     #: It is called once for all rules of a type that share it.
     skip: Callable[[Any, Context], bool] | None = None
+    #: Whether it may seem broken because an earlier message of the session was not seen.
+    #: Such a rule is silent from the first message that was missed. The others are broken
+    #: by the messages that were seen, whatever is between them.
+    needs_whole_session: bool = False
 
     def holds_in(self, version: str) -> bool:
         """Return whether *version* has the rule."""

@@ -17,7 +17,6 @@ __all__ = [
     "INITIALIZED_EARLY",
     "INITIALIZED_MISSING",
     "INITIALIZE_NOT_FIRST",
-    "NEED_EVERY_MESSAGE",
     "PAGE_CACHE_SCOPE",
     "PROGRESS_NOT_RISING",
     "PROGRESS_TOKEN_IN_USE",
@@ -41,8 +40,18 @@ _FIRST, _HANDSHAKE, _STATELESS = "2024-11-05", "2025-11-25", "2026-07-28"
 _SUBJECT = ("JSONRPCMessage",)
 
 
-def _must(code: str, clause: Clause, requirement: str, **span: Any) -> Rule:
-    return Rule(code, Severity.ERROR, clause, requirement, _SUBJECT, **span)
+def _must(
+    code: str, clause: Clause, requirement: str, *, whole_session: bool = True, **span: Any
+) -> Rule:
+    return Rule(
+        code,
+        Severity.ERROR,
+        clause,
+        requirement,
+        _SUBJECT,
+        needs_whole_session=whole_session,
+        **span,
+    )
 
 
 def _pattern(name: str, anchor: str) -> Clause:
@@ -66,6 +75,7 @@ REQUEST_ID_REUSED = _must(
     _REQUESTS,
     "A sender MUST NOT use a request id twice in a session.",
     until=_HANDSHAKE,
+    whole_session=False,
 )
 REQUEST_ID_IN_USE = _must(
     "REQUEST_ID_IN_USE",
@@ -103,12 +113,14 @@ REQUEST_TOO_EARLY = Rule(
     "Until the session is initialized, its sides SHOULD send no requests other than pings.",
     _SUBJECT,
     until=_HANDSHAKE,
+    needs_whole_session=True,
 )
 PROTOCOL_VERSION_UNKNOWN = _must(
     "PROTOCOL_VERSION_UNKNOWN",
     Clause("basic/lifecycle", "version-negotiation"),
     "The server MUST respond to initialize with a version of the protocol.",
     until=_HANDSHAKE,
+    whole_session=False,
 )
 PROGRESS_TOKEN_IN_USE = _must(
     "PROGRESS_TOKEN_IN_USE",
@@ -124,6 +136,7 @@ PROGRESS_NOT_RISING = _must(
     "PROGRESS_NOT_RISING",
     _pattern("progress", "progress-flow"),
     "The progress of a request MUST increase with each notification.",
+    whole_session=False,
 )
 CANCELLED_UNKNOWN = _must(
     "CANCELLED_UNKNOWN",
@@ -152,6 +165,7 @@ PAGE_CACHE_SCOPE = _must(
     Clause("server/utilities/caching", "interaction-with-pagination"),
     "All pages of a list MUST have the same cacheScope.",
     since=_STATELESS,
+    whole_session=False,
 )
 RETRY_UNASKED = _must(
     "RETRY_UNASKED",
@@ -229,14 +243,3 @@ RULES: tuple[Rule, ...] = (
     SUBSCRIPTION_NOT_ACKNOWLEDGED,
     ELICITATION_ID_UNKNOWN,
 )
-
-NEED_EVERY_MESSAGE = frozenset(RULES) - {
-    REQUEST_ID_REUSED,
-    PROTOCOL_VERSION_UNKNOWN,
-    PROGRESS_NOT_RISING,
-    PAGE_CACHE_SCOPE,
-}
-"""Rules that seem to be broken if an earlier message is missing.
-
-The others are broken by two messages, whatever is between them.
-"""

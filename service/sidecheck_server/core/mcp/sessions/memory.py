@@ -9,7 +9,6 @@ from sidecheck_server.core.mcp.context import Sender
 from sidecheck_server.core.mcp.findings import Findings, PendingCheck
 from sidecheck_server.core.mcp.messages.envelopes import Message
 from sidecheck_server.core.mcp.rules.rule import DeferredCheck, Fault, Path, Rule
-from sidecheck_server.core.mcp.rules.sessions import NEED_EVERY_MESSAGE
 
 __all__ = [
     "BoundedStore",
@@ -59,7 +58,7 @@ class Reporter:
 
     def __call__(self, rule: Rule, fault: Fault) -> None:
         """Report *fault*, if the version has *rule* and the fault is certain despite gaps."""
-        if rule.holds_in(self._version) and not (self._gaps and rule in NEED_EVERY_MESSAGE):
+        if rule.holds_in(self._version) and not (self._gaps and rule.needs_whole_session):
             self._findings.report(rule, self._path, fault)
 
     def defer(self, check: DeferredCheck) -> None:
