@@ -28,7 +28,9 @@ from sidecheck_server.core.mcp.sessions.memory import (
 )
 from sidecheck_server.core.mcp.sessions.progress import Progress
 from sidecheck_server.core.mcp.sessions.references import Elicitations, Pages, Subscriptions
+from sidecheck_server.core.mcp.sessions.rejections import Rejections
 from sidecheck_server.core.mcp.sessions.retries import Retries
+from sidecheck_server.core.mcp.sessions.tools_order import ToolsOrder
 from sidecheck_server.core.mcp.subjects import CheckRequest, ProtocolMessage, ReportLimits
 
 __all__ = ["Session"]
@@ -75,6 +77,8 @@ class Session:
             Subscriptions(memory),
             Elicitations(memory),
             ListedTools(memory),
+            Rejections(memory),
+            ToolsOrder(memory),
         )
 
     def close(self) -> None:

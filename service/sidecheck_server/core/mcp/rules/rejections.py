@@ -1,0 +1,77 @@
+"""Requests to reject.
+
+Some faults of a request oblige its receiver to respond with an error. These rules hold
+between a request and its result; `core.mcp.sessions.rejections` finds their violations. Which
+error it is they do not check: a request may have other faults too.
+"""
+
+from sidecheck_server.core.mcp.rules.rule import Clause, Rule
+from sidecheck_server.core.types import Severity
+
+__all__ = [
+    "COMPLETION",
+    "ELICITATION_MODE",
+    "LOG_LEVEL",
+    "RULES",
+    "SAMPLING_HISTORY",
+    "SAMPLING_TOOLS",
+]
+
+_SUBJECT = ("JSONRPCMessage",)
+#: The only version with requests of the server, and with modes and tools.
+_TOOLS = "2025-11-25"
+
+LOG_LEVEL = Rule(
+    "LOG_LEVEL_NOT_REJECTED",
+    Severity.WARNING,
+    Clause("server/utilities/logging", "error-handling"),
+    "A request for an unknown log level SHOULD be rejected with -32602 (Invalid params).",
+    _SUBJECT,
+    needs_whole_session=True,
+)
+COMPLETION = Rule(
+    "COMPLETION_NOT_REJECTED",
+    Severity.WARNING,
+    Clause("server/utilities/completion", "error-handling"),
+    "A request for a completion without what it needs SHOULD be rejected with -32602 (Invalid"
+    " params).",
+    _SUBJECT,
+    needs_whole_session=True,
+)
+ELICITATION_MODE = Rule(
+    "ELICITATION_MODE_NOT_REJECTED",
+    Severity.ERROR,
+    Clause("client/elicitation", "error-handling"),
+    "An elicitation in a mode that the client did not declare MUST be rejected with -32602"
+    " (Invalid params).",
+    _SUBJECT,
+    since=_TOOLS,
+    until=_TOOLS,
+)
+SAMPLING_TOOLS = Rule(
+    "SAMPLING_TOOLS_NOT_REJECTED",
+    Severity.ERROR,
+    Clause("schema", "createmessagerequestparams"),
+    "A sampling request with tools MUST be rejected if the client did not declare sampling.tools.",
+    _SUBJECT,
+    since=_TOOLS,
+    until=_TOOLS,
+)
+SAMPLING_HISTORY = Rule(
+    "SAMPLING_HISTORY_NOT_REJECTED",
+    Severity.WARNING,
+    Clause("client/sampling", "error-handling"),
+    "A sampling request whose tool results are missing or mixed with others SHOULD be rejected"
+    " with -32602 (Invalid params).",
+    _SUBJECT,
+    since=_TOOLS,
+    until=_TOOLS,
+)
+
+RULES: tuple[Rule, ...] = (
+    LOG_LEVEL,
+    COMPLETION,
+    ELICITATION_MODE,
+    SAMPLING_TOOLS,
+    SAMPLING_HISTORY,
+)
