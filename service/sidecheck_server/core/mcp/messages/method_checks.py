@@ -10,7 +10,7 @@ from sidecheck_server.core.mcp.context import VERSIONS, Context, Sender
 from sidecheck_server.core.mcp.findings import Findings
 from sidecheck_server.core.mcp.messages.envelopes import Kind, Message
 from sidecheck_server.core.mcp.methods import INPUT_REQUESTS, METHODS, Method, Need, find_method
-from sidecheck_server.core.mcp.rules import capabilities, declarations, envelope
+from sidecheck_server.core.mcp.rules import capabilities, envelope, lists, undeclared_features
 from sidecheck_server.core.mcp.rules.input_required import allows_extensions
 from sidecheck_server.core.mcp.rules.rule import Fault, Path
 
@@ -56,7 +56,7 @@ def _check_needs(
         rule = capabilities.UNDECLARED
         if capabilities.UNDECLARED_EARLY.holds_in(context.version):
             is_log = method.name == "notifications/message"
-            rule = declarations.LOGGING if is_log else capabilities.UNDECLARED_EARLY
+            rule = undeclared_features.LOGGING if is_log else capabilities.UNDECLARED_EARLY
         findings.report(rule, method_path, Fault((), _undeclared(method.name, needs)))
     needs = method.needs_as_task
     if needs is None or type(params) is not dict or "task" not in params:
@@ -82,7 +82,7 @@ def _lacks(needs: Need, method: Method, context: Context) -> bool:
 
 def report_missing_list(method: Method, message: Message, findings: Findings) -> None:
     """Report an error that says that a list of a declared feature does not exist."""
-    capability, rule = declarations.LISTS.get(method.name, ("", None))
+    capability, rule = lists.MISSING.get(method.name, ("", None))
     context = findings.context
     declared, error = context.server_capabilities, message.value["error"]
     if rule is None or declared is None or not rule.holds_in(context.version):

@@ -7,8 +7,8 @@ from sidecheck_server.core.mcp.rules import (
     caching,
     capabilities,
     content,
-    declarations,
     elicitation,
+    elicitation_errors,
     elicitation_fields,
     elicitation_results,
     elicitation_urls,
@@ -18,6 +18,7 @@ from sidecheck_server.core.mcp.rules import (
     headers,
     icons,
     input_required,
+    lists,
     metadata,
     names,
     rejections,
@@ -29,6 +30,7 @@ from sidecheck_server.core.mcp.rules import (
     tool_schemas,
     tools,
     tracing,
+    undeclared_features,
     values,
 )
 from sidecheck_server.core.mcp.rules.rule import Rule
@@ -39,8 +41,8 @@ _MODULES = (
     caching,
     capabilities,
     content,
-    declarations,
     elicitation,
+    elicitation_errors,
     elicitation_fields,
     elicitation_results,
     elicitation_urls,
@@ -50,6 +52,7 @@ _MODULES = (
     headers,
     icons,
     input_required,
+    lists,
     metadata,
     names,
     rejections,
@@ -61,6 +64,7 @@ _MODULES = (
     tool_schemas,
     tools,
     tracing,
+    undeclared_features,
     values,
 )
 

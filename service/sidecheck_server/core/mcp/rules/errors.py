@@ -4,7 +4,6 @@ from collections.abc import Iterable
 from typing import Any
 
 from sidecheck_server.core.mcp.context import Context
-from sidecheck_server.core.mcp.rules.capabilities import declared_by_client, is_declared
 from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Rule, rule
 from sidecheck_server.core.types import Severity
 
@@ -116,52 +115,10 @@ def _unassigned_code(value: Any, _context: Context) -> Iterable[Fault]:
     return (Fault(("code",), message),)
 
 
-_URL_ELICITATION = "URLElicitationRequiredErrorData"
-_URL_ELICITATION_VERSION = "2025-11-25"
-
-
-@rule(
-    "ELICITATION_ERROR_EMPTY",
-    severity=Severity.ERROR,
-    clause=Clause("client/elicitation", "url-elicitation-required-error"),
-    requirement="The error -32042 MUST list the elicitations to complete before a retry.",
-    on=_URL_ELICITATION,
-    since=_URL_ELICITATION_VERSION,
-    until=_URL_ELICITATION_VERSION,
-)
-def _no_elicitations(value: Any, _context: Context) -> Iterable[Fault]:
-    if isinstance(value, dict) and value.get("elicitations") == []:
-        message = "expected the elicitations to complete before a retry, found none"
-        return (Fault(("elicitations",), message),)
-    return ()
-
-
-@rule(
-    "ELICITATION_ERROR_UNDECLARED",
-    severity=Severity.ERROR,
-    clause=Clause("client/elicitation", "capabilities"),
-    requirement="A server MUST NOT request elicitations in an error from a client that did not"
-    " declare elicitation. (ELICITATION_MODE_NOT_DECLARED is for those that did.)",
-    on=_URL_ELICITATION,
-    since=_URL_ELICITATION_VERSION,
-    until=_URL_ELICITATION_VERSION,
-)
-def _undeclared_elicitations(value: Any, context: Context) -> Iterable[Fault]:
-    declared = declared_by_client(context)
-    if declared is None or is_declared(declared, "elicitation"):
-        return ()
-    if isinstance(value, dict) and value.get("elicitations"):
-        message = "the client did not declare the capability elicitation.url"
-        return (Fault(("elicitations",), message),)
-    return ()
-
-
 RULES: tuple[Rule, ...] = (
     _retired_code,
     _reserved_code,
     _legacy_code,
     _unassigned_code,
     DATA_MISSING,
-    _no_elicitations,
-    _undeclared_elicitations,
 )

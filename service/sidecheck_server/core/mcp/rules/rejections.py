@@ -14,15 +14,14 @@ __all__ = [
     "LOG_LEVEL",
     "RULES",
     "SAMPLING_HISTORY",
-    "SAMPLING_TOOLS",
 ]
 
 _SUBJECT = ("JSONRPCMessage",)
-#: The only version with requests of the server, and with modes and tools.
-_TOOLS = "2025-11-25"
+#: The only version with modes of elicitation, tools in sampling, and requests of the server.
+_MODES = "2025-11-25"
 
 LOG_LEVEL = Rule(
-    "LOG_LEVEL_NOT_REJECTED",
+    "LOG_LEVEL_ACCEPTED",
     Severity.WARNING,
     Clause("server/utilities/logging", "error-handling"),
     "A request for an unknown log level SHOULD be rejected with -32602 (Invalid params).",
@@ -30,7 +29,7 @@ LOG_LEVEL = Rule(
     needs_whole_session=True,
 )
 COMPLETION = Rule(
-    "COMPLETION_NOT_REJECTED",
+    "COMPLETION_REQUEST_ACCEPTED",
     Severity.WARNING,
     Clause("server/utilities/completion", "error-handling"),
     "A request for a completion without what it needs SHOULD be rejected with -32602 (Invalid"
@@ -39,39 +38,29 @@ COMPLETION = Rule(
     needs_whole_session=True,
 )
 ELICITATION_MODE = Rule(
-    "ELICITATION_MODE_NOT_REJECTED",
+    "ELICITATION_MODE_ACCEPTED",
     Severity.ERROR,
     Clause("client/elicitation", "error-handling"),
     "An elicitation in a mode that the client did not declare MUST be rejected with -32602"
     " (Invalid params).",
     _SUBJECT,
-    since=_TOOLS,
-    until=_TOOLS,
-)
-SAMPLING_TOOLS = Rule(
-    "SAMPLING_TOOLS_NOT_REJECTED",
-    Severity.ERROR,
-    Clause("schema", "createmessagerequestparams"),
-    "A sampling request with tools MUST be rejected if the client did not declare sampling.tools.",
-    _SUBJECT,
-    since=_TOOLS,
-    until=_TOOLS,
+    since=_MODES,
+    until=_MODES,
 )
 SAMPLING_HISTORY = Rule(
-    "SAMPLING_HISTORY_NOT_REJECTED",
+    "SAMPLING_HISTORY_ACCEPTED",
     Severity.WARNING,
     Clause("client/sampling", "error-handling"),
     "A sampling request whose tool results are missing or mixed with others SHOULD be rejected"
     " with -32602 (Invalid params).",
     _SUBJECT,
-    since=_TOOLS,
-    until=_TOOLS,
+    since=_MODES,
+    until=_MODES,
 )
 
 RULES: tuple[Rule, ...] = (
     LOG_LEVEL,
     COMPLETION,
     ELICITATION_MODE,
-    SAMPLING_TOOLS,
     SAMPLING_HISTORY,
 )

@@ -34,7 +34,6 @@ __all__ = [
     "SUBSCRIPTION_NOT_ACKNOWLEDGED",
     "SUBSCRIPTION_NOT_ASKED",
     "SUBSCRIPTION_UNKNOWN",
-    "TOOLS_ORDER_CHANGED",
 ]
 
 _FIRST, _HANDSHAKE, _STATELESS = "2024-11-05", "2025-11-25", "2026-07-28"
@@ -217,15 +216,6 @@ ELICITATION_ID_UNKNOWN = _must(
     since=_HANDSHAKE,
     until=_HANDSHAKE,
 )
-TOOLS_ORDER_CHANGED = Rule(
-    "TOOLS_ORDER_CHANGED",
-    Severity.WARNING,
-    Clause("server/tools", "capabilities"),
-    "A server SHOULD list the same tools in the same order each time.",
-    _SUBJECT,
-    since=_STATELESS,
-    needs_whole_session=True,
-)
 
 RULES: tuple[Rule, ...] = (
     REQUEST_ID_REUSED,
@@ -252,5 +242,4 @@ RULES: tuple[Rule, ...] = (
     SUBSCRIPTION_NOT_ASKED,
     SUBSCRIPTION_NOT_ACKNOWLEDGED,
     ELICITATION_ID_UNKNOWN,
-    TOOLS_ORDER_CHANGED,
 )

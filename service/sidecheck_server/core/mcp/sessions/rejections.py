@@ -13,7 +13,6 @@ from sidecheck_server.core.mcp.rules.rejections import (
     ELICITATION_MODE,
     LOG_LEVEL,
     SAMPLING_HISTORY,
-    SAMPLING_TOOLS,
 )
 from sidecheck_server.core.mcp.rules.rule import Fault, Rule
 from sidecheck_server.core.mcp.sessions.memory import (
@@ -36,14 +35,12 @@ _LOG_LEVELS = frozenset(
 _STATELESS_SINCE = "2026-07-28"
 _LOG_LEVEL = "io.modelcontextprotocol/logLevel"
 
-_PARTS = {"elicitation": ("form", "url"), "sampling": ("tools",)}
 #: By method, the rules that its params must keep, each with the rule that a request that
 #: breaks it is rejected.
 _FAULTS: Mapping[str, tuple[tuple[Rule, Rule], ...]] = MappingProxyType(
     {
         "elicitation/create": ((CATALOGUE["ELICITATION_MODE_NOT_DECLARED"], ELICITATION_MODE),),
         "sampling/createMessage": (
-            (CATALOGUE["SAMPLING_TOOLS_NOT_DECLARED"], SAMPLING_TOOLS),
             (CATALOGUE["SAMPLING_TOOL_USE_UNANSWERED"], SAMPLING_HISTORY),
             (CATALOGUE["SAMPLING_TOOL_RESULT_MIXED"], SAMPLING_HISTORY),
         ),
@@ -56,7 +53,7 @@ class Rejections:
 
     def __init__(self, memory: SessionMemory) -> None:
         self._demands: BoundedStore[tuple[Rule, str]] = BoundedStore(_MAX_REQUESTS, memory)
-        #: What `_FAULTS` depend on of the client's capabilities, or None if unknown.
+        #: The modes of elicitation of the client's capabilities; None if these are unknown.
         self._client: dict[str, Any] | None = None
 
     def observe(self, current: SessionMessage, report: Reporter) -> None:
@@ -108,11 +105,10 @@ class Rejections:
 
 
 def _capabilities_of(declared: Any) -> dict[str, Any] | None:
-    """Return the capabilities of *declared* that servers' requests need, without contents."""
+    """Return the modes of elicitation in *declared*, without their contents."""
     if not isinstance(declared, dict):
         return None
-    return {
-        name: {part: {} for part in parts if declared[name].get(part) is not None}
-        for name, parts in _PARTS.items()
-        if isinstance(declared.get(name), dict)
-    }
+    elicitation = declared.get("elicitation")
+    if not isinstance(elicitation, dict):
+        return {}
+    return {"elicitation": {mode: {} for mode in ("form", "url") if mode in elicitation}}

@@ -6,8 +6,8 @@ from typing import Any
 import msgspec
 
 from sidecheck_server.core.mcp.messages.envelopes import Kind
+from sidecheck_server.core.mcp.rules.lists import TOOLS_ORDER_CHANGED
 from sidecheck_server.core.mcp.rules.rule import Fault
-from sidecheck_server.core.mcp.rules.sessions import TOOLS_ORDER_CHANGED
 from sidecheck_server.core.mcp.sessions.memory import (
     BoundedStore,
     Reporter,

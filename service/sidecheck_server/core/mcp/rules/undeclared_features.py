@@ -1,11 +1,10 @@
-"""Declared features.
+"""Undeclared features.
 
-A side that answers a request has the feature, and must have declared its capability; what it
-declared, it must answer. An empty list and an error do not show that it has the feature.
+A side that answers a request has the feature, and must have declared its capability. An empty
+list and an error do not show that it has the feature.
 """
 
-from collections.abc import Callable, Iterator, Mapping
-from types import MappingProxyType
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from sidecheck_server.core.limits import spend
@@ -14,9 +13,9 @@ from sidecheck_server.core.mcp.rules.capabilities import declared_by_client, is_
 from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Rule, rule
 from sidecheck_server.core.types import Severity
 
-__all__ = ["LISTS", "LOGGING", "RULES"]
+__all__ = ["LOGGING", "RULES"]
 
-_FIRST, _STATELESS = "2024-11-05", "2026-07-28"
+_FIRST = "2024-11-05"
 
 
 def _undeclared(
@@ -136,23 +135,6 @@ LOGGING = Rule(
 )
 
 
-def _list_missing(feature: str) -> Rule:
-    return Rule(
-        f"{feature.upper()}_LIST_MISSING",
-        Severity.ERROR,
-        Clause(f"server/{feature}", "capabilities"),
-        f"A server that declared the capability {feature} MUST answer {feature}/list.",
-        ("JSONRPCMessage",),
-        since=_STATELESS,
-    )
-
-
-LISTS: Mapping[str, tuple[str, Rule]] = MappingProxyType(
-    {f"{name}/list": (name, _list_missing(name)) for name in ("tools", "prompts", "resources")}
-)
-"""By method, the capability of which it is part, and the rule that it is answered."""
-
-
 @rule(
     "EMBEDDED_RESOURCES_UNDECLARED",
     severity=Severity.WARNING,
@@ -179,6 +161,5 @@ def _embedded_resources(result: Any, context: Context) -> Iterator[Fault]:
 RULES: tuple[Rule, ...] = (
     *_FEATURES,
     LOGGING,
-    *(rule for _, rule in LISTS.values()),
     _embedded_resources,
 )
