@@ -8,6 +8,7 @@ from sidecheck_server.core.mcp.rules import (
     capabilities,
     content,
     elicitation,
+    elicitation_errors,
     elicitation_fields,
     elicitation_results,
     elicitation_urls,
@@ -17,8 +18,10 @@ from sidecheck_server.core.mcp.rules import (
     headers,
     icons,
     input_required,
+    lists,
     metadata,
     names,
+    rejections,
     sampling,
     sampling_history,
     sampling_results,
@@ -27,6 +30,7 @@ from sidecheck_server.core.mcp.rules import (
     tool_schemas,
     tools,
     tracing,
+    undeclared_features,
     values,
 )
 from sidecheck_server.core.mcp.rules.rule import Rule
@@ -38,6 +42,7 @@ _MODULES = (
     capabilities,
     content,
     elicitation,
+    elicitation_errors,
     elicitation_fields,
     elicitation_results,
     elicitation_urls,
@@ -47,8 +52,10 @@ _MODULES = (
     headers,
     icons,
     input_required,
+    lists,
     metadata,
     names,
+    rejections,
     sampling,
     sampling_history,
     sampling_results,
@@ -57,6 +64,7 @@ _MODULES = (
     tool_schemas,
     tools,
     tracing,
+    undeclared_features,
     values,
 )
 
