@@ -16,6 +16,7 @@ from sidecheck_server.core.mcp.sessions.header_scan import (
     HeaderScan,
     scan_headers,
 )
+from sidecheck_server.core.mcp.sessions.input_requests import needed_request
 from sidecheck_server.core.mcp.sessions.listed_tools import ListedTools
 from sidecheck_server.core.mcp.sessions.memory import (
     MemoryPool,
@@ -27,14 +28,12 @@ from sidecheck_server.core.mcp.sessions.memory import (
     key_of,
 )
 from sidecheck_server.core.mcp.sessions.progress import Progress
-from sidecheck_server.core.mcp.sessions.references import Elicitations, Pages, Subscriptions
+from sidecheck_server.core.mcp.sessions.references import Elicitations, Pages
 from sidecheck_server.core.mcp.sessions.retries import Retries
+from sidecheck_server.core.mcp.sessions.subscriptions import ResourceSubscriptions, Subscriptions
 from sidecheck_server.core.mcp.subjects import CheckRequest, ProtocolMessage, ReportLimits
 
 __all__ = ["Session"]
-
-_STORED_REQUESTS = frozenset({"elicitation/create"})
-"""Methods whose result is checked against the text of the request."""
 
 _VALUE_BYTES = 16
 """Memory of a decoded value for each byte of its text: small properties take most."""
@@ -73,6 +72,7 @@ class Session:
             Pages(memory),
             Retries(memory),
             Subscriptions(memory),
+            ResourceSubscriptions(memory),
             Elicitations(memory),
             ListedTools(memory),
         )
@@ -138,7 +138,7 @@ class Session:
                 continue
             self._observe(message, sender, version, outcome)
             if message.kind is Kind.REQUEST:
-                self._open(message, sender, request.context, subject.json)
+                self._open(message, sender, request.context)
             yield
 
     def _observe(
@@ -186,13 +186,13 @@ class Session:
             context = replace(context, version=current.version)
         self._context = context
 
-    def _open(self, message: Message, sender: Sender, context: Context, text: bytes) -> None:
+    def _open(self, message: Message, sender: Sender, context: Context) -> None:
         """Store a request until its response is sent."""
         params = message.value.get("params") if isinstance(message.value, dict) else None
         params = params if isinstance(params, dict) else {}
         meta = _object(params.get("_meta")) or {}
         token = meta.get("progressToken")
-        text = text if message.method in _STORED_REQUESTS and not message.path else b""
+        text = needed_request(message.method, params)
         request = Request(
             method=message.method[:128],
             version=context.version,
