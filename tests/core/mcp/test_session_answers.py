@@ -115,3 +115,20 @@ def _send(session: Session, sender: Sender, message: dict[str, Any]) -> None:
     text = ProtocolMessage(json.dumps(message).encode())
     request = session.check_request(text, sender, ReportLimits())
     session.record(request, check(request, LIMITS, PROTOCOL_SCHEMAS))
+
+
+@pytest.mark.parametrize(
+    ("level", "expected"), [("loud", []), ("emergency", ["LOG_BELOW_LEVEL"]), (5, [])]
+)
+def test_an_unknown_level_forbids_no_log_messages(level: object, expected: list[str]) -> None:
+    params = {"level": "info", "data": "x"}
+    log = {"jsonrpc": "2.0", "method": "notifications/message", "params": params}
+    meta = {**_META, "io.modelcontextprotocol/logLevel": level}
+    call = _request(1, "tools/call", name="open", arguments={}, _meta=meta)
+    session = [{"from": "client", "message": call}, {"from": "server", "message": log}]
+
+    verdict = session_verdicts(
+        RuleCase("", {"version": _STATELESS, "check": {"session": session}})
+    )[-1]
+
+    assert expected == [v.code for v in verdict.violations if v.code.startswith("LOG_")]

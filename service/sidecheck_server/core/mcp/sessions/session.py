@@ -18,6 +18,7 @@ from sidecheck_server.core.mcp.sessions.header_scan import (
 )
 from sidecheck_server.core.mcp.sessions.input_requests import needed_request
 from sidecheck_server.core.mcp.sessions.listed_tools import ListedTools
+from sidecheck_server.core.mcp.sessions.logs import Logs
 from sidecheck_server.core.mcp.sessions.memory import (
     MemoryPool,
     Reporter,
@@ -73,6 +74,7 @@ class Session:
             Retries(memory),
             Subscriptions(memory),
             ResourceSubscriptions(memory),
+            Logs(memory),
             Elicitations(memory),
             ListedTools(memory),
         )
