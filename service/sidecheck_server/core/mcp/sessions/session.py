@@ -17,6 +17,7 @@ from sidecheck_server.core.mcp.sessions.header_scan import (
     scan_headers,
 )
 from sidecheck_server.core.mcp.sessions.input_requests import needed_request
+from sidecheck_server.core.mcp.sessions.listed_prompts import ListedPrompts
 from sidecheck_server.core.mcp.sessions.listed_tools import ListedTools
 from sidecheck_server.core.mcp.sessions.logs import Logs
 from sidecheck_server.core.mcp.sessions.memory import (
@@ -28,6 +29,7 @@ from sidecheck_server.core.mcp.sessions.memory import (
     SessionRule,
     key_of,
 )
+from sidecheck_server.core.mcp.sessions.negotiation import Negotiation
 from sidecheck_server.core.mcp.sessions.progress import Progress
 from sidecheck_server.core.mcp.sessions.references import Elicitations, Pages
 from sidecheck_server.core.mcp.sessions.retries import Retries
@@ -69,6 +71,7 @@ class Session:
         self._rules: tuple[SessionRule, ...] = (
             self._exchange,
             Lifecycle(),
+            Negotiation(),
             Progress(memory),
             Pages(memory),
             Retries(memory),
@@ -77,6 +80,7 @@ class Session:
             Logs(memory),
             Elicitations(memory),
             ListedTools(memory),
+            ListedPrompts(memory),
         )
 
     def close(self) -> None:
