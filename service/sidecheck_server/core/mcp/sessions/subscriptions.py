@@ -1,7 +1,6 @@
 """Subscriptions: to streams of notifications, and until 2025-11-25 to single resources."""
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -41,8 +40,14 @@ _URI_DELIMITERS = re.compile("[/?#]")
 _MAX_PREFIXES = 64
 """Number of prefixes of a URI that are looked up among the subscribed resources."""
 
+_MAX_URIS = 1000
+"""Number of resources of one subscription that are stored; with more, any may be one."""
+
 _MAX_UNKNOWN = 100
 """Number of acknowledged resources, beside those asked for, whose prefixes are looked up."""
+
+_MAX_READ = 500
+"""Length of a URI up to which other spellings of it are known, in characters."""
 
 _ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
 _SUBSCRIPTION_ID = "io.modelcontextprotocol/subscriptionId"
@@ -51,8 +56,13 @@ _SUBSCRIPTION_ID = "io.modelcontextprotocol/subscriptionId"
 @dataclass(slots=True)
 class _Stream:
     filters: frozenset[str]
-    uris: frozenset[Key]
+    #: Keys of the resources, or None if there are too many.
+    uris: frozenset[Key] | None
     acknowledged: bool = False
+
+    def includes(self, uri: Any) -> bool:
+        """Return whether the resource *uri* may be one of the subscription."""
+        return self.uris is None or _is_subscribed(uri, self.uris)
 
 
 class Subscriptions:
@@ -69,7 +79,7 @@ class Subscriptions:
         match current.message.kind:
             case Kind.REQUEST if method == "subscriptions/listen":
                 stream = _stream(current.params.get("notifications"))
-                self._streams.put(current.key, stream, 1 + len(stream.uris))
+                self._streams.put(current.key, stream, 1 + len(stream.uris or ()))
             case Kind.RESULT | Kind.ERROR if method == "subscriptions/listen":
                 self._streams.pop(current.key)
             case Kind.NOTIFICATION if method == "notifications/cancelled":
@@ -99,7 +109,7 @@ class Subscriptions:
             if name not in stream.filters:
                 message = f"the subscription does not include {name}"
                 report(SUBSCRIPTION_NOT_ASKED, Fault(("method",), message))
-            elif name == _RESOURCES and not _is_subscribed(current.params.get("uri"), stream.uris):
+            elif name == _RESOURCES and not stream.includes(current.params.get("uri")):
                 message = "the subscription does not include this resource"
                 report(SUBSCRIPTION_NOT_ASKED, Fault(("params", "uri"), message))
 
@@ -117,30 +127,38 @@ def _report_unknown_subscription(params: dict[str, Any], id_: Any, report: Repor
 def _check_acknowledged(acknowledged: Any, stream: _Stream, report: Reporter) -> None:
     """Check that what the server acknowledged is a subset of what *stream* asked for."""
     path = ("params", "notifications")
-    for name in sorted(_stream(acknowledged).filters - stream.filters):
+    for name in sorted(_filters(acknowledged) - stream.filters):
         message = f"the subscription does not include {name}"
         report(SUBSCRIPTION_ACKNOWLEDGED_UNASKED, Fault((*path, name), message))
-    if _RESOURCES not in stream.filters:
+    if _RESOURCES not in stream.filters or stream.uris is None:
         return
-    uris = acknowledged.get(_RESOURCES) if isinstance(acknowledged, dict) else None
-    for index, uri in islice(_unknown_uris(uris, stream.uris), _MAX_UNKNOWN):
-        if not _is_subscribed(uri, stream.uris):
+    unknown = (
+        (index, uri)
+        for index, uri in enumerate(_resources(acknowledged)[:_MAX_URIS])
+        if isinstance(uri, str) and _uri_key(uri) not in stream.uris
+    )
+    for index, uri in islice(unknown, _MAX_UNKNOWN):
+        if not stream.includes(uri):
             message = "the subscription does not include this resource"
             report(SUBSCRIPTION_ACKNOWLEDGED_UNASKED, Fault((*path, _RESOURCES, index), message))
 
 
-def _unknown_uris(uris: Any, known: frozenset[Key]) -> Iterator[tuple[int, str]]:
-    """Yield those of *uris* that are not *known*, with their indexes."""
-    for index, uri in enumerate(uris if isinstance(uris, list) else ()):
-        if isinstance(uri, str) and _uri_key(uri) not in known:
-            yield index, uri
-
-
 def _stream(requested: Any) -> _Stream:
+    uris = _resources(requested)
+    keys = frozenset(map(_uri_key, uris)) if len(uris) <= _MAX_URIS else None
+    return _Stream(_filters(requested), keys)
+
+
+def _filters(requested: Any) -> frozenset[str]:
+    """Return the notifications that a filter includes."""
     requested = requested if isinstance(requested, dict) else {}
-    filters = frozenset(name for name in _FILTERS.values() if requested.get(name))
-    uris = requested.get(_RESOURCES)
-    return _Stream(filters, frozenset(map(_uri_key, uris if isinstance(uris, list) else ())))
+    return frozenset(name for name in _FILTERS.values() if requested.get(name))
+
+
+def _resources(requested: Any) -> list[Any]:
+    """Return the URIs in a filter."""
+    uris = requested.get(_RESOURCES) if isinstance(requested, dict) else None
+    return uris if isinstance(uris, list) else []
 
 
 class ResourceSubscriptions:
@@ -207,4 +225,6 @@ def _uri_key(uri: Any) -> Key:
     Who parses and writes URIs may change the case of the host, escapes and a final slash
     (RFC 3986, section 6.2.2).
     """
-    return key_of(unquote(uri).rstrip("/").casefold() if isinstance(uri, str) else uri)
+    if isinstance(uri, str) and len(uri) <= _MAX_READ:
+        uri = unquote(uri).rstrip("/").casefold()
+    return key_of(uri)
