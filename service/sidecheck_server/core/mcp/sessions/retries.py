@@ -165,7 +165,7 @@ class Retries:
         # Of several that request different inputs, the one that is retried is not certain.
         if all(result.inputs == results[0].inputs for result in results):
             _check_responses(responses, results[0].inputs, report)
-        return results[0].number
+        return results[-1].number
 
 
 def _retried(
