@@ -15,7 +15,7 @@ from sidecheck_server.core.mcp.messages.method_checks import (
 )
 from sidecheck_server.core.mcp.methods import Method, find_method
 from sidecheck_server.core.mcp.protocol_schemas import SchemaLookup, check_value
-from sidecheck_server.core.mcp.rules import envelope, errors, input_required
+from sidecheck_server.core.mcp.rules import empty_results, envelope, errors, input_required
 from sidecheck_server.core.mcp.rules.rule import Fault, Path
 
 __all__ = ["check_messages"]
@@ -161,9 +161,23 @@ def _check_result(
         type_ = _declared_result_type(message, method, type_, findings)
     elif method is not None and method.needs_as_task is not None and "task" in result:
         type_ = "CreateTaskResult"
-    if type_ == "ListToolsResult":
+    if type_ == "EmptyResult":
+        _report_data(message, result, findings)
+    elif type_ == "ListToolsResult":
         result = _with_protocol_forms(result, findings, message.path + _RESULT)
     check_value(result, type_, findings, schemas, message.path + _RESULT)
+
+
+def _report_data(message: Message, result: dict[str, Any], findings: Findings) -> None:
+    """Report properties in the *result* of a method whose results are empty."""
+    surplus = len(result) - ("_meta" in result)
+    if surplus:
+        rule = empty_results.EMPTY_RESULT_WITH_DATA
+        if message.method == "ping":
+            rule = empty_results.PING_RESULT_NOT_EMPTY
+        properties = count_noun(surplus, "property")
+        text = f"expected an empty result of {message.method}, found {properties}"
+        findings.report(rule, message.path + _RESULT, Fault((), text))
 
 
 def _with_protocol_forms(result: dict[str, Any], findings: Findings, path: Path) -> dict[str, Any]:
