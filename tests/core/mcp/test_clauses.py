@@ -20,6 +20,7 @@ _LEGACY = _FEATURES | {
     "basic",
     "basic/lifecycle",
     "basic/utilities/cancellation",
+    "basic/utilities/ping",
     "basic/utilities/progress",
 }
 _PAGES = {

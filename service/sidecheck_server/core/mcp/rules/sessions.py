@@ -18,6 +18,7 @@ __all__ = [
     "INITIALIZED_MISSING",
     "INITIALIZE_NOT_FIRST",
     "PAGE_CACHE_SCOPE",
+    "PING_UNKNOWN",
     "PROGRESS_NOT_RISING",
     "PROGRESS_TOKEN_IN_USE",
     "PROGRESS_TOKEN_UNKNOWN",
@@ -122,6 +123,13 @@ PROTOCOL_VERSION_UNKNOWN = _must(
     until=_HANDSHAKE,
     whole_session=False,
 )
+PING_UNKNOWN = _must(
+    "PING_UNKNOWN",
+    Clause("basic/utilities/ping", "behavior-requirements"),
+    "After the handshake, both sides MUST respond to ping.",
+    until=_HANDSHAKE,
+    whole_session=False,
+)
 PROGRESS_TOKEN_IN_USE = _must(
     "PROGRESS_TOKEN_IN_USE",
     _pattern("progress", "progress-flow"),
@@ -194,7 +202,7 @@ RETRY_INPUT_OTHER = _must(
 SUBSCRIPTION_UNKNOWN = _must(
     "SUBSCRIPTION_UNKNOWN",
     Clause(_SUBSCRIPTIONS, "receiving-notifications"),
-    "A notification of a subscription MUST have the id of an open subscriptions/listen request.",
+    "A message of a subscription MUST have the id of an open subscriptions/listen request.",
     since=_STATELESS,
 )
 SUBSCRIPTION_NOT_ASKED = _must(
@@ -206,7 +214,7 @@ SUBSCRIPTION_NOT_ASKED = _must(
 SUBSCRIPTION_NOT_ACKNOWLEDGED = _must(
     "SUBSCRIPTION_NOT_ACKNOWLEDGED",
     Clause(_SUBSCRIPTIONS, "acknowledgment"),
-    "The first notification of a subscription MUST be its acknowledgment.",
+    "The first message of a subscription MUST be its acknowledgment.",
     since=_STATELESS,
 )
 ELICITATION_ID_UNKNOWN = _must(
@@ -226,6 +234,7 @@ RULES: tuple[Rule, ...] = (
     INITIALIZED_MISSING,
     REQUEST_TOO_EARLY,
     PROTOCOL_VERSION_UNKNOWN,
+    PING_UNKNOWN,
     PROGRESS_TOKEN_IN_USE,
     PROGRESS_TOKEN_UNKNOWN,
     PROGRESS_NOT_RISING,

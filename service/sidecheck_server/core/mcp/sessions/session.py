@@ -10,6 +10,7 @@ from sidecheck_server.core.mcp.check import CheckReport
 from sidecheck_server.core.mcp.context import Context, Sender
 from sidecheck_server.core.mcp.messages.envelopes import Kind, Message
 from sidecheck_server.core.mcp.methods import find_method
+from sidecheck_server.core.mcp.sessions.declarations import Declarations
 from sidecheck_server.core.mcp.sessions.exchange import Exchange, Lifecycle
 from sidecheck_server.core.mcp.sessions.header_scan import scan_headers
 from sidecheck_server.core.mcp.sessions.listed_tools import ListedTools
@@ -82,6 +83,7 @@ class Session:
             Subscriptions(memory),
             Elicitations(memory),
             ListedTools(memory),
+            Declarations(memory),
         )
 
     def close(self) -> None:
