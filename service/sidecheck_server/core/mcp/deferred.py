@@ -15,6 +15,7 @@ from sidecheck_server.core.mcp.check import CheckReport, check
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.findings import Findings, PendingCheck
 from sidecheck_server.core.mcp.protocol_schemas import SchemaLookup
+from sidecheck_server.core.mcp.rules.catalogue import CATALOGUE
 from sidecheck_server.core.mcp.rules.rule import Fault, Path
 from sidecheck_server.core.mcp.rules.tool_schemas import (
     WARNINGS_BY_CODE,
@@ -112,7 +113,11 @@ def resolve_deferred(
             for warning in compiled.artifact.warnings
         )
     if verdict is not None:
-        location = as_pointer((*pending.path, *check.value_path))
+        path = (*pending.path, *check.value_path)
+        if check.code:
+            _report_invalid(check.code, verdict, path, findings)
+            return
+        location = as_pointer(path)
         findings.add_all(
             (
                 replace(violation, instance_location=location + violation.instance_location)
@@ -120,6 +125,15 @@ def resolve_deferred(
             ),
             truncated=verdict.truncated,
         )
+
+
+def _report_invalid(code: str, verdict: Verdict, path: Path, findings: Findings) -> None:
+    """Report that the value at *path* breaks the rule *code* if its *verdict* has violations."""
+    if verdict.violations:
+        first = verdict.violations[0]
+        where = f" at {first.instance_location}" if first.instance_location else ""
+        text = f"invalid against the schema that applies to it{where}: {first.message}"
+        findings.report(CATALOGUE[code], path, Fault((), text))
 
 
 def caching_compiler(limits: Limits) -> SchemaCompiler:

@@ -1,6 +1,9 @@
 """Checks messages: envelope, method, params, result and error."""
 
+import re
 from typing import Any
+
+import msgspec
 
 from sidecheck_server.core.explain.values import count_noun
 from sidecheck_server.core.limits import spend
@@ -15,7 +18,13 @@ from sidecheck_server.core.mcp.messages.method_checks import (
 )
 from sidecheck_server.core.mcp.methods import Method, find_method
 from sidecheck_server.core.mcp.protocol_schemas import SchemaLookup, check_value
-from sidecheck_server.core.mcp.rules import empty_results, envelope, errors, input_required
+from sidecheck_server.core.mcp.rules import (
+    declarations,
+    empty_results,
+    envelope,
+    errors,
+    input_required,
+)
 from sidecheck_server.core.mcp.rules.rule import Fault, Path
 
 __all__ = ["check_messages"]
@@ -24,7 +33,11 @@ __all__ = ["check_messages"]
 _BATCHES = "2025-03-26"
 #: First version with input-required results and result types.
 _INPUT_REQUIRED_SINCE = "2026-07-28"
+#: First version whose requests all have a `_meta`.
+_META_REQUIRED_SINCE = "2026-07-28"
 _MESSAGE_STEPS = 100
+_METHOD_NOT_FOUND = -32601
+_DATE = re.compile(rb"\d{4}-\d{2}-\d{2}")
 
 # Attribute access on an enumeration takes longer than comparing.
 _REQUEST, _NOTIFICATION, _RESULT_KIND, _ERROR_KIND = (
@@ -119,7 +132,11 @@ def _check_request(message: Message, findings: Findings, schemas: SchemaLookup) 
     else:
         check_capabilities(method, message, findings)
     if method is None:
-        type_ = "RequestParams" if message.kind is _REQUEST else "NotificationParams"
+        is_request = message.kind is _REQUEST
+        type_ = "RequestParams" if is_request else "NotificationParams"
+        if is_request and context.version >= _META_REQUIRED_SINCE and "params" not in value:
+            text = 'missing required property "params": every request has a _meta'
+            findings.report(envelope.PARAMS_MISSING, message.path, Fault((), text, "params"))
     else:
         type_ = method.params
         if method.is_request and message.kind is _NOTIFICATION:
@@ -230,6 +247,8 @@ def _check_error(
     check_value(error, "Error", findings, schemas, path)
     if type(error) is not dict or type(error.get("code")) is not int:
         return
+    if request_method == "initialize":
+        _check_initialize_error(error, findings, path)
     type_ = errors.DATA_TYPES.get((findings.context.version, error["code"]))
     if type_ is None:
         return
@@ -238,6 +257,17 @@ def _check_error(
     else:
         text = f'missing required property "data" of errors with the code {error["code"]}'
         findings.report(errors.DATA_MISSING, path, Fault((), text, "data"))
+
+
+def _check_initialize_error(error: dict[str, Any], findings: Findings, path: Path) -> None:
+    """Report an error of a server without ``initialize`` that names no version."""
+    rule = declarations.INITIALIZE_ERROR_WITHOUT_VERSIONS
+    if error["code"] == _METHOD_NOT_FOUND and rule.holds_in(findings.context.version):
+        text = msgspec.json.encode(error)
+        spend(findings.context.budget, len(text) // 8)
+        if not _DATE.search(text):
+            fault = Fault((), "expected the versions that the server supports, found none")
+            findings.report(rule, path, fault)
 
 
 def _method_of_request(message: Message, request_method: str, findings: Findings) -> Method | None:

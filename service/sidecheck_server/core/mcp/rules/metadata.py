@@ -70,6 +70,9 @@ _KNOWN = frozenset(
 )
 _LABEL = "[A-Za-z](?:[A-Za-z0-9-]*+(?<!-))?"
 _PREFIX = re.compile(rf"{_LABEL}(?:\.{_LABEL})*+")
+_COUNTRY = 2
+_LAST_LABELS = frozenset({"com", "net", "org"})
+_FIRST_LABELS = _LAST_LABELS | {"app", "biz", "cloud", "dev", "edu", "gov", "info", "int", "xyz"}
 _NAME = re.compile("(?:[A-Za-z0-9][A-Za-z0-9._-]*+(?<![._-]))?")
 
 
@@ -139,6 +142,42 @@ def _reserved_keys(meta: dict[str, Any], context: Context) -> Iterator[Fault]:
             if _PREFIX.fullmatch(prefix) and _is_reserved(prefix, context.version):
                 shown = Values(hidden=context.hide_values).property_named(prefix, "the prefix")
                 yield Fault((key,), f"{shown} is reserved for MCP")
+
+
+@rule(
+    "META_PREFIX_ORDER",
+    severity=Severity.WARNING,
+    clause=META,
+    requirement="The prefix of a key of `_meta` SHOULD be a domain name in reverse order.",
+    on=METADATA_TYPES,
+    since=_TASKS,
+)
+def _prefix_order(value: Any, context: Context) -> Iterable[Fault]:
+    if not isinstance(value, dict) or value.keys() <= _KNOWN:
+        return ()
+    return _forward_prefixes(value, context)
+
+
+def _forward_prefixes(meta: dict[str, Any], context: Context) -> Iterator[Fault]:
+    for key in meta:
+        if "/" not in key or key in _KNOWN:
+            continue
+        spend(context.budget, 40 + len(key))
+        prefix = prefix_of(key)
+        if _PREFIX.fullmatch(prefix) and _is_forward(prefix.lower().split(".")):
+            shown = Values(hidden=context.hide_values).property_named(prefix, "the prefix")
+            message = f"expected a domain name in reverse order such as com.example, found {shown}"
+            yield Fault((key,), message)
+
+
+def _is_forward(labels: list[str]) -> bool:
+    """Return whether *labels* are certainly those of a domain name in its own order.
+
+    The last one is a top-level domain that no host is named after, and the first one is
+    neither that of a country, which has two letters, nor a common one.
+    """
+    first, last = labels[0], labels[-1]
+    return last in _LAST_LABELS and len(first) > _COUNTRY and first not in _FIRST_LABELS
 
 
 @rule(
@@ -251,6 +290,7 @@ def _related_task_redundant(value: Any, _context: Context) -> Iterator[Fault]:
 RULES: tuple[Rule, ...] = (
     _key,
     _reserved,
+    _prefix_order,
     _related_task,
     _version,
     _client_info,

@@ -86,6 +86,8 @@ class DeferredCheck:
     assert_formats: bool = False
     #: Whether errors of the schema are reported elsewhere.
     silent: bool = False
+    #: Code of the rule that an invalid value breaks; if "", each of its violations is reported.
+    code: str = ""
 
 
 Finding: TypeAlias = Fault | DeferredCheck

@@ -18,6 +18,7 @@ __all__ = [
     "INITIALIZED_MISSING",
     "INITIALIZE_NOT_FIRST",
     "PAGE_CACHE_SCOPE",
+    "PING_UNKNOWN",
     "PROGRESS_NOT_RISING",
     "PROGRESS_TOKEN_IN_USE",
     "PROGRESS_TOKEN_UNKNOWN",
@@ -117,6 +118,13 @@ PROTOCOL_VERSION_UNKNOWN = _must(
     "PROTOCOL_VERSION_UNKNOWN",
     Clause("basic/lifecycle", "version-negotiation"),
     "The server MUST respond to initialize with a version of the protocol.",
+    until=_HANDSHAKE,
+    whole_session=False,
+)
+PING_UNKNOWN = _must(
+    "PING_UNKNOWN",
+    Clause("basic/utilities/ping", "behavior-requirements"),
+    "After the handshake, both sides MUST respond to ping.",
     until=_HANDSHAKE,
     whole_session=False,
 )
@@ -222,6 +230,7 @@ RULES: tuple[Rule, ...] = (
     INITIALIZED_MISSING,
     REQUEST_TOO_EARLY,
     PROTOCOL_VERSION_UNKNOWN,
+    PING_UNKNOWN,
     PROGRESS_TOKEN_IN_USE,
     PROGRESS_TOKEN_UNKNOWN,
     PROGRESS_NOT_RISING,

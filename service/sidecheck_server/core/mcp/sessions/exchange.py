@@ -16,6 +16,7 @@ from sidecheck_server.core.mcp.rules.sessions import (
     INITIALIZE_NOT_FIRST,
     INITIALIZED_EARLY,
     INITIALIZED_MISSING,
+    PING_UNKNOWN,
     PROTOCOL_VERSION_UNKNOWN,
     REQUEST_ID_IN_USE,
     REQUEST_ID_REUSED,
@@ -42,6 +43,10 @@ _REQUEST_BYTES = 512
 """Weight of a request beside what it holds."""
 
 _METHOD = ("method",)
+_LOG_MESSAGE = "notifications/message"
+"""Notification that the server may send before the handshake, beside the request ping."""
+
+_METHOD_NOT_FOUND = -32601
 
 
 class Exchange:
@@ -58,6 +63,8 @@ class Exchange:
         self._used: dict[Sender, BoundedStore[bool]] = {
             sender: BoundedStore(_MAX_IDS, memory) for sender in Sender
         }
+        #: Key of the initialize request, or None if there is none.
+        self._initialize: Key | None = None
 
     def find_open(self, sender: Sender, key: Key) -> Request | None:
         """Return the request of *sender* under *key* that has no response yet."""
@@ -72,6 +79,8 @@ class Exchange:
         self._refused[sender].pop(key)
         self._open[sender].put(key, request, _REQUEST_BYTES + request.weight)
         self._used[sender].put(key, value=True)
+        if request.method == "initialize" and sender is Sender.CLIENT:
+            self._initialize = key
 
     def close(self, sender: Sender, key: Key) -> Request | None:
         """Remove and return the request of *sender* whose response was sent."""
@@ -113,7 +122,6 @@ class Exchange:
             return
         path = ("params", "requestId")
         key = key_of(current.params["requestId"])
-        own = self._open[current.sender].get(key)
         if current.sender is Sender.SERVER and REQUEST_ID_IN_USE.holds_in(current.version):
             of_client = self._open[Sender.CLIENT].get(key)
             if of_client is None or of_client.method != "subscriptions/listen":
@@ -121,7 +129,7 @@ class Exchange:
                 report(CANCELLED_BY_SERVER, Fault(path, message))
             else:
                 self._open[Sender.CLIENT].pop(key)
-        elif own is not None and own.method == "initialize":
+        elif current.sender is Sender.CLIENT and key == self._initialize:
             report(CANCELLED_INITIALIZE, Fault(path, "initialize must not be cancelled"))
         elif key not in self._used[current.sender] and not self._used[current.sender].forgot:
             message = f"no request of the {current.sender} has this id"
@@ -143,6 +151,10 @@ class Lifecycle:
 
     def __init__(self) -> None:
         self._stage = _Stage.NEW
+        #: Whether the client has sent something, or that nothing was sent is reported.
+        self._began = False
+        #: Whether the server responded to initialize, so that it has a handshake.
+        self._agreed = False
 
     def observe(self, current: SessionMessage, report: Reporter) -> None:
         """Check that the current message may be sent at this stage."""
@@ -150,8 +162,11 @@ class Lifecycle:
             return
         method = current.message.method
         match current.message.kind:
+            case Kind.ERROR if method == "ping" and self._agreed:
+                _check_ping(current, report)
             case Kind.RESULT if method == "initialize":
                 self._stage = _Stage.ANSWERED
+                self._agreed = True
                 _check_version(current, report)
             case Kind.ERROR if method == "initialize":
                 self._stage = _Stage.NEW
@@ -162,6 +177,7 @@ class Lifecycle:
                     self._check_server(current, report)
 
     def _check_client(self, current: SessionMessage, method: str, report: Reporter) -> None:
+        self._began = True
         stage = self._stage
         if method == "initialize":
             if stage is not _Stage.NEW:
@@ -186,6 +202,9 @@ class Lifecycle:
         if current.message.kind is Kind.REQUEST and self._stage is not _Stage.READY:
             message = "the client has not sent notifications/initialized yet"
             report(REQUEST_TOO_EARLY, Fault(_METHOD, message))
+        elif not self._began and current.message.method != _LOG_MESSAGE:
+            report(INITIALIZE_NOT_FIRST, Fault(_METHOD, "initialize was not sent before"))
+            self._began = True
 
 
 def _check_version(current: SessionMessage, report: Reporter) -> None:
@@ -202,3 +221,10 @@ def _check_version(current: SessionMessage, report: Reporter) -> None:
         message = f"{version} has no handshake; expected {LAST_HANDSHAKE} or an earlier version"
         fault = Fault(("result", "protocolVersion"), message, LAST_HANDSHAKE)
         report(PROTOCOL_VERSION_WITHOUT_HANDSHAKE, fault)
+
+
+def _check_ping(current: SessionMessage, report: Reporter) -> None:
+    """Check that the error response to a ping does not deny the method."""
+    error = current.message.value.get("error")
+    if isinstance(error, dict) and error.get("code") == _METHOD_NOT_FOUND:
+        report(PING_UNKNOWN, Fault(("error", "code"), "expected an empty result of ping"))

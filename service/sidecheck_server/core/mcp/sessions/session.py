@@ -10,6 +10,7 @@ from sidecheck_server.core.mcp.check import CheckReport
 from sidecheck_server.core.mcp.context import Context, Sender
 from sidecheck_server.core.mcp.messages.envelopes import Kind, Message
 from sidecheck_server.core.mcp.methods import find_method
+from sidecheck_server.core.mcp.sessions.declarations import Declarations
 from sidecheck_server.core.mcp.sessions.exchange import Exchange, Lifecycle
 from sidecheck_server.core.mcp.sessions.header_scan import scan_headers
 from sidecheck_server.core.mcp.sessions.input_requests import needed_request
@@ -90,6 +91,7 @@ class Session:
             Rejections(memory),
             ToolsOrder(memory),
             ListedPrompts(memory),
+            Declarations(memory),
         )
 
     def close(self) -> None:

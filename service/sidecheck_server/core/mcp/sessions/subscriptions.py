@@ -81,18 +81,22 @@ class Subscriptions:
                 stream = _stream(current.params.get("notifications"))
                 self._streams.put(current.key, stream, 1 + len(stream.uris or ()))
             case Kind.RESULT | Kind.ERROR if method == "subscriptions/listen":
-                self._streams.pop(current.key)
+                ended = self._streams.pop(current.key)
+                if ended is not None and current.message.kind is Kind.RESULT:
+                    _check_end(current, ended, report)
             case Kind.NOTIFICATION if method == "notifications/cancelled":
                 # After the client cancels, notifications sent before may still arrive.
                 if current.sender is Sender.SERVER:
                     self._streams.pop(key_of(current.params.get("requestId")))
-            case Kind.NOTIFICATION if method == _ACKNOWLEDGED or method in _FILTERS:
-                if current.sender is Sender.SERVER:
-                    self._check_notification(current, method, report)
+            case Kind.NOTIFICATION if current.sender is Sender.SERVER:
+                id_ = _subscription_id(current.params)
+                # Extensions define further notifications on subscriptions.
+                if method == _ACKNOWLEDGED or method in _FILTERS or id_ is not None:
+                    self._check_notification(current, method, id_, report)
 
-    def _check_notification(self, current: SessionMessage, method: str, report: Reporter) -> None:
-        meta = current.params.get("_meta")
-        id_ = meta.get(_SUBSCRIPTION_ID) if isinstance(meta, dict) else None
+    def _check_notification(
+        self, current: SessionMessage, method: str, id_: Any, report: Reporter
+    ) -> None:
         stream = self._streams.get(key_of(id_))
         if stream is None:
             if not self._streams.forgot:
@@ -105,13 +109,34 @@ class Subscriptions:
                 stream.acknowledged = True
                 message = f"{_ACKNOWLEDGED} was not sent before"
                 report(SUBSCRIPTION_NOT_ACKNOWLEDGED, Fault(("method",), message))
-            name = _FILTERS[method]
+            name = _FILTERS.get(method)
+            if name is None:
+                return
             if name not in stream.filters:
                 message = f"the subscription does not include {name}"
                 report(SUBSCRIPTION_NOT_ASKED, Fault(("method",), message))
             elif name == _RESOURCES and not stream.includes(current.params.get("uri")):
                 message = "the subscription does not include this resource"
                 report(SUBSCRIPTION_NOT_ASKED, Fault(("params", "uri"), message))
+
+
+def _check_end(current: SessionMessage, stream: _Stream, report: Reporter) -> None:
+    """Check the result that ends a subscription."""
+    id_ = _subscription_id(current.result)
+    if id_ is None:
+        return
+    path = ("result", "_meta", _SUBSCRIPTION_ID)
+    if key_of(id_) != current.key:
+        message = "expected the id of the response, which is that of the subscription"
+        report(SUBSCRIPTION_UNKNOWN, Fault(path, message))
+    elif not stream.acknowledged:
+        report(SUBSCRIPTION_NOT_ACKNOWLEDGED, Fault(path, f"{_ACKNOWLEDGED} was not sent before"))
+
+
+def _subscription_id(fields: dict[str, Any]) -> Any:
+    """Return the id of a subscription in the `_meta` of *fields*, or None."""
+    meta = fields.get("_meta")
+    return meta.get(_SUBSCRIPTION_ID) if isinstance(meta, dict) else None
 
 
 def _report_unknown_subscription(params: dict[str, Any], id_: Any, report: Reporter) -> None:

@@ -1,0 +1,166 @@
+"""Versions and capabilities of requests.
+
+Since 2026-07-28 each request declares them, and errors tell which the server needs.
+`core.mcp.sessions.declarations` finds the violations of the rules without a check.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from sidecheck_server.core.explain.values import Values
+from sidecheck_server.core.limits import Budget, spend
+from sidecheck_server.core.mcp.context import Context
+from sidecheck_server.core.mcp.rules.capabilities import declared_by_client, is_declared
+from sidecheck_server.core.mcp.rules.metadata import META
+from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Rule, rule
+from sidecheck_server.core.types import Severity
+
+__all__ = [
+    "DISCOVER_NOT_IMPLEMENTED",
+    "INITIALIZE_ERROR_WITHOUT_VERSIONS",
+    "MALFORMED_REQUEST_ACCEPTED",
+    "RULES",
+    "UNSUPPORTED_VERSION_ACCEPTED",
+    "UNSUPPORTED_VERSION_SUPPORTED",
+]
+
+_SINCE = "2026-07-28"
+_TOOLS_IN_SAMPLING = "2025-11-25"
+_SUBJECT = ("JSONRPCMessage",)
+_VERSIONS = Clause("basic/versioning", "protocol-version-negotiation")
+_CODES = Clause("basic", "error-codes")
+_CAPABILITIES_DATA = "MissingRequiredClientCapabilityErrorData"
+
+
+MALFORMED_REQUEST_ACCEPTED = Rule(
+    "MALFORMED_REQUEST_ACCEPTED",
+    Severity.ERROR,
+    META,
+    "A server MUST NOT respond with a result to a request without the required fields of `_meta`.",
+    _SUBJECT,
+    since=_SINCE,
+)
+UNSUPPORTED_VERSION_ACCEPTED = Rule(
+    "UNSUPPORTED_VERSION_ACCEPTED",
+    Severity.ERROR,
+    _VERSIONS,
+    "A server MUST NOT respond with a result to a request of a version that it does not list as"
+    " supported.",
+    _SUBJECT,
+    since=_SINCE,
+)
+DISCOVER_NOT_IMPLEMENTED = Rule(
+    "DISCOVER_NOT_IMPLEMENTED",
+    Severity.ERROR,
+    _VERSIONS,
+    "A server that responds to requests of this version MUST implement server/discover.",
+    _SUBJECT,
+    since=_SINCE,
+)
+INITIALIZE_ERROR_WITHOUT_VERSIONS = Rule(
+    "INITIALIZE_ERROR_WITHOUT_VERSIONS",
+    Severity.WARNING,
+    Clause("basic/versioning", "backward-compatibility-with-initialization-based-versions"),
+    "A server without initialize SHOULD name the versions that it supports in its error response.",
+    _SUBJECT,
+    since=_SINCE,
+)
+
+
+@rule(
+    "UNSUPPORTED_VERSION_SUPPORTED",
+    severity=Severity.ERROR,
+    clause=_CODES,
+    requirement="The error for an unsupported version MUST be used only for a version that the "
+    "server does not list as supported.",
+    on="UnsupportedProtocolVersionErrorData",
+    since=_SINCE,
+)
+def _supported_version(data: Any, context: Context) -> Iterator[Fault]:
+    if not isinstance(data, dict):
+        return
+    supported, requested = data.get("supported"), data.get("requested")
+    if isinstance(supported, list) and isinstance(requested, str):
+        spend(context.budget, len(supported))
+        if requested in supported:
+            found = Values(hidden=context.hide_values).describe(requested)
+            yield Fault(("requested",), f"supported lists the version, found {found}")
+
+
+UNSUPPORTED_VERSION_SUPPORTED = _supported_version
+
+
+@rule(
+    "REQUIRED_CAPABILITIES_EMPTY",
+    severity=Severity.ERROR,
+    clause=META,
+    requirement="The error for missing capabilities MUST list them.",
+    on=_CAPABILITIES_DATA,
+    since=_SINCE,
+)
+def _empty_capabilities(data: Any, _context: Context) -> Iterator[Fault]:
+    if isinstance(data, dict) and data.get("requiredCapabilities") == {}:
+        yield Fault(("requiredCapabilities",), "expected the missing capabilities, found none")
+
+
+@rule(
+    "REQUIRED_CAPABILITIES_DECLARED",
+    severity=Severity.ERROR,
+    clause=_CODES,
+    requirement="The error for missing capabilities MUST be used only if the request did not "
+    "declare them.",
+    on=_CAPABILITIES_DATA,
+    since=_SINCE,
+)
+def _declared_capabilities(data: Any, context: Context) -> Iterator[Fault]:
+    required = data.get("requiredCapabilities") if isinstance(data, dict) else None
+    declared = declared_by_client(context)
+    if not isinstance(required, dict) or not required or declared is None:
+        return
+    if _covers(declared, required, context.budget):
+        message = "the request declared all of these capabilities"
+        yield Fault(("requiredCapabilities",), message)
+
+
+def _covers(declared: Any, required: Any, budget: Budget) -> bool:
+    """Return whether *declared* has every property of *required*, with the same values."""
+    spend(budget, 20)
+    if not isinstance(required, dict):
+        return bool(declared == required)
+    return isinstance(declared, dict) and all(
+        name in declared and _covers(declared[name], value, budget)
+        for name, value in required.items()
+    )
+
+
+@rule(
+    "SAMPLING_TOOLS_ACCEPTED",
+    severity=Severity.ERROR,
+    clause=Clause("schema", "createmessagerequestparams"),
+    requirement="A client that did not declare sampling.tools MUST respond with an error to a "
+    "request with tools or a tool choice.",
+    on="CreateMessageResult",
+    # Since 2026-07-28 the client responds by a retry, which cannot be an error.
+    since=_TOOLS_IN_SAMPLING,
+    until=_TOOLS_IN_SAMPLING,
+)
+def _sampling_tools(_result: Any, context: Context) -> Iterator[Fault]:
+    request, declared = context.request, context.client_capabilities
+    if not isinstance(request, dict) or declared is None:
+        return
+    name = next((name for name in ("tools", "toolChoice") if request.get(name) is not None), "")
+    if name and not is_declared(declared, "sampling.tools"):
+        message = f"expected an error: the request has {name}, and the client did not declare"
+        yield Fault((), f"{message} sampling.tools")
+
+
+RULES: tuple[Rule, ...] = (
+    MALFORMED_REQUEST_ACCEPTED,
+    UNSUPPORTED_VERSION_ACCEPTED,
+    UNSUPPORTED_VERSION_SUPPORTED,
+    DISCOVER_NOT_IMPLEMENTED,
+    _empty_capabilities,
+    _declared_capabilities,
+    _sampling_tools,
+    INITIALIZE_ERROR_WITHOUT_VERSIONS,
+)
