@@ -113,10 +113,19 @@ def _check_contents(
     kind = message.kind
     if kind is _REQUEST or kind is _NOTIFICATION:
         _check_request(message, findings, schemas)
-    elif kind is _RESULT_KIND:
+        return
+    if kind in _RESPONSES and _may_not_respond(findings.context):
+        text = "expected a request or a notification of the client, found a response"
+        findings.report(envelope.CLIENT_RESPONSE, message.path, Fault((), text))
+    if kind is _RESULT_KIND:
         _check_result(message, request_method, findings, schemas)
     elif kind is _ERROR_KIND:
         _check_error(message, request_method, findings, schemas)
+
+
+def _may_not_respond(context: Context) -> bool:
+    """Return whether the sender is a client, and servers send no requests."""
+    return context.sender is Sender.CLIENT and envelope.CLIENT_RESPONSE.holds_in(context.version)
 
 
 def _check_request(message: Message, findings: Findings, schemas: SchemaLookup) -> None:
