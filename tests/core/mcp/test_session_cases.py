@@ -9,7 +9,7 @@ from sidecheck_server.core.evaluate import EvaluationOptions
 from sidecheck_server.core.mcp.check import check
 from sidecheck_server.core.mcp.context import Context, Sender
 from sidecheck_server.core.mcp.deferred import resolve_all_deferred
-from sidecheck_server.core.mcp.rules.sessions import RULES
+from sidecheck_server.core.mcp.rules import sessions, tasks
 from sidecheck_server.core.mcp.sessions.session import Session
 from sidecheck_server.core.mcp.subjects import ProtocolMessage, ReportLimits
 from sidecheck_server.core.types import Severity
@@ -22,7 +22,7 @@ from support.rule_cases import (
 )
 
 _CASES = list(rule_cases("session"))
-_OF_SESSIONS = {rule.code for rule in RULES}
+_OF_SESSIONS = {rule.code for rule in (*sessions.RULES, *tasks.RULES) if rule.check is None}
 
 
 @pytest.mark.parametrize("case", _CASES, ids=str)

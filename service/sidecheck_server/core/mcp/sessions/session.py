@@ -29,6 +29,7 @@ from sidecheck_server.core.mcp.sessions.memory import (
 from sidecheck_server.core.mcp.sessions.progress import Progress
 from sidecheck_server.core.mcp.sessions.references import Elicitations, Pages, Subscriptions
 from sidecheck_server.core.mcp.sessions.retries import Retries
+from sidecheck_server.core.mcp.sessions.tasks import Tasks
 from sidecheck_server.core.mcp.subjects import CheckRequest, ProtocolMessage, ReportLimits
 
 __all__ = ["Session"]
@@ -75,6 +76,7 @@ class Session:
             Subscriptions(memory),
             Elicitations(memory),
             ListedTools(memory),
+            Tasks(memory, context),
         )
 
     def close(self) -> None:
