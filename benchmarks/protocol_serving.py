@@ -121,7 +121,7 @@ def _calls(channel: grpc.Channel, count: int) -> Iterator[Call]:
     stream: Any = channel.stream_stream(f"{_SERVICE}CheckSession")
     came = stream(iter([one.SerializeToString() for one in session]), timeout=30)
     replies = [protocol.CheckSessionResponse.FromString(one) for one in came]
-    for reply in replies:
+    for reply in replies[:-1]:
         _expect_yes(reply.outcome.result.verdict)
     title = f"CheckSession of {len(session)}"
     yield Call(title, _work("CheckSession", session, replies), len(session), 2, 2)

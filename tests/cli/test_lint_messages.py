@@ -126,6 +126,42 @@ def test_calls_are_judged_by_the_tools_that_were_listed() -> None:
     assert [(6, [("TYPE", "/params/arguments/to")])] == got[5:]
 
 
+def test_a_partial_session_has_fewer_rules() -> None:
+    """Its first line need not be its first message."""
+    response = {"direction": "server", "message": {"jsonrpc": "2.0", "id": 7, "result": {}}}
+
+    assert [(1, [("RESPONSE_WITHOUT_REQUEST", "/message/id")])] == linted(response)
+    assert [(1, [])] == linted(response, words=("--partial",))
+
+
+def test_a_message_that_http_refused_may_be_sent_again() -> None:
+    """The line has the status of the response; other properties of the recorder are ignored."""
+    ping = {"direction": "client", "message": {"jsonrpc": "2.0", "id": 1, "method": "ping"}}
+    refused, accepted = ({**ping, "http": {"status": status}} for status in (401, 202))
+
+    assert [[], [], ["REQUEST_ID_REUSED"]] == [
+        [code for code, _ in found]
+        for _, found in linted(*SESSION, refused, {**ping, "http": {"method": "POST"}}, accepted)[
+            3:
+        ]
+    ]
+
+
+LOG = {"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": 1}}
+
+
+def test_what_is_true_of_every_message_is_reported_once() -> None:
+    """With the number of messages, in text and in JSON."""
+    words = ("-", "--protocol-version", "2026-07-28", "--partial")
+    text = run(*words, stdin=written(LOG, LOG, LOG)).stdout
+    outcomes = json.loads(run(*words, "--format", "json", stdin=written(LOG, LOG, LOG)).stdout)
+
+    assert "since 2026-07-28 (SEP-2577) (in 3 messages, first here)\n3 messages, 1 warning" in text
+    assert [[("LOGGING_DEPRECATED", 3)], [], []] == [
+        [(each["code"], each["messages"]) for each in outcome["violations"]] for outcome in outcomes
+    ]
+
+
 def test_a_response_to_a_request_that_is_too_large_is_sound() -> None:
     """What was not read is held against nobody."""
     call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "x" * 1_048_576}}

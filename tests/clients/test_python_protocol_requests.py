@@ -20,6 +20,7 @@ from sidecheck import (
     ToolDefinition,
     ToolResult,
 )
+from sidecheck.protocol import SessionMessage
 from sidecheck.v1 import protocol_service_pb2 as protocol_pb
 from sidecheck.v1 import target_pb2 as target_pb
 from sidecheck.wire import protocol, tool_checks
@@ -200,17 +201,21 @@ def test_a_session_opens_with_its_defaults() -> None:
     """Every item has an id; the placeholder of an unsent message has nothing else."""
     assert [
         protocol_pb.CheckSessionRequest(
-            defaults=protocol_pb.SessionDefaults(context=CONTEXT, options=OPTIONS)
+            defaults=protocol_pb.SessionDefaults(
+                context=CONTEXT, options=OPTIONS, from_beginning=False
+            )
         ),
         protocol_pb.CheckSessionRequest(
             item=protocol_pb.SessionItem(
-                id="1", message=protocol_pb.ProtocolMessage(json=b"{}", sender="SENDER_CLIENT")
+                id="1",
+                message=protocol_pb.ProtocolMessage(json=b"{}", sender="SENDER_CLIENT"),
+                http_status=401,
             )
         ),
         protocol_pb.CheckSessionRequest(item=protocol_pb.SessionItem(id="2")),
     ] == [
-        protocol.encode_session_defaults(PROTOCOL_CONTEXT, CHECK_OPTIONS),
-        protocol.encode_session_item("1", ProtocolMessage(b"{}", "client")),
+        protocol.encode_session_defaults(PROTOCOL_CONTEXT, CHECK_OPTIONS, from_beginning=False),
+        protocol.encode_session_item("1", SessionMessage(ProtocolMessage(b"{}", "client"), 401)),
         protocol.encode_session_item("2", None),
     ]
 
@@ -244,7 +249,10 @@ def test_invalid_arguments_are_errors(kind: type[Exception], message: str, argum
 
 def test_no_capabilities_are_not_unknown_capabilities() -> None:
     """Empty capabilities are sent, and unknown ones are unset."""
-    context = protocol.encode_session_defaults(ProtocolContext("", {}, {}), None).defaults.context
+    opening = protocol.encode_session_defaults(
+        ProtocolContext("", {}, {}), None, from_beginning=True
+    )
+    context = opening.defaults.context
 
     assert (
         protocol_pb.ProtocolContext(client_capabilities=b"{}", server_capabilities=b"{}") == context

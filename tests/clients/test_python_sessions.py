@@ -13,6 +13,8 @@ from sidecheck import (
     CheckResult,
     Client,
     ProtocolContext,
+    RepeatedViolation,
+    SessionSummary,
     Severity,
     SidecheckError,
     StreamClosed,
@@ -108,6 +110,60 @@ async def test_a_message_that_cannot_be_checked_does_not_end_the_session(
             await check(b'"%s"' % (b"x" * (5 << 20)), sender="client")
         assert ["PAYLOAD_NOT_JSON"] == codes(await check(b"{", sender="client"))
         assert [] == codes(await check(ping(1), sender="client"))
+
+
+LOG = {
+    "jsonrpc": "2.0",
+    "method": "notifications/message",
+    "params": {"level": "info", "data": "ready"},
+}
+REPEATED = SessionSummary(
+    repeated_violations=(
+        RepeatedViolation(code="LOGGING_DEPRECATED", tool="", count=3, first_item=1),
+    )
+)
+
+
+async def test_a_finished_session_counts_repeated_violations(shared_server: RunningServer) -> None:
+    """The verdict on the first message has the violation, and the summary the count."""
+    context = ProtocolContext("2026-07-28")
+    async with (
+        Client(shared_server.address, timeout=120) as client,
+        client.protocol.session(context=context, from_beginning=False) as opened,
+    ):
+        await opened.check(ping(1), sender="client")
+        first, *others = [await opened.check(LOG, sender="server") for _ in range(3)]
+        assert ["LOGGING_DEPRECATED"] == [each.code for each in first.verdict.violations]
+        assert [(), ()] == [other.verdict.violations for other in others]
+        assert REPEATED == await opened.finish()
+        with pytest.raises(ValueError, match="the stream is finished"):
+            await opened.check(LOG, sender="server")
+
+
+def test_a_finished_session_counts_repeated_violations_blocking(
+    shared_server: RunningServer,
+) -> None:
+    """A session without such violations has an empty summary."""
+    context = ProtocolContext("2026-07-28")
+    with BlockingClient(shared_server.address, timeout=120) as client:
+        with client.protocol.session(context=context, from_beginning=False) as opened:
+            opened.check(ping(1), sender="client")
+            for _ in range(3):
+                opened.check(LOG, sender="server")
+            assert REPEATED == opened.finish()
+        with client.protocol.session() as opened:
+            assert SessionSummary(repeated_violations=()) == opened.finish()
+
+
+async def test_a_refused_message_may_be_sent_again(kind: str, shared_server: RunningServer) -> None:
+    """The status of the HTTP response tells that it was refused."""
+    async with session(kind, shared_server.address, context=ProtocolContext("2025-11-25")) as check:
+        refused = await check(ping(1), sender="client", http_status=401)
+        repeated = await check(ping(1), sender="client")
+        again = await check(ping(1), sender="client", http_status=200)
+        with pytest.raises(SidecheckError, match="http_status must be a status of HTTP"):
+            await check(ping(2), sender="client", http_status=7)
+    assert [[], [], ["REQUEST_ID_REUSED"]] == [codes(each) for each in (refused, repeated, again)]
 
 
 @pytest.mark.parametrize("outstanding", [1, 64])

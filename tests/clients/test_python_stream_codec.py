@@ -65,7 +65,8 @@ def test_a_stream_opens_with_its_defaults() -> None:
 
 def test_a_session_opens_with_its_context() -> None:
     """The context is the first message."""
-    opening = protocol.encode_session_defaults(ProtocolContext("2025-11-25"), None)
+    context = ProtocolContext("2025-11-25")
+    opening = protocol.encode_session_defaults(context, None, from_beginning=True)
     assert opening == StreamCodec(SESSION, opening, LIMITS).opening()
 
 

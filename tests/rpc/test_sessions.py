@@ -62,9 +62,11 @@ async def channel(shared_server: RunningServer) -> AsyncIterator[grpc.aio.Channe
 async def session_outcomes(
     channel: grpc.aio.Channel, *requests: v1.CheckSessionRequest
 ) -> list[Any]:
-    """Send *requests* in one stream; return id and outcome of each response."""
+    """Send *requests* in one stream; return id and outcome of each response to an item."""
     stub: Any = ProtocolServiceStub(channel)
-    return [reported(response) async for response in stub.CheckSession(iter(requests))]
+    *responses, summary = [response async for response in stub.CheckSession(iter(requests))]
+    assert ("", True) == (summary.id, summary.HasField("summary"))
+    return [reported(response) for response in responses]
 
 
 async def test_a_session_uses_the_negotiated_version(channel: grpc.aio.Channel) -> None:
@@ -107,7 +109,7 @@ async def test_an_invalid_request_has_an_error_response(channel: grpc.aio.Channe
     stub: Any = ProtocolServiceStub(channel)
     repeated = item("again", request(0, "ping"))
     call = stub.CheckSession(iter([*handshake("2025-06-18"), repeated]))
-    result = [response async for response in call][-1].outcome.result
+    result = [response async for response in call][-2].outcome.result
 
     assert ["REQUEST_ID_REUSED"] == [violation.code for violation in result.verdict.violations]
     error_response = json.loads(result.error_response)
@@ -201,4 +203,5 @@ async def test_responses_are_sent_while_the_stream_is_open(channel: grpc.aio.Cha
         assert (str(number), []) == reported(await call.read())
     await call.done_writing()
 
+    assert (await call.read()).HasField("summary")
     assert await call.read() is grpc.aio.EOF

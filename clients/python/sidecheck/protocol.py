@@ -29,10 +29,13 @@ __all__ = [
     "ProtocolContext",
     "ProtocolJson",
     "ProtocolMessage",
+    "RepeatedViolation",
     "ResultProfile",
     "Rule",
     "Sampling",
     "Sender",
+    "SessionMessage",
+    "SessionSummary",
     "ToolNameOutcome",
     "ToolOutcome",
     "ToolResult",
@@ -147,6 +150,15 @@ class ProtocolMessage:
     request: ProtocolJson | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class SessionMessage:
+    """A message of a session."""
+
+    message: ProtocolMessage
+    #: Status of the HTTP response to it, or 0.
+    http_status: int = 0
+
+
 #: One item of a batch of checks.
 CheckItem: TypeAlias = Elicitation | ElicitationResult | Sampling | ToolResult | ProtocolMessage
 
@@ -196,6 +208,28 @@ class CheckResult:
     #: For a message with an error: the complete JSON-RPC response for its sender. Empty
     #: for notifications and responses, which get none.
     error_response: JsonText = NO_TEXT
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RepeatedViolation:
+    """A violation that several messages have and the verdict on the first of them reports."""
+
+    #: Code of the violation.
+    code: str
+    #: Tool that it is about, or "" if it is about a side of the session.
+    tool: str
+    #: Number of messages that have it.
+    count: int
+    #: Index of the first of them among the checked messages, from 0.
+    first_item: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionSummary:
+    """What a session found in more than one message."""
+
+    #: In the order of the first messages.
+    repeated_violations: tuple[RepeatedViolation, ...]
 
 
 #: Outcome of one item of a batch or session.

@@ -17,7 +17,7 @@ from sidecheck.errors import (
     Unavailable,
 )
 from sidecheck.info import Limits
-from sidecheck.protocol import CheckResult, ProtocolMessage
+from sidecheck.protocol import CheckResult, SessionMessage
 from sidecheck.validation import Item, ValidateOutcome, fill_item_version
 from sidecheck.verdicts import Verdict
 from sidecheck.wire import protocol, validation
@@ -123,6 +123,8 @@ class StreamKind(Generic[ItemT, OutcomeT]):
     encode: Callable[[str, ItemT | None], Message]
     #: Returns the id and the outcome in a response.
     decode: Callable[[Any], tuple[str, OutcomeT | SidecheckError]]
+    #: Returns what a response says of the whole stream, or None if it is to an item.
+    decode_summary: Callable[[Any], object] = lambda _response: None
 
 
 def validation_kind(protocol_version: str) -> StreamKind[Item, Verdict]:
@@ -139,8 +141,10 @@ def validation_kind(protocol_version: str) -> StreamKind[Item, Verdict]:
 
 
 #: Streams of the messages of a session.
-SESSION: Final[StreamKind[ProtocolMessage, CheckResult]] = StreamKind(
-    protocol.encode_session_item, protocol.decode_session_response
+SESSION: Final[StreamKind[SessionMessage, CheckResult]] = StreamKind(
+    protocol.encode_session_item,
+    protocol.decode_session_response,
+    protocol.decode_session_summary,
 )
 
 

@@ -1,7 +1,8 @@
 """`sidecheck lint-messages`: check the messages of a transcript offline."""
 
 import re
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,7 +20,7 @@ from sidecheck_server.cli.options import (
     version_option,
 )
 from sidecheck_server.cli.progress import with_progress
-from sidecheck_server.cli.repeated_findings import group_repeated
+from sidecheck_server.cli.repeated_findings import group_repeated, with_count
 from sidecheck_server.cli.reports import (
     Block,
     counted,
@@ -32,9 +33,9 @@ from sidecheck_server.cli.rows import is_terminal
 from sidecheck_server.cli.transcripts import Line, read_transcript
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.mcp.context import DEFAULT_VERSION, Context
-from sidecheck_server.core.mcp.sessions.session import Session
-from sidecheck_server.core.mcp.subjects import ProtocolMessage, ReportLimits
+from sidecheck_server.core.mcp.subjects import CheckRequest, ProtocolMessage, ReportLimits
 from sidecheck_server.core.types import Severity, Verdict, Violation
+from sidecheck_server.services.checks import RequestContext, SessionChecker
 from sidecheck_server.services.container import Services
 
 __all__ = ["lint_messages"]
@@ -49,11 +50,17 @@ _MAX_VIOLATIONS = 100
         "sidecheck lint-messages session.jsonl",
         "sidecheck lint-messages session.jsonl --protocol-version 2025-11-25",
         "sidecheck lint-messages session.jsonl --min-severity error",
+        "sidecheck lint-messages last-hour.jsonl --partial",
         "my-proxy --dump | sidecheck lint-messages -",
     ),
 )
 @click.argument("file", type=FILE)
 @version_option("[default: the version negotiated in the messages]")
+@click.option(
+    "--partial",
+    is_flag=True,
+    help="The session does not begin with the first line: apply no rules that need all of it.",
+)
 @min_severity_option
 @form_option
 @excerpts_option
@@ -62,6 +69,7 @@ def lint_messages(
     context: click.Context,
     file: str,
     protocol_version: str | None,
+    partial: bool,
     min_severity: str,
     form: str,
     excerpts: bool | None,
@@ -70,27 +78,34 @@ def lint_messages(
 
     Each line is JSON: a message (or a batch), or an object with "message" and
     optionally "direction", the sender ("client" or "client-to-server"; "server" or
-    "server-to-client"), and "request_method", for a response the method of its request.
-    Other properties of the object and blank lines are ignored.
+    "server-to-client"), "request_method", for a response the method of its request, and
+    "http", an object with the "status" of the HTTP response: a message of the client
+    with 400 or more was refused, and takes no part in the session. Other properties of
+    the object and blank lines are ignored.
 
     The lines are one session, in order: responses are matched with their requests as
     far as directions and methods allow. Locations point into the line.
 
-    What several messages repeat about the same tool or method is reported once, at its
-    first place, with the number of messages.
+    What is true of many messages, such as that logging is deprecated, is reported once
+    for the session or the tool, with the number of messages. So is, as text, what several
+    messages repeat about the same tool or method.
 
     With --format json the output is a list with an object per line that is not blank:
     "line" (from 1), "ok" (no errors), and "violations", each as in a verdict, with its
-    "line" and "column"; it leaves nothing out that is repeated.
+    "line" and "column", and with the number of messages as "messages" if it is reported
+    once for all of them.
 
     Exits with 0 if no message has an error, with 1 if one has, and with 2 if the
     command is wrong or the file cannot be read.
     """
     text = read_input(file)
-    report = ReportLimits(_MAX_VIOLATIONS, min_severity=Severity(min_severity))
-    outcomes = run_in_process(
-        lambda services: _lint(services, file, text, protocol_version, report)
+    session = RequestContext(
+        Context(version=protocol_version or DEFAULT_VERSION),
+        ReportLimits(_MAX_VIOLATIONS, min_severity=Severity(min_severity)),
+        names_version=protocol_version is not None,
+        from_beginning=not partial,
     )
+    outcomes = run_in_process(lambda services: _lint(services, file, text, session))
     _write(form, outcomes, excerpts=excerpts)
     context.exit(0 if all(outcome.ok for outcome in outcomes) else 1)
 
@@ -104,47 +119,64 @@ class _Outcome:
     ok: bool
     truncated: bool
     findings: tuple[Finding, ...]
+    #: By code, the number of messages that have a violation that is reported here only.
+    messages: Mapping[str, int]
 
     def as_object(self) -> dict[str, Any]:
         """Return the outcome as a JSON object."""
         return {
             "line": self.line,
             "ok": self.ok,
-            "violations": [violation_object(finding) for finding in self.findings],
+            "violations": [self._violation_object(finding) for finding in self.findings],
         }
+
+    def findings_with_counts(self) -> list[Finding]:
+        """Return the findings, with the number of messages in the texts of those that have one."""
+        return [
+            with_count(finding, self.messages.get(finding.violation.code, 1))
+            for finding in self.findings
+        ]
+
+    def _violation_object(self, finding: Finding) -> dict[str, Any]:
+        value = violation_object(finding)
+        if finding.violation.code in self.messages:
+            value["messages"] = self.messages[finding.violation.code]
+        return value
 
 
 async def _lint(
-    services: Services, name: str, text: bytes, version: str | None, report: ReportLimits
+    services: Services, name: str, text: bytes, context: RequestContext
 ) -> list[_Outcome]:
     """Return an outcome per line of *text*, the content of the file *name*, in order."""
     lines = list(read_transcript(text, LIMITS))
-    session = Session(Context(version=version or DEFAULT_VERSION), pinned=version is not None)
-    return [
-        _outcome(name, line, await _check(services, session, line, report))
+    session = SessionChecker(services.protocol_checker, LIMITS, context)
+    verdicts = [
+        await _check(session, line, context)
         for line in with_progress(lines, len(lines), "Checking messages")
+    ]
+    messages: defaultdict[int, dict[str, int]] = defaultdict(dict)
+    for repetition in session.repetitions():
+        messages[repetition.first][repetition.code] = repetition.count
+    return [
+        _outcome(name, line, verdict, messages.get(line.number, {}))
+        for line, verdict in zip(lines, verdicts, strict=True)
     ]
 
 
-async def _check(services: Services, session: Session, line: Line, report: ReportLimits) -> Verdict:
-    message = ProtocolMessage(line.message, line.request_method)
-    request = session.check_request(message, line.sender, report)
-    checker = services.protocol_checker
+async def _check(session: SessionChecker, line: Line, context: RequestContext) -> Verdict:
+    request = CheckRequest(
+        ProtocolMessage(line.message, line.request_method),
+        replace(context.context, sender=line.sender),
+        context.limits,
+    )
     try:
-        try:
-            checked = await checker.check_partially(request)
-        except RequestError:
-            session.record_gap()
-            raise
-        # The session defers checks too: whether a call fits a listed tool.
-        session.record(request, checked)
-        await checker.resolve_deferred(request, checked)
+        report = await session.check(request, number=line.number, http_status=line.http_status)
     except RequestError as error:
         return Verdict((Violation("", "", "", error.reason.value, error.message),))
-    return checked.findings.verdict()
+    return report.verdict
 
 
-def _outcome(name: str, line: Line, verdict: Verdict) -> _Outcome:
+def _outcome(name: str, line: Line, verdict: Verdict, messages: Mapping[str, int]) -> _Outcome:
     # The source is the line alone: a transcript as a whole is not JSON.
     source = Source(name, line.text)
     violations = [
@@ -159,6 +191,7 @@ def _outcome(name: str, line: Line, verdict: Verdict) -> _Outcome:
         not any(violation.severity is Severity.ERROR for violation in violations),
         verdict.truncated,
         _in_file(find_violations(source, violations), line.number),
+        messages,
     )
 
 
@@ -186,7 +219,7 @@ def _write(form: str, outcomes: Sequence[_Outcome], *, excerpts: bool | None) ->
         write_output(in_json([outcome.as_object() for outcome in outcomes]))
         return
     findings = [finding for outcome in outcomes for finding in outcome.findings]
-    grouped = group_repeated([outcome.findings for outcome in outcomes], LIMITS)
+    grouped = group_repeated([outcome.findings_with_counts() for outcome in outcomes], LIMITS)
     reported = sum(map(len, grouped))
     repeated = f", {reported:,} without repetitions" if reported < len(findings) else ""
     write_blocks(

@@ -14,7 +14,7 @@ from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.payload import MalformedError, decode
 from sidecheck_server.core.types import pointer_steps
 
-__all__ = ["group_repeated"]
+__all__ = ["group_repeated", "with_count"]
 
 _Key: TypeAlias = tuple[object, ...]
 
@@ -35,7 +35,7 @@ def group_repeated(messages: Sequence[Sequence[Finding]], limits: Limits) -> lis
     grouped: list[list[Finding]] = []
     for findings, of_message in zip(messages, keys, strict=True):
         first = [
-            _with_count(finding, counts[key])
+            with_count(finding, counts[key])
             for finding, key in zip(findings, of_message, strict=True)
             if key not in seen
         ]
@@ -44,7 +44,8 @@ def group_repeated(messages: Sequence[Sequence[Finding]], limits: Limits) -> lis
     return grouped
 
 
-def _with_count(finding: Finding, count: int) -> Finding:
+def with_count(finding: Finding, count: int) -> Finding:
+    """Return *finding* with the number of messages that have it, *count*, in its text."""
     if count == 1:
         return finding
     violation = finding.violation

@@ -26,6 +26,9 @@ TRANSCRIPT_LINE = "TRANSCRIPT_LINE"
 """Code of violations in the object around a message."""
 
 
+_STATUSES = range(100, 600)
+
+
 @dataclass(frozen=True, slots=True)
 class Line:
     """Line of a transcript that is not blank."""
@@ -40,6 +43,8 @@ class Line:
     sender: Sender | None = None
     #: For a response, the method of its request, or "".
     request_method: str = ""
+    #: Status of the HTTP response to it, or 0.
+    http_status: int = 0
     #: Violations in the object around the message.
     faults: tuple[Violation, ...] = ()
 
@@ -70,8 +75,15 @@ def _line(number: int, text: bytes, limits: Limits) -> Line:
         "/message",
         sender,
         method if isinstance(method, str) else "",
+        _http_status(wrapper.get("http")),
         tuple(faults),
     )
+
+
+def _http_status(http: Any) -> int:
+    """Return the status in *http*, what a recorder says of the transport, or 0."""
+    status = http.get("status") if isinstance(http, dict) else None
+    return status if type(status) is int and status in _STATUSES else 0
 
 
 def _wrapper(text: bytes, limits: Limits) -> dict[str, Any] | None:

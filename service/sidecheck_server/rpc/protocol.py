@@ -39,6 +39,7 @@ from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.limits import Limits, limit_exceeded_error
 from sidecheck_server.core.mcp.context import check_version_known
 from sidecheck_server.core.mcp.sessions.memory import MemoryPool
+from sidecheck_server.core.mcp.sessions.repetitions import Repetition
 from sidecheck_server.rpc.access_log import LoggedResponse, OutcomeCounter
 from sidecheck_server.rpc.handler import check_response_size, rpc_handler, status_of
 from sidecheck_server.rpc.mapping.checks import (
@@ -46,10 +47,14 @@ from sidecheck_server.rpc.mapping.checks import (
     name_to_proto,
     report_to_proto,
     rule_to_proto,
+    summary_to_proto,
     tool_outcome_to_proto,
     tools_to_check_from_proto,
 )
-from sidecheck_server.rpc.mapping.context import request_context_from_proto
+from sidecheck_server.rpc.mapping.context import (
+    request_context_from_proto,
+    session_context_from_proto,
+)
 from sidecheck_server.rpc.mapping.normalization import (
     normalized_result_to_proto,
     value_to_normalize_from_proto,
@@ -59,6 +64,7 @@ from sidecheck_server.rpc.mapping.subjects import (
     check_request_from_proto,
     missing_subject,
     result_tool_from_proto,
+    session_item_from_proto,
     subject_of_item,
 )
 from sidecheck_server.rpc.mapping.verdicts import protocol_verdict_to_proto
@@ -228,6 +234,8 @@ class ProtocolServicer(ProtocolServiceServicer):
                     session = self._session(SessionDefaults(), stack)
                 open_request(self._limits)
                 yield await session.respond(request)
+            repetitions = [] if session is None else session.repetitions()
+            yield CheckSessionResponse(summary=summary_to_proto(repetitions))
 
     async def _check_field(self, request: Any, field: str) -> CheckResult:
         """Return the result of checking the subject in *field* of *request*.
@@ -259,9 +267,7 @@ class ProtocolServicer(ProtocolServiceServicer):
     def _session(self, defaults: SessionDefaults, stack: ExitStack) -> "_Session":
         """Return the session of a stream, which is closed with *stack*."""
         try:
-            context = request_context_from_proto(
-                defaults.context, defaults.options, self._limits, self._default_version
-            )
+            context = session_context_from_proto(defaults, self._limits, self._default_version)
         except RequestError as error:
             return _Session(copy(error))
         session = SessionChecker(self._checker, self._limits, context, self._session_memory)
@@ -278,24 +284,43 @@ class _Session:
         #: Or the error of the defaults, which each item has as its outcome.
         self._context = context
         self._session = session
+        #: Number of items before the current one.
+        self._index = -1
 
     async def respond(self, request: CheckSessionRequest | Unreadable) -> CheckSessionResponse:
         """Return the response to *request*; its errors do not affect other messages."""
         id_ = ""
+        self._index += 1
         try:
-            item: SessionItem = item_of(request)
+            item = self._item(request)
             id_ = item.id
             outcome = CheckOutcome(result=await self._check(item))
         except Exception as error:  # noqa: BLE001  (nothing unexpected may reach the client)
             outcome = CheckOutcome(error=status_of(error, "CheckSession"))
         return CheckSessionResponse(id=id_, outcome=outcome)
 
+    def repetitions(self) -> list[Repetition]:
+        """Return the violations that several messages have and one response has."""
+        return [] if self._session is None else self._session.repetitions()
+
+    def _item(self, request: CheckSessionRequest | Unreadable) -> SessionItem:
+        try:
+            item: SessionItem = item_of(request)
+        except RequestError:
+            if self._session is not None:
+                self._session.skip()
+            raise
+        return item
+
     async def _check(self, item: SessionItem) -> CheckResult:
         if isinstance(self._context, RequestError):
             # Raising extends the traceback; the stored error is never raised itself.
             raise copy(self._context)
         assert self._session is not None
-        if not item.HasField("message"):
-            raise missing_subject("message")
-        request = check_request_from_proto(item.message, self._context)
-        return report_to_proto(await self._session.check(request))
+        try:
+            request, http_status = session_item_from_proto(item, self._context)
+        except RequestError:
+            self._session.skip()
+            raise
+        report = await self._session.check(request, number=self._index, http_status=http_status)
+        return report_to_proto(report)

@@ -127,7 +127,9 @@ def rpc_stream_handler(method: _Method[_Servicer, _Request, _Response]) -> Any:
         try:
             with servicer.streams.admit():
                 async for response in method(servicer, servicer.streams.requests(requests)):
-                    counter.add(response.outcome)  # type: ignore[attr-defined]
+                    # A response without an outcome is to no item.
+                    if response.HasField("outcome"):  # type: ignore[attr-defined]
+                        counter.add(response.outcome)  # type: ignore[attr-defined]
                     yield response
         except asyncio.CancelledError:
             ended = servicer.streams.gate.cancelled_call_error()

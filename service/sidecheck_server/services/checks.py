@@ -11,6 +11,7 @@ from sidecheck_server.core.mcp.check import CheckReport
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.messages.error_responses import build_error_response
 from sidecheck_server.core.mcp.sessions.memory import MemoryPool
+from sidecheck_server.core.mcp.sessions.repetitions import Repetition
 from sidecheck_server.core.mcp.sessions.session import Session
 from sidecheck_server.core.mcp.subjects import (
     CheckRequest,
@@ -37,6 +38,8 @@ class RequestContext:
     limits: ReportLimits
     #: Whether the request names the protocol version itself.
     names_version: bool
+    #: Of a session: whether it is seen from its first message.
+    from_beginning: bool = True
 
 
 @dataclass(slots=True)
@@ -106,18 +109,35 @@ class SessionChecker:
     """Checks the messages of one session in their order."""
 
     def __init__(
-        self, checker: ProtocolChecker, limits: Limits, context: RequestContext, pool: MemoryPool
+        self,
+        checker: ProtocolChecker,
+        limits: Limits,
+        context: RequestContext,
+        pool: MemoryPool | None = None,
     ) -> None:
         self._checker = checker
         self._max_bytes = limits.payload_bytes
-        self._session = Session(context.context, pinned=context.names_version, pool=pool)
+        self._session = Session(
+            context.context,
+            pinned=context.names_version,
+            from_beginning=context.from_beginning,
+            pool=pool,
+        )
 
     def close(self) -> None:
         """Return the memory of the session to its pool."""
         self._session.close()
 
-    async def check(self, request: CheckRequest) -> SubjectReport:
+    def repetitions(self) -> list[Repetition]:
+        """Return the violations that several messages have and one verdict has."""
+        return self._session.repetitions()
+
+    async def check(
+        self, request: CheckRequest, *, number: int = 0, http_status: int = 0
+    ) -> SubjectReport:
         """Return the report on the message of *request*, the next one of the session.
+
+        *number* and *http_status* are those of `Session.record`.
 
         Raises:
             RequestError: LIMIT_EXCEEDED; WORKER_CRASHED.
@@ -136,10 +156,16 @@ class SessionChecker:
             self._session.record_gap()
             raise
         time_slice = TimeSlice()
-        for _ in self._session.record_in_steps(request, checked):
+        for _ in self._session.record_in_steps(
+            request, checked, number=number, http_status=http_status
+        ):
             await time_slice.yield_if_over()
         await self._checker.resolve_deferred(request, checked)
         return _report(request, checked, checked.findings.verdict())
+
+    def skip(self) -> None:
+        """Go on after a message that cannot be checked."""
+        self._session.record_gap()
 
 
 def _report(request: CheckRequest, checked: CheckReport, verdict: Verdict) -> SubjectReport:

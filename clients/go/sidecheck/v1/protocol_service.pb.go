@@ -2530,7 +2530,10 @@ type SessionDefaults struct {
 	// version, the negotiated version applies.
 	Context *ProtocolContext `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
 	// Limits of each verdict.
-	Options       *CheckOptions `protobuf:"bytes,2,opt,name=options,proto3" json:"options,omitempty"`
+	Options *CheckOptions `protobuf:"bytes,2,opt,name=options,proto3" json:"options,omitempty"`
+	// Whether the first item is the first message of the session. Unset means true. If false,
+	// rules that need the whole session are not applied.
+	FromBeginning *bool `protobuf:"varint,3,opt,name=from_beginning,json=fromBeginning,proto3,oneof" json:"from_beginning,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2579,6 +2582,13 @@ func (x *SessionDefaults) GetOptions() *CheckOptions {
 	return nil
 }
 
+func (x *SessionDefaults) GetFromBeginning() bool {
+	if x != nil && x.FromBeginning != nil {
+		return *x.FromBeginning
+	}
+	return false
+}
+
 // One message of a session.
 type SessionItem struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2586,7 +2596,11 @@ type SessionItem struct {
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	// The message. Set its `sender`: without it, the requests of the two peers cannot be told
 	// apart. `request_method` and `request` are not needed.
-	Message       *ProtocolMessage `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	Message *ProtocolMessage `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	// Status of the HTTP response to the message, if it was sent over HTTP. If it refuses a
+	// message of the client (400 or more), the message takes no part in the session: it may be
+	// sent again with the same request id.
+	HttpStatus    uint32 `protobuf:"varint,3,opt,name=http_status,json=httpStatus,proto3" json:"http_status,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2635,13 +2649,22 @@ func (x *SessionItem) GetMessage() *ProtocolMessage {
 	return nil
 }
 
-// Response to one message of a session.
+func (x *SessionItem) GetHttpStatus() uint32 {
+	if x != nil {
+		return x.HttpStatus
+	}
+	return 0
+}
+
+// Response to one message of a session, or the summary.
 type CheckSessionResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// ID of the item. Empty if the item could not be read.
+	// ID of the item. Empty if the item could not be read, and with the summary.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// Result or error.
-	Outcome       *CheckOutcome `protobuf:"bytes,2,opt,name=outcome,proto3" json:"outcome,omitempty"`
+	// Result or error. Unset with the summary.
+	Outcome *CheckOutcome `protobuf:"bytes,2,opt,name=outcome,proto3" json:"outcome,omitempty"`
+	// Only set in the last response, which is to no item.
+	Summary       *SessionSummary `protobuf:"bytes,3,opt,name=summary,proto3" json:"summary,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2688,6 +2711,132 @@ func (x *CheckSessionResponse) GetOutcome() *CheckOutcome {
 		return x.Outcome
 	}
 	return nil
+}
+
+func (x *CheckSessionResponse) GetSummary() *SessionSummary {
+	if x != nil {
+		return x.Summary
+	}
+	return nil
+}
+
+// What a session found in more than one message.
+type SessionSummary struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Violations that say the same of several messages, in the order of the first ones.
+	RepeatedViolations []*RepeatedViolation `protobuf:"bytes,1,rep,name=repeated_violations,json=repeatedViolations,proto3" json:"repeated_violations,omitempty"`
+	unknownFields      protoimpl.UnknownFields
+	sizeCache          protoimpl.SizeCache
+}
+
+func (x *SessionSummary) Reset() {
+	*x = SessionSummary{}
+	mi := &file_sidecheck_v1_protocol_service_proto_msgTypes[38]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SessionSummary) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SessionSummary) ProtoMessage() {}
+
+func (x *SessionSummary) ProtoReflect() protoreflect.Message {
+	mi := &file_sidecheck_v1_protocol_service_proto_msgTypes[38]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SessionSummary.ProtoReflect.Descriptor instead.
+func (*SessionSummary) Descriptor() ([]byte, []int) {
+	return file_sidecheck_v1_protocol_service_proto_rawDescGZIP(), []int{38}
+}
+
+func (x *SessionSummary) GetRepeatedViolations() []*RepeatedViolation {
+	if x != nil {
+		return x.RepeatedViolations
+	}
+	return nil
+}
+
+// Violation that several messages have and the verdict on the first of them reports.
+type RepeatedViolation struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Code of the violation.
+	Code string `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	// Tool that it is about. Empty if it is about a side of the session.
+	Tool string `protobuf:"bytes,2,opt,name=tool,proto3" json:"tool,omitempty"`
+	// Number of messages that have it.
+	Count uint64 `protobuf:"varint,3,opt,name=count,proto3" json:"count,omitempty"`
+	// Index of the item whose verdict reports it, from 0.
+	FirstItem     uint64 `protobuf:"varint,4,opt,name=first_item,json=firstItem,proto3" json:"first_item,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RepeatedViolation) Reset() {
+	*x = RepeatedViolation{}
+	mi := &file_sidecheck_v1_protocol_service_proto_msgTypes[39]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RepeatedViolation) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RepeatedViolation) ProtoMessage() {}
+
+func (x *RepeatedViolation) ProtoReflect() protoreflect.Message {
+	mi := &file_sidecheck_v1_protocol_service_proto_msgTypes[39]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RepeatedViolation.ProtoReflect.Descriptor instead.
+func (*RepeatedViolation) Descriptor() ([]byte, []int) {
+	return file_sidecheck_v1_protocol_service_proto_rawDescGZIP(), []int{39}
+}
+
+func (x *RepeatedViolation) GetCode() string {
+	if x != nil {
+		return x.Code
+	}
+	return ""
+}
+
+func (x *RepeatedViolation) GetTool() string {
+	if x != nil {
+		return x.Tool
+	}
+	return ""
+}
+
+func (x *RepeatedViolation) GetCount() uint64 {
+	if x != nil {
+		return x.Count
+	}
+	return 0
+}
+
+func (x *RepeatedViolation) GetFirstItem() uint64 {
+	if x != nil {
+		return x.FirstItem
+	}
+	return 0
 }
 
 var File_sidecheck_v1_protocol_service_proto protoreflect.FileDescriptor
@@ -2844,16 +2993,29 @@ const file_sidecheck_v1_protocol_service_proto_rawDesc = "" +
 	"\x13CheckSessionRequest\x12;\n" +
 	"\bdefaults\x18\x01 \x01(\v2\x1d.sidecheck.v1.SessionDefaultsH\x00R\bdefaults\x12/\n" +
 	"\x04item\x18\x02 \x01(\v2\x19.sidecheck.v1.SessionItemH\x00R\x04itemB\t\n" +
-	"\amessage\"\x80\x01\n" +
+	"\amessage\"\xbf\x01\n" +
 	"\x0fSessionDefaults\x127\n" +
 	"\acontext\x18\x01 \x01(\v2\x1d.sidecheck.v1.ProtocolContextR\acontext\x124\n" +
-	"\aoptions\x18\x02 \x01(\v2\x1a.sidecheck.v1.CheckOptionsR\aoptions\"V\n" +
+	"\aoptions\x18\x02 \x01(\v2\x1a.sidecheck.v1.CheckOptionsR\aoptions\x12*\n" +
+	"\x0efrom_beginning\x18\x03 \x01(\bH\x00R\rfromBeginning\x88\x01\x01B\x11\n" +
+	"\x0f_from_beginning\"w\n" +
 	"\vSessionItem\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x127\n" +
-	"\amessage\x18\x02 \x01(\v2\x1d.sidecheck.v1.ProtocolMessageR\amessage\"\\\n" +
+	"\amessage\x18\x02 \x01(\v2\x1d.sidecheck.v1.ProtocolMessageR\amessage\x12\x1f\n" +
+	"\vhttp_status\x18\x03 \x01(\rR\n" +
+	"httpStatus\"\x94\x01\n" +
 	"\x14CheckSessionResponse\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x124\n" +
-	"\aoutcome\x18\x02 \x01(\v2\x1a.sidecheck.v1.CheckOutcomeR\aoutcome*j\n" +
+	"\aoutcome\x18\x02 \x01(\v2\x1a.sidecheck.v1.CheckOutcomeR\aoutcome\x126\n" +
+	"\asummary\x18\x03 \x01(\v2\x1c.sidecheck.v1.SessionSummaryR\asummary\"b\n" +
+	"\x0eSessionSummary\x12P\n" +
+	"\x13repeated_violations\x18\x01 \x03(\v2\x1f.sidecheck.v1.RepeatedViolationR\x12repeatedViolations\"p\n" +
+	"\x11RepeatedViolation\x12\x12\n" +
+	"\x04code\x18\x01 \x01(\tR\x04code\x12\x12\n" +
+	"\x04tool\x18\x02 \x01(\tR\x04tool\x12\x14\n" +
+	"\x05count\x18\x03 \x01(\x04R\x05count\x12\x1d\n" +
+	"\n" +
+	"first_item\x18\x04 \x01(\x04R\tfirstItem*j\n" +
 	"\rResultProfile\x12\x1e\n" +
 	"\x1aRESULT_PROFILE_UNSPECIFIED\x10\x00\x12 \n" +
 	"\x1cRESULT_PROFILE_SPECIFICATION\x10\x01\x12\x17\n" +
@@ -2891,7 +3053,7 @@ func file_sidecheck_v1_protocol_service_proto_rawDescGZIP() []byte {
 }
 
 var file_sidecheck_v1_protocol_service_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_sidecheck_v1_protocol_service_proto_msgTypes = make([]protoimpl.MessageInfo, 38)
+var file_sidecheck_v1_protocol_service_proto_msgTypes = make([]protoimpl.MessageInfo, 40)
 var file_sidecheck_v1_protocol_service_proto_goTypes = []any{
 	(ResultProfile)(0),                     // 0: sidecheck.v1.ResultProfile
 	(Sender)(0),                            // 1: sidecheck.v1.Sender
@@ -2934,30 +3096,32 @@ var file_sidecheck_v1_protocol_service_proto_goTypes = []any{
 	(*SessionDefaults)(nil),                // 38: sidecheck.v1.SessionDefaults
 	(*SessionItem)(nil),                    // 39: sidecheck.v1.SessionItem
 	(*CheckSessionResponse)(nil),           // 40: sidecheck.v1.CheckSessionResponse
-	(Severity)(0),                          // 41: sidecheck.v1.Severity
-	(*Verdict)(nil),                        // 42: sidecheck.v1.Verdict
-	(*InlineTool)(nil),                     // 43: sidecheck.v1.InlineTool
-	(*Document)(nil),                       // 44: sidecheck.v1.Document
-	(*Target)(nil),                         // 45: sidecheck.v1.Target
-	(*status.Status)(nil),                  // 46: google.rpc.Status
+	(*SessionSummary)(nil),                 // 41: sidecheck.v1.SessionSummary
+	(*RepeatedViolation)(nil),              // 42: sidecheck.v1.RepeatedViolation
+	(Severity)(0),                          // 43: sidecheck.v1.Severity
+	(*Verdict)(nil),                        // 44: sidecheck.v1.Verdict
+	(*InlineTool)(nil),                     // 45: sidecheck.v1.InlineTool
+	(*Document)(nil),                       // 46: sidecheck.v1.Document
+	(*Target)(nil),                         // 47: sidecheck.v1.Target
+	(*status.Status)(nil),                  // 48: google.rpc.Status
 }
 var file_sidecheck_v1_protocol_service_proto_depIdxs = []int32{
-	41, // 0: sidecheck.v1.CheckOptions.min_severity:type_name -> sidecheck.v1.Severity
+	43, // 0: sidecheck.v1.CheckOptions.min_severity:type_name -> sidecheck.v1.Severity
 	7,  // 1: sidecheck.v1.ListRulesResponse.rules:type_name -> sidecheck.v1.Rule
-	41, // 2: sidecheck.v1.Rule.severity:type_name -> sidecheck.v1.Severity
+	43, // 2: sidecheck.v1.Rule.severity:type_name -> sidecheck.v1.Severity
 	3,  // 3: sidecheck.v1.CheckToolNamesRequest.context:type_name -> sidecheck.v1.ProtocolContext
 	4,  // 4: sidecheck.v1.CheckToolNamesRequest.options:type_name -> sidecheck.v1.CheckOptions
 	10, // 5: sidecheck.v1.CheckToolNamesResponse.outcomes:type_name -> sidecheck.v1.ToolNameOutcome
 	11, // 6: sidecheck.v1.CheckToolNamesResponse.collisions:type_name -> sidecheck.v1.NameCollision
-	42, // 7: sidecheck.v1.ToolNameOutcome.verdict:type_name -> sidecheck.v1.Verdict
+	44, // 7: sidecheck.v1.ToolNameOutcome.verdict:type_name -> sidecheck.v1.Verdict
 	3,  // 8: sidecheck.v1.CheckToolsRequest.context:type_name -> sidecheck.v1.ProtocolContext
 	4,  // 9: sidecheck.v1.CheckToolsRequest.options:type_name -> sidecheck.v1.CheckOptions
-	43, // 10: sidecheck.v1.CheckToolsRequest.tools:type_name -> sidecheck.v1.InlineTool
-	44, // 11: sidecheck.v1.CheckToolsRequest.documents:type_name -> sidecheck.v1.Document
+	45, // 10: sidecheck.v1.CheckToolsRequest.tools:type_name -> sidecheck.v1.InlineTool
+	46, // 11: sidecheck.v1.CheckToolsRequest.documents:type_name -> sidecheck.v1.Document
 	14, // 12: sidecheck.v1.CheckToolsResponse.outcomes:type_name -> sidecheck.v1.ToolOutcome
-	42, // 13: sidecheck.v1.CheckToolsResponse.tools_list_verdict:type_name -> sidecheck.v1.Verdict
+	44, // 13: sidecheck.v1.CheckToolsResponse.tools_list_verdict:type_name -> sidecheck.v1.Verdict
 	2,  // 14: sidecheck.v1.ToolOutcome.disposition:type_name -> sidecheck.v1.ToolOutcome.Disposition
-	42, // 15: sidecheck.v1.ToolOutcome.verdict:type_name -> sidecheck.v1.Verdict
+	44, // 15: sidecheck.v1.ToolOutcome.verdict:type_name -> sidecheck.v1.Verdict
 	3,  // 16: sidecheck.v1.CheckElicitationRequest.context:type_name -> sidecheck.v1.ProtocolContext
 	4,  // 17: sidecheck.v1.CheckElicitationRequest.options:type_name -> sidecheck.v1.CheckOptions
 	15, // 18: sidecheck.v1.CheckElicitationRequest.elicitation:type_name -> sidecheck.v1.Elicitation
@@ -2971,22 +3135,22 @@ var file_sidecheck_v1_protocol_service_proto_depIdxs = []int32{
 	21, // 26: sidecheck.v1.CheckSamplingRequest.sampling:type_name -> sidecheck.v1.Sampling
 	32, // 27: sidecheck.v1.CheckSamplingResponse.result:type_name -> sidecheck.v1.CheckResult
 	0,  // 28: sidecheck.v1.ToolResult.profile:type_name -> sidecheck.v1.ResultProfile
-	45, // 29: sidecheck.v1.ToolResult.tool:type_name -> sidecheck.v1.Target
+	47, // 29: sidecheck.v1.ToolResult.tool:type_name -> sidecheck.v1.Target
 	3,  // 30: sidecheck.v1.CheckToolResultRequest.context:type_name -> sidecheck.v1.ProtocolContext
 	4,  // 31: sidecheck.v1.CheckToolResultRequest.options:type_name -> sidecheck.v1.CheckOptions
 	24, // 32: sidecheck.v1.CheckToolResultRequest.tool_result:type_name -> sidecheck.v1.ToolResult
 	32, // 33: sidecheck.v1.CheckToolResultResponse.result:type_name -> sidecheck.v1.CheckResult
 	3,  // 34: sidecheck.v1.NormalizeToolResultRequest.context:type_name -> sidecheck.v1.ProtocolContext
 	4,  // 35: sidecheck.v1.NormalizeToolResultRequest.options:type_name -> sidecheck.v1.CheckOptions
-	45, // 36: sidecheck.v1.NormalizeToolResultRequest.tool:type_name -> sidecheck.v1.Target
+	47, // 36: sidecheck.v1.NormalizeToolResultRequest.tool:type_name -> sidecheck.v1.Target
 	0,  // 37: sidecheck.v1.NormalizeToolResultRequest.profile:type_name -> sidecheck.v1.ResultProfile
-	42, // 38: sidecheck.v1.NormalizeToolResultResponse.verdict:type_name -> sidecheck.v1.Verdict
+	44, // 38: sidecheck.v1.NormalizeToolResultResponse.verdict:type_name -> sidecheck.v1.Verdict
 	1,  // 39: sidecheck.v1.ProtocolMessage.sender:type_name -> sidecheck.v1.Sender
 	3,  // 40: sidecheck.v1.CheckMessageRequest.context:type_name -> sidecheck.v1.ProtocolContext
 	4,  // 41: sidecheck.v1.CheckMessageRequest.options:type_name -> sidecheck.v1.CheckOptions
 	29, // 42: sidecheck.v1.CheckMessageRequest.message:type_name -> sidecheck.v1.ProtocolMessage
 	32, // 43: sidecheck.v1.CheckMessageResponse.result:type_name -> sidecheck.v1.CheckResult
-	42, // 44: sidecheck.v1.CheckResult.verdict:type_name -> sidecheck.v1.Verdict
+	44, // 44: sidecheck.v1.CheckResult.verdict:type_name -> sidecheck.v1.Verdict
 	3,  // 45: sidecheck.v1.CheckBatchRequest.context:type_name -> sidecheck.v1.ProtocolContext
 	4,  // 46: sidecheck.v1.CheckBatchRequest.options:type_name -> sidecheck.v1.CheckOptions
 	34, // 47: sidecheck.v1.CheckBatchRequest.items:type_name -> sidecheck.v1.CheckItem
@@ -2997,40 +3161,42 @@ var file_sidecheck_v1_protocol_service_proto_depIdxs = []int32{
 	29, // 52: sidecheck.v1.CheckItem.message:type_name -> sidecheck.v1.ProtocolMessage
 	36, // 53: sidecheck.v1.CheckBatchResponse.outcomes:type_name -> sidecheck.v1.CheckOutcome
 	32, // 54: sidecheck.v1.CheckOutcome.result:type_name -> sidecheck.v1.CheckResult
-	46, // 55: sidecheck.v1.CheckOutcome.error:type_name -> google.rpc.Status
+	48, // 55: sidecheck.v1.CheckOutcome.error:type_name -> google.rpc.Status
 	38, // 56: sidecheck.v1.CheckSessionRequest.defaults:type_name -> sidecheck.v1.SessionDefaults
 	39, // 57: sidecheck.v1.CheckSessionRequest.item:type_name -> sidecheck.v1.SessionItem
 	3,  // 58: sidecheck.v1.SessionDefaults.context:type_name -> sidecheck.v1.ProtocolContext
 	4,  // 59: sidecheck.v1.SessionDefaults.options:type_name -> sidecheck.v1.CheckOptions
 	29, // 60: sidecheck.v1.SessionItem.message:type_name -> sidecheck.v1.ProtocolMessage
 	36, // 61: sidecheck.v1.CheckSessionResponse.outcome:type_name -> sidecheck.v1.CheckOutcome
-	5,  // 62: sidecheck.v1.ProtocolService.ListRules:input_type -> sidecheck.v1.ListRulesRequest
-	8,  // 63: sidecheck.v1.ProtocolService.CheckToolNames:input_type -> sidecheck.v1.CheckToolNamesRequest
-	12, // 64: sidecheck.v1.ProtocolService.CheckTools:input_type -> sidecheck.v1.CheckToolsRequest
-	16, // 65: sidecheck.v1.ProtocolService.CheckElicitation:input_type -> sidecheck.v1.CheckElicitationRequest
-	19, // 66: sidecheck.v1.ProtocolService.CheckElicitationResult:input_type -> sidecheck.v1.CheckElicitationResultRequest
-	22, // 67: sidecheck.v1.ProtocolService.CheckSampling:input_type -> sidecheck.v1.CheckSamplingRequest
-	25, // 68: sidecheck.v1.ProtocolService.CheckToolResult:input_type -> sidecheck.v1.CheckToolResultRequest
-	27, // 69: sidecheck.v1.ProtocolService.NormalizeToolResult:input_type -> sidecheck.v1.NormalizeToolResultRequest
-	30, // 70: sidecheck.v1.ProtocolService.CheckMessage:input_type -> sidecheck.v1.CheckMessageRequest
-	33, // 71: sidecheck.v1.ProtocolService.CheckBatch:input_type -> sidecheck.v1.CheckBatchRequest
-	37, // 72: sidecheck.v1.ProtocolService.CheckSession:input_type -> sidecheck.v1.CheckSessionRequest
-	6,  // 73: sidecheck.v1.ProtocolService.ListRules:output_type -> sidecheck.v1.ListRulesResponse
-	9,  // 74: sidecheck.v1.ProtocolService.CheckToolNames:output_type -> sidecheck.v1.CheckToolNamesResponse
-	13, // 75: sidecheck.v1.ProtocolService.CheckTools:output_type -> sidecheck.v1.CheckToolsResponse
-	17, // 76: sidecheck.v1.ProtocolService.CheckElicitation:output_type -> sidecheck.v1.CheckElicitationResponse
-	20, // 77: sidecheck.v1.ProtocolService.CheckElicitationResult:output_type -> sidecheck.v1.CheckElicitationResultResponse
-	23, // 78: sidecheck.v1.ProtocolService.CheckSampling:output_type -> sidecheck.v1.CheckSamplingResponse
-	26, // 79: sidecheck.v1.ProtocolService.CheckToolResult:output_type -> sidecheck.v1.CheckToolResultResponse
-	28, // 80: sidecheck.v1.ProtocolService.NormalizeToolResult:output_type -> sidecheck.v1.NormalizeToolResultResponse
-	31, // 81: sidecheck.v1.ProtocolService.CheckMessage:output_type -> sidecheck.v1.CheckMessageResponse
-	35, // 82: sidecheck.v1.ProtocolService.CheckBatch:output_type -> sidecheck.v1.CheckBatchResponse
-	40, // 83: sidecheck.v1.ProtocolService.CheckSession:output_type -> sidecheck.v1.CheckSessionResponse
-	73, // [73:84] is the sub-list for method output_type
-	62, // [62:73] is the sub-list for method input_type
-	62, // [62:62] is the sub-list for extension type_name
-	62, // [62:62] is the sub-list for extension extendee
-	0,  // [0:62] is the sub-list for field type_name
+	41, // 62: sidecheck.v1.CheckSessionResponse.summary:type_name -> sidecheck.v1.SessionSummary
+	42, // 63: sidecheck.v1.SessionSummary.repeated_violations:type_name -> sidecheck.v1.RepeatedViolation
+	5,  // 64: sidecheck.v1.ProtocolService.ListRules:input_type -> sidecheck.v1.ListRulesRequest
+	8,  // 65: sidecheck.v1.ProtocolService.CheckToolNames:input_type -> sidecheck.v1.CheckToolNamesRequest
+	12, // 66: sidecheck.v1.ProtocolService.CheckTools:input_type -> sidecheck.v1.CheckToolsRequest
+	16, // 67: sidecheck.v1.ProtocolService.CheckElicitation:input_type -> sidecheck.v1.CheckElicitationRequest
+	19, // 68: sidecheck.v1.ProtocolService.CheckElicitationResult:input_type -> sidecheck.v1.CheckElicitationResultRequest
+	22, // 69: sidecheck.v1.ProtocolService.CheckSampling:input_type -> sidecheck.v1.CheckSamplingRequest
+	25, // 70: sidecheck.v1.ProtocolService.CheckToolResult:input_type -> sidecheck.v1.CheckToolResultRequest
+	27, // 71: sidecheck.v1.ProtocolService.NormalizeToolResult:input_type -> sidecheck.v1.NormalizeToolResultRequest
+	30, // 72: sidecheck.v1.ProtocolService.CheckMessage:input_type -> sidecheck.v1.CheckMessageRequest
+	33, // 73: sidecheck.v1.ProtocolService.CheckBatch:input_type -> sidecheck.v1.CheckBatchRequest
+	37, // 74: sidecheck.v1.ProtocolService.CheckSession:input_type -> sidecheck.v1.CheckSessionRequest
+	6,  // 75: sidecheck.v1.ProtocolService.ListRules:output_type -> sidecheck.v1.ListRulesResponse
+	9,  // 76: sidecheck.v1.ProtocolService.CheckToolNames:output_type -> sidecheck.v1.CheckToolNamesResponse
+	13, // 77: sidecheck.v1.ProtocolService.CheckTools:output_type -> sidecheck.v1.CheckToolsResponse
+	17, // 78: sidecheck.v1.ProtocolService.CheckElicitation:output_type -> sidecheck.v1.CheckElicitationResponse
+	20, // 79: sidecheck.v1.ProtocolService.CheckElicitationResult:output_type -> sidecheck.v1.CheckElicitationResultResponse
+	23, // 80: sidecheck.v1.ProtocolService.CheckSampling:output_type -> sidecheck.v1.CheckSamplingResponse
+	26, // 81: sidecheck.v1.ProtocolService.CheckToolResult:output_type -> sidecheck.v1.CheckToolResultResponse
+	28, // 82: sidecheck.v1.ProtocolService.NormalizeToolResult:output_type -> sidecheck.v1.NormalizeToolResultResponse
+	31, // 83: sidecheck.v1.ProtocolService.CheckMessage:output_type -> sidecheck.v1.CheckMessageResponse
+	35, // 84: sidecheck.v1.ProtocolService.CheckBatch:output_type -> sidecheck.v1.CheckBatchResponse
+	40, // 85: sidecheck.v1.ProtocolService.CheckSession:output_type -> sidecheck.v1.CheckSessionResponse
+	75, // [75:86] is the sub-list for method output_type
+	64, // [64:75] is the sub-list for method input_type
+	64, // [64:64] is the sub-list for extension type_name
+	64, // [64:64] is the sub-list for extension extendee
+	0,  // [0:64] is the sub-list for field type_name
 }
 
 func init() { file_sidecheck_v1_protocol_service_proto_init() }
@@ -3062,13 +3228,14 @@ func file_sidecheck_v1_protocol_service_proto_init() {
 		(*CheckSessionRequest_Defaults)(nil),
 		(*CheckSessionRequest_Item)(nil),
 	}
+	file_sidecheck_v1_protocol_service_proto_msgTypes[35].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_sidecheck_v1_protocol_service_proto_rawDesc), len(file_sidecheck_v1_protocol_service_proto_rawDesc)),
 			NumEnums:      3,
-			NumMessages:   38,
+			NumMessages:   40,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -80,10 +80,12 @@ type ProtocolServiceClient interface {
 	//
 	// Adds the rules that span messages: unique request ids, responses that match requests,
 	// negotiated capabilities, increasing progress, consistent pages. A message that could not
-	// be checked never causes a violation in a later one.
+	// be checked never causes a violation in a later one. Violations that say the same of many
+	// messages, such as `LOGGING_DEPRECATED`, are in the verdict on the first of them only.
 	//
 	// The first message may set defaults; every other message is one of the session and has
-	// one response, in order.
+	// one response, in order. When the client has ended the stream, a last response has the
+	// summary of the session.
 	CheckSession(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[CheckSessionRequest, CheckSessionResponse], error)
 }
 
@@ -256,10 +258,12 @@ type ProtocolServiceServer interface {
 	//
 	// Adds the rules that span messages: unique request ids, responses that match requests,
 	// negotiated capabilities, increasing progress, consistent pages. A message that could not
-	// be checked never causes a violation in a later one.
+	// be checked never causes a violation in a later one. Violations that say the same of many
+	// messages, such as `LOGGING_DEPRECATED`, are in the verdict on the first of them only.
 	//
 	// The first message may set defaults; every other message is one of the session and has
-	// one response, in order.
+	// one response, in order. When the client has ended the stream, a last response has the
+	// summary of the session.
 	CheckSession(grpc.BidiStreamingServer[CheckSessionRequest, CheckSessionResponse]) error
 	mustEmbedUnimplementedProtocolServiceServer()
 }

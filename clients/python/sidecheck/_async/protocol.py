@@ -250,20 +250,25 @@ class ProtocolClient:
         *,
         context: ProtocolContext | None = None,
         options: CheckOptions | None = None,
+        from_beginning: bool = True,
         outstanding: int = OUTSTANDING,
         timeout: float | None = None,
     ) -> Session:
         """Return a session; enter it with ``async with``.
 
         *context* is what is known before the first message. Without a protocol version, in
-        it or of the client, the one that the session negotiates applies. At most
-        *outstanding* messages are pending at a time. *timeout* is the deadline of the session
-        as a whole; without it, there is none.
+        it or of the client, the one that the session negotiates applies. If the first
+        message to check is not the first of the session, *from_beginning* is False: then
+        rules that need the whole session are not applied. At most *outstanding* messages
+        are pending at a time. *timeout* is the deadline of the session as a whole; without
+        it, there is none.
 
         Raises:
             ValueError: *outstanding* is not positive.
         """
-        opening = protocol.encode_session_defaults(self._fill(context), options)
+        opening = protocol.encode_session_defaults(
+            self._fill(context), options, from_beginning=from_beginning
+        )
         return Session(self._connection.stream(SESSION, opening, outstanding, timeout))
 
     async def _check(

@@ -5,9 +5,17 @@ from typing import Any, Self
 
 from sidecheck._async.streams import Stream
 from sidecheck._transport.tasks import IsolatedStream, Lock
-from sidecheck.errors import SidecheckError
+from sidecheck.errors import InvalidResponse, SidecheckError
 from sidecheck.json_texts import protocol_text
-from sidecheck.protocol import CheckOutcome, CheckResult, ProtocolJson, ProtocolMessage, Sender
+from sidecheck.protocol import (
+    CheckOutcome,
+    CheckResult,
+    ProtocolJson,
+    ProtocolMessage,
+    Sender,
+    SessionMessage,
+    SessionSummary,
+)
 
 __all__ = ["Session"]
 
@@ -17,11 +25,12 @@ class Session:
 
     Messages are checked in the order of the calls of `check`, also against the rules that
     depend on earlier messages. A session may be shared; cancelling one of its callers does
-    not affect the others, and the message is checked all the same. Leaving the session
-    cancels what is pending.
+    not affect the others, and the message is checked all the same. What is true of many
+    messages, such as that logging is deprecated, is in the verdict on the first of them;
+    `finish` counts the others. Leaving the session cancels what is pending.
     """
 
-    def __init__(self, stream: Stream[ProtocolMessage, CheckOutcome]) -> None:
+    def __init__(self, stream: Stream[SessionMessage, CheckOutcome]) -> None:
         self._stream = stream
         self._messages = IsolatedStream(stream)
         self._read_lock = Lock()
@@ -31,10 +40,14 @@ class Session:
         #: Outcomes that one caller has read for another, by id.
         self._outcomes: dict[str, CheckOutcome] = {}
 
-    async def check(self, message: ProtocolJson, *, sender: Sender = "") -> CheckResult:
+    async def check(
+        self, message: ProtocolJson, *, sender: Sender = "", http_status: int = 0
+    ) -> CheckResult:
         """Check the next message of the session.
 
         Give *sender*: without it, requests of the two sides cannot be told apart.
+        *http_status* is that of the HTTP response to the message, if there is one: a message
+        of the client that was refused (400 or more) takes no part in the session.
 
         Raises:
             SidecheckError: This message could not be checked; the session continues.
@@ -42,7 +55,8 @@ class Session:
             TypeError: *message* is a ``str``; nothing was sent.
             ValueError: *message* contains a value that JSON cannot express; nothing was sent.
         """
-        item = ProtocolMessage(protocol_text(message, "message"), sender)
+        text = protocol_text(message, "message")
+        item = SessionMessage(ProtocolMessage(text, sender), http_status)
         id_ = str(next(self._ids))
         self._awaited.add(id_)
         try:
@@ -56,6 +70,23 @@ class Session:
         if isinstance(outcome, SidecheckError):
             raise outcome
         return outcome
+
+    async def finish(self) -> SessionSummary:
+        """End the session, and return what several of its messages have in common.
+
+        Raises:
+            StreamClosed: The session ended early.
+        """
+        await self._stream.finish()
+        async with self._read_lock:
+            try:
+                while True:
+                    self._keep(*await self._messages.read())
+            except StopAsyncIteration:
+                pass
+        if not isinstance(self._stream.summary, SessionSummary):
+            raise InvalidResponse("the server sent no summary of the session")
+        return self._stream.summary
 
     def _keep(self, id_: str, outcome: CheckOutcome) -> None:
         if id_ in self._awaited:

@@ -37,6 +37,8 @@ class Stream(PendingItems[OutcomeT], ABC, Generic[ItemT, OutcomeT]):
         self._send_lock = Lock()
         #: Whether the call has ended, though its last outcomes may not have been read.
         self._call_ended = False
+        #: What the last response says of the whole stream, or None.
+        self.summary: object = None
 
     async def send(self, id_: str, item: ItemT) -> None:
         """Send one item. Its outcome comes with *id_*, which need not be unique.
@@ -165,8 +167,12 @@ class ClientStream(Stream[ItemT, OutcomeT | SidecheckError]):
         await self._call.finish()
 
     async def _read(self) -> tuple[str, OutcomeT | SidecheckError] | None:
-        response = await self._call.read()
-        return None if response is None else self._codec.decode(response)
+        while (response := await self._call.read()) is not None:
+            summary = self._kind.decode_summary(response)
+            if summary is None:
+                return self._codec.decode(response)
+            self.summary = summary
+        return None
 
     async def _failure(self) -> SidecheckError | None:
         return await self._call.failure()

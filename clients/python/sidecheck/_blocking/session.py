@@ -6,9 +6,17 @@ from typing import Any, Self
 
 from sidecheck._blocking.streams import BlockingStream
 from sidecheck._transport.threads import IsolatedStream, Lock
-from sidecheck.errors import SidecheckError
+from sidecheck.errors import InvalidResponse, SidecheckError
 from sidecheck.json_texts import protocol_text
-from sidecheck.protocol import CheckOutcome, CheckResult, ProtocolJson, ProtocolMessage, Sender
+from sidecheck.protocol import (
+    CheckOutcome,
+    CheckResult,
+    ProtocolJson,
+    ProtocolMessage,
+    Sender,
+    SessionMessage,
+    SessionSummary,
+)
 
 __all__ = ["BlockingSession"]
 
@@ -18,11 +26,12 @@ class BlockingSession:
 
     Messages are checked in the order of the calls of `check`, also against the rules that
     depend on earlier messages. A session may be shared; cancelling one of its callers does
-    not affect the others, and the message is checked all the same. Leaving the session
-    cancels what is pending.
+    not affect the others, and the message is checked all the same. What is true of many
+    messages, such as that logging is deprecated, is in the verdict on the first of them;
+    `finish` counts the others. Leaving the session cancels what is pending.
     """
 
-    def __init__(self, stream: BlockingStream[ProtocolMessage, CheckOutcome]) -> None:
+    def __init__(self, stream: BlockingStream[SessionMessage, CheckOutcome]) -> None:
         self._stream = stream
         self._messages = IsolatedStream(stream)
         self._read_lock = Lock()
@@ -32,10 +41,14 @@ class BlockingSession:
         #: Outcomes that one caller has read for another, by id.
         self._outcomes: dict[str, CheckOutcome] = {}
 
-    def check(self, message: ProtocolJson, *, sender: Sender = "") -> CheckResult:
+    def check(
+        self, message: ProtocolJson, *, sender: Sender = "", http_status: int = 0
+    ) -> CheckResult:
         """Check the next message of the session.
 
         Give *sender*: without it, requests of the two sides cannot be told apart.
+        *http_status* is that of the HTTP response to the message, if there is one: a message
+        of the client that was refused (400 or more) takes no part in the session.
 
         Raises:
             SidecheckError: This message could not be checked; the session continues.
@@ -43,7 +56,8 @@ class BlockingSession:
             TypeError: *message* is a ``str``; nothing was sent.
             ValueError: *message* contains a value that JSON cannot express; nothing was sent.
         """
-        item = ProtocolMessage(protocol_text(message, "message"), sender)
+        text = protocol_text(message, "message")
+        item = SessionMessage(ProtocolMessage(text, sender), http_status)
         id_ = str(next(self._ids))
         self._awaited.add(id_)
         try:
@@ -57,6 +71,23 @@ class BlockingSession:
         if isinstance(outcome, SidecheckError):
             raise outcome
         return outcome
+
+    def finish(self) -> SessionSummary:
+        """End the session, and return what several of its messages have in common.
+
+        Raises:
+            StreamClosed: The session ended early.
+        """
+        self._stream.finish()
+        with self._read_lock:
+            try:
+                while True:
+                    self._keep(*self._messages.read())
+            except StopIteration:
+                pass
+        if not isinstance(self._stream.summary, SessionSummary):
+            raise InvalidResponse("the server sent no summary of the session")
+        return self._stream.summary
 
     def _keep(self, id_: str, outcome: CheckOutcome) -> None:
         if id_ in self._awaited:

@@ -38,6 +38,8 @@ class BlockingStream(PendingItems[OutcomeT], ABC, Generic[ItemT, OutcomeT]):
         self._send_lock = Lock()
         #: Whether the call has ended, though its last outcomes may not have been read.
         self._call_ended = False
+        #: What the last response says of the whole stream, or None.
+        self.summary: object = None
 
     def send(self, id_: str, item: ItemT) -> None:
         """Send one item. Its outcome comes with *id_*, which need not be unique.
@@ -166,8 +168,12 @@ class ClientStream(BlockingStream[ItemT, OutcomeT | SidecheckError]):
         self._call.finish()
 
     def _read(self) -> tuple[str, OutcomeT | SidecheckError] | None:
-        response = self._call.read()
-        return None if response is None else self._codec.decode(response)
+        while (response := self._call.read()) is not None:
+            summary = self._kind.decode_summary(response)
+            if summary is None:
+                return self._codec.decode(response)
+            self.summary = summary
+        return None
 
     def _failure(self) -> SidecheckError | None:
         return self._call.failure()

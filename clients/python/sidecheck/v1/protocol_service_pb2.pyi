@@ -369,25 +369,49 @@ class CheckSessionRequest(_message.Message):
     def __init__(self, defaults: _Optional[_Union[SessionDefaults, _Mapping]] = ..., item: _Optional[_Union[SessionItem, _Mapping]] = ...) -> None: ...
 
 class SessionDefaults(_message.Message):
-    __slots__ = ("context", "options")
+    __slots__ = ("context", "options", "from_beginning")
     CONTEXT_FIELD_NUMBER: _ClassVar[int]
     OPTIONS_FIELD_NUMBER: _ClassVar[int]
+    FROM_BEGINNING_FIELD_NUMBER: _ClassVar[int]
     context: ProtocolContext
     options: CheckOptions
-    def __init__(self, context: _Optional[_Union[ProtocolContext, _Mapping]] = ..., options: _Optional[_Union[CheckOptions, _Mapping]] = ...) -> None: ...
+    from_beginning: bool
+    def __init__(self, context: _Optional[_Union[ProtocolContext, _Mapping]] = ..., options: _Optional[_Union[CheckOptions, _Mapping]] = ..., from_beginning: bool = ...) -> None: ...
 
 class SessionItem(_message.Message):
-    __slots__ = ("id", "message")
+    __slots__ = ("id", "message", "http_status")
     ID_FIELD_NUMBER: _ClassVar[int]
     MESSAGE_FIELD_NUMBER: _ClassVar[int]
+    HTTP_STATUS_FIELD_NUMBER: _ClassVar[int]
     id: str
     message: ProtocolMessage
-    def __init__(self, id: _Optional[str] = ..., message: _Optional[_Union[ProtocolMessage, _Mapping]] = ...) -> None: ...
+    http_status: int
+    def __init__(self, id: _Optional[str] = ..., message: _Optional[_Union[ProtocolMessage, _Mapping]] = ..., http_status: _Optional[int] = ...) -> None: ...
 
 class CheckSessionResponse(_message.Message):
-    __slots__ = ("id", "outcome")
+    __slots__ = ("id", "outcome", "summary")
     ID_FIELD_NUMBER: _ClassVar[int]
     OUTCOME_FIELD_NUMBER: _ClassVar[int]
+    SUMMARY_FIELD_NUMBER: _ClassVar[int]
     id: str
     outcome: CheckOutcome
-    def __init__(self, id: _Optional[str] = ..., outcome: _Optional[_Union[CheckOutcome, _Mapping]] = ...) -> None: ...
+    summary: SessionSummary
+    def __init__(self, id: _Optional[str] = ..., outcome: _Optional[_Union[CheckOutcome, _Mapping]] = ..., summary: _Optional[_Union[SessionSummary, _Mapping]] = ...) -> None: ...
+
+class SessionSummary(_message.Message):
+    __slots__ = ("repeated_violations",)
+    REPEATED_VIOLATIONS_FIELD_NUMBER: _ClassVar[int]
+    repeated_violations: _containers.RepeatedCompositeFieldContainer[RepeatedViolation]
+    def __init__(self, repeated_violations: _Optional[_Iterable[_Union[RepeatedViolation, _Mapping]]] = ...) -> None: ...
+
+class RepeatedViolation(_message.Message):
+    __slots__ = ("code", "tool", "count", "first_item")
+    CODE_FIELD_NUMBER: _ClassVar[int]
+    TOOL_FIELD_NUMBER: _ClassVar[int]
+    COUNT_FIELD_NUMBER: _ClassVar[int]
+    FIRST_ITEM_FIELD_NUMBER: _ClassVar[int]
+    code: str
+    tool: str
+    count: int
+    first_item: int
+    def __init__(self, code: _Optional[str] = ..., tool: _Optional[str] = ..., count: _Optional[int] = ..., first_item: _Optional[int] = ...) -> None: ...

@@ -194,10 +194,12 @@ class ProtocolServiceServicer(object):
 
         Adds the rules that span messages: unique request ids, responses that match requests,
         negotiated capabilities, increasing progress, consistent pages. A message that could not
-        be checked never causes a violation in a later one.
+        be checked never causes a violation in a later one. Violations that say the same of many
+        messages, such as `LOGGING_DEPRECATED`, are in the verdict on the first of them only.
 
         The first message may set defaults; every other message is one of the session and has
-        one response, in order.
+        one response, in order. When the client has ended the stream, a last response has the
+        summary of the session.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -81,10 +81,12 @@ class ProtocolServiceStub:
 
     Adds the rules that span messages: unique request ids, responses that match requests,
     negotiated capabilities, increasing progress, consistent pages. A message that could not
-    be checked never causes a violation in a later one.
+    be checked never causes a violation in a later one. Violations that say the same of many
+    messages, such as `LOGGING_DEPRECATED`, are in the verdict on the first of them only.
 
     The first message may set defaults; every other message is one of the session and has
-    one response, in order.
+    one response, in order. When the client has ended the stream, a last response has the
+    summary of the session.
     """
 
 @_typing.type_check_only
@@ -140,10 +142,12 @@ class ProtocolServiceAsyncStub(ProtocolServiceStub):
 
     Adds the rules that span messages: unique request ids, responses that match requests,
     negotiated capabilities, increasing progress, consistent pages. A message that could not
-    be checked never causes a violation in a later one.
+    be checked never causes a violation in a later one. Violations that say the same of many
+    messages, such as `LOGGING_DEPRECATED`, are in the verdict on the first of them only.
 
     The first message may set defaults; every other message is one of the session and has
-    one response, in order.
+    one response, in order. When the client has ended the stream, a last response has the
+    summary of the session.
     """
 
 class ProtocolServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -262,10 +266,12 @@ class ProtocolServiceServicer(metaclass=_abc_1.ABCMeta):
 
         Adds the rules that span messages: unique request ids, responses that match requests,
         negotiated capabilities, increasing progress, consistent pages. A message that could not
-        be checked never causes a violation in a later one.
+        be checked never causes a violation in a later one. Violations that say the same of many
+        messages, such as `LOGGING_DEPRECATED`, are in the verdict on the first of them only.
 
         The first message may set defaults; every other message is one of the session and has
-        one response, in order.
+        one response, in order. When the client has ended the stream, a last response has the
+        summary of the session.
         """
 
 def add_ProtocolServiceServicer_to_server(servicer: ProtocolServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

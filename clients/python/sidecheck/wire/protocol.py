@@ -16,8 +16,11 @@ from sidecheck.protocol import (
     ProtocolContext,
     ProtocolJson,
     ProtocolMessage,
+    RepeatedViolation,
     Rule,
     Sampling,
+    SessionMessage,
+    SessionSummary,
     ToolResult,
 )
 from sidecheck.v1 import protocol_service_pb2 as protocol_pb
@@ -37,6 +40,7 @@ __all__ = [
     "decode_response",
     "decode_rules",
     "decode_session_response",
+    "decode_session_summary",
     "encode_batch",
     "encode_check",
     "encode_context",
@@ -179,23 +183,25 @@ def encode_batch(
 
 
 def encode_session_defaults(
-    context: ProtocolContext | None, options: CheckOptions | None
+    context: ProtocolContext | None, options: CheckOptions | None, *, from_beginning: bool
 ) -> protocol_pb.CheckSessionRequest:
     """Return the first message of a session."""
     return protocol_pb.CheckSessionRequest(
         defaults=protocol_pb.SessionDefaults(
-            context=encode_context(context), options=encode_options(options)
+            context=encode_context(context),
+            options=encode_options(options),
+            from_beginning=from_beginning,
         )
     )
 
 
-def encode_session_item(
-    id_: str, message: ProtocolMessage | None
-) -> protocol_pb.CheckSessionRequest:
-    """Return the message for an item of a session; without *message*, with its id only."""
+def encode_session_item(id_: str, item: SessionMessage | None) -> protocol_pb.CheckSessionRequest:
+    """Return the message for *item* of a session, or with its id only."""
+    if item is None:
+        return protocol_pb.CheckSessionRequest(item=protocol_pb.SessionItem(id=id_))
     return protocol_pb.CheckSessionRequest(
         item=protocol_pb.SessionItem(
-            id=id_, message=None if message is None else encode_message(message)
+            id=id_, message=encode_message(item.message), http_status=item.http_status
         )
     )
 
@@ -241,6 +247,18 @@ def decode_session_response(
 ) -> tuple[str, CheckOutcome]:
     """Return the id of a message, "" where the server could not read it, and its outcome."""
     return response.id, decode_outcome(response.outcome)
+
+
+def decode_session_summary(response: protocol_pb.CheckSessionResponse) -> SessionSummary | None:
+    """Return the summary in *response*, or None if it is to a message."""
+    if not response.HasField("summary"):
+        return None
+    return SessionSummary(
+        repeated_violations=tuple(
+            copy_fields(repeated, RepeatedViolation)
+            for repeated in response.summary.repeated_violations
+        )
+    )
 
 
 def decode_outcome(outcome: protocol_pb.CheckOutcome) -> CheckOutcome:

@@ -1,6 +1,6 @@
 """Collector of violations and deferred checks of one payload."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from sidecheck_server.core.evaluate import VALID
 from sidecheck_server.core.mcp.context import Context
@@ -102,6 +102,17 @@ class Findings:
         for violation in violations:
             if not self.add(violation):
                 return
+
+    def keep(self, is_kept: Callable[[Violation], bool]) -> None:
+        """Remove the violations for which *is_kept* is False, as if none had been added."""
+        kept = tuple([v for v in violations if is_kept(v)] for violations in self._violations)
+        if list(map(len, kept)) == list(map(len, self._violations)):
+            return
+        self._violations = kept
+        self._lengths = [sum(violation.length for violation in violations) for violations in kept]
+        if not self._truncated:
+            found = (violations[0].severity for violations in kept if violations)
+            self._highest = next(found, None)
 
     def _note_severity(self, severity: Severity) -> None:
         if self._highest is None or SEVERITY_RANK[severity] < SEVERITY_RANK[self._highest]:

@@ -1,12 +1,13 @@
 """Requests and responses of ProtocolService: definitions, names, rules, reports."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
 from sidecheck.v1 import protocol_service_pb2
 
 from sidecheck_server.core.limits import Limits, limit_exceeded_error
 from sidecheck_server.core.mcp.rules.rule import Rule
+from sidecheck_server.core.mcp.sessions.repetitions import Repetition
 from sidecheck_server.core.mcp.tool_names import CheckedName, Collision
 from sidecheck_server.core.mcp.tool_outcomes import CheckedTool, Disposition
 from sidecheck_server.rpc.mapping.context import request_context_from_proto
@@ -21,6 +22,7 @@ __all__ = [
     "name_to_proto",
     "report_to_proto",
     "rule_to_proto",
+    "summary_to_proto",
     "tool_outcome_to_proto",
     "tools_to_check_from_proto",
 ]
@@ -41,6 +43,21 @@ def report_to_proto(report: SubjectReport) -> protocol_service_pb2.CheckResult:
     return protocol_service_pb2.CheckResult(
         verdict=protocol_verdict_to_proto(report.verdict, report.json_rpc_error),
         error_response=report.error_response,
+    )
+
+
+def summary_to_proto(repetitions: Iterable[Repetition]) -> protocol_service_pb2.SessionSummary:
+    """Return the message of the summary of a session."""
+    return protocol_service_pb2.SessionSummary(
+        repeated_violations=(
+            protocol_service_pb2.RepeatedViolation(
+                code=repetition.code,
+                tool=repetition.tool,
+                count=repetition.count,
+                first_item=repetition.first,
+            )
+            for repetition in repetitions
+        )
     )
 
 

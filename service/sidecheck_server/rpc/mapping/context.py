@@ -1,6 +1,7 @@
 """Protocol context and report limits of requests to ProtocolService."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
@@ -15,7 +16,7 @@ from sidecheck_server.core.types import Severity
 from sidecheck_server.rpc.mapping.fields import max_violations_from_proto, unknown_value
 from sidecheck_server.services.checks import RequestContext
 
-__all__ = ["request_context_from_proto"]
+__all__ = ["request_context_from_proto", "session_context_from_proto"]
 
 _MIN_SEVERITIES: Mapping[int, Severity] = MappingProxyType(
     {
@@ -60,6 +61,22 @@ def request_context_from_proto(
         ),
         names_version=bool(context.protocol_version),
     )
+
+
+def session_context_from_proto(
+    defaults: protocol_service_pb2.SessionDefaults, limits: Limits, default_version: str
+) -> RequestContext:
+    """Return the context of a session before its first message.
+
+    Raises:
+        RequestError: as `request_context_from_proto`.
+    """
+    context = request_context_from_proto(
+        defaults.context, defaults.options, limits, default_version
+    )
+    if defaults.HasField("from_beginning"):
+        return replace(context, from_beginning=defaults.from_beginning)
+    return context
 
 
 def _capabilities(

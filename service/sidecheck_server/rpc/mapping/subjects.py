@@ -31,6 +31,7 @@ __all__ = [
     "profile_from_proto",
     "result_tool_from_proto",
     "sender_from_proto",
+    "session_item_from_proto",
     "subject_of_item",
 ]
 
@@ -42,6 +43,8 @@ SubjectMessage: TypeAlias = (
     | proto.ToolResult
     | proto.ProtocolMessage
 )
+
+_LOWEST_STATUS, _HIGHEST_STATUS = 100, 599
 
 _SENDERS: Mapping[int, Sender | None] = MappingProxyType(
     {
@@ -69,6 +72,27 @@ def check_request_from_proto(subject: SubjectMessage, context: RequestContext) -
     if isinstance(subject, proto.ProtocolMessage):
         core_context = replace(core_context, sender=sender_from_proto(subject))
     return CheckRequest(_SUBJECTS[type(subject)](subject), core_context, context.limits)
+
+
+def session_item_from_proto(
+    item: proto.SessionItem, context: RequestContext
+) -> tuple[CheckRequest, int]:
+    """Return the request to check the message of *item*, and its HTTP status or 0.
+
+    Raises:
+        RequestError: INVALID_REQUEST without a message, for an unknown enum value, or for a
+            status that HTTP does not have.
+    """
+    if not item.HasField("message"):
+        raise missing_subject("message")
+    if item.http_status and not _LOWEST_STATUS <= item.http_status <= _HIGHEST_STATUS:
+        raise RequestError(
+            ErrorReason.INVALID_REQUEST,
+            f"http_status must be a status of HTTP, {_LOWEST_STATUS} to {_HIGHEST_STATUS}, or 0 "
+            f"for none; found {item.http_status}",
+            {"field": "http_status"},
+        )
+    return check_request_from_proto(item.message, context), item.http_status
 
 
 def result_tool_from_proto(subject: SubjectMessage) -> Target | None:

@@ -7,7 +7,7 @@ from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Rule, rule
 from sidecheck_server.core.types import Severity
 
-__all__ = ["DATA_MISSING", "DATA_TYPES", "RULES"]
+__all__ = ["DATA_MISSING", "DATA_TYPES", "DEFINED_CODES", "RULES"]
 
 _SINCE = "2026-07-28"
 _CODES = Clause("basic", "error-codes")
@@ -16,7 +16,9 @@ _LEGACY = range(-32019, -31999)
 _RESERVED = range(-32099, -32019)
 _JSON_RPC = range(-32768, -31999)
 _STANDARD = frozenset({-32700, *range(-32603, -32599)})
-_DEFINED = frozenset({-32020, -32021, -32022})
+DEFINED_CODES = frozenset({-32020, -32021, -32022})
+"""Codes that the specification defines since 2026-07-28."""
+
 #: Meaning and replacement of the codes of earlier versions.
 _RETIRED = {
     -32002: ("resource not found", -32602),
@@ -77,7 +79,7 @@ def _retired_code(value: Any, _context: Context) -> Iterable[Fault]:
 )
 def _reserved_code(value: Any, _context: Context) -> Iterable[Fault]:
     code = _code_of(value)
-    if code not in _RESERVED or code in _DEFINED or code in _RETIRED:
+    if code not in _RESERVED or code in DEFINED_CODES or code in _RETIRED:
         return ()
     message = f"{code} is reserved for the specification, which defines -32020, -32021 and -32022"
     return (Fault(("code",), message),)

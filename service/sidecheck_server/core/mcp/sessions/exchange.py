@@ -47,22 +47,31 @@ class Exchange:
         self._open: dict[Sender, BoundedStore[Request]] = {
             sender: BoundedStore(_MAX_OPEN_BYTES, memory) for sender in Sender
         }
+        #: Requests that the transport refused; their response may say why.
+        self._refused: dict[Sender, BoundedStore[Request]] = {
+            sender: BoundedStore(_MAX_OPEN_BYTES, memory) for sender in Sender
+        }
         self._used: dict[Sender, BoundedStore[bool]] = {
             sender: BoundedStore(_MAX_IDS, memory) for sender in Sender
         }
 
     def find_open(self, sender: Sender, key: Key) -> Request | None:
         """Return the request of *sender* under *key* that has no response yet."""
-        return self._open[sender].get(key)
+        return self._open[sender].get(key) or self._refused[sender].get(key)
+
+    def refuse(self, sender: Sender, key: Key, request: Request) -> None:
+        """Store a request that the transport refused: its id stays free."""
+        self._refused[sender].put(key, request, _REQUEST_BYTES + request.weight)
 
     def open(self, sender: Sender, key: Key, request: Request) -> None:
         """Store a request that was sent."""
+        self._refused[sender].pop(key)
         self._open[sender].put(key, request, _REQUEST_BYTES + request.weight)
         self._used[sender].put(key, value=True)
 
     def close(self, sender: Sender, key: Key) -> Request | None:
         """Remove and return the request of *sender* whose response was sent."""
-        return self._open[sender].pop(key)
+        return self._open[sender].pop(key) or self._refused[sender].pop(key)
 
     def observe(self, current: SessionMessage, report: Reporter) -> None:
         """Check the id of the current message against earlier ones."""

@@ -39,6 +39,8 @@ class HeaderScan:
     capabilities: dict[str, Any] | None = None
     #: Whether it declares capabilities that are too large to be read.
     capabilities_too_large: bool = False
+    #: Code of an error response, or None.
+    error_code: int | None = None
 
 
 def scan_headers(text: bytes) -> HeaderScan:
@@ -52,7 +54,13 @@ def scan_headers(text: bytes) -> HeaderScan:
         result = _properties(message.get("result"))
         version = None if result is None else _scalar(result.get("protocolVersion"))
         version = version if isinstance(version, str) else ""
-        return HeaderScan(id_, is_response=True, version=version)
+        code = _scalar((_properties(message.get("error")) or {}).get("code"))
+        return HeaderScan(
+            id_,
+            is_response=True,
+            version=version,
+            error_code=code if type(code) is int else None,
+        )
     params = _properties(message.get("params")) or {}
     if method == "initialize":
         fields, names = params, _INITIALIZE_NAMES

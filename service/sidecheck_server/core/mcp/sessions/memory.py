@@ -80,6 +80,8 @@ class Request:
     token: Key | None
     #: Whether it created a task, which outlives the response.
     as_task: bool
+    #: Name of the tool that it calls, shortened to 128 characters, or "".
+    tool: str = ""
     #: Size of what it holds beside itself, in bytes.
     weight: int = 0
 

@@ -627,7 +627,14 @@ export interface SessionDefaults {
     | ProtocolContext
     | undefined;
   /** Limits of each verdict. */
-  options: CheckOptions | undefined;
+  options:
+    | CheckOptions
+    | undefined;
+  /**
+   * Whether the first item is the first message of the session. Unset means true. If false,
+   * rules that need the whole session are not applied.
+   */
+  fromBeginning?: boolean | undefined;
 }
 
 /** One message of a session. */
@@ -638,15 +645,45 @@ export interface SessionItem {
    * The message. Set its `sender`: without it, the requests of the two peers cannot be told
    * apart. `request_method` and `request` are not needed.
    */
-  message: ProtocolMessage | undefined;
+  message:
+    | ProtocolMessage
+    | undefined;
+  /**
+   * Status of the HTTP response to the message, if it was sent over HTTP. If it refuses a
+   * message of the client (400 or more), the message takes no part in the session: it may be
+   * sent again with the same request id.
+   */
+  httpStatus: number;
 }
 
-/** Response to one message of a session. */
+/** Response to one message of a session, or the summary. */
 export interface CheckSessionResponse {
-  /** ID of the item. Empty if the item could not be read. */
+  /** ID of the item. Empty if the item could not be read, and with the summary. */
   id: string;
-  /** Result or error. */
-  outcome: CheckOutcome | undefined;
+  /** Result or error. Unset with the summary. */
+  outcome:
+    | CheckOutcome
+    | undefined;
+  /** Only set in the last response, which is to no item. */
+  summary: SessionSummary | undefined;
+}
+
+/** What a session found in more than one message. */
+export interface SessionSummary {
+  /** Violations that say the same of several messages, in the order of the first ones. */
+  repeatedViolations: RepeatedViolation[];
+}
+
+/** Violation that several messages have and the verdict on the first of them reports. */
+export interface RepeatedViolation {
+  /** Code of the violation. */
+  code: string;
+  /** Tool that it is about. Empty if it is about a side of the session. */
+  tool: string;
+  /** Number of messages that have it. */
+  count: bigint;
+  /** Index of the item whose verdict reports it, from 0. */
+  firstItem: bigint;
 }
 
 function createBaseProtocolContext(): ProtocolContext {
@@ -4278,7 +4315,7 @@ export const CheckSessionRequest: MessageFns<CheckSessionRequest> = {
 };
 
 function createBaseSessionDefaults(): SessionDefaults {
-  return { context: undefined, options: undefined };
+  return { context: undefined, options: undefined, fromBeginning: undefined };
 }
 
 export const SessionDefaults: MessageFns<SessionDefaults> = {
@@ -4288,6 +4325,9 @@ export const SessionDefaults: MessageFns<SessionDefaults> = {
     }
     if (message.options !== undefined) {
       CheckOptions.encode(message.options, writer.uint32(18).fork()).join();
+    }
+    if (message.fromBeginning !== undefined) {
+      writer.uint32(24).bool(message.fromBeginning);
     }
     return writer;
   },
@@ -4321,6 +4361,14 @@ export const SessionDefaults: MessageFns<SessionDefaults> = {
             message.options = CheckOptions.decode(reader, reader.uint32());
             continue;
           }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.fromBeginning = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -4337,6 +4385,11 @@ export const SessionDefaults: MessageFns<SessionDefaults> = {
     return {
       context: isSet(object.context) ? ProtocolContext.fromJSON(object.context) : undefined,
       options: isSet(object.options) ? CheckOptions.fromJSON(object.options) : undefined,
+      fromBeginning: isSet(object.fromBeginning)
+        ? globalThis.Boolean(object.fromBeginning)
+        : isSet(object.from_beginning)
+        ? globalThis.Boolean(object.from_beginning)
+        : undefined,
     };
   },
 
@@ -4347,6 +4400,9 @@ export const SessionDefaults: MessageFns<SessionDefaults> = {
     }
     if (message.options !== undefined) {
       obj.options = CheckOptions.toJSON(message.options);
+    }
+    if (message.fromBeginning !== undefined) {
+      obj.fromBeginning = message.fromBeginning;
     }
     return obj;
   },
@@ -4362,12 +4418,13 @@ export const SessionDefaults: MessageFns<SessionDefaults> = {
     message.options = (object.options !== undefined && object.options !== null)
       ? CheckOptions.fromPartial(object.options)
       : undefined;
+    message.fromBeginning = object.fromBeginning ?? undefined;
     return message;
   },
 };
 
 function createBaseSessionItem(): SessionItem {
-  return { id: "", message: undefined };
+  return { id: "", message: undefined, httpStatus: 0 };
 }
 
 export const SessionItem: MessageFns<SessionItem> = {
@@ -4377,6 +4434,9 @@ export const SessionItem: MessageFns<SessionItem> = {
     }
     if (message.message !== undefined) {
       ProtocolMessage.encode(message.message, writer.uint32(18).fork()).join();
+    }
+    if (message.httpStatus !== 0) {
+      writer.uint32(24).uint32(message.httpStatus);
     }
     return writer;
   },
@@ -4410,6 +4470,14 @@ export const SessionItem: MessageFns<SessionItem> = {
             message.message = ProtocolMessage.decode(reader, reader.uint32());
             continue;
           }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.httpStatus = reader.uint32();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -4426,6 +4494,11 @@ export const SessionItem: MessageFns<SessionItem> = {
     return {
       id: isSet(object.id) ? globalThis.String(object.id) : "",
       message: isSet(object.message) ? ProtocolMessage.fromJSON(object.message) : undefined,
+      httpStatus: isSet(object.httpStatus)
+        ? globalThis.Number(object.httpStatus)
+        : isSet(object.http_status)
+        ? globalThis.Number(object.http_status)
+        : 0,
     };
   },
 
@@ -4436,6 +4509,9 @@ export const SessionItem: MessageFns<SessionItem> = {
     }
     if (message.message !== undefined) {
       obj.message = ProtocolMessage.toJSON(message.message);
+    }
+    if (message.httpStatus !== 0) {
+      obj.httpStatus = Math.round(message.httpStatus);
     }
     return obj;
   },
@@ -4449,12 +4525,13 @@ export const SessionItem: MessageFns<SessionItem> = {
     message.message = (object.message !== undefined && object.message !== null)
       ? ProtocolMessage.fromPartial(object.message)
       : undefined;
+    message.httpStatus = object.httpStatus ?? 0;
     return message;
   },
 };
 
 function createBaseCheckSessionResponse(): CheckSessionResponse {
-  return { id: "", outcome: undefined };
+  return { id: "", outcome: undefined, summary: undefined };
 }
 
 export const CheckSessionResponse: MessageFns<CheckSessionResponse> = {
@@ -4464,6 +4541,9 @@ export const CheckSessionResponse: MessageFns<CheckSessionResponse> = {
     }
     if (message.outcome !== undefined) {
       CheckOutcome.encode(message.outcome, writer.uint32(18).fork()).join();
+    }
+    if (message.summary !== undefined) {
+      SessionSummary.encode(message.summary, writer.uint32(26).fork()).join();
     }
     return writer;
   },
@@ -4497,6 +4577,14 @@ export const CheckSessionResponse: MessageFns<CheckSessionResponse> = {
             message.outcome = CheckOutcome.decode(reader, reader.uint32());
             continue;
           }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.summary = SessionSummary.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -4513,6 +4601,7 @@ export const CheckSessionResponse: MessageFns<CheckSessionResponse> = {
     return {
       id: isSet(object.id) ? globalThis.String(object.id) : "",
       outcome: isSet(object.outcome) ? CheckOutcome.fromJSON(object.outcome) : undefined,
+      summary: isSet(object.summary) ? SessionSummary.fromJSON(object.summary) : undefined,
     };
   },
 
@@ -4523,6 +4612,9 @@ export const CheckSessionResponse: MessageFns<CheckSessionResponse> = {
     }
     if (message.outcome !== undefined) {
       obj.outcome = CheckOutcome.toJSON(message.outcome);
+    }
+    if (message.summary !== undefined) {
+      obj.summary = SessionSummary.toJSON(message.summary);
     }
     return obj;
   },
@@ -4536,6 +4628,209 @@ export const CheckSessionResponse: MessageFns<CheckSessionResponse> = {
     message.outcome = (object.outcome !== undefined && object.outcome !== null)
       ? CheckOutcome.fromPartial(object.outcome)
       : undefined;
+    message.summary = (object.summary !== undefined && object.summary !== null)
+      ? SessionSummary.fromPartial(object.summary)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseSessionSummary(): SessionSummary {
+  return { repeatedViolations: [] };
+}
+
+export const SessionSummary: MessageFns<SessionSummary> = {
+  encode(message: SessionSummary, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.repeatedViolations) {
+      RepeatedViolation.encode(v!, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): SessionSummary {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSessionSummary();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.repeatedViolations.push(RepeatedViolation.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): SessionSummary {
+    return {
+      repeatedViolations: globalThis.Array.isArray(object?.repeatedViolations)
+        ? object.repeatedViolations.map((e: any) => RepeatedViolation.fromJSON(e))
+        : globalThis.Array.isArray(object?.repeated_violations)
+        ? object.repeated_violations.map((e: any) => RepeatedViolation.fromJSON(e))
+        : [],
+    };
+  },
+
+  toJSON(message: SessionSummary): unknown {
+    const obj: any = {};
+    if (message.repeatedViolations?.length) {
+      obj.repeatedViolations = message.repeatedViolations.map((e) => RepeatedViolation.toJSON(e));
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<SessionSummary>, I>>(base?: I): SessionSummary {
+    return SessionSummary.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<SessionSummary>, I>>(object: I): SessionSummary {
+    const message = createBaseSessionSummary();
+    message.repeatedViolations = object.repeatedViolations?.map((e) => RepeatedViolation.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseRepeatedViolation(): RepeatedViolation {
+  return { code: "", tool: "", count: 0n, firstItem: 0n };
+}
+
+export const RepeatedViolation: MessageFns<RepeatedViolation> = {
+  encode(message: RepeatedViolation, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.code !== "") {
+      writer.uint32(10).string(message.code);
+    }
+    if (message.tool !== "") {
+      writer.uint32(18).string(message.tool);
+    }
+    if (message.count !== 0n) {
+      if (BigInt.asUintN(64, message.count) !== message.count) {
+        throw new globalThis.Error("value provided for field message.count of type uint64 too large");
+      }
+      writer.uint32(24).uint64(message.count);
+    }
+    if (message.firstItem !== 0n) {
+      if (BigInt.asUintN(64, message.firstItem) !== message.firstItem) {
+        throw new globalThis.Error("value provided for field message.firstItem of type uint64 too large");
+      }
+      writer.uint32(32).uint64(message.firstItem);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RepeatedViolation {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRepeatedViolation();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.code = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.tool = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.count = reader.uint64() as bigint;
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.firstItem = reader.uint64() as bigint;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): RepeatedViolation {
+    return {
+      code: isSet(object.code) ? globalThis.String(object.code) : "",
+      tool: isSet(object.tool) ? globalThis.String(object.tool) : "",
+      count: isSet(object.count) ? BigInt(object.count) : 0n,
+      firstItem: isSet(object.firstItem)
+        ? BigInt(object.firstItem)
+        : isSet(object.first_item)
+        ? BigInt(object.first_item)
+        : 0n,
+    };
+  },
+
+  toJSON(message: RepeatedViolation): unknown {
+    const obj: any = {};
+    if (message.code !== "") {
+      obj.code = message.code;
+    }
+    if (message.tool !== "") {
+      obj.tool = message.tool;
+    }
+    if (message.count !== 0n) {
+      obj.count = message.count.toString();
+    }
+    if (message.firstItem !== 0n) {
+      obj.firstItem = message.firstItem.toString();
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<RepeatedViolation>, I>>(base?: I): RepeatedViolation {
+    return RepeatedViolation.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<RepeatedViolation>, I>>(object: I): RepeatedViolation {
+    const message = createBaseRepeatedViolation();
+    message.code = object.code ?? "";
+    message.tool = object.tool ?? "";
+    message.count = (object.count !== undefined && object.count !== null) ? BigInt(object.count) : 0n;
+    message.firstItem = (object.firstItem !== undefined && object.firstItem !== null) ? BigInt(object.firstItem) : 0n;
     return message;
   },
 };
@@ -4689,10 +4984,12 @@ export const ProtocolServiceService = {
    *
    * Adds the rules that span messages: unique request ids, responses that match requests,
    * negotiated capabilities, increasing progress, consistent pages. A message that could not
-   * be checked never causes a violation in a later one.
+   * be checked never causes a violation in a later one. Violations that say the same of many
+   * messages, such as `LOGGING_DEPRECATED`, are in the verdict on the first of them only.
    *
    * The first message may set defaults; every other message is one of the session and has
-   * one response, in order.
+   * one response, in order. When the client has ended the stream, a last response has the
+   * summary of the session.
    */
   checkSession: {
     path: "/sidecheck.v1.ProtocolService/CheckSession" as const,
@@ -4753,10 +5050,12 @@ export interface ProtocolServiceServer extends UntypedServiceImplementation {
    *
    * Adds the rules that span messages: unique request ids, responses that match requests,
    * negotiated capabilities, increasing progress, consistent pages. A message that could not
-   * be checked never causes a violation in a later one.
+   * be checked never causes a violation in a later one. Violations that say the same of many
+   * messages, such as `LOGGING_DEPRECATED`, are in the verdict on the first of them only.
    *
    * The first message may set defaults; every other message is one of the session and has
-   * one response, in order.
+   * one response, in order. When the client has ended the stream, a last response has the
+   * summary of the session.
    */
   checkSession: handleBidiStreamingCall<CheckSessionRequest, CheckSessionResponse>;
 }
@@ -4948,10 +5247,12 @@ export interface ProtocolServiceClient extends Client {
    *
    * Adds the rules that span messages: unique request ids, responses that match requests,
    * negotiated capabilities, increasing progress, consistent pages. A message that could not
-   * be checked never causes a violation in a later one.
+   * be checked never causes a violation in a later one. Violations that say the same of many
+   * messages, such as `LOGGING_DEPRECATED`, are in the verdict on the first of them only.
    *
    * The first message may set defaults; every other message is one of the session and has
-   * one response, in order.
+   * one response, in order. When the client has ended the stream, a last response has the
+   * summary of the session.
    */
   checkSession(): ClientDuplexStream<CheckSessionRequest, CheckSessionResponse>;
   checkSession(options: Partial<CallOptions>): ClientDuplexStream<CheckSessionRequest, CheckSessionResponse>;

@@ -1,0 +1,1 @@
+"""The clauses of the specification, held against the rules."""

@@ -1,0 +1,79 @@
+"""The clauses of the specification, and what checks each or why nothing does."""
+
+import json
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+
+__all__ = ["REASONS", "Clause", "Judgement", "clauses", "judgements"]
+
+_HERE = Path(__file__).parent
+
+REASONS: Mapping[str, str] = MappingProxyType(
+    {
+        "behaviour": "says what an implementation does or shows, not what it sends",
+        "transport": "concerns HTTP, streams or bytes around the messages",
+        "knowledge": "depends on facts that are in no message",
+        "absence": "demands a message at some time, and its absence proves nothing",
+        "permission": "explains or permits, or restates what another clause demands",
+    }
+)
+"""Why no message shows that a clause is broken, by the name of the reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """A clause of the specification."""
+
+    digest: str
+    #: MUST or SHOULD.
+    level: str
+    #: Where it stands: version, page, anchor; oldest version first.
+    places: tuple[tuple[str, str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What a clause demands, and what checks it."""
+
+    #: The requirement in one sentence.
+    says: str
+    #: Codes of the rules that report what breaks it.
+    rules: tuple[str, ...] = ()
+    #: Otherwise a name of `REASONS`.
+    reason: str = ""
+    #: What the reason leaves open, or "".
+    because: str = ""
+    #: Otherwise what a rule would have to find.
+    gap: str = ""
+
+
+@cache
+def clauses() -> Mapping[str, Clause]:
+    """Return all clauses by digest, in the order of the pages."""
+    entries = json.loads((_HERE / "list.json").read_text("utf-8"))
+    return MappingProxyType(
+        {
+            digest: Clause(digest, entry["level"], tuple(map(tuple, entry["places"])))
+            for digest, entry in entries.items()
+        }
+    )
+
+
+@cache
+def judgements() -> Mapping[str, Judgement]:
+    """Return the judgements by the digest of their clause.
+
+    Raises:
+        ValueError: two files judge the same clause.
+    """
+    found: dict[str, Judgement] = {}
+    for path in sorted(_HERE.glob("judgements/*.toml")):
+        for digest, fields in tomllib.loads(path.read_text("utf-8")).items():
+            if digest in found:
+                raise ValueError(f"{path.name}: {digest} is judged twice")
+            found[digest] = Judgement(**{**fields, "rules": tuple(fields.get("rules", ()))})
+    return MappingProxyType(found)

@@ -1,0 +1,94 @@
+"""Violations that say the same of many messages: reported once, then counted."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from sidecheck_server.core.mcp.findings import Findings
+from sidecheck_server.core.mcp.sessions.memory import (
+    BoundedStore,
+    Key,
+    SessionMemory,
+    SessionMessage,
+    key_of,
+)
+from sidecheck_server.core.types import Violation, as_pointer
+
+__all__ = ["Repetition", "Repetitions"]
+
+_MAX_COUNTS = 10_000
+"""Number of codes and tools whose violations are counted; one that is forgotten is reported
+again."""
+
+_OF_SESSION = frozenset(
+    {
+        "LOGGING_DEPRECATED",
+        "META_CLIENT_INFO",
+        "META_SERVER_INFO",
+        "ROOTS_DEPRECATED",
+        "SAMPLING_DEPRECATED",
+    }
+)
+"""Codes of violations that say the same of a side in each of its messages."""
+
+_OF_TOOL = frozenset({"STRUCTURED_CONTENT_WITHOUT_TEXT"})
+"""Codes of violations that say the same of a tool in each of its results."""
+
+
+@dataclass(slots=True)
+class Repetition:
+    """A violation that a session reported once."""
+
+    code: str
+    #: Name of the tool that it is about, or "" if it is about the whole session.
+    tool: str
+    #: Number of the message that it was reported in, as the caller of the session counts.
+    first: int
+    #: Number of messages that have it.
+    count: int = 1
+
+
+class Repetitions:
+    """Counts of the violations that a session reports once."""
+
+    def __init__(self, memory: SessionMemory) -> None:
+        self._counts: BoundedStore[Repetition] = BoundedStore(_MAX_COUNTS, memory)
+
+    def __iter__(self) -> Iterator[Repetition]:
+        """Yield the violations that more than one message has, as they were first reported."""
+        return (repetition for repetition in self._counts if repetition.count > 1)
+
+    def settle(self, findings: Findings, current: SessionMessage, number: int) -> None:
+        """Remove from *findings* the violations of the current message reported before.
+
+        *number* is that of the message.
+        """
+        place = as_pointer(current.message.path)
+        fresh: set[Key] = set()
+        repeated: set[Key] = set()
+
+        def is_kept(violation: Violation) -> bool:
+            if violation.code in _OF_TOOL:
+                tool = "" if current.request is None else current.request.tool
+            elif violation.code in _OF_SESSION:
+                tool = ""
+            else:
+                return True
+            if not _is_within(place, violation.instance_location):
+                return True
+            key = key_of(f"{violation.code} {tool}")
+            repetition = None if key in fresh else self._counts.get(key)
+            if repetition is None:
+                if key not in fresh:
+                    fresh.add(key)
+                    self._counts.put(key, Repetition(violation.code, tool, number))
+                return True
+            if key not in repeated:
+                repeated.add(key)
+                repetition.count += 1
+            return False
+
+        findings.keep(is_kept)
+
+
+def _is_within(place: str, location: str) -> bool:
+    return not place or location == place or location.startswith(f"{place}/")

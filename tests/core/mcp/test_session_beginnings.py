@@ -1,0 +1,191 @@
+"""Beginnings of sessions: probes, versions that methods tell, refused and missed messages."""
+
+import json
+from typing import Any
+
+import pytest
+from sidecheck_server.core.evaluate import EvaluationOptions
+from sidecheck_server.core.mcp.check import check
+from sidecheck_server.core.mcp.context import Context, Sender
+from sidecheck_server.core.mcp.deferred import resolve_all_deferred
+from sidecheck_server.core.mcp.sessions.session import Session
+from sidecheck_server.core.mcp.subjects import ProtocolMessage, ReportLimits
+from support.rule_cases import LIMITS, PROTOCOL_SCHEMAS
+
+INFO = {"name": "desk", "version": "1"}
+META = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientInfo": INFO,
+    "io.modelcontextprotocol/clientCapabilities": {"elicitation": {}},
+}
+CLIENT, SERVER = Sender.CLIENT, Sender.SERVER
+
+
+def request(number: int, method: str, **params: Any) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
+
+
+def result(number: int, **properties: Any) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "id": number, "result": properties}
+
+
+def error(number: int, code: int) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "id": number, "error": {"code": code, "message": "no"}}
+
+
+INITIALIZE = request(
+    2, "initialize", protocolVersion="2025-11-25", capabilities={}, clientInfo=INFO
+)
+INITIALIZED = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+HANDSHAKE: list[tuple[Sender, Any]] = [
+    (CLIENT, INITIALIZE),
+    (SERVER, result(2, protocolVersion="2025-11-25", capabilities={}, serverInfo=INFO)),
+    (CLIENT, INITIALIZED),
+    (CLIENT, request(3, "ping")),
+]
+
+
+def codes(session: Session, sender: Sender, message: Any, *, http_status: int = 0) -> list[str]:
+    """Return the codes of the violations of the next message of *session*."""
+    text = ProtocolMessage(json.dumps(message).encode())
+    check_request = session.check_request(text, sender, ReportLimits())
+    checked = check(check_request, LIMITS, PROTOCOL_SCHEMAS)
+    session.record(check_request, checked, http_status=http_status)
+    resolve_all_deferred(checked, LIMITS, EvaluationOptions())
+    return [violation.code for violation in checked.findings.verdict().violations]
+
+
+def all_codes(session: Session, messages: list[tuple[Sender, Any]]) -> list[list[str]]:
+    return [codes(session, sender, message) for sender, message in messages]
+
+
+@pytest.mark.parametrize("pinned", [False, True])
+@pytest.mark.parametrize("code", [-32601, -32602, -32000, -1])
+def test_a_probe_may_precede_the_handshake(code: int, *, pinned: bool) -> None:
+    """Whatever the error, it tells that the server has a handshake."""
+    session = Session(Context(version="2025-11-25"), pinned=pinned)
+    probe = request(1, "server/discover", _meta=META)
+    expected: list[list[str]] = [[], [], [], [], [], []]
+    assert expected == all_codes(session, [(CLIENT, probe), (SERVER, error(1, code)), *HANDSHAKE])
+
+
+@pytest.mark.parametrize("pinned", [False, True])
+def test_a_probe_lacks_only_what_2026_07_28_requires(*, pinned: bool) -> None:
+    """The method tells its version, where no message told another one."""
+    session = Session(Context(version="2025-11-25"), pinned=pinned)
+    probe = request(1, "server/discover")
+    found = all_codes(session, [(CLIENT, probe), (SERVER, error(1, -32000)), *HANDSHAKE])
+    assert [["REQUIRED"], [], [], [], [], []] == found
+
+
+def test_after_the_handshake_there_is_no_probe() -> None:
+    session = Session(Context())
+    all_codes(session, HANDSHAKE)
+    assert ["METHOD_NOT_IN_VERSION"] == codes(session, CLIENT, request(4, "server/discover"))
+
+
+def test_an_error_that_the_version_defines_does_not_tell_an_earlier_one() -> None:
+    """The server refuses the version, not the probe: its data are checked."""
+    session = Session(Context())
+    codes(session, CLIENT, request(1, "server/discover", _meta=META))
+    assert ["ERROR_DATA_MISSING"] == codes(session, SERVER, error(1, -32022))
+
+
+@pytest.mark.parametrize("pinned", [False, True])
+def test_requests_declare_their_capabilities(*, pinned: bool) -> None:
+    """Also in a session whose version is given."""
+    session = Session(Context(version="2026-07-28" if pinned else "2025-11-25"), pinned=pinned)
+    for number, method in enumerate(("elicitation/create", "sampling/createMessage")):
+        call = request(number, "tools/call", name="book", arguments={}, _meta=META)
+        codes(session, CLIENT, call)
+        params: dict[str, Any] = {"messages": [], "maxTokens": 1}
+        if method == "elicitation/create":
+            params = {"mode": "form", "message": "?", "requestedSchema": {"type": "object"}}
+        asked = {
+            "resultType": "input_required",
+            "inputRequests": {"a": {"method": method, "params": params}},
+        }
+        found = codes(session, SERVER, result(number, **asked))
+        assert (method == "sampling/createMessage") is ("INPUT_REQUEST_UNDECLARED" in found)
+
+
+def test_a_refused_request_takes_no_part() -> None:
+    """Neither its id, nor its handshake, nor its progress token; its response is expected."""
+    session = Session(Context())
+    assert [] == codes(session, CLIENT, INITIALIZE, http_status=401)
+    assert [[], [], [], []] == all_codes(session, HANDSHAKE)
+    call = request(4, "ping", _meta={"progressToken": 1})
+    assert [] == codes(session, CLIENT, call, http_status=503)
+    assert [] == codes(session, SERVER, error(4, -32603))
+    assert ["RESPONSE_WITHOUT_REQUEST"] == codes(session, SERVER, error(4, -32603))
+    assert [] == codes(session, CLIENT, call, http_status=202)
+    assert [] == codes(session, CLIENT, call, http_status=400)
+    assert "REQUEST_ID_REUSED" in codes(session, CLIENT, call)
+
+
+def test_a_status_of_the_server_refuses_nothing() -> None:
+    """An error response may come with the status 400; it is a response all the same."""
+    session = Session(Context())
+    all_codes(session, HANDSHAKE)
+    assert [] == codes(session, SERVER, result(3), http_status=400)
+    assert ["RESPONSE_WITHOUT_REQUEST"] == codes(session, SERVER, result(3))
+
+
+RETRY = request(7, "tools/call", name="book", arguments={}, requestState="s", _meta=META)
+
+
+@pytest.mark.parametrize("from_beginning", [False, True])
+def test_a_partial_session_proves_less(*, from_beginning: bool) -> None:
+    """Rules that need the whole session are silent where it was not seen from its beginning."""
+    session = Session(Context(), from_beginning=from_beginning)
+    found = codes(session, CLIENT, RETRY)
+    later = Session(Context(), from_beginning=from_beginning)
+    listing = codes(later, CLIENT, request(1, "tools/list"))
+    response = codes(later, SERVER, result(99))
+    assert from_beginning is ("RETRY_UNASKED" in found)
+    assert from_beginning is ("INITIALIZE_NOT_FIRST" in listing)
+    assert from_beginning is ("RESPONSE_WITHOUT_REQUEST" in response)
+
+
+LOG = {
+    "jsonrpc": "2.0",
+    "method": "notifications/message",
+    "params": {"level": "info", "data": "ready"},
+}
+
+
+def test_what_is_true_of_every_message_is_reported_once() -> None:
+    """For a session, or for a tool; the caller counts the messages."""
+    session = Session(Context(version="2026-07-28"), pinned=True, from_beginning=False)
+    found = []
+    messages = [(SERVER, LOG), (SERVER, LOG)]
+    for number, tool in enumerate(("book", "book", "cancel", "book")):
+        messages.append((CLIENT, request(number, "tools/call", name=tool, _meta=META)))
+        content = {"resultType": "complete", "content": [], "structuredContent": {"n": 1}}
+        messages.append((SERVER, result(number, **content)))
+    for number, (sender, message) in enumerate(messages):
+        text = ProtocolMessage(json.dumps(message).encode())
+        check_request = session.check_request(text, sender, ReportLimits())
+        checked = check(check_request, LIMITS, PROTOCOL_SCHEMAS)
+        session.record(check_request, checked, number=number)
+        found.append([each.code for each in checked.findings.verdict().violations])
+    once = {"LOGGING_DEPRECATED", "META_SERVER_INFO", "STRUCTURED_CONTENT_WITHOUT_TEXT"}
+    counts = [(each.code, each.tool, each.first, each.count) for each in session.repetitions()]
+
+    assert [
+        ["LOGGING_DEPRECATED"],
+        [],
+        [],
+        ["META_SERVER_INFO", "STRUCTURED_CONTENT_WITHOUT_TEXT"],
+        [],
+        [],
+        [],
+        ["STRUCTURED_CONTENT_WITHOUT_TEXT"],
+        [],
+        [],
+    ] == [sorted(once & set(each)) for each in found]
+    assert [
+        ("LOGGING_DEPRECATED", "", 0, 2),
+        ("META_SERVER_INFO", "", 3, 4),
+        ("STRUCTURED_CONTENT_WITHOUT_TEXT", "book", 3, 3),
+    ] == sorted(counts)
