@@ -124,11 +124,28 @@ def _result_type(value: Any, context: Context) -> Iterator[Fault]:
     since=_SINCE,
 )
 def _status_field(value: Any, _context: Context) -> Iterator[Fault]:
+    return _missing_of_status(value)
+
+
+def _missing_of_status(value: Any) -> Iterator[Fault]:
     status = value.get("status") if isinstance(value, dict) else None
     name = _OF_STATUS.get(status) if isinstance(status, str) else None
     if name is not None and name not in value:
         message = f'missing required property "{name}" of a task with the status "{status}"'
         yield Fault((), message, name)
+
+
+@rule(
+    "TASK_NOTIFICATION_INCOMPLETE",
+    severity=Severity.WARNING,
+    clause=Clause(_PAGE, "task-status-notifications"),
+    requirement="notifications/tasks carries what tasks/get would return: the `result`, `error` or "
+    "`inputRequests` of the status too.",
+    on="TaskStatusNotificationParams",
+    since=_SINCE,
+)
+def _incomplete_notification(value: Any, _context: Context) -> Iterator[Fault]:
+    return _missing_of_status(value)
 
 
 @rule(
@@ -173,6 +190,7 @@ RULES: tuple[Rule, ...] = (
     MISPLACED,
     _result_type,
     _status_field,
+    _incomplete_notification,
     _not_empty,
     _legacy_capability,
     INPUT_KEY_REUSED,
