@@ -20,6 +20,7 @@ from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Rule, rule
 from sidecheck_server.core.types import Severity
 
 __all__ = [
+    "CLIENT_UNDECLARED",
     "ID_REUSED",
     "INPUT_KEY_REUSED",
     "INPUT_UNKNOWN",
@@ -83,8 +84,8 @@ ID_REUSED = Rule(
     "TASK_CLIENT_UNDECLARED",
     severity=Severity.ERROR,
     clause=Clause(_PAGE, "capability-negotiation"),
-    requirement="A server MUST NOT create a task for, or answer a task request of, a client that "
-    "did not declare the extension in the request.",
+    requirement="A server MUST NOT create a task for a client that did not declare the extension "
+    "in the request, nor answer its requests about tasks, nor notify it of them.",
     on=("CreateTaskResult", "GetTaskResult", "TaskAcknowledgement"),
     since=_SINCE,
 )
@@ -96,6 +97,10 @@ def _client_undeclared(value: Any, context: Context) -> Iterator[Fault]:
     if creates and lacks_extension(context, TASKS_EXTENSION):
         return  # The result type is unknown then, which is reported alone.
     yield Fault((), f"the client did not declare {TASKS_EXTENSION} in the request")
+
+
+#: In a session it holds for subscriptions too.
+CLIENT_UNDECLARED = _client_undeclared
 
 
 @rule(
@@ -186,7 +191,7 @@ def _legacy_capability(value: Any, _context: Context) -> Iterator[Fault]:
 
 
 RULES: tuple[Rule, ...] = (
-    _client_undeclared,
+    CLIENT_UNDECLARED,
     MISPLACED,
     _result_type,
     _status_field,
