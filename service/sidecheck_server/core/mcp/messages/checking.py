@@ -11,6 +11,7 @@ from sidecheck_server.core.mcp.findings import Findings
 from sidecheck_server.core.mcp.messages.envelopes import Kind, Message, read_message
 from sidecheck_server.core.mcp.messages.method_checks import (
     check_capabilities,
+    report_missing_list,
     report_unknown_method,
 )
 from sidecheck_server.core.mcp.methods import PLAIN_PROPERTIES, Method, find_method
@@ -247,7 +248,9 @@ def _created_task_type(message: Message, method: Method | None, findings: Findin
 def _check_error(
     message: Message, request_method: str, findings: Findings, schemas: SchemaLookup
 ) -> None:
-    _method_of_request(message, request_method, findings)
+    method = _method_of_request(message, request_method, findings)
+    if method is not None:
+        report_missing_list(method, message, findings)
     error = message.value["error"]
     path = message.path + _ERROR
     check_value(error, "Error", findings, schemas, path)

@@ -8,6 +8,7 @@ from sidecheck_server.core.mcp.rules import (
     capabilities,
     content,
     elicitation,
+    elicitation_errors,
     elicitation_fields,
     elicitation_results,
     elicitation_urls,
@@ -17,8 +18,10 @@ from sidecheck_server.core.mcp.rules import (
     headers,
     icons,
     input_required,
+    lists,
     metadata,
     names,
+    rejections,
     sampling,
     sampling_history,
     sampling_results,
@@ -29,6 +32,7 @@ from sidecheck_server.core.mcp.rules import (
     tool_schemas,
     tools,
     tracing,
+    undeclared_features,
     values,
 )
 from sidecheck_server.core.mcp.rules.rule import Rule
@@ -40,6 +44,7 @@ _MODULES = (
     capabilities,
     content,
     elicitation,
+    elicitation_errors,
     elicitation_fields,
     elicitation_results,
     elicitation_urls,
@@ -49,8 +54,10 @@ _MODULES = (
     headers,
     icons,
     input_required,
+    lists,
     metadata,
     names,
+    rejections,
     sampling,
     sampling_history,
     sampling_results,
@@ -61,6 +68,7 @@ _MODULES = (
     tool_schemas,
     tools,
     tracing,
+    undeclared_features,
     values,
 )
 

@@ -25,9 +25,11 @@ from sidecheck_server.core.mcp.sessions.memory import (
 from sidecheck_server.core.mcp.sessions.negotiation import Negotiation
 from sidecheck_server.core.mcp.sessions.progress import Progress
 from sidecheck_server.core.mcp.sessions.references import Elicitations, Pages, Subscriptions
+from sidecheck_server.core.mcp.sessions.rejections import Rejections
 from sidecheck_server.core.mcp.sessions.repetitions import Repetition, Repetitions
 from sidecheck_server.core.mcp.sessions.retries import Retries
 from sidecheck_server.core.mcp.sessions.tasks import Tasks
+from sidecheck_server.core.mcp.sessions.tools_order import ToolsOrder
 from sidecheck_server.core.mcp.subjects import CheckRequest, ProtocolMessage, ReportLimits
 
 __all__ = ["Session"]
@@ -84,6 +86,8 @@ class Session:
             Elicitations(memory),
             ListedTools(memory),
             Tasks(memory, context),
+            Rejections(memory),
+            ToolsOrder(memory),
         )
 
     def close(self) -> None:

@@ -112,6 +112,7 @@ class TaskStates:
             if task.status not in ("", status):
                 message = f'the task was {task.status}, found "{status}"'
                 _report_left(Fault((*path, "status"), message), report, failed=status == "failed")
+                task.status, task.updated = status, updated
             elif not task.status:
                 task.status, task.updated = status, updated
                 task.ended = number if task.ended is None else task.ended

@@ -140,7 +140,7 @@ class Tasks:
         elif request.method in PLAIN_PROPERTIES:
             check_plain_result(request, result, report)
         elif request.task is not None:
-            self._observe_answer(receiver, result, request, report)
+            self._observe_answer(current, request, request.task, report)
         elif request.method == "tasks/list" and isinstance(result.get("tasks"), list):
             for index, task in enumerate(result["tasks"][:_MAX_LISTED]):
                 if isinstance(task, dict):
@@ -177,16 +177,15 @@ class Tasks:
         self._observe_state(receiver, state, path, report, request)
 
     def _observe_answer(
-        self, receiver: Sender, result: dict[str, Any], request: TaskRequest, report: Reporter
+        self, current: SessionMessage, request: TaskRequest, key: Key, report: Reporter
     ) -> None:
-        """Check the result of a request about one task."""
-        key = request.task
-        assert key is not None
+        """Check the result of a request about the task *key*."""
+        result, receiver = current.result, current.sender
         if request.method == "tasks/result":
             self._observe_payload(receiver, result, key, report)
             return
-        if "taskId" not in result:
-            return  # An acknowledgement of the extension; the schema reports others.
+        if current.version >= _EXTENSION and request.method != "tasks/get":
+            return  # An acknowledgement, which tells nothing of the task.
         if task_key(result) not in {None, key}:
             fault = Fault(("result", "taskId"), "expected the taskId of the request")
             report(tasks.OTHER, fault)
