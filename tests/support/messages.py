@@ -17,7 +17,7 @@ __all__ = ["Example", "checked", "examples", "reply"]
 LATEST = "2026-07-28"
 META = {
     "io.modelcontextprotocol/protocolVersion": LATEST,
-    "io.modelcontextprotocol/clientCapabilities": {},
+    "io.modelcontextprotocol/clientCapabilities": {"elicitation": {}, "roots": {}, "sampling": {}},
 }
 
 

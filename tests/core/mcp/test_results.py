@@ -96,15 +96,27 @@ def test_repair_is_kept() -> None:
     )
 
 
+_CREATED = {
+    "resultType": "task",
+    "taskId": "t1",
+    "status": "working",
+    "createdAt": "2026-11-22T10:00:00Z",
+    "lastUpdatedAt": "2026-11-22T10:00:00Z",
+    "ttlMs": None,
+}
+
+
 @pytest.mark.parametrize(
     ("expected", "version", "result"),
     [
         ([], "2026-07-28", {"resultType": "input_required", "requestState": "s"}),
         (["INPUT_REQUIRED_EMPTY"], "2026-07-28", {"resultType": "input_required"}),
+        ([], "2026-07-28", _CREATED),
+        (["TYPE"], "2026-07-28", {**_CREATED, "ttlMs": "60 s"}),
         (["REQUIRED"], "2025-11-25", {"resultType": "input_required", "requestState": "s"}),
     ],
 )
-def test_result_may_require_input_since_2026_07_28(
+def test_result_may_require_input_or_be_a_task_since_2026_07_28(
     expected: list[str], version: str, result: dict[str, object]
 ) -> None:
     """No output is required yet, with or without an output schema."""

@@ -16,6 +16,7 @@ from sidecheck_server.core.mcp.rules import (
     prompts,
     sessions,
     subscriptions,
+    tasks,
 )
 from sidecheck_server.core.mcp.sessions.session import Session
 from sidecheck_server.core.mcp.subjects import ProtocolMessage, ReportLimits
@@ -29,7 +30,7 @@ from support.rule_cases import (
 )
 
 _CASES = list(rule_cases("session"))
-_MODULES = (declarations, logging, negotiation, prompts, sessions, subscriptions)
+_MODULES = (declarations, logging, negotiation, prompts, sessions, subscriptions, tasks)
 _OF_SESSIONS = {rule.code for module in _MODULES for rule in module.RULES}
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from sidecheck_server.core.mcp.context import VERSIONS
-from sidecheck_server.core.mcp.methods import INPUT_REQUESTS, METHODS
+from sidecheck_server.core.mcp.methods import EXTENSION_METHODS, INPUT_REQUESTS, METHODS
 from sidecheck_server.core.mcp.rules import values
 from sidecheck_server.core.mcp.types.model import ObjectType
 from sidecheck_server.core.mcp.types.rendering import TYPES, render_schema
@@ -41,7 +41,7 @@ def test_every_type_compiles_for_the_fast_engine(version: str) -> None:
 def test_params_and_results_of_methods_have_types_in_every_version() -> None:
     needed = {
         (version, name)
-        for method in METHODS
+        for method in (*METHODS, *EXTENSION_METHODS)
         for version in VERSIONS
         if method.holds_in(version)
         for name in (method.params, method.result)

@@ -6,7 +6,20 @@ from types import MappingProxyType
 
 from sidecheck_server.core.mcp.context import VERSIONS, Sender
 
-__all__ = ["INPUT_REQUESTS", "METHODS", "InputRequest", "Method", "Need", "find_method"]
+__all__ = [
+    "EXTENSION_METHODS",
+    "INPUT_REQUESTS",
+    "METHODS",
+    "PLAIN_PROPERTIES",
+    "TASKS_EXTENSION",
+    "InputRequest",
+    "Method",
+    "Need",
+    "find_method",
+]
+
+TASKS_EXTENSION = "io.modelcontextprotocol/tasks"
+"""Identifier of the tasks extension (SEP-2663)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +51,8 @@ class Method:
     needs_as_task: Need | None = None
     #: Whether its result may be an ``InputRequiredResult`` instead.
     may_request_input: bool = False
+    #: Identifier of the extension that defines it, or "" for the protocol itself.
+    extension: str = ""
     since: str = VERSIONS[0]
     until: str = VERSIONS[-1]
 
@@ -293,8 +308,36 @@ _NOTIFICATIONS = (
     ),
 )
 
+PLAIN_PROPERTIES: Mapping[str, str] = MappingProxyType(
+    {
+        "tools/call": "content",
+        "sampling/createMessage": "content",
+        "elicitation/create": "action",
+    }
+)
+"""By method of requests that may be tasks, a property that a result other than a task has."""
+
 METHODS: tuple[Method, ...] = (*_REQUESTS, *_NOTIFICATIONS)
 """All requests and notifications; those of both sides are listed for each side."""
+
+EXTENSION_METHODS: tuple[Method, ...] = tuple(
+    Method(
+        name,
+        sender,
+        params,
+        result,
+        params_required=True,
+        extension=TASKS_EXTENSION,
+        since=_DISCOVERY,
+    )
+    for sender, name, params, result in (
+        (_CLIENT, "tasks/get", "GetTaskRequestParams", "GetTaskResult"),
+        (_CLIENT, "tasks/update", "UpdateTaskRequestParams", "TaskAcknowledgement"),
+        (_CLIENT, "tasks/cancel", "CancelTaskRequestParams", "TaskAcknowledgement"),
+        (_SERVER, "notifications/tasks", "TaskStatusNotificationParams", None),
+    )
+)
+"""Requests and notifications of extensions: those of tasks."""
 
 INPUT_REQUESTS: Mapping[str, InputRequest] = MappingProxyType(
     {
@@ -310,10 +353,12 @@ INPUT_REQUESTS: Mapping[str, InputRequest] = MappingProxyType(
 )
 """Requests that a server of 2026-07-28 puts into a result, by method."""
 
+_KNOWN = (*METHODS, *EXTENSION_METHODS)
+
 _BY_NAME: Mapping[tuple[str, str], tuple[Method, ...]] = MappingProxyType(
     {
-        (name, version): tuple(m for m in METHODS if m.name == name and m.holds_in(version))
-        for name in {method.name for method in METHODS}
+        (name, version): tuple(m for m in _KNOWN if m.name == name and m.holds_in(version))
+        for name in {method.name for method in _KNOWN}
         for version in VERSIONS
     }
 )
@@ -331,6 +376,7 @@ _BY_SENDER: Mapping[tuple[str, str, Sender | None], Method] = MappingProxyType(
 def find_method(name: str, version: str, sender: Sender | None = None) -> Method | None:
     """Return the method *name* of *sender* in *version*, or None if there is none.
 
-    If the sender is unknown, it is the method of the first side that may send it.
+    It may be one of an extension. If the sender is unknown, it is the method of the first side
+    that may send it.
     """
     return _BY_SENDER.get((name, version, sender))

@@ -1,6 +1,7 @@
 """Checks messages: envelope, method, params, result and error."""
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -16,7 +17,7 @@ from sidecheck_server.core.mcp.messages.method_checks import (
     report_missing_list,
     report_unknown_method,
 )
-from sidecheck_server.core.mcp.methods import Method, find_method
+from sidecheck_server.core.mcp.methods import PLAIN_PROPERTIES, Method, find_method
 from sidecheck_server.core.mcp.protocol_schemas import SchemaLookup, check_value
 from sidecheck_server.core.mcp.rules import (
     declarations,
@@ -24,7 +25,9 @@ from sidecheck_server.core.mcp.rules import (
     envelope,
     errors,
     input_required,
+    tasks_extension,
 )
+from sidecheck_server.core.mcp.rules.capabilities import declared_in
 from sidecheck_server.core.mcp.rules.rule import Fault, Path
 
 __all__ = ["check_messages"]
@@ -38,6 +41,10 @@ _META_REQUIRED_SINCE = "2026-07-28"
 _MESSAGE_STEPS = 100
 _METHOD_NOT_FOUND = -32601
 _DATE = re.compile(rb"\d{4}-\d{2}-\d{2}")
+#: The only method that may create a task of the extension (SEP-2663, supported methods).
+_CREATES_TASKS = "tools/call"
+#: Input for a task of the extension, in no retry.
+_TASK_INPUT = ("tasks/update", "inputResponses")
 
 # Attribute access on an enumeration takes longer than comparing.
 _REQUEST, _NOTIFICATION, _RESULT_KIND, _ERROR_KIND = (
@@ -130,6 +137,7 @@ def _may_not_respond(context: Context) -> bool:
 
 def _check_request(message: Message, findings: Findings, schemas: SchemaLookup) -> None:
     """Check a request or a notification."""
+    _adopt_capabilities(message.value.get("params"), findings)
     context = findings.context
     name, value = message.method, message.value
     method = find_method(name, context.version, context.sender)
@@ -165,10 +173,23 @@ def _check_request(message: Message, findings: Findings, schemas: SchemaLookup) 
             _report_misplaced_retry(message, params, findings)
 
 
+def _adopt_capabilities(params: Any, findings: Findings) -> None:
+    """Let the capabilities apply that the request with *params* declares itself.
+
+    Since 2026-07-28 they hold for that request and its response, whatever others declare.
+    """
+    context = findings.context
+    if context.version < _INPUT_REQUIRED_SINCE:
+        return
+    declared = declared_in(params)
+    if declared is not None and declared != context.client_capabilities:
+        findings.context = replace(context, client_capabilities=declared)
+
+
 def _report_misplaced_retry(message: Message, params: dict[str, Any], findings: Findings) -> None:
     """Report properties of a retry in a request that is never retried."""
     for name in ("inputResponses", "requestState"):
-        if name in params:
+        if name in params and (message.method, name) != _TASK_INPUT:
             text = f"{message.method} never requests input, so it must have no {name}"
             fault = Fault(("params", name), text)
             findings.report(input_required.RETRY_MISPLACED, message.path, fault)
@@ -179,13 +200,19 @@ def _check_result(
 ) -> None:
     method = _method_of_request(message, request_method, findings)
     result = message.value["result"]
+    _adopt_capabilities(findings.context.request, findings)
     if type(result) is not dict or (method is not None and not method.is_request):
         return
     version = findings.context.version
     type_ = "Result" if method is None or method.result is None else method.result
     if version >= _INPUT_REQUIRED_SINCE:
         type_ = _declared_result_type(message, method, type_, findings)
-    elif method is not None and method.needs_as_task is not None and "task" in result:
+    elif (
+        method is not None
+        and method.needs_as_task is not None
+        and "task" in result
+        and PLAIN_PROPERTIES[method.name] not in result
+    ):
         type_ = "CreateTaskResult"
     if type_ == "EmptyResult":
         _report_data(message, result, findings)
@@ -234,6 +261,10 @@ def _declared_result_type(
             fault = Fault(("result", "resultType"), text)
             findings.report(input_required.FORBIDDEN, message.path, fault)
         return "InputRequiredResult"
+    if method is not None and method.extension:
+        return type_
+    if declared == "task":
+        return _created_task_type(message, method, findings)
     if isinstance(declared, str) and declared != "complete":
         return "Result"
     if method is not None and method.may_request_input:
@@ -243,6 +274,16 @@ def _declared_result_type(
         )
         return "InputRequiredResult" if requests_input else type_
     return type_
+
+
+def _created_task_type(message: Message, method: Method | None, findings: Findings) -> str:
+    """Return the type of a result of the type "task", which the extension defines."""
+    if method is None or method.name == _CREATES_TASKS:
+        return "CreateTaskResult"
+    text = f"{method.name} must not be answered with a task"
+    fault = Fault(("result", "resultType"), text)
+    findings.report(tasks_extension.MISPLACED, message.path, fault)
+    return "Result"
 
 
 def _check_error(

@@ -41,6 +41,7 @@ _METHOD_CODES = frozenset(
         envelope.NOT_IN_VERSION.code,
         envelope.WRONG_SENDER.code,
         "CAPABILITY_UNDECLARED",
+        "EXTENSION_UNDECLARED",
         "TASK_CAPABILITY_UNDECLARED",
     }
 )

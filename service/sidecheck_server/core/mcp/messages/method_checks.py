@@ -30,7 +30,13 @@ _METHOD_NOT_FOUND = -32601
 
 
 def check_capabilities(method: Method, message: Message, findings: Findings) -> None:
-    """Report a capability that *message* needs and that is known not to be declared."""
+    """Report what *message* needs to be declared and is known not to be."""
+    if method.extension and capabilities.lacks_extension(findings.context, method.extension):
+        text = (
+            f"{method.name} is a method of the extension {method.extension},"
+            " which neither side declared"
+        )
+        findings.report(capabilities.EXTENSION_UNDECLARED, message.path, Fault(_METHOD, text))
     if method.needs is None and method.needs_as_task is None:
         return
     method_path, params_path = (*message.path, "method"), (*message.path, "params")

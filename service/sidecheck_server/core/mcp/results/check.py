@@ -32,6 +32,8 @@ MISSING_OUTPUT_MESSAGE = "outputSchema defined but no structured output returned
 """Word for word the text of the official SDKs."""
 
 _RESULT_TYPE_SINCE = "2026-07-28"
+_TYPES = {"input_required": "InputRequiredResult", "task": "CreateTaskResult"}
+"""Types of the results of calls that are not complete."""
 _RESULT = type_clause("CallToolResult")
 
 
@@ -60,8 +62,7 @@ def check_tool_result(
         return None
     version = findings.context.version
     if not (subject.has_output_schema and requires_output(value, version)):
-        type_ = "InputRequiredResult" if _requests_input(value, version) else "CallToolResult"
-        check_value(value, type_, findings, schemas)
+        check_value(value, _type_of(value, version), findings, schemas)
         return None
     if requires_object_output(version) and value.get(STRUCTURED_CONTENT, 0) is None:
         # Null counts as missing: one violation, and not another of the type.
@@ -78,10 +79,12 @@ def check_tool_result(
     return property_text(subject.json, STRUCTURED_CONTENT)
 
 
-def _requests_input(value: Any, version: str) -> bool:
-    """Return whether *value*, the result of a call, requests input from the client."""
-    requests = isinstance(value, dict) and value.get("resultType") == "input_required"
-    return requests and version >= _RESULT_TYPE_SINCE
+def _type_of(value: Any, version: str) -> str:
+    """Return the type of *value*, the result of a call."""
+    declared = value.get("resultType") if isinstance(value, dict) else None
+    if version < _RESULT_TYPE_SINCE or not isinstance(declared, str):
+        return "CallToolResult"
+    return _TYPES.get(declared, "CallToolResult")
 
 
 def requires_output(value: Any, version: str) -> bool:

@@ -11,18 +11,24 @@ from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Rule, rule
 from sidecheck_server.core.types import Severity
 
 __all__ = [
+    "EXTENSION_UNDECLARED",
     "RULES",
     "TASK_TO_CLIENT",
     "TASK_TO_SERVER",
     "UNDECLARED",
     "UNDECLARED_EARLY",
     "declared_by_client",
+    "declared_in",
+    "declares_extension",
     "is_declared",
+    "lacks_extension",
 ]
 
 _TASKS = "2025-11-25"
 _OPERATION = Clause("basic/lifecycle", "operation")
 _NEGOTIATION = Clause("basic/utilities/tasks", "capability-negotiation")
+_EXTENSIONS = Clause("basic/versioning", "extension-negotiation")
+_DECLARED = "io.modelcontextprotocol/clientCapabilities"
 
 
 def is_declared(capabilities: Mapping[str, Any], path: str) -> bool:
@@ -35,14 +41,33 @@ def is_declared(capabilities: Mapping[str, Any], path: str) -> bool:
     return value is True or isinstance(value, dict)
 
 
+def declared_in(params: Any) -> dict[str, Any] | None:
+    """Return the capabilities that a request with *params* declares in its `_meta`, or None."""
+    meta = params.get("_meta") if isinstance(params, dict) else None
+    declared = meta.get(_DECLARED) if isinstance(meta, dict) else None
+    return declared if isinstance(declared, dict) else None
+
+
 def declared_by_client(context: Context) -> dict[str, Any] | None:
     """Return what the client declared in the request of a result, or else before."""
-    meta = context.request.get("_meta") if isinstance(context.request, dict) else None
-    if isinstance(meta, dict):
-        declared = meta.get("io.modelcontextprotocol/clientCapabilities")
-        if isinstance(declared, dict):
-            return declared
-    return context.client_capabilities
+    declared = declared_in(context.request)
+    return context.client_capabilities if declared is None else declared
+
+
+def declares_extension(capabilities: Mapping[str, Any], extension: str) -> bool:
+    """Return whether *capabilities* declare the extension with the identifier *extension*."""
+    extensions = capabilities.get("extensions")
+    settings = extensions.get(extension) if isinstance(extensions, dict) else None
+    return settings is True or isinstance(settings, dict)
+
+
+def lacks_extension(context: Context, extension: str) -> bool:
+    """Return whether both sides are known not to declare the extension."""
+    both = (context.client_capabilities, context.server_capabilities)
+    return all(
+        capabilities is not None and not declares_extension(capabilities, extension)
+        for capabilities in both
+    )
 
 
 UNDECLARED_EARLY = Rule(
@@ -83,12 +108,20 @@ TASK_TO_CLIENT = Rule(
     since=_TASKS,
     until=_TASKS,
 )
+EXTENSION_UNDECLARED = Rule(
+    "EXTENSION_UNDECLARED",
+    Severity.ERROR,
+    _EXTENSIONS,
+    "A method of an extension MUST NOT be used unless the extension is declared.",
+    ("JSONRPCMessage",),
+    since="2026-07-28",
+)
 
 
 @rule(
     "EXTENSION_ID",
     severity=Severity.ERROR,
-    clause=Clause("basic/versioning", "extension-negotiation"),
+    clause=_EXTENSIONS,
     requirement="The identifier of an extension MUST be a key as in `_meta`, with a prefix.",
     on=("ClientCapabilities", "ServerCapabilities"),
     since="2026-07-28",
@@ -111,5 +144,6 @@ RULES: tuple[Rule, ...] = (
     UNDECLARED,
     TASK_TO_SERVER,
     TASK_TO_CLIENT,
+    EXTENSION_UNDECLARED,
     _extension_id,
 )

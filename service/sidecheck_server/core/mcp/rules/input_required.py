@@ -7,8 +7,12 @@ from sidecheck_server.core.explain.nearest import find_nearest
 from sidecheck_server.core.explain.values import Values
 from sidecheck_server.core.limits import spend
 from sidecheck_server.core.mcp.context import Context
-from sidecheck_server.core.mcp.methods import INPUT_REQUESTS
-from sidecheck_server.core.mcp.rules.capabilities import declared_by_client, is_declared
+from sidecheck_server.core.mcp.methods import INPUT_REQUESTS, TASKS_EXTENSION
+from sidecheck_server.core.mcp.rules.capabilities import (
+    declared_by_client,
+    is_declared,
+    lacks_extension,
+)
 from sidecheck_server.core.mcp.rules.metadata import RESULTS
 from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Rule, rule
 from sidecheck_server.core.types import Severity
@@ -49,6 +53,14 @@ def allows_extensions(context: Context) -> bool:
     )
 
 
+def _may_be_declared(type_: str, context: Context) -> bool:
+    """Return whether *type_* may be one of a declared extension."""
+    if type_ == "task":
+        # Reserved for the extension (SEP-2663), so only this one allows it.
+        return not lacks_extension(context, TASKS_EXTENSION)
+    return allows_extensions(context)
+
+
 @rule(
     "RESULT_TYPE_UNKNOWN",
     severity=Severity.ERROR,
@@ -60,7 +72,7 @@ def allows_extensions(context: Context) -> bool:
 )
 def _result_type(value: Any, context: Context) -> Iterator[Fault]:
     type_ = value.get("resultType") if isinstance(value, dict) else None
-    if type(type_) is str and type_ not in _TYPES and not allows_extensions(context):
+    if type(type_) is str and type_ not in _TYPES and not _may_be_declared(type_, context):
         spend(context.budget, 400)
         found = Values(hidden=context.hide_values).describe(type_)
         near = "" if context.hide_values else find_nearest(type_, _TYPES)

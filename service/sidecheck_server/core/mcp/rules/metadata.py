@@ -30,8 +30,10 @@ METADATA_TYPES = (
 RESULTS = (
     "CallToolResult",
     "CompleteResult",
+    "CreateTaskResult",
     "DiscoverResult",
     "GetPromptResult",
+    "GetTaskResult",
     "InputRequiredResult",
     "ListPromptsResult",
     "ListResourceTemplatesResult",
@@ -40,6 +42,7 @@ RESULTS = (
     "ReadResourceResult",
     "Result",
     "SubscriptionsListenResult",
+    "TaskAcknowledgement",
 )
 """Types of the results of servers since 2026-07-28."""
 

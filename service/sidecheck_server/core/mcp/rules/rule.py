@@ -36,13 +36,13 @@ class Clause:
 
     def url(self, version: str) -> str:
         """Return the full URL of the clause in the specification of *version*."""
-        if "://" in self.page:
-            return self.page
         page, anchor = self.page, self.anchor
         for until, old_page, old_anchor in reversed(self.before):
             if version <= until:
                 page, anchor = old_page, old_anchor
         place = f"{page}#{anchor}" if anchor else page
+        if "://" in page:
+            return place
         return f"https://modelcontextprotocol.io/specification/{version}/{place}"
 
 

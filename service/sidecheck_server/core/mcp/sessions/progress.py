@@ -31,6 +31,8 @@ class _Operation:
     last: float | None = None
     #: Whether the request was cancelled; progress sent before may still arrive.
     cancelled: bool = False
+    #: Whether the request created a task, with which the token ends, at a time unknown here.
+    is_task: bool = False
 
 
 class Progress:
@@ -54,8 +56,8 @@ class Progress:
             case Kind.RESULT | Kind.ERROR if current.request is not None:
                 # The token of a task stays in use until the task ends.
                 lasts = current.request.as_task and current.message.kind is Kind.RESULT
-                if current.request.token is not None and not lasts:
-                    self._end(current.sender.peer, current)
+                if current.request.token is not None:
+                    self._end(current.sender.peer, current, lasts=lasts)
             case Kind.NOTIFICATION if current.message.method == "notifications/cancelled":
                 self._cancel(current)
             case Kind.NOTIFICATION if current.message.method == "notifications/progress":
@@ -67,18 +69,21 @@ class Progress:
             return
         operations, token = self._operations[current.sender], key_of(meta["progressToken"])
         operation = operations.get(token)
-        if operation is not None and not operation.cancelled:
+        if operation is not None and not operation.cancelled and not operation.is_task:
             message = "a request with this progress token has no response yet"
             report(PROGRESS_TOKEN_IN_USE, Fault(("params", "_meta", "progressToken"), message))
         operations.put(token, _Operation(current.key))
         self._tokens[current.sender].put(current.key, token)
 
-    def _end(self, requester: Sender, current: SessionMessage) -> None:
-        """Remove the token of the request, unless another request uses it by now."""
+    def _end(self, requester: Sender, current: SessionMessage, *, lasts: bool) -> None:
+        """Remove the token of the request, unless it *lasts* or another request uses it by now."""
         token = self._tokens[requester].pop(current.key)
         operation = None if token is None else self._operations[requester].get(token)
         if token is not None and operation is not None and operation.request == current.key:
-            self._operations[requester].pop(token)
+            if lasts:
+                operation.is_task = True
+            else:
+                self._operations[requester].pop(token)
 
     def _cancel(self, current: SessionMessage) -> None:
         """Let the token be used again: a cancelled request may never get a response."""

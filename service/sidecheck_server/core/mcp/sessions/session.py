@@ -33,6 +33,7 @@ from sidecheck_server.core.mcp.sessions.rejections import Rejections
 from sidecheck_server.core.mcp.sessions.repetitions import Repetition, Repetitions
 from sidecheck_server.core.mcp.sessions.retries import Retries
 from sidecheck_server.core.mcp.sessions.subscriptions import ResourceSubscriptions, Subscriptions
+from sidecheck_server.core.mcp.sessions.tasks import Tasks
 from sidecheck_server.core.mcp.sessions.tools_order import ToolsOrder
 from sidecheck_server.core.mcp.subjects import CheckRequest, ProtocolMessage, ReportLimits
 
@@ -88,6 +89,7 @@ class Session:
             Logs(memory),
             Elicitations(memory),
             ListedTools(memory),
+            Tasks(memory, context),
             Rejections(memory),
             ToolsOrder(memory),
             ListedPrompts(memory),

@@ -10,6 +10,7 @@ from sidecheck_server.core.mcp.types import (
     elicitation,
     resources,
     sampling,
+    tasks,
     tools,
 )
 from sidecheck_server.core.mcp.types.model import (
@@ -163,6 +164,7 @@ _ALL: tuple[Type, ...] = (
     *resources.TYPES,
     *sampling.TYPES,
     *tools.TYPES,
+    *tasks.TYPES,
 )
 
 TYPES: Mapping[str, Type] = MappingProxyType({type_.name: type_ for type_ in _ALL})

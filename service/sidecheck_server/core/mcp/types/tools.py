@@ -1,17 +1,14 @@
-"""Types of tool definitions, calls, results, and of tasks (2025-11-25)."""
+"""Types of tool definitions, calls and results."""
 
 from sidecheck_server.core.mcp.types.base import described, meta
 from sidecheck_server.core.mcp.types.model import (
     ANY,
     BOOLEAN,
-    INTEGER,
     OBJECT,
     STRING,
-    Alias,
     ListOf,
     MapOf,
     ObjectType,
-    Plain,
     Property,
     Ref,
     Type,
@@ -114,51 +111,5 @@ _TEXT: tuple[Type, ...] = (
 )
 
 
-_TASKS = "2025-11-25"
-
-
-def _task_type(name: str, *fields: Property, bases: tuple[str, ...] = ()) -> ObjectType:
-    return ObjectType(name, fields, bases, since=_TASKS, until=_TASKS)
-
-
-_TASK_ID = required("taskId", STRING)
-
-_TASK_TYPES: tuple[Type, ...] = (
-    Alias(
-        "TaskStatus",
-        one_of_values(("working", "input_required", "completed", "failed", "cancelled")),
-        since=_TASKS,
-        until=_TASKS,
-    ),
-    _task_type("TaskMetadata", optional("ttl", INTEGER)),
-    _task_type("RelatedTaskMetadata", _TASK_ID),
-    _task_type(
-        "Task",
-        _TASK_ID,
-        required("status", Ref("TaskStatus")),
-        optional("statusMessage", STRING),
-        required("createdAt", STRING),
-        required("lastUpdatedAt", STRING),
-        required("ttl", Plain({"type": ["integer", "null"]})),
-        optional("pollInterval", INTEGER),
-    ),
-    _task_type(
-        "TaskAugmentedRequestParams",
-        optional("task", Ref("TaskMetadata")),
-        bases=("RequestParams",),
-    ),
-    _task_type("CreateTaskResult", required("task", Ref("Task")), bases=("Result",)),
-    _task_type("GetTaskRequestParams", _TASK_ID, bases=("RequestParams",)),
-    _task_type("GetTaskResult", bases=("Result", "Task")),
-    _task_type("GetTaskPayloadRequestParams", _TASK_ID, bases=("RequestParams",)),
-    _task_type("GetTaskPayloadResult", bases=("Result",)),
-    _task_type("CancelTaskRequestParams", _TASK_ID, bases=("RequestParams",)),
-    _task_type("CancelTaskResult", bases=("Result", "Task")),
-    _task_type(
-        "ListTasksResult", required("tasks", ListOf(Ref("Task"))), bases=("PaginatedResult",)
-    ),
-    _task_type("TaskStatusNotificationParams", bases=("NotificationParams", "Task")),
-)
-
-TYPES: tuple[Type, ...] = (*_DEFINITIONS, *_CALLS, *_TEXT, *_TASK_TYPES)
-"""Tools and tasks."""
+TYPES: tuple[Type, ...] = (*_DEFINITIONS, *_CALLS, *_TEXT)
+"""Tools."""

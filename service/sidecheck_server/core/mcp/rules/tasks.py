@@ -1,0 +1,196 @@
+"""Tasks.
+
+Tasks of 2025-11-25. Most rules hold between messages; `core.mcp.sessions.tasks` finds their
+violations. Some hold in the extension of 2026-07-28 too.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from sidecheck_server.core.explain.values import Values
+from sidecheck_server.core.mcp.context import Context
+from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Rule, rule
+from sidecheck_server.core.types import Severity
+
+__all__ = [
+    "CANCELLED_BY_NOTIFICATION",
+    "CANCEL_ACCEPTED",
+    "FORBIDDEN",
+    "FORBIDDEN_ANSWERED",
+    "ID_REUSED",
+    "NOT_CREATED",
+    "OTHER",
+    "PROGRESS_AFTER_END",
+    "RELATED_MISSING",
+    "REQUIRED",
+    "REQUIRED_ANSWERED",
+    "RESULT_OTHER",
+    "RESULT_OTHER_TYPE",
+    "RULES",
+    "TERMINAL_LEFT",
+    "UNASKED",
+]
+
+_TASKS, _EXTENSION = "2025-11-25", "2026-07-28"
+_PAGE = "basic/utilities/tasks"
+_SEP = "https://modelcontextprotocol.io/seps/2663-tasks-extension"
+_TOOLS = Clause(_PAGE, "tool-level-negotiation")
+_LIFECYCLE = Clause(_PAGE, "task-status-lifecycle")
+_RETRIEVAL = Clause(_PAGE, "result-retrieval")
+_ASSOCIATION = Clause(_PAGE, "associating-task-related-messages")
+_CANCELLATION = Clause(_PAGE, "task-cancellation")
+
+
+def _rule(
+    code: str,
+    clause: Clause,
+    requirement: str,
+    *,
+    severity: Severity = Severity.ERROR,
+    whole_session: bool = False,
+    until: str = _TASKS,
+) -> Rule:
+    """Return a rule that holds between messages."""
+    return Rule(
+        code,
+        severity,
+        clause,
+        requirement,
+        ("JSONRPCMessage",),
+        since=_TASKS,
+        until=until,
+        needs_whole_session=whole_session,
+    )
+
+
+REQUIRED = _rule(
+    "TASK_REQUIRED",
+    _TOOLS,
+    'A tool with the taskSupport "required" MUST be called as a task.',
+    whole_session=True,
+)
+REQUIRED_ANSWERED = _rule(
+    "TASK_REQUIRED_ANSWERED",
+    _TOOLS,
+    'A call of a tool with the taskSupport "required" that is not a task MUST be answered with '
+    "the error -32601.",
+    whole_session=True,
+)
+FORBIDDEN = _rule(
+    "TASK_FORBIDDEN",
+    _TOOLS,
+    'A tool without taskSupport, or with "forbidden", MUST NOT be called as a task.',
+    whole_session=True,
+)
+FORBIDDEN_ANSWERED = _rule(
+    "TASK_FORBIDDEN_ANSWERED",
+    _TOOLS,
+    "A call as a task of a tool that forbids it SHOULD be answered with the error -32601.",
+    severity=Severity.WARNING,
+    whole_session=True,
+)
+NOT_CREATED = _rule(
+    "TASK_NOT_CREATED",
+    _RETRIEVAL,
+    "A request as a task that is accepted MUST be answered with a CreateTaskResult.",
+    whole_session=True,
+)
+UNASKED = _rule(
+    "TASK_UNASKED",
+    Clause(_PAGE, "task-support-and-handling"),
+    "A CreateTaskResult MUST answer a request as a task, of a type for which its receiver "
+    "declared the capability.",
+)
+ID_REUSED = _rule(
+    "TASK_ID_REUSED",
+    Clause(_PAGE, "task-id-requirements"),
+    "A taskId MUST be unique among all tasks of its receiver.",
+)
+TERMINAL_LEFT = _rule(
+    "TASK_TERMINAL_LEFT",
+    _LIFECYCLE,
+    "A task that is completed, failed or cancelled MUST NOT change its status.",
+)
+CANCEL_ACCEPTED = _rule(
+    "TASK_CANCEL_ACCEPTED",
+    _CANCELLATION,
+    "The cancellation of a completed, failed or cancelled task MUST be rejected with the error "
+    "-32602.",
+)
+CANCELLED_BY_NOTIFICATION = _rule(
+    "TASK_CANCELLED_BY_NOTIFICATION",
+    Clause(
+        _SEP,
+        "task-cancellation",
+        before=((_TASKS, "basic/utilities/cancellation", "behavior-requirements"),),
+    ),
+    "A task MUST be cancelled with tasks/cancel, not with notifications/cancelled.",
+    until=_EXTENSION,
+)
+OTHER = _rule(
+    "TASK_OTHER",
+    Clause(
+        _SEP,
+        "task-polling",
+        before=((_TASKS, _PAGE, "associating-task-related-messages"),),
+    ),
+    "The result of tasks/get or tasks/cancel MUST be about the task of the request.",
+    until=_EXTENSION,
+)
+RESULT_OTHER = _rule(
+    "TASK_RESULT_OTHER",
+    _ASSOCIATION,
+    "The result of tasks/result MUST name the task of the request in `_meta`.",
+)
+RESULT_OTHER_TYPE = _rule(
+    "TASK_RESULT_OTHER_TYPE",
+    _RETRIEVAL,
+    "tasks/result MUST return what the request of the task would have returned.",
+)
+RELATED_MISSING = _rule(
+    "TASK_RELATED_MISSING",
+    _ASSOCIATION,
+    "The result of a request that names a related task MUST name the same task in `_meta`.",
+)
+PROGRESS_AFTER_END = _rule(
+    "TASK_PROGRESS_AFTER_END",
+    Clause("basic/utilities/progress", "behavior-requirements"),
+    "Progress of a task MUST stop once it is completed, failed or cancelled.",
+)
+
+
+@rule(
+    "TASK_NOT_CANCELLED",
+    severity=Severity.ERROR,
+    clause=_CANCELLATION,
+    requirement="A task MUST be cancelled before tasks/cancel is answered with a result.",
+    on="CancelTaskResult",
+    since=_TASKS,
+    until=_TASKS,
+)
+def _not_cancelled(value: Any, context: Context) -> Iterator[Fault]:
+    status = value.get("status") if isinstance(value, dict) else None
+    # The schema rejects other texts.
+    if status in ("working", "input_required", "completed", "failed"):
+        found = Values(hidden=context.hide_values).describe(status)
+        yield Fault(("status",), f'expected "cancelled", found {found}', "cancelled")
+
+
+RULES: tuple[Rule, ...] = (
+    REQUIRED,
+    REQUIRED_ANSWERED,
+    FORBIDDEN,
+    FORBIDDEN_ANSWERED,
+    NOT_CREATED,
+    UNASKED,
+    ID_REUSED,
+    TERMINAL_LEFT,
+    CANCEL_ACCEPTED,
+    _not_cancelled,
+    CANCELLED_BY_NOTIFICATION,
+    OTHER,
+    RESULT_OTHER,
+    RESULT_OTHER_TYPE,
+    RELATED_MISSING,
+    PROGRESS_AFTER_END,
+)

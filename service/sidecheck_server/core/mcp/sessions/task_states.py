@@ -1,0 +1,171 @@
+"""Tasks of a session, with what their messages said of their states."""
+
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import Any
+
+import msgspec
+
+from sidecheck_server.core.mcp.context import Sender
+from sidecheck_server.core.mcp.rules import tasks, tasks_extension
+from sidecheck_server.core.mcp.rules.rule import Fault, Path
+from sidecheck_server.core.mcp.sessions.memory import (
+    BoundedStore,
+    Key,
+    Reporter,
+    SessionMemory,
+    key_of,
+)
+
+__all__ = ["Task", "TaskStates"]
+
+_MAX_BYTES = 2 << 20
+"""Total weight of the tasks of each side."""
+
+_TASK_BYTES = 512
+"""Weight of a task beside its inputs."""
+
+_INPUT_BYTES = 192
+_MAX_INPUTS = 1000
+"""Number of inputs of a task that are stored."""
+
+_OPEN = frozenset({"working", "input_required"})
+_TERMINAL = frozenset({"completed", "failed", "cancelled"})
+
+
+@dataclass(slots=True)
+class Task:
+    """A task that one side works on."""
+
+    #: Method of the request that created it, or "" if no message of the session did.
+    method: str = ""
+    #: Terminal status that was seen, or "".
+    status: str = ""
+    #: Number of the message that first showed the task to have ended, or None.
+    ended: int | None = None
+    #: `lastUpdatedAt` in that message, or "".
+    updated: str = ""
+    #: Whether the other side used its id, and so knows that it exists.
+    used: bool = False
+    #: Digests of the inputs that it requested, by their keys.
+    inputs: dict[Key, bytes] = field(default_factory=dict)
+    #: Whether there were more inputs than are stored.
+    inputs_forgotten: bool = False
+
+
+class TaskStates:
+    """Tasks by id, of each side that works on them."""
+
+    def __init__(self, memory: SessionMemory) -> None:
+        self._tasks: dict[Sender, BoundedStore[Task]] = {
+            receiver: BoundedStore(_MAX_BYTES, memory) for receiver in Sender
+        }
+
+    def get(self, receiver: Sender, key: Key) -> Task | None:
+        """Return the task of *receiver*, if any message told its state."""
+        return self._tasks[receiver].get(key)
+
+    def create(self, receiver: Sender, key: Key, method: str) -> bool:
+        """Store that a request of *method* created the task; return False if one did before."""
+        task = self._get_or_add(receiver, key)
+        if task.method:
+            return False
+        task.method = method
+        return True
+
+    def end(self, receiver: Sender, key: Key, number: int) -> None:
+        """Store that the message *number* proves the task to have ended, in any status."""
+        task = self._get_or_add(receiver, key)
+        if task.ended is None:
+            task.ended = number
+
+    def observe(
+        self,
+        receiver: Sender,
+        state: dict[str, Any],
+        number: int,
+        path: Path,
+        report: Reporter,
+        *,
+        asked: int | None,
+    ) -> None:
+        """Check the *state* of a task at *path* of message *number*, and store it.
+
+        *asked* is the number of the request that it answers, None for a notification. Messages
+        may overtake each other, so an open state proves nothing against a terminal one unless
+        it was asked for, or last updated, afterwards.
+        """
+        id_, status = state.get("taskId"), state.get("status")
+        if not isinstance(id_, str) or not isinstance(status, str):
+            return
+        task = self._get_or_add(receiver, key_of(id_))
+        updated = state.get("lastUpdatedAt")
+        updated = updated if isinstance(updated, str) else ""
+        if status in _OPEN and task.ended is not None:
+            stale = _is_before(updated, task.updated) if asked is None else asked < task.ended
+            if not stale:
+                ended = f"was {task.status}" if task.status else "had ended"
+                _report_left(
+                    Fault((*path, "status"), f'the task {ended}, found "{status}"'), report
+                )
+        elif status in _TERMINAL:
+            if task.status not in ("", status):
+                message = f'the task was {task.status}, found "{status}"'
+                _report_left(Fault((*path, "status"), message), report, failed=status == "failed")
+                task.status, task.updated = status, updated
+            elif not task.status:
+                task.status, task.updated = status, updated
+                task.ended = number if task.ended is None else task.ended
+        self._observe_inputs(receiver, key_of(id_), task, state.get("inputRequests"), path, report)
+
+    def _get_or_add(self, receiver: Sender, key: Key) -> Task:
+        task = self._tasks[receiver].get(key)
+        if task is None:
+            task = Task()
+            self._tasks[receiver].put(key, task, _TASK_BYTES)
+        return task
+
+    def _observe_inputs(
+        self, receiver: Sender, key: Key, task: Task, requests: Any, path: Path, report: Reporter
+    ) -> None:
+        if not isinstance(requests, dict):
+            return
+        known = len(task.inputs)
+        for name, request in requests.items():
+            digest = _digest(request)
+            seen = task.inputs.get(key_of(name))
+            if seen is not None and seen != digest:
+                fault = Fault((*path, "inputRequests", name), "the key stood for another request")
+                report(tasks_extension.INPUT_KEY_REUSED, fault)
+            elif seen is None and len(task.inputs) < _MAX_INPUTS:
+                task.inputs[key_of(name)] = digest
+            elif seen is None:
+                task.inputs_forgotten = True
+        if len(task.inputs) > known:
+            weight = _TASK_BYTES + _INPUT_BYTES * len(task.inputs)
+            self._tasks[receiver].put(key, task, weight)
+
+
+def _report_left(fault: Fault, report: Reporter, *, failed: bool = False) -> None:
+    """Report a terminal status that was left, in the version of the message."""
+    report(tasks.TERMINAL_LEFT, fault)
+    # A server of the extension may mark any task as failed once its ttlMs is over.
+    if not failed:
+        report(tasks_extension.TERMINAL_LEFT, fault)
+
+
+def _is_before(first: str, second: str) -> bool:
+    """Return whether the timestamp *first* is before *second*, or they cannot be compared."""
+    if len(first) != len(second) or first[19:20] != second[19:20] or first[-1:] != second[-1:]:
+        return True
+    return first < second
+
+
+def _digest(request: Any) -> bytes:
+    """Return a digest of a requested input, without its `_meta`."""
+    params = request.get("params") if isinstance(request, dict) else None
+    if isinstance(params, dict):
+        params = {name: value for name, value in params.items() if name != "_meta"}
+    method = request.get("method") if isinstance(request, dict) else None
+    text = msgspec.json.encode([method, params], order="deterministic")
+    return blake2b(text, digest_size=16).digest()

@@ -1,0 +1,284 @@
+"""Rules on tasks: of the protocol (2025-11-25), and of the extension (since 2026-07-28)."""
+
+from typing import Any
+
+from sidecheck_server.core.mcp.context import Context, Sender
+from sidecheck_server.core.mcp.messages.envelopes import Kind
+from sidecheck_server.core.mcp.methods import PLAIN_PROPERTIES, TASKS_EXTENSION
+from sidecheck_server.core.mcp.rules import tasks, tasks_extension
+from sidecheck_server.core.mcp.rules.capabilities import declared_in, declares_extension
+from sidecheck_server.core.mcp.rules.rule import Fault, Path
+from sidecheck_server.core.mcp.sessions.memory import (
+    BoundedStore,
+    Key,
+    Reporter,
+    SessionMemory,
+    SessionMessage,
+    key_of,
+)
+from sidecheck_server.core.mcp.sessions.task_requests import (
+    NO_SUPPORT,
+    RELATED,
+    TaskRequest,
+    check_call,
+    check_plain_result,
+    check_related,
+    created_task,
+    task_key,
+)
+from sidecheck_server.core.mcp.sessions.task_states import TaskStates
+from sidecheck_server.core.mcp.sessions.task_support import TaskSupport
+
+__all__ = ["Tasks"]
+
+_MAX_REQUESTS = 10_000
+_MAX_LISTED = 1000
+"""Number of tasks of one result that are checked."""
+
+_EXTENSION = "2026-07-28"
+_ON_TASKS = frozenset({"tasks/get", "tasks/result", "tasks/cancel", "tasks/update"})
+"""Methods whose params name a task."""
+
+_FOLLOWED = _ON_TASKS | PLAIN_PROPERTIES.keys() | {"tasks/list"}
+"""Methods whose results create tasks or tell their states."""
+
+_RESULT: Path = ("result",)
+_PARAMS: Path = ("params",)
+_ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
+_SUBSCRIPTION_ID = "io.modelcontextprotocol/subscriptionId"
+_STATUS = frozenset({"notifications/tasks/status", "notifications/tasks"})
+
+
+class Tasks:
+    """Tasks of both sides, and the requests that create them and ask for them."""
+
+    def __init__(self, memory: SessionMemory, context: Context) -> None:
+        self._support = TaskSupport(memory, context)
+        self._states = TaskStates(memory)
+        #: By the sender of the request, as the next two.
+        self._requests: dict[Sender, BoundedStore[TaskRequest]] = _stores(memory)
+        #: Tasks by the ids of the requests that created them.
+        self._created: dict[Sender, BoundedStore[Key]] = _stores(memory)
+        #: Tasks by the tokens of their progress.
+        self._tokens: dict[Sender, BoundedStore[Key]] = _stores(memory)
+        #: Subscriptions with tasks of clients that did not declare the extension in them.
+        self._undeclared: BoundedStore[bool] = BoundedStore(_MAX_REQUESTS, memory)
+        #: Number of the current message.
+        self._number = 0
+
+    def observe(self, current: SessionMessage, report: Reporter) -> None:
+        """Store what the current message says of tasks, and check it."""
+        self._number += 1
+        self._support.observe(current)
+        if current.version < tasks.UNASKED.since:
+            return
+        match current.message.kind:
+            case Kind.REQUEST:
+                self._observe_request(current, report)
+            case Kind.RESULT:
+                request = self._requests[current.sender.peer].pop(current.key)
+                if request is not None:
+                    self._observe_result(current, request, report)
+            case Kind.ERROR:
+                self._requests[current.sender.peer].pop(current.key)
+            case Kind.NOTIFICATION:
+                self._observe_notification(current, report)
+
+    def _observe_request(self, current: SessionMessage, report: Reporter) -> None:
+        method, params = current.message.method, current.params
+        self._created[current.sender].pop(current.key)
+        self._requests[current.sender].pop(current.key)
+        meta = params.get("_meta")
+        meta = meta if isinstance(meta, dict) else {}
+        token = key_of(meta["progressToken"]) if "progressToken" in meta else None
+        if token is not None:
+            self._tokens[current.sender].pop(token)
+        if method == "subscriptions/listen":
+            self._observe_listen(current)
+        related = task_key(meta.get(RELATED))
+        if method not in _FOLLOWED and related is None:
+            return
+        request = TaskRequest(
+            number=self._number,
+            method=method,
+            task=task_key(params) if method in _ON_TASKS else None,
+            related=None if method in _ON_TASKS else related,
+            token=token,
+            as_task="task" in params and current.version < _EXTENSION,
+            declared=self._support.of_requests(method, current.sender),
+            support=self._support.of_tool(params.get("name")) if method == "tools/call" else "",
+        )
+        self._requests[current.sender].put(current.key, request)
+        if request.task is not None:
+            self._use(current, request.task, report)
+        elif method == "tools/call":
+            check_call(request, report)
+
+    def _use(self, current: SessionMessage, key: Key, report: Reporter) -> None:
+        """Store that the current request names the task, and check its responses."""
+        task = self._states.get(current.sender.peer, key)
+        if task is None:
+            return
+        task.used = True
+        responses = current.params.get("inputResponses")
+        if not isinstance(responses, dict) or task.inputs_forgotten or not task.method:
+            return
+        for name in responses:
+            if key_of(name) not in task.inputs:
+                fault = Fault(
+                    ("params", "inputResponses", name), "the task requested no input with this key"
+                )
+                report(tasks_extension.INPUT_UNKNOWN, fault)
+
+    def _observe_result(
+        self, current: SessionMessage, request: TaskRequest, report: Reporter
+    ) -> None:
+        result, receiver = current.result, current.sender
+        created = created_task(result, request, current.version)
+        if created is not None:
+            self._create(current, request, created, report)
+        elif request.method in PLAIN_PROPERTIES:
+            check_plain_result(request, result, report)
+        elif request.task is not None:
+            self._observe_answer(current, request, request.task, report)
+        elif request.method == "tasks/list" and isinstance(result.get("tasks"), list):
+            for index, task in enumerate(result["tasks"][:_MAX_LISTED]):
+                if isinstance(task, dict):
+                    path = ("result", "tasks", index)
+                    self._observe_state(receiver, task, path, report, request)
+        if request.related is not None and created is None:
+            check_related(result, request.related, report)
+
+    def _create(
+        self, current: SessionMessage, request: TaskRequest, path: Path, report: Reporter
+    ) -> None:
+        """Store the task that a result creates."""
+        receiver = current.sender
+        state = current.result if path == _RESULT else current.result["task"]
+        if not request.as_task:
+            message = "expected a plain result, since the request has no task"
+            report(tasks.UNASKED, Fault(path, message))
+        elif request.declared is False:
+            message = f"the {receiver} did not declare {request.method} as a task"
+            report(tasks.UNASKED, Fault(path, message))
+        elif request.declared and request.support == "forbidden":
+            report(tasks.FORBIDDEN_ANSWERED, Fault(path, NO_SUPPORT))
+        key = task_key(state)
+        if key is None:
+            return
+        if not self._states.create(receiver, key, request.method):
+            fault = Fault((*path, "taskId"), "another request created a task with this id")
+            report(tasks.ID_REUSED, fault)
+            report(tasks_extension.ID_REUSED, fault)
+            return
+        self._created[receiver.peer].put(current.key, key)
+        if request.token is not None:
+            self._tokens[receiver.peer].put(request.token, key)
+        self._observe_state(receiver, state, path, report, request)
+
+    def _observe_answer(
+        self, current: SessionMessage, request: TaskRequest, key: Key, report: Reporter
+    ) -> None:
+        """Check the result of a request about the task *key*."""
+        result, receiver = current.result, current.sender
+        if request.method == "tasks/result":
+            self._observe_payload(receiver, result, key, report)
+            return
+        if current.version >= _EXTENSION and request.method != "tasks/get":
+            return  # An acknowledgement, which tells nothing of the task.
+        if task_key(result) not in {None, key}:
+            fault = Fault(("result", "taskId"), "expected the taskId of the request")
+            report(tasks.OTHER, fault)
+            return
+        task = self._states.get(receiver, key)
+        ended = None if task is None else task.ended
+        if request.method == "tasks/cancel" and ended is not None and ended < request.number:
+            message = "the task had ended before the cancellation was requested"
+            report(tasks.CANCEL_ACCEPTED, Fault(_RESULT, message))
+            return
+        self._observe_state(receiver, result, _RESULT, report, request)
+
+    def _observe_payload(
+        self, receiver: Sender, result: dict[str, Any], key: Key, report: Reporter
+    ) -> None:
+        """Check a result of tasks/result: the task has ended, and this is its outcome."""
+        meta = result.get("_meta")
+        named = task_key(meta.get(RELATED)) if isinstance(meta, dict) else None
+        if named is not None and named != key:
+            path = ("result", "_meta", RELATED, "taskId")
+            report(tasks.RESULT_OTHER, Fault(path, "expected the taskId of the request"))
+            return
+        self._states.end(receiver, key, self._number)
+        task = self._states.get(receiver, key)
+        name = PLAIN_PROPERTIES.get(task.method) if task is not None else None
+        if task is not None and name is not None and name not in result:
+            message = f'missing required property "{name}" of a result of {task.method}'
+            report(tasks.RESULT_OTHER_TYPE, Fault(_RESULT, message, name))
+
+    def _observe_state(
+        self,
+        receiver: Sender,
+        state: dict[str, Any],
+        path: Path,
+        report: Reporter,
+        request: TaskRequest | None,
+    ) -> None:
+        asked = None if request is None else request.number
+        self._states.observe(receiver, state, self._number, path, report, asked=asked)
+
+    def _observe_notification(self, current: SessionMessage, report: Reporter) -> None:
+        method, params, sender = current.message.method, current.params, current.sender
+        if method == _ACKNOWLEDGED:
+            self._check_acknowledged(current, report)
+        elif method in _STATUS:
+            self._observe_state(sender, params, _PARAMS, report, None)
+        elif method == "notifications/cancelled":
+            self._check_cancelled(current, report)
+        elif method == "notifications/progress" and "progressToken" in params:
+            key = self._tokens[sender.peer].get(key_of(params["progressToken"]))
+            task = None if key is None else self._states.get(sender, key)
+            if task is not None and task.ended is not None:
+                ended = f"is {task.status}" if task.status else "has ended"
+                fault = Fault(("params", "progressToken"), f"the task of this token {ended}")
+                report(tasks.PROGRESS_AFTER_END, fault)
+
+    def _observe_listen(self, current: SessionMessage) -> None:
+        """Store whether a subscription must not include tasks."""
+        declared = declared_in(current.params)
+        self._undeclared.pop(current.key)
+        if declared is not None and not declares_extension(declared, TASKS_EXTENSION):
+            self._undeclared.put(current.key, value=True)
+
+    def _check_acknowledged(self, current: SessionMessage, report: Reporter) -> None:
+        """Check that the server includes tasks only for clients that declared them."""
+        meta, accepted = current.params.get("_meta"), current.params.get("notifications")
+        id_ = meta.get(_SUBSCRIPTION_ID) if isinstance(meta, dict) else None
+        includes = isinstance(accepted, dict) and bool(accepted.get("taskIds"))
+        if includes and key_of(id_) in self._undeclared:
+            message = f"the client did not declare {TASKS_EXTENSION} in the request"
+            fault = Fault(("params", "notifications", "taskIds"), message)
+            report(tasks_extension.CLIENT_UNDECLARED, fault)
+
+    def _check_cancelled(self, current: SessionMessage, report: Reporter) -> None:
+        id_ = key_of(current.params.get("requestId"))
+        request = self._requests[current.sender].get(id_)
+        key = self._created[current.sender].get(id_)
+        if key is not None:
+            task = self._states.get(current.sender.peer, key)
+            # In the extension the client learns from the response that there is a task, and
+            # may have sent the notification before.
+            knew = current.version < _EXTENSION or (task is not None and task.used)
+        else:
+            knew = (
+                request is not None
+                and request.as_task
+                and request.declared is True
+                and request.support != "forbidden"
+            )
+        if knew:
+            message = "a task is cancelled with tasks/cancel"
+            report(tasks.CANCELLED_BY_NOTIFICATION, Fault(("params", "requestId"), message))
+
+
+def _stores(memory: SessionMemory) -> dict[Sender, BoundedStore[Any]]:
+    return {sender: BoundedStore(_MAX_REQUESTS, memory) for sender in Sender}
