@@ -1,9 +1,14 @@
 """Recorded sessions of real implementations have the pinned findings, each of them judged."""
 
+import json
+from itertools import groupby
+
 import pytest
+from click.testing import CliRunner
+from sidecheck_server.cli.lint_messages import lint_messages
 from sidecheck_server.core.mcp.rules.catalogue import CATALOGUE
 from traffic.__main__ import differences
-from traffic.recordings import count_findings, recordings
+from traffic.recordings import count_findings, locate_violations, recordings
 from traffic.tables import VERDICTS, judge, read_judgements, read_pins
 
 _REMEDY = "if that is intended: cd tests && python -m traffic --write, and judge what differs"
@@ -15,6 +20,25 @@ def test_recordings_have_the_pinned_findings() -> None:
     differing = differences(read_pins(), found)
 
     assert not differing, "\n".join([*differing, _REMEDY])
+
+
+def test_lint_messages_finds_the_same() -> None:
+    """In the first recording of each folder."""
+    by_folder = groupby(recordings().items(), lambda item: item[0].partition("/")[0])
+    for _, items in by_folder:
+        name, path = next(items)
+        arguments = [str(path), "--format", "json", "--min-severity", "info"]
+        result = CliRunner().invoke(lint_messages, arguments, catch_exceptions=False)
+        expected = [
+            (located.line, located.violation.code, located.violation.message)
+            for located in locate_violations(path)
+        ]
+
+        assert expected == [
+            (line["line"], violation["code"], violation["message"])
+            for line in json.loads(result.stdout)
+            for violation in line["violations"]
+        ], name
 
 
 def test_every_finding_is_judged_and_every_judgement_used() -> None:
