@@ -120,7 +120,7 @@ def test_the_violations_of_a_batch_are_limited(stub: Any) -> None:
 def test_the_error_responses_of_a_batch_are_limited(stub: Any) -> None:
     """They count toward `Limits.verdict_characters` like violations."""
     limit = 1 << 20
-    invalid = {"jsonrpc": "2.0", "id": "i" * 200, "method": "no/such"}
+    invalid = {"jsonrpc": "2.0", "id": "i" * 200, "method": "server/discover"}
     items = [v1.CheckItem(message=message(invalid))] * 3000
     results = [
         result.result for result in stub.CheckBatch(v1.CheckBatchRequest(items=items)).outcomes

@@ -133,8 +133,9 @@ def test_documents_belong_to_the_list_or_to_a_tool(stub: Any) -> None:
         v1.CheckToolsRequest(tools_list=tools_list),
     ]
 
-    assert [True, True, False, False] == [
-        stub.CheckTools(request).outcomes[0].verdict.valid for request in requests
+    drop = v1.ToolOutcome.DISPOSITION_DROP
+    assert [False, False, True, True] == [
+        stub.CheckTools(request).outcomes[0].disposition == drop for request in requests
     ]
 
 

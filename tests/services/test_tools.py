@@ -93,6 +93,15 @@ async def test_documents_belong_to_the_list_or_to_a_tool() -> None:
     ]
 
 
+async def test_a_tool_with_an_unusable_schema_is_dropped() -> None:
+    """Whatever its severity, also if the report leaves it out: clients should reject it."""
+    outcome = await checked([REFERS], limits=ReportLimits(min_severity=Severity.ERROR))
+    (violation,) = (await checked([REFERS])).outcomes[0].verdict.violations
+
+    assert [("refers", "/0", Disposition.DROP, [])] == reported(outcome)
+    assert ("UNRESOLVABLE_REFERENCE", Severity.WARNING) == (violation.code, violation.severity)
+
+
 async def test_a_crashed_worker_fails_only_its_tool() -> None:
     """Other tools keep their outcomes."""
     lost = {"name": "lost", "inputSchema": {"type": "object", "title": "lost"}}

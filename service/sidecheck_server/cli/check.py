@@ -84,12 +84,15 @@ def check(
     schemas of each tool are compiled, with the default limits of a server.
 
     Exits with 0 if there is no error, so that all tools can be registered, with 1 if
-    there is one, and with 2 if the command is wrong or a file cannot be read.
+    there is one, and with 2 if the command is wrong or a file cannot be read. A schema
+    that cannot be compiled is an error, as for registration.
     """
     if [*files, *(file for _, file in documents)].count("-") > 1:
         raise click.UsageError("standard input (-) can be read only once")
     version = protocol_version or DEFAULT_VERSION
-    request_context = Context(version=version, documents=read_documents(documents))
+    request_context = Context(
+        version=version, documents=read_documents(documents), to_be_registered=True
+    )
     sources, unreadable = _read(files)
     report = ReportLimits(LIMITS.violations, LIMITS.verdict_characters, Severity(min_severity))
     outcomes = run_in_process(

@@ -131,7 +131,7 @@ class DefinitionChecker:
         limits = self._limits
         request = CheckRequest(
             ToolJson(tool.json, canonical=True),
-            Context(version=version, documents=tool.documents),
+            Context(version=version, documents=tool.documents, to_be_registered=True),
             ReportLimits(limits.violations, limits.verdict_characters, Severity.WARNING),
         )
         try:

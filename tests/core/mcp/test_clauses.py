@@ -25,12 +25,13 @@ _LEGACY = _FEATURES | {
 }
 _PAGES = {
     "2024-11-05": _LEGACY | {"basic/messages"},
-    "2025-03-26": _LEGACY,
-    "2025-06-18": _LEGACY | {"client/elicitation", "schema"},
+    "2025-03-26": _LEGACY | {"basic/transports"},
+    "2025-06-18": _LEGACY | {"basic/transports", "client/elicitation", "schema"},
     "2025-11-25": _LEGACY | {"basic/utilities/tasks", "client/elicitation", "schema"},
     "2026-07-28": _FEATURES
     | {
         "basic",
+        "basic/patterns",
         "basic/patterns/cancellation",
         "basic/patterns/mrtr",
         "basic/patterns/progress",

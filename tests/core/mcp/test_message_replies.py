@@ -58,7 +58,6 @@ CODES = [
         -32600,
     ),
     ("a list of params", {**PING, "params": []}, "2025-11-25", -32600),
-    ("an unknown method", {**PING, "method": "pong"}, "2025-11-25", -32601),
     ("a method of another version", {**PING, "params": {"_meta": META}}, "2026-07-28", -32601),
     ("params of another shape", _call({}), "2025-11-25", -32602),
     ("no params", {**PING, "method": "tools/call"}, "2025-11-25", -32602),
@@ -125,7 +124,7 @@ def test_unsupported_version_lists_the_supported_one() -> None:
 def test_response_to_a_batch() -> None:
     batch = [
         PING,
-        {**PING, "id": 2, "method": "pong"},
+        {**PING, "id": 2, "method": "server/discover"},
         {"jsonrpc": "2.0", "method": "notifications/cancelled"},
         7,
         {**PING, "id": 3, "method": "tools/call", "params": {"name": 5}},
@@ -138,6 +137,11 @@ def test_response_to_a_batch() -> None:
     ]
     pointers = [reply["error"]["data"]["violations"][0]["pointer"] for reply in replies]
     assert pointers == ["/method", "", "/params/name"]
+
+
+def test_a_vendor_method_has_no_response() -> None:
+    """It is a warning: its receiver may know the method."""
+    assert reply({**PING, "method": "acme/search"}, "2025-11-25") is None
 
 
 def test_valid_batch_has_no_response() -> None:

@@ -12,7 +12,7 @@ from mcp_types import ClientCapabilities, SamplingMessage, Tool, ToolChoice
 from sidecheck_server.core.mcp.check import check
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.subjects import CheckRequest, ReportLimits, Sampling
-from sidecheck_server.core.types import Severity
+from sidecheck_server.core.types import Severity, Violation
 from support.rule_cases import LIMITS, PROTOCOL_SCHEMAS
 
 _TEXT = {"type": "text", "text": "Hello"}
@@ -31,14 +31,18 @@ _MESSAGES = st.lists(
 )
 
 
-def errors_of(params: dict[str, Any], **context: Any) -> list[str]:
+def violations_of(params: dict[str, Any], **context: Any) -> tuple[Violation, ...]:
     subject = Sampling(json.dumps({"maxTokens": 100, **params}).encode())
     checked = check(
         CheckRequest(subject, Context(**context), ReportLimits(max_violations=100)),
         LIMITS,
         PROTOCOL_SCHEMAS,
     )
-    violations = checked.findings.verdict().violations
+    return checked.findings.verdict().violations
+
+
+def errors_of(params: dict[str, Any], **context: Any) -> list[str]:
+    violations = violations_of(params, **context)
     return [violation.message for violation in violations if violation.severity is Severity.ERROR]
 
 
@@ -109,7 +113,7 @@ _PASSED: list[list[dict[str, Any]]] = [
 @pytest.mark.parametrize("messages", _PASSED, ids=range(len(_PASSED)))
 def test_the_whole_history_is_checked(messages: list[dict[str, Any]]) -> None:
     assert sdk_error_text(messages) == ""
-    assert errors_of({"messages": messages})
+    assert violations_of({"messages": messages})
 
 
 @pytest.mark.parametrize("capabilities", [{}, {"sampling": {}}, {"sampling": {"tools": {}}}])

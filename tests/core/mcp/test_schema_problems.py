@@ -14,13 +14,13 @@ from sidecheck_server.core.types import Document, Severity, Violation
 from support.rule_cases import LIMITS, PROTOCOL_SCHEMAS
 
 
-def errors(
+def problems(
     schema: Any, version: str = "2025-11-25", documents: tuple[Document, ...] = ()
 ) -> list[Violation]:
-    """Return the errors of a tool with the input *schema*."""
+    """Return the errors and warnings of a tool with the input *schema*."""
     findings = Findings(
         Context(version=version, documents=documents),
-        ReportLimits(100, min_severity=Severity.ERROR),
+        ReportLimits(100, min_severity=Severity.WARNING),
     )
     check_value({"name": "a", "inputSchema": schema}, "Tool", findings, PROTOCOL_SCHEMAS)
     resolve_all_deferred(CheckReport(findings), LIMITS, EvaluationOptions())
@@ -62,7 +62,7 @@ def with_property(schema: Any, **root: Any) -> dict[str, Any]:
 )
 def test_violations_of_a_schema(schema: Any, expected: list[tuple[str, str]]) -> None:
     assert expected == sorted(
-        (violation.instance_location, violation.code) for violation in errors(schema)
+        (violation.instance_location, violation.code) for violation in problems(schema)
     )
 
 
@@ -95,7 +95,9 @@ def test_violations_of_a_schema(schema: Any, expected: list[tuple[str, str]]) ->
     ids=lambda value: str(value)[:60],
 )
 def test_location_of_a_violation(schema: Any, pointer: str) -> None:
-    assert [pointer] == [violation.instance_location for violation in errors(schema, "2026-07-28")]
+    assert [pointer] == [
+        violation.instance_location for violation in problems(schema, "2026-07-28")
+    ]
 
 
 @pytest.mark.parametrize(
@@ -107,7 +109,7 @@ def test_location_of_a_violation(schema: Any, pointer: str) -> None:
 )
 def test_fault_in_a_document_is_reported_at_its_reference(document: bytes, codes: Any) -> None:
     documents = (Document("https://example.com/b", document),)
-    violations = errors(with_property({"$ref": "https://example.com/b"}), documents=documents)
+    violations = problems(with_property({"$ref": "https://example.com/b"}), documents=documents)
     assert [("/inputSchema/properties/a/$ref", code) for code in codes] == [
         (violation.instance_location, violation.code) for violation in violations
     ]
@@ -130,5 +132,5 @@ def test_fault_in_a_document_is_reported_at_its_reference(document: bytes, codes
 )
 def test_spec_url_of_a_violation(version: str, schema: Any, page: str) -> None:
     assert [f"https://modelcontextprotocol.io/specification/{page}"] == [
-        violation.spec_url for violation in errors(schema, version)
+        violation.spec_url for violation in problems(schema, version)
     ]

@@ -144,7 +144,9 @@ def _check_tool(
     subject: ToolJson, findings: Findings, limits: Limits, schemas: SchemaLookup
 ) -> CheckReport:
     spend(findings.context.budget, integer_steps(subject.json))
-    form = protocol_form(decode_tool(subject.json, limits), lenient=subject.canonical)
+    version = "" if subject.canonical else findings.context.version
+    tool = decode_tool(subject.json, limits)
+    form = protocol_form(tool, lenient=subject.canonical, version=version)
     for rule, fault in form.faults(lenient=subject.canonical):
         findings.report(rule, (), fault)
     tool = form.value

@@ -83,6 +83,9 @@ class Context:
     documents: tuple[Document, ...] = ()
     #: Whether messages omit values of the payload.
     hide_values: bool = False
+    #: Whether the tools are to be registered: a schema that cannot be compiled is an error
+    #: then, whatever the specification says of it.
+    to_be_registered: bool = False
     #: Remaining steps of the check (`core.limits`), set when a check starts. A rule whose
     #: work grows with the value spends from it before working.
     budget: Budget = field(default_factory=lambda: [1_000_000])

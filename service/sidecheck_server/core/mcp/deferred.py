@@ -20,12 +20,13 @@ from sidecheck_server.core.mcp.rules.rule import Fault, Path
 from sidecheck_server.core.mcp.rules.tool_schemas import (
     WARNINGS_BY_CODE,
     schema_error_requirement,
+    schema_error_severity,
     schema_error_url,
 )
 from sidecheck_server.core.mcp.subjects import CheckRequest
 from sidecheck_server.core.mcp.tool_definitions import error_as_violations
 from sidecheck_server.core.schemas.dialects import SchemaSource
-from sidecheck_server.core.types import Verdict, Violation, as_pointer
+from sidecheck_server.core.types import Severity, Verdict, Violation, as_pointer
 
 __all__ = [
     "SchemaCompiler",
@@ -93,6 +94,7 @@ def resolve_deferred(
     check = pending.check
     if isinstance(compiled, RequestError):
         if not check.silent:
+            findings.has_unusable_schema = True
             path = (*pending.path, *check.schema_path)
             # The schema of a protocol type repeats a part of the meta-schema.
             reported = findings.error_locations() - {as_pointer(path)}
@@ -190,7 +192,14 @@ def _schema_violations(error: RequestError, path: Path, context: Context) -> Ite
     """Yield the violations of the schema at *path*, whose compilation failed with *error*."""
     for violation in error_as_violations(error, as_pointer(path)):
         # The code is that of a rule, or of a keyword whose value the meta-schema rejects.
-        located = replace(violation, spec_url=schema_error_url(violation.code, context.version))
+        located = replace(
+            violation,
+            # A registered schema must be able to validate; a listed one need not.
+            severity=Severity.ERROR
+            if context.to_be_registered
+            else schema_error_severity(violation.code),
+            spec_url=schema_error_url(violation.code, context.version),
+        )
         if context.hide_values:
             message = (
                 f"invalid against its meta-schema (keyword {violation.keyword})"

@@ -85,28 +85,35 @@ def list_form(result: Any) -> ProtocolForm:
     return form
 
 
-def protocol_form(tool: Any, *, lenient: bool) -> ProtocolForm:
+def protocol_form(tool: Any, *, lenient: bool, version: str = "") -> ProtocolForm:
     """Return the definition *tool* in the form of the protocol.
 
-    Nulls of optional properties are dropped from the definition, its annotations, execution
-    and icons. A snake-case name is read as the protocol's, unless the object has that too.
-    Unless *lenient*, names are read so only in a definition without ``inputSchema``: in
-    another, they are properties of an extension.
+    Nulls of properties that are optional in *version*, or in any, are dropped from the
+    definition, its annotations, execution and icons. A snake-case name is read as the
+    protocol's, unless the object has that too. Unless *lenient*, names are read so only in a
+    definition without ``inputSchema``: in another, they are properties of an extension.
     """
     form = ProtocolForm(tool)
     if isinstance(tool, dict):
         is_dump = "input_schema" in tool and "inputSchema" not in tool
-        adapted = _object_form(tool, "Tool", (), form, reads_names=lenient or is_dump)
+        reads_names = lenient or is_dump
+        adapted = _object_form(tool, "Tool", (), form, reads_names=reads_names, version=version)
         if form.nulls or form.renamed:
             form.value = adapted
     return form
 
 
 def _object_form(
-    value: dict[str, Any], type_: str, path: Path, form: ProtocolForm, *, reads_names: bool
+    value: dict[str, Any],
+    type_: str,
+    path: Path,
+    form: ProtocolForm,
+    *,
+    reads_names: bool,
+    version: str = "",
 ) -> Any:
     """Return *value*, an object of the type *type_* at *path*, and note the differences."""
-    fields = _fields(type_)
+    fields = _fields(type_, version)
     result: dict[str, Any] = {}
     for key, item in value.items():
         name = fields.names.get(key, key) if reads_names else key
@@ -124,13 +131,17 @@ def _object_form(
             result[name] = item
         elif isinstance(item, list):
             result[name] = [
-                _object_form(entry, part, (*here, index), form, reads_names=reads_names)
+                _object_form(
+                    entry, part, (*here, index), form, reads_names=reads_names, version=version
+                )
                 if isinstance(entry, dict)
                 else entry
                 for index, entry in enumerate(item)
             ]
         elif isinstance(item, dict):
-            result[name] = _object_form(item, part, here, form, reads_names=reads_names)
+            result[name] = _object_form(
+                item, part, here, form, reads_names=reads_names, version=version
+            )
         else:
             result[name] = item
     return result
@@ -140,6 +151,8 @@ def _object_form(
 class _Fields:
     """Properties of a type in all versions: a serializer does not know the version."""
 
+    #: Those of one version, if the schema of that version decides: it accepts a null of a
+    #: property that it does not have.
     optional: frozenset[str]
     #: Types of the parts, by property.
     parts: Mapping[str, str]
@@ -147,8 +160,8 @@ class _Fields:
     names: Mapping[str, str]
 
 
-@lru_cache(maxsize=8)  # more than there are parts
-def _fields(type_: str) -> _Fields:
+@lru_cache(maxsize=64)  # more than there are parts and versions
+def _fields(type_: str, optional_in: str) -> _Fields:
     object_type = TYPES[type_]
     assert isinstance(object_type, ObjectType)
     optional: set[str] = set()
@@ -156,7 +169,7 @@ def _fields(type_: str) -> _Fields:
     names: dict[str, str] = {}
     for version in VERSIONS:
         for name, property_ in properties_of(TYPES, object_type, version).items():
-            if not property_.required:
+            if not property_.required and optional_in in ("", version):
                 optional.add(name)
             kind = property_.kind.item if isinstance(property_.kind, ListOf) else property_.kind
             if isinstance(kind, Ref) and kind.name in _PARTS:

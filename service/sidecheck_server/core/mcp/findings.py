@@ -45,6 +45,7 @@ class Findings:
         "_truncated",
         "_violations",
         "context",
+        "has_unusable_schema",
         "pending",
     )
 
@@ -52,6 +53,9 @@ class Findings:
         self.context = context
         #: Deferred checks to be resolved (`core.mcp.deferred`).
         self.pending: list[PendingCheck] = []
+        #: Whether a schema of the payload cannot be compiled, so that nothing validates
+        #: against it; its violations may be warnings.
+        self.has_unusable_schema = False
         self._limits = limits
         self._min_rank = SEVERITY_RANK[limits.min_severity]
         #: By rank; empty until the first violation, since most messages have none.

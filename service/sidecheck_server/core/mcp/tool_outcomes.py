@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from sidecheck_server.core.mcp.check import CheckReport
+from sidecheck_server.core.mcp.findings import Findings
 from sidecheck_server.core.mcp.rules.names import NO_DUPLICATES
 from sidecheck_server.core.mcp.rules.rule import Fault
 from sidecheck_server.core.mcp.tool_definitions import duplicate_names
@@ -20,7 +21,8 @@ class Disposition(StrEnum):
     KEEP = "keep"
     #: Use the tool; it has warnings.
     WARN = "warn"
-    #: Ignore the tool, and use the others.
+    #: Ignore the tool, and use the others: it has errors, or a schema that nothing validates
+    #: against, which clients should reject (2026-07-28, basic#ref-resolution).
     DROP = "drop"
 
 
@@ -41,7 +43,7 @@ class CheckedTool:
 
     @property
     def ok(self) -> bool:
-        """Whether registration accepts the tool: no violation is an error."""
+        """Whether registration accepts the tool: no errors, and schemas that compile."""
         return self.disposition is not Disposition.DROP
 
 
@@ -62,6 +64,11 @@ def tool_outcomes(
 
 def _checked_tool(outcome: CheckReport, pointer: str) -> CheckedTool:
     findings = outcome.findings
+    return CheckedTool(outcome.name, pointer, findings.verdict(), _disposition(findings))
+
+
+def _disposition(findings: Findings) -> Disposition:
+    if findings.has_unusable_schema:
+        return Disposition.DROP
     severity = findings.highest_severity
-    disposition = _DISPOSITIONS.get(severity, Disposition.KEEP) if severity else Disposition.KEEP
-    return CheckedTool(outcome.name, pointer, findings.verdict(), disposition)
+    return _DISPOSITIONS.get(severity, Disposition.KEEP) if severity else Disposition.KEEP

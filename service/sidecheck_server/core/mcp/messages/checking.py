@@ -242,7 +242,8 @@ def _with_protocol_forms(result: dict[str, Any], findings: Findings, path: Path)
     tools = result.get("tools")
     if type(tools) is not list:
         return result
-    forms = [protocol_form(tool, lenient=False) for tool in tools]
+    version = findings.context.version
+    forms = [protocol_form(tool, lenient=False, version=version) for tool in tools]
     for index, form in enumerate(forms):
         for rule, fault in form.faults(lenient=False):
             findings.report(rule, (*path, "tools", index), fault)

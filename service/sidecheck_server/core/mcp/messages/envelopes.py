@@ -64,9 +64,7 @@ def read_message(value: Any, path: Path, findings: Findings) -> Message:
     if "result" in value:
         return _read_result(value, path, findings)
     if "error" in value:
-        if value.get("id", _MISSING) is _MISSING and findings.context.version >= _OPTIONAL_ID_SINCE:
-            return Message(Kind.ERROR, path, value)
-        return Message(Kind.ERROR, path, value, _read_id(value, path, findings))
+        return Message(Kind.ERROR, path, value, _read_error_id(value, path, findings))
     message = 'expected one of "method", "result" and "error", found none'
     _report(findings, envelope.KIND_UNCLEAR, path, (), message)
     return Message(Kind.BROKEN, path, value)
@@ -128,25 +126,34 @@ def _read_id(value: dict[str, Any], path: Path, findings: Findings) -> str | int
     elif id_ is not None:
         message = f"expected a string or an integer, found {_describe(id_, findings)}"
         _report(findings, envelope.ID_TYPE, path, ("id",), message)
-    elif not _is_error_without_id(value, findings.context.version):
+    else:
         message = "expected a string or an integer, found null"
         _report(findings, envelope.ID_NULL, path, ("id",), message)
     return None
 
 
-def _is_error_without_id(value: dict[str, Any], version: str) -> bool:
-    """Return whether *value* is the error response to a request with an unreadable id.
+def _read_error_id(value: dict[str, Any], path: Path, findings: Findings) -> str | int | None:
+    """Return the id of an error response; it has none if no request could be read.
 
-    JSON-RPC 2.0, section 5, requires its id to be null. The published schemas forbid null
-    and, until 2025-11-25, allow nothing else instead.
+    JSON-RPC 2.0, section 5, requires null then. The published schemas forbid null and, until
+    2025-06-18, allow nothing else instead.
     """
-    error = value.get("error")
-    return (
-        version < _OPTIONAL_ID_SINCE
-        and "method" not in value
-        and isinstance(error, dict)
-        and error.get("code") in _UNREADABLE_CODES
-    )
+    version = findings.context.version
+    if "id" not in value:
+        if envelope.ERROR_ID_MISSING.holds_in(version):
+            message = "expected the id of the request"
+            _report(findings, envelope.ERROR_ID_MISSING, path, (), message)
+        elif version < _OPTIONAL_ID_SINCE:
+            return _read_id(value, path, findings)
+        return None
+    if value["id"] is not None:
+        return _read_id(value, path, findings)
+    error = value["error"]
+    code = error.get("code") if isinstance(error, dict) else None
+    if version >= _OPTIONAL_ID_SINCE or code not in _UNREADABLE_CODES:
+        message = "expected the id of the request, or none if there is no such request; found null"
+        _report(findings, envelope.ERROR_ID_NULL, path, ("id",), message)
+    return None
 
 
 def _describe(value: Any, findings: Findings) -> str:

@@ -37,7 +37,7 @@ _VERSION = "io.modelcontextprotocol/protocolVersion"
 _ENVELOPE_CODES = frozenset(rule.code for rule in envelope.ENVELOPE_RULES)
 _METHOD_CODES = frozenset(
     {
-        envelope.UNKNOWN.code,
+        envelope.SERVER_REQUEST.code,
         envelope.NOT_IN_VERSION.code,
         envelope.WRONG_SENDER.code,
         "CAPABILITY_UNDECLARED",

@@ -123,6 +123,10 @@ def report_unknown_method(message: Message, findings: Findings) -> bool:
         findings.report(envelope.NOT_IN_VERSION, message.path, Fault(_METHOD, text))
         return False
     if not allows_extensions(context):
+        if _is_server_request(message, context):
+            text = "expected notifications and responses of the server, found a request"
+            findings.report(envelope.SERVER_REQUEST, message.path, Fault((), text))
+            return True
         spend(context.budget, _COMPARING_STEPS)
         near = "" if context.hide_values else find_nearest(name, _candidates(message, context))
         text = "unknown method" if context.hide_values else f"unknown method {quote(name)}"
@@ -130,6 +134,17 @@ def report_unknown_method(message: Message, findings: Findings) -> bool:
             text += f"; did you mean {quote(near)}?"
         findings.report(envelope.UNKNOWN, message.path, Fault(_METHOD, text, near))
     return True
+
+
+def _is_server_request(message: Message, context: Context) -> bool:
+    """Return whether *message* is a request of a server that must not send any."""
+    return (
+        message.kind is Kind.REQUEST
+        and context.sender is Sender.SERVER
+        and envelope.SERVER_REQUEST.holds_in(context.version)
+        # It has an id although it must not, which is reported.
+        and not message.method.startswith("notifications/")
+    )
 
 
 @lru_cache(maxsize=256)

@@ -95,14 +95,15 @@ _blob_data = rule(
 
 @rule(
     "RESOURCE_TEXT_AND_BLOB",
-    severity=Severity.ERROR,
+    severity=Severity.WARNING,
     clause=_EMBEDDED,
-    requirement="A resource MUST have either text or a blob, and not both.",
+    requirement="A resource SHOULD have either text or a blob, and not both: no clause says which "
+    "of them counts. The published schema accepts both.",
     on=("TextResourceContents", "BlobResourceContents"),
 )
 def _text_or_blob(resource: Any, _context: Context) -> Iterable[Fault]:
     if isinstance(resource, dict) and "text" in resource and "blob" in resource:
-        return (Fault((), "a resource must have either text or blob, found both"),)
+        return (Fault((), "a resource should have either text or blob, found both"),)
     return ()
 
 

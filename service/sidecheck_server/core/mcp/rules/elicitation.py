@@ -76,11 +76,12 @@ def _mode_declared(value: Any, context: Context) -> Iterable[Fault]:
 
 @rule(
     "ELICITATION_ROOT_KEYWORD",
-    severity=Severity.ERROR,
+    severity=Severity.WARNING,
     clause=REQUESTED_SCHEMA,
     requirement=(
-        "The schema of a form MUST be a flat object whose root has only type, properties, "
-        "required and, since 2025-11-25, $schema."
+        "The root of a form SHOULD have only type, properties, required and, since 2025-11-25, "
+        "$schema: forms are flat, and clients need not support other keywords. The published "
+        "schema accepts them."
     ),
     on=_FORM,
     since=_SINCE,
@@ -98,7 +99,7 @@ def _root_keyword(value: Any, context: Context) -> Iterable[Fault]:
         if name not in known and name not in _ANNOTATIONS:
             shown = Values(hidden=context.hide_values).property_named(name, "keyword")
             message = (
-                f"the schema of a form cannot have the {shown} at its root; expected only "
+                f"the schema of a form should not have the {shown} at its root; expected only "
                 f"{expected}"
             )
             suggestion = nearest_keyword(name, known, context)
@@ -134,10 +135,10 @@ def _root_annotation(value: Any, context: Context) -> Iterable[Fault]:
 
 @rule(
     "ELICITATION_REQUIRED_UNDEFINED",
-    severity=Severity.ERROR,
+    severity=Severity.WARNING,
     clause=REQUESTED_SCHEMA,
-    requirement="A form MUST NOT require a property that is not one of its fields: no response "
-    "would be valid.",
+    requirement="A form SHOULD NOT require a property that is not one of its fields: a user has "
+    "no field to fill in.",
     on=_FORM,
     since=_SINCE,
 )

@@ -1,8 +1,7 @@
 """Fields of elicitation forms.
 
-Faults that leave no valid response, or make a JSON Schema invalid, are errors. A default that
-the field does not admit is a warning, as JSON Schema only recommends otherwise; so is a
-default in a version that has none, since it changes no response.
+The published schema rejects fields of no kind. What it accepts is an error only if it is no
+valid JSON Schema: the specification calls its forms limited, and forbids no keyword.
 """
 
 from collections.abc import Iterator
@@ -33,6 +32,7 @@ _SINCE = "2025-06-18"
 _MODES = "2025-11-25"
 
 _FORMATS = {"email": is_email, "uri": is_uri, "date": is_date, "date-time": is_date_time}
+_LIMITS = ("minLength", "maxLength", "minItems", "maxItems")
 _BOUNDS = (("minLength", "maxLength"), ("minimum", "maximum"), ("minItems", "maxItems"))
 
 _KEYWORD = 120
@@ -78,7 +78,7 @@ def _unknown_keyword(
     shown = Values(hidden=context.hide_values).property_named(name, "keyword")
     owner = f"the items of {field.kind.description}" if len(path) > 1 else field.kind.description
     expected = join_phrase([quote(keyword) for keyword in known], "and")
-    message = f"{owner} cannot have the {shown}; expected {expected}"
+    message = f"{owner} should not have the {shown}; expected {expected}"
     return Fault(path, message, nearest_keyword(name, known, context))
 
 
@@ -96,15 +96,15 @@ def _invalid_value(name: str, value: Any, field: FormField, values: Values) -> F
     if name in ("enum", "enumNames") and isinstance(value, list):
         index = next(i for i, item in enumerate(value) if not isinstance(item, str))
         found = values.describe(value[index])
-        return Fault((name, index), f"the values of a select must be strings, found {found}")
+        return Fault((name, index), f"the values of a select should be strings, found {found}")
     if name == "oneOf" and isinstance(value, list):
         index = next(i for i, option in enumerate(value) if not _is_option(option))
         message = (
-            'an option must be an object with the strings "const" and "title", '
+            'an option should be an object with the strings "const" and "title", '
             f"found {values.describe(value[index])}"
         )
         return Fault((name, index), message)
-    message = f'"{name}" of {field.kind.description} cannot be {values.describe(value)}'
+    message = f'"{name}" of {field.kind.description} should not be {values.describe(value)}'
     return Fault((name,), message)
 
 
@@ -114,24 +114,28 @@ def _is_option(value: Any) -> bool:
     )
 
 
+def _negative_limit(value: Any, context: Context) -> Iterator[Fault]:
+    field = valid_field(value, context)
+    if field is None:
+        return
+    plain = Values(hidden=context.hide_values).format
+    for name in _LIMITS:
+        if name in field.kind.keywords and name in value and value[name] < 0:
+            yield Fault((name,), f'"{name}" must not be negative, found {plain(value[name])}')
+
+
 def _field_bounds(value: Any, context: Context) -> Iterator[Fault]:
     field = valid_field(value, context)
     if field is None:
         return
     plain = Values(hidden=context.hide_values).format
     for lower, upper in _BOUNDS:
-        if lower not in field.kind.keywords:
+        if lower not in field.kind.keywords or not (lower in value and upper in value):
             continue
-        negative = [
-            name
-            for name in (lower, upper)
-            if lower != "minimum" and name in value and value[name] < 0
-        ]
-        for name in negative:
-            yield Fault((name,), f'"{name}" must not be negative, found {plain(value[name])}')
-        if not negative and lower in value and upper in value and value[lower] > value[upper]:
+        is_negative = lower in _LIMITS and min(value[lower], value[upper]) < 0
+        if value[lower] > value[upper] and not is_negative:
             message = (
-                f'"{lower}" must not be larger than "{upper}", '
+                f'"{lower}" should not be larger than "{upper}", '
                 f"found {plain(value[lower])} and {plain(value[upper])}"
             )
             yield Fault((lower,), message)
@@ -179,62 +183,6 @@ def _expected_size(size: int, schema: dict[str, Any], suffix: str) -> str:
     return f'no longer than "max{suffix}"' if size > schema.get(f"max{suffix}", size) else ""
 
 
-def _option_keyword(value: Any, context: Context) -> Iterator[Fault]:
-    field = valid_field(value, context)
-    select = None if field is None else options_of(field, context)
-    if field is None or select is None or select[1][-1] == "enum":
-        return
-    path = select[1]
-    options = field.schema["oneOf"] if path == ("oneOf",) else field.schema["items"]["anyOf"]
-    for index, option in enumerate(options):
-        spend(context.budget, 10 * len(option))
-        for name in option:
-            if name not in ("const", "title"):
-                shown = Values(hidden=context.hide_values).property_named(name, "keyword")
-                message = f'an option cannot have the {shown}; expected "const" and "title"'
-                yield Fault((*path, index, name), message)
-
-
-def _options_empty(value: Any, context: Context) -> Iterator[Fault]:
-    field = valid_field(value, context)
-    select = None if field is None else options_of(field, context)
-    if select is not None and not select[0]:
-        yield Fault(select[1], "a select must have at least one option, found none")
-
-
-def _options_repeated(value: Any, context: Context) -> Iterator[Fault]:
-    field = valid_field(value, context)
-    select = None if field is None else options_of(field, context)
-    if select is None:
-        return
-    options, path = select
-    first: dict[str, int] = {}
-    values = Values(hidden=context.hide_values)
-    for index, option in enumerate(options):
-        earlier = first.setdefault(option, index)
-        if earlier != index:
-            spend(context.budget, 120)
-            suffix = () if path[-1] == "enum" else ("const",)
-            message = (
-                f"the options of a select should be unique, found {values.describe(option)} "
-                f"at the indexes {earlier} and {index}"
-            )
-            yield Fault((*path, index, *suffix), message)
-
-
-def _enum_names(value: Any, context: Context) -> Iterator[Fault]:
-    field = valid_field(value, context)
-    if field is None or "enumNames" not in field.kind.keywords or "enumNames" not in value:
-        return
-    names, options = len(value["enumNames"]), len(value["enum"])
-    if names != options:
-        message = (
-            f'"enumNames" should have a name for each of the {count_noun(options, "value")} '
-            f'of "enum", found {count_noun(names, "name")}'
-        )
-        yield Fault(("enumNames",), message)
-
-
 def _rule(
     code: str,
     severity: Severity,
@@ -249,23 +197,29 @@ def _rule(
 RULES: tuple[Rule, ...] = (
     _rule(
         "ELICITATION_FIELD_KEYWORD",
-        Severity.ERROR,
-        "A field of a form MUST have only the keywords of its kind: strings, numbers, booleans "
-        "and selects as the specification lists them.",
+        Severity.WARNING,
+        "A field of a form SHOULD have only the keywords of its kind: strings, numbers, booleans "
+        "and selects as the specification lists them. The published schema accepts others.",
         _field_keyword,
     ),
     _rule(
         "ELICITATION_FIELD_VALUE",
-        Severity.ERROR,
-        "The keywords of a field MUST have values of its kind: the values of a select are "
-        "strings, even where the published schema admits the field as a plain string.",
+        Severity.WARNING,
+        "The keywords of a field SHOULD have values of its kind: the values of a select are "
+        "strings. The published schema accepts others in a plain string field.",
         _field_value,
     ),
     _rule(
-        "ELICITATION_FIELD_BOUNDS",
+        "ELICITATION_FIELD_LIMIT",
         Severity.ERROR,
-        "The bounds of a field MUST admit a response: lengths and counts are not negative, and "
-        "no lower bound is larger than the upper one.",
+        "The limits of lengths and counts MUST NOT be negative: JSON Schema demands it.",
+        _negative_limit,
+    ),
+    _rule(
+        "ELICITATION_FIELD_BOUNDS",
+        Severity.WARNING,
+        "The lower bound of a field SHOULD NOT be larger than the upper one: no response would be "
+        "valid.",
         _field_bounds,
     ),
     _rule(
@@ -274,31 +228,6 @@ RULES: tuple[Rule, ...] = (
         "The default of a field SHOULD be valid for it: clients fill it into the form.",
         _default,
         _MODES,
-    ),
-    _rule(
-        "ELICITATION_OPTION_KEYWORD",
-        Severity.ERROR,
-        'An option of a select with titles MUST have only "const" and "title".',
-        _option_keyword,
-        _MODES,
-    ),
-    _rule(
-        "ELICITATION_OPTIONS_EMPTY",
-        Severity.ERROR,
-        "A select MUST have at least one option: without any, no response is valid.",
-        _options_empty,
-    ),
-    _rule(
-        "ELICITATION_OPTIONS_REPEATED",
-        Severity.WARNING,
-        "The options of a select SHOULD be unique, as JSON Schema recommends for an enum.",
-        _options_repeated,
-    ),
-    _rule(
-        "ELICITATION_ENUM_NAMES",
-        Severity.WARNING,
-        '"enumNames" SHOULD have one name for each value of "enum".',
-        _enum_names,
     ),
     Rule(
         "ELICITATION_DEFAULT_EARLY",

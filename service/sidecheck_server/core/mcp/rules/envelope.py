@@ -14,6 +14,8 @@ __all__ = [
     "BATCH_UNSUPPORTED",
     "CLIENT_RESPONSE",
     "ENVELOPE_RULES",
+    "ERROR_ID_MISSING",
+    "ERROR_ID_NULL",
     "ID_MISSING",
     "ID_NULL",
     "ID_TYPE",
@@ -30,6 +32,7 @@ __all__ = [
     "RESULT_TYPE",
     "RESULT_WITH_ERROR",
     "RULES",
+    "SERVER_REQUEST",
     "UNKNOWN",
     "VERSION",
     "WRONG_SENDER",
@@ -49,13 +52,13 @@ _REQUESTS = _clause("requests")
 _RESPONSES = _clause("responses")
 _NOTIFICATIONS = _clause("notifications")
 _SCHEMA = type_clause()
+_SUBJECT = ("JSONRPCMessage",)
 
 
 def _must(
     code: str, clause: Clause, requirement: str, since: str = _FIRST, until: str = "2026-07-28"
 ) -> Rule:
-    subjects = ("JSONRPCMessage",)
-    return Rule(code, Severity.ERROR, clause, requirement, subjects, since=since, until=until)
+    return Rule(code, Severity.ERROR, clause, requirement, _SUBJECT, since=since, until=until)
 
 
 NOT_OBJECT = _must("MESSAGE_NOT_OBJECT", _MESSAGES, "A message MUST be an object.")
@@ -76,15 +79,35 @@ RESULT_WITH_ERROR = _must(
 ID_NULL = _must(
     "ID_NULL",
     _REQUESTS,
-    "The id of a message MUST NOT be null. (Until 2025-06-18 that of an error response is"
-    " null, as JSON-RPC requires, if the id of the request could not be read.)",
+    "The id of a request or of a result response MUST NOT be null.",
+)
+ERROR_ID_NULL = Rule(
+    "ERROR_ID_NULL",
+    Severity.WARNING,
+    _RESPONSES,
+    "An error response without a request that it belongs to SHOULD have no id: the published"
+    " schema lets it be absent, while JSON-RPC has null. (Until 2025-06-18 it is null, as JSON-RPC"
+    " requires, if the id of the request could not be read.)",
+    _SUBJECT,
 )
 ID_TYPE = _must("ID_TYPE", _REQUESTS, "The id of a message MUST be a string or an integer.")
 ID_MISSING = _must(
     "ID_MISSING",
     _RESPONSES,
-    "A response MUST have the id of its request. (Since 2025-11-25 an error response has none"
-    " if the id of the request could not be read.)",
+    "A response MUST have the id of its request. (Since 2025-03-26 an error response may have"
+    " none: where the transport answers a message that is no request, and since 2025-11-25 where"
+    " the id of the request could not be read.)",
+)
+ERROR_ID_MISSING = Rule(
+    "ERROR_ID_MISSING",
+    Severity.WARNING,
+    # Step 4; the published schemas of these versions require the id nevertheless.
+    Clause("basic/transports", "sending-messages-to-the-server"),
+    "An error response SHOULD have the id of its request, unless it is the body of an HTTP error"
+    " for a notification or a response.",
+    _SUBJECT,
+    since=_BATCHES,
+    until="2025-06-18",
 )
 REQUEST_WITHOUT_ID = _must("REQUEST_WITHOUT_ID", _REQUESTS, "A request MUST have an id.")
 NOTIFICATION_WITH_ID = _must(
@@ -126,11 +149,19 @@ BATCH_INITIALIZE = _must(
     _BATCHES,
 )
 
-UNKNOWN = _must(
+UNKNOWN = Rule(
     "METHOD_UNKNOWN",
+    Severity.WARNING,
     _MESSAGES,
-    "A method MUST be one of the protocol's. (Others are not checked if a peer declares"
-    " extensions or experimental capabilities.)",
+    "A method SHOULD be one of the protocol's: no version defines others or forbids them."
+    " (They are not reported if a peer declares extensions or experimental capabilities.)",
+    _SUBJECT,
+)
+SERVER_REQUEST = _must(
+    "SERVER_REQUEST",
+    Clause("basic/patterns", ""),
+    "A server MUST NOT send requests; it requests input in results.",
+    since="2026-07-28",
 )
 NOT_IN_VERSION = _must(
     "METHOD_NOT_IN_VERSION", _SCHEMA, "A method MUST be one of the protocol version."
@@ -158,8 +189,10 @@ ENVELOPE_RULES: tuple[Rule, ...] = (
     METHOD_WITH_ANSWER,
     RESULT_WITH_ERROR,
     ID_NULL,
+    ERROR_ID_NULL,
     ID_TYPE,
     ID_MISSING,
+    ERROR_ID_MISSING,
     REQUEST_WITHOUT_ID,
     NOTIFICATION_WITH_ID,
     NOTIFICATION_ANSWERED,
@@ -176,6 +209,7 @@ ENVELOPE_RULES: tuple[Rule, ...] = (
 RULES: tuple[Rule, ...] = (
     *ENVELOPE_RULES,
     UNKNOWN,
+    SERVER_REQUEST,
     NOT_IN_VERSION,
     WRONG_SENDER,
     PARAMS_MISSING,

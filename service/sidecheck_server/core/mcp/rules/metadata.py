@@ -6,7 +6,7 @@ from typing import Any
 
 from sidecheck_server.core.explain.values import Values
 from sidecheck_server.core.limits import spend
-from sidecheck_server.core.mcp.context import Context
+from sidecheck_server.core.mcp.context import Context, Sender
 from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Rule, rule
 from sidecheck_server.core.types import Severity
 
@@ -224,9 +224,9 @@ def _client_info(value: Any, _context: Context) -> Iterable[Fault]:
     on=RESULTS,
     since=_DISCOVERY,
 )
-def _server_info(value: Any, _context: Context) -> Iterable[Fault]:
+def _server_info(value: Any, context: Context) -> Iterable[Fault]:
     meta = value.get("_meta", {}) if isinstance(value, dict) else None
-    if not isinstance(meta, dict) or _SERVER in meta:
+    if not isinstance(meta, dict) or _SERVER in meta or context.sender is Sender.CLIENT:
         return ()
     return (Fault((), f"missing {_SERVER} in _meta, which names the server software", _SERVER),)
 

@@ -123,9 +123,9 @@ def _choice_without_tools(value: Any, _context: Context) -> Iterator[Fault]:
 
 @rule(
     "SAMPLING_TOOL_REQUIRED_WITHOUT_TOOLS",
-    severity=Severity.ERROR,
+    severity=Severity.WARNING,
     clause=_CHOICE,
-    requirement="A tool use MUST NOT be required without tools.",
+    requirement="A tool use SHOULD NOT be required without tools: the model could use none.",
     on=_REQUEST,
     since=_TOOLS,
 )
@@ -133,7 +133,7 @@ def _required_without_tools(value: Any, _context: Context) -> Iterator[Fault]:
     if _lacks_tools(value) and value["toolChoice"].get("mode") == "required":
         yield Fault(
             ("toolChoice", "mode"),
-            'the mode "required" needs tools, found none',
+            'the mode "required" should come with tools, found none',
         )
 
 
@@ -176,10 +176,10 @@ def _tool_name_repeated(value: Any, context: Context) -> Iterator[Fault]:
 
 @rule(
     "SAMPLING_MAX_TOKENS",
-    severity=Severity.ERROR,
+    severity=Severity.WARNING,
     clause=Clause("client/sampling", "creating-messages"),
-    requirement='"maxTokens" MUST be positive: clients must respect it, and a message needs '
-    "tokens.",
+    requirement='"maxTokens" SHOULD be positive: a message needs tokens. The specification sets no '
+    "minimum.",
     on=_REQUEST,
 )
 def _max_tokens(value: Any, context: Context) -> Iterator[Fault]:
@@ -190,7 +190,7 @@ def _max_tokens(value: Any, context: Context) -> Iterator[Fault]:
         assert isinstance(limit, int | float)
         if limit <= 0:
             found = Values(hidden=context.hide_values).describe(limit)
-            yield Fault(("maxTokens",), f'"maxTokens" must be positive, found {found}')
+            yield Fault(("maxTokens",), f'"maxTokens" should be positive, found {found}')
 
 
 @rule(

@@ -43,9 +43,9 @@ def _named(block: str, id_: str, context: Context) -> str:
 
 @rule(
     "SAMPLING_TOOL_USE_ROLE",
-    severity=Severity.ERROR,
+    severity=Severity.WARNING,
     clause=_ROLES,
-    requirement="A message of the user MUST NOT have tool uses.",
+    requirement="A message of the user SHOULD NOT have tool uses, which the assistant sends.",
     on=_MESSAGE,
     since=_SINCE,
 )
@@ -54,7 +54,7 @@ def _tool_use_role(value: Any, context: Context) -> Iterable[Fault]:
     if turn.role != "user" or not turn.uses:
         return ()
     spend(context.budget, _FAULT * len(turn.uses))
-    message = 'tool_use must be in a message of the role "assistant", found "user"'
+    message = 'tool_use should be in a message of the role "assistant", found "user"'
     return [Fault(use.path, message) for use in turn.uses]
 
 
@@ -170,9 +170,9 @@ def _orphans(
 
 @rule(
     "SAMPLING_TOOL_USE_ID_REPEATED",
-    severity=Severity.ERROR,
+    severity=Severity.WARNING,
     clause=_BALANCE,
-    requirement="The tool uses of a message MUST have unique ids, by which results are matched.",
+    requirement="The tool uses of a message SHOULD have unique ids, by which results are matched.",
     on=_MESSAGE,
     since=_SINCE,
 )
@@ -187,7 +187,7 @@ def _repeated_use_ids(turn: Turn, context: Context) -> Iterator[Fault]:
         if use.id is not None and use.id in seen:
             spend(context.budget, _FAULT)
             found = Values(hidden=context.hide_values).describe(use.id)
-            yield Fault((*use.path, "id"), f"ids of tool_use must be unique, found {found} again")
+            yield Fault((*use.path, "id"), f"ids of tool_use should be unique, found {found} again")
         elif use.id is not None:
             seen.add(use.id)
 
@@ -219,9 +219,9 @@ def _use_id_reused(value: Any, context: Context) -> Iterator[Fault]:
 
 @rule(
     "SAMPLING_TOOL_RESULT_REPEATED",
-    severity=Severity.ERROR,
+    severity=Severity.WARNING,
     clause=_BALANCE,
-    requirement="A tool use MUST have one result.",
+    requirement="A tool use SHOULD have only one result.",
     on="SamplingMessage",
     since=_SINCE,
 )

@@ -190,17 +190,17 @@ def _result_tool_choice(value: Any, context: Context) -> Iterator[Fault]:
 
 @rule(
     "SAMPLING_RESULT_BRINGS_TOOL_RESULT",
-    severity=Severity.ERROR,
+    severity=Severity.WARNING,
     clause=_ROLES,
-    requirement="A sampling result MUST NOT have tool results; they belong to messages of the "
-    "user.",
+    requirement="A sampling result SHOULD NOT have tool results; they belong to messages of the "
+    "user. The published schema accepts them.",
     on=_RESULT,
     since=_SINCE,
 )
 def _result_brings_result(value: Any, context: Context) -> Iterator[Fault]:
     for result in read_turn(value, context).results:
         spend(context.budget, 40)
-        yield Fault(result.path, "a sampling result must have no tool_result")
+        yield Fault(result.path, "a sampling result should have no tool_result")
 
 
 @rule(

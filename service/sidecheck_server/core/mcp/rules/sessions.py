@@ -13,6 +13,7 @@ __all__ = [
     "CANCELLED_INITIALIZE",
     "CANCELLED_UNKNOWN",
     "CURSOR_UNKNOWN",
+    "CURSOR_UNSEEN",
     "ELICITATION_ID_UNKNOWN",
     "INITIALIZED_EARLY",
     "INITIALIZED_MISSING",
@@ -165,6 +166,17 @@ CURSOR_UNKNOWN = _must(
     "CURSOR_UNKNOWN",
     Clause("server/utilities/pagination", "implementation-guidelines"),
     "A cursor MUST be one that the server issued in this session, unchanged.",
+    until=_HANDSHAKE,
+)
+CURSOR_UNSEEN = Rule(
+    "CURSOR_UNSEEN",
+    Severity.WARNING,
+    Clause("server/utilities/pagination", "implementation-guidelines"),
+    "A cursor SHOULD be one of an earlier result: clients must not modify cursors. Without"
+    " sessions it may be of another connection, so this is no error.",
+    _SUBJECT,
+    since=_STATELESS,
+    needs_whole_session=True,
 )
 PAGE_CACHE_SCOPE = _must(
     "PAGE_CACHE_SCOPE",
@@ -238,6 +250,7 @@ RULES: tuple[Rule, ...] = (
     CANCELLED_INITIALIZE,
     CANCELLED_BY_SERVER,
     CURSOR_UNKNOWN,
+    CURSOR_UNSEEN,
     PAGE_CACHE_SCOPE,
     RETRY_UNASKED,
     RETRY_STATE_CHANGED,

@@ -4,6 +4,10 @@ Compiling a schema finds the faults; only one rule has a check, which defers tha
 A schema that cannot be compiled has a violation with the code of the error. A fault against
 its meta-schema has the code of the keyword, as in values of the protocol's types.
 
+Only an invalid schema breaks a MUST. What else keeps a schema from being compiled is a warning:
+clients should reject the tool (`core.mcp.tool_outcomes`), but nothing forbids to list it. A
+schema that exceeds a limit is an error nevertheless, since its check did not finish.
+
 Schema warnings (`core.compiler.schema_warnings`) are no errors: the schema conforms to its
 meta-schema and breaks no MUST of the protocol. A schema that no payload satisfies is a
 warning, since the input schema exists to describe the parameters that a tool expects.
@@ -18,7 +22,13 @@ from sidecheck_server.core.mcp.context import Context, has_structured_content
 from sidecheck_server.core.mcp.rules.rule import Clause, DeferredCheck, Rule, rule
 from sidecheck_server.core.types import Severity
 
-__all__ = ["RULES", "WARNINGS_BY_CODE", "schema_error_requirement", "schema_error_url"]
+__all__ = [
+    "RULES",
+    "WARNINGS_BY_CODE",
+    "schema_error_requirement",
+    "schema_error_severity",
+    "schema_error_url",
+]
 
 # Early versions require only that tools have schemas; 2025-11-25 that they are valid; later
 # ones more. Each rule refers to the nearest requirement of a version.
@@ -56,8 +66,10 @@ def _valid_schemas(tool: Any, context: Context) -> Iterator[DeferredCheck]:
         yield DeferredCheck(schema=schema, schema_path=(name,))
 
 
-def _error(reason: ErrorReason, clause: Clause, requirement: str) -> Rule:
-    return Rule(reason.value, Severity.ERROR, clause, requirement, ("Tool",))
+def _error(
+    reason: ErrorReason, clause: Clause, requirement: str, severity: Severity = Severity.WARNING
+) -> Rule:
+    return Rule(reason.value, severity, clause, requirement, ("Tool",))
 
 
 def _warning(code: str, requirement: str, clause: Clause = _TOOL) -> Rule:
@@ -70,32 +82,35 @@ _ERRORS: tuple[Rule, ...] = (
     _error(
         ErrorReason.UNSUPPORTED_DIALECT,
         _IMPLEMENTATION,
-        "A schema MUST declare a supported dialect, or one whose meta-schema is sent along.",
+        "A schema SHOULD declare a supported dialect, or one whose meta-schema is sent along: it "
+        "may declare any, and clients report those that they do not support.",
     ),
     _error(
         ErrorReason.UNRESOLVABLE_REFERENCE,
         _REFERENCES,
-        "A reference MUST lead into the schema or a document that is sent along.",
+        "A reference SHOULD lead into the schema or a document that is sent along: clients should "
+        "reject a schema with one that does not.",
     ),
     _error(
         ErrorReason.REFERENCE_CYCLE,
-        _VALIDATION,
-        "A reference MUST NOT lead back to itself at the same place of a payload.",
+        Clause("https://json-schema.org/draft/2020-12/json-schema-core#section-9.4.1"),
+        "A reference SHOULD NOT lead back to itself at the same place of a payload.",
     ),
     _error(
         ErrorReason.INVALID_PATTERN,
-        _VALIDATION,
-        "A pattern MUST be a regular expression of ECMA-262.",
+        Clause("https://json-schema.org/draft/2020-12/json-schema-validation#section-6.3.3"),
+        "A pattern SHOULD be a regular expression of ECMA-262.",
     ),
     _error(
         ErrorReason.UNSUPPORTED_PATTERN,
         _RESOURCES,
-        "It MUST be possible to match a pattern in linear time.",
+        "It SHOULD be possible to match a pattern in linear time.",
     ),
     _error(
         ErrorReason.LIMIT_EXCEEDED,
         _RESOURCES,
         "A schema MUST be within the limits of size, depth, subschemas and patterns.",
+        Severity.ERROR,
     ),
 )
 
@@ -134,6 +149,11 @@ def schema_error_url(code: str, version: str) -> str:
     if code == ErrorReason.WORKER_CRASHED.value:
         return ""
     return _ERRORS_BY_CODE.get(code, _valid_schemas).spec_url(version)
+
+
+def schema_error_severity(code: str) -> Severity:
+    """Return the severity of schema errors of the reason *code*."""
+    return _ERRORS_BY_CODE.get(code, _valid_schemas).severity
 
 
 def schema_error_requirement(code: str) -> str:

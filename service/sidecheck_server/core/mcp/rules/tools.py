@@ -128,7 +128,8 @@ OUTPUT_MISSING = Rule(
     severity=Severity.WARNING,
     clause=Clause("server/tools", "structured-content"),
     requirement="A result with structured content SHOULD also have it as JSON in a text block, "
-    "for clients that do not read structured content.",
+    "for clients that do not read structured content. A text of the only property's value counts: "
+    'X for {"result": X}.',
     on="CallToolResult",
     since="2025-06-18",
 )
@@ -141,12 +142,35 @@ def _text_of_structured_content(value: Any, context: Context) -> Iterator[Fault]
     blocks = value.get("content")
     if not isinstance(blocks, list):
         return
-    min_length = _min_length(content, context.budget)
-    if not any(_is_json_block(block, content, min_length, context.budget) for block in blocks):
+    if not (
+        _has_json(blocks, content, context.budget) or _has_only_value(blocks, content, context)
+    ):
         message = (
             "no text block holds the structured content as JSON, for clients that read only texts"
         )
         yield Fault(("content",), message)
+
+
+def _has_json(blocks: list[Any], content: Any, budget: Budget) -> bool:
+    """Return whether one of *blocks* has the JSON of *content*."""
+    min_length = _min_length(content, budget)
+    return any(_is_json_block(block, content, min_length, budget) for block in blocks)
+
+
+def _has_only_value(blocks: list[Any], content: Any, context: Context) -> bool:
+    """Return whether one of *blocks* has the only value in *content*, as it is or as JSON.
+
+    SDKs wrap what is no object under one property, and write the text of the value alone.
+    """
+    if not isinstance(content, dict) or len(content) != 1:
+        return False
+    (value,) = content.values()
+    if isinstance(value, str) and any(
+        isinstance(block, dict) and block.get("type") == "text" and block.get("text") == value
+        for block in blocks
+    ):
+        return True
+    return _has_json(blocks, value, context.budget)
 
 
 def _is_json_block(block: Any, content: Any, min_length: int, budget: Budget) -> bool:

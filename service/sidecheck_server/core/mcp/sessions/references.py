@@ -7,6 +7,7 @@ from sidecheck_server.core.mcp.messages.envelopes import Kind
 from sidecheck_server.core.mcp.rules.rule import Fault
 from sidecheck_server.core.mcp.rules.sessions import (
     CURSOR_UNKNOWN,
+    CURSOR_UNSEEN,
     ELICITATION_ID_UNKNOWN,
     PAGE_CACHE_SCOPE,
 )
@@ -48,7 +49,9 @@ class Pages:
             key = _cursor_key(method, cursor)
             if key not in self._issued and not self._issued.forgot:
                 message = f"unknown cursor: no result of {method} in this session has it"
-                report(CURSOR_UNKNOWN, Fault(("params", "cursor"), message))
+                # Each version has one of them; the other is not reported.
+                for rule in (CURSOR_UNKNOWN, CURSOR_UNSEEN):
+                    report(rule, Fault(("params", "cursor"), message))
             self._requested.put(_request_key(current), key)
         elif current.message.kind is Kind.RESULT:
             self._check_page(current, method, report)
