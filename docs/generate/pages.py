@@ -8,6 +8,7 @@ from click.testing import CliRunner
 from sidecheck_server.cli import sidecheck
 
 from docs.generate.api import api_page
+from docs.generate.clauses.page import clauses_page
 from docs.generate.commands import commands_page
 from docs.generate.configuration import configuration_page
 from docs.generate.errors import errors_page
@@ -27,6 +28,7 @@ def rules_page() -> str:
 PAGES: Mapping[str, Callable[[], str]] = MappingProxyType(
     {
         "docs/reference/api.md": api_page,
+        "docs/reference/clauses.md": clauses_page,
         "docs/reference/commands.md": commands_page,
         "docs/reference/configuration.md": configuration_page,
         "docs/reference/errors.md": errors_page,

@@ -70,10 +70,13 @@ class Siege:
 
     def ask(self, question: Question) -> Answer:
         """Return the answer to *question*, whatever it is."""
-        call: Callable[..., bytes] = self._channel.unary_unary(_PREFIX + question.method)
+        call: Callable[..., Iterator[bytes]] = self._channel.stream_stream(
+            _PREFIX + question.method
+        )
         started = time.perf_counter()
         try:
-            response = call(question.message, timeout=self._patience)
+            # A session has a summary after the response.
+            response, *_ = call(iter([question.message]), timeout=self._patience)
         except grpc.RpcError as error:
             seconds = time.perf_counter() - started
             told, whole = refusal_answer(error)

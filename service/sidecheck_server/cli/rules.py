@@ -16,7 +16,7 @@ from sidecheck_server.core.mcp.rules.rule import Rule
 from sidecheck_server.core.mcp.types.errata import ERRATA, Erratum
 from sidecheck_server.core.types import Severity
 
-__all__ = ["rules"]
+__all__ = ["describe_versions", "rules"]
 
 
 @click.command(
@@ -90,7 +90,7 @@ def _rows(rules: Sequence[Rule]) -> Iterator[Row]:
             (
                 (f"{rule.code:<{width}}  ", "bold"),
                 (f"{rule.severity.value:<{severities}}  ", STYLES[rule.severity]),
-                (f"{_span(rule):<{_WIDEST_SPAN}}  ", "cyan"),
+                (f"{describe_versions(rule.versions):<{_WIDEST_SPAN}}  ", "cyan"),
                 (rule.requirement, ""),
             ),
             wraps=False,
@@ -120,8 +120,8 @@ def _table(rules: Sequence[Rule]) -> str:
         "|---|---|---|---|---|",
     ]
     lines += [
-        f"| `{rule.code}` | {rule.severity.value} | {_span(rule)} | {_escaped(rule.requirement)} "
-        f"| {_link(rule)} |"
+        f"| `{rule.code}` | {rule.severity.value} | {describe_versions(rule.versions)} "
+        f"| {_escaped(rule.requirement)} | {_link(rule)} |"
         for rule in rules
     ]
     return "\n".join(lines) + "\n"
@@ -141,8 +141,9 @@ def _table_of_errata(errata: Sequence[Erratum]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _span(rule: Rule) -> str:
-    first, last = rule.versions[0], rule.versions[-1]
+def describe_versions(versions: Sequence[str]) -> str:
+    """Return a phrase for *versions*, successive ones from the oldest to the newest."""
+    first, last = versions[0], versions[-1]
     if (first, last) == (VERSIONS[0], VERSIONS[-1]):
         return "all"
     if first == last:

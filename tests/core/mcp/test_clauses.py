@@ -35,6 +35,7 @@ _PAGES = {
         "basic/patterns/mrtr",
         "basic/patterns/progress",
         "basic/patterns/subscriptions",
+        "basic/transports/stdio",
         "basic/versioning",
         "client/elicitation",
         "deprecated",

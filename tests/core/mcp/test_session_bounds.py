@@ -126,3 +126,19 @@ def test_error_response_hides_an_unknown_version() -> None:
     assert b"s3cret" not in build_error_response(
         checked.messages, verdict, _VERSION, hide_values=True
     )
+
+
+def test_a_subscription_to_too_many_resources_includes_any() -> None:
+    """Only so many URIs are stored; escapes make each of them expensive to compare."""
+    updated = {"jsonrpc": "2.0", "method": "notifications/resources/updated"}
+    reported = []
+    for count in (10, 50_000):
+        session = Session(Context(version=_VERSION))
+        subscription = {"resourceSubscriptions": [f"a:{i}" for i in range(count)]}
+        params = {"_meta": {"io.modelcontextprotocol/subscriptionId": 1}, "uri": "b:1"}
+        started = time.perf_counter()
+        _codes(session, _request(1, "subscriptions/listen", {}, notifications=subscription))
+        assert time.perf_counter() - started < 0.5
+        codes = _codes(session, {**updated, "params": params}, Sender.SERVER)
+        reported.append("SUBSCRIPTION_NOT_ASKED" in codes)
+    assert [True, False] == reported

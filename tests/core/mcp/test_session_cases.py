@@ -9,7 +9,14 @@ from sidecheck_server.core.evaluate import EvaluationOptions
 from sidecheck_server.core.mcp.check import check
 from sidecheck_server.core.mcp.context import Context, Sender
 from sidecheck_server.core.mcp.deferred import resolve_all_deferred
-from sidecheck_server.core.mcp.rules import declarations, sessions
+from sidecheck_server.core.mcp.rules import (
+    declarations,
+    logging,
+    negotiation,
+    prompts,
+    sessions,
+    subscriptions,
+)
 from sidecheck_server.core.mcp.sessions.session import Session
 from sidecheck_server.core.mcp.subjects import ProtocolMessage, ReportLimits
 from sidecheck_server.core.types import Severity
@@ -22,7 +29,8 @@ from support.rule_cases import (
 )
 
 _CASES = list(rule_cases("session"))
-_OF_SESSIONS = {rule.code for module in (declarations, sessions) for rule in module.RULES}
+_MODULES = (declarations, logging, negotiation, prompts, sessions, subscriptions)
+_OF_SESSIONS = {rule.code for module in _MODULES for rule in module.RULES}
 
 
 @pytest.mark.parametrize("case", _CASES, ids=str)

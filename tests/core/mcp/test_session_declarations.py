@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from sidecheck_server.core.mcp.rules import declarations, sessions
+from sidecheck_server.core.mcp.rules import declarations, sessions, subscriptions
 from support.rule_cases import RuleCase, session_verdicts
 
 VERSION, LATER = "2026-07-28", "2027-01-01"
@@ -14,7 +14,7 @@ DISCOVERED = {"resultType": "complete", "capabilities": {}, "ttlMs": 0, "cacheSc
 
 Entry = tuple[str, dict[str, Any]]
 
-_CODES = {rule.code for module in (declarations, sessions) for rule in module.RULES}
+_CODES = {rule.code for module in (declarations, sessions, subscriptions) for rule in module.RULES}
 
 
 def codes(*entries: Entry) -> list[str]:

@@ -13,11 +13,18 @@ from sidecheck_server.core.mcp.findings import Findings
 from sidecheck_server.core.mcp.messages.envelopes import Kind, Message, read_message
 from sidecheck_server.core.mcp.messages.method_checks import (
     check_capabilities,
+    report_missing_list,
     report_unknown_method,
 )
 from sidecheck_server.core.mcp.methods import Method, find_method
 from sidecheck_server.core.mcp.protocol_schemas import SchemaLookup, check_value
-from sidecheck_server.core.mcp.rules import declarations, envelope, errors, input_required
+from sidecheck_server.core.mcp.rules import (
+    declarations,
+    empty_results,
+    envelope,
+    errors,
+    input_required,
+)
 from sidecheck_server.core.mcp.rules.rule import Fault, Path
 
 __all__ = ["check_messages"]
@@ -106,10 +113,19 @@ def _check_contents(
     kind = message.kind
     if kind is _REQUEST or kind is _NOTIFICATION:
         _check_request(message, findings, schemas)
-    elif kind is _RESULT_KIND:
+        return
+    if kind in _RESPONSES and _may_not_respond(findings.context):
+        text = "expected a request or a notification of the client, found a response"
+        findings.report(envelope.CLIENT_RESPONSE, message.path, Fault((), text))
+    if kind is _RESULT_KIND:
         _check_result(message, request_method, findings, schemas)
     elif kind is _ERROR_KIND:
         _check_error(message, request_method, findings, schemas)
+
+
+def _may_not_respond(context: Context) -> bool:
+    """Return whether the sender is a client, and servers send no requests."""
+    return context.sender is Sender.CLIENT and envelope.CLIENT_RESPONSE.holds_in(context.version)
 
 
 def _check_request(message: Message, findings: Findings, schemas: SchemaLookup) -> None:
@@ -171,9 +187,23 @@ def _check_result(
         type_ = _declared_result_type(message, method, type_, findings)
     elif method is not None and method.needs_as_task is not None and "task" in result:
         type_ = "CreateTaskResult"
-    if type_ == "ListToolsResult":
+    if type_ == "EmptyResult":
+        _report_data(message, result, findings)
+    elif type_ == "ListToolsResult":
         result = _with_protocol_forms(result, findings, message.path + _RESULT)
     check_value(result, type_, findings, schemas, message.path + _RESULT)
+
+
+def _report_data(message: Message, result: dict[str, Any], findings: Findings) -> None:
+    """Report properties in the *result* of a method whose results are empty."""
+    surplus = len(result) - ("_meta" in result)
+    if surplus:
+        rule = empty_results.EMPTY_RESULT_WITH_DATA
+        if message.method == "ping":
+            rule = empty_results.PING_RESULT_NOT_EMPTY
+        properties = count_noun(surplus, "property")
+        text = f"expected an empty result of {message.method}, found {properties}"
+        findings.report(rule, message.path + _RESULT, Fault((), text))
 
 
 def _with_protocol_forms(result: dict[str, Any], findings: Findings, path: Path) -> dict[str, Any]:
@@ -218,7 +248,9 @@ def _declared_result_type(
 def _check_error(
     message: Message, request_method: str, findings: Findings, schemas: SchemaLookup
 ) -> None:
-    _method_of_request(message, request_method, findings)
+    method = _method_of_request(message, request_method, findings)
+    if method is not None:
+        report_missing_list(method, message, findings)
     error = message.value["error"]
     path = message.path + _ERROR
     check_value(error, "Error", findings, schemas, path)

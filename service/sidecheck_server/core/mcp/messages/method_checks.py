@@ -10,17 +10,23 @@ from sidecheck_server.core.mcp.context import VERSIONS, Context, Sender
 from sidecheck_server.core.mcp.findings import Findings
 from sidecheck_server.core.mcp.messages.envelopes import Kind, Message
 from sidecheck_server.core.mcp.methods import INPUT_REQUESTS, METHODS, Method, Need, find_method
-from sidecheck_server.core.mcp.rules import capabilities, envelope
+from sidecheck_server.core.mcp.rules import capabilities, envelope, lists, undeclared_features
 from sidecheck_server.core.mcp.rules.input_required import allows_extensions
 from sidecheck_server.core.mcp.rules.rule import Fault, Path
 
-__all__ = ["check_capabilities", "check_params_capabilities", "report_unknown_method"]
+__all__ = [
+    "check_capabilities",
+    "check_params_capabilities",
+    "report_missing_list",
+    "report_unknown_method",
+]
 
 _METHOD = ("method",)
 _LONGEST_METHOD = 64
 # Steps to compare a name with some forty others, which takes up to 180 us.
 _COMPARING_STEPS = 8_000
 _INPUT_REQUIRED_SINCE = "2026-07-28"
+_METHOD_NOT_FOUND = -32601
 
 
 def check_capabilities(method: Method, message: Message, findings: Findings) -> None:
@@ -47,8 +53,10 @@ def _check_needs(
     context = findings.context
     needs = method.needs
     if needs is not None and _lacks(needs, method, context):
-        early = capabilities.UNDECLARED_EARLY.holds_in(context.version)
-        rule = capabilities.UNDECLARED_EARLY if early else capabilities.UNDECLARED
+        rule = capabilities.UNDECLARED
+        if capabilities.UNDECLARED_EARLY.holds_in(context.version):
+            is_log = method.name == "notifications/message"
+            rule = undeclared_features.LOGGING if is_log else capabilities.UNDECLARED_EARLY
         findings.report(rule, method_path, Fault((), _undeclared(method.name, needs)))
     needs = method.needs_as_task
     if needs is None or type(params) is not dict or "task" not in params:
@@ -70,6 +78,19 @@ def _lacks(needs: Need, method: Method, context: Context) -> bool:
         return True
     # If both sides may send the method, the side that needs the capability is unknown.
     return find_method(method.name, context.version, method.sender.peer) is None
+
+
+def report_missing_list(method: Method, message: Message, findings: Findings) -> None:
+    """Report an error that says that a list of a declared feature does not exist."""
+    capability, rule = lists.MISSING.get(method.name, ("", None))
+    context = findings.context
+    declared, error = context.server_capabilities, message.value["error"]
+    if rule is None or declared is None or not rule.holds_in(context.version):
+        return
+    is_missing = type(error) is dict and error.get("code") == _METHOD_NOT_FOUND
+    if is_missing and capabilities.is_declared(declared, capability):
+        text = f"{method.name} must be answered: the server declared the capability {capability}"
+        findings.report(rule, message.path, Fault(("error", "code"), text))
 
 
 def _undeclared(request: str, needs: Need) -> str:

@@ -114,6 +114,28 @@ def _text_or_blob(resource: Any, _context: Context) -> Iterable[Fault]:
     on=("TextResourceContents", "BlobResourceContents", "ResourceLink", "Resource"),
 )
 def _resource_uri(resource: Any, context: Context) -> Iterable[Fault]:
+    return _uri_faults(resource, context)
+
+
+@rule(
+    "RESOURCE_REQUEST_URI",
+    severity=Severity.ERROR,
+    clause=Clause("server/resources", "custom-uri-schemes"),
+    requirement="The uri of a request or a notification about a resource MUST be a URI of RFC"
+    " 3986, with a scheme.",
+    on=(
+        "ReadResourceRequestParams",
+        "SubscribeRequestParams",
+        "UnsubscribeRequestParams",
+        "ResourceUpdatedNotificationParams",
+    ),
+    since="2025-06-18",
+)
+def _request_uri(params: Any, context: Context) -> Iterable[Fault]:
+    return _uri_faults(params, context)
+
+
+def _uri_faults(resource: Any, context: Context) -> Iterable[Fault]:
     uri = _text_property(resource, "uri")
     if uri is None:
         return ()
@@ -129,10 +151,11 @@ def _resource_uri(resource: Any, context: Context) -> Iterable[Fault]:
     "PROMPT_RESOURCE_MIME_TYPE",
     severity=Severity.ERROR,
     clause=_EMBEDDED,
-    requirement="A resource that is embedded in a prompt message MUST have a mimeType.",
+    requirement="A resource that is embedded in a prompt message MUST have a mimeType, which is a"
+    " media type.",
     on="PromptMessage",
 )
-def _prompt_resource_media_type(message: Any, _context: Context) -> Iterator[Fault]:
+def _prompt_resource_media_type(message: Any, context: Context) -> Iterator[Fault]:
     content = message.get("content") if isinstance(message, dict) else None
     if not isinstance(content, dict) or content.get("type") != "resource":
         return
@@ -142,6 +165,11 @@ def _prompt_resource_media_type(message: Any, _context: Context) -> Iterator[Fau
             ("content", "resource"),
             "a resource in a prompt must have a mimeType",
         )
+    media_type = _text_property(resource, "mimeType")
+    if media_type is not None and not is_media_type(media_type):
+        found = Values(hidden=context.hide_values).describe(media_type)
+        message = f"mimeType must be a media type such as text/plain; found {found}"
+        yield Fault(("content", "resource", "mimeType"), message)
 
 
 @rule(
@@ -171,6 +199,7 @@ RULES: tuple[Rule, ...] = (
     _blob_data,
     _text_or_blob,
     _resource_uri,
+    _request_uri,
     _prompt_resource_media_type,
     _last_modified,
 )

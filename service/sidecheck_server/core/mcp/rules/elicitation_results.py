@@ -13,7 +13,7 @@ from sidecheck_server.core.mcp.rules.elicitation_grammar import has_modes, is_nu
 from sidecheck_server.core.mcp.rules.rule import Clause, DeferredCheck, Fault, Finding, Rule, rule
 from sidecheck_server.core.types import Severity
 
-__all__ = ["RULES"]
+__all__ = ["REQUEST_RULES", "RULES"]
 
 _SINCE = "2025-06-18"
 _MODES = "2025-11-25"
@@ -129,5 +129,8 @@ def _content_without_accept(value: Any, _context: Context) -> Iterator[Fault]:
             _CONTENT, f'a result with the action "{value["action"]}" should have no "content"'
         )
 
+
+REQUEST_RULES: tuple[Rule, ...] = (_content_missing, _content_unasked)
+"""Rules that compare a result with its request."""
 
 RULES: tuple[Rule, ...] = (_content_missing, _content_unasked, _content_without_accept)

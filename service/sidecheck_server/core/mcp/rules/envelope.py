@@ -12,6 +12,7 @@ __all__ = [
     "BATCH_INITIALIZE",
     "BATCH_MIXED",
     "BATCH_UNSUPPORTED",
+    "CLIENT_RESPONSE",
     "ENVELOPE_RULES",
     "ID_MISSING",
     "ID_NULL",
@@ -36,6 +37,7 @@ __all__ = [
 
 _FIRST = "2024-11-05"
 _BATCHES = "2025-03-26"
+_STATELESS = "2026-07-28"
 
 
 def _clause(anchor: str) -> Clause:
@@ -141,6 +143,13 @@ WRONG_SENDER = _must(
 PARAMS_MISSING = _must(
     "PARAMS_MISSING", _SCHEMA, "A message MUST have params if its method requires them."
 )
+CLIENT_RESPONSE = _must(
+    "CLIENT_RESPONSE",
+    # Streamable HTTP has the same requirement, and basic/patterns states it without MUST.
+    Clause("basic/transports/stdio", "sending-messages"),
+    "A client MUST NOT send responses; servers request input in results.",
+    since=_STATELESS,
+)
 
 ENVELOPE_RULES: tuple[Rule, ...] = (
     NOT_OBJECT,
@@ -170,5 +179,6 @@ RULES: tuple[Rule, ...] = (
     NOT_IN_VERSION,
     WRONG_SENDER,
     PARAMS_MISSING,
+    CLIENT_RESPONSE,
 )
 """Rules on messages and their methods."""

@@ -1,9 +1,9 @@
 """Headers of tool arguments (`x-mcp-header`)."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, TypeGuard
+from typing import Any, TypeAlias, TypeGuard
 
 from sidecheck_server.core.explain.values import Values, describe_kind, format_literal, join_phrase
 from sidecheck_server.core.limits import spend
@@ -188,31 +188,62 @@ def _primitive(tool: Any, context: Context) -> Iterator[Fault]:
     severity=Severity.ERROR,
     clause=_CLAUSE,
     requirement=(
-        "Bounds and values in the schema of an integer with x-mcp-header MUST lie between -2^53+1 "
-        "and 2^53-1."
+        "Values in the schema of an integer with x-mcp-header MUST lie between -2^53+1 and 2^53-1."
     ),
     on="Tool",
     since=_SINCE,
 )
 def _safe(tool: Any, context: Context) -> Iterator[Fault]:
+    return _unsafe(tool, context, _listed_values, "must")
+
+
+@rule(
+    "X_MCP_HEADER_BOUNDS",
+    severity=Severity.WARNING,
+    clause=_CLAUSE,
+    requirement=(
+        "The bounds of an integer with x-mcp-header SHOULD lie between -2^53+1 and 2^53-1: values "
+        "beyond must not become headers. Generators write the bounds of their integer types."
+    ),
+    on="Tool",
+    since=_SINCE,
+)
+def _safe_bounds(tool: Any, context: Context) -> Iterator[Fault]:
+    return _unsafe(tool, context, _extreme_values, "should")
+
+
+_Values: TypeAlias = Callable[[dict[str, Any], Context], Iterator[tuple[Path, int | float]]]
+
+
+def _unsafe(tool: Any, context: Context, values_of: _Values, modal: str) -> Iterator[Fault]:
+    """Yield the values of integers with a header that are beyond the safe range."""
     for header in _headers(tool, context):
         if not header.on_parameter or header.schema.get("type") != "integer":
             continue
-        for step, value in _integers(header.schema, context):
+        for step, value in values_of(header.schema, context):
             if abs(value) > _SAFE:
                 found = "" if context.hide_values else f"; found {format_literal(value)}"
                 yield Fault(
                     (*header.path, *step),
-                    "integers with x-mcp-header must lie between -9007199254740991 and "
+                    f"integers with x-mcp-header {modal} lie between -9007199254740991 and "
                     f"9007199254740991{found}",
                 )
 
 
-def _integers(schema: dict[str, Any], context: Context) -> Iterator[tuple[Path, int | float]]:
-    """Yield the extreme integers that *schema* admits and the values that it lists."""
+_BOUNDS = (("minimum", 0), ("maximum", 0), ("exclusiveMinimum", 1), ("exclusiveMaximum", -1))
+
+
+def _extreme_values(
+    schema: dict[str, Any], _context: Context
+) -> Iterator[tuple[Path, int | float]]:
+    """Yield the extreme integers that *schema* admits."""
     for keyword, offset in _BOUNDS:
         if _is_number(bound := schema.get(keyword)):
             yield (keyword,), bound + offset
+
+
+def _listed_values(schema: dict[str, Any], context: Context) -> Iterator[tuple[Path, int | float]]:
+    """Yield the integers that *schema* names."""
     for keyword in ("const", "default"):
         if _is_number(value := schema.get(keyword)):
             yield (keyword,), value
@@ -222,9 +253,6 @@ def _integers(schema: dict[str, Any], context: Context) -> Iterator[tuple[Path, 
         for index, value in enumerate(values):
             if _is_number(value):
                 yield ("enum", index), value
-
-
-_BOUNDS = (("minimum", 0), ("maximum", 0), ("exclusiveMinimum", 1), ("exclusiveMaximum", -1))
 
 
 def _is_number(value: Any) -> TypeGuard[int | float]:
@@ -288,6 +316,7 @@ RULES: tuple[Rule, ...] = (
     _unique,
     _primitive,
     _safe,
+    _safe_bounds,
     _reachable,
     _not_secret,
 )

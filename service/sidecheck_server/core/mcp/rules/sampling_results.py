@@ -20,7 +20,7 @@ from sidecheck_server.core.mcp.rules.rule import (
 from sidecheck_server.core.mcp.rules.sampling_turns import ToolUse, read_turn, turns_of
 from sidecheck_server.core.types import Severity
 
-__all__ = ["RULES"]
+__all__ = ["REQUEST_RULES", "RULES"]
 
 _SINCE = "2025-11-25"
 _RESULT = "CreateMessageResult"
@@ -237,6 +237,9 @@ def _result_stop_reason(value: Any, context: Context) -> Iterator[Fault]:
         found = Values(hidden=context.hide_values).format("endTurn")
         yield Fault(("stopReason",), f'"stopReason" should be "toolUse", found {found}', "toolUse")
 
+
+REQUEST_RULES: tuple[Rule, ...] = (_result_tool_unknown, _result_tool_choice)
+"""Rules that compare a result with its request."""
 
 RULES: tuple[Rule, ...] = (
     _tool_unknown,

@@ -27,14 +27,13 @@ __all__ = [
     "REQUEST_ID_REUSED",
     "REQUEST_TOO_EARLY",
     "RESPONSE_WITHOUT_REQUEST",
+    "RETRY_ARGUMENTS_CHANGED",
+    "RETRY_ID_REUSED",
     "RETRY_INPUT_MISSING",
     "RETRY_INPUT_OTHER",
     "RETRY_STATE_CHANGED",
     "RETRY_UNASKED",
     "RULES",
-    "SUBSCRIPTION_NOT_ACKNOWLEDGED",
-    "SUBSCRIPTION_NOT_ASKED",
-    "SUBSCRIPTION_UNKNOWN",
 ]
 
 _FIRST, _HANDSHAKE, _STATELESS = "2024-11-05", "2025-11-25", "2026-07-28"
@@ -69,7 +68,6 @@ _REQUESTS = _messages("requests")
 _LIFECYCLE = Clause("basic/lifecycle", "initialization")
 _RETRIES = Clause("basic/patterns/mrtr", "client-requirements-basic-workflow")
 _CANCELLATION = _pattern("cancellation", "behavior-requirements")
-_SUBSCRIPTIONS = "basic/patterns/subscriptions"
 
 REQUEST_ID_REUSED = _must(
     "REQUEST_ID_REUSED",
@@ -199,23 +197,21 @@ RETRY_INPUT_OTHER = _must(
     "Each of the inputResponses MUST be a result of the method requested under its key.",
     since=_STATELESS,
 )
-SUBSCRIPTION_UNKNOWN = _must(
-    "SUBSCRIPTION_UNKNOWN",
-    Clause(_SUBSCRIPTIONS, "receiving-notifications"),
-    "A message of a subscription MUST have the id of an open subscriptions/listen request.",
+RETRY_ID_REUSED = _must(
+    "RETRY_ID_REUSED",
+    _RETRIES,
+    "A retry MUST have another id than the request whose result requested input.",
     since=_STATELESS,
 )
-SUBSCRIPTION_NOT_ASKED = _must(
-    "SUBSCRIPTION_NOT_ASKED",
-    Clause(_SUBSCRIPTIONS, "opening-a-stream"),
-    "A server MUST NOT send notifications that a subscription does not include.",
+RETRY_ARGUMENTS_CHANGED = Rule(
+    "RETRY_ARGUMENTS_CHANGED",
+    # The client "retries the original request"; no sentence of its own forbids a change.
+    Severity.WARNING,
+    _RETRIES,
+    "A retry SHOULD have the arguments of the request whose result requested input.",
+    _SUBJECT,
     since=_STATELESS,
-)
-SUBSCRIPTION_NOT_ACKNOWLEDGED = _must(
-    "SUBSCRIPTION_NOT_ACKNOWLEDGED",
-    Clause(_SUBSCRIPTIONS, "acknowledgment"),
-    "The first message of a subscription MUST be its acknowledgment.",
-    since=_STATELESS,
+    needs_whole_session=True,
 )
 ELICITATION_ID_UNKNOWN = _must(
     "ELICITATION_ID_UNKNOWN",
@@ -247,8 +243,7 @@ RULES: tuple[Rule, ...] = (
     RETRY_STATE_CHANGED,
     RETRY_INPUT_MISSING,
     RETRY_INPUT_OTHER,
-    SUBSCRIPTION_UNKNOWN,
-    SUBSCRIPTION_NOT_ASKED,
-    SUBSCRIPTION_NOT_ACKNOWLEDGED,
+    RETRY_ID_REUSED,
+    RETRY_ARGUMENTS_CHANGED,
     ELICITATION_ID_UNKNOWN,
 )

@@ -4,6 +4,10 @@ from enum import Enum, auto
 
 from sidecheck_server.core.mcp.context import VERSIONS, Sender
 from sidecheck_server.core.mcp.messages.envelopes import Kind
+from sidecheck_server.core.mcp.rules.negotiation import (
+    LAST_HANDSHAKE,
+    PROTOCOL_VERSION_WITHOUT_HANDSHAKE,
+)
 from sidecheck_server.core.mcp.rules.rule import Fault
 from sidecheck_server.core.mcp.rules.sessions import (
     CANCELLED_BY_SERVER,
@@ -204,13 +208,19 @@ class Lifecycle:
 
 
 def _check_version(current: SessionMessage, report: Reporter) -> None:
-    """Check that the server's response to initialize names a known version."""
+    """Check that the server's response to initialize names a version that has a handshake."""
     version = current.result.get("protocolVersion")
-    if isinstance(version, str) and version not in VERSIONS:
+    if not isinstance(version, str):
+        return
+    if version not in VERSIONS:
         known = ", ".join(VERSIONS)
         message = f"unknown version of the protocol; expected one of {known}"
         fault = Fault(("result", "protocolVersion"), message, current.version)
         report(PROTOCOL_VERSION_UNKNOWN, fault)
+    elif version > LAST_HANDSHAKE:
+        message = f"{version} has no handshake; expected {LAST_HANDSHAKE} or an earlier version"
+        fault = Fault(("result", "protocolVersion"), message, LAST_HANDSHAKE)
+        report(PROTOCOL_VERSION_WITHOUT_HANDSHAKE, fault)
 
 
 def _check_ping(current: SessionMessage, report: Reporter) -> None:

@@ -1,14 +1,17 @@
 """Bounded memory of a session, and the interface of its rules."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
+from sidecheck_server.core.limits import Budget, Exhausted, spend
 from sidecheck_server.core.mcp.context import Sender
 from sidecheck_server.core.mcp.findings import Findings, PendingCheck
 from sidecheck_server.core.mcp.messages.envelopes import Message
 from sidecheck_server.core.mcp.rules.rule import DeferredCheck, Fault, Path, Rule
+from sidecheck_server.core.payload import decode
 
 __all__ = [
     "BoundedStore",
@@ -42,19 +45,33 @@ def key_of(name: Any) -> Key:
     return ("none", type(name).__name__)
 
 
+_RULE_STEPS = 200_000
+"""Steps of rules that compare the parts of one message with earlier requests.
+
+As many as the event loop spends on one payload.
+"""
+
+_STEPS_PER_BYTE = 1
+"""Steps of decoding stored JSON."""
+
+_MAX_DEPTH = 256
+"""Nesting of stored JSON: at most that of the messages that it is from."""
+
+
 class Reporter:
     """Reports violations of session rules by the current message.
 
     With *gaps*, some message of the session was not recorded.
     """
 
-    __slots__ = ("_findings", "_gaps", "_path", "_version")
+    __slots__ = ("_budget", "_findings", "_gaps", "_path", "_version")
 
     def __init__(self, findings: Findings, path: Path, version: str, *, gaps: bool) -> None:
         self._findings = findings
         self._path = path
         self._version = version
         self._gaps = gaps
+        self._budget: Budget = [_RULE_STEPS]
 
     def __call__(self, rule: Rule, fault: Fault) -> None:
         """Report *fault*, if the version has *rule* and the fault is certain despite gaps."""
@@ -64,6 +81,24 @@ class Reporter:
     def defer(self, check: DeferredCheck) -> None:
         """Add a deferred check, which the caller of the session resolves."""
         self._findings.pending.append(PendingCheck(self._path, check))
+
+    def check_answer(self, rules: Iterable[Rule], value: Any, path: Path, request: bytes) -> None:
+        """Report the findings of *rules* in *value*, which answers a request at *path*.
+
+        *request* is the JSON text of that request's params. Despite gaps nothing is certain:
+        the value may answer another one. The steps are bounded for each message; what
+        exceeds them is not checked.
+        """
+        if self._gaps:
+            return
+        with suppress(Exhausted):
+            spend(self._budget, _STEPS_PER_BYTE * len(request))
+            params = decode(request, max_depth=_MAX_DEPTH)
+            context = replace(self._findings.context, request=params, budget=self._budget)
+            for rule in rules:
+                if rule.check is not None and rule.holds_in(self._version):
+                    for finding in rule.check(value, context):
+                        self._findings.report(rule, (*self._path, *path), finding)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from sidecheck_server.core.mcp.context import VERSIONS, Context, Sender
 from sidecheck_server.core.mcp.messages.envelopes import Kind
 from sidecheck_server.core.mcp.methods import METHODS
 from sidecheck_server.core.mcp.rules.errors import DEFINED_CODES
+from sidecheck_server.core.mcp.rules.negotiation import LAST_HANDSHAKE
 from sidecheck_server.core.mcp.sessions.header_scan import MAX_CAPABILITIES_BYTES, HeaderScan
 from sidecheck_server.core.mcp.sessions.memory import Request, SessionMessage
 
@@ -18,9 +19,6 @@ __all__ = ["Negotiation"]
 
 _STATELESS_SINCE = "2026-07-28"
 """First version whose requests carry the version and the client's capabilities."""
-
-_HANDSHAKE = max(version for version in VERSIONS if version < _STATELESS_SINCE)
-"""Last version with a handshake."""
 
 _PROBE = "server/discover"
 """Request by which a client finds out whether the server has a version without a handshake
@@ -75,7 +73,9 @@ class Negotiation:
         """Return the context of the response of *sender* to *request*."""
         version = request.version
         if request.method == "initialize":
-            version = self._usable(scan.version) or version
+            told = self._usable(scan.version)
+            # The result of a version without a handshake does not exist.
+            version = told if told and told < _STATELESS_SINCE else version
         elif request.method == _PROBE and (
             scan.error_code is not None and scan.error_code not in DEFINED_CODES
         ):
@@ -116,7 +116,7 @@ class Negotiation:
     def _legacy_version(self) -> str:
         """The version of the session if it has a handshake, and else the last that has one."""
         version = self._context.version
-        return version if version < _STATELESS_SINCE or self._pinned else _HANDSHAKE
+        return version if version < _STATELESS_SINCE or self._pinned else LAST_HANDSHAKE
 
     def _told_version(self, scan: HeaderScan) -> str:
         """Return the version that a request or notification tells, or ""."""

@@ -1,21 +1,14 @@
-"""Rules on references to earlier messages: cursors, subscription ids, elicitation ids."""
+"""Rules on references to earlier messages: cursors and elicitation ids."""
 
-import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-from itertools import islice
 from typing import Any
 
-from sidecheck_server.core.mcp.context import Sender
 from sidecheck_server.core.mcp.messages.envelopes import Kind
 from sidecheck_server.core.mcp.rules.rule import Fault
 from sidecheck_server.core.mcp.rules.sessions import (
     CURSOR_UNKNOWN,
     ELICITATION_ID_UNKNOWN,
     PAGE_CACHE_SCOPE,
-    SUBSCRIPTION_NOT_ACKNOWLEDGED,
-    SUBSCRIPTION_NOT_ASKED,
-    SUBSCRIPTION_UNKNOWN,
 )
 from sidecheck_server.core.mcp.sessions.memory import (
     BoundedStore,
@@ -26,7 +19,7 @@ from sidecheck_server.core.mcp.sessions.memory import (
     key_of,
 )
 
-__all__ = ["Elicitations", "Pages", "Subscriptions"]
+__all__ = ["Elicitations", "Pages"]
 
 _MAX_CURSORS = 10_000
 _CACHE_SCOPES = frozenset({"public", "private"})
@@ -80,135 +73,6 @@ def _cursor_key(method: str, cursor: str) -> Key:
 
 def _request_key(current: SessionMessage) -> Key:
     return ("request", current.key)
-
-
-_MAX_SUBSCRIPTIONS = 100_000
-_FILTERS = {
-    "notifications/tools/list_changed": "toolsListChanged",
-    "notifications/prompts/list_changed": "promptsListChanged",
-    "notifications/resources/list_changed": "resourcesListChanged",
-    "notifications/resources/updated": "resourceSubscriptions",
-}
-_URI_DELIMITERS = re.compile("[/?#]")
-_MAX_PREFIXES = 64
-"""Number of prefixes of a URI that are looked up among the subscribed resources."""
-
-_ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
-_SUBSCRIPTION_ID = "io.modelcontextprotocol/subscriptionId"
-
-
-@dataclass(slots=True)
-class _Stream:
-    filters: frozenset[str]
-    uris: frozenset[Key]
-    acknowledged: bool = False
-
-
-class Subscriptions:
-    """Open subscriptions by the id of their request (since 2026-07-28)."""
-
-    def __init__(self, memory: SessionMemory) -> None:
-        self._streams: BoundedStore[_Stream] = BoundedStore(_MAX_SUBSCRIPTIONS, memory)
-
-    def observe(self, current: SessionMessage, report: Reporter) -> None:
-        """Store subscriptions, and check notifications against them."""
-        if not SUBSCRIPTION_UNKNOWN.holds_in(current.version):
-            return
-        method = current.message.method
-        match current.message.kind:
-            case Kind.REQUEST if method == "subscriptions/listen":
-                stream = _stream(current.params.get("notifications"))
-                self._streams.put(current.key, stream, 1 + len(stream.uris))
-            case Kind.RESULT | Kind.ERROR if method == "subscriptions/listen":
-                ended = self._streams.pop(current.key)
-                if ended is not None and current.message.kind is Kind.RESULT:
-                    _check_end(current, ended, report)
-            case Kind.NOTIFICATION if method == "notifications/cancelled":
-                # After the client cancels, notifications sent before may still arrive.
-                if current.sender is Sender.SERVER:
-                    self._streams.pop(key_of(current.params.get("requestId")))
-            case Kind.NOTIFICATION if current.sender is Sender.SERVER:
-                id_ = _subscription_id(current.params)
-                # Extensions define further notifications on subscriptions.
-                if method == _ACKNOWLEDGED or method in _FILTERS or id_ is not None:
-                    self._check_notification(current, method, id_, report)
-
-    def _check_notification(
-        self, current: SessionMessage, method: str, id_: Any, report: Reporter
-    ) -> None:
-        stream = self._streams.get(key_of(id_))
-        if stream is None:
-            if not self._streams.forgot:
-                _report_unknown_subscription(current.params, id_, report)
-        elif method == _ACKNOWLEDGED:
-            stream.acknowledged = True
-        else:
-            if not stream.acknowledged:
-                stream.acknowledged = True
-                message = f"{_ACKNOWLEDGED} was not sent before"
-                report(SUBSCRIPTION_NOT_ACKNOWLEDGED, Fault(("method",), message))
-            name = _FILTERS.get(method)
-            if name is None:
-                return
-            if name not in stream.filters:
-                message = f"the subscription does not include {name}"
-                report(SUBSCRIPTION_NOT_ASKED, Fault(("method",), message))
-            elif name == "resourceSubscriptions" and not _is_subscribed(
-                current.params, stream.uris
-            ):
-                message = "the subscription does not include this resource"
-                report(SUBSCRIPTION_NOT_ASKED, Fault(("params", "uri"), message))
-
-
-def _check_end(current: SessionMessage, stream: _Stream, report: Reporter) -> None:
-    """Check the result that ends a subscription."""
-    id_ = _subscription_id(current.result)
-    if id_ is None:
-        return
-    path = ("result", "_meta", _SUBSCRIPTION_ID)
-    if key_of(id_) != current.key:
-        message = "expected the id of the response, which is that of the subscription"
-        report(SUBSCRIPTION_UNKNOWN, Fault(path, message))
-    elif not stream.acknowledged:
-        report(SUBSCRIPTION_NOT_ACKNOWLEDGED, Fault(path, f"{_ACKNOWLEDGED} was not sent before"))
-
-
-def _subscription_id(fields: dict[str, Any]) -> Any:
-    """Return the id of a subscription in the `_meta` of *fields*, or None."""
-    meta = fields.get("_meta")
-    return meta.get(_SUBSCRIPTION_ID) if isinstance(meta, dict) else None
-
-
-def _report_unknown_subscription(params: dict[str, Any], id_: Any, report: Reporter) -> None:
-    if id_ is None:
-        path: tuple[str, ...] = ("params",) if params else ()
-        report(SUBSCRIPTION_UNKNOWN, Fault(path, f"missing {_SUBSCRIPTION_ID} in _meta"))
-    else:
-        path = ("params", "_meta", _SUBSCRIPTION_ID)
-        message = "no open subscriptions/listen request has this id"
-        report(SUBSCRIPTION_UNKNOWN, Fault(path, message))
-
-
-def _stream(requested: Any) -> _Stream:
-    requested = requested if isinstance(requested, dict) else {}
-    filters = frozenset(name for name in _FILTERS.values() if requested.get(name))
-    uris = requested.get("resourceSubscriptions")
-    return _Stream(filters, frozenset(map(key_of, uris if isinstance(uris, list) else ())))
-
-
-def _is_subscribed(params: dict[str, Any], uris: frozenset[Key]) -> bool:
-    """Return whether the resource of *params* is one of *uris* or a sub-resource of one.
-
-    "This might be a sub-resource of the one that the client actually subscribed to"
-    (ResourceUpdatedNotification); its URI starts with the subscribed one.
-    """
-    uri = params.get("uri")
-    if key_of(uri) in uris:
-        return True
-    if not isinstance(uri, str):
-        return False
-    ends = (match.start() for match in islice(_URI_DELIMITERS.finditer(uri), _MAX_PREFIXES))
-    return any(key_of(uri[:end]) in uris or key_of(uri[: end + 1]) in uris for end in ends)
 
 
 _MAX_ELICITATIONS = 10_000

@@ -21,6 +21,7 @@ again."""
 
 _OF_SESSION = frozenset(
     {
+        "EMBEDDED_RESOURCES_UNDECLARED",
         "LOGGING_DEPRECATED",
         "META_CLIENT_INFO",
         "META_SERVER_INFO",

@@ -1,18 +1,22 @@
 """Rules on retries: requests with the input that an earlier result requested (2026-07-28)."""
 
 from dataclasses import dataclass
+from hashlib import blake2b
 from typing import Any
 
 import msgspec
 
 from sidecheck_server.core.mcp.messages.envelopes import Kind
-from sidecheck_server.core.mcp.rules.rule import DeferredCheck, Fault
+from sidecheck_server.core.mcp.rules.rule import Fault
 from sidecheck_server.core.mcp.rules.sessions import (
+    RETRY_ARGUMENTS_CHANGED,
+    RETRY_ID_REUSED,
     RETRY_INPUT_MISSING,
     RETRY_INPUT_OTHER,
     RETRY_STATE_CHANGED,
     RETRY_UNASKED,
 )
+from sidecheck_server.core.mcp.sessions.input_requests import RULES_BY_METHOD, needed_params
 from sidecheck_server.core.mcp.sessions.memory import (
     BoundedStore,
     Key,
@@ -55,9 +59,19 @@ class _Input:
 
     #: "" if unknown.
     method: str
-    #: Requested schema of a form as text, which takes a twentieth of the memory of its
-    #: decoded value; None if there is no form.
-    form: msgspec.Raw | None
+    #: Params of its request that the check of the response needs, or b"".
+    params: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class _Attempt:
+    """A request that may be retried."""
+
+    key: Key
+    #: Its method and name.
+    subject: Key
+    #: Digest of its arguments, or b"" if it has none.
+    arguments: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +80,8 @@ class _InputRequired:
 
     #: Number among all such results, from 1.
     number: int
+    #: The request that it responds to.
+    attempt: _Attempt
     state: Key | None
     #: Inputs by their keys.
     inputs: dict[str, _Input]
@@ -77,9 +93,8 @@ class Retries:
 
     def __init__(self, memory: SessionMemory) -> None:
         self._results: BoundedStore[list[_InputRequired]] = BoundedStore(_MAX_BYTES, memory)
-        #: Requests without a response: the subject, and the number of the result that they
-        #: retry, or 0.
-        self._requests: BoundedStore[tuple[Key, int]] = BoundedStore(_MAX_REQUESTS, memory)
+        #: Requests without a response, and the number of the result that they retry, or 0.
+        self._requests: BoundedStore[tuple[_Attempt, int]] = BoundedStore(_MAX_REQUESTS, memory)
         self._count = 0
 
     def observe(self, current: SessionMessage, report: Reporter) -> None:
@@ -89,42 +104,45 @@ class Retries:
             return
         if current.message.kind is Kind.REQUEST:
             subject = (method, key_of(current.params.get(_NAMES[method])))
+            arguments = _digest_of(current.params.get("arguments"))
+            attempt = _Attempt(current.key, subject, arguments)
             number = 0
             if "inputResponses" in current.params or "requestState" in current.params:
-                number = self._check_retry(current, subject, report)
-            self._requests.put(current.key, (subject, number))
+                number = self._check_retry(current, attempt, report)
+            self._requests.put(current.key, (attempt, number))
         elif current.message.kind in {Kind.RESULT, Kind.ERROR}:
             request = self._requests.pop(current.key)
             # After an error, or without a response, a retry may be sent again.
             if request is not None and current.message.kind is Kind.RESULT:
                 self._close(current, *request)
 
-    def _close(self, current: SessionMessage, subject: Key, number: int) -> None:
+    def _close(self, current: SessionMessage, attempt: _Attempt, number: int) -> None:
         """Remove the result that was retried successfully, and store the current one."""
-        outstanding = self._results.get(subject) or []
+        outstanding = self._results.get(attempt.subject) or []
         outstanding[:] = [result for result in outstanding if result.number != number]
         if current.result.get("resultType") == "input_required":
-            self._store(current, subject)
+            self._store(current, attempt)
 
-    def _store(self, current: SessionMessage, subject: Key) -> None:
+    def _store(self, current: SessionMessage, attempt: _Attempt) -> None:
         state = current.result.get("requestState")
         requests = current.result.get("inputRequests")
         self._count += 1
         inputs = _inputs_of(requests) if isinstance(requests, dict) else {}
         result = _InputRequired(
             self._count,
+            attempt,
             None if not isinstance(state, str) else key_of(state),
             inputs,
             _INPUT_BYTES * (1 + len(inputs)) + sum(map(_weight_of, inputs.items())),
         )
-        earlier = self._results.pop(subject) or []
+        earlier = self._results.pop(attempt.subject) or []
         # Several requests at once may need the same input.
         outstanding = [*earlier[1 - _MAX_RESULTS :], result]
-        self._results.put(subject, outstanding, sum(item.weight for item in outstanding))
+        self._results.put(attempt.subject, outstanding, sum(item.weight for item in outstanding))
 
-    def _check_retry(self, current: SessionMessage, subject: Key, report: Reporter) -> int:
+    def _check_retry(self, current: SessionMessage, attempt: _Attempt, report: Reporter) -> int:
         """Check a retry, and return the number of the result that it retries."""
-        outstanding = self._results.get(subject)
+        outstanding = self._results.get(attempt.subject)
         if not outstanding:
             if not self._results.forgot:
                 name = "inputResponses" if "inputResponses" in current.params else "requestState"
@@ -133,25 +151,45 @@ class Retries:
             return 0
         given = current.params.get("requestState")
         state = key_of(given) if isinstance(given, str) else None
-        result = next((result for result in outstanding if result.state == state), None)
-        if result is None:
-            result = outstanding[-1]
+        results = [result for result in outstanding if result.state == state]
+        if not results:
+            results = outstanding
             report(RETRY_STATE_CHANGED, _state_fault(current.params))
-        self._check_responses(current.params.get("inputResponses", {}), result, report)
-        return result.number
+        elif all(result.attempt.arguments != attempt.arguments for result in results):
+            report(RETRY_ARGUMENTS_CHANGED, _arguments_fault(current.params))
+        responses = current.params.get("inputResponses", {})
+        results = _retried(results, attempt, responses)
+        if all(result.attempt.key == attempt.key for result in results):
+            message = "the request whose result requested input has this id"
+            report(RETRY_ID_REUSED, Fault(("id",), message))
+        # Of several that request different inputs, the one that is retried is not certain.
+        if all(result.inputs == results[0].inputs for result in results):
+            _check_responses(responses, results[0].inputs, report)
+        return results[-1].number
 
-    def _check_responses(self, responses: Any, result: _InputRequired, report: Reporter) -> None:
-        if not isinstance(responses, dict):
-            return
-        missing = [name for name in result.inputs if name not in responses]
-        if missing:
-            path = _RESPONSES if responses else ("params",)
-            names = ", ".join(repr(name[:64]) for name in missing[:5])
-            report(RETRY_INPUT_MISSING, Fault(path, f"missing responses for {names}"))
-        for name, input_ in result.inputs.items():
-            response = responses.get(name)
-            if isinstance(response, dict):
-                _check_response(name, response, input_, report)
+
+def _retried(
+    results: list[_InputRequired], attempt: _Attempt, responses: Any
+) -> list[_InputRequired]:
+    """Return those of *results* that the retry *attempt* with *responses* fits best."""
+    same = [result for result in results if result.attempt.arguments == attempt.arguments]
+    results = same or results
+    names = responses.keys() if isinstance(responses, dict) else ()
+    return [result for result in results if result.inputs.keys() <= set(names)] or results
+
+
+def _check_responses(responses: Any, inputs: dict[str, _Input], report: Reporter) -> None:
+    if not isinstance(responses, dict):
+        return
+    missing = [name for name in inputs if name not in responses]
+    if missing:
+        path = _RESPONSES if responses else ("params",)
+        names = ", ".join(repr(name[:64]) for name in missing[:5])
+        report(RETRY_INPUT_MISSING, Fault(path, f"missing responses for {names}"))
+    for name, input_ in inputs.items():
+        response = responses.get(name)
+        if isinstance(response, dict):
+            _check_response(name, response, input_, report)
 
 
 def _check_response(name: str, response: dict[str, Any], input_: _Input, report: Reporter) -> None:
@@ -162,13 +200,9 @@ def _check_response(name: str, response: dict[str, Any], input_: _Input, report:
         if others:
             message = f"expected a result of {input_.method}, found one of {others[0]}"
             report(RETRY_INPUT_OTHER, Fault((*_RESPONSES, name), message))
-    elif input_.form is not None and response.get("action") == "accept":
-        content = response.get("content")
-        if isinstance(content, dict):
-            path = (*_RESPONSES, name, "content")
-            report.defer(
-                DeferredCheck(input_.form, (), (content,), path, assert_formats=True, silent=True)
-            )
+    elif input_.params:
+        rules = RULES_BY_METHOD[input_.method]
+        report.check_answer(rules, response, (*_RESPONSES, name), input_.params)
 
 
 def _inputs_of(requests: dict[str, Any]) -> dict[str, _Input]:
@@ -177,16 +211,28 @@ def _inputs_of(requests: dict[str, Any]) -> dict[str, _Input]:
         if not isinstance(request, dict):
             continue
         method, params = request.get("method"), request.get("params")
-        known = isinstance(method, str) and method in _DISCRIMINATORS
-        form = params.get("requestedSchema") if isinstance(params, dict) else None
-        text = msgspec.Raw(msgspec.json.encode(form)) if isinstance(form, dict) else None
-        inputs[name] = _Input(str(method) if known else "", text)
+        if isinstance(method, str) and method in _DISCRIMINATORS:
+            inputs[name] = _Input(method, needed_params(method, params))
+        else:
+            inputs[name] = _Input("", b"")
     return inputs
 
 
 def _weight_of(entry: tuple[str, _Input]) -> int:
     name, input_ = entry
-    return len(name) + (0 if input_.form is None else len(bytes(input_.form)))
+    return len(name) + len(input_.params)
+
+
+def _digest_of(arguments: Any) -> bytes:
+    """Return a digest of *arguments*; that of none and of an empty object is b""."""
+    if not arguments:
+        return b""
+    return blake2b(msgspec.json.encode(arguments, order="deterministic")).digest()
+
+
+def _arguments_fault(params: dict[str, Any]) -> Fault:
+    message = "expected the arguments of the request whose result requested input"
+    return Fault(("params", "arguments") if "arguments" in params else ("params",), message)
 
 
 def _state_fault(params: dict[str, Any]) -> Fault:

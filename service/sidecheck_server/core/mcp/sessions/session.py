@@ -13,7 +13,10 @@ from sidecheck_server.core.mcp.methods import find_method
 from sidecheck_server.core.mcp.sessions.declarations import Declarations
 from sidecheck_server.core.mcp.sessions.exchange import Exchange, Lifecycle
 from sidecheck_server.core.mcp.sessions.header_scan import scan_headers
+from sidecheck_server.core.mcp.sessions.input_requests import needed_request
+from sidecheck_server.core.mcp.sessions.listed_prompts import ListedPrompts
 from sidecheck_server.core.mcp.sessions.listed_tools import ListedTools
+from sidecheck_server.core.mcp.sessions.logs import Logs
 from sidecheck_server.core.mcp.sessions.memory import (
     MemoryPool,
     Reporter,
@@ -25,15 +28,15 @@ from sidecheck_server.core.mcp.sessions.memory import (
 )
 from sidecheck_server.core.mcp.sessions.negotiation import Negotiation
 from sidecheck_server.core.mcp.sessions.progress import Progress
-from sidecheck_server.core.mcp.sessions.references import Elicitations, Pages, Subscriptions
+from sidecheck_server.core.mcp.sessions.references import Elicitations, Pages
+from sidecheck_server.core.mcp.sessions.rejections import Rejections
 from sidecheck_server.core.mcp.sessions.repetitions import Repetition, Repetitions
 from sidecheck_server.core.mcp.sessions.retries import Retries
+from sidecheck_server.core.mcp.sessions.subscriptions import ResourceSubscriptions, Subscriptions
+from sidecheck_server.core.mcp.sessions.tools_order import ToolsOrder
 from sidecheck_server.core.mcp.subjects import CheckRequest, ProtocolMessage, ReportLimits
 
 __all__ = ["Session"]
-
-_STORED_REQUESTS = frozenset({"elicitation/create"})
-"""Methods whose result is checked against the text of the request."""
 
 _VALUE_BYTES = 16
 """Memory of a decoded value for each byte of its text: small properties take most."""
@@ -81,8 +84,13 @@ class Session:
             Pages(memory),
             Retries(memory),
             Subscriptions(memory),
+            ResourceSubscriptions(memory),
+            Logs(memory),
             Elicitations(memory),
             ListedTools(memory),
+            Rejections(memory),
+            ToolsOrder(memory),
+            ListedPrompts(memory),
             Declarations(memory),
         )
 
@@ -152,12 +160,12 @@ class Session:
                 continue
             if is_refused:
                 if message.kind is Kind.REQUEST:
-                    opened = self._request(message, request.context, subject.json)
+                    opened = self._request(message, request.context)
                     self._exchange.refuse(sender, key_of(message.id), opened)
                 continue
             self._observe(message, sender, version, outcome, number)
             if message.kind is Kind.REQUEST:
-                opened = self._request(message, request.context, subject.json)
+                opened = self._request(message, request.context)
                 self._exchange.open(sender, key_of(message.id), opened)
             yield
 
@@ -176,14 +184,14 @@ class Session:
         self._repetitions.settle(outcome.findings, current, number)
         self._negotiation.observe(current)
 
-    def _request(self, message: Message, context: Context, text: bytes) -> Request:
+    def _request(self, message: Message, context: Context) -> Request:
         """Return what the check of the response needs of the request *message*."""
         params = message.value.get("params") if isinstance(message.value, dict) else None
         params = params if isinstance(params, dict) else {}
         meta = params.get("_meta")
         token = meta.get("progressToken") if isinstance(meta, dict) else None
         tool = params.get("name") if message.method == "tools/call" else None
-        text = text if message.method in _STORED_REQUESTS and not message.path else b""
+        text = needed_request(message.method, params)
         return Request(
             method=message.method[:_MAX_NAME],
             version=context.version,

@@ -1,0 +1,128 @@
+"""The page of clauses: what checks each requirement of the specification, or why nothing does."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import groupby
+
+from sidecheck_server.cli.rules import describe_versions
+from sidecheck_server.core.mcp.context import VERSIONS
+from sidecheck_server.core.mcp.rules.catalogue import GROUPS
+from sidecheck_server.core.mcp.rules.rule import Clause as Source
+
+from docs.generate.clauses.table import REASONS, Clause, Judgement, clauses, judgements
+from docs.generate.markdown import NOTICE, code, table
+
+__all__ = ["clauses_page"]
+
+_PAGE = """\
+# Clauses of the specification
+
+{notice}
+Each MUST and SHOULD of the MCP specification that concerns messages, in all versions from
+{first} to {last}: what it demands, in our words, and the [rules](rules.md) that report what
+breaks it. No rule can report what no message shows; then the reason stands in place of rules. A
+sentence that several versions or pages have in common is one clause, on its newest page.
+
+{counts}
+The list is made from the pages below `basic`, `client` and `server` and from the comments of the
+schema. Not in it are
+
+- the pages on authorization, which concern HTTP and tokens and no messages,
+- the start page, whose requirements are on the design of products: consent, documentation,
+- the changelog and the list of deprecated features, which repeat other pages,
+- extensions, which have specifications of their own.
+
+{sections}"""
+
+_CHECKED = "checked by rules"
+_GAP = "not checked"
+
+_MARKUP = re.compile(r"[\\<>*_]")
+_NOT_IN_ANCHORS = re.compile(r"[^\w\s-]")
+
+
+def clauses_page() -> str:
+    """Return the page. Clauses without a judgement are left out; a test finds them."""
+    judged = {
+        clause: judgements()[digest]
+        for digest, clause in clauses().items()
+        if digest in judgements()
+    }
+    return _PAGE.format(
+        notice=NOTICE,
+        first=VERSIONS[0],
+        last=VERSIONS[-1],
+        counts=_counts(judged),
+        sections="\n".join(_sections(judged)),
+    )
+
+
+def _counts(judged: Mapping[Clause, Judgement]) -> str:
+    """Return the table of the numbers of clauses, by what becomes of them and by level."""
+    counted = Counter((_outcome(judgement), clause.level) for clause, judgement in judged.items())
+    outcomes = {
+        _CHECKED: "rules find what messages can show of it, except what is said beside them",
+        **{name: f"the clause {meaning}" for name, meaning in REASONS.items()},
+        _GAP: "messages could show it, and no rule looks for it",
+    }
+    rows = [
+        (name, meaning, *_numbers(counted[name, level] for level in ("MUST", "SHOULD")))
+        for name, meaning in outcomes.items()
+    ]
+    total = Counter(clause.level for clause in judged)
+    sums = ("all", "", *_numbers(total[level] for level in ("MUST", "SHOULD")))
+    return table(("", "Meaning", "MUST", "SHOULD", "Clauses"), [*rows, sums])
+
+
+def _numbers(counts: Iterable[int]) -> tuple[str, ...]:
+    numbers = list(counts)
+    return tuple(map(str, [*numbers, sum(numbers)]))
+
+
+def _outcome(judgement: Judgement) -> str:
+    if judgement.gap:
+        return _GAP
+    return _CHECKED if judgement.rules else judgement.reason
+
+
+def _sections(judged: Mapping[Clause, Judgement]) -> Iterator[str]:
+    """Yield a section for each page, in the order of their names."""
+    anchors = {
+        rule.code: f"rules.md#{_anchor(title)}" for title, rules in GROUPS.items() for rule in rules
+    }
+    by_page = sorted(judged.items(), key=lambda item: item[0].places[-1][1])
+    for page, items in groupby(by_page, key=lambda item: item[0].places[-1][1]):
+        rows = (
+            (_escaped(judgement.says), clause.level, _versions(clause), _checks(judgement, anchors))
+            for clause, judgement in items
+        )
+        yield f"## {page}\n\n{table(('Requirement', 'Level', 'Versions', 'Checked by'), rows)}"
+
+
+def _versions(clause: Clause) -> str:
+    """Return the versions of *clause*, linked to its place in the newest."""
+    versions = sorted({version for version, _, _ in clause.places})
+    version, page, anchor = clause.places[-1]
+    return f"[{describe_versions(versions)}]({Source(page, anchor).url(version)})"
+
+
+def _checks(judgement: Judgement, anchors: Mapping[str, str]) -> str:
+    """Return the rules that check a clause, or why none does."""
+    if judgement.gap:
+        return f"**{_GAP}**: {_escaped(judgement.gap)}"
+    linked = ", ".join(f"[{code(name)}]({anchors[name]})" for name in judgement.rules)
+    because = f": {_escaped(judgement.because)}" if judgement.because else ""
+    return f"{linked or judgement.reason}{because}"
+
+
+def _escaped(text: str) -> str:
+    """Return *text* as Markdown; only its backticks are markup."""
+    parts = text.split("`")
+    parts[::2] = [_MARKUP.sub(r"\\\g<0>", part) for part in parts[::2]]
+    return "`".join(parts)
+
+
+def _anchor(heading: str) -> str:
+    """Return the anchor that MkDocs and GitHub give *heading*."""
+    return "-".join(_NOT_IN_ANCHORS.sub("", heading.lower()).split())

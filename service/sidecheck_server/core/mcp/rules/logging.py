@@ -1,0 +1,63 @@
+"""Logging.
+
+Until 2025-11-25 the client sets one level for the session, and until then the server sends
+what it likes. Since 2026-07-28 each request asks for its own logs, and no log message names
+its request: whether one was asked for shows only where no open request asks for it.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from sidecheck_server.core.mcp.context import Context
+from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Rule, rule
+from sidecheck_server.core.types import Severity
+
+__all__ = ["LEVELS", "LOG_BELOW_LEVEL", "LOG_UNASKED", "RULES"]
+
+LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
+"""Levels of log messages, the least severe first (RFC 5424, section 6.2.1)."""
+
+_PAGE = "server/utilities/logging"
+_HANDSHAKE, _STATELESS = "2025-11-25", "2026-07-28"
+_PER_REQUEST = Clause(_PAGE, "per-request-log-level")
+_SUBSCRIPTION_ID = "io.modelcontextprotocol/subscriptionId"
+
+LOG_UNASKED = Rule(
+    "LOG_UNASKED",
+    Severity.ERROR,
+    _PER_REQUEST,
+    "A server MUST NOT send log messages for a request without"
+    " `io.modelcontextprotocol/logLevel` in its `_meta`, nor after the response.",
+    ("JSONRPCMessage",),
+    since=_STATELESS,
+    needs_whole_session=True,
+)
+LOG_BELOW_LEVEL = Rule(
+    "LOG_BELOW_LEVEL",
+    # "At or above" the requested level the server MAY send (2026-07-28); before, it "should
+    # send all logs at this level and higher" (SetLevelRequest). Neither page says MUST NOT.
+    Severity.WARNING,
+    Clause(_PAGE, "per-request-log-level", before=((_HANDSHAKE, _PAGE, "setting-log-level"),)),
+    "A server SHOULD send log messages only at or above the level that the client set, and"
+    " since 2026-07-28 that an open request asks for.",
+    ("JSONRPCMessage",),
+    needs_whole_session=True,
+)
+
+
+@rule(
+    "LOG_ON_SUBSCRIPTION",
+    severity=Severity.ERROR,
+    clause=_PER_REQUEST,
+    requirement="A server MUST NOT send log messages as part of a subscription.",
+    on="LoggingMessageNotificationParams",
+    since=_STATELESS,
+)
+def _on_subscription(params: Any, _context: Context) -> Iterator[Fault]:
+    meta = params.get("_meta") if isinstance(params, dict) else None
+    if isinstance(meta, dict) and _SUBSCRIPTION_ID in meta:
+        message = f"a log message belongs to no subscription, so it must have no {_SUBSCRIPTION_ID}"
+        yield Fault(("_meta", _SUBSCRIPTION_ID), message)
+
+
+RULES: tuple[Rule, ...] = (LOG_UNASKED, LOG_BELOW_LEVEL, _on_subscription)

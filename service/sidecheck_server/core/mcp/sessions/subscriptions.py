@@ -1,0 +1,255 @@
+"""Subscriptions: to streams of notifications, and until 2025-11-25 to single resources."""
+
+import re
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+from urllib.parse import unquote
+
+from sidecheck_server.core.mcp.context import Sender
+from sidecheck_server.core.mcp.messages.envelopes import Kind
+from sidecheck_server.core.mcp.rules.rule import Fault
+from sidecheck_server.core.mcp.rules.subscriptions import (
+    RESOURCE_NOT_SUBSCRIBED,
+    SUBSCRIPTION_ACKNOWLEDGED_UNASKED,
+    SUBSCRIPTION_NOT_ACKNOWLEDGED,
+    SUBSCRIPTION_NOT_ASKED,
+    SUBSCRIPTION_UNKNOWN,
+)
+from sidecheck_server.core.mcp.sessions.memory import (
+    BoundedStore,
+    Key,
+    Reporter,
+    SessionMemory,
+    SessionMessage,
+    key_of,
+)
+
+__all__ = ["ResourceSubscriptions", "Subscriptions"]
+
+_MAX_SUBSCRIPTIONS = 100_000
+_MAX_REQUESTS = 10_000
+_RESOURCES = "resourceSubscriptions"
+_FILTERS = {
+    "notifications/tools/list_changed": "toolsListChanged",
+    "notifications/prompts/list_changed": "promptsListChanged",
+    "notifications/resources/list_changed": "resourcesListChanged",
+    "notifications/resources/updated": _RESOURCES,
+}
+_URI_DELIMITERS = re.compile("[/?#]")
+_MAX_PREFIXES = 64
+"""Number of prefixes of a URI that are looked up among the subscribed resources."""
+
+_MAX_URIS = 1000
+"""Number of resources of one subscription that are stored; with more, any may be one."""
+
+_MAX_UNKNOWN = 100
+"""Number of acknowledged resources, beside those asked for, whose prefixes are looked up."""
+
+_MAX_READ = 500
+"""Length of a URI up to which other spellings of it are known, in characters."""
+
+_ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
+_SUBSCRIPTION_ID = "io.modelcontextprotocol/subscriptionId"
+
+
+@dataclass(slots=True)
+class _Stream:
+    filters: frozenset[str]
+    #: Keys of the resources, or None if there are too many.
+    uris: frozenset[Key] | None
+    acknowledged: bool = False
+
+    def includes(self, uri: Any) -> bool:
+        """Return whether the resource *uri* may be one of the subscription."""
+        return self.uris is None or _is_subscribed(uri, self.uris)
+
+
+class Subscriptions:
+    """Open subscriptions by the id of their request (since 2026-07-28)."""
+
+    def __init__(self, memory: SessionMemory) -> None:
+        self._streams: BoundedStore[_Stream] = BoundedStore(_MAX_SUBSCRIPTIONS, memory)
+
+    def observe(self, current: SessionMessage, report: Reporter) -> None:
+        """Store subscriptions, and check notifications against them."""
+        if not SUBSCRIPTION_UNKNOWN.holds_in(current.version):
+            return
+        method = current.message.method
+        match current.message.kind:
+            case Kind.REQUEST if method == "subscriptions/listen":
+                stream = _stream(current.params.get("notifications"))
+                self._streams.put(current.key, stream, 1 + len(stream.uris or ()))
+            case Kind.RESULT | Kind.ERROR if method == "subscriptions/listen":
+                ended = self._streams.pop(current.key)
+                if ended is not None and current.message.kind is Kind.RESULT:
+                    _check_end(current, ended, report)
+            case Kind.NOTIFICATION if method == "notifications/cancelled":
+                # After the client cancels, notifications sent before may still arrive.
+                if current.sender is Sender.SERVER:
+                    self._streams.pop(key_of(current.params.get("requestId")))
+            case Kind.NOTIFICATION if current.sender is Sender.SERVER:
+                id_ = _subscription_id(current.params)
+                # Extensions define further notifications on subscriptions.
+                if method == _ACKNOWLEDGED or method in _FILTERS or id_ is not None:
+                    self._check_notification(current, method, id_, report)
+
+    def _check_notification(
+        self, current: SessionMessage, method: str, id_: Any, report: Reporter
+    ) -> None:
+        stream = self._streams.get(key_of(id_))
+        if stream is None:
+            if not self._streams.forgot:
+                _report_unknown_subscription(current.params, id_, report)
+        elif method == _ACKNOWLEDGED:
+            stream.acknowledged = True
+            _check_acknowledged(current.params.get("notifications"), stream, report)
+        else:
+            if not stream.acknowledged:
+                stream.acknowledged = True
+                message = f"{_ACKNOWLEDGED} was not sent before"
+                report(SUBSCRIPTION_NOT_ACKNOWLEDGED, Fault(("method",), message))
+            name = _FILTERS.get(method)
+            if name is None:
+                return
+            if name not in stream.filters:
+                message = f"the subscription does not include {name}"
+                report(SUBSCRIPTION_NOT_ASKED, Fault(("method",), message))
+            elif name == _RESOURCES and not stream.includes(current.params.get("uri")):
+                message = "the subscription does not include this resource"
+                report(SUBSCRIPTION_NOT_ASKED, Fault(("params", "uri"), message))
+
+
+def _check_end(current: SessionMessage, stream: _Stream, report: Reporter) -> None:
+    """Check the result that ends a subscription."""
+    id_ = _subscription_id(current.result)
+    if id_ is None:
+        return
+    path = ("result", "_meta", _SUBSCRIPTION_ID)
+    if key_of(id_) != current.key:
+        message = "expected the id of the response, which is that of the subscription"
+        report(SUBSCRIPTION_UNKNOWN, Fault(path, message))
+    elif not stream.acknowledged:
+        report(SUBSCRIPTION_NOT_ACKNOWLEDGED, Fault(path, f"{_ACKNOWLEDGED} was not sent before"))
+
+
+def _subscription_id(fields: dict[str, Any]) -> Any:
+    """Return the id of a subscription in the `_meta` of *fields*, or None."""
+    meta = fields.get("_meta")
+    return meta.get(_SUBSCRIPTION_ID) if isinstance(meta, dict) else None
+
+
+def _report_unknown_subscription(params: dict[str, Any], id_: Any, report: Reporter) -> None:
+    if id_ is None:
+        path: tuple[str, ...] = ("params",) if params else ()
+        report(SUBSCRIPTION_UNKNOWN, Fault(path, f"missing {_SUBSCRIPTION_ID} in _meta"))
+    else:
+        path = ("params", "_meta", _SUBSCRIPTION_ID)
+        message = "no open subscriptions/listen request has this id"
+        report(SUBSCRIPTION_UNKNOWN, Fault(path, message))
+
+
+def _check_acknowledged(acknowledged: Any, stream: _Stream, report: Reporter) -> None:
+    """Check that what the server acknowledged is a subset of what *stream* asked for."""
+    path = ("params", "notifications")
+    for name in sorted(_filters(acknowledged) - stream.filters):
+        message = f"the subscription does not include {name}"
+        report(SUBSCRIPTION_ACKNOWLEDGED_UNASKED, Fault((*path, name), message))
+    if _RESOURCES not in stream.filters or stream.uris is None:
+        return
+    unknown = (
+        (index, uri)
+        for index, uri in enumerate(_resources(acknowledged)[:_MAX_URIS])
+        if isinstance(uri, str) and _uri_key(uri) not in stream.uris
+    )
+    for index, uri in islice(unknown, _MAX_UNKNOWN):
+        if not stream.includes(uri):
+            message = "the subscription does not include this resource"
+            report(SUBSCRIPTION_ACKNOWLEDGED_UNASKED, Fault((*path, _RESOURCES, index), message))
+
+
+def _stream(requested: Any) -> _Stream:
+    uris = _resources(requested)
+    keys = frozenset(map(_uri_key, uris)) if len(uris) <= _MAX_URIS else None
+    return _Stream(_filters(requested), keys)
+
+
+def _filters(requested: Any) -> frozenset[str]:
+    """Return the notifications that a filter includes."""
+    requested = requested if isinstance(requested, dict) else {}
+    return frozenset(name for name in _FILTERS.values() if requested.get(name))
+
+
+def _resources(requested: Any) -> list[Any]:
+    """Return the URIs in a filter."""
+    uris = requested.get(_RESOURCES) if isinstance(requested, dict) else None
+    return uris if isinstance(uris, list) else []
+
+
+class ResourceSubscriptions:
+    """Resources that the client subscribed to, one by one (until 2025-11-25)."""
+
+    def __init__(self, memory: SessionMemory) -> None:
+        #: Number of the last request to subscribe, by resource.
+        self._resources: BoundedStore[int] = BoundedStore(_MAX_SUBSCRIPTIONS, memory)
+        #: Resources in requests to unsubscribe that have no response, and the number of the
+        #: subscription that they end.
+        self._ending: BoundedStore[tuple[Key, int | None]] = BoundedStore(_MAX_REQUESTS, memory)
+        self._count = 0
+
+    def observe(self, current: SessionMessage, report: Reporter) -> None:
+        """Store subscriptions, and check updates against them."""
+        if not RESOURCE_NOT_SUBSCRIBED.holds_in(current.version):
+            return
+        uri = current.params.get("uri")
+        match (current.message.method, current.message.kind):
+            case ("resources/subscribe", Kind.REQUEST):
+                # An update may come before the response; after an error nobody knows.
+                self._count += 1
+                self._resources.put(_uri_key(uri), self._count)
+            case ("resources/unsubscribe", Kind.REQUEST):
+                key = _uri_key(uri)
+                self._ending.put(current.key, (key, self._resources.get(key)))
+            case ("resources/unsubscribe", Kind.RESULT | Kind.ERROR):
+                self._end(current)
+            case ("notifications/resources/updated", Kind.NOTIFICATION):
+                if current.sender is Sender.SERVER and isinstance(uri, str):
+                    self._check_update(uri, report)
+
+    def _check_update(self, uri: str, report: Reporter) -> None:
+        if not self._resources.forgot and not _is_subscribed(uri, self._resources):
+            message = "the client is not subscribed to this resource"
+            report(RESOURCE_NOT_SUBSCRIBED, Fault(("params", "uri"), message))
+
+    def _end(self, current: SessionMessage) -> None:
+        """Remove a subscription, unless the client subscribed again meanwhile."""
+        ended = self._ending.pop(current.key)
+        if ended is not None and current.message.kind is Kind.RESULT:
+            key, number = ended
+            if self._resources.get(key) == number:
+                self._resources.pop(key)
+
+
+def _is_subscribed(uri: Any, subscribed: frozenset[Key] | BoundedStore[int]) -> bool:
+    """Return whether the resource *uri* is one of *subscribed* or a sub-resource of one.
+
+    "This might be a sub-resource of the one that the client actually subscribed to"
+    (ResourceUpdatedNotification); its URI starts with the subscribed one.
+    """
+    if _uri_key(uri) in subscribed:
+        return True
+    if not isinstance(uri, str):
+        return False
+    ends = (match.start() for match in islice(_URI_DELIMITERS.finditer(uri), _MAX_PREFIXES))
+    return any(_uri_key(uri[:end]) in subscribed for end in ends)
+
+
+def _uri_key(uri: Any) -> Key:
+    """Return the key for *uri*, the same for texts that may be equivalent.
+
+    Who parses and writes URIs may change the case of the host, escapes and a final slash
+    (RFC 3986, section 6.2.2).
+    """
+    if isinstance(uri, str) and len(uri) <= _MAX_READ:
+        uri = unquote(uri).rstrip("/").casefold()
+    return key_of(uri)
