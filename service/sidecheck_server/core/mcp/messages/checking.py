@@ -143,7 +143,7 @@ def _check_request(message: Message, findings: Findings, schemas: SchemaLookup) 
     if method is None:
         is_request = message.kind is _REQUEST
         type_ = "RequestParams" if is_request else "NotificationParams"
-        if is_request and context.version >= _META_REQUIRED_SINCE and "params" not in value:
+        if is_request and "params" not in value and _needs_meta(name, context):
             text = 'missing required property "params": every request has a _meta'
             findings.report(envelope.PARAMS_MISSING, message.path, Fault((), text, "params"))
     else:
@@ -163,6 +163,18 @@ def _check_request(message: Message, findings: Findings, schemas: SchemaLookup) 
             and context.version >= _INPUT_REQUIRED_SINCE
         ):
             _report_misplaced_retry(message, params, findings)
+
+
+def _needs_meta(method: str, context: Context) -> bool:
+    """Return whether a request of the unknown *method* must have a `_meta`.
+
+    A request of the server, or a notification with an id, has another fault.
+    """
+    return (
+        context.version >= _META_REQUIRED_SINCE
+        and context.sender is not Sender.SERVER
+        and not method.startswith("notifications/")
+    )
 
 
 def _report_misplaced_retry(message: Message, params: dict[str, Any], findings: Findings) -> None:
