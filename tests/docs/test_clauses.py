@@ -13,8 +13,6 @@ _LISTED_PAGES = {
 
 _GAPS = frozenset(
     {
-        "358efbbd6c",
-        "3f7b29fbcc",
         "5c4766a866",
         "f96cd4019f",
     }

@@ -151,7 +151,7 @@ def _check_request(message: Message, findings: Findings, schemas: SchemaLookup) 
     if method is None:
         is_request = message.kind is _REQUEST
         type_ = "RequestParams" if is_request else "NotificationParams"
-        if is_request and context.version >= _META_REQUIRED_SINCE and "params" not in value:
+        if is_request and "params" not in value and _needs_meta(name, context):
             text = 'missing required property "params": every request has a _meta'
             findings.report(envelope.PARAMS_MISSING, message.path, Fault((), text, "params"))
     else:
@@ -184,6 +184,18 @@ def _adopt_capabilities(params: Any, findings: Findings) -> None:
     declared = declared_in(params)
     if declared is not None and declared != context.client_capabilities:
         findings.context = replace(context, client_capabilities=declared)
+
+
+def _needs_meta(method: str, context: Context) -> bool:
+    """Return whether a request of the unknown *method* must have a `_meta`.
+
+    A request of the server, or a notification with an id, has another fault.
+    """
+    return (
+        context.version >= _META_REQUIRED_SINCE
+        and context.sender is not Sender.SERVER
+        and not method.startswith("notifications/")
+    )
 
 
 def _report_misplaced_retry(message: Message, params: dict[str, Any], findings: Findings) -> None:

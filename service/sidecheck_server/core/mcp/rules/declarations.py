@@ -117,9 +117,17 @@ def _declared_capabilities(data: Any, context: Context) -> Iterator[Fault]:
     declared = declared_by_client(context)
     if not isinstance(required, dict) or not required or declared is None:
         return
-    if _covers(declared, required, context.budget):
+    if _covers(declared, required, context.budget) and not _may_lack_forms(declared, required):
         message = "the request declared all of these capabilities"
         yield Fault(("requiredCapabilities",), message)
+
+
+def _may_lack_forms(declared: dict[str, Any], required: dict[str, Any]) -> bool:
+    """Return whether forms are required, for which the empty object stands, and not declared."""
+    if required.get("elicitation") != {}:
+        return False
+    elicitation = declared.get("elicitation")
+    return isinstance(elicitation, dict) and bool(elicitation) and "form" not in elicitation
 
 
 def _covers(declared: Any, required: Any, budget: Budget) -> bool:

@@ -100,8 +100,9 @@ class Declarations:
         if code == _UNSUPPORTED_VERSION:
             self._check_versions(error.get("data"), declared, report)
         elif code == _METHOD_NOT_FOUND and current.message.method == _DISCOVER:
-            # A server of earlier versions does not know it either.
-            self._cannot_discover = True
+            # A server of earlier versions does not know it either, nor does one of both eras
+            # that takes a request without a version for one of an earlier version.
+            self._cannot_discover = declared is not None and declared.version is not None
 
     def _check_versions(self, data: Any, declared: _Declared | None, report: Reporter) -> None:
         """Check the versions that the error for an unsupported one lists."""
