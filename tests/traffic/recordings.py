@@ -82,7 +82,7 @@ def _check(session: Session, line: Line) -> tuple[Violation, ...]:
     except RequestError as error:
         session.record_gap()
         return (Violation("", "", "", error.reason.value, error.message),)
-    session.record(request, checked)
+    session.record(request, checked, http_status=line.http_status)
     resolve_all_deferred(checked, _LIMITS, _OPTIONS, _compiler())
     verdict = checked.findings.verdict()
     assert not verdict.truncated

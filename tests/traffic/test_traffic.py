@@ -3,7 +3,6 @@
 import json
 from itertools import groupby
 
-import pytest
 from click.testing import CliRunner
 from sidecheck_server.cli.lint_messages import lint_messages
 from sidecheck_server.core.mcp.rules.catalogue import CATALOGUE
@@ -76,7 +75,6 @@ def test_recordings_break_rules_of_the_catalogue_or_schemas_of_tools() -> None:
     assert {"ONE_OF"} == codes - CATALOGUE.keys()
 
 
-@pytest.mark.xfail(strict=True, reason="probes and the tasks extension of 2026-07-28")
 def test_no_finding_is_a_false_alarm() -> None:
     """The recordings have faults of others only."""
     assert [] == [

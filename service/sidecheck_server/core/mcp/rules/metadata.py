@@ -185,10 +185,11 @@ def _is_forward(labels: list[str]) -> bool:
 
 @rule(
     "META_PROTOCOL_VERSION",
-    severity=Severity.ERROR,
+    # A client may ask for a version that the server does not have: the error says so.
+    severity=Severity.WARNING,
     clause=Clause("basic/versioning", "protocol-version-negotiation"),
-    requirement="The protocol version of a request MUST be the negotiated one, whose rules "
-    "apply to it.",
+    requirement="The protocol version of a request SHOULD be one that both sides support, whose "
+    "rules apply to it.",
     on="RequestMetaObject",
     since=_DISCOVERY,
 )
