@@ -14,7 +14,6 @@ _LISTED_PAGES = {
 _GAPS = frozenset(
     {
         "5c4766a866",
-        "f96cd4019f",
     }
 )
 """Clauses that messages could show to be broken and that no rule checks.

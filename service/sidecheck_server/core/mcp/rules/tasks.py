@@ -176,6 +176,24 @@ def _not_cancelled(value: Any, context: Context) -> Iterator[Fault]:
         yield Fault(("status",), f'expected "cancelled", found {found}', "cancelled")
 
 
+@rule(
+    "TASK_FAILED_WITHOUT_MESSAGE",
+    severity=Severity.WARNING,
+    clause=Clause(
+        _SEP,
+        "task-execution-errors",
+        before=((_TASKS, _PAGE, "task-execution-errors"),),
+    ),
+    requirement="The result of tasks/get for a failed task SHOULD have a `statusMessage` about the "
+    "failure.",
+    on="GetTaskResult",
+    since=_TASKS,
+)
+def _failed_without_message(value: Any, _context: Context) -> Iterator[Fault]:
+    if isinstance(value, dict) and value.get("status") == "failed" and "statusMessage" not in value:
+        yield Fault((), "missing the statusMessage of a failed task", "statusMessage")
+
+
 RULES: tuple[Rule, ...] = (
     REQUIRED,
     REQUIRED_ANSWERED,
@@ -187,6 +205,7 @@ RULES: tuple[Rule, ...] = (
     TERMINAL_LEFT,
     CANCEL_ACCEPTED,
     _not_cancelled,
+    _failed_without_message,
     CANCELLED_BY_NOTIFICATION,
     OTHER,
     RESULT_OTHER,

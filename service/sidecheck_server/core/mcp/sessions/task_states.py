@@ -105,9 +105,10 @@ class TaskStates:
             stale = _is_before(updated, task.updated) if asked is None else asked < task.ended
             if not stale:
                 ended = f"was {task.status}" if task.status else "had ended"
-                _report_left(
-                    Fault((*path, "status"), f'the task {ended}, found "{status}"'), report
-                )
+                message = f'the task {ended}, found "{status}"'
+                _report_left(Fault((*path, "status"), message), report)
+                # Reported once; what follows is checked against the status that was found.
+                task.status, task.updated, task.ended = "", "", None
         elif status in _TERMINAL:
             if task.status not in ("", status):
                 message = f'the task was {task.status}, found "{status}"'
