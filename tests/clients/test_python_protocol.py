@@ -80,9 +80,9 @@ async def test_definitions_may_be_separate(client: Client) -> None:
     document = Document("https://example.com/city", {"type": "string"})
     with_document = ToolDefinition(tool, (document,))
     tools: list[Any] = [with_document, tool, json.dumps(TOOL).encode()]
-    for selected, expected in ((tools[:1], [True]), (tools[1:], [False, True])):
+    for selected, expected in ((tools[:1], [False]), (tools[1:], [True, False])):
         checked = await client.protocol.check_tools(selected)
-        assert expected == [outcome.verdict.valid for outcome in checked.outcomes]
+        assert expected == [outcome.disposition is Disposition.DROP for outcome in checked.outcomes]
     single = await client.protocol.check_tools(tool, documents=[document])
     assert [("by_city", True)] == [
         (outcome.name, outcome.verdict.valid) for outcome in single.outcomes

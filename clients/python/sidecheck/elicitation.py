@@ -160,15 +160,22 @@ def form(model: type[BaseModel], message: str = "") -> dict[str, Any]:
     return {"message": message or title, "requestedSchema": schema}
 
 
+_REJECTED = frozenset({"ELICITATION_FIELD_KEYWORD", "ELICITATION_FIELD_VALUE"})
+"""Codes of warnings about fields that the Python SDK rejects."""
+
+
 def raise_for_fields(model: type[BaseModel], verdict: Verdict) -> None:
-    """Raise if *verdict*, on a `form` of *model*, has an error in a field.
+    """Raise if *verdict*, on a `form` of *model*, has a field that the Python SDK rejects.
+
+    That is a field with an error, or with a keyword or value that its kind does not have.
 
     Raises:
-        TypeError: It has. The message is that of the Python SDK, for the first such field.
+        TypeError: It has one. The message is that of the Python SDK, for the first such field.
     """
     for violation in verdict.violations:
         location = violation.instance_location
-        if violation.severity is Severity.ERROR and location.startswith(FIELDS):
+        is_rejected = violation.severity is Severity.ERROR or violation.code in _REJECTED
+        if is_rejected and location.startswith(FIELDS):
             name = pointer_steps(f"/{location.removeprefix(FIELDS)}")[0]
             rendered = schema_of(model)["properties"].get(name)
             raise TypeError(
