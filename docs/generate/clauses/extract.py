@@ -31,7 +31,8 @@ _WEAK = frozenset({"SHOULD NOT", "NOT RECOMMENDED", "SHOULD", "RECOMMENDED"})
 _FENCE = re.compile(r"^\s*(```|~~~)")
 _HEADING = re.compile(r"^(#+)\s+(.*)")
 _ITEM = re.compile(r"^(\s*)(?:[-*+]|\d+[.)])\s+(.*)")
-_SENTENCE_END = re.compile(r"(?<=[.!?:])(?<!e\.g\.)(?<!i\.e\.)\s+(?=[A-Z(\"'`*])")
+_SENTENCE_END = re.compile(r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)\s+(?=[A-Z(\"'])")
+_DECLARATION = re.compile(r"\s*export (?:interface|type|const) (\w+)")
 _ANCHOR_DROPPED = re.compile(r"[^\w\s-]")
 _MARKUP = (
     (re.compile(r"\{@link(?:code)?\s+([^|}]*?)(?:\s*\|\s*([^}]*))?\}"), r"\1"),
@@ -103,39 +104,51 @@ def _blocks(text: str) -> Iterator[_Block]:
 
 
 def _comments(text: str) -> Iterator[_Block]:
-    """Yield the paragraphs of the documentation comments of *text*, the schema in TypeScript."""
-    for comment in re.finditer(r"/\*\*(.*?)\*/(.*?)\n(?=\n|\s*/\*\*|\})", text, re.DOTALL):
-        lines = [re.sub(r"^\s*\* ?", "", line) for line in comment[1].splitlines()]
-        names = re.findall(r"(?:interface|type|const)\s+(\w+)", text[: comment.start()])
-        named = re.search(r"(?:interface|type|const)\s+(\w+)", comment[2].split("\n\n")[0])
-        name = named[1] if named else (names[-1] if names else "")
+    """Yield the paragraphs of the documentation comments of *text*, the schema in TypeScript.
+
+    Their anchor is the type that they describe, or whose property they describe.
+    """
+    name = ""
+    for part in re.finditer(r"/\*\*(?P<comment>.*?)\*/|(?P<code>[^/]+|/)", text, re.DOTALL):
+        if part["comment"] is None:
+            declared = _DECLARATION.findall(part["code"])
+            name = declared[-1] if declared else name
+            continue
+        following = _DECLARATION.match(text, part.end())
+        described = following[1] if following else name
+        lines = [re.sub(r"^\s*\* ?", "", line) for line in part["comment"].splitlines()]
         for _, depth, block in _blocks("\n".join(lines)):
-            yield name.lower(), depth, block
+            yield described.lower(), depth, block
 
 
 def _clauses(version: str, page: str, blocks: Iterator[_Block]) -> Iterator[Sentence]:
-    lead: tuple[int, str, str] | None = None
+    #: Depth of the sentence that introduces a list, of the list or None before its first item,
+    #: and the level and the text of the sentence.
+    lead: tuple[int, int | None, str, str] | None = None
     for anchor, depth, block in blocks:
-        parts = _SENTENCE_END.split(_plain(block))
-        if lead is not None and (depth is None or depth < lead[0]):
+        text = _plain(block)
+        if lead is not None and (depth is None or depth <= lead[0]):
             lead = None
-        level = _level(block)
-        if not level and lead is not None and depth == lead[0]:
-            yield Sentence(version, page, anchor, lead[1], f"{lead[2]} {_plain(block)}")
+        if lead is not None and depth is not None and not _level(text):
+            _, of_list, level, introduction = lead
+            lead = (lead[0], depth if of_list is None else of_list, level, introduction)
+            if depth == lead[1]:
+                yield Sentence(version, page, anchor, level, f"{introduction} {text}")
             continue
+        parts = _SENTENCE_END.split(text)
         for part in parts:
             level = _level(part)
             if level:
                 yield Sentence(version, page, anchor, level, part)
         if parts[-1].endswith(":") and _level(parts[-1]):
-            lead = (0 if depth is None else depth + 2, _level(parts[-1]), parts[-1])
+            lead = (-1 if depth is None else depth, None, _level(parts[-1]), parts[-1])
 
 
 def _plain(text: str) -> str:
     """Return *text* without markup, with single spaces."""
     for pattern, replacement in _MARKUP:
         text = pattern.sub(replacement, text)
-    return " ".join(html.unescape(text).split())
+    return " ".join(html.unescape(text).replace("|", " ").split())
 
 
 def _level(text: str) -> str:
