@@ -11,11 +11,7 @@ _LISTED_PAGES = {
     Source(page).url(version) for clause in clauses().values() for version, page, _ in clause.places
 }
 
-_GAPS = frozenset(
-    {
-        "5c4766a866",
-    }
-)
+_GAPS = frozenset({"5c4766a866"})
 """Clauses that messages could show to be broken and that no rule checks.
 
 Their judgements tell what a rule would find. A clause leaves the set when a rule checks it.
