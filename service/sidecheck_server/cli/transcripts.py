@@ -70,8 +70,8 @@ def _line(number: int, text: bytes, limits: Limits) -> Line:
         faults.append(_fault("/request_method", "expected the name of a method, as a string"))
     http = wrapper.get("http")
     status = http.get("status") if isinstance(http, dict) else None
-    has_status = type(status) is int and status in _STATUSES
-    if status is not None and not has_status:
+    known_status = status if type(status) is int and status in _STATUSES else 0
+    if status is not None and not known_status:
         lowest, highest = _STATUSES[0], _STATUSES[-1]
         message = f"expected a status of HTTP, an integer from {lowest} to {highest}"
         faults.append(_fault("/http/status", message))
@@ -82,7 +82,7 @@ def _line(number: int, text: bytes, limits: Limits) -> Line:
         "/message",
         sender,
         method if isinstance(method, str) else "",
-        status if has_status else 0,
+        known_status,
         tuple(faults),
     )
 
