@@ -48,6 +48,8 @@ class _Declared:
 class Declarations:
     """Versions of open requests, and what the server showed about its own."""
 
+    methods: frozenset[str] | None = None
+
     def __init__(self, memory: SessionMemory) -> None:
         self._requests: BoundedStore[_Declared] = BoundedStore(_MAX_REQUESTS, memory)
         #: Keys of the versions that the server listed last; None if it listed none.

@@ -78,7 +78,7 @@ class Session:
         self._repetitions = Repetitions(memory)
         #: The capabilities weighed last, and their weight; most requests share them.
         self._weighed: tuple[dict[str, Any] | None, int] = (None, 0)
-        self._rules: tuple[SessionRule, ...] = (
+        rules: tuple[SessionRule, ...] = (
             self._exchange,
             Lifecycle(),
             Progress(memory),
@@ -95,6 +95,10 @@ class Session:
             ListedPrompts(memory),
             Declarations(memory),
         )
+        #: The rules that observe messages of all methods.
+        self._general_rules = tuple(rule for rule in rules if rule.methods is None)
+        #: The rules that observe messages of a method, for those that others observe too.
+        self._rules = _rules_by_method(rules)
 
     def close(self) -> None:
         """Return the memory of the session to its pool."""
@@ -177,11 +181,11 @@ class Session:
         request = None
         if message.kind in {Kind.RESULT, Kind.ERROR}:
             request = self._exchange.close(sender.peer, key_of(message.id))
-            if request is not None:
+            if request is not None and request.method != message.method:
                 message = replace(message, method=request.method)
         current = SessionMessage(message, sender, version, request)
         report = Reporter(outcome.findings, message.path, version, gaps=self._gaps)
-        for rule in self._rules:
+        for rule in self._rules.get(message.method, self._general_rules):
             rule.observe(current, report)
         self._repetitions.settle(outcome.findings, current, number)
         self._negotiation.observe(current)
@@ -212,6 +216,14 @@ class Session:
             weight = _VALUE_BYTES * len(msgspec.json.encode(capabilities))
             self._weighed = (capabilities, weight)
         return weight
+
+
+def _rules_by_method(rules: tuple[SessionRule, ...]) -> dict[str, tuple[SessionRule, ...]]:
+    methods = {method for rule in rules for method in rule.methods or ()}
+    return {
+        method: tuple(rule for rule in rules if rule.methods is None or method in rule.methods)
+        for method in methods
+    }
 
 
 def _sender_of(message: Message, context: Context) -> Sender | None:
