@@ -59,6 +59,9 @@ class Sender(StrEnum):
     CLIENT = "client"
     SERVER = "server"
 
+    # That of enumerations is a function in Python, and many tables have this key.
+    __hash__ = str.__hash__
+
     @property
     def peer(self) -> "Sender":
         """The other side of the connection."""

@@ -35,9 +35,9 @@ _UNSUPPORTED_VERSION = -32022
 _RESULT = ("result",)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Declared:
-    """What the `_meta` of a request declares."""
+    """What the `_meta` of a request declares. Not frozen, which takes longer to create."""
 
     #: Key of the version, or None if it has none.
     version: Key | None

@@ -101,9 +101,12 @@ class Reporter:
                         self._findings.report(rule, (*self._path, *path), finding)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Request:
-    """What the check of a response needs of its request."""
+    """What the check of a response needs of its request.
+
+    Not frozen, since a frozen one takes far longer to create.
+    """
 
     method: str
     #: Version whose rules the response is checked by.

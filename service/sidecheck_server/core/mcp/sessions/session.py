@@ -78,7 +78,7 @@ class Session:
         self._repetitions = Repetitions(memory)
         #: The capabilities weighed last, and their weight; most requests share them.
         self._weighed: tuple[dict[str, Any] | None, int] = (None, 0)
-        rules: tuple[SessionRule, ...] = (
+        self._rules: tuple[SessionRule, ...] = (
             self._exchange,
             Lifecycle(),
             Progress(memory),
@@ -95,10 +95,6 @@ class Session:
             ListedPrompts(memory),
             Declarations(memory),
         )
-        #: The rules that observe messages of all methods.
-        self._general_rules = tuple(rule for rule in rules if rule.methods is None)
-        #: The rules that observe messages of a method, for those that others observe too.
-        self._rules = _rules_by_method(rules)
 
     def close(self) -> None:
         """Return the memory of the session to its pool."""
@@ -185,8 +181,9 @@ class Session:
                 message = replace(message, method=request.method)
         current = SessionMessage(message, sender, version, request)
         report = Reporter(outcome.findings, message.path, version, gaps=self._gaps)
-        for rule in self._rules.get(message.method, self._general_rules):
-            rule.observe(current, report)
+        for rule in self._rules:
+            if rule.methods is None or message.method in rule.methods:
+                rule.observe(current, report)
         self._repetitions.settle(outcome.findings, current, number)
         self._negotiation.observe(current)
 
@@ -216,14 +213,6 @@ class Session:
             weight = _VALUE_BYTES * len(msgspec.json.encode(capabilities))
             self._weighed = (capabilities, weight)
         return weight
-
-
-def _rules_by_method(rules: tuple[SessionRule, ...]) -> dict[str, tuple[SessionRule, ...]]:
-    methods = {method for rule in rules for method in rule.methods or ()}
-    return {
-        method: tuple(rule for rule in rules if rule.methods is None or method in rule.methods)
-        for method in methods
-    }
 
 
 def _sender_of(message: Message, context: Context) -> Sender | None:
