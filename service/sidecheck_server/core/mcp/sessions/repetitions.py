@@ -63,6 +63,8 @@ class Repetitions:
 
         *number* is that of the message.
         """
+        if not findings.has_violations:
+            return
         place = as_pointer(current.message.path)
         fresh: set[Key] = set()
         repeated: set[Key] = set()
