@@ -19,6 +19,7 @@ from sidecheck_server.rpc.bytes_in_flight import SMALL, BytesInFlight
 from sidecheck_server.rpc.loop_lag import LoopLag
 from sidecheck_server.rpc.shutdown_gate import ShutdownGate
 from sidecheck_server.transport_limits import TransportLimits
+from sidecheck_server.workers import CALLER
 
 __all__ = ["Admission", "Context"]
 
@@ -108,7 +109,7 @@ class Admission:
             )
         if len(message) > SMALL:
             try:
-                release = self._requests.take(context.peer(), len(message))
+                release = self._requests.take(CALLER.get(), len(message))
             except RequestError:
                 self.shed["bytes_in_flight"] += 1
                 raise
@@ -123,7 +124,7 @@ class Admission:
         """
         try:
             async with asyncio.timeout(self._message_seconds):
-                release = await self._responses.wait(context.peer(), size)
+                release = await self._responses.wait(CALLER.get(), size)
         except TimeoutError:
             self._shed("bytes_in_flight", "other responses are not read (bytes_in_flight)")
         except RequestError:

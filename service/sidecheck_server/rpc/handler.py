@@ -24,7 +24,6 @@ from sidecheck_server.core.limits import Limits, limit_exceeded_error
 from sidecheck_server.rpc.access_log import LoggedResponse, log_fields
 from sidecheck_server.rpc.methods import raise_if_unreadable
 from sidecheck_server.rpc.status import DOMAIN, abort, status_from_error
-from sidecheck_server.workers import CALLER
 
 __all__ = ["check_response_size", "rpc_handler", "status_of"]
 
@@ -46,7 +45,6 @@ def rpc_handler(method: _Method[_Servicer, _Request, _Response]) -> Any:
     async def handler(
         servicer: _Servicer, request: _Request, context: grpc.aio.ServicerContext[Any, Any]
     ) -> _Response:
-        CALLER.set(context.peer)
         started = time.perf_counter()
         try:
             raise_if_unreadable(request)

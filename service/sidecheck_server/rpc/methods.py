@@ -18,6 +18,7 @@ from google.protobuf.message_factory import GetMessageClass
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.rpc.admission import Admission, Context
 from sidecheck_server.rpc.bytes_in_flight import SMALL
+from sidecheck_server.rpc.caller import set_caller
 from sidecheck_server.rpc.status import abort, status_from_error
 
 __all__ = ["Unreadable", "add_service", "raise_if_unreadable"]
@@ -108,6 +109,7 @@ class _UnaryMethod:
 
     async def respond(self, _messages: object, context: Context) -> Any:
         """Return the response to the request of a call."""
+        set_caller(context)
         admission = self._admission
         try:
             if self._exempt:
@@ -134,6 +136,7 @@ class _UnaryMethod:
 
     async def respond_with_stream(self, _messages: object, context: Context) -> Any:
         """Yield the responses to the request of a call."""
+        set_caller(context)
         try:
             request = self._deserialize(await self._admission.receive(context))
         except RequestError as error:

@@ -13,12 +13,12 @@ import structlog
 
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.rpc.access_log import OutcomeCounter
+from sidecheck_server.rpc.caller import set_caller
 from sidecheck_server.rpc.handler import status_of
 from sidecheck_server.rpc.methods import raise_if_unreadable
 from sidecheck_server.rpc.shutdown_gate import ShutdownGate
 from sidecheck_server.rpc.status import abort, status_from_error
 from sidecheck_server.transport_limits import TransportLimits
-from sidecheck_server.workers import CALLER
 
 __all__ = ["OpenStreams", "item_of", "rpc_stream_handler"]
 
@@ -121,7 +121,7 @@ def rpc_stream_handler(method: _Method[_Servicer, _Request, _Response]) -> Any:
         requests: AsyncIterator[_Request],
         context: grpc.aio.ServicerContext[Any, Any],
     ) -> AsyncIterator[_Response]:
-        CALLER.set(context.peer)
+        set_caller(context)
         started = time.perf_counter()
         counter = OutcomeCounter()
         try:

@@ -38,8 +38,8 @@ __all__ = ["CALLER", "Workers"]
 
 _Result = TypeVar("_Result")
 
-CALLER: ContextVar[Callable[[], str]] = ContextVar("CALLER", default=str)
-"""Returns the caller that the current task works for: a connection, or "" for the server."""
+CALLER: ContextVar[str] = ContextVar("CALLER", default="")
+"""The caller that the current task works for: a connection, or "" for the server."""
 
 _TASKS_PER_WORKER = 2
 """How many tasks the pool has for each worker, so that none waits for the next."""
@@ -217,7 +217,7 @@ class _TaskSlots:
     @asynccontextmanager
     async def acquire(self) -> AsyncIterator[None]:
         """Hold a slot for the current `CALLER`."""
-        name = CALLER.get()()
+        name = CALLER.get()
         own_slots = self._callers.get(name)
         if own_slots is None:
             own_slots = self._callers[name] = asyncio.Semaphore(self._per_caller)
