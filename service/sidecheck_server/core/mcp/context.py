@@ -67,10 +67,17 @@ class Sender(StrEnum):
     CLIENT = "client"
     SERVER = "server"
 
+    # That of enumerations is a function in Python, and many tables have this key.
+    __hash__ = str.__hash__
+
     @property
     def peer(self) -> "Sender":
         """The other side of the connection."""
-        return Sender.SERVER if self is Sender.CLIENT else Sender.CLIENT
+        return _SERVER if self is _CLIENT else _CLIENT
+
+
+# Attribute access on an enumeration takes longer than on a module.
+_CLIENT, _SERVER = Sender.CLIENT, Sender.SERVER
 
 
 @dataclass(frozen=True, slots=True)

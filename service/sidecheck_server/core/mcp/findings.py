@@ -128,6 +128,11 @@ class Findings:
         return self._highest
 
     @property
+    def has_violations(self) -> bool:
+        """Whether there are violations of any severity that is reported."""
+        return any(self._violations)
+
+    @property
     def has_errors(self) -> bool:
         """Whether a violation of severity error was added."""
         return bool(self._violations) and bool(self._violations[0])

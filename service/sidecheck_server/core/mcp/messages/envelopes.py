@@ -22,6 +22,9 @@ class Kind(StrEnum):
     #: None of these, or ambiguous.
     BROKEN = "broken"
 
+    # That of enumerations is a function in Python.
+    __hash__ = str.__hash__
+
 
 @dataclass(slots=True)
 class Message:

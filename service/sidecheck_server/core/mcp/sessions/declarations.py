@@ -38,9 +38,9 @@ _DISCOVER = "server/discover"
 _RESULT = ("result",)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Declared:
-    """What the `_meta` of a request declares."""
+    """What the `_meta` of a request declares. Not frozen, which takes longer to create."""
 
     #: Key of the version, or None if it has none.
     version: Key | None
@@ -50,6 +50,8 @@ class _Declared:
 
 class Declarations:
     """Versions of open requests, and what the server showed about its own."""
+
+    methods: frozenset[str] | None = None
 
     def __init__(self, memory: SessionMemory) -> None:
         self._requests: BoundedStore[_Declared] = BoundedStore(_MAX_REQUESTS, memory)

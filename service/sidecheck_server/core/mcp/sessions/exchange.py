@@ -50,6 +50,8 @@ _LOG_MESSAGE = "notifications/message"
 class Exchange:
     """Requests of both sides: those without a response yet, and all ids."""
 
+    methods: frozenset[str] | None = None
+
     def __init__(self, memory: SessionMemory) -> None:
         self._open: dict[Sender, BoundedStore[Request]] = {
             sender: BoundedStore(_MAX_OPEN_BYTES, memory) for sender in Sender
@@ -146,6 +148,8 @@ class Lifecycle:
 
     A missing step is reported once and counts as done afterwards.
     """
+
+    methods: frozenset[str] | None = None
 
     def __init__(self) -> None:
         self._stage = _Stage.NEW

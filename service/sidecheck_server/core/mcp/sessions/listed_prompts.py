@@ -31,6 +31,10 @@ _MAX_ARGUMENTS = 100
 class ListedPrompts:
     """Required arguments of the prompts that were listed last, by name."""
 
+    methods: frozenset[str] | None = frozenset(
+        {"prompts/list", "notifications/prompts/list_changed", "prompts/get"}
+    )
+
     def __init__(self, memory: SessionMemory) -> None:
         self._required: BoundedStore[tuple[str, ...]] = BoundedStore(_MAX_BYTES, memory)
 

@@ -49,6 +49,10 @@ class _Tool:
 class ListedTools:
     """Schemas of the tools that were listed last, by name."""
 
+    methods: frozenset[str] | None = frozenset(
+        {"tools/list", "notifications/tools/list_changed", "tools/call"}
+    )
+
     def __init__(self, memory: SessionMemory) -> None:
         self._tools: BoundedStore[_Tool] = BoundedStore(_MAX_BYTES, memory)
         #: Keys of the tools' names, by the keys of calls without a response.

@@ -27,6 +27,8 @@ class Logs:
     Levels are numbers: places in `LEVELS`.
     """
 
+    methods: frozenset[str] | None = None
+
     def __init__(self, memory: SessionMemory) -> None:
         #: Levels that requests without a response ask for.
         self._asked: BoundedStore[int] = BoundedStore(_MAX_REQUESTS, memory)

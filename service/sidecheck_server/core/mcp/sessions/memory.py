@@ -101,9 +101,12 @@ class Reporter:
                         self._findings.report(rule, (*self._path, *path), finding)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Request:
-    """What the check of a response needs of its request."""
+    """What the check of a response needs of its request.
+
+    Not frozen, since a frozen one takes far longer to create.
+    """
 
     method: str
     #: Version whose rules the response is checked by.
@@ -121,39 +124,40 @@ class Request:
     weight: int = 0
 
 
-@dataclass(frozen=True, slots=True)
 class SessionMessage:
-    """A message of the session, with its sender and, for a response, its request."""
+    """A message of the session, with its sender and, for a response, its request.
 
-    message: Message
-    sender: Sender
-    version: str
-    #: For a response: its request, or None if unknown.
-    request: Request | None
+    Its parts are read once: more than ten rules observe each message.
+    """
 
-    @property
-    def params(self) -> dict[str, Any]:
-        """The params, or {} if it has none."""
-        return self._object("params")
+    __slots__ = ("key", "message", "params", "request", "result", "sender", "version")
 
-    @property
-    def result(self) -> dict[str, Any]:
-        """The result, or {} if it has none."""
-        return self._object("result")
+    def __init__(
+        self, message: Message, sender: Sender, version: str, request: Request | None
+    ) -> None:
+        self.message = message
+        self.sender = sender
+        self.version = version
+        #: For a response: its request, or None if unknown.
+        self.request = request
+        #: Key of its id.
+        self.key = key_of(message.id)
+        #: The params, or {} if it has none.
+        self.params = _object_in(message.value, "params")
+        #: The result, or {} if it has none.
+        self.result = _object_in(message.value, "result")
 
-    @property
-    def key(self) -> Key:
-        """Key of its id."""
-        return key_of(self.message.id)
 
-    def _object(self, name: str) -> dict[str, Any]:
-        value = self.message.value
-        item = value.get(name) if isinstance(value, dict) else None
-        return item if isinstance(item, dict) else {}
+def _object_in(value: Any, name: str) -> dict[str, Any]:
+    item = value.get(name) if isinstance(value, dict) else None
+    return item if isinstance(item, dict) else {}
 
 
 class SessionRule(Protocol):
     """Checks messages of a session against earlier ones."""
+
+    #: Methods whose requests, responses and notifications it observes; None for all messages.
+    methods: frozenset[str] | None
 
     def observe(self, current: SessionMessage, report: Reporter) -> None:
         """Check the current message, and store what the check of later ones needs."""
@@ -189,11 +193,15 @@ class SessionMemory:
 
     def add(self, weight: int) -> None:
         """Count an entry of *weight* bytes."""
-        self._count(_ENTRY_BYTES + weight)
+        self._bytes += _ENTRY_BYTES + weight
+        if self._pool is not None:
+            self._pool.bytes += _ENTRY_BYTES + weight
 
     def remove(self, weight: int) -> None:
         """Count an entry of *weight* bytes no more."""
-        self._count(-_ENTRY_BYTES - weight)
+        self._bytes -= _ENTRY_BYTES + weight
+        if self._pool is not None:
+            self._pool.bytes -= _ENTRY_BYTES + weight
 
     @property
     def is_full(self) -> bool:
@@ -205,11 +213,6 @@ class SessionMemory:
         if self._pool is not None:
             self._pool.bytes -= self._bytes
             self._pool = None
-
-    def _count(self, size: int) -> None:
-        self._bytes += size
-        if self._pool is not None:
-            self._pool.bytes += size
 
 
 class BoundedStore(Generic[_Value]):
@@ -229,7 +232,8 @@ class BoundedStore(Generic[_Value]):
 
     def put(self, key: Key, value: _Value, weight: int = 1) -> None:
         """Store *value* under *key*."""
-        self.pop(key)
+        if key in self._values:
+            self.pop(key)
         self._values[key] = (value, weight)
         self._weight += weight
         self._memory.add(weight)

@@ -59,17 +59,19 @@ class Negotiation:
 
         Since 2026-07-28 each request declares the capabilities of the client itself.
         """
-        context = replace(self._context, sender=sender)
+        context = self._context
         told = self._told_version(scan)
         if scan.method == "initialize":
             # Versions without a handshake do not have this request.
             legacy = told if told and told < FIRST_STATELESS else self._legacy_version
-            return replace(context, version=legacy)
+            return replace(context, sender=sender, version=legacy)
         version = told or context.version
-        declares = scan.capabilities is not None or scan.capabilities_too_large
-        if version >= FIRST_STATELESS and declares:
-            context = replace(context, client_capabilities=scan.capabilities)
-        return replace(context, version=version)
+        capabilities = context.client_capabilities
+        if version >= FIRST_STATELESS and (
+            scan.capabilities is not None or scan.capabilities_too_large
+        ):
+            capabilities = scan.capabilities
+        return replace(context, sender=sender, version=version, client_capabilities=capabilities)
 
     def response_context(self, scan: HeaderScan, request: Request, sender: Sender) -> Context:
         """Return the context of the response of *sender* to *request*."""
@@ -106,6 +108,9 @@ class Negotiation:
             declared = _capabilities_of(current.result)
             context = replace(context, server_capabilities=declared, version=current.version)
         elif current.version < FIRST_STATELESS:
+            return
+        elif current.version == context.version or self._pinned:
+            self._version_is_known = True
             return
         else:
             context = replace(context, version=current.version)

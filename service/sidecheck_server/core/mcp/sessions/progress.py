@@ -39,6 +39,8 @@ class _Operation:
 class Progress:
     """Progress tokens of the requests of each side."""
 
+    methods: frozenset[str] | None = None
+
     def __init__(self, memory: SessionMemory) -> None:
         #: Operations by token, by the sender of their requests.
         self._operations: dict[Sender, BoundedStore[_Operation]] = {

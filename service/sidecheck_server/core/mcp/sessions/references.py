@@ -32,6 +32,8 @@ _LIST_METHODS = frozenset(
 class Pages:
     """Cursors that the server issued, with the cache scopes of their pages."""
 
+    methods: frozenset[str] | None = _LIST_METHODS
+
     def __init__(self, memory: SessionMemory) -> None:
         self._issued: BoundedStore[object] = BoundedStore(_MAX_CURSORS, memory)
         #: Cursors of requests without a response.
@@ -40,8 +42,6 @@ class Pages:
     def observe(self, current: SessionMessage, report: Reporter) -> None:
         """Store the cursor of a result, and check that of a request."""
         method = current.message.method
-        if method not in _LIST_METHODS:
-            return
         if current.message.kind is Kind.REQUEST:
             cursor = current.params.get("cursor")
             if not isinstance(cursor, str):
@@ -84,6 +84,8 @@ _MAX_ELICITATIONS_OF_ERROR = 100
 
 class Elicitations:
     """Ids of elicitations by URL, which are completed by a notification (2025-11-25)."""
+
+    methods: frozenset[str] | None = None
 
     def __init__(self, memory: SessionMemory) -> None:
         self._started: BoundedStore[bool] = BoundedStore(_MAX_ELICITATIONS, memory)

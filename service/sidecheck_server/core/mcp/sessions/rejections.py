@@ -46,6 +46,8 @@ _FAULTS: Mapping[str, tuple[tuple[Rule, Rule], ...]] = MappingProxyType(
 class Rejections:
     """Open requests that must be rejected, with the rules that demand it."""
 
+    methods: frozenset[str] | None = None
+
     def __init__(self, memory: SessionMemory) -> None:
         self._demands: BoundedStore[tuple[Rule, str]] = BoundedStore(_MAX_REQUESTS, memory)
         #: The modes of elicitation of the client's capabilities; None if these are unknown.
@@ -85,10 +87,13 @@ class Rejections:
         return self._demand_of_rules(current, method)
 
     def _demand_of_rules(self, current: SessionMessage, method: str) -> tuple[Rule, str] | None:
+        faults = _FAULTS.get(method)
+        if faults is None:
+            return None
         context = Context(
             current.version, client_capabilities=self._client, hide_values=True, budget=[_STEPS]
         )
-        for rule, rejection in _FAULTS.get(method, ()):
+        for rule, rejection in faults:
             if rule.holds_in(current.version) and rule.check is not None:
                 try:
                     if any(True for _ in rule.check(current.params, context)):

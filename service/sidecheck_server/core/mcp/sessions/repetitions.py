@@ -13,13 +13,13 @@ from sidecheck_server.core.mcp.sessions.memory import (
 )
 from sidecheck_server.core.types import Violation, as_pointer
 
-__all__ = ["Repetition", "Repetitions"]
+__all__ = ["OF_SESSION", "OF_TOOL", "Repetition", "Repetitions"]
 
 _MAX_COUNTS = 10_000
 """Number of codes and tools whose violations are counted; one that is forgotten is reported
 again."""
 
-_OF_SESSION = frozenset(
+OF_SESSION = frozenset(
     {
         "EMBEDDED_RESOURCES_UNDECLARED",
         "LOGGING_DEPRECATED",
@@ -31,7 +31,7 @@ _OF_SESSION = frozenset(
 )
 """Codes of violations that say the same of a side in each of its messages."""
 
-_OF_TOOL = frozenset({"STRUCTURED_CONTENT_WITHOUT_TEXT"})
+OF_TOOL = frozenset({"STRUCTURED_CONTENT_WITHOUT_TEXT"})
 """Codes of violations that say the same of a tool in each of its results."""
 
 
@@ -63,14 +63,16 @@ class Repetitions:
 
         *number* is that of the message.
         """
+        if not findings.has_violations:
+            return
         place = as_pointer(current.message.path)
         fresh: set[Key] = set()
         repeated: set[Key] = set()
 
         def is_kept(violation: Violation) -> bool:
-            if violation.code in _OF_TOOL:
+            if violation.code in OF_TOOL:
                 tool = "" if current.request is None else current.request.tool
-            elif violation.code in _OF_SESSION:
+            elif violation.code in OF_SESSION:
                 tool = ""
             else:
                 return True

@@ -91,6 +91,8 @@ class _InputRequired:
 class Retries:
     """Results that request input, by method and name of their requests."""
 
+    methods: frozenset[str] | None = frozenset(_NAMES)
+
     def __init__(self, memory: SessionMemory) -> None:
         self._results: BoundedStore[list[_InputRequired]] = BoundedStore(_MAX_BYTES, memory)
         #: Requests without a response, and the number of the result that they retry, or 0.
@@ -100,7 +102,7 @@ class Retries:
     def observe(self, current: SessionMessage, report: Reporter) -> None:
         """Store results that request input, and check retries against them."""
         method = current.message.method
-        if method not in _NAMES or not RETRY_UNASKED.holds_in(current.version):
+        if not RETRY_UNASKED.holds_in(current.version):
             return
         if current.message.kind is Kind.REQUEST:
             subject = (method, key_of(current.params.get(_NAMES[method])))

@@ -178,12 +178,13 @@ class Session:
         request = None
         if message.kind in {Kind.RESULT, Kind.ERROR}:
             request = self._exchange.close(sender.peer, key_of(message.id))
-            if request is not None:
+            if request is not None and request.method != message.method:
                 message = replace(message, method=request.method)
         current = SessionMessage(message, sender, version, request)
         report = Reporter(outcome.findings, message.path, version, gaps=self._gaps)
         for rule in self._rules:
-            rule.observe(current, report)
+            if rule.methods is None or message.method in rule.methods:
+                rule.observe(current, report)
         self._repetitions.settle(outcome.findings, current, number)
         self._negotiation.observe(current)
 

@@ -68,6 +68,8 @@ class _Stream:
 class Subscriptions:
     """Open subscriptions by the id of their request (since 2026-07-28)."""
 
+    methods: frozenset[str] | None = None
+
     def __init__(self, memory: SessionMemory) -> None:
         self._streams: BoundedStore[_Stream] = BoundedStore(_MAX_SUBSCRIPTIONS, memory)
 
@@ -187,6 +189,10 @@ def _resources(requested: Any) -> list[Any]:
 
 class ResourceSubscriptions:
     """Resources that the client subscribed to, one by one (until 2025-11-25)."""
+
+    methods: frozenset[str] | None = frozenset(
+        {"resources/subscribe", "resources/unsubscribe", "notifications/resources/updated"}
+    )
 
     def __init__(self, memory: SessionMemory) -> None:
         #: Number of the last request to subscribe, by resource.

@@ -26,9 +26,9 @@ _PARAMS: Path = ("params",)
 _RESULT: Path = ("result",)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class TaskRequest:
-    """A request without a response."""
+    """A request without a response. Not frozen, since a frozen one takes far longer to create."""
 
     #: Number of its message.
     number: int

@@ -25,6 +25,10 @@ _NEEDS = {(m.name, m.sender): m.needs_as_task.path for m in METHODS if m.needs_a
 """Capabilities of receivers, by the method and the sender of requests as tasks."""
 
 
+_TELLING = frozenset({"initialize", "tools/list", "notifications/tools/list_changed"})
+"""Methods whose messages declare support."""
+
+
 class TaskSupport:
     """What the receivers of requests declared about requests as tasks."""
 
@@ -38,6 +42,8 @@ class TaskSupport:
 
     def observe(self, current: SessionMessage) -> None:
         """Store the capabilities or the tools that the current message declares."""
+        if current.message.method not in _TELLING:
+            return
         match (current.message.method, current.message.kind):
             case ("initialize", Kind.REQUEST):
                 self._declared[Sender.CLIENT] = _paths(current.params.get("capabilities"))

@@ -54,6 +54,8 @@ _STATUS = frozenset({"notifications/tasks/status", "notifications/tasks"})
 class Tasks:
     """Tasks of both sides, and the requests that create them and ask for them."""
 
+    methods: frozenset[str] | None = None
+
     def __init__(self, memory: SessionMemory, context: Context) -> None:
         self._support = TaskSupport(memory, context)
         self._states = TaskStates(memory)

@@ -27,6 +27,8 @@ _ENCODER = msgspec.json.Encoder(order="sorted")
 class ToolsOrder:
     """The list of tools that was last seen whole, on one page."""
 
+    methods: frozenset[str] | None = frozenset({"tools/list", "notifications/tools/list_changed"})
+
     def __init__(self, memory: SessionMemory) -> None:
         #: Requests without a cursor that have no response.
         self._requested: BoundedStore[bool] = BoundedStore(_MAX_REQUESTS, memory)
