@@ -31,7 +31,8 @@ schema. Not in it are
 - the pages on authorization, which concern HTTP and tokens and no messages,
 - the start page, whose requirements are on the design of products: consent, documentation,
 - the changelog and the list of deprecated features, which repeat other pages,
-- extensions, which have specifications of their own.
+- extensions, which have specifications of their own; rules check the
+  [tasks extension](rules.md#tasks-extension) all the same.
 
 {sections}"""
 

@@ -17,11 +17,11 @@ from sidecheck_server.core.mcp.messages.requests import adopt_capabilities
 from sidecheck_server.core.mcp.methods import PLAIN_PROPERTIES, Method, find_method
 from sidecheck_server.core.mcp.protocol_schemas import SchemaLookup, check_value
 from sidecheck_server.core.mcp.rules import (
-    declarations,
     empty_results,
     envelope,
     errors,
     input_required,
+    negotiation,
     tasks_extension,
 )
 from sidecheck_server.core.mcp.rules.rule import Fault, Path
@@ -153,7 +153,7 @@ def check_error(
 
 def _check_initialize_error(error: dict[str, Any], findings: Findings, path: Path) -> None:
     """Report an error of a server without ``initialize`` that names no version."""
-    rule = declarations.INITIALIZE_ERROR_WITHOUT_VERSIONS
+    rule = negotiation.INITIALIZE_ERROR_WITHOUT_VERSIONS
     if error["code"] == METHOD_NOT_FOUND and rule.holds_in(findings.context.version):
         text = msgspec.json.encode(error)
         spend(findings.context.budget, len(text) // 8)

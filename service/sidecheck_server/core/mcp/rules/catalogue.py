@@ -1,4 +1,4 @@
-"""All rules, by group and by code."""
+"""All rules, by group and by code, in the order of the reference."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -49,45 +49,52 @@ from sidecheck_server.core.mcp.rules.rule import Rule
 __all__ = ["CATALOGUE", "GROUPS", "RULES"]
 
 _MODULES = (
-    caching,
-    capabilities,
-    content,
-    declarations,
-    elicitation,
-    elicitation_errors,
-    elicitation_fields,
-    elicitation_options,
-    elicitation_results,
-    elicitation_urls,
-    empty_results,
+    # What every message has.
+    values,
     envelope,
     errors,
+    metadata,
+    tracing,
+    # Versions and capabilities.
+    negotiation,
+    declarations,
+    capabilities,
+    undeclared_features,
     features,
+    # What holds between messages.
+    sessions,
+    notifications,
+    rejections,
+    empty_results,
+    lists,
+    caching,
+    # Tools.
+    tools,
+    tool_forms,
+    tool_schemas,
+    names,
     headers,
     icons,
-    input_required,
-    lists,
-    logging,
-    metadata,
-    names,
-    negotiation,
-    notifications,
+    # Other features of servers.
+    content,
     prompts,
-    rejections,
+    subscriptions,
+    logging,
+    # Input from clients.
+    input_required,
+    elicitation,
+    elicitation_fields,
+    elicitation_options,
+    elicitation_urls,
+    elicitation_results,
+    elicitation_errors,
     sampling,
     sampling_history,
     sampling_outputs,
     sampling_results,
-    sessions,
-    subscriptions,
+    # Tasks.
     tasks,
     tasks_extension,
-    tool_forms,
-    tool_schemas,
-    tools,
-    tracing,
-    undeclared_features,
-    values,
 )
 
 GROUPS: Mapping[str, tuple[Rule, ...]] = MappingProxyType(

@@ -10,14 +10,13 @@ from typing import Any
 from sidecheck_server.core.explain.values import Values
 from sidecheck_server.core.limits import Budget, spend
 from sidecheck_server.core.mcp.context import Context
-from sidecheck_server.core.mcp.rules.capabilities import declared_by_client, is_declared
+from sidecheck_server.core.mcp.rules.capabilities import declared_by_client
 from sidecheck_server.core.mcp.rules.metadata import META
 from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Rule, rule
 from sidecheck_server.core.types import Severity
 
 __all__ = [
     "DISCOVER_NOT_IMPLEMENTED",
-    "INITIALIZE_ERROR_WITHOUT_VERSIONS",
     "MALFORMED_REQUEST_ACCEPTED",
     "RULES",
     "UNSUPPORTED_VERSION_ACCEPTED",
@@ -25,7 +24,6 @@ __all__ = [
 ]
 
 _SINCE = "2026-07-28"
-_TOOLS_IN_SAMPLING = "2025-11-25"
 _SUBJECT = ("JSONRPCMessage",)
 _VERSIONS = Clause("basic/versioning", "protocol-version-negotiation")
 _CODES = Clause("basic", "error-codes")
@@ -54,14 +52,6 @@ DISCOVER_NOT_IMPLEMENTED = Rule(
     Severity.ERROR,
     _VERSIONS,
     "A server that responds to requests of this version MUST implement server/discover.",
-    _SUBJECT,
-    since=_SINCE,
-)
-INITIALIZE_ERROR_WITHOUT_VERSIONS = Rule(
-    "INITIALIZE_ERROR_WITHOUT_VERSIONS",
-    Severity.WARNING,
-    Clause("basic/versioning", "backward-compatibility-with-initialization-based-versions"),
-    "A server without initialize SHOULD name the versions that it supports in its error response.",
     _SUBJECT,
     since=_SINCE,
 )
@@ -141,27 +131,6 @@ def _covers(declared: Any, required: Any, budget: Budget) -> bool:
     )
 
 
-@rule(
-    "SAMPLING_TOOLS_ACCEPTED",
-    severity=Severity.ERROR,
-    clause=Clause("schema", "createmessagerequestparams"),
-    requirement="A client that did not declare sampling.tools MUST respond with an error to a "
-    "request with tools or a tool choice.",
-    on="CreateMessageResult",
-    # Since 2026-07-28 the client responds by a retry, which cannot be an error.
-    since=_TOOLS_IN_SAMPLING,
-    until=_TOOLS_IN_SAMPLING,
-)
-def _sampling_tools(_result: Any, context: Context) -> Iterator[Fault]:
-    request, declared = context.request, context.client_capabilities
-    if not isinstance(request, dict) or declared is None:
-        return
-    name = next((name for name in ("tools", "toolChoice") if request.get(name) is not None), "")
-    if name and not is_declared(declared, "sampling.tools"):
-        message = f"expected an error: the request has {name}, and the client did not declare"
-        yield Fault((), f"{message} sampling.tools")
-
-
 RULES: tuple[Rule, ...] = (
     MALFORMED_REQUEST_ACCEPTED,
     UNSUPPORTED_VERSION_ACCEPTED,
@@ -169,6 +138,4 @@ RULES: tuple[Rule, ...] = (
     DISCOVER_NOT_IMPLEMENTED,
     _empty_capabilities,
     _declared_capabilities,
-    _sampling_tools,
-    INITIALIZE_ERROR_WITHOUT_VERSIONS,
 )

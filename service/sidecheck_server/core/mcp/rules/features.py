@@ -1,4 +1,4 @@
-"""Tasks, completion, roots and logging."""
+"""Features: tasks, completion, roots and logging."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -10,30 +10,54 @@ from datetime import date
 from typing import Any
 
 from sidecheck_server.core.explain.values import Values
-from sidecheck_server.core.mcp.context import LAST_HANDSHAKE, VERSIONS, Context
+from sidecheck_server.core.mcp.context import FIRST_STATELESS, LAST_HANDSHAKE, VERSIONS, Context
 from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Rule, rule
 from sidecheck_server.core.types import Severity
 
-__all__ = ["PROTOCOL_VERSION_WITHOUT_HANDSHAKE", "RULES"]
+__all__ = [
+    "INITIALIZE_ERROR_WITHOUT_VERSIONS",
+    "PROTOCOL_VERSION_UNKNOWN",
+    "PROTOCOL_VERSION_WITHOUT_HANDSHAKE",
+    "RULES",
+]
 
 _NEGOTIATION = ("basic/lifecycle", "version-negotiation")
+_COMPATIBILITY = (
+    "basic/versioning",
+    "backward-compatibility-with-initialization-based-versions",
+)
 _NAME = "protocolVersion"
 _DATE = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _DRAFT = "DRAFT-"
 """Prefix that drafts of the schema gave their versions, such as ``DRAFT-2025-v2``."""
 
+PROTOCOL_VERSION_UNKNOWN = Rule(
+    "PROTOCOL_VERSION_UNKNOWN",
+    Severity.ERROR,
+    Clause(*_NEGOTIATION),
+    "The server MUST respond to initialize with a version of the protocol.",
+    ("JSONRPCMessage",),
+    until=LAST_HANDSHAKE,
+)
 PROTOCOL_VERSION_WITHOUT_HANDSHAKE = Rule(
     "PROTOCOL_VERSION_WITHOUT_HANDSHAKE",
     # "As specified by the negotiated legacy protocol version", which is one until 2025-11-25.
     Severity.WARNING,
     Clause(
-        "basic/versioning",
-        "backward-compatibility-with-initialization-based-versions",
+        *_COMPATIBILITY,
         before=((LAST_HANDSHAKE, *_NEGOTIATION),),
     ),
     "The server SHOULD respond to initialize with a version that has a handshake, 2025-11-25 or"
     " an earlier one.",
     ("JSONRPCMessage",),
+)
+INITIALIZE_ERROR_WITHOUT_VERSIONS = Rule(
+    "INITIALIZE_ERROR_WITHOUT_VERSIONS",
+    Severity.WARNING,
+    Clause(*_COMPATIBILITY),
+    "A server without initialize SHOULD name the versions that it supports in its error response.",
+    ("JSONRPCMessage",),
+    since=FIRST_STATELESS,
 )
 
 
@@ -68,4 +92,9 @@ def _may_be_version(text: str) -> bool:
     return True
 
 
-RULES: tuple[Rule, ...] = (PROTOCOL_VERSION_WITHOUT_HANDSHAKE, _proposal)
+RULES: tuple[Rule, ...] = (
+    _proposal,
+    PROTOCOL_VERSION_UNKNOWN,
+    PROTOCOL_VERSION_WITHOUT_HANDSHAKE,
+    INITIALIZE_ERROR_WITHOUT_VERSIONS,
+)

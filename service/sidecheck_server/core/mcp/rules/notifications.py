@@ -1,4 +1,4 @@
-"""Cancellation and progress."""
+"""Notifications of cancellation and progress."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -1,11 +1,16 @@
-"""Requests to reject.
+"""Requests that must be rejected.
 
-Some faults of a request oblige its receiver to respond with an error. These rules hold
-between a request and its result; `core.mcp.sessions.rejections` finds their violations. Which
-error it is they do not check: a request may have other faults too.
+Some faults of a request oblige its receiver to respond with an error. No rule checks which
+error it is: a request may have other faults too. `core.mcp.sessions.rejections` finds the
+violations of the rules without a check.
 """
 
-from sidecheck_server.core.mcp.rules.rule import Clause, Rule
+from collections.abc import Iterator
+from typing import Any
+
+from sidecheck_server.core.mcp.context import Context
+from sidecheck_server.core.mcp.rules.capabilities import is_declared
+from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Rule, rule
 from sidecheck_server.core.types import Severity
 
 __all__ = [
@@ -18,6 +23,7 @@ __all__ = [
 
 _SUBJECT = ("JSONRPCMessage",)
 #: The only version with modes of elicitation, tools in sampling, and requests of the server.
+#: Since 2026-07-28 the client responds by a retry, which cannot be an error.
 _MODES = "2025-11-25"
 
 LOG_LEVEL = Rule(
@@ -60,9 +66,31 @@ SAMPLING_HISTORY = Rule(
     until=_MODES,
 )
 
+
+@rule(
+    "SAMPLING_TOOLS_ACCEPTED",
+    severity=Severity.ERROR,
+    clause=Clause("schema", "createmessagerequestparams"),
+    requirement="A client that did not declare sampling.tools MUST respond with an error to a "
+    "request with tools or a tool choice.",
+    on="CreateMessageResult",
+    since=_MODES,
+    until=_MODES,
+)
+def _sampling_tools(_result: Any, context: Context) -> Iterator[Fault]:
+    request, declared = context.request, context.client_capabilities
+    if not isinstance(request, dict) or declared is None:
+        return
+    name = next((name for name in ("tools", "toolChoice") if request.get(name) is not None), "")
+    if name and not is_declared(declared, "sampling.tools"):
+        message = f"expected an error: the request has {name}, and the client did not declare"
+        yield Fault((), f"{message} sampling.tools")
+
+
 RULES: tuple[Rule, ...] = (
     LOG_LEVEL,
     COMPLETION,
     ELICITATION_MODE,
     SAMPLING_HISTORY,
+    _sampling_tools,
 )

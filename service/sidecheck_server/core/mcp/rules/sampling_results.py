@@ -1,4 +1,4 @@
-"""Tool uses of a model and sampling results."""
+"""Sampling results and tool uses of models."""
 
 from collections.abc import Iterator
 from itertools import zip_longest

@@ -24,7 +24,6 @@ __all__ = [
     "PROGRESS_NOT_RISING",
     "PROGRESS_TOKEN_IN_USE",
     "PROGRESS_TOKEN_UNKNOWN",
-    "PROTOCOL_VERSION_UNKNOWN",
     "REQUEST_ID_IN_USE",
     "REQUEST_ID_REUSED",
     "REQUEST_TOO_EARLY",
@@ -115,13 +114,6 @@ REQUEST_TOO_EARLY = Rule(
     _SUBJECT,
     until=_HANDSHAKE,
     needs_whole_session=True,
-)
-PROTOCOL_VERSION_UNKNOWN = _must(
-    "PROTOCOL_VERSION_UNKNOWN",
-    Clause("basic/lifecycle", "version-negotiation"),
-    "The server MUST respond to initialize with a version of the protocol.",
-    until=_HANDSHAKE,
-    whole_session=False,
 )
 PING_UNKNOWN = _must(
     "PING_UNKNOWN",
@@ -242,7 +234,6 @@ RULES: tuple[Rule, ...] = (
     INITIALIZED_EARLY,
     INITIALIZED_MISSING,
     REQUEST_TOO_EARLY,
-    PROTOCOL_VERSION_UNKNOWN,
     PING_UNKNOWN,
     PROGRESS_TOKEN_IN_USE,
     PROGRESS_TOKEN_UNKNOWN,

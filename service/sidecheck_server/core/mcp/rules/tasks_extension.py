@@ -1,7 +1,7 @@
 """Tasks extension.
 
 The extension `io.modelcontextprotocol/tasks` of 2026-07-28 (SEP-2663). The rules without a
-check are found by other code: `messages.checking`, and `sessions.tasks` for those that hold
+check are found by other code: `messages.responses`, and `sessions.tasks` for those that hold
 between messages.
 """
 

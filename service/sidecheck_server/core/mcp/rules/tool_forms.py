@@ -1,5 +1,6 @@
-"""Rules on the form of tool definitions: nulls, names of properties, roots of output schemas.
+"""Forms of tool definitions.
 
+Nulls in place of absent properties, names of properties, roots of output schemas.
 `core.mcp.definition_forms` and `core.mcp.check` find the faults. Where definitions are handed
 over by their authors, for registration or on the command line, the form is adapted and a
 warning says so; in messages of the protocol it is an error.

@@ -1,4 +1,4 @@
-"""Undeclared features.
+"""Features in use that were not declared.
 
 A side that answers a request has the feature, and must have declared its capability. An empty
 list and an error do not show that it has the feature.

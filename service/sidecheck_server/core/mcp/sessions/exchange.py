@@ -5,7 +5,10 @@ from enum import Enum, auto
 from sidecheck_server.core.mcp.call_errors import METHOD_NOT_FOUND
 from sidecheck_server.core.mcp.context import LAST_HANDSHAKE, VERSIONS, Sender
 from sidecheck_server.core.mcp.messages.envelopes import Kind
-from sidecheck_server.core.mcp.rules.negotiation import PROTOCOL_VERSION_WITHOUT_HANDSHAKE
+from sidecheck_server.core.mcp.rules.negotiation import (
+    PROTOCOL_VERSION_UNKNOWN,
+    PROTOCOL_VERSION_WITHOUT_HANDSHAKE,
+)
 from sidecheck_server.core.mcp.rules.rule import Fault
 from sidecheck_server.core.mcp.rules.sessions import (
     CANCELLED_BY_SERVER,
@@ -15,7 +18,6 @@ from sidecheck_server.core.mcp.rules.sessions import (
     INITIALIZED_EARLY,
     INITIALIZED_MISSING,
     PING_UNKNOWN,
-    PROTOCOL_VERSION_UNKNOWN,
     REQUEST_ID_IN_USE,
     REQUEST_ID_REUSED,
     REQUEST_TOO_EARLY,

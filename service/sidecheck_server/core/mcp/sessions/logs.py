@@ -31,7 +31,7 @@ class Logs:
 
     def __init__(self, memory: SessionMemory) -> None:
         #: Levels that requests without a response ask for.
-        self._asked: BoundedStore[int] = BoundedStore(_MAX_REQUESTS, memory)
+        self._requested: BoundedStore[int] = BoundedStore(_MAX_REQUESTS, memory)
         #: Levels that the client sets in requests without a response.
         self._proposed: BoundedStore[int] = BoundedStore(_MAX_REQUESTS, memory)
         #: Level that the client set: the lowest if it set none, or one that is unknown.
@@ -56,10 +56,10 @@ class Logs:
         meta = read_metadata(current.params)
         # Subscriptions never have log messages, whatever they ask for.
         if LOG_LEVEL_KEY in meta and method != "subscriptions/listen":
-            self._asked.put(current.key, _level(meta[LOG_LEVEL_KEY]))
+            self._requested.put(current.key, _level(meta[LOG_LEVEL_KEY]))
 
     def _close(self, current: SessionMessage) -> None:
-        self._asked.pop(current.key)
+        self._requested.pop(current.key)
         proposed = self._proposed.pop(current.key)
         if proposed is not None and current.message.kind is Kind.RESULT:
             self._set = proposed
@@ -69,14 +69,14 @@ class Logs:
             if level < self._set:
                 _report_below(level, self._set, "the client set", report)
             return
-        if self._asked.forgot:
+        if self._requested.forgot:
             return
-        asked = min(self._asked, default=None)
-        if asked is None:
+        lowest = min(self._requested, default=None)
+        if lowest is None:
             message = f"no open request has {LOG_LEVEL_KEY} in its _meta"
             report(LOG_UNASKED, Fault(("method",), message))
-        elif level < asked:
-            _report_below(level, asked, "open requests ask for", report)
+        elif level < lowest:
+            _report_below(level, lowest, "open requests ask for", report)
 
 
 def _level(name: Any) -> int:

@@ -31,9 +31,11 @@ def _only_versions() -> Mapping[str, str]:
     """Return the version of each method that only one version has."""
     versions: dict[str, set[str]] = {}
     for method in METHODS:
-        held = {version for version in VERSIONS if method.holds_in(version)}
-        versions.setdefault(method.name, set()).update(held)
-    return MappingProxyType({name: min(held) for name, held in versions.items() if len(held) == 1})
+        supporting = {version for version in VERSIONS if method.holds_in(version)}
+        versions.setdefault(method.name, set()).update(supporting)
+    return MappingProxyType(
+        {name: min(supporting) for name, supporting in versions.items() if len(supporting) == 1}
+    )
 
 
 _ONLY_VERSIONS = _only_versions()
@@ -60,12 +62,12 @@ class Negotiation:
         Since 2026-07-28 each request declares the capabilities of the client itself.
         """
         context = self._context
-        told = self._told_version(scan)
+        version = self._version_of(scan)
         if scan.method == "initialize":
             # Versions without a handshake do not have this request.
-            legacy = told if told and told < FIRST_STATELESS else self._legacy_version
+            legacy = version if "" < version < FIRST_STATELESS else self._legacy_version
             return replace(context, sender=sender, version=legacy)
-        version = told or context.version
+        version = version or context.version
         capabilities = context.client_capabilities
         if version >= FIRST_STATELESS and (
             scan.capabilities is not None or scan.capabilities_too_large
@@ -77,9 +79,9 @@ class Negotiation:
         """Return the context of the response of *sender* to *request*."""
         version = request.version
         if request.method == "initialize":
-            told = self._usable(scan.version)
+            agreed = self._usable(scan.version)
             # The result of a version without a handshake does not exist.
-            version = told if told and told < FIRST_STATELESS else version
+            version = agreed if "" < agreed < FIRST_STATELESS else version
         elif request.method == _PROBE and (
             scan.error_code is not None and scan.error_code not in DEFINED_CODES
         ):
@@ -125,11 +127,11 @@ class Negotiation:
         version = self._context.version
         return version if version < FIRST_STATELESS or self._pinned else LAST_HANDSHAKE
 
-    def _told_version(self, scan: HeaderScan) -> str:
+    def _version_of(self, scan: HeaderScan) -> str:
         """Return the version that a request or notification tells, or ""."""
-        told = self._usable(scan.version)
-        if told:
-            return told
+        version = self._usable(scan.version)
+        if version:
+            return version
         if not self._version_is_known:
             return _ONLY_VERSIONS.get(scan.method, "")
         if scan.method == _PROBE and not self._handshake_began:

@@ -87,13 +87,13 @@ class TaskStates:
         path: Path,
         report: Reporter,
         *,
-        asked: int | None,
+        request_number: int | None,
     ) -> None:
         """Check the *state* of a task at *path* of message *number*, and store it.
 
-        *asked* is the number of the request that it answers, None for a notification. Messages
-        may overtake each other, so an open state proves nothing against a terminal one unless
-        it was asked for, or last updated, afterwards.
+        *request_number* is that of the request that it answers, None for a notification.
+        Messages may overtake each other, so an open state proves nothing against a terminal one
+        unless it was requested, or last updated, afterwards.
         """
         id_, status = state.get("taskId"), state.get("status")
         if not isinstance(id_, str) or not isinstance(status, str):
@@ -102,7 +102,11 @@ class TaskStates:
         updated = state.get("lastUpdatedAt")
         updated = updated if isinstance(updated, str) else ""
         if status in _OPEN and task.ended is not None:
-            stale = _is_before(updated, task.updated) if asked is None else asked < task.ended
+            stale = (
+                _is_before(updated, task.updated)
+                if request_number is None
+                else request_number < task.ended
+            )
             if not stale:
                 ended = f"was {task.status}" if task.status else "had ended"
                 message = f'the task {ended}, found "{status}"'

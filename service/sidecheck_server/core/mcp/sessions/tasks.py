@@ -225,8 +225,10 @@ class Tasks:
         report: Reporter,
         request: TaskRequest | None,
     ) -> None:
-        asked = None if request is None else request.number
-        self._states.observe(receiver, state, self._number, path, report, asked=asked)
+        request_number = None if request is None else request.number
+        self._states.observe(
+            receiver, state, self._number, path, report, request_number=request_number
+        )
 
     def _observe_notification(self, current: SessionMessage, report: Reporter) -> None:
         method, params, sender = current.message.method, current.params, current.sender
