@@ -176,8 +176,8 @@ def _retried(
     """Return those of *results* that the retry *attempt* with *responses* fits best."""
     same = [result for result in results if result.attempt.arguments == attempt.arguments]
     results = same or results
-    names = responses.keys() if isinstance(responses, dict) else ()
-    return [result for result in results if result.inputs.keys() <= set(names)] or results
+    names = (responses if isinstance(responses, dict) else {}).keys()
+    return [result for result in results if result.inputs.keys() <= names] or results
 
 
 def _check_responses(responses: Any, inputs: dict[str, _Input], report: Reporter) -> None:
@@ -222,7 +222,7 @@ def _inputs_of(requests: dict[str, Any]) -> dict[str, _Input]:
 
 def _weight_of(entry: tuple[str, _Input]) -> int:
     name, input_ = entry
-    return len(name) + len(input_.params)
+    return 4 * len(name) + len(input_.params)
 
 
 def _digest_of(arguments: Any) -> bytes:

@@ -194,6 +194,7 @@ class Session:
         meta = params.get("_meta")
         token = meta.get("progressToken") if isinstance(meta, dict) else None
         tool = params.get("name") if message.method == "tools/call" else None
+        tool = tool[:_MAX_NAME] if isinstance(tool, str) else ""
         text = needed_request(message.method, params)
         return Request(
             method=message.method[:_MAX_NAME],
@@ -202,8 +203,8 @@ class Session:
             text=text,
             token=None if token is None else key_of(token),
             as_task="task" in params,
-            tool=tool[:_MAX_NAME] if isinstance(tool, str) else "",
-            weight=len(text) + self._weight_of(context.client_capabilities),
+            tool=tool,
+            weight=len(text) + 4 * len(tool) + self._weight_of(context.client_capabilities),
         )
 
     def _weight_of(self, capabilities: dict[str, Any] | None) -> int:

@@ -1,5 +1,6 @@
 """Rules on tasks: of the protocol (2025-11-25), and of the extension (since 2026-07-28)."""
 
+from itertools import islice
 from typing import Any
 
 from sidecheck_server.core.mcp.context import Context, Sender
@@ -32,6 +33,12 @@ from sidecheck_server.core.mcp.sessions.task_support import TaskSupport
 __all__ = ["Tasks"]
 
 _MAX_REQUESTS = 10_000
+_MAX_METHOD = 128
+"""Length to which the names of methods are shortened."""
+
+_MAX_RESPONSES = 1000
+"""Number of responses of one message that are held against the inputs of its task."""
+
 _MAX_LISTED = 1000
 """Number of tasks of one result that are checked."""
 
@@ -102,7 +109,7 @@ class Tasks:
             return
         request = TaskRequest(
             number=self._number,
-            method=method,
+            method=method[:_MAX_METHOD],
             task=task_key(params) if method in _ON_TASKS else None,
             related=None if method in _ON_TASKS else related,
             token=token,
@@ -125,7 +132,7 @@ class Tasks:
         responses = current.params.get("inputResponses")
         if not isinstance(responses, dict) or task.inputs_forgotten or not task.method:
             return
-        for name in responses:
+        for name in islice(responses, _MAX_RESPONSES):
             if key_of(name) not in task.inputs:
                 fault = Fault(
                     ("params", "inputResponses", name), "the task requested no input with this key"
