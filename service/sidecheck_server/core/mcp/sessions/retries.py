@@ -70,8 +70,8 @@ class _Attempt:
     key: Key
     #: Its method and name.
     subject: Key
-    #: Digest of its arguments, or b"" if it has none.
-    arguments: bytes
+    #: Digest of its arguments, b"" if it has none, None if it is unknown.
+    arguments: bytes | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +106,9 @@ class Retries:
             return
         if current.message.kind is Kind.REQUEST:
             subject = (method, key_of(current.params.get(_NAMES[method])))
-            arguments = _digest_of(current.params.get("arguments"))
+            arguments = (
+                None if current.has_long_integers else _digest_of(current.params.get("arguments"))
+            )
             attempt = _Attempt(current.key, subject, arguments)
             number = 0
             if "inputResponses" in current.params or "requestState" in current.params:
@@ -157,7 +159,9 @@ class Retries:
         if not results:
             results = outstanding
             report(RETRY_STATE_CHANGED, _state_fault(current.params))
-        elif all(result.attempt.arguments != attempt.arguments for result in results):
+        elif attempt.arguments is not None and all(
+            result.attempt.arguments not in {None, attempt.arguments} for result in results
+        ):
             report(RETRY_ARGUMENTS_CHANGED, _arguments_fault(current.params))
         responses = current.params.get("inputResponses", {})
         results = _retried(results, attempt, responses)

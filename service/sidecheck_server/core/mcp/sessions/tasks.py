@@ -72,6 +72,8 @@ class Tasks:
         self._tokens: dict[Sender, BoundedStore[Key]] = _stores(memory)
         #: Subscriptions with tasks of clients that did not declare the extension in them.
         self._undeclared: BoundedStore[bool] = BoundedStore(_MAX_REQUESTS, memory)
+        #: Whether a message was not read that may have requested inputs.
+        self._missed_inputs = False
         #: Number of the current message.
         self._number = 0
 
@@ -86,10 +88,14 @@ class Tasks:
                 self._observe_request(current, report)
             case Kind.RESULT:
                 request = self._requests[current.sender.peer].pop(current.key)
-                if request is not None:
+                if current.has_long_integers:
+                    self._missed_inputs = True
+                elif request is not None:
                     self._observe_result(current, request, report)
             case Kind.ERROR:
                 self._requests[current.sender.peer].pop(current.key)
+            case Kind.NOTIFICATION if current.has_long_integers:
+                self._missed_inputs = True
             case Kind.NOTIFICATION:
                 self._observe_notification(current, report)
 
@@ -130,7 +136,9 @@ class Tasks:
             return
         task.used = True
         responses = current.params.get("inputResponses")
-        if not isinstance(responses, dict) or task.inputs_forgotten or not task.method:
+        if self._missed_inputs or task.inputs_forgotten or not task.method:
+            return
+        if not isinstance(responses, dict):
             return
         for name in islice(responses, _MAX_RESPONSES):
             if key_of(name) not in task.inputs:
