@@ -147,6 +147,16 @@ def test_a_message_that_http_refused_may_be_sent_again() -> None:
     ]
 
 
+@pytest.mark.parametrize("status", ["401", 7, 600, True, 401.5])
+def test_a_status_that_http_does_not_have_is_reported(status: Any) -> None:
+    """What else a recorder says of the transport is not read."""
+    ping = {"message": {"jsonrpc": "2.0", "id": 1, "method": "ping"}, "http": {"status": status}}
+    found = [("TRANSCRIPT_LINE", "/http/status")]
+
+    assert [(1, found)] == linted(ping, words=("--partial",))
+    assert [(1, [])] == linted({**ping, "http": "POST"}, words=("--partial",))
+
+
 LOG = {"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": 1}}
 
 

@@ -68,6 +68,13 @@ def _line(number: int, text: bytes, limits: Limits) -> Line:
         faults.append(_fault("/direction", f"unknown direction; expected one of {names}"))
     if method is not None and not isinstance(method, str):
         faults.append(_fault("/request_method", "expected the name of a method, as a string"))
+    http = wrapper.get("http")
+    status = http.get("status") if isinstance(http, dict) else None
+    known_status = status if type(status) is int and status in _STATUSES else 0
+    if status is not None and not known_status:
+        lowest, highest = _STATUSES[0], _STATUSES[-1]
+        message = f"expected a status of HTTP, an integer from {lowest} to {highest}"
+        faults.append(_fault("/http/status", message))
     return Line(
         number,
         text,
@@ -75,15 +82,9 @@ def _line(number: int, text: bytes, limits: Limits) -> Line:
         "/message",
         sender,
         method if isinstance(method, str) else "",
-        _http_status(wrapper.get("http")),
+        known_status,
         tuple(faults),
     )
-
-
-def _http_status(http: Any) -> int:
-    """Return the status in *http*, what a recorder says of the transport, or 0."""
-    status = http.get("status") if isinstance(http, dict) else None
-    return status if type(status) is int and status in _STATUSES else 0
 
 
 def _wrapper(text: bytes, limits: Limits) -> dict[str, Any] | None:

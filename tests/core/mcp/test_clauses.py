@@ -51,6 +51,7 @@ _HEADINGS_SINCE = {
     "basic#responses": "2025-03-26",
     "basic#notifications": "2025-03-26",
     "basic#meta": "2025-06-18",
+    "server/utilities/completion#error-handling": "2025-03-26",
     "basic#icons": "2025-11-25",
     "basic#implementation-requirements": "2025-11-25",
     "basic#schema-validation": "2025-11-25",

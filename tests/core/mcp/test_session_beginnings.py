@@ -8,8 +8,11 @@ from sidecheck_server.core.evaluate import EvaluationOptions
 from sidecheck_server.core.mcp.check import check
 from sidecheck_server.core.mcp.context import Context, Sender
 from sidecheck_server.core.mcp.deferred import resolve_all_deferred
+from sidecheck_server.core.mcp.rules.catalogue import CATALOGUE
+from sidecheck_server.core.mcp.sessions.repetitions import OF_SESSION, OF_TOOL
 from sidecheck_server.core.mcp.sessions.session import Session
 from sidecheck_server.core.mcp.subjects import ProtocolMessage, ReportLimits
+from sidecheck_server.core.types import Severity
 from support.rule_cases import LIMITS, PROTOCOL_SCHEMAS
 
 INFO = {"name": "desk", "version": "1"}
@@ -152,6 +155,12 @@ LOG = {
     "method": "notifications/message",
     "params": {"level": "info", "data": "ready"},
 }
+
+
+def test_only_warnings_are_reported_once() -> None:
+    """A verdict is valid or invalid whatever the session has seen."""
+    codes_reported_once = OF_SESSION | OF_TOOL
+    assert {Severity.WARNING} == {CATALOGUE[code].severity for code in codes_reported_once}
 
 
 def test_what_is_true_of_every_message_is_reported_once() -> None:

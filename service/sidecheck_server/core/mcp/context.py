@@ -10,6 +10,8 @@ from sidecheck_server.core.types import Document
 
 __all__ = [
     "DEFAULT_VERSION",
+    "FIRST_STATELESS",
+    "LAST_HANDSHAKE",
     "VERSIONS",
     "Context",
     "Sender",
@@ -23,6 +25,12 @@ VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"
 
 DEFAULT_VERSION = "2025-11-25"
 """Version of requests that name none: the one that most servers speak."""
+
+LAST_HANDSHAKE = "2025-11-25"
+"""Last version whose sessions begin with a handshake (`initialize`)."""
+
+FIRST_STATELESS = "2026-07-28"
+"""First version without a handshake: each request has its version and capabilities."""
 
 _STRUCTURED_CONTENT_SINCE = "2025-06-18"
 _ANY_OUTPUT_TYPE_SINCE = "2026-07-28"  # SEP-2106

@@ -16,8 +16,9 @@ from sidecheck_server.core.mcp.call_errors import (
     error_message,
     violations_data,
 )
-from sidecheck_server.core.mcp.context import VERSIONS
+from sidecheck_server.core.mcp.context import FIRST_STATELESS, VERSIONS
 from sidecheck_server.core.mcp.messages.envelopes import Kind, Message
+from sidecheck_server.core.mcp.metadata_keys import PROTOCOL_VERSION_KEY, read_metadata
 from sidecheck_server.core.mcp.rules import envelope
 from sidecheck_server.core.types import Severity, Verdict, Violation
 
@@ -28,12 +29,10 @@ _MAX_VIOLATIONS = 20
 
 #: First version in which an error response may have no id, rather than null.
 _OPTIONAL_ID_SINCE = "2025-11-25"
-#: First version with an error for unsupported protocol versions.
-_UNSUPPORTED_VERSION_SINCE = "2026-07-28"
 _MAX_VERSION_CHARACTERS = 64
 _RESPONSE_KEYS = frozenset({"result", "error"})
-_VERSION = "io.modelcontextprotocol/protocolVersion"
 
+_VERSION_CODE = "META_PROTOCOL_VERSION"
 _ENVELOPE_CODES = frozenset(rule.code for rule in envelope.ENVELOPE_RULES)
 _METHOD_CODES = frozenset(
     {
@@ -52,16 +51,16 @@ def build_error_response(
 ) -> bytes:
     """Return the error response to *messages*, as JSON text, or b"" if none is due.
 
-    An error response is due for each request with an error in *verdict*, and for a text that
-    is not JSON, which has no messages; never for notifications and responses. A batch has an
-    array of responses.
+    An error response is due for each request with an error in *verdict* or of another version
+    than *version*, and for a text that is not JSON, which has no messages; never for
+    notifications and responses. A batch has an array of responses.
 
     The ``data`` of an error list its first violations, ``{"violations": [{"code",
     "pointer", "message"}]}``, with pointers into the request, and ``truncated`` if there are
     more. With *hide_values* no values of the message are repeated, except the id and those
     that the protocol defines.
     """
-    errors = [violation for violation in verdict.violations if violation.severity is Severity.ERROR]
+    errors = [violation for violation in verdict.violations if _needs_response(violation)]
     if not errors:
         return b""
     if not messages:
@@ -86,6 +85,11 @@ def build_error_response(
     return _encode(responses) if responses else b""
 
 
+def _needs_response(violation: Violation) -> bool:
+    # The request is valid; it is the server that does not have its version.
+    return violation.severity is Severity.ERROR or violation.code == _VERSION_CODE
+
+
 def _errors_by_index(errors: Iterable[Violation]) -> dict[int, list[Violation]]:
     """Return *errors* in a batch by the index of the message, located in that message."""
     by_index: dict[int, list[Violation]] = defaultdict(list)
@@ -103,11 +107,13 @@ def _response_to(
         return None
     if of_envelope := [error for error in errors if error.code in _ENVELOPE_CODES]:
         return _response(INVALID_REQUEST, message, of_envelope[0], errors, version)
-    requested = _other_version(message, version) if version >= _UNSUPPORTED_VERSION_SINCE else None
+    requested = _other_version(message, version) if version >= FIRST_STATELESS else None
     if requested is not None and (requested in VERSIONS or not hide_values):
         response = _response(UNSUPPORTED_VERSION, message, errors[0], errors, version)
         response["error"]["data"] |= {"supported": [version], "requested": requested}
         return response
+    if not any(error.severity is Severity.ERROR for error in errors):
+        return None
     if of_method := [error for error in errors if error.code in _METHOD_CODES]:
         return _response(METHOD_NOT_FOUND, message, of_method[0], errors, version)
     return _response(INVALID_PARAMS, message, errors[0], errors, version)
@@ -129,8 +135,7 @@ def _other_version(message: Message, version: str) -> str | None:
     if message.method == "initialize":
         requested = params.get("protocolVersion")
     else:
-        meta = params.get("_meta")
-        requested = meta.get(_VERSION) if isinstance(meta, dict) else None
+        requested = read_metadata(params).get(PROTOCOL_VERSION_KEY)
     if not isinstance(requested, str) or requested == version:
         return None
     return requested[:_MAX_VERSION_CHARACTERS]

@@ -6,7 +6,8 @@ from typing import Any
 from sidecheck_server.core.explain.nearest import find_nearest
 from sidecheck_server.core.explain.values import join_phrase, quote
 from sidecheck_server.core.limits import spend
-from sidecheck_server.core.mcp.context import VERSIONS, Context, Sender
+from sidecheck_server.core.mcp.call_errors import METHOD_NOT_FOUND
+from sidecheck_server.core.mcp.context import FIRST_STATELESS, VERSIONS, Context, Sender
 from sidecheck_server.core.mcp.findings import Findings
 from sidecheck_server.core.mcp.messages.envelopes import Kind, Message
 from sidecheck_server.core.mcp.methods import INPUT_REQUESTS, METHODS, Method, Need, find_method
@@ -25,8 +26,6 @@ _METHOD = ("method",)
 _LONGEST_METHOD = 64
 # Steps to compare a name with some forty others, which takes up to 180 us.
 _COMPARING_STEPS = 8_000
-_INPUT_REQUIRED_SINCE = "2026-07-28"
-_METHOD_NOT_FOUND = -32601
 
 
 def check_capabilities(method: Method, message: Message, findings: Findings) -> None:
@@ -93,7 +92,7 @@ def report_missing_list(method: Method, message: Message, findings: Findings) ->
     declared, error = context.server_capabilities, message.value["error"]
     if rule is None or declared is None or not rule.holds_in(context.version):
         return
-    is_missing = type(error) is dict and error.get("code") == _METHOD_NOT_FOUND
+    is_missing = type(error) is dict and error.get("code") == METHOD_NOT_FOUND
     if is_missing and capabilities.is_declared(declared, capability):
         text = f"{method.name} must be answered: the server declared the capability {capability}"
         findings.report(rule, message.path, Fault(("error", "code"), text))
@@ -118,7 +117,7 @@ def report_unknown_method(message: Message, findings: Findings) -> bool:
     versions = _versions_of(name) if len(name) < _LONGEST_METHOD else ()
     if versions:
         text = f"{context.version} has no {name}; only {join_phrase(versions, 'and')} do"
-        if context.version >= _INPUT_REQUIRED_SINCE and name in INPUT_REQUESTS:
+        if context.version >= FIRST_STATELESS and name in INPUT_REQUESTS:
             text += "; since 2026-07-28 servers request it in an InputRequiredResult"
         findings.report(envelope.NOT_IN_VERSION, message.path, Fault(_METHOD, text))
         return False

@@ -6,6 +6,7 @@ from typing import Any
 from sidecheck_server.core.explain.values import Values
 from sidecheck_server.core.limits import spend
 from sidecheck_server.core.mcp.context import Context
+from sidecheck_server.core.mcp.metadata_keys import CLIENT_CAPABILITIES_KEY, read_metadata
 from sidecheck_server.core.mcp.rules.metadata import is_key, prefix_of
 from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Rule, rule
 from sidecheck_server.core.types import Severity
@@ -28,7 +29,6 @@ _TASKS = "2025-11-25"
 _OPERATION = Clause("basic/lifecycle", "operation")
 _NEGOTIATION = Clause("basic/utilities/tasks", "capability-negotiation")
 _EXTENSIONS = Clause("basic/versioning", "extension-negotiation")
-_DECLARED = "io.modelcontextprotocol/clientCapabilities"
 
 
 def is_declared(capabilities: Mapping[str, Any], path: str) -> bool:
@@ -43,8 +43,7 @@ def is_declared(capabilities: Mapping[str, Any], path: str) -> bool:
 
 def declared_in(params: Any) -> dict[str, Any] | None:
     """Return the capabilities that a request with *params* declares in its `_meta`, or None."""
-    meta = params.get("_meta") if isinstance(params, dict) else None
-    declared = meta.get(_DECLARED) if isinstance(meta, dict) else None
+    declared = read_metadata(params).get(CLIENT_CAPABILITIES_KEY)
     return declared if isinstance(declared, dict) else None
 
 

@@ -1,14 +1,15 @@
 """Logging.
 
-Until 2025-11-25 the client sets one level for the session, and until then the server sends
-what it likes. Since 2026-07-28 each request asks for its own logs, and no log message names
+Until 2025-11-25 the client sets one level for the session; before it sets one, the server
+chooses what to send. Since 2026-07-28 each request asks for its own logs, and no log message names
 its request: whether one was asked for shows only where no open request asks for it.
 """
 
 from collections.abc import Iterator
 from typing import Any
 
-from sidecheck_server.core.mcp.context import Context
+from sidecheck_server.core.mcp.context import FIRST_STATELESS, LAST_HANDSHAKE, Context
+from sidecheck_server.core.mcp.metadata_keys import SUBSCRIPTION_ID_KEY, read_metadata
 from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Rule, rule
 from sidecheck_server.core.types import Severity
 
@@ -18,9 +19,8 @@ LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "e
 """Levels of log messages, the least severe first (RFC 5424, section 6.2.1)."""
 
 _PAGE = "server/utilities/logging"
-_HANDSHAKE, _STATELESS = "2025-11-25", "2026-07-28"
+_HANDSHAKE, _STATELESS = LAST_HANDSHAKE, FIRST_STATELESS
 _PER_REQUEST = Clause(_PAGE, "per-request-log-level")
-_SUBSCRIPTION_ID = "io.modelcontextprotocol/subscriptionId"
 
 LOG_UNASKED = Rule(
     "LOG_UNASKED",
@@ -54,10 +54,11 @@ LOG_BELOW_LEVEL = Rule(
     since=_STATELESS,
 )
 def _on_subscription(params: Any, _context: Context) -> Iterator[Fault]:
-    meta = params.get("_meta") if isinstance(params, dict) else None
-    if isinstance(meta, dict) and _SUBSCRIPTION_ID in meta:
-        message = f"a log message belongs to no subscription, so it must have no {_SUBSCRIPTION_ID}"
-        yield Fault(("_meta", _SUBSCRIPTION_ID), message)
+    if SUBSCRIPTION_ID_KEY in read_metadata(params):
+        message = (
+            f"a log message belongs to no subscription, so it must have no {SUBSCRIPTION_ID_KEY}"
+        )
+        yield Fault(("_meta", SUBSCRIPTION_ID_KEY), message)
 
 
 RULES: tuple[Rule, ...] = (LOG_UNASKED, LOG_BELOW_LEVEL, _on_subscription)

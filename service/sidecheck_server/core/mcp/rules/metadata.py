@@ -6,13 +6,21 @@ from typing import Any
 
 from sidecheck_server.core.explain.values import Values
 from sidecheck_server.core.limits import spend
-from sidecheck_server.core.mcp.context import Context, Sender
+from sidecheck_server.core.mcp.context import FIRST_STATELESS, Context, Sender
+from sidecheck_server.core.mcp.metadata_keys import (
+    CLIENT_INFO_KEY,
+    MCP_KEYS,
+    MCP_PREFIX,
+    PROTOCOL_VERSION_KEY,
+    RELATED_TASK_KEY,
+    SERVER_INFO_KEY,
+)
 from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Rule, rule
 from sidecheck_server.core.types import Severity
 
 __all__ = ["META", "METADATA_TYPES", "RESULTS", "RULES", "is_key", "prefix_of"]
 
-_KEYS, _TASKS, _DISCOVERY = "2025-06-18", "2025-11-25", "2026-07-28"
+_KEYS, _TASKS, _DISCOVERY = "2025-06-18", "2025-11-25", FIRST_STATELESS
 META = Clause("basic", "meta")
 """The clause on `_meta`; before 2026-07-28 its heading is below "General fields"."""
 
@@ -46,31 +54,6 @@ RESULTS = (
 )
 """Types of the results of servers since 2026-07-28."""
 
-_MCP_PREFIX = "io.modelcontextprotocol/"
-_RELATED_TASK = f"{_MCP_PREFIX}related-task"
-_VERSION = f"{_MCP_PREFIX}protocolVersion"
-_CLIENT, _SERVER = f"{_MCP_PREFIX}clientInfo", f"{_MCP_PREFIX}serverInfo"
-_KNOWN = frozenset(
-    {
-        "progressToken",
-        "traceparent",
-        "tracestate",
-        "baggage",
-        _RELATED_TASK,
-        _VERSION,
-        _CLIENT,
-        _SERVER,
-        *(
-            f"{_MCP_PREFIX}{name}"
-            for name in (
-                "clientCapabilities",
-                "logLevel",
-                "model-immediate-response",
-                "subscriptionId",
-            )
-        ),
-    }
-)
 _LABEL = "[A-Za-z](?:[A-Za-z0-9-]*+(?<!-))?"
 _PREFIX = re.compile(rf"{_LABEL}(?:\.{_LABEL})*+")
 _COUNTRY = 2
@@ -108,7 +91,7 @@ def _is_reserved(prefix: str, version: str) -> bool:
     since=_KEYS,
 )
 def _key(value: Any, context: Context) -> Iterable[Fault]:
-    if not isinstance(value, dict) or value.keys() <= _KNOWN:
+    if not isinstance(value, dict) or value.keys() <= MCP_KEYS:
         return ()
     return _malformed_keys(value, context)
 
@@ -116,7 +99,7 @@ def _key(value: Any, context: Context) -> Iterable[Fault]:
 def _malformed_keys(meta: dict[str, Any], context: Context) -> Iterator[Fault]:
     for key in meta:
         spend(context.budget, 30 + len(key))
-        if key not in _KNOWN and not is_key(key):
+        if key not in MCP_KEYS and not is_key(key):
             shown = Values(hidden=context.hide_values).property_named(key, "the key")
             yield Fault((key,), f"expected a key such as com.example/name, found {shown}")
 
@@ -131,7 +114,7 @@ def _malformed_keys(meta: dict[str, Any], context: Context) -> Iterator[Fault]:
     since=_KEYS,
 )
 def _reserved(value: Any, context: Context) -> Iterable[Fault]:
-    if not isinstance(value, dict) or value.keys() <= _KNOWN:
+    if not isinstance(value, dict) or value.keys() <= MCP_KEYS:
         return ()
     return _reserved_keys(value, context)
 
@@ -139,7 +122,7 @@ def _reserved(value: Any, context: Context) -> Iterable[Fault]:
 def _reserved_keys(meta: dict[str, Any], context: Context) -> Iterator[Fault]:
     for key in meta:
         # Extensions of the protocol define keys under its prefix.
-        if "/" in key and key not in _KNOWN and not key.startswith(_MCP_PREFIX):
+        if "/" in key and key not in MCP_KEYS and not key.startswith(MCP_PREFIX):
             spend(context.budget, 40 + len(key))
             prefix = prefix_of(key)
             if _PREFIX.fullmatch(prefix) and _is_reserved(prefix, context.version):
@@ -156,14 +139,14 @@ def _reserved_keys(meta: dict[str, Any], context: Context) -> Iterator[Fault]:
     since=_TASKS,
 )
 def _prefix_order(value: Any, context: Context) -> Iterable[Fault]:
-    if not isinstance(value, dict) or value.keys() <= _KNOWN:
+    if not isinstance(value, dict) or value.keys() <= MCP_KEYS:
         return ()
     return _forward_prefixes(value, context)
 
 
 def _forward_prefixes(meta: dict[str, Any], context: Context) -> Iterator[Fault]:
     for key in meta:
-        if "/" not in key or key in _KNOWN:
+        if "/" not in key or key in MCP_KEYS:
             continue
         spend(context.budget, 40 + len(key))
         prefix = prefix_of(key)
@@ -194,12 +177,12 @@ def _is_forward(labels: list[str]) -> bool:
     since=_DISCOVERY,
 )
 def _version(value: Any, context: Context) -> Iterable[Fault]:
-    version = value.get(_VERSION) if isinstance(value, dict) else None
+    version = value.get(PROTOCOL_VERSION_KEY) if isinstance(value, dict) else None
     if version == context.version or type(version) is not str:
         return ()
     found = Values(hidden=context.hide_values).describe(version)
     message = f'expected "{context.version}", found {found}'
-    return (Fault((_VERSION,), message, context.version),)
+    return (Fault((PROTOCOL_VERSION_KEY,), message, context.version),)
 
 
 @rule(
@@ -212,9 +195,11 @@ def _version(value: Any, context: Context) -> Iterable[Fault]:
     since=_DISCOVERY,
 )
 def _client_info(value: Any, _context: Context) -> Iterable[Fault]:
-    if not isinstance(value, dict) or _CLIENT in value:
+    if not isinstance(value, dict) or CLIENT_INFO_KEY in value:
         return ()
-    return (Fault((), f"missing {_CLIENT}, which names the client software", _CLIENT),)
+    return (
+        Fault((), f"missing {CLIENT_INFO_KEY}, which names the client software", CLIENT_INFO_KEY),
+    )
 
 
 @rule(
@@ -227,9 +212,15 @@ def _client_info(value: Any, _context: Context) -> Iterable[Fault]:
 )
 def _server_info(value: Any, context: Context) -> Iterable[Fault]:
     meta = value.get("_meta", {}) if isinstance(value, dict) else None
-    if not isinstance(meta, dict) or _SERVER in meta or context.sender is Sender.CLIENT:
+    if not isinstance(meta, dict) or SERVER_INFO_KEY in meta or context.sender is Sender.CLIENT:
         return ()
-    return (Fault((), f"missing {_SERVER} in _meta, which names the server software", _SERVER),)
+    return (
+        Fault(
+            (),
+            f"missing {SERVER_INFO_KEY} in _meta, which names the server software",
+            SERVER_INFO_KEY,
+        ),
+    )
 
 
 @rule(
@@ -242,14 +233,14 @@ def _server_info(value: Any, context: Context) -> Iterable[Fault]:
     until=_TASKS,
 )
 def _related_task(value: Any, context: Context) -> Iterable[Fault]:
-    if not (isinstance(value, dict) and _RELATED_TASK in value):
+    if not (isinstance(value, dict) and RELATED_TASK_KEY in value):
         return ()
-    task = value[_RELATED_TASK]
+    task = value[RELATED_TASK_KEY]
     if isinstance(task, dict) and isinstance(task.get("taskId"), str):
         return ()
     found = Values(hidden=context.hide_values).describe(task)
     message = f"expected an object with the string taskId, found {found}"
-    return (Fault((_RELATED_TASK,), message),)
+    return (Fault((RELATED_TASK_KEY,), message),)
 
 
 @rule(
@@ -263,8 +254,8 @@ def _related_task(value: Any, context: Context) -> Iterable[Fault]:
 )
 def _related_task_missing(value: Any, _context: Context) -> Iterator[Fault]:
     meta = value.get("_meta", {}) if isinstance(value, dict) else None
-    if isinstance(meta, dict) and _RELATED_TASK not in meta:
-        yield Fault((), f"missing {_RELATED_TASK} in _meta", _RELATED_TASK)
+    if isinstance(meta, dict) and RELATED_TASK_KEY not in meta:
+        yield Fault((), f"missing {RELATED_TASK_KEY} in _meta", RELATED_TASK_KEY)
 
 
 @rule(
@@ -287,8 +278,8 @@ def _related_task_missing(value: Any, _context: Context) -> Iterator[Fault]:
 )
 def _related_task_redundant(value: Any, _context: Context) -> Iterator[Fault]:
     meta = value.get("_meta") if isinstance(value, dict) else None
-    if isinstance(meta, dict) and _RELATED_TASK in meta:
-        yield Fault(("_meta", _RELATED_TASK), "the task is already named outside of _meta")
+    if isinstance(meta, dict) and RELATED_TASK_KEY in meta:
+        yield Fault(("_meta", RELATED_TASK_KEY), "the task is already named outside of _meta")
 
 
 RULES: tuple[Rule, ...] = (

@@ -10,14 +10,11 @@ from datetime import date
 from typing import Any
 
 from sidecheck_server.core.explain.values import Values
-from sidecheck_server.core.mcp.context import VERSIONS, Context
+from sidecheck_server.core.mcp.context import LAST_HANDSHAKE, VERSIONS, Context
 from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Rule, rule
 from sidecheck_server.core.types import Severity
 
-__all__ = ["LAST_HANDSHAKE", "PROTOCOL_VERSION_WITHOUT_HANDSHAKE", "RULES"]
-
-LAST_HANDSHAKE = "2025-11-25"
-"""Last version with a handshake."""
+__all__ = ["PROTOCOL_VERSION_WITHOUT_HANDSHAKE", "RULES"]
 
 _NEGOTIATION = ("basic/lifecycle", "version-negotiation")
 _NAME = "protocolVersion"

@@ -35,6 +35,8 @@ COMPLETION = Rule(
     "A request for a completion without what it needs SHOULD be rejected with -32602 (Invalid"
     " params).",
     _SUBJECT,
+    # The page of 2024-11-05 does not say how to answer faulty requests.
+    since="2025-03-26",
     needs_whole_session=True,
 )
 ELICITATION_MODE = Rule(

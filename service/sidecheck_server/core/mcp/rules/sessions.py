@@ -5,6 +5,7 @@ These rules hold between messages; `core.mcp.sessions` finds their violations.
 
 from typing import Any
 
+from sidecheck_server.core.mcp.context import FIRST_STATELESS, LAST_HANDSHAKE, VERSIONS
 from sidecheck_server.core.mcp.rules.rule import Clause, Rule
 from sidecheck_server.core.types import Severity
 
@@ -37,7 +38,7 @@ __all__ = [
     "RULES",
 ]
 
-_FIRST, _HANDSHAKE, _STATELESS = "2024-11-05", "2025-11-25", "2026-07-28"
+_FIRST, _HANDSHAKE, _STATELESS = VERSIONS[0], LAST_HANDSHAKE, FIRST_STATELESS
 _SUBJECT = ("JSONRPCMessage",)
 
 

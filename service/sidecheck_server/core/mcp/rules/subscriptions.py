@@ -1,5 +1,6 @@
 """Subscriptions."""
 
+from sidecheck_server.core.mcp.context import FIRST_STATELESS, LAST_HANDSHAKE
 from sidecheck_server.core.mcp.rules.rule import Clause, Rule, type_clause
 from sidecheck_server.core.types import Severity
 
@@ -12,7 +13,7 @@ __all__ = [
     "SUBSCRIPTION_UNKNOWN",
 ]
 
-_HANDSHAKE, _STATELESS = "2025-11-25", "2026-07-28"
+_HANDSHAKE, _STATELESS = LAST_HANDSHAKE, FIRST_STATELESS
 _PAGE = "basic/patterns/subscriptions"
 _SUBJECT = ("JSONRPCMessage",)
 

@@ -3,8 +3,14 @@
 from dataclasses import dataclass
 from typing import Any
 
+from sidecheck_server.core.mcp.call_errors import METHOD_NOT_FOUND, UNSUPPORTED_VERSION
 from sidecheck_server.core.mcp.context import Sender
 from sidecheck_server.core.mcp.messages.envelopes import Kind
+from sidecheck_server.core.mcp.metadata_keys import (
+    CLIENT_CAPABILITIES_KEY,
+    PROTOCOL_VERSION_KEY,
+    read_metadata,
+)
 from sidecheck_server.core.mcp.rules.declarations import (
     DISCOVER_NOT_IMPLEMENTED,
     MALFORMED_REQUEST_ACCEPTED,
@@ -27,11 +33,8 @@ _MAX_REQUESTS = 10_000
 _MAX_VERSIONS = 100
 """Number of supported versions that are stored; a server with more is not checked."""
 
-_VERSION = "io.modelcontextprotocol/protocolVersion"
-_CAPABILITIES = "io.modelcontextprotocol/clientCapabilities"
+_REQUIRED = (PROTOCOL_VERSION_KEY, CLIENT_CAPABILITIES_KEY)
 _DISCOVER = "server/discover"
-_METHOD_NOT_FOUND = -32601
-_UNSUPPORTED_VERSION = -32022
 _RESULT = ("result",)
 
 
@@ -99,9 +102,9 @@ class Declarations:
         if not isinstance(error, dict):
             return
         code = error.get("code")
-        if code == _UNSUPPORTED_VERSION:
+        if code == UNSUPPORTED_VERSION:
             self._check_versions(error.get("data"), declared, report)
-        elif code == _METHOD_NOT_FOUND and current.message.method == _DISCOVER:
+        elif code == METHOD_NOT_FOUND and current.message.method == _DISCOVER:
             # A server of earlier versions does not know it either, nor does one of both eras
             # that takes a request without a version for one of an earlier version.
             self._cannot_discover = declared is not None and declared.version is not None
@@ -133,8 +136,7 @@ class Declarations:
 
 
 def _declared(params: dict[str, Any]) -> _Declared:
-    meta = params.get("_meta")
-    meta = meta if isinstance(meta, dict) else {}
-    version = meta.get(_VERSION)
-    missing = next((name for name in (_VERSION, _CAPABILITIES) if name not in meta), "")
+    meta = read_metadata(params)
+    version = meta.get(PROTOCOL_VERSION_KEY)
+    missing = next((name for name in _REQUIRED if name not in meta), "")
     return _Declared(key_of(version) if isinstance(version, str) else None, missing)

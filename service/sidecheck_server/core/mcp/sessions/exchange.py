@@ -2,12 +2,10 @@
 
 from enum import Enum, auto
 
-from sidecheck_server.core.mcp.context import VERSIONS, Sender
+from sidecheck_server.core.mcp.call_errors import METHOD_NOT_FOUND
+from sidecheck_server.core.mcp.context import LAST_HANDSHAKE, VERSIONS, Sender
 from sidecheck_server.core.mcp.messages.envelopes import Kind
-from sidecheck_server.core.mcp.rules.negotiation import (
-    LAST_HANDSHAKE,
-    PROTOCOL_VERSION_WITHOUT_HANDSHAKE,
-)
+from sidecheck_server.core.mcp.rules.negotiation import PROTOCOL_VERSION_WITHOUT_HANDSHAKE
 from sidecheck_server.core.mcp.rules.rule import Fault
 from sidecheck_server.core.mcp.rules.sessions import (
     CANCELLED_BY_SERVER,
@@ -45,8 +43,6 @@ _REQUEST_BYTES = 512
 _METHOD = ("method",)
 _LOG_MESSAGE = "notifications/message"
 """Notification that the server may send before the handshake, beside the request ping."""
-
-_METHOD_NOT_FOUND = -32601
 
 
 class Exchange:
@@ -230,5 +226,5 @@ def _check_version(current: SessionMessage, report: Reporter) -> None:
 def _check_ping(current: SessionMessage, report: Reporter) -> None:
     """Check that the error response to a ping does not deny the method."""
     error = current.message.value.get("error")
-    if isinstance(error, dict) and error.get("code") == _METHOD_NOT_FOUND:
+    if isinstance(error, dict) and error.get("code") == METHOD_NOT_FOUND:
         report(PING_UNKNOWN, Fault(("error", "code"), "expected an empty result of ping"))

@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 
 from sidecheck_server.core.errors import RequestError
+from sidecheck_server.core.mcp.metadata_keys import CLIENT_CAPABILITIES_KEY, PROTOCOL_VERSION_KEY
 from sidecheck_server.core.payload import MalformedError, decode
 
 __all__ = ["MAX_CAPABILITIES_BYTES", "HeaderScan", "scan_headers"]
@@ -19,10 +20,7 @@ Those of real clients have some hundred bytes. Each open request holds its own.
 _MAX_DEPTH = 128
 _OBJECT = dict[str, msgspec.Raw]
 
-_META_NAMES = (
-    "io.modelcontextprotocol/protocolVersion",
-    "io.modelcontextprotocol/clientCapabilities",
-)
+_META_NAMES = (PROTOCOL_VERSION_KEY, CLIENT_CAPABILITIES_KEY)
 _INITIALIZE_NAMES = ("protocolVersion", "capabilities")
 
 

@@ -4,6 +4,7 @@ from typing import Any
 
 from sidecheck_server.core.mcp.context import Sender
 from sidecheck_server.core.mcp.messages.envelopes import Kind
+from sidecheck_server.core.mcp.metadata_keys import LOG_LEVEL_KEY, read_metadata
 from sidecheck_server.core.mcp.rules.logging import LEVELS, LOG_BELOW_LEVEL, LOG_UNASKED
 from sidecheck_server.core.mcp.rules.rule import Fault
 from sidecheck_server.core.mcp.sessions.memory import (
@@ -16,7 +17,6 @@ from sidecheck_server.core.mcp.sessions.memory import (
 __all__ = ["Logs"]
 
 _MAX_REQUESTS = 1000
-_LOG_LEVEL = "io.modelcontextprotocol/logLevel"
 _SET_LEVEL = "logging/setLevel"
 _LOWEST = 0
 
@@ -53,10 +53,10 @@ class Logs:
     def _open(self, current: SessionMessage, method: str) -> None:
         if method == _SET_LEVEL:
             self._proposed.put(current.key, _level(current.params.get("level")))
-        meta = current.params.get("_meta")
+        meta = read_metadata(current.params)
         # Subscriptions never have log messages, whatever they ask for.
-        if isinstance(meta, dict) and _LOG_LEVEL in meta and method != "subscriptions/listen":
-            self._asked.put(current.key, _level(meta[_LOG_LEVEL]))
+        if LOG_LEVEL_KEY in meta and method != "subscriptions/listen":
+            self._asked.put(current.key, _level(meta[LOG_LEVEL_KEY]))
 
     def _close(self, current: SessionMessage) -> None:
         self._asked.pop(current.key)
@@ -73,7 +73,7 @@ class Logs:
             return
         asked = min(self._asked, default=None)
         if asked is None:
-            message = f"no open request has {_LOG_LEVEL} in its _meta"
+            message = f"no open request has {LOG_LEVEL_KEY} in its _meta"
             report(LOG_UNASKED, Fault(("method",), message))
         elif level < asked:
             _report_below(level, asked, "open requests ask for", report)

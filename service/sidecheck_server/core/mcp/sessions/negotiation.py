@@ -7,18 +7,20 @@ from typing import Any
 
 import msgspec
 
-from sidecheck_server.core.mcp.context import VERSIONS, Context, Sender
+from sidecheck_server.core.mcp.context import (
+    FIRST_STATELESS,
+    LAST_HANDSHAKE,
+    VERSIONS,
+    Context,
+    Sender,
+)
 from sidecheck_server.core.mcp.messages.envelopes import Kind
 from sidecheck_server.core.mcp.methods import METHODS
 from sidecheck_server.core.mcp.rules.errors import DEFINED_CODES
-from sidecheck_server.core.mcp.rules.negotiation import LAST_HANDSHAKE
 from sidecheck_server.core.mcp.sessions.header_scan import MAX_CAPABILITIES_BYTES, HeaderScan
 from sidecheck_server.core.mcp.sessions.memory import Request, SessionMessage
 
 __all__ = ["Negotiation"]
-
-_STATELESS_SINCE = "2026-07-28"
-"""First version whose requests carry the version and the client's capabilities."""
 
 _PROBE = "server/discover"
 """Request by which a client finds out whether the server has a version without a handshake
@@ -61,11 +63,11 @@ class Negotiation:
         told = self._told_version(scan)
         if scan.method == "initialize":
             # Versions without a handshake do not have this request.
-            legacy = told if told and told < _STATELESS_SINCE else self._legacy_version
+            legacy = told if told and told < FIRST_STATELESS else self._legacy_version
             return replace(context, sender=sender, version=legacy)
         version = told or context.version
         capabilities = context.client_capabilities
-        if version >= _STATELESS_SINCE and (
+        if version >= FIRST_STATELESS and (
             scan.capabilities is not None or scan.capabilities_too_large
         ):
             capabilities = scan.capabilities
@@ -77,7 +79,7 @@ class Negotiation:
         if request.method == "initialize":
             told = self._usable(scan.version)
             # The result of a version without a handshake does not exist.
-            version = told if told and told < _STATELESS_SINCE else version
+            version = told if told and told < FIRST_STATELESS else version
         elif request.method == _PROBE and (
             scan.error_code is not None and scan.error_code not in DEFINED_CODES
         ):
@@ -105,7 +107,7 @@ class Negotiation:
         elif kind is Kind.RESULT and method in {"initialize", _PROBE}:
             declared = _capabilities_of(current.result)
             context = replace(context, server_capabilities=declared, version=current.version)
-        elif current.version < _STATELESS_SINCE:
+        elif current.version < FIRST_STATELESS:
             return
         elif current.version == context.version or self._pinned:
             self._version_is_known = True
@@ -121,7 +123,7 @@ class Negotiation:
     def _legacy_version(self) -> str:
         """The version of the session if it has a handshake, and else the last that has one."""
         version = self._context.version
-        return version if version < _STATELESS_SINCE or self._pinned else LAST_HANDSHAKE
+        return version if version < FIRST_STATELESS or self._pinned else LAST_HANDSHAKE
 
     def _told_version(self, scan: HeaderScan) -> str:
         """Return the version that a request or notification tells, or ""."""
@@ -131,7 +133,7 @@ class Negotiation:
         if not self._version_is_known:
             return _ONLY_VERSIONS.get(scan.method, "")
         if scan.method == _PROBE and not self._handshake_began:
-            return _STATELESS_SINCE
+            return FIRST_STATELESS
         return ""
 
     def _usable(self, version: str) -> str:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from sidecheck_server.core.mcp.context import Sender
 from sidecheck_server.core.mcp.messages.envelopes import Kind
+from sidecheck_server.core.mcp.metadata_keys import read_metadata
 from sidecheck_server.core.mcp.rules.rule import Fault
 from sidecheck_server.core.mcp.rules.sessions import (
     PROGRESS_NOT_RISING,
@@ -66,8 +67,8 @@ class Progress:
                 self._advance(current, report)
 
     def _begin(self, current: SessionMessage, report: Reporter) -> None:
-        meta = current.params.get("_meta")
-        if not isinstance(meta, dict) or "progressToken" not in meta:
+        meta = read_metadata(current.params)
+        if "progressToken" not in meta:
             return
         operations, token = self._operations[current.sender], key_of(meta["progressToken"])
         operation = operations.get(token)

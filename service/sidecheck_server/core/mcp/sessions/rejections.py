@@ -5,9 +5,11 @@ from types import MappingProxyType
 from typing import Any
 
 from sidecheck_server.core.limits import Exhausted
-from sidecheck_server.core.mcp.context import Context
+from sidecheck_server.core.mcp.context import FIRST_STATELESS, Context
 from sidecheck_server.core.mcp.messages.envelopes import Kind
+from sidecheck_server.core.mcp.metadata_keys import LOG_LEVEL_KEY, read_metadata
 from sidecheck_server.core.mcp.rules.catalogue import CATALOGUE
+from sidecheck_server.core.mcp.rules.logging import LEVELS
 from sidecheck_server.core.mcp.rules.rejections import (
     COMPLETION,
     ELICITATION_MODE,
@@ -27,13 +29,6 @@ __all__ = ["Rejections"]
 _MAX_REQUESTS = 10_000
 _STEPS = 100_000
 """Steps to look for the faults of one request; those beyond are not found."""
-
-_LOG_LEVELS = frozenset(
-    {"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
-)
-#: First version whose requests carry the log level.
-_STATELESS_SINCE = "2026-07-28"
-_LOG_LEVEL = "io.modelcontextprotocol/logLevel"
 
 #: By method, the rules that its params must keep, each with the rule that a request that
 #: breaks it is rejected.
@@ -80,12 +75,11 @@ class Rejections:
     def _demand_of(self, current: SessionMessage) -> tuple[Rule, str] | None:
         """Return the rule by which a request must be rejected and its fault, or None."""
         params, method = current.params, current.message.method
-        if current.version >= _STATELESS_SINCE:
-            meta = params.get("_meta")
-            level = meta.get(_LOG_LEVEL) if isinstance(meta, dict) else None
+        if current.version >= FIRST_STATELESS:
+            level = read_metadata(params).get(LOG_LEVEL_KEY)
         else:
             level = params.get("level") if method == "logging/setLevel" else None
-        if isinstance(level, str) and level not in _LOG_LEVELS:
+        if isinstance(level, str) and level not in LEVELS:
             return LOG_LEVEL, "an unknown log level"
         if method == "completion/complete":
             missing = next((name for name in ("ref", "argument") if name not in params), "")

@@ -13,7 +13,7 @@ from sidecheck_server.core.mcp.sessions.memory import (
 )
 from sidecheck_server.core.types import Violation, as_pointer
 
-__all__ = ["Repetition", "Repetitions"]
+__all__ = ["OF_SESSION", "OF_TOOL", "Repetition", "Repetitions"]
 
 _MAX_BYTES = 2 << 20
 """Total weight of the codes and tools whose violations are counted; one that is forgotten is
@@ -22,7 +22,7 @@ reported again. The summary of a session is smaller."""
 _COUNT_BYTES = 192
 """Weight of a count beside the tool, whose characters may take four bytes each."""
 
-_OF_SESSION = frozenset(
+OF_SESSION = frozenset(
     {
         "EMBEDDED_RESOURCES_UNDECLARED",
         "LOGGING_DEPRECATED",
@@ -34,7 +34,7 @@ _OF_SESSION = frozenset(
 )
 """Codes of violations that say the same of a side in each of its messages."""
 
-_OF_TOOL = frozenset({"STRUCTURED_CONTENT_WITHOUT_TEXT"})
+OF_TOOL = frozenset({"STRUCTURED_CONTENT_WITHOUT_TEXT"})
 """Codes of violations that say the same of a tool in each of its results."""
 
 
@@ -73,9 +73,9 @@ class Repetitions:
         repeated: set[Key] = set()
 
         def is_kept(violation: Violation) -> bool:
-            if violation.code in _OF_TOOL:
+            if violation.code in OF_TOOL:
                 tool = "" if current.request is None else current.request.tool
-            elif violation.code in _OF_SESSION:
+            elif violation.code in OF_SESSION:
                 tool = ""
             else:
                 return True

@@ -9,6 +9,7 @@ import msgspec
 from sidecheck_server.core.mcp.check import CheckReport
 from sidecheck_server.core.mcp.context import Context, Sender
 from sidecheck_server.core.mcp.messages.envelopes import Kind, Message
+from sidecheck_server.core.mcp.metadata_keys import read_metadata
 from sidecheck_server.core.mcp.methods import find_method
 from sidecheck_server.core.mcp.sessions.declarations import Declarations
 from sidecheck_server.core.mcp.sessions.exchange import Exchange, Lifecycle
@@ -200,8 +201,7 @@ class Session:
         """Return what the check of the response needs of the request *message*."""
         params = message.value.get("params") if isinstance(message.value, dict) else None
         params = params if isinstance(params, dict) else {}
-        meta = params.get("_meta")
-        token = meta.get("progressToken") if isinstance(meta, dict) else None
+        token = read_metadata(params).get("progressToken")
         tool = params.get("name") if message.method == "tools/call" else None
         tool = tool[:_MAX_NAME] if isinstance(tool, str) else ""
         text = needed_request(message.method, params)

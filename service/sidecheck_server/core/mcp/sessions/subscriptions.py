@@ -8,6 +8,7 @@ from urllib.parse import unquote
 
 from sidecheck_server.core.mcp.context import Sender
 from sidecheck_server.core.mcp.messages.envelopes import Kind
+from sidecheck_server.core.mcp.metadata_keys import SUBSCRIPTION_ID_KEY, read_metadata
 from sidecheck_server.core.mcp.rules.rule import Fault
 from sidecheck_server.core.mcp.rules.subscriptions import (
     RESOURCE_NOT_SUBSCRIBED,
@@ -62,7 +63,6 @@ _MAX_READ = 500
 """Length of a URI up to which other spellings of it are known, in characters."""
 
 _ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
-_SUBSCRIPTION_ID = "io.modelcontextprotocol/subscriptionId"
 
 
 @dataclass(slots=True)
@@ -139,7 +139,7 @@ def _check_end(current: SessionMessage, stream: _Stream, report: Reporter) -> No
     id_ = _subscription_id(current.result)
     if id_ is None:
         return
-    path = ("result", "_meta", _SUBSCRIPTION_ID)
+    path = ("result", "_meta", SUBSCRIPTION_ID_KEY)
     if key_of(id_) != current.key:
         message = "expected the id of the response, which is that of the subscription"
         report(SUBSCRIPTION_UNKNOWN, Fault(path, message))
@@ -149,16 +149,15 @@ def _check_end(current: SessionMessage, stream: _Stream, report: Reporter) -> No
 
 def _subscription_id(fields: dict[str, Any]) -> Any:
     """Return the id of a subscription in the `_meta` of *fields*, or None."""
-    meta = fields.get("_meta")
-    return meta.get(_SUBSCRIPTION_ID) if isinstance(meta, dict) else None
+    return read_metadata(fields).get(SUBSCRIPTION_ID_KEY)
 
 
 def _report_unknown_subscription(params: dict[str, Any], id_: Any, report: Reporter) -> None:
     if id_ is None:
         path: tuple[str, ...] = ("params",) if params else ()
-        report(SUBSCRIPTION_UNKNOWN, Fault(path, f"missing {_SUBSCRIPTION_ID} in _meta"))
+        report(SUBSCRIPTION_UNKNOWN, Fault(path, f"missing {SUBSCRIPTION_ID_KEY} in _meta"))
     else:
-        path = ("params", "_meta", _SUBSCRIPTION_ID)
+        path = ("params", "_meta", SUBSCRIPTION_ID_KEY)
         message = "no open subscriptions/listen request has this id"
         report(SUBSCRIPTION_UNKNOWN, Fault(path, message))
 

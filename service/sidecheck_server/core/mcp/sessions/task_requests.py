@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
+from sidecheck_server.core.mcp.context import FIRST_STATELESS
+from sidecheck_server.core.mcp.metadata_keys import RELATED_TASK_KEY, read_metadata
 from sidecheck_server.core.mcp.methods import PLAIN_PROPERTIES
 from sidecheck_server.core.mcp.rules import tasks
 from sidecheck_server.core.mcp.rules.rule import Fault, Path
@@ -10,7 +12,6 @@ from sidecheck_server.core.mcp.sessions.memory import Key, Reporter, key_of
 
 __all__ = [
     "NO_SUPPORT",
-    "RELATED",
     "TaskRequest",
     "check_call",
     "check_plain_result",
@@ -19,12 +20,8 @@ __all__ = [
     "task_key",
 ]
 
-RELATED = "io.modelcontextprotocol/related-task"
-"""Key of `_meta` that names the task which a message is about (2025-11-25)."""
-
 NO_SUPPORT = "the tool was listed without support of tasks"
 
-_EXTENSION = "2026-07-28"
 _PARAMS: Path = ("params",)
 _RESULT: Path = ("result",)
 
@@ -78,13 +75,12 @@ def check_plain_result(request: TaskRequest, result: dict[str, Any], report: Rep
 
 def check_related(result: dict[str, Any], related: Key, report: Reporter) -> None:
     """Check that *result* names the task that its request is related to."""
-    meta = result.get("_meta")
-    meta = meta if isinstance(meta, dict) else {}
-    if RELATED not in meta:
-        message = f"missing {RELATED} in _meta, which the request has"
-        report(tasks.RELATED_MISSING, Fault(_RESULT, message, RELATED))
-    elif task_key(meta[RELATED]) not in {None, related}:
-        path = ("result", "_meta", RELATED, "taskId")
+    meta = read_metadata(result)
+    if RELATED_TASK_KEY not in meta:
+        message = f"missing {RELATED_TASK_KEY} in _meta, which the request has"
+        report(tasks.RELATED_MISSING, Fault(_RESULT, message, RELATED_TASK_KEY))
+    elif task_key(meta[RELATED_TASK_KEY]) not in {None, related}:
+        path = ("result", "_meta", RELATED_TASK_KEY, "taskId")
         report(tasks.RELATED_MISSING, Fault(path, "expected the taskId in the request"))
 
 
@@ -92,7 +88,7 @@ def created_task(result: dict[str, Any], request: TaskRequest, version: str) -> 
     """Return the path of the task that *result* creates, or None if it is no such result."""
     if request.method not in PLAIN_PROPERTIES:
         return None
-    if version >= _EXTENSION:
+    if version >= FIRST_STATELESS:
         return _RESULT if result.get("resultType") == "task" else None
     # A plain result may have any further properties.
     if isinstance(result.get("task"), dict) and (

@@ -3,8 +3,13 @@
 from itertools import islice
 from typing import Any
 
-from sidecheck_server.core.mcp.context import Context, Sender
+from sidecheck_server.core.mcp.context import FIRST_STATELESS, Context, Sender
 from sidecheck_server.core.mcp.messages.envelopes import Kind
+from sidecheck_server.core.mcp.metadata_keys import (
+    RELATED_TASK_KEY,
+    SUBSCRIPTION_ID_KEY,
+    read_metadata,
+)
 from sidecheck_server.core.mcp.methods import PLAIN_PROPERTIES, TASKS_EXTENSION
 from sidecheck_server.core.mcp.rules import tasks, tasks_extension
 from sidecheck_server.core.mcp.rules.capabilities import declared_in, declares_extension
@@ -19,7 +24,6 @@ from sidecheck_server.core.mcp.sessions.memory import (
 )
 from sidecheck_server.core.mcp.sessions.task_requests import (
     NO_SUPPORT,
-    RELATED,
     TaskRequest,
     check_call,
     check_plain_result,
@@ -42,7 +46,6 @@ _MAX_RESPONSES = 1000
 _MAX_LISTED = 1000
 """Number of tasks of one result that are checked."""
 
-_EXTENSION = "2026-07-28"
 _ON_TASKS = frozenset({"tasks/get", "tasks/result", "tasks/cancel", "tasks/update"})
 """Methods whose params name a task."""
 
@@ -52,7 +55,6 @@ _FOLLOWED = _ON_TASKS | PLAIN_PROPERTIES.keys() | {"tasks/list"}
 _RESULT: Path = ("result",)
 _PARAMS: Path = ("params",)
 _ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
-_SUBSCRIPTION_ID = "io.modelcontextprotocol/subscriptionId"
 _STATUS = frozenset({"notifications/tasks/status", "notifications/tasks"})
 
 
@@ -103,14 +105,13 @@ class Tasks:
         method, params = current.message.method, current.params
         self._created[current.sender].pop(current.key)
         self._requests[current.sender].pop(current.key)
-        meta = params.get("_meta")
-        meta = meta if isinstance(meta, dict) else {}
+        meta = read_metadata(params)
         token = key_of(meta["progressToken"]) if "progressToken" in meta else None
         if token is not None:
             self._tokens[current.sender].pop(token)
         if method == "subscriptions/listen":
             self._observe_listen(current)
-        related = task_key(meta.get(RELATED))
+        related = task_key(meta.get(RELATED_TASK_KEY))
         if method not in _FOLLOWED and related is None:
             return
         request = TaskRequest(
@@ -119,7 +120,7 @@ class Tasks:
             task=task_key(params) if method in _ON_TASKS else None,
             related=None if method in _ON_TASKS else related,
             token=token,
-            as_task="task" in params and current.version < _EXTENSION,
+            as_task="task" in params and current.version < FIRST_STATELESS,
             declared=self._support.of_requests(method, current.sender),
             support=self._support.of_tool(params.get("name")) if method == "tools/call" else "",
         )
@@ -201,7 +202,7 @@ class Tasks:
         if request.method == "tasks/result":
             self._observe_payload(receiver, result, key, report)
             return
-        if current.version >= _EXTENSION and request.method != "tasks/get":
+        if current.version >= FIRST_STATELESS and request.method != "tasks/get":
             return  # An acknowledgement, which tells nothing of the task.
         if task_key(result) not in {None, key}:
             fault = Fault(("result", "taskId"), "expected the taskId of the request")
@@ -219,10 +220,9 @@ class Tasks:
         self, receiver: Sender, result: dict[str, Any], key: Key, report: Reporter
     ) -> None:
         """Check a result of tasks/result: the task has ended, and this is its outcome."""
-        meta = result.get("_meta")
-        named = task_key(meta.get(RELATED)) if isinstance(meta, dict) else None
+        named = task_key(read_metadata(result).get(RELATED_TASK_KEY))
         if named is not None and named != key:
-            path = ("result", "_meta", RELATED, "taskId")
+            path = ("result", "_meta", RELATED_TASK_KEY, "taskId")
             report(tasks.RESULT_OTHER, Fault(path, "expected the taskId of the request"))
             return
         self._states.end(receiver, key, self._number)
@@ -268,8 +268,8 @@ class Tasks:
 
     def _check_acknowledged(self, current: SessionMessage, report: Reporter) -> None:
         """Check that the server includes tasks only for clients that declared them."""
-        meta, accepted = current.params.get("_meta"), current.params.get("notifications")
-        id_ = meta.get(_SUBSCRIPTION_ID) if isinstance(meta, dict) else None
+        accepted = current.params.get("notifications")
+        id_ = read_metadata(current.params).get(SUBSCRIPTION_ID_KEY)
         includes = isinstance(accepted, dict) and bool(accepted.get("taskIds"))
         if includes and key_of(id_) in self._undeclared:
             message = f"the client did not declare {TASKS_EXTENSION} in the request"
@@ -284,7 +284,7 @@ class Tasks:
             task = self._states.get(current.sender.peer, key)
             # In the extension the client learns from the response that there is a task, and
             # may have sent the notification before.
-            knew = current.version < _EXTENSION or (task is not None and task.used)
+            knew = current.version < FIRST_STATELESS or (task is not None and task.used)
         else:
             knew = (
                 request is not None

@@ -1,5 +1,6 @@
 """Base types: plain values, metadata, icons, params, results and errors."""
 
+from sidecheck_server.core.mcp.context import FIRST_STATELESS, LAST_HANDSHAKE
 from sidecheck_server.core.mcp.types.model import (
     ANY,
     INTEGER,
@@ -20,7 +21,7 @@ from sidecheck_server.core.mcp.types.model import (
 
 __all__ = ["TYPES", "described", "meta"]
 
-_HANDSHAKE, _DISCOVERY = "2025-11-25", "2026-07-28"
+_HANDSHAKE, _DISCOVERY = LAST_HANDSHAKE, FIRST_STATELESS
 
 
 def meta(since: str = "2025-06-18") -> Property:

@@ -1,5 +1,6 @@
 """Types of capabilities, initialization, discovery, notifications and subscriptions."""
 
+from sidecheck_server.core.mcp.context import FIRST_STATELESS, LAST_HANDSHAKE
 from sidecheck_server.core.mcp.types.model import (
     ANY,
     BOOLEAN,
@@ -19,7 +20,7 @@ from sidecheck_server.core.mcp.types.model import (
 
 __all__ = ["TYPES"]
 
-_HANDSHAKE, _DISCOVERY = "2025-11-25", "2026-07-28"
+_HANDSHAKE, _DISCOVERY = LAST_HANDSHAKE, FIRST_STATELESS
 _TASKS = "2025-11-25"
 
 _SETTINGS = Ref("JSONObject")

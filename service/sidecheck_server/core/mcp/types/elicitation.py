@@ -4,6 +4,7 @@ The schemas of form fields are as open as the published ones; rules check the cl
 of the specification.
 """
 
+from sidecheck_server.core.mcp.context import FIRST_STATELESS, LAST_HANDSHAKE
 from sidecheck_server.core.mcp.types.base import described
 from sidecheck_server.core.mcp.types.model import (
     BOOLEAN,
@@ -31,7 +32,7 @@ __all__ = ["TYPES"]
 
 _FIRST = "2025-06-18"
 _MODES = "2025-11-25"
-_HANDSHAKE, _DISCOVERY = "2025-11-25", "2026-07-28"
+_HANDSHAKE, _DISCOVERY = LAST_HANDSHAKE, FIRST_STATELESS
 
 _TITLED: tuple[Property, ...] = (optional("title", STRING), described())
 _TEXT: tuple[Property, ...] = (required("type", constant("string")), *_TITLED)

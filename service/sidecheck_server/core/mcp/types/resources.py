@@ -1,5 +1,6 @@
 """Types of content blocks, resources, roots, prompts and completion."""
 
+from sidecheck_server.core.mcp.context import FIRST_STATELESS, LAST_HANDSHAKE
 from sidecheck_server.core.mcp.types.base import described, meta
 from sidecheck_server.core.mcp.types.model import (
     BOOLEAN,
@@ -21,7 +22,7 @@ from sidecheck_server.core.mcp.types.model import (
 
 __all__ = ["TYPES"]
 
-_HANDSHAKE, _DISCOVERY = "2025-11-25", "2026-07-28"
+_HANDSHAKE, _DISCOVERY = LAST_HANDSHAKE, FIRST_STATELESS
 _ANNOTATED = optional("annotations", Ref("Annotations"))
 
 _BASE64 = Plain({"type": "string", "format": "byte"})

@@ -1,5 +1,6 @@
 """Types of sampling: messages, requests and results."""
 
+from sidecheck_server.core.mcp.context import FIRST_STATELESS, LAST_HANDSHAKE
 from sidecheck_server.core.mcp.types.base import meta
 from sidecheck_server.core.mcp.types.model import (
     ANY,
@@ -25,7 +26,7 @@ from sidecheck_server.core.mcp.types.model import (
 
 __all__ = ["TYPES"]
 
-_HANDSHAKE, _DISCOVERY = "2025-11-25", "2026-07-28"
+_HANDSHAKE, _DISCOVERY = LAST_HANDSHAKE, FIRST_STATELESS
 _TOOLS = "2025-11-25"
 
 _SHARE = Plain({"type": "number", "minimum": 0, "maximum": 1})

@@ -1,5 +1,6 @@
 """Types of tool definitions, calls and results."""
 
+from sidecheck_server.core.mcp.context import FIRST_STATELESS, LAST_HANDSHAKE
 from sidecheck_server.core.mcp.types.base import described, meta
 from sidecheck_server.core.mcp.types.model import (
     ANY,
@@ -20,7 +21,7 @@ from sidecheck_server.core.mcp.types.model import (
 
 __all__ = ["TYPES"]
 
-_HANDSHAKE, _DISCOVERY = "2025-11-25", "2026-07-28"
+_HANDSHAKE, _DISCOVERY = LAST_HANDSHAKE, FIRST_STATELESS
 
 # The properties of a schema that were published until any JSON Schema was allowed.
 _SCHEMA_PROPERTIES: tuple[Property, ...] = (
