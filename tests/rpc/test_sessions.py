@@ -1,5 +1,6 @@
 """CheckSession with a real server; rules are tested with their cases."""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
 from typing import Any
@@ -205,3 +206,57 @@ async def test_responses_are_sent_while_the_stream_is_open(channel: grpc.aio.Cha
 
     assert (await call.read()).HasField("summary")
     assert await call.read() is grpc.aio.EOF
+
+
+async def test_odd_http_statuses_are_invalid(channel: grpc.aio.Channel) -> None:
+    """Such an item costs one response; those that HTTP has are taken."""
+    requests = []
+    for number, status in enumerate((0, 100, 200, 401, 599, 1, 99, 600, 1000, 2**32 - 1)):
+        one_item = item(str(status), request(10 + number, "ping"))
+        one_item.item.http_status = status
+        requests.append(one_item)
+    results = await session_outcomes(channel, *handshake("2025-11-25"), *requests)
+
+    assert [[]] * 5 == [reported for _, reported in results[3:8]]
+    assert ["INVALID_REQUEST"] * 5 == [reported for _, reported in results[8:]]
+
+
+async def test_a_summary_fits_into_a_message(channel: grpc.aio.Channel) -> None:
+    """However many tools have the same violation, and however long their names are."""
+    stub: Any = ProtocolServiceStub(channel)
+    requests = handshake("2025-11-25")
+    result = {"content": [], "structuredContent": {"a": 1}}
+    for number in range(1, 4001):
+        name = chr(0x1F600) * 200 if number % 2 else f"{number}{chr(0x1F600) * 124}"
+        for id_ in (2 * number, 2 * number + 1):
+            requests.append(item("", request(id_, "tools/call", name=name)))
+            answer = {"jsonrpc": "2.0", "id": id_, "result": result}
+            requests.append(item("", answer, v1.SENDER_SERVER))
+    *_, summary = [response async for response in stub.CheckSession(iter(requests))]
+
+    repeated = summary.summary.repeated_violations
+    assert len(repeated) > 1000
+    assert summary.ByteSize() < 2 << 20
+
+
+async def test_a_session_without_items_has_an_empty_summary(channel: grpc.aio.Channel) -> None:
+    for requests in ([], [defaults(protocol_version="2025-11-25")]):
+        assert [] == await session_outcomes(channel, *requests)
+
+
+async def test_a_session_that_is_cut_off_has_no_summary(server: RunningServer) -> None:
+    """Whether the client cancels it or the server stops."""
+    async with grpc.aio.insecure_channel(server.address) as channel:
+        stub: Any = ProtocolServiceStub(channel)
+        cancelled, open_ = stub.CheckSession(), stub.CheckSession()
+        for call in (cancelled, open_):
+            await call.write(item("a", request(1, "tools/list")))
+            assert "a" == (await call.read()).id
+        cancelled.cancel()
+        logged = await asyncio.to_thread(server.wait_for, "rpc.streamed")
+        code = await asyncio.to_thread(server.terminate)
+        with pytest.raises(grpc.aio.AioRpcError) as raised:
+            await open_.read()
+
+    assert (1, 0) == (logged["items"], code)
+    assert grpc.StatusCode.UNAVAILABLE is raised.value.code()

@@ -3,12 +3,15 @@
 import json
 import time
 import tracemalloc
+from collections.abc import Callable, Iterator
 from typing import Any
 
+import pytest
 from sidecheck_server.core.mcp.check import check
 from sidecheck_server.core.mcp.context import Context, Sender
 from sidecheck_server.core.mcp.messages.error_responses import build_error_response
 from sidecheck_server.core.mcp.sessions.header_scan import MAX_CAPABILITIES_BYTES
+from sidecheck_server.core.mcp.sessions.memory import MemoryPool
 from sidecheck_server.core.mcp.sessions.session import Session
 from sidecheck_server.core.mcp.subjects import ProtocolMessage, ReportLimits
 from support.rule_cases import LIMITS, PROTOCOL_SCHEMAS
@@ -142,3 +145,124 @@ def test_a_subscription_to_too_many_resources_includes_any() -> None:
         codes = _codes(session, {**updated, "params": params}, Sender.SERVER)
         reported.append("SUBSCRIPTION_NOT_ASKED" in codes)
     assert [True, False] == reported
+
+
+Messages = Iterator[tuple[Sender, dict[str, Any]]]
+
+_WIDE = chr(0x1F600)
+"""A character that takes four bytes in texts."""
+
+
+def _notification(method: str, **params: Any) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "method": f"notifications/{method}", "params": params}
+
+
+def _tasks_with_long_timestamps() -> Messages:
+    for number in range(20):
+        task = {"taskId": f"t{number}", "status": "completed", "lastUpdatedAt": "x" * 900_000}
+        yield Sender.SERVER, _notification("tasks", **task)
+
+
+def _tasks_with_many_inputs() -> Messages:
+    for number in range(20):
+        names = (f"{number}-{i}-{_WIDE * 50}" for i in range(1000))
+        inputs = {name: {"method": "roots/list"} for name in names}
+        task = {"taskId": f"t{number}", "status": "input_required", "inputRequests": inputs}
+        yield Sender.SERVER, _notification("tasks", **task)
+
+
+def _related_requests_with_long_methods() -> Messages:
+    for number in range(20):
+        meta = {"io.modelcontextprotocol/related-task": {"taskId": "t"}}
+        params = {"_meta": {**_META, **meta}}
+        method = "x" * 900_000
+        yield (
+            Sender.CLIENT,
+            {"jsonrpc": "2.0", "id": number, "method": method, "params": params},
+        )
+
+
+def _subscriptions_with_many_resources() -> Messages:
+    for number in range(100):
+        resources = [f"file:///{number}/{i}/{'a' * 30}" for i in range(1000)]
+        filters = {"resourceSubscriptions": resources}
+        yield Sender.CLIENT, _request(number, "subscriptions/listen", {}, notifications=filters)
+
+
+def _results_with_long_input_names() -> Messages:
+    for number in range(20):
+        yield Sender.CLIENT, _request(number, "tools/call", {}, name=f"t{number}")
+        inputs = {f"{i}{_WIDE * 70}": {"method": "roots/list"} for i in range(900)}
+        result = {"resultType": "input_required", "inputRequests": inputs}
+        yield Sender.SERVER, {"jsonrpc": "2.0", "id": number, "result": result}
+
+
+def _results_without_text_of_many_tools() -> Messages:
+    for number in range(2000):
+        name = _WIDE * 120 + str(number)
+        yield Sender.CLIENT, _request(number, "tools/call", {}, name=name)
+        result = {"resultType": "complete", "content": [], "structuredContent": {"a": 1}}
+        yield Sender.SERVER, {"jsonrpc": "2.0", "id": number, "result": result}
+
+
+@pytest.mark.parametrize(
+    "messages",
+    [
+        _tasks_with_long_timestamps,
+        _tasks_with_many_inputs,
+        _related_requests_with_long_methods,
+        _subscriptions_with_many_resources,
+        _results_with_long_input_names,
+        _results_without_text_of_many_tools,
+    ],
+)
+def test_memory_is_what_is_counted(messages: Callable[[], Messages]) -> None:
+    """So that the limit on all sessions holds."""
+    pool = MemoryPool(64 << 20, 1)
+    session = Session(Context(version=_VERSION), pool=pool)
+
+    def send() -> None:
+        for sender, message in messages():
+            _codes(session, message, sender)
+
+    assert _memory_growth(send) < 1.5 * pool.bytes + (2 << 20)
+
+
+def _long_integers() -> Messages:
+    values = [10**4290] * 200
+    yield Sender.CLIENT, _request(1, "tools/call", {}, name="t", arguments={"a": values})
+    inputs = {"a": {"method": "x", "params": {"a": values}}}
+    task = {"taskId": "t", "status": "input_required", "inputRequests": inputs}
+    yield Sender.SERVER, _notification("tasks", **task)
+
+
+def _escapes() -> Messages:
+    resources = [f"file:///{'%41' * 160}{i}" for i in range(1000)]
+    filters = {"resourceSubscriptions": resources}
+    yield Sender.CLIENT, _request(1, "subscriptions/listen", {}, notifications=filters)
+
+
+def _long_prefixes() -> Messages:
+    filters = {"resourceSubscriptions": ["a:b"]}
+    yield Sender.CLIENT, _request(1, "subscriptions/listen", {}, notifications=filters)
+    meta = {"io.modelcontextprotocol/subscriptionId": 1}
+    filters = {"resourceSubscriptions": [f"{i}{'x' * 9000}{'/' * 100}" for i in range(100)]}
+    yield (
+        Sender.SERVER,
+        _notification("subscriptions/acknowledged", _meta=meta, notifications=filters),
+    )
+    uri = "x" * 900_000 + "/" * 100
+    yield Sender.SERVER, _notification("resources/updated", _meta=meta, uri=uri)
+
+
+@pytest.mark.parametrize("messages", [_long_integers, _escapes, _long_prefixes])
+def test_no_message_holds_the_event_loop(messages: Callable[[], Messages]) -> None:
+    """Unbounded, each of them takes 50 to 110 ms of a processor."""
+    session = Session(Context(version=_VERSION))
+    for sender, message in messages():
+        text = ProtocolMessage(json.dumps(message).encode())
+        check_request = session.check_request(text, sender, ReportLimits())
+        checked = check(check_request, LIMITS, PROTOCOL_SCHEMAS)
+        started = time.thread_time()
+        session.record(check_request, checked)
+        assert time.thread_time() - started < 0.03

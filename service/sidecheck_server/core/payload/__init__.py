@@ -8,6 +8,7 @@ ranges, lone surrogates, duplicate keys, a byte order mark, and trailing charact
 from sidecheck_server.core.payload.decoding import (
     decode,
     decoding_steps,
+    has_long_integers,
     integer_steps,
     nesting_depth,
 )
@@ -20,6 +21,7 @@ __all__ = [
     "decode",
     "decoding_steps",
     "encode_like",
+    "has_long_integers",
     "integer_steps",
     "nesting_depth",
 ]

@@ -8,6 +8,7 @@ import msgspec
 
 from sidecheck_server.core.mcp.rules import elicitation_results, sampling_results
 from sidecheck_server.core.mcp.rules.rule import Rule
+from sidecheck_server.core.mcp.sessions.memory import encode_compact
 
 __all__ = ["RULES_BY_METHOD", "needed_params", "needed_request"]
 
@@ -36,14 +37,14 @@ def needed_params(method: str, params: Any) -> bytes:
         needed = _needed_of_sampling(params)
     else:
         return b""
-    text = msgspec.json.encode(needed)
+    text = encode_compact(needed)
     return text if len(text) <= _MAX_BYTES else b""
 
 
 def needed_request(method: str, params: Any) -> bytes:
     """Return the request *method* with those params, as JSON, or b""."""
     needed = needed_params(method, params)
-    return msgspec.json.encode({"method": method, "params": msgspec.Raw(needed)}) if needed else b""
+    return encode_compact({"method": method, "params": msgspec.Raw(needed)}) if needed else b""
 
 
 def _needed_of_sampling(params: dict[str, Any]) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from sidecheck_server.core.mcp.sessions.memory import (
     Reporter,
     SessionMemory,
     SessionMessage,
+    encode_compact,
     key_of,
 )
 
@@ -102,7 +103,7 @@ class ListedTools:
 
 
 def _tool(input_: Any, output: Any) -> _Tool:
-    texts = [msgspec.json.encode(schema) for schema in (input_, output) if isinstance(schema, dict)]
+    texts = [encode_compact(schema) for schema in (input_, output) if isinstance(schema, dict)]
     raws = iter([msgspec.Raw(text) for text in texts])
     return _Tool(
         next(raws) if isinstance(input_, dict) else None,

@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
+import msgspec
+
 from sidecheck_server.core.limits import Budget, Exhausted, spend
 from sidecheck_server.core.mcp.context import Sender
 from sidecheck_server.core.mcp.findings import Findings, PendingCheck
@@ -22,6 +24,7 @@ __all__ = [
     "SessionMemory",
     "SessionMessage",
     "SessionRule",
+    "encode_compact",
     "key_of",
 ]
 
@@ -43,6 +46,14 @@ def key_of(name: Any) -> Key:
     if isinstance(name, int | float) and not isinstance(name, bool):
         return ("number", name if abs(name) < _MAX_KEY_NUMBER else hash(name))
     return ("none", type(name).__name__)
+
+
+def encode_compact(value: Any) -> bytes:
+    """Return *value* as JSON that takes no more memory than its length.
+
+    What msgspec returns has up to half as much behind its end.
+    """
+    return bytes(memoryview(msgspec.json.encode(value)))
 
 
 _RULE_STEPS = 200_000
@@ -130,12 +141,29 @@ class SessionMessage:
     Its parts are read once: more than ten rules observe each message.
     """
 
-    __slots__ = ("key", "message", "params", "request", "result", "sender", "version")
+    __slots__ = (
+        "has_long_integers",
+        "key",
+        "message",
+        "params",
+        "request",
+        "result",
+        "sender",
+        "version",
+    )
 
     def __init__(
-        self, message: Message, sender: Sender, version: str, request: Request | None
+        self,
+        message: Message,
+        sender: Sender,
+        version: str,
+        request: Request | None,
+        *,
+        has_long_integers: bool,
     ) -> None:
         self.message = message
+        #: Whether writing its values as JSON may take long, so that no rule does.
+        self.has_long_integers = has_long_integers
         self.sender = sender
         self.version = version
         #: For a response: its request, or None if unknown.

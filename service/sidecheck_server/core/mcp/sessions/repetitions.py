@@ -15,9 +15,12 @@ from sidecheck_server.core.types import Violation, as_pointer
 
 __all__ = ["OF_SESSION", "OF_TOOL", "Repetition", "Repetitions"]
 
-_MAX_COUNTS = 10_000
-"""Number of codes and tools whose violations are counted; one that is forgotten is reported
-again."""
+_MAX_BYTES = 2 << 20
+"""Total weight of the codes and tools whose violations are counted; one that is forgotten is
+reported again. The summary of a session is smaller."""
+
+_COUNT_BYTES = 192
+"""Weight of a count beside the tool, whose characters may take four bytes each."""
 
 OF_SESSION = frozenset(
     {
@@ -52,7 +55,7 @@ class Repetitions:
     """Counts of the violations that a session reports once."""
 
     def __init__(self, memory: SessionMemory) -> None:
-        self._counts: BoundedStore[Repetition] = BoundedStore(_MAX_COUNTS, memory)
+        self._counts: BoundedStore[Repetition] = BoundedStore(_MAX_BYTES, memory)
 
     def __iter__(self) -> Iterator[Repetition]:
         """Yield the violations that more than one message has, as they were first reported."""
@@ -83,7 +86,8 @@ class Repetitions:
             if repetition is None:
                 if key not in fresh:
                     fresh.add(key)
-                    self._counts.put(key, Repetition(violation.code, tool, number))
+                    weight = _COUNT_BYTES + 4 * len(tool)
+                    self._counts.put(key, Repetition(violation.code, tool, number), weight)
                 return True
             if key not in repeated:
                 repeated.add(key)

@@ -70,8 +70,8 @@ class _Attempt:
     key: Key
     #: Its method and name.
     subject: Key
-    #: Digest of its arguments, or b"" if it has none.
-    arguments: bytes
+    #: Digest of its arguments, b"" if it has none, None if it is unknown.
+    arguments: bytes | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +106,9 @@ class Retries:
             return
         if current.message.kind is Kind.REQUEST:
             subject = (method, key_of(current.params.get(_NAMES[method])))
-            arguments = _digest_of(current.params.get("arguments"))
+            arguments = (
+                None if current.has_long_integers else _digest_of(current.params.get("arguments"))
+            )
             attempt = _Attempt(current.key, subject, arguments)
             number = 0
             if "inputResponses" in current.params or "requestState" in current.params:
@@ -157,7 +159,9 @@ class Retries:
         if not results:
             results = outstanding
             report(RETRY_STATE_CHANGED, _state_fault(current.params))
-        elif all(result.attempt.arguments != attempt.arguments for result in results):
+        elif attempt.arguments is not None and all(
+            result.attempt.arguments not in {None, attempt.arguments} for result in results
+        ):
             report(RETRY_ARGUMENTS_CHANGED, _arguments_fault(current.params))
         responses = current.params.get("inputResponses", {})
         results = _retried(results, attempt, responses)
@@ -176,8 +180,8 @@ def _retried(
     """Return those of *results* that the retry *attempt* with *responses* fits best."""
     same = [result for result in results if result.attempt.arguments == attempt.arguments]
     results = same or results
-    names = responses.keys() if isinstance(responses, dict) else ()
-    return [result for result in results if result.inputs.keys() <= set(names)] or results
+    names = (responses if isinstance(responses, dict) else {}).keys()
+    return [result for result in results if result.inputs.keys() <= names] or results
 
 
 def _check_responses(responses: Any, inputs: dict[str, _Input], report: Reporter) -> None:
@@ -222,7 +226,7 @@ def _inputs_of(requests: dict[str, Any]) -> dict[str, _Input]:
 
 def _weight_of(entry: tuple[str, _Input]) -> int:
     name, input_ = entry
-    return len(name) + len(input_.params)
+    return 4 * len(name) + len(input_.params)
 
 
 def _digest_of(arguments: Any) -> bytes:

@@ -37,6 +37,7 @@ from sidecheck_server.core.mcp.sessions.subscriptions import ResourceSubscriptio
 from sidecheck_server.core.mcp.sessions.tasks import Tasks
 from sidecheck_server.core.mcp.sessions.tools_order import ToolsOrder
 from sidecheck_server.core.mcp.subjects import CheckRequest, ProtocolMessage, ReportLimits
+from sidecheck_server.core.payload import has_long_integers
 
 __all__ = ["Session"]
 
@@ -150,6 +151,7 @@ class Session:
         subject = request.subject
         assert isinstance(subject, ProtocolMessage)
         version = request.context.version
+        long_integers = has_long_integers(subject.json)
         is_refused = http_status >= _REFUSED and request.context.sender is not Sender.SERVER
         if not outcome.messages and not is_refused:
             self.record_gap()
@@ -166,22 +168,29 @@ class Session:
                     opened = self._request(message, request.context)
                     self._exchange.refuse(sender, key_of(message.id), opened)
                 continue
-            self._observe(message, sender, version, outcome, number)
+            current = self._next(message, sender, version, has_long_integers=long_integers)
+            self._observe(current, outcome, number)
             if message.kind is Kind.REQUEST:
                 opened = self._request(message, request.context)
                 self._exchange.open(sender, key_of(message.id), opened)
             yield
 
-    def _observe(
-        self, message: Message, sender: Sender, version: str, outcome: CheckReport, number: int
-    ) -> None:
+    def _next(
+        self, message: Message, sender: Sender, version: str, *, has_long_integers: bool
+    ) -> SessionMessage:
+        """Return *message* with its request, which has a response now."""
         request = None
         if message.kind in {Kind.RESULT, Kind.ERROR}:
             request = self._exchange.close(sender.peer, key_of(message.id))
             if request is not None and request.method != message.method:
                 message = replace(message, method=request.method)
-        current = SessionMessage(message, sender, version, request)
-        report = Reporter(outcome.findings, message.path, version, gaps=self._gaps)
+        return SessionMessage(
+            message, sender, version, request, has_long_integers=has_long_integers
+        )
+
+    def _observe(self, current: SessionMessage, outcome: CheckReport, number: int) -> None:
+        message = current.message
+        report = Reporter(outcome.findings, message.path, current.version, gaps=self._gaps)
         for rule in self._rules:
             if rule.methods is None or message.method in rule.methods:
                 rule.observe(current, report)
@@ -194,6 +203,7 @@ class Session:
         params = params if isinstance(params, dict) else {}
         token = read_metadata(params).get("progressToken")
         tool = params.get("name") if message.method == "tools/call" else None
+        tool = tool[:_MAX_NAME] if isinstance(tool, str) else ""
         text = needed_request(message.method, params)
         return Request(
             method=message.method[:_MAX_NAME],
@@ -202,8 +212,8 @@ class Session:
             text=text,
             token=None if token is None else key_of(token),
             as_task="task" in params,
-            tool=tool[:_MAX_NAME] if isinstance(tool, str) else "",
-            weight=len(text) + self._weight_of(context.client_capabilities),
+            tool=tool,
+            weight=len(text) + 4 * len(tool) + self._weight_of(context.client_capabilities),
         )
 
     def _weight_of(self, capabilities: dict[str, Any] | None) -> int:

@@ -28,6 +28,12 @@ from sidecheck_server.core.mcp.sessions.memory import (
 
 __all__ = ["ResourceSubscriptions", "Subscriptions"]
 
+_MAX_BYTES = 4 << 20
+"""Total weight of the open subscriptions."""
+
+_URI_BYTES = 320
+"""Weight of a stored resource: its key, of characters of four bytes at worst."""
+
 _MAX_SUBSCRIPTIONS = 100_000
 _MAX_REQUESTS = 10_000
 _RESOURCES = "resourceSubscriptions"
@@ -44,7 +50,13 @@ _MAX_PREFIXES = 64
 _MAX_URIS = 1000
 """Number of resources of one subscription that are stored; with more, any may be one."""
 
-_MAX_UNKNOWN = 100
+_MAX_URI_CHARACTERS = 100_000
+"""Length of all resources of a message that are read: escapes take 200 ns each."""
+
+_MAX_PREFIXED = 2000
+"""Length of a URI up to which its prefixes are looked up; a longer one may be any resource."""
+
+_MAX_UNKNOWN = 20
 """Number of acknowledged resources, beside those asked for, whose prefixes are looked up."""
 
 _MAX_READ = 500
@@ -71,7 +83,7 @@ class Subscriptions:
     methods: frozenset[str] | None = None
 
     def __init__(self, memory: SessionMemory) -> None:
-        self._streams: BoundedStore[_Stream] = BoundedStore(_MAX_SUBSCRIPTIONS, memory)
+        self._streams: BoundedStore[_Stream] = BoundedStore(_MAX_BYTES, memory)
 
     def observe(self, current: SessionMessage, report: Reporter) -> None:
         """Store subscriptions, and check notifications against them."""
@@ -81,7 +93,7 @@ class Subscriptions:
         match current.message.kind:
             case Kind.REQUEST if method == "subscriptions/listen":
                 stream = _stream(current.params.get("notifications"))
-                self._streams.put(current.key, stream, 1 + len(stream.uris or ()))
+                self._streams.put(current.key, stream, _URI_BYTES * (1 + len(stream.uris or ())))
             case Kind.RESULT | Kind.ERROR if method == "subscriptions/listen":
                 ended = self._streams.pop(current.key)
                 if ended is not None and current.message.kind is Kind.RESULT:
@@ -158,9 +170,12 @@ def _check_acknowledged(acknowledged: Any, stream: _Stream, report: Reporter) ->
         report(SUBSCRIPTION_ACKNOWLEDGED_UNASKED, Fault((*path, name), message))
     if _RESOURCES not in stream.filters or stream.uris is None:
         return
+    uris = _resources(acknowledged)
+    if not _are_few(uris):
+        return
     unknown = (
         (index, uri)
-        for index, uri in enumerate(_resources(acknowledged)[:_MAX_URIS])
+        for index, uri in enumerate(uris)
         if isinstance(uri, str) and _uri_key(uri) not in stream.uris
     )
     for index, uri in islice(unknown, _MAX_UNKNOWN):
@@ -171,8 +186,15 @@ def _check_acknowledged(acknowledged: Any, stream: _Stream, report: Reporter) ->
 
 def _stream(requested: Any) -> _Stream:
     uris = _resources(requested)
-    keys = frozenset(map(_uri_key, uris)) if len(uris) <= _MAX_URIS else None
+    keys = frozenset(map(_uri_key, uris)) if _are_few(uris) else None
     return _Stream(_filters(requested), keys)
+
+
+def _are_few(uris: list[Any]) -> bool:
+    """Return whether *uris* are few and short enough to be read."""
+    return len(uris) <= _MAX_URIS and (
+        sum(len(uri) for uri in uris if isinstance(uri, str)) <= _MAX_URI_CHARACTERS
+    )
 
 
 def _filters(requested: Any) -> frozenset[str]:
@@ -245,6 +267,8 @@ def _is_subscribed(uri: Any, subscribed: frozenset[Key] | BoundedStore[int]) -> 
         return True
     if not isinstance(uri, str):
         return False
+    if len(uri) > _MAX_PREFIXED:
+        return True
     ends = (match.start() for match in islice(_URI_DELIMITERS.finditer(uri), _MAX_PREFIXES))
     return any(_uri_key(uri[:end]) in subscribed for end in ends)
 

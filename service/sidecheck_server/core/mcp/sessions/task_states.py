@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from hashlib import blake2b
+from itertools import islice
 from typing import Any
 
 import msgspec
@@ -25,9 +26,14 @@ _MAX_BYTES = 2 << 20
 _TASK_BYTES = 512
 """Weight of a task beside its inputs."""
 
-_INPUT_BYTES = 192
+_INPUT_BYTES = 400
+"""Weight of an input: its key, of characters of four bytes at worst, and its digest."""
+
 _MAX_INPUTS = 1000
-"""Number of inputs of a task that are stored."""
+"""Number of inputs of a task that are stored, and of one message that are read."""
+
+_MAX_TIMESTAMP = 64
+"""Longest timestamp that is stored, in characters; those of RFC 3339 are shorter."""
 
 _OPEN = frozenset({"working", "input_required"})
 _TERMINAL = frozenset({"completed", "failed", "cancelled"})
@@ -100,7 +106,8 @@ class TaskStates:
             return
         task = self._get_or_add(receiver, key_of(id_))
         updated = state.get("lastUpdatedAt")
-        updated = updated if isinstance(updated, str) else ""
+        if not isinstance(updated, str) or len(updated) > _MAX_TIMESTAMP:
+            updated = ""
         if status in _OPEN and task.ended is not None:
             stale = (
                 _is_before(updated, task.updated)
@@ -136,7 +143,8 @@ class TaskStates:
         if not isinstance(requests, dict):
             return
         known = len(task.inputs)
-        for name, request in requests.items():
+        task.inputs_forgotten |= len(requests) > _MAX_INPUTS
+        for name, request in islice(requests.items(), _MAX_INPUTS):
             digest = _digest(request)
             seen = task.inputs.get(key_of(name))
             if seen is not None and seen != digest:

@@ -1,5 +1,6 @@
 """Rules on tasks: of the protocol (2025-11-25), and of the extension (since 2026-07-28)."""
 
+from itertools import islice
 from typing import Any
 
 from sidecheck_server.core.mcp.context import FIRST_STATELESS, Context, Sender
@@ -36,6 +37,12 @@ from sidecheck_server.core.mcp.sessions.task_support import TaskSupport
 __all__ = ["Tasks"]
 
 _MAX_REQUESTS = 10_000
+_MAX_METHOD = 128
+"""Length to which the names of methods are shortened."""
+
+_MAX_RESPONSES = 1000
+"""Number of responses of one message that are held against the inputs of its task."""
+
 _MAX_LISTED = 1000
 """Number of tasks of one result that are checked."""
 
@@ -67,6 +74,8 @@ class Tasks:
         self._tokens: dict[Sender, BoundedStore[Key]] = _stores(memory)
         #: Subscriptions with tasks of clients that did not declare the extension in them.
         self._undeclared: BoundedStore[bool] = BoundedStore(_MAX_REQUESTS, memory)
+        #: Whether a message was not read that may have requested inputs.
+        self._missed_inputs = False
         #: Number of the current message.
         self._number = 0
 
@@ -81,10 +90,14 @@ class Tasks:
                 self._observe_request(current, report)
             case Kind.RESULT:
                 request = self._requests[current.sender.peer].pop(current.key)
-                if request is not None:
+                if current.has_long_integers:
+                    self._missed_inputs = True
+                elif request is not None:
                     self._observe_result(current, request, report)
             case Kind.ERROR:
                 self._requests[current.sender.peer].pop(current.key)
+            case Kind.NOTIFICATION if current.has_long_integers:
+                self._missed_inputs = True
             case Kind.NOTIFICATION:
                 self._observe_notification(current, report)
 
@@ -103,7 +116,7 @@ class Tasks:
             return
         request = TaskRequest(
             number=self._number,
-            method=method,
+            method=method[:_MAX_METHOD],
             task=task_key(params) if method in _ON_TASKS else None,
             related=None if method in _ON_TASKS else related,
             token=token,
@@ -124,9 +137,11 @@ class Tasks:
             return
         task.used = True
         responses = current.params.get("inputResponses")
-        if not isinstance(responses, dict) or task.inputs_forgotten or not task.method:
+        if self._missed_inputs or task.inputs_forgotten or not task.method:
             return
-        for name in responses:
+        if not isinstance(responses, dict):
+            return
+        for name in islice(responses, _MAX_RESPONSES):
             if key_of(name) not in task.inputs:
                 fault = Fault(
                     ("params", "inputResponses", name), "the task requested no input with this key"
