@@ -22,6 +22,8 @@ from sidecheck_server.core.mcp.sessions.memory import (
 __all__ = ["Progress"]
 
 _MAX_TOKENS = 10_000
+_INVALID: Key = ("invalid", "")
+"""Key of all tokens that are neither strings nor integers, which the schema reports."""
 
 
 @dataclass(slots=True)
@@ -62,13 +64,16 @@ class Progress:
                 self._cancel(current)
             case Kind.NOTIFICATION if current.message.method == "notifications/progress":
                 self._advance(current, report)
+            case Kind.NOTIFICATION if "_meta" in current.params:
+                # A request without an id, which may be carried out regardless.
+                self._begin(current, report)
 
     def _begin(self, current: SessionMessage, report: Reporter) -> None:
         meta = current.params.get("_meta")
         if not isinstance(meta, dict) or "progressToken" not in meta:
             return
-        operations, token = self._operations[current.sender], key_of(meta["progressToken"])
-        operation = operations.get(token)
+        operations, token = self._operations[current.sender], _token_key(meta["progressToken"])
+        operation = operations.get(token) if token != _INVALID else None
         if operation is not None and not operation.cancelled and not operation.is_task:
             message = "a request with this progress token has no response yet"
             report(PROGRESS_TOKEN_IN_USE, Fault(("params", "_meta", "progressToken"), message))
@@ -97,11 +102,13 @@ class Progress:
         if "progressToken" not in current.params:
             return
         operations = self._operations[current.sender.peer]
-        operation = operations.get(key_of(current.params["progressToken"]))
+        operation = operations.get(_token_key(current.params["progressToken"]))
         if operation is None:
-            if not operations.forgot:
+            if not operations.forgot and _INVALID not in operations:
                 message = "no open request has this progress token"
                 report(PROGRESS_TOKEN_UNKNOWN, Fault(("params", "progressToken"), message))
+            return
+        if operation is operations.get(_INVALID):
             return
         value = current.params.get("progress")
         if not isinstance(value, int | float) or isinstance(value, bool):
@@ -111,3 +118,9 @@ class Progress:
             report(PROGRESS_NOT_RISING, Fault(("params", "progress"), message))
         else:
             operation.last = value
+
+
+def _token_key(token: object) -> Key:
+    if isinstance(token, str) or (isinstance(token, int) and not isinstance(token, bool)):
+        return key_of(token)
+    return key_of(token) if isinstance(token, float) and token.is_integer() else _INVALID

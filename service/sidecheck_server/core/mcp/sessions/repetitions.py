@@ -27,6 +27,7 @@ _OF_SESSION = frozenset(
         "META_SERVER_INFO",
         "ROOTS_DEPRECATED",
         "SAMPLING_DEPRECATED",
+        "UNSUPPORTED_VERSION_ACCEPTED",
     }
 )
 """Codes of violations that say the same of a side in each of its messages."""
