@@ -71,9 +71,14 @@ class ListedTools:
 
     def _store(self, current: SessionMessage) -> None:
         tools = current.result.get("tools")
+        names: set[str] = set()
         for tool in tools[:_MAX_TOOLS] if isinstance(tools, list) else ():
             name = tool.get("name") if isinstance(tool, dict) else None
-            if isinstance(name, str):
+            if isinstance(name, str) and name in names:
+                # A call by this name may be of either tool.
+                self._tools.pop(key_of(name))
+            elif isinstance(name, str):
+                names.add(name)
                 entry = _tool(tool.get("inputSchema"), tool.get("outputSchema"), current.version)
                 self._tools.put(key_of(name), entry, entry.weight)
 

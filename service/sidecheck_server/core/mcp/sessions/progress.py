@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from sidecheck_server.core.mcp.context import Sender
 from sidecheck_server.core.mcp.messages.envelopes import Kind
+from sidecheck_server.core.mcp.rules.envelope import CLIENT_RESPONSE
 from sidecheck_server.core.mcp.rules.rule import Fault
 from sidecheck_server.core.mcp.rules.sessions import (
     PROGRESS_NOT_RISING,
@@ -99,7 +100,9 @@ class Progress:
             operation.cancelled = True
 
     def _advance(self, current: SessionMessage, report: Reporter) -> None:
-        if "progressToken" not in current.params:
+        # METHOD_WRONG_SENDER reports progress of a client that gets no requests.
+        is_wrong = current.sender is Sender.CLIENT and CLIENT_RESPONSE.holds_in(current.version)
+        if "progressToken" not in current.params or is_wrong:
             return
         operations = self._operations[current.sender.peer]
         operation = operations.get(_token_key(current.params["progressToken"]))

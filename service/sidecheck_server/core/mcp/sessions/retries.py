@@ -137,7 +137,7 @@ class Retries:
         if not results:
             results = outstanding
             # Another type is reported by the schema.
-            if given is None or isinstance(given, str):
+            if "requestState" not in current.params or isinstance(given, str):
                 report(RETRY_STATE_CHANGED, _state_fault(current.params))
         elif all(result.attempt.arguments != attempt.arguments for result in results):
             report(RETRY_ARGUMENTS_CHANGED, _arguments_fault(current.params))

@@ -50,6 +50,7 @@ _MAX_READ = 500
 """Length of a URI up to which other spellings of it are known, in characters."""
 
 _ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
+_LOG_MESSAGE = "notifications/message"
 _SUBSCRIPTION_ID = "io.modelcontextprotocol/subscriptionId"
 
 
@@ -82,6 +83,9 @@ class Subscriptions:
         match current.message.kind:
             case Kind.REQUEST if method == "subscriptions/listen":
                 stream = _stream(current.params.get("notifications"))
+                if (other := self._streams.get(current.key)) is not None:
+                    # Which of two open requests a message belongs to is unknown.
+                    stream = _Stream(stream.filters | other.filters, None, other.acknowledged)
                 self._streams.put(current.key, stream, 1 + len(stream.uris or ()))
             case Kind.RESULT | Kind.ERROR if method == "subscriptions/listen":
                 ended = self._streams.pop(current.key)
@@ -93,8 +97,10 @@ class Subscriptions:
                     self._streams.pop(key_of(current.params.get("requestId")))
             case Kind.NOTIFICATION if current.sender is Sender.SERVER:
                 id_ = _subscription_id(current.params)
-                # Extensions define further notifications on subscriptions.
-                if method == _ACKNOWLEDGED or method in _FILTERS or id_ is not None:
+                # Extensions define further notifications on subscriptions. LOG_ON_SUBSCRIPTION
+                # reports log messages.
+                is_message = method == _ACKNOWLEDGED or method in _FILTERS or id_ is not None
+                if is_message and method != _LOG_MESSAGE:
                     self._check_notification(current, method, id_, report)
 
     def _check_notification(
