@@ -261,7 +261,9 @@ def _check_message(
             method = request.get("method")
             request_method = method if isinstance(method, str) else request_method
     value = _decode(subject.json, findings, limits)
-    return CheckReport(findings, check_messages(value, request_method, findings, schemas))
+    methods = subject.item_methods
+    messages = check_messages(value, request_method, findings, schemas, item_methods=methods)
+    return CheckReport(findings, messages)
 
 
 _CHECKS: Mapping[type, Callable[..., CheckReport]] = MappingProxyType(

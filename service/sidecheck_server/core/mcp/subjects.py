@@ -137,6 +137,8 @@ class ProtocolMessage:
     request_method: str = ""
     #: For a response: the whole request, or b"" if unknown.
     request: bytes = b""
+    #: For the first messages of a batch: methods of their requests, or "" if unknown.
+    item_methods: tuple[str, ...] = ()
 
     @property
     def size(self) -> int:

@@ -30,18 +30,25 @@ _RESPONSES = (Kind.RESULT, Kind.ERROR)
 
 
 def check_messages(
-    value: Any, request_method: str, findings: Findings, schemas: SchemaLookup
+    value: Any,
+    request_method: str,
+    findings: Findings,
+    schemas: SchemaLookup,
+    *,
+    item_methods: tuple[str, ...] = (),
 ) -> tuple[Message, ...]:
     """Add to *findings* the violations of *value*, a message or a batch; return the messages.
 
-    *request_method* is the method of the request that a response belongs to, or "".
+    *request_method* is the method of the request that a response belongs to, or "", and
+    *item_methods* are those of the first messages of a batch.
 
     Raises:
         Exhausted: the budget of the context is spent.
         NotCompiledError: the schema of a type is not compiled yet.
     """
     if type(value) is list:
-        return _check_batch(value, request_method, findings, schemas)
+        methods = (*item_methods, *[request_method] * (len(value) - len(item_methods)))
+        return _check_batch(value, methods, findings, schemas)
     spend(findings.context.budget, _MESSAGE_STEPS)
     message = read_message(value, (), findings)
     _check_contents(message, request_method, findings, schemas)
@@ -49,7 +56,7 @@ def check_messages(
 
 
 def _check_batch(
-    value: list[Any], request_method: str, findings: Findings, schemas: SchemaLookup
+    value: list[Any], request_methods: tuple[str, ...], findings: Findings, schemas: SchemaLookup
 ) -> tuple[Message, ...]:
     version = findings.context.version
     if version != _BATCHES:
@@ -62,7 +69,7 @@ def _check_batch(
     spend(findings.context.budget, _MESSAGE_STEPS * len(value))
     messages = tuple(read_message(item, (index,), findings) for index, item in enumerate(value))
     _report_mixed_batch(messages, findings)
-    for message in messages:
+    for message, request_method in zip(messages, request_methods, strict=True):
         if message.kind is not Kind.BROKEN:
             if message.method == "initialize":
                 text = "initialize must not be part of a batch"

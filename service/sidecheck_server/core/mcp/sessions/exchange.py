@@ -1,10 +1,12 @@
 """Rules on requests and responses: ids, cancellation, and the handshake."""
 
+from dataclasses import replace
 from enum import Enum, auto
 
 from sidecheck_server.core.mcp.call_errors import METHOD_NOT_FOUND
 from sidecheck_server.core.mcp.context import LAST_HANDSHAKE, VERSIONS, Sender
 from sidecheck_server.core.mcp.messages.envelopes import Kind
+from sidecheck_server.core.mcp.rules.envelope import CLIENT_RESPONSE
 from sidecheck_server.core.mcp.rules.negotiation import (
     PROTOCOL_VERSION_UNKNOWN,
     PROTOCOL_VERSION_WITHOUT_HANDSHAKE,
@@ -63,6 +65,8 @@ class Exchange:
         self._used: dict[Sender, BoundedStore[bool]] = {
             sender: BoundedStore(_MAX_IDS, memory) for sender in Sender
         }
+        #: Number of requests whose id or kind cannot be read, and that have no response.
+        self._unreadable: dict[Sender, int] = dict.fromkeys(Sender, 0)
         #: Key of the initialize request, or None if there is none.
         self._initialize: Key | None = None
 
@@ -77,6 +81,11 @@ class Exchange:
     def open(self, sender: Sender, key: Key, request: Request) -> None:
         """Store a request that was sent."""
         self._refused[sender].pop(key)
+        earlier = self._open[sender].get(key)
+        if earlier is not None:
+            # Which of them a response belongs to is unknown.
+            method = request.method if request.method == earlier.method else ""
+            request = replace(request, method=method, text=b"", rivals=earlier.rivals + 1)
         self._open[sender].put(key, request, _REQUEST_BYTES + request.weight)
         self._used[sender].put(key, value=True)
         if request.method == "initialize" and sender is Sender.CLIENT:
@@ -84,7 +93,15 @@ class Exchange:
 
     def close(self, sender: Sender, key: Key) -> Request | None:
         """Remove and return the request of *sender* whose response was sent."""
-        return self._open[sender].pop(key) or self._refused[sender].pop(key)
+        request = self._open[sender].pop(key)
+        if request is not None and request.rivals:
+            rest = replace(request, rivals=request.rivals - 1)
+            self._open[sender].put(key, rest, _REQUEST_BYTES + rest.weight)
+        return request or self._refused[sender].pop(key)
+
+    def expect_stray(self, sender: Sender) -> None:
+        """Store that a message of *sender* may be a request, with an id that cannot be read."""
+        self._unreadable[sender] += 1
 
     def observe(self, current: SessionMessage, report: Reporter) -> None:
         """Check the id of the current message against earlier ones."""
@@ -104,11 +121,17 @@ class Exchange:
 
     def _check_response(self, current: SessionMessage, report: Reporter) -> None:
         requester = current.sender.peer
+        if current.message.id is None and self._unreadable[requester]:
+            self._unreadable[requester] -= 1
         if (
             current.request is not None
             or current.message.id is None
             or self._open[requester].forgot
+            or (current.sender is Sender.CLIENT and CLIENT_RESPONSE.holds_in(current.version))
         ):
+            return
+        if self._unreadable[requester] and current.key not in self._used[requester]:
+            self._unreadable[requester] -= 1
             return
         message = (
             f"the request of the {requester} with this id already has a response"
@@ -153,6 +176,8 @@ class Lifecycle:
 
     def __init__(self) -> None:
         self._stage = _Stage.NEW
+        #: Whether initialize was sent, and no error response to it since.
+        self._requested = False
         #: Whether the client has sent something, or that nothing was sent is reported.
         self._began = False
         #: Whether the server responded to initialize, so that it has a handshake.
@@ -167,11 +192,13 @@ class Lifecycle:
             case Kind.ERROR if method == "ping" and self._agreed:
                 _check_ping(current, report)
             case Kind.RESULT if method == "initialize":
-                self._stage = _Stage.ANSWERED
+                if self._stage is not _Stage.READY:
+                    self._stage = _Stage.ANSWERED
                 self._agreed = True
                 _check_version(current, report)
             case Kind.ERROR if method == "initialize":
                 self._stage = _Stage.NEW
+                self._requested = False
             case Kind.REQUEST | Kind.NOTIFICATION if method != "ping":
                 if current.sender is Sender.CLIENT:
                     self._check_client(current, method, report)
@@ -182,8 +209,9 @@ class Lifecycle:
         self._began = True
         stage = self._stage
         if method == "initialize":
-            if stage is not _Stage.NEW:
+            if self._requested:
                 report(INITIALIZE_NOT_FIRST, Fault(_METHOD, "initialize was already sent"))
+            self._requested = True
             self._stage = _Stage.REQUESTED
         elif method == "notifications/initialized":
             if stage in {_Stage.NEW, _Stage.REQUESTED}:

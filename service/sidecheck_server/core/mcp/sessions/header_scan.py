@@ -17,6 +17,10 @@ MAX_CAPABILITIES_BYTES = 16 << 10
 Those of real clients have some hundred bytes. Each open request holds its own.
 """
 
+_MAX_ITEMS = 1000
+"""Number of messages of a batch that are scanned."""
+
+_MAX_SPACES = 64
 _MAX_DEPTH = 128
 _OBJECT = dict[str, msgspec.Raw]
 
@@ -39,13 +43,34 @@ class HeaderScan:
     capabilities_too_large: bool = False
     #: Code of an error response, or None.
     error_code: int | None = None
+    #: The first messages of a batch.
+    items: tuple["HeaderScan", ...] = ()
 
 
 def scan_headers(text: bytes) -> HeaderScan:
-    """Return the fields of the message *text*; an empty scan if it is not a message."""
+    """Return the fields of the message *text*; an empty scan if it is not a message.
+
+    The version of a batch is that of an ``initialize`` request in it.
+    """
     message = _properties(text)
-    if message is None:
-        return HeaderScan()
+    if message is not None:
+        return _scan(message)
+    items = tuple(_scan(_properties(item) or {}) for item in _first_items(text))
+    versions = (item.version for item in items if item.method == "initialize")
+    return HeaderScan(version=next(versions, ""), items=items)
+
+
+def _first_items(text: bytes) -> list[msgspec.Raw]:
+    """Return the first values of the array *text*; none if it is no array."""
+    if not text[:_MAX_SPACES].lstrip().startswith(b"["):
+        return []
+    try:
+        return msgspec.json.decode(text, type=list[msgspec.Raw])[:_MAX_ITEMS]
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return []
+
+
+def _scan(message: dict[str, msgspec.Raw]) -> HeaderScan:
     id_ = _scalar(message.get("id"))
     method = _scalar(message.get("method"))
     if not isinstance(method, str):

@@ -1,21 +1,23 @@
 """What the check of a client's answer needs of the server's request for it."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
 import msgspec
 
 from sidecheck_server.core.mcp.rules import elicitation_results, sampling_results
-from sidecheck_server.core.mcp.rules.rule import Rule
-from sidecheck_server.core.mcp.sessions.memory import encode_compact
+from sidecheck_server.core.mcp.rules.rule import Fault, Rule
+from sidecheck_server.core.mcp.rules.sessions import RETRY_INPUT_OTHER
+from sidecheck_server.core.mcp.sessions.memory import Reporter, encode_compact
 
-__all__ = ["RULES_BY_METHOD", "needed_params", "needed_request"]
+__all__ = ["Input", "check_response", "needed_request", "read_input"]
 
 _MAX_BYTES = 128 << 10
 """Longest text that is stored. The largest schema of a real tool has 71 KB."""
 
-RULES_BY_METHOD: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
+_RULES_BY_METHOD: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
     {
         "elicitation/create": elicitation_results.REQUEST_RULES,
         "sampling/createMessage": sampling_results.REQUEST_RULES,
@@ -24,7 +26,47 @@ RULES_BY_METHOD: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
 """Rules that compare an answer with its request, by the method of the request."""
 
 
-def needed_params(method: str, params: Any) -> bytes:
+_RESPONSES = ("params", "inputResponses")
+_DISCRIMINATORS = {
+    "elicitation/create": "action",
+    "sampling/createMessage": "model",
+    "roots/list": "roots",
+}
+"""By method, a property that its result must have and those of the others never have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """An input that a result requests."""
+
+    #: "" if unknown.
+    method: str
+    #: Params of its request that the check of the response needs, or b"".
+    params: bytes
+
+
+def read_input(request: Any) -> Input:
+    """Return the input that *request*, one of ``inputRequests``, is for."""
+    method = request.get("method") if isinstance(request, dict) else None
+    if isinstance(method, str) and method in _DISCRIMINATORS:
+        return Input(method, _needed_params(method, request.get("params")))
+    return Input("", b"")
+
+
+def check_response(name: str, response: dict[str, Any], input_: Input, report: Reporter) -> None:
+    """Check that *response* fits the *input_* that was requested under *name*."""
+    discriminator = _DISCRIMINATORS.get(input_.method)
+    if discriminator is not None and discriminator not in response:
+        others = [method for method, other in _DISCRIMINATORS.items() if other in response]
+        if others:
+            message = f"expected a result of {input_.method}, found one of {others[0]}"
+            report(RETRY_INPUT_OTHER, Fault((*_RESPONSES, name), message))
+    elif input_.params:
+        rules = _RULES_BY_METHOD[input_.method]
+        report.check_answer(rules, response, (*_RESPONSES, name), input_.params)
+
+
+def _needed_params(method: str, params: Any) -> bytes:
     """Return those *params* that the rules for answers read, as JSON; b"" if there are none.
 
     As text they take a twentieth of the memory of decoded values.
@@ -43,7 +85,7 @@ def needed_params(method: str, params: Any) -> bytes:
 
 def needed_request(method: str, params: Any) -> bytes:
     """Return the request *method* with those params, as JSON, or b""."""
-    needed = needed_params(method, params)
+    needed = _needed_params(method, params)
     return encode_compact({"method": method, "params": msgspec.Raw(needed)}) if needed else b""
 
 

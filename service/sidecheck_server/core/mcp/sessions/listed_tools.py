@@ -31,6 +31,8 @@ _MAX_TOOLS = 5000
 """Number of tools of one result that are stored."""
 
 _MAX_CALLS = 10_000
+_ANY_OUTPUT_SINCE = "2026-07-28"
+"""First version whose output schemas may have any type at their root."""
 _ARGUMENTS = ("params", "arguments")
 _RESULT = ("result",)
 _CONTENT = ("result", "structuredContent")
@@ -63,7 +65,7 @@ class ListedTools:
         """Store listed tools, and defer the validation of calls and results."""
         match (current.message.method, current.message.kind):
             case ("tools/list", Kind.RESULT):
-                self._store(current.result.get("tools"))
+                self._store(current)
             case ("notifications/tools/list_changed", Kind.NOTIFICATION):
                 self._tools.clear()
                 self._tools.forgot = False
@@ -72,11 +74,17 @@ class ListedTools:
             case ("tools/call", Kind.RESULT):
                 self._check_result(current, report)
 
-    def _store(self, tools: Any) -> None:
+    def _store(self, current: SessionMessage) -> None:
+        tools = current.result.get("tools")
+        names: set[str] = set()
         for tool in tools[:_MAX_TOOLS] if isinstance(tools, list) else ():
             name = tool.get("name") if isinstance(tool, dict) else None
-            if isinstance(name, str):
-                entry = _tool(tool.get("inputSchema"), tool.get("outputSchema"))
+            if isinstance(name, str) and name in names:
+                # A call by this name may be of either tool.
+                self._tools.pop(key_of(name))
+            elif isinstance(name, str):
+                names.add(name)
+                entry = _tool(tool.get("inputSchema"), tool.get("outputSchema"), current.version)
                 self._tools.put(key_of(name), entry, entry.weight)
 
     def _check_call(self, current: SessionMessage, report: Reporter) -> None:
@@ -97,17 +105,28 @@ class ListedTools:
             return
         if "structuredContent" not in current.result:
             report(OUTPUT_MISSING, Fault(_RESULT, MISSING_OUTPUT_MESSAGE))
-        elif tool.output is not None:
+        elif tool.output is not None and (
+            current.version >= _ANY_OUTPUT_SINCE
+            or isinstance(current.result["structuredContent"], dict)
+        ):
             value = (current.result["structuredContent"],)
             report.defer(DeferredCheck(tool.output, (), value, _CONTENT, silent=True))
 
 
-def _tool(input_: Any, output: Any) -> _Tool:
+def _tool(input_: Any, output: Any, version: str) -> _Tool:
+    has_output = output is not None
+    # Schemas that the version does not allow are reported, and nothing is held against them.
+    input_ = input_ if _is_of_objects(input_) else None
+    output = output if version >= _ANY_OUTPUT_SINCE or _is_of_objects(output) else None
     texts = [encode_compact(schema) for schema in (input_, output) if isinstance(schema, dict)]
     raws = iter([msgspec.Raw(text) for text in texts])
     return _Tool(
         next(raws) if isinstance(input_, dict) else None,
         next(raws) if isinstance(output, dict) else None,
-        has_output=output is not None,
+        has_output=has_output,
         weight=_TOOL_BYTES + sum(map(len, texts)),
     )
+
+
+def _is_of_objects(schema: Any) -> bool:
+    return isinstance(schema, dict) and schema.get("type", "object") == "object"

@@ -131,6 +131,8 @@ class Request:
     as_task: bool
     #: Name of the tool that it calls, shortened to 128 characters, or "".
     tool: str = ""
+    #: Number of other open requests with its id.
+    rivals: int = 0
     #: Size of what it holds beside itself, in bytes.
     weight: int = 0
 

@@ -102,6 +102,9 @@ class Negotiation:
         """Store the version and the capabilities that the current message declares."""
         kind, method = current.message.kind, current.message.method
         context = self._context
+        expected = Sender.CLIENT if kind is Kind.REQUEST else Sender.SERVER
+        if method == "initialize" and current.sender is not expected:
+            return
         if kind is Kind.REQUEST and method == "initialize":
             self._handshake_began = True
             declared = _capabilities_of(current.params)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from sidecheck_server.core.mcp.context import Sender
 from sidecheck_server.core.mcp.messages.envelopes import Kind
 from sidecheck_server.core.mcp.metadata_keys import read_metadata
+from sidecheck_server.core.mcp.rules.envelope import CLIENT_RESPONSE
 from sidecheck_server.core.mcp.rules.rule import Fault
 from sidecheck_server.core.mcp.rules.sessions import (
     PROGRESS_NOT_RISING,
@@ -23,6 +24,8 @@ from sidecheck_server.core.mcp.sessions.memory import (
 __all__ = ["Progress"]
 
 _MAX_TOKENS = 10_000
+_INVALID: Key = ("invalid", "")
+"""Key of all tokens that are neither strings nor integers, which the schema reports."""
 
 
 @dataclass(slots=True)
@@ -65,13 +68,16 @@ class Progress:
                 self._cancel(current)
             case Kind.NOTIFICATION if current.message.method == "notifications/progress":
                 self._advance(current, report)
+            case Kind.NOTIFICATION if "_meta" in current.params:
+                # A request without an id, which may be carried out regardless.
+                self._begin(current, report)
 
     def _begin(self, current: SessionMessage, report: Reporter) -> None:
         meta = read_metadata(current.params)
         if "progressToken" not in meta:
             return
-        operations, token = self._operations[current.sender], key_of(meta["progressToken"])
-        operation = operations.get(token)
+        operations, token = self._operations[current.sender], _token_key(meta["progressToken"])
+        operation = operations.get(token) if token != _INVALID else None
         if operation is not None and not operation.cancelled and not operation.is_task:
             message = "a request with this progress token has no response yet"
             report(PROGRESS_TOKEN_IN_USE, Fault(("params", "_meta", "progressToken"), message))
@@ -97,14 +103,18 @@ class Progress:
             operation.cancelled = True
 
     def _advance(self, current: SessionMessage, report: Reporter) -> None:
-        if "progressToken" not in current.params:
+        # METHOD_WRONG_SENDER reports progress of a client that gets no requests.
+        is_wrong = current.sender is Sender.CLIENT and CLIENT_RESPONSE.holds_in(current.version)
+        if "progressToken" not in current.params or is_wrong:
             return
         operations = self._operations[current.sender.peer]
-        operation = operations.get(key_of(current.params["progressToken"]))
+        operation = operations.get(_token_key(current.params["progressToken"]))
         if operation is None:
-            if not operations.forgot:
+            if not operations.forgot and _INVALID not in operations:
                 message = "no open request has this progress token"
                 report(PROGRESS_TOKEN_UNKNOWN, Fault(("params", "progressToken"), message))
+            return
+        if operation is operations.get(_INVALID):
             return
         value = current.params.get("progress")
         if not isinstance(value, int | float) or isinstance(value, bool):
@@ -114,3 +124,9 @@ class Progress:
             report(PROGRESS_NOT_RISING, Fault(("params", "progress"), message))
         else:
             operation.last = value
+
+
+def _token_key(token: object) -> Key:
+    if isinstance(token, str) or (isinstance(token, int) and not isinstance(token, bool)):
+        return key_of(token)
+    return key_of(token) if isinstance(token, float) and token.is_integer() else _INVALID

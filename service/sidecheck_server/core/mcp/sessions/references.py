@@ -79,6 +79,8 @@ def _request_key(current: SessionMessage) -> Key:
 
 
 _MAX_ELICITATIONS = 10_000
+_NO_ID = key_of(None)
+"""Key of elicitations without an id, which the schema reports."""
 _MAX_ELICITATIONS_OF_ERROR = 100
 
 
@@ -103,15 +105,23 @@ class Elicitations:
                     self._start(elicitation)
             case Kind.NOTIFICATION if method == "notifications/elicitation/complete":
                 id_ = current.params.get("elicitationId")
-                unknown = isinstance(id_, str) and key_of(id_) not in self._started
+                unknown = (
+                    isinstance(id_, str)
+                    and key_of(id_) not in self._started
+                    and _NO_ID not in self._started
+                )
                 if unknown and not self._started.forgot:
                     message = "no elicitation of this session has this id"
                     report(ELICITATION_ID_UNKNOWN, Fault(("params", "elicitationId"), message))
 
     def _start(self, elicitation: Any) -> None:
-        id_ = elicitation.get("elicitationId") if isinstance(elicitation, dict) else None
+        if not isinstance(elicitation, dict):
+            return
+        id_ = elicitation.get("elicitationId")
         if isinstance(id_, str):
             self._started.put(key_of(id_), value=True)
+        elif "url" in elicitation:
+            self._started.put(_NO_ID, value=True)
 
 
 def _required_elicitations(response: Any) -> Iterator[Any]:

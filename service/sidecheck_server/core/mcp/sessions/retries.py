@@ -12,11 +12,10 @@ from sidecheck_server.core.mcp.rules.sessions import (
     RETRY_ARGUMENTS_CHANGED,
     RETRY_ID_REUSED,
     RETRY_INPUT_MISSING,
-    RETRY_INPUT_OTHER,
     RETRY_STATE_CHANGED,
     RETRY_UNASKED,
 )
-from sidecheck_server.core.mcp.sessions.input_requests import RULES_BY_METHOD, needed_params
+from sidecheck_server.core.mcp.sessions.input_requests import Input, check_response, read_input
 from sidecheck_server.core.mcp.sessions.memory import (
     BoundedStore,
     Key,
@@ -43,24 +42,7 @@ _MAX_RESULTS = 16
 
 #: Property that names the subject of a request, by method.
 _NAMES = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
-_DISCRIMINATORS = {
-    "elicitation/create": "action",
-    "sampling/createMessage": "model",
-    "roots/list": "roots",
-}
-"""By method, a property that its result must have and those of the others never have."""
-
 _RESPONSES = ("params", "inputResponses")
-
-
-@dataclass(frozen=True, slots=True)
-class _Input:
-    """An input that a result requests."""
-
-    #: "" if unknown.
-    method: str
-    #: Params of its request that the check of the response needs, or b"".
-    params: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +66,7 @@ class _InputRequired:
     attempt: _Attempt
     state: Key | None
     #: Inputs by their keys.
-    inputs: dict[str, _Input]
+    inputs: dict[str, Input]
     weight: int
 
 
@@ -158,7 +140,9 @@ class Retries:
         results = [result for result in outstanding if result.state == state]
         if not results:
             results = outstanding
-            report(RETRY_STATE_CHANGED, _state_fault(current.params))
+            # Another type is reported by the schema.
+            if "requestState" not in current.params or isinstance(given, str):
+                report(RETRY_STATE_CHANGED, _state_fault(current.params))
         elif attempt.arguments is not None and all(
             result.attempt.arguments not in {None, attempt.arguments} for result in results
         ):
@@ -184,7 +168,7 @@ def _retried(
     return [result for result in results if result.inputs.keys() <= names] or results
 
 
-def _check_responses(responses: Any, inputs: dict[str, _Input], report: Reporter) -> None:
+def _check_responses(responses: Any, inputs: dict[str, Input], report: Reporter) -> None:
     if not isinstance(responses, dict):
         return
     missing = [name for name in inputs if name not in responses]
@@ -195,36 +179,15 @@ def _check_responses(responses: Any, inputs: dict[str, _Input], report: Reporter
     for name, input_ in inputs.items():
         response = responses.get(name)
         if isinstance(response, dict):
-            _check_response(name, response, input_, report)
+            check_response(name, response, input_, report)
 
 
-def _check_response(name: str, response: dict[str, Any], input_: _Input, report: Reporter) -> None:
-    """Check that *response* fits the *input_* that was requested under *name*."""
-    discriminator = _DISCRIMINATORS.get(input_.method)
-    if discriminator is not None and discriminator not in response:
-        others = [method for method, other in _DISCRIMINATORS.items() if other in response]
-        if others:
-            message = f"expected a result of {input_.method}, found one of {others[0]}"
-            report(RETRY_INPUT_OTHER, Fault((*_RESPONSES, name), message))
-    elif input_.params:
-        rules = RULES_BY_METHOD[input_.method]
-        report.check_answer(rules, response, (*_RESPONSES, name), input_.params)
+def _inputs_of(requests: dict[str, Any]) -> dict[str, Input]:
+    first = list(requests.items())[:_MAX_INPUTS]
+    return {name: read_input(request) for name, request in first if isinstance(request, dict)}
 
 
-def _inputs_of(requests: dict[str, Any]) -> dict[str, _Input]:
-    inputs = {}
-    for name, request in list(requests.items())[:_MAX_INPUTS]:
-        if not isinstance(request, dict):
-            continue
-        method, params = request.get("method"), request.get("params")
-        if isinstance(method, str) and method in _DISCRIMINATORS:
-            inputs[name] = _Input(method, needed_params(method, params))
-        else:
-            inputs[name] = _Input("", b"")
-    return inputs
-
-
-def _weight_of(entry: tuple[str, _Input]) -> int:
+def _weight_of(entry: tuple[str, Input]) -> int:
     name, input_ = entry
     return 4 * len(name) + len(input_.params)
 

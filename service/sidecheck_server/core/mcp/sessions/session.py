@@ -13,7 +13,7 @@ from sidecheck_server.core.mcp.metadata_keys import read_metadata
 from sidecheck_server.core.mcp.methods import find_method
 from sidecheck_server.core.mcp.sessions.declarations import Declarations
 from sidecheck_server.core.mcp.sessions.exchange import Exchange, Lifecycle
-from sidecheck_server.core.mcp.sessions.header_scan import scan_headers
+from sidecheck_server.core.mcp.sessions.header_scan import HeaderScan, scan_headers
 from sidecheck_server.core.mcp.sessions.input_requests import needed_request
 from sidecheck_server.core.mcp.sessions.listed_prompts import ListedPrompts
 from sidecheck_server.core.mcp.sessions.listed_tools import ListedTools
@@ -113,6 +113,9 @@ class Session:
         scan = scan_headers(message.json)
         if not scan.is_response:
             context = self._negotiation.request_context(scan, sender)
+            if scan.items:
+                methods = tuple(self._method_of_response(item, sender) for item in scan.items)
+                message = replace(message, item_methods=methods)
             return CheckRequest(message, context, limits)
         for requester in Sender if sender is None else (sender.peer,):
             request = self._exchange.find_open(requester, key_of(scan.id))
@@ -123,6 +126,15 @@ class Session:
         context = self._negotiation.response_context(scan, request, requester.peer)
         response = replace(message, request_method=request.method, request=request.text)
         return CheckRequest(response, context, limits)
+
+    def _method_of_response(self, scan: HeaderScan, sender: Sender | None) -> str:
+        """Return the method of the request that a message of a batch responds to, or ""."""
+        if scan.is_response and scan.id is not None:
+            for requester in Sender if sender is None else (sender.peer,):
+                request = self._exchange.find_open(requester, key_of(scan.id))
+                if request is not None:
+                    return request.method
+        return ""
 
     def record_gap(self) -> None:
         """Record that a message exists about which nothing is known.
@@ -162,6 +174,8 @@ class Session:
                 readable = message.kind is Kind.REQUEST or isinstance(message.value, list)
                 if readable and not is_refused:
                     self.record_gap()
+                elif sender is not None and not is_refused and "method" in _fields(message):
+                    self._exchange.expect_stray(sender)
                 continue
             if is_refused:
                 if message.kind is Kind.REQUEST:
@@ -170,10 +184,17 @@ class Session:
                 continue
             current = self._next(message, sender, version, has_long_integers=long_integers)
             self._observe(current, outcome, number)
-            if message.kind is Kind.REQUEST:
-                opened = self._request(message, request.context)
-                self._exchange.open(sender, key_of(message.id), opened)
+            self._open(message, sender, request.context)
             yield
+
+    def _open(self, message: Message, sender: Sender, context: Context) -> None:
+        """Store the request *message*; nothing if it is none."""
+        is_request = message.kind is Kind.REQUEST
+        if is_request:
+            opened = self._request(message, context)
+            self._exchange.open(sender, key_of(message.id), opened)
+        if message.id is None and (is_request or _lacks_id(message, context.version)):
+            self._exchange.expect_stray(sender)
 
     def _next(
         self, message: Message, sender: Sender, version: str, *, has_long_integers: bool
@@ -223,6 +244,16 @@ class Session:
             weight = _VALUE_BYTES * len(msgspec.json.encode(capabilities))
             self._weighed = (capabilities, weight)
         return weight
+
+
+def _fields(message: Message) -> dict[str, Any]:
+    return message.value if isinstance(message.value, dict) else {}
+
+
+def _lacks_id(message: Message, version: str) -> bool:
+    """Return whether *message* is a request without an id, which may be answered regardless."""
+    method = find_method(message.method, version) if message.kind is Kind.NOTIFICATION else None
+    return method is not None and method.is_request
 
 
 def _sender_of(message: Message, context: Context) -> Sender | None:

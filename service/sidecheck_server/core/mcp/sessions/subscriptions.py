@@ -63,6 +63,7 @@ _MAX_READ = 500
 """Length of a URI up to which other spellings of it are known, in characters."""
 
 _ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
+_LOG_MESSAGE = "notifications/message"
 
 
 @dataclass(slots=True)
@@ -74,7 +75,8 @@ class _Stream:
 
     def includes(self, uri: Any) -> bool:
         """Return whether the resource *uri* may be one of the subscription."""
-        return self.uris is None or _is_subscribed(uri, self.uris)
+        # What is no URI is reported by the schema.
+        return self.uris is None or not isinstance(uri, str) or _is_subscribed(uri, self.uris)
 
 
 class Subscriptions:
@@ -84,6 +86,8 @@ class Subscriptions:
 
     def __init__(self, memory: SessionMemory) -> None:
         self._streams: BoundedStore[_Stream] = BoundedStore(_MAX_BYTES, memory)
+        #: Number of acknowledgments that name no open subscription.
+        self._stray_acknowledgments = 0
 
     def observe(self, current: SessionMessage, report: Reporter) -> None:
         """Store subscriptions, and check notifications against them."""
@@ -93,6 +97,9 @@ class Subscriptions:
         match current.message.kind:
             case Kind.REQUEST if method == "subscriptions/listen":
                 stream = _stream(current.params.get("notifications"))
+                if (other := self._streams.get(current.key)) is not None:
+                    # Which of two open requests a message belongs to is unknown.
+                    stream = _Stream(stream.filters | other.filters, None, other.acknowledged)
                 self._streams.put(current.key, stream, _URI_BYTES * (1 + len(stream.uris or ())))
             case Kind.RESULT | Kind.ERROR if method == "subscriptions/listen":
                 ended = self._streams.pop(current.key)
@@ -104,15 +111,21 @@ class Subscriptions:
                     self._streams.pop(key_of(current.params.get("requestId")))
             case Kind.NOTIFICATION if current.sender is Sender.SERVER:
                 id_ = _subscription_id(current.params)
-                # Extensions define further notifications on subscriptions.
-                if method == _ACKNOWLEDGED or method in _FILTERS or id_ is not None:
+                # Extensions define further notifications on subscriptions. LOG_ON_SUBSCRIPTION
+                # reports log messages.
+                is_message = method == _ACKNOWLEDGED or method in _FILTERS or id_ is not None
+                if is_message and method != _LOG_MESSAGE:
                     self._check_notification(current, method, id_, report)
 
     def _check_notification(
         self, current: SessionMessage, method: str, id_: Any, report: Reporter
     ) -> None:
         stream = self._streams.get(key_of(id_))
+        params = current.message.value.get("params", {})
+        if not isinstance(params, dict):
+            return
         if stream is None:
+            self._stray_acknowledgments += method == _ACKNOWLEDGED
             if not self._streams.forgot:
                 _report_unknown_subscription(current.params, id_, report)
         elif method == _ACKNOWLEDGED:
@@ -121,8 +134,7 @@ class Subscriptions:
         else:
             if not stream.acknowledged:
                 stream.acknowledged = True
-                message = f"{_ACKNOWLEDGED} was not sent before"
-                report(SUBSCRIPTION_NOT_ACKNOWLEDGED, Fault(("method",), message))
+                self._report_unacknowledged(report)
             name = _FILTERS.get(method)
             if name is None:
                 return
@@ -132,6 +144,14 @@ class Subscriptions:
             elif name == _RESOURCES and not stream.includes(current.params.get("uri")):
                 message = "the subscription does not include this resource"
                 report(SUBSCRIPTION_NOT_ASKED, Fault(("params", "uri"), message))
+
+    def _report_unacknowledged(self, report: Reporter) -> None:
+        """Report a notification without an acknowledgment, unless one named no subscription."""
+        if self._stray_acknowledgments:
+            self._stray_acknowledgments -= 1
+        else:
+            message = f"{_ACKNOWLEDGED} was not sent before"
+            report(SUBSCRIPTION_NOT_ACKNOWLEDGED, Fault(("method",), message))
 
 
 def _check_end(current: SessionMessage, stream: _Stream, report: Reporter) -> None:
@@ -185,9 +205,12 @@ def _check_acknowledged(acknowledged: Any, stream: _Stream, report: Reporter) ->
 
 
 def _stream(requested: Any) -> _Stream:
+    if not isinstance(requested, dict):
+        # A fault that the schema reports; what the server made of it is unknown.
+        return _Stream(frozenset(_FILTERS.values()), None)
     uris = _resources(requested)
-    keys = frozenset(map(_uri_key, uris)) if _are_few(uris) else None
-    return _Stream(_filters(requested), keys)
+    is_known = isinstance(requested.get(_RESOURCES, []), list) and _are_few(uris)
+    return _Stream(_filters(requested), frozenset(map(_uri_key, uris)) if is_known else None)
 
 
 def _are_few(uris: list[Any]) -> bool:
@@ -222,6 +245,8 @@ class ResourceSubscriptions:
         #: Resources in requests to unsubscribe that have no response, and the number of the
         #: subscription that they end.
         self._ending: BoundedStore[tuple[Key, int | None]] = BoundedStore(_MAX_REQUESTS, memory)
+        #: Whether a request to subscribe named no resource.
+        self._any = False
         self._count = 0
 
     def observe(self, current: SessionMessage, report: Reporter) -> None:
@@ -234,6 +259,7 @@ class ResourceSubscriptions:
                 # An update may come before the response; after an error nobody knows.
                 self._count += 1
                 self._resources.put(_uri_key(uri), self._count)
+                self._any = self._any or not isinstance(uri, str)
             case ("resources/unsubscribe", Kind.REQUEST):
                 key = _uri_key(uri)
                 self._ending.put(current.key, (key, self._resources.get(key)))
@@ -244,7 +270,9 @@ class ResourceSubscriptions:
                     self._check_update(uri, report)
 
     def _check_update(self, uri: str, report: Reporter) -> None:
-        if not self._resources.forgot and not _is_subscribed(uri, self._resources):
+        if self._any or self._resources.forgot:
+            return
+        if not _is_subscribed(uri, self._resources):
             message = "the client is not subscribed to this resource"
             report(RESOURCE_NOT_SUBSCRIBED, Fault(("params", "uri"), message))
 

@@ -10,6 +10,7 @@ import msgspec
 from sidecheck_server.core.mcp.context import Sender
 from sidecheck_server.core.mcp.rules import tasks, tasks_extension
 from sidecheck_server.core.mcp.rules.rule import Fault, Path
+from sidecheck_server.core.mcp.sessions.input_requests import Input, read_input
 from sidecheck_server.core.mcp.sessions.memory import (
     BoundedStore,
     Key,
@@ -53,8 +54,8 @@ class Task:
     updated: str = ""
     #: Whether the other side used its id, and so knows that it exists.
     used: bool = False
-    #: Digests of the inputs that it requested, by their keys.
-    inputs: dict[Key, bytes] = field(default_factory=dict)
+    #: Digests of the inputs that it requested, and the inputs, by their keys.
+    inputs: dict[Key, tuple[bytes, Input]] = field(default_factory=dict)
     #: Whether there were more inputs than are stored.
     inputs_forgotten: bool = False
 
@@ -128,7 +129,16 @@ class TaskStates:
             elif not task.status:
                 task.status, task.updated = status, updated
                 task.ended = number if task.ended is None else task.ended
-        self._observe_inputs(receiver, key_of(id_), task, state.get("inputRequests"), path, report)
+        requests, is_required = state.get("inputRequests"), status == "input_required"
+        self._observe_inputs(
+            receiver, key_of(id_), task, requests, path, report, is_required=is_required
+        )
+
+    def forget_inputs(self, receiver: Sender, key: Key) -> None:
+        """Store that the task may have requested inputs that no message told."""
+        task = self._tasks[receiver].get(key)
+        if task is not None:
+            task.inputs_forgotten = True
 
     def _get_or_add(self, receiver: Sender, key: Key) -> Task:
         task = self._tasks[receiver].get(key)
@@ -138,24 +148,34 @@ class TaskStates:
         return task
 
     def _observe_inputs(
-        self, receiver: Sender, key: Key, task: Task, requests: Any, path: Path, report: Reporter
+        self,
+        receiver: Sender,
+        key: Key,
+        task: Task,
+        requests: Any,
+        path: Path,
+        report: Reporter,
+        *,
+        is_required: bool,
     ) -> None:
         if not isinstance(requests, dict):
+            task.inputs_forgotten |= is_required
             return
         known = len(task.inputs)
         task.inputs_forgotten |= len(requests) > _MAX_INPUTS
         for name, request in islice(requests.items(), _MAX_INPUTS):
             digest = _digest(request)
             seen = task.inputs.get(key_of(name))
-            if seen is not None and seen != digest:
+            if seen is not None and seen[0] != digest:
                 fault = Fault((*path, "inputRequests", name), "the key stood for another request")
                 report(tasks_extension.INPUT_KEY_REUSED, fault)
             elif seen is None and len(task.inputs) < _MAX_INPUTS:
-                task.inputs[key_of(name)] = digest
+                task.inputs[key_of(name)] = (digest, read_input(request))
             elif seen is None:
                 task.inputs_forgotten = True
         if len(task.inputs) > known:
-            weight = _TASK_BYTES + _INPUT_BYTES * len(task.inputs)
+            texts = sum(len(input_.params) for _, input_ in task.inputs.values())
+            weight = _TASK_BYTES + _INPUT_BYTES * len(task.inputs) + texts
             self._tasks[receiver].put(key, task, weight)
 
 

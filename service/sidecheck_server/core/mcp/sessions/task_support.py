@@ -65,6 +65,7 @@ class TaskSupport:
         return self._tools.get(key_of(name)) or ""
 
     def _store(self, tools: Any) -> None:
+        names: set[str] = set()
         for tool in tools[:_MAX_LISTED] if isinstance(tools, list) else ():
             name = tool.get("name") if isinstance(tool, dict) else None
             if not isinstance(name, str):
@@ -74,7 +75,10 @@ class TaskSupport:
             support = (
                 execution.get("taskSupport", "forbidden") if isinstance(execution, dict) else None
             )
-            if isinstance(support, str) and support in _SUPPORT:
+            # A call by a name that two tools have may be of either.
+            is_known = isinstance(support, str) and support in _SUPPORT and name not in names
+            names.add(name)
+            if is_known and isinstance(support, str):
                 self._tools.put(key_of(name), support)
             else:
                 self._tools.pop(key_of(name))

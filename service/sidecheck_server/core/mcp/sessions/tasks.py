@@ -14,6 +14,7 @@ from sidecheck_server.core.mcp.methods import PLAIN_PROPERTIES, TASKS_EXTENSION
 from sidecheck_server.core.mcp.rules import tasks, tasks_extension
 from sidecheck_server.core.mcp.rules.capabilities import declared_in, declares_extension
 from sidecheck_server.core.mcp.rules.rule import Fault, Path
+from sidecheck_server.core.mcp.sessions.input_requests import check_response
 from sidecheck_server.core.mcp.sessions.memory import (
     BoundedStore,
     Key,
@@ -137,12 +138,14 @@ class Tasks:
             return
         task.used = True
         responses = current.params.get("inputResponses")
-        if self._missed_inputs or task.inputs_forgotten or not task.method:
-            return
         if not isinstance(responses, dict):
             return
+        is_known = bool(task.method) and not (self._missed_inputs or task.inputs_forgotten)
         for name in islice(responses, _MAX_RESPONSES):
-            if key_of(name) not in task.inputs:
+            seen, response = task.inputs.get(key_of(name)), responses[name]
+            if seen is not None and isinstance(response, dict):
+                check_response(name, response, seen[1], report)
+            elif seen is None and is_known:
                 fault = Fault(
                     ("params", "inputResponses", name), "the task requested no input with this key"
                 )
@@ -157,8 +160,10 @@ class Tasks:
             self._create(current, request, created, report)
         elif request.method in PLAIN_PROPERTIES:
             check_plain_result(request, result, report)
-        elif request.task is not None:
-            self._observe_answer(current, request, request.task, report)
+        elif request.method in _ON_TASKS:
+            key = request.task or task_key(result)
+            if key is not None:
+                self._observe_answer(current, request, key, report)
         elif request.method == "tasks/list" and isinstance(result.get("tasks"), list):
             for index, task in enumerate(result["tasks"][:_MAX_LISTED]):
                 if isinstance(task, dict):
@@ -192,7 +197,9 @@ class Tasks:
         self._created[receiver.peer].put(current.key, key)
         if request.token is not None:
             self._tokens[receiver.peer].put(request.token, key)
-        self._observe_state(receiver, state, path, report, request)
+        # Another first status of 2025-11-25 is a fault of its own.
+        if current.version >= FIRST_STATELESS or state.get("status") == "working":
+            self._observe_state(receiver, state, path, report, request)
 
     def _observe_answer(
         self, current: SessionMessage, request: TaskRequest, key: Key, report: Reporter
@@ -207,6 +214,7 @@ class Tasks:
         if task_key(result) not in {None, key}:
             fault = Fault(("result", "taskId"), "expected the taskId of the request")
             report(tasks.OTHER, fault)
+            self._states.forget_inputs(receiver, key)
             return
         task = self._states.get(receiver, key)
         ended = None if task is None else task.ended
