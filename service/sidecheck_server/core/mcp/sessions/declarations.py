@@ -89,6 +89,8 @@ class Declarations:
         if self._supports(declared.version) is False:
             message = "expected an error: the server does not list the version of the request"
             report(UNSUPPORTED_VERSION_ACCEPTED, Fault(_RESULT, message))
+            # Reported once: the server has the version, whatever it lists.
+            self._supported = None
         if self._cannot_discover:
             self._cannot_discover = False
             message = f"the server responds to this request, and does not know {_DISCOVER}"
