@@ -65,6 +65,8 @@ class Exchange:
         }
         #: Key of the initialize request, or None if there is none.
         self._initialize: Key | None = None
+        #: Key of the client's last request, or None if there is none.
+        self._last: Key | None = None
 
     def find_open(self, sender: Sender, key: Key) -> Request | None:
         """Return the request of *sender* under *key* that has no response yet."""
@@ -74,11 +76,23 @@ class Exchange:
         """Store a request that the transport refused: its id stays free."""
         self._refused[sender].put(key, request, _REQUEST_BYTES + request.weight)
 
+    def refuse_last(self) -> Key | None:
+        """Refuse the last request of the client, and return its key; None if it has a response."""
+        key, self._last = self._last, None
+        request = None if key is None else self._open[Sender.CLIENT].pop(key)
+        if key is None or request is None:
+            return None
+        self._used[Sender.CLIENT].pop(key)
+        self.refuse(Sender.CLIENT, key, request)
+        return key
+
     def open(self, sender: Sender, key: Key, request: Request) -> None:
         """Store a request that was sent."""
         self._refused[sender].pop(key)
         self._open[sender].put(key, request, _REQUEST_BYTES + request.weight)
         self._used[sender].put(key, value=True)
+        if sender is Sender.CLIENT:
+            self._last = key
         if request.method == "initialize" and sender is Sender.CLIENT:
             self._initialize = key
 
@@ -169,6 +183,8 @@ class Lifecycle:
                 self._agreed = True
                 _check_version(current, report)
             case Kind.ERROR if method == "initialize":
+                self._stage = _Stage.NEW
+            case Kind.ERROR if current.refused is not None and self._stage is _Stage.REQUESTED:
                 self._stage = _Stage.NEW
             case Kind.REQUEST | Kind.NOTIFICATION if method != "ping":
                 if current.sender is Sender.CLIENT:

@@ -130,6 +130,8 @@ class SessionMessage:
     version: str
     #: For a response: its request, or None if unknown.
     request: Request | None
+    #: Key of the request of the client that the transport refused with this error, or None.
+    refused: Key | None = None
 
     @property
     def params(self) -> dict[str, Any]:

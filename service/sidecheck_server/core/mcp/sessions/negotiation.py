@@ -11,6 +11,7 @@ from sidecheck_server.core.mcp.context import VERSIONS, Context, Sender
 from sidecheck_server.core.mcp.messages.envelopes import Kind
 from sidecheck_server.core.mcp.methods import METHODS
 from sidecheck_server.core.mcp.rules.errors import DEFINED_CODES
+from sidecheck_server.core.mcp.rules.input_required import allows_extensions
 from sidecheck_server.core.mcp.rules.negotiation import LAST_HANDSHAKE
 from sidecheck_server.core.mcp.sessions.header_scan import MAX_CAPABILITIES_BYTES, HeaderScan
 from sidecheck_server.core.mcp.sessions.memory import Request, SessionMessage
@@ -49,6 +50,10 @@ class Negotiation:
         self._pinned = pinned
         #: Whether the version is pinned, or a message told it.
         self._version_is_known = pinned
+        #: Whether the version is pinned, or a message told or implied it.
+        self.version_was_told = pinned
+        #: Whether a request declared extensions (since 2026-07-28).
+        self.declares_extensions = False
         #: Whether `initialize` was sent.
         self._handshake_began = False
 
@@ -92,8 +97,11 @@ class Negotiation:
         """Return the context of a response of *sender* whose request is unknown."""
         return replace(self._context, sender=sender)
 
-    def observe(self, current: SessionMessage) -> None:
-        """Store the version and the capabilities that the current message declares."""
+    def observe(self, current: SessionMessage, checked_in: Context) -> None:
+        """Store the version and the capabilities that the current message declares.
+
+        *checked_in* is its context.
+        """
         kind, method = current.message.kind, current.message.method
         context = self._context
         if kind is Kind.REQUEST and method == "initialize":
@@ -104,13 +112,16 @@ class Negotiation:
             declared = _capabilities_of(current.result)
             context = replace(context, server_capabilities=declared, version=current.version)
         elif current.version < _STATELESS_SINCE:
+            self.version_was_told |= _ONLY_VERSIONS.get(method) == current.version
             return
         else:
+            if kind is Kind.REQUEST:
+                self.declares_extensions |= allows_extensions(checked_in)
             context = replace(context, version=current.version)
         if self._pinned:
             context = replace(context, version=self._context.version)
         self._context = context
-        self._version_is_known = True
+        self._version_is_known = self.version_was_told = True
 
     @property
     def _legacy_version(self) -> str:

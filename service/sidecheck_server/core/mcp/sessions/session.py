@@ -2,14 +2,17 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import msgspec
 
 from sidecheck_server.core.mcp.check import CheckReport
-from sidecheck_server.core.mcp.context import Context, Sender
+from sidecheck_server.core.mcp.context import VERSIONS, Context, Sender
 from sidecheck_server.core.mcp.messages.envelopes import Kind, Message
 from sidecheck_server.core.mcp.methods import find_method
+from sidecheck_server.core.mcp.rules.catalogue import CATALOGUE
+from sidecheck_server.core.mcp.rules.envelope import ERROR_ID_NULL, UNKNOWN
 from sidecheck_server.core.mcp.sessions.declarations import Declarations
 from sidecheck_server.core.mcp.sessions.exchange import Exchange, Lifecycle
 from sidecheck_server.core.mcp.sessions.header_scan import scan_headers
@@ -18,6 +21,7 @@ from sidecheck_server.core.mcp.sessions.listed_prompts import ListedPrompts
 from sidecheck_server.core.mcp.sessions.listed_tools import ListedTools
 from sidecheck_server.core.mcp.sessions.logs import Logs
 from sidecheck_server.core.mcp.sessions.memory import (
+    Key,
     MemoryPool,
     Reporter,
     Request,
@@ -36,17 +40,25 @@ from sidecheck_server.core.mcp.sessions.subscriptions import ResourceSubscriptio
 from sidecheck_server.core.mcp.sessions.tasks import Tasks
 from sidecheck_server.core.mcp.sessions.tools_order import ToolsOrder
 from sidecheck_server.core.mcp.subjects import CheckRequest, ProtocolMessage, ReportLimits
+from sidecheck_server.core.types import Violation
 
 __all__ = ["Session"]
 
 _VALUE_BYTES = 16
 """Memory of a decoded value for each byte of its text: small properties take most."""
 
+_OF_EXTENSIONS = frozenset({UNKNOWN.code, "RESULT_TYPE_UNKNOWN"})
+"""Codes of rules that extensions may explain."""
+
 _MAX_NAME = 128
 """Length to which the names of tools and methods are shortened."""
 
 _REFUSED = 400
 """Lowest status of HTTP that refuses a message."""
+
+_EXPIRED = 404
+"""Status of HTTP for a session that the server has ended: the client begins another with
+initialize (basic/transports, "Session Management")."""
 
 
 class Session:
@@ -70,14 +82,24 @@ class Session:
         from_beginning: bool = True,
         pool: MemoryPool | None = None,
     ) -> None:
-        memory = self._memory = SessionMemory(pool)
+        self._memory = SessionMemory(pool)
         self._negotiation = Negotiation(context, pinned=pinned)
+        self._from_beginning = from_beginning
         #: Whether a message was not recorded.
         self._gaps = not from_beginning
-        self._exchange = Exchange(memory)
-        self._repetitions = Repetitions(memory)
+        self._repetitions = Repetitions(self._memory)
         #: The capabilities weighed last, and their weight; most requests share them.
         self._weighed: tuple[dict[str, Any] | None, int] = (None, 0)
+        self._begin(context, pool)
+
+    def _begin(self, context: Context, pool: MemoryPool | None) -> None:
+        """Forget all messages, if there are any, and begin with the next one."""
+        self._memory.close()
+        memory = self._memory = SessionMemory(pool)
+        self._initial = (context, pool)
+        #: Whether the server refused a message because it has ended the session.
+        self._expired = False
+        self._exchange = Exchange(memory)
         self._rules: tuple[SessionRule, ...] = (
             self._exchange,
             Lifecycle(),
@@ -148,7 +170,6 @@ class Session:
         """Do what `record` does, and yield after each message of a batch."""
         subject = request.subject
         assert isinstance(subject, ProtocolMessage)
-        version = request.context.version
         is_refused = http_status >= _REFUSED and request.context.sender is not Sender.SERVER
         if not outcome.messages and not is_refused:
             self.record_gap()
@@ -161,30 +182,62 @@ class Session:
                     self.record_gap()
                 continue
             if is_refused:
+                self._expired |= http_status == _EXPIRED
                 if message.kind is Kind.REQUEST:
                     opened = self._request(message, request.context)
                     self._exchange.refuse(sender, key_of(message.id), opened)
                 continue
-            self._observe(message, sender, version, outcome, number)
+            if self._expired and message.kind is Kind.REQUEST and message.method == "initialize":
+                self._begin(*self._initial)
+            refused = None
+            if http_status >= _REFUSED and message.kind is Kind.ERROR and message.id is None:
+                # The response of HTTP has no id; it refuses the request that was sent last.
+                refused = self._exchange.refuse_last()
+                self._expired |= http_status == _EXPIRED
+            self._observe(message, sender, request.context, outcome, number, refused)
             if message.kind is Kind.REQUEST:
                 opened = self._request(message, request.context)
                 self._exchange.open(sender, key_of(message.id), opened)
             yield
 
     def _observe(
-        self, message: Message, sender: Sender, version: str, outcome: CheckReport, number: int
+        self,
+        message: Message,
+        sender: Sender,
+        context: Context,
+        outcome: CheckReport,
+        number: int,
+        refused: Key | None,
     ) -> None:
         request = None
         if message.kind in {Kind.RESULT, Kind.ERROR}:
             request = self._exchange.close(sender.peer, key_of(message.id))
             if request is not None:
                 message = replace(message, method=request.method)
-        current = SessionMessage(message, sender, version, request)
-        report = Reporter(outcome.findings, message.path, version, gaps=self._gaps)
+        current = SessionMessage(message, sender, context.version, request, refused)
+        report = Reporter(outcome.findings, message.path, context.version, gaps=self._gaps)
         for rule in self._rules:
             rule.observe(current, report)
+        self._negotiation.observe(current, context)
+        outcome.findings.keep(partial(self._is_certain, context))
         self._repetitions.settle(outcome.findings, current, number)
-        self._negotiation.observe(current)
+
+    def _is_certain(self, context: Context, violation: Violation) -> bool:
+        """Return whether no other message of the session may explain *violation*."""
+        if violation.code == UNKNOWN.code and self._negotiation.declares_extensions:
+            # Since 2026-07-28 a notification declares nothing itself.
+            return False
+        if self._from_beginning:
+            return True
+        if violation.code in _OF_EXTENSIONS:
+            declared = (context.client_capabilities, context.server_capabilities)
+            return None not in declared
+        if self._negotiation.version_was_told:
+            return True
+        # Whatever breaks a rule of all versions is a fault in the one that was agreed on.
+        rule = CATALOGUE.get(violation.code)
+        holds_in_all = rule is None or len(rule.versions) == len(VERSIONS)
+        return holds_in_all and rule is not ERROR_ID_NULL
 
     def _request(self, message: Message, context: Context) -> Request:
         """Return what the check of the response needs of the request *message*."""
