@@ -257,7 +257,7 @@ def test_extensions_that_were_not_seen_may_explain_a_method(*, from_beginning: b
 def test_notifications_are_of_the_extensions_of_requests() -> None:
     session = Session(Context())
     notification = {"jsonrpc": "2.0", "method": "notifications/acme/found", "params": {}}
-    declared = {"extensions": {"com.acme/search": {}}}
+    declared: dict[str, Any] = {"extensions": {"com.acme/search": {}}}
     meta = {**META, "io.modelcontextprotocol/clientCapabilities": declared}
     codes(session, CLIENT, request(1, "tools/list", _meta=META))
     assert ["METHOD_UNKNOWN"] == codes(session, SERVER, notification)

@@ -13,7 +13,7 @@ from sidecheck_server.core.mcp.sessions.memory import (
 )
 from sidecheck_server.core.types import Violation, as_pointer
 
-__all__ = ["Repetition", "Repetitions"]
+__all__ = ["REPORTED_ONCE", "Repetition", "Repetitions"]
 
 _MAX_COUNTS = 10_000
 """Number of codes and tools whose violations are counted; one that is forgotten is reported
@@ -33,6 +33,9 @@ _OF_SESSION = frozenset(
 
 _OF_TOOL = frozenset({"STRUCTURED_CONTENT_WITHOUT_TEXT"})
 """Codes of violations that say the same of a tool in each of its results."""
+
+REPORTED_ONCE = _OF_SESSION | _OF_TOOL
+"""Codes of violations of which a session reports the first."""
 
 
 @dataclass(slots=True)
