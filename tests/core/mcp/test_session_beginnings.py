@@ -78,6 +78,27 @@ def test_a_probe_lacks_only_what_2026_07_28_requires(*, pinned: bool) -> None:
     assert [["REQUIRED"], [], [], [], [], []] == found
 
 
+@pytest.mark.parametrize("pinned", [False, True])
+def test_a_probe_without_a_response_may_be_cancelled(*, pinned: bool) -> None:
+    """A server with a handshake may stay silent."""
+    session = Session(Context(version="2025-11-25"), pinned=pinned)
+    cancelled = {
+        "jsonrpc": "2.0",
+        "method": "notifications/cancelled",
+        "params": {"requestId": 1},
+    }
+    messages: list[tuple[Sender, Any]] = [
+        (CLIENT, request(1, "server/discover", _meta=META)),
+        (CLIENT, cancelled),
+        *HANDSHAKE,
+    ]
+    assert [[], [], [], [], [], []] == all_codes(session, messages)
+    other = Session(Context(version="2025-11-25"), pinned=True)
+    codes(other, CLIENT, request(1, "server/discover", _meta=META))
+    cancelled["params"] = {"requestId": 7}
+    assert "INITIALIZE_NOT_FIRST" in codes(other, CLIENT, cancelled)
+
+
 def test_after_the_handshake_there_is_no_probe() -> None:
     session = Session(Context())
     all_codes(session, HANDSHAKE)

@@ -47,6 +47,7 @@ _LOG_MESSAGE = "notifications/message"
 """Notification that the server may send before the handshake, beside the request ping."""
 
 _METHOD_NOT_FOUND = -32601
+_PROBE = "server/discover"
 
 
 class Exchange:
@@ -169,12 +170,16 @@ class Lifecycle:
         self._began = False
         #: Whether the server responded to initialize, so that it has a handshake.
         self._agreed = False
+        #: Key of the request by which the client probed for a server without a handshake.
+        self._probe: Key | None = None
 
     def observe(self, current: SessionMessage, report: Reporter) -> None:
         """Check that the current message may be sent at this stage."""
-        if not INITIALIZE_NOT_FIRST.holds_in(current.version):
-            return
         method = current.message.method
+        if method == _PROBE and current.message.kind is Kind.REQUEST:
+            self._probe = current.key
+        if not INITIALIZE_NOT_FIRST.holds_in(current.version) or self._ends_probe(current):
+            return
         match current.message.kind:
             case Kind.ERROR if method == "ping" and self._agreed:
                 _check_ping(current, report)
@@ -191,6 +196,14 @@ class Lifecycle:
                     self._check_client(current, method, report)
                 else:
                     self._check_server(current, report)
+
+    def _ends_probe(self, current: SessionMessage) -> bool:
+        """Return whether the client cancels its probe, to which a server may not respond."""
+        return (
+            self._probe is not None
+            and current.message.method == "notifications/cancelled"
+            and key_of(current.params.get("requestId")) == self._probe
+        )
 
     def _check_client(self, current: SessionMessage, method: str, report: Reporter) -> None:
         self._began = True
