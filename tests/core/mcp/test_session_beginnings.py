@@ -8,6 +8,7 @@ from sidecheck_server.core.evaluate import EvaluationOptions
 from sidecheck_server.core.mcp.check import check
 from sidecheck_server.core.mcp.context import Context, Sender
 from sidecheck_server.core.mcp.deferred import resolve_all_deferred
+from sidecheck_server.core.mcp.sessions.memory import MemoryPool
 from sidecheck_server.core.mcp.sessions.session import Session
 from sidecheck_server.core.mcp.subjects import ProtocolMessage, ReportLimits
 from support.rule_cases import LIMITS, PROTOCOL_SCHEMAS
@@ -284,3 +285,19 @@ def test_notifications_are_of_the_extensions_of_requests() -> None:
     assert ["METHOD_UNKNOWN"] == codes(session, SERVER, notification)
     codes(session, CLIENT, request(2, "tools/list", _meta=meta))
     assert [] == codes(session, SERVER, notification)
+
+
+def test_a_session_after_another_keeps_counts_and_returns_memory() -> None:
+    pool = MemoryPool(1_000_000, 2)
+    session = Session(Context(version="2026-07-28"), pinned=True, pool=pool)
+    codes(session, SERVER, LOG)
+    for number in range(50):
+        codes(session, CLIENT, request(number, "tools/list", _meta=META))
+    held = pool.bytes
+    codes(session, CLIENT, request(99, "tools/list", _meta=META), http_status=404)
+    codes(session, CLIENT, INITIALIZE)
+    assert 0 < pool.bytes < held
+    assert "LOGGING_DEPRECATED" not in codes(session, SERVER, LOG)
+    assert [2] == [repetition.count for repetition in session.repetitions()]
+    session.close()
+    assert 0 == pool.bytes

@@ -61,6 +61,13 @@ class Repetitions:
         """Yield the violations that more than one message has, as they were first reported."""
         return (repetition for repetition in self._counts if repetition.count > 1)
 
+    def moved_to(self, memory: SessionMemory) -> "Repetitions":
+        """Return the same counts in *memory*."""
+        moved = Repetitions(memory)
+        for repetition in self._counts:
+            moved._counts.put(_key(repetition.code, repetition.tool), repetition)
+        return moved
+
     def settle(self, findings: Findings, current: SessionMessage, number: int) -> None:
         """Remove from *findings* the violations of the current message reported before.
 
@@ -79,7 +86,7 @@ class Repetitions:
                 return True
             if not _is_within(place, violation.instance_location):
                 return True
-            key = key_of(f"{violation.code} {tool}")
+            key = _key(violation.code, tool)
             repetition = None if key in fresh else self._counts.get(key)
             if repetition is None:
                 if key not in fresh:
@@ -92,6 +99,10 @@ class Repetitions:
             return False
 
         findings.keep(is_kept)
+
+
+def _key(code: str, tool: str) -> Key:
+    return key_of(f"{code} {tool}")
 
 
 def _is_within(place: str, location: str) -> bool:

@@ -82,21 +82,27 @@ class Session:
         from_beginning: bool = True,
         pool: MemoryPool | None = None,
     ) -> None:
-        self._memory = SessionMemory(pool)
         self._negotiation = Negotiation(context, pinned=pinned)
         self._from_beginning = from_beginning
         #: Whether a message was not recorded.
         self._gaps = not from_beginning
-        self._repetitions = Repetitions(self._memory)
         #: The capabilities weighed last, and their weight; most requests share them.
         self._weighed: tuple[dict[str, Any] | None, int] = (None, 0)
-        self._begin(context, pool)
-
-    def _begin(self, context: Context, pool: MemoryPool | None) -> None:
-        """Forget all messages, if there are any, and begin with the next one."""
-        self._memory.close()
-        memory = self._memory = SessionMemory(pool)
         self._initial = (context, pool)
+        self._memory = SessionMemory(pool)
+        self._repetitions = Repetitions(self._memory)
+        self._begin()
+
+    def _begin_again(self) -> None:
+        """Forget all messages but what was reported of them."""
+        self._memory.close()
+        self._memory = SessionMemory(self._initial[1])
+        self._repetitions = self._repetitions.moved_to(self._memory)
+        self._begin()
+
+    def _begin(self) -> None:
+        """Begin a session with the next message."""
+        memory = self._memory
         #: Whether the server refused a message because it has ended the session.
         self._expired = False
         self._exchange = Exchange(memory)
@@ -111,7 +117,7 @@ class Session:
             Logs(memory),
             Elicitations(memory),
             ListedTools(memory),
-            Tasks(memory, context),
+            Tasks(memory, self._initial[0]),
             Rejections(memory),
             ToolsOrder(memory),
             ListedPrompts(memory),
@@ -188,7 +194,7 @@ class Session:
                     self._exchange.refuse(sender, key_of(message.id), opened)
                 continue
             if self._expired and message.kind is Kind.REQUEST and message.method == "initialize":
-                self._begin(*self._initial)
+                self._begin_again()
             refused = None
             if http_status >= _REFUSED and message.kind is Kind.ERROR and message.id is None:
                 # The response of HTTP has no id; it refuses the request that was sent last.
