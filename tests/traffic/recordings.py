@@ -5,7 +5,7 @@ such as ``error TYPE /params/arguments``.
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -27,7 +27,14 @@ from sidecheck_server.core.mcp.subjects import ProtocolMessage, ReportLimits
 from sidecheck_server.core.types import Violation
 from support.shared_material import shared
 
-__all__ = ["Located", "count_findings", "locate_violations", "recordings"]
+__all__ = [
+    "Located",
+    "count_findings",
+    "locate_in",
+    "locate_violations",
+    "read_lines",
+    "recordings",
+]
 
 _LIMITS = Limits()
 _REPORT = ReportLimits(max_violations=1000)
@@ -66,9 +73,26 @@ def locate_violations(path: Path) -> Iterator[Located]:
 
     The recording is one session, and its version that of its messages.
     """
-    session = Session(Context(version=DEFAULT_VERSION))
-    for line in read_transcript(path.read_bytes(), _LIMITS):
-        assert not line.faults, (path, line.number, line.faults)
+    return locate_in(read_lines(path))
+
+
+def read_lines(path: Path) -> list[Line]:
+    """Return the messages of the recording at *path*."""
+    lines = list(read_transcript(path.read_bytes(), _LIMITS))
+    assert not any(line.faults for line in lines), path
+    return lines
+
+
+def locate_in(
+    lines: Iterable[Line], *, version: str = "", from_beginning: bool = True
+) -> Iterator[Located]:
+    """Yield the violations in *lines*, which are one session.
+
+    Its version is that of its messages, unless *version* is given.
+    """
+    context = Context(version=version or DEFAULT_VERSION)
+    session = Session(context, pinned=bool(version), from_beginning=from_beginning)
+    for line in lines:
         for violation in _check(session, line):
             yield Located(line.number, line.message, violation)
 

@@ -9,6 +9,7 @@ from sidecheck_server.core.mcp.check import check
 from sidecheck_server.core.mcp.context import Context, Sender
 from sidecheck_server.core.mcp.deferred import resolve_all_deferred
 from sidecheck_server.core.mcp.rules.catalogue import CATALOGUE
+from sidecheck_server.core.mcp.sessions.memory import MemoryPool
 from sidecheck_server.core.mcp.sessions.repetitions import OF_SESSION, OF_TOOL
 from sidecheck_server.core.mcp.sessions.session import Session
 from sidecheck_server.core.mcp.subjects import ProtocolMessage, ReportLimits
@@ -79,6 +80,27 @@ def test_a_probe_lacks_only_what_2026_07_28_requires(*, pinned: bool) -> None:
     probe = request(1, "server/discover")
     found = all_codes(session, [(CLIENT, probe), (SERVER, error(1, -32000)), *HANDSHAKE])
     assert [["REQUIRED"], [], [], [], [], []] == found
+
+
+@pytest.mark.parametrize("pinned", [False, True])
+def test_a_probe_without_a_response_may_be_cancelled(*, pinned: bool) -> None:
+    """A server with a handshake may stay silent."""
+    session = Session(Context(version="2025-11-25"), pinned=pinned)
+    cancelled = {
+        "jsonrpc": "2.0",
+        "method": "notifications/cancelled",
+        "params": {"requestId": 1},
+    }
+    messages: list[tuple[Sender, Any]] = [
+        (CLIENT, request(1, "server/discover", _meta=META)),
+        (CLIENT, cancelled),
+        *HANDSHAKE,
+    ]
+    assert [[], [], [], [], [], []] == all_codes(session, messages)
+    other = Session(Context(version="2025-11-25"), pinned=True)
+    codes(other, CLIENT, request(1, "server/discover", _meta=META))
+    cancelled["params"] = {"requestId": 7}
+    assert "INITIALIZE_NOT_FIRST" in codes(other, CLIENT, cancelled)
 
 
 def test_after_the_handshake_there_is_no_probe() -> None:
@@ -198,3 +220,93 @@ def test_what_is_true_of_every_message_is_reported_once() -> None:
         ("META_SERVER_INFO", "", 3, 4),
         ("STRUCTURED_CONTENT_WITHOUT_TEXT", "book", 3, 3),
     ] == sorted(counts)
+
+
+REFUSAL = {"jsonrpc": "2.0", "id": None, "error": {"code": -32600, "message": "no session"}}
+
+
+def test_an_error_without_an_id_refuses_the_last_request() -> None:
+    """The body of a response of HTTP; the request may be sent again."""
+    session = Session(Context())
+    codes(session, CLIENT, INITIALIZE)
+    codes(session, SERVER, REFUSAL, http_status=401)
+    assert [[], [], [], []] == all_codes(session, HANDSHAKE)
+    codes(session, SERVER, result(3))
+    call = request(4, "ping", _meta={"progressToken": 1})
+    codes(session, CLIENT, call)
+    codes(session, SERVER, REFUSAL, http_status=401)
+    assert [] == codes(session, CLIENT, call)
+    codes(session, SERVER, REFUSAL)
+    assert "REQUEST_ID_REUSED" in codes(session, CLIENT, call)
+
+
+@pytest.mark.parametrize("told_by", ["request", "response"])
+def test_another_session_begins_where_the_server_ended_one(told_by: str) -> None:
+    """With HTTP 404; its ids begin anew too."""
+    session = Session(Context())
+    all_codes(session, HANDSHAKE)
+    codes(session, SERVER, result(3))
+    if told_by == "request":
+        codes(session, CLIENT, request(4, "ping"), http_status=404)
+    else:
+        codes(session, CLIENT, request(4, "ping"))
+        codes(session, SERVER, REFUSAL, http_status=404)
+    assert [[], [], [], []] == all_codes(session, HANDSHAKE)
+    assert "INITIALIZE_NOT_FIRST" in codes(session, CLIENT, INITIALIZE)
+
+
+READ_ONLY = {
+    "name": "book",
+    "description": "Books a desk.",
+    "inputSchema": {"type": "object"},
+    "annotations": {"readOnlyHint": True, "idempotentHint": True},
+}
+
+
+@pytest.mark.parametrize("from_beginning", [False, True])
+def test_without_a_version_only_rules_of_all_versions_are_certain(*, from_beginning: bool) -> None:
+    """A session that is not seen from its beginning may have any version."""
+    session = Session(Context(), from_beginning=from_beginning)
+    codes(session, CLIENT, request(5, "tools/list"))
+    listing = codes(session, SERVER, result(5, tools=[READ_ONLY]))
+    told = Session(Context(), from_beginning=False)
+    codes(told, SERVER, result(2, protocolVersion="2025-06-18", capabilities={}, serverInfo=INFO))
+    codes(told, CLIENT, request(5, "tasks/list"))
+    codes(told, CLIENT, request(6, "tools/list"))
+    listing_of_told = codes(told, SERVER, result(6, tools=[READ_ONLY]))
+    assert from_beginning is ("TOOL_HINT_WITHOUT_MEANING" in listing)
+    assert "TOOL_HINT_WITHOUT_MEANING" in listing_of_told
+
+
+@pytest.mark.parametrize("from_beginning", [False, True])
+def test_extensions_that_were_not_seen_may_explain_a_method(*, from_beginning: bool) -> None:
+    session = Session(Context(), from_beginning=from_beginning)
+    found = codes(session, CLIENT, request(4, "acme/search", _meta=META))
+    assert from_beginning is ("METHOD_UNKNOWN" in found)
+
+
+def test_notifications_are_of_the_extensions_of_requests() -> None:
+    session = Session(Context())
+    notification = {"jsonrpc": "2.0", "method": "notifications/acme/found", "params": {}}
+    declared: dict[str, Any] = {"extensions": {"com.acme/search": {}}}
+    meta = {**META, "io.modelcontextprotocol/clientCapabilities": declared}
+    codes(session, CLIENT, request(1, "tools/list", _meta=META))
+    assert ["METHOD_UNKNOWN"] == codes(session, SERVER, notification)
+    codes(session, CLIENT, request(2, "tools/list", _meta=meta))
+    assert [] == codes(session, SERVER, notification)
+
+
+def test_a_session_after_another_keeps_counts_and_returns_memory() -> None:
+    pool = MemoryPool(1_000_000, 2)
+    session = Session(Context(version="2026-07-28"), pinned=True, pool=pool)
+    codes(session, SERVER, LOG)
+    for number in range(50):
+        codes(session, CLIENT, request(number, "tools/list", _meta=META))
+    held = pool.bytes
+    codes(session, CLIENT, request(99, "tools/list", _meta=META), http_status=404)
+    codes(session, CLIENT, INITIALIZE)
+    assert 0 < pool.bytes < held
+    assert "LOGGING_DEPRECATED" not in codes(session, SERVER, LOG)
+    assert [2] == [repetition.count for repetition in session.repetitions()]
+    session.close()
+    assert 0 == pool.bytes

@@ -48,6 +48,8 @@ _METHOD = ("method",)
 _LOG_MESSAGE = "notifications/message"
 """Notification that the server may send before the handshake, beside the request ping."""
 
+_PROBE = "server/discover"
+
 
 class Exchange:
     """Requests of both sides: those without a response yet, and all ids."""
@@ -69,6 +71,8 @@ class Exchange:
         self._unreadable: dict[Sender, int] = dict.fromkeys(Sender, 0)
         #: Key of the initialize request, or None if there is none.
         self._initialize: Key | None = None
+        #: Key of the client's last request, or None if there is none.
+        self._last: Key | None = None
 
     def find_open(self, sender: Sender, key: Key) -> Request | None:
         """Return the request of *sender* under *key* that has no response yet."""
@@ -77,6 +81,16 @@ class Exchange:
     def refuse(self, sender: Sender, key: Key, request: Request) -> None:
         """Store a request that the transport refused: its id stays free."""
         self._refused[sender].put(key, request, _REQUEST_BYTES + request.weight)
+
+    def refuse_last(self) -> Key | None:
+        """Refuse the last request of the client, and return its key; None if it has a response."""
+        key, self._last = self._last, None
+        request = None if key is None else self._open[Sender.CLIENT].pop(key)
+        if key is None or request is None:
+            return None
+        self._used[Sender.CLIENT].pop(key)
+        self.refuse(Sender.CLIENT, key, request)
+        return key
 
     def open(self, sender: Sender, key: Key, request: Request) -> None:
         """Store a request that was sent."""
@@ -88,6 +102,8 @@ class Exchange:
             request = replace(request, method=method, text=b"", rivals=earlier.rivals + 1)
         self._open[sender].put(key, request, _REQUEST_BYTES + request.weight)
         self._used[sender].put(key, value=True)
+        if sender is Sender.CLIENT:
+            self._last = key
         if request.method == "initialize" and sender is Sender.CLIENT:
             self._initialize = key
 
@@ -182,12 +198,16 @@ class Lifecycle:
         self._began = False
         #: Whether the server responded to initialize, so that it has a handshake.
         self._agreed = False
+        #: Key of the request by which the client probed for a server without a handshake.
+        self._probe: Key | None = None
 
     def observe(self, current: SessionMessage, report: Reporter) -> None:
         """Check that the current message may be sent at this stage."""
-        if not INITIALIZE_NOT_FIRST.holds_in(current.version):
-            return
         method = current.message.method
+        if method == _PROBE and current.message.kind is Kind.REQUEST:
+            self._probe = current.key
+        if not INITIALIZE_NOT_FIRST.holds_in(current.version) or self._ends_probe(current):
+            return
         match current.message.kind:
             case Kind.ERROR if method == "ping" and self._agreed:
                 _check_ping(current, report)
@@ -199,11 +219,22 @@ class Lifecycle:
             case Kind.ERROR if method == "initialize":
                 self._stage = _Stage.NEW
                 self._requested = False
+            case Kind.ERROR if current.refused is not None and self._stage is _Stage.REQUESTED:
+                self._stage = _Stage.NEW
+                self._requested = False
             case Kind.REQUEST | Kind.NOTIFICATION if method != "ping":
                 if current.sender is Sender.CLIENT:
                     self._check_client(current, method, report)
                 else:
                     self._check_server(current, report)
+
+    def _ends_probe(self, current: SessionMessage) -> bool:
+        """Return whether the client cancels its probe, to which a server may not respond."""
+        return (
+            self._probe is not None
+            and current.message.method == "notifications/cancelled"
+            and key_of(current.params.get("requestId")) == self._probe
+        )
 
     def _check_client(self, current: SessionMessage, method: str, report: Reporter) -> None:
         self._began = True

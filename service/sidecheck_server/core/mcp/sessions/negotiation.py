@@ -16,11 +16,18 @@ from sidecheck_server.core.mcp.context import (
 )
 from sidecheck_server.core.mcp.messages.envelopes import Kind
 from sidecheck_server.core.mcp.methods import METHODS
+from sidecheck_server.core.mcp.rules.catalogue import CATALOGUE
+from sidecheck_server.core.mcp.rules.envelope import ERROR_ID_NULL, UNKNOWN
 from sidecheck_server.core.mcp.rules.errors import DEFINED_CODES
+from sidecheck_server.core.mcp.rules.input_required import allows_extensions
 from sidecheck_server.core.mcp.sessions.header_scan import MAX_CAPABILITIES_BYTES, HeaderScan
 from sidecheck_server.core.mcp.sessions.memory import Request, SessionMessage
+from sidecheck_server.core.types import Violation
 
 __all__ = ["Negotiation"]
+
+_OF_EXTENSIONS = frozenset({UNKNOWN.code, "RESULT_TYPE_UNKNOWN"})
+"""Codes of rules that extensions may explain."""
 
 _PROBE = "server/discover"
 """Request by which a client finds out whether the server has a version without a handshake
@@ -48,11 +55,16 @@ class Negotiation:
     messages tell.
     """
 
-    def __init__(self, context: Context, *, pinned: bool) -> None:
+    def __init__(self, context: Context, *, pinned: bool, from_beginning: bool) -> None:
         self._context = context
         self._pinned = pinned
+        self._from_beginning = from_beginning
         #: Whether the version is pinned, or a message told it.
         self._version_is_known = pinned
+        #: Whether the version is pinned, or a message told or implied it.
+        self._version_was_told = pinned
+        #: Whether a request declared extensions (since 2026-07-28).
+        self._declares_extensions = False
         #: Whether `initialize` was sent.
         self._handshake_began = False
 
@@ -98,8 +110,11 @@ class Negotiation:
         """Return the context of a response of *sender* whose request is unknown."""
         return replace(self._context, sender=sender)
 
-    def observe(self, current: SessionMessage) -> None:
-        """Store the version and the capabilities that the current message declares."""
+    def observe(self, current: SessionMessage, checked_in: Context) -> None:
+        """Store the version and the capabilities that the current message declares.
+
+        *checked_in* is its context.
+        """
         kind, method = current.message.kind, current.message.method
         context = self._context
         expected = Sender.CLIENT if kind is Kind.REQUEST else Sender.SERVER
@@ -113,16 +128,37 @@ class Negotiation:
             declared = _capabilities_of(current.result)
             context = replace(context, server_capabilities=declared, version=current.version)
         elif current.version < FIRST_STATELESS:
+            self._version_was_told |= _ONLY_VERSIONS.get(method) == current.version
             return
-        elif current.version == context.version or self._pinned:
-            self._version_is_known = True
             return
         else:
+            if kind is Kind.REQUEST:
+                self._declares_extensions |= allows_extensions(checked_in)
             context = replace(context, version=current.version)
         if self._pinned:
             context = replace(context, version=self._context.version)
         self._context = context
-        self._version_is_known = True
+        self._version_is_known = self._version_was_told = True
+
+    def is_certain(self, context: Context, violation: Violation) -> bool:
+        """Return whether no message may explain *violation*, found in *context*.
+
+        Messages before the first, or a request that declared extensions, may explain it.
+        """
+        if violation.code == UNKNOWN.code and self._declares_extensions:
+            # Since 2026-07-28 a notification declares nothing itself.
+            return False
+        if self._from_beginning:
+            return True
+        if violation.code in _OF_EXTENSIONS:
+            declared = (context.client_capabilities, context.server_capabilities)
+            return None not in declared
+        if self._version_was_told:
+            return True
+        # Whatever breaks a rule of all versions is a fault in the one that was agreed on.
+        rule = CATALOGUE.get(violation.code)
+        holds_in_all = rule is None or len(rule.versions) == len(VERSIONS)
+        return holds_in_all and rule is not ERROR_ID_NULL
 
     @property
     def _legacy_version(self) -> str:

@@ -64,8 +64,10 @@ class Progress:
                 lasts = current.request.as_task and current.message.kind is Kind.RESULT
                 if current.request.token is not None:
                     self._end(current.sender.peer, current, lasts=lasts)
+            case Kind.ERROR if current.refused is not None:
+                self._cancel(Sender.CLIENT, current.refused)
             case Kind.NOTIFICATION if current.message.method == "notifications/cancelled":
-                self._cancel(current)
+                self._cancel(current.sender, key_of(current.params.get("requestId")))
             case Kind.NOTIFICATION if current.message.method == "notifications/progress":
                 self._advance(current, report)
             case Kind.NOTIFICATION if "_meta" in current.params:
@@ -94,11 +96,10 @@ class Progress:
             else:
                 self._operations[requester].pop(token)
 
-    def _cancel(self, current: SessionMessage) -> None:
+    def _cancel(self, requester: Sender, request: Key) -> None:
         """Let the token be used again: a cancelled request may never get a response."""
-        request = key_of(current.params.get("requestId"))
-        token = self._tokens[current.sender].get(request)
-        operation = None if token is None else self._operations[current.sender].get(token)
+        token = self._tokens[requester].get(request)
+        operation = None if token is None else self._operations[requester].get(token)
         if operation is not None and operation.request == request:
             operation.cancelled = True
 

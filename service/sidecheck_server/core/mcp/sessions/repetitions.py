@@ -13,7 +13,7 @@ from sidecheck_server.core.mcp.sessions.memory import (
 )
 from sidecheck_server.core.types import Violation, as_pointer
 
-__all__ = ["OF_SESSION", "OF_TOOL", "Repetition", "Repetitions"]
+__all__ = ["OF_SESSION", "OF_TOOL", "REPORTED_ONCE", "Repetition", "Repetitions"]
 
 _MAX_BYTES = 2 << 20
 """Total weight of the codes and tools whose violations are counted; one that is forgotten is
@@ -36,6 +36,9 @@ OF_SESSION = frozenset(
 
 OF_TOOL = frozenset({"STRUCTURED_CONTENT_WITHOUT_TEXT"})
 """Codes of violations that say the same of a tool in each of its results."""
+
+REPORTED_ONCE = OF_SESSION | OF_TOOL
+"""Codes of violations of which a session reports the first."""
 
 
 @dataclass(slots=True)
@@ -61,6 +64,13 @@ class Repetitions:
         """Yield the violations that more than one message has, as they were first reported."""
         return (repetition for repetition in self._counts if repetition.count > 1)
 
+    def moved_to(self, memory: SessionMemory) -> "Repetitions":
+        """Return the same counts in *memory*."""
+        moved = Repetitions(memory)
+        for repetition in self._counts:
+            moved._counts.put(_key(repetition.code, repetition.tool), repetition)
+        return moved
+
     def settle(self, findings: Findings, current: SessionMessage, number: int) -> None:
         """Remove from *findings* the violations of the current message reported before.
 
@@ -81,7 +91,7 @@ class Repetitions:
                 return True
             if not _is_within(place, violation.instance_location):
                 return True
-            key = key_of(f"{violation.code} {tool}")
+            key = _key(violation.code, tool)
             repetition = None if key in fresh else self._counts.get(key)
             if repetition is None:
                 if key not in fresh:
@@ -95,6 +105,10 @@ class Repetitions:
             return False
 
         findings.keep(is_kept)
+
+
+def _key(code: str, tool: str) -> Key:
+    return key_of(f"{code} {tool}")
 
 
 def _is_within(place: str, location: str) -> bool:

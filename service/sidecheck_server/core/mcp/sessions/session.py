@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -50,6 +51,10 @@ _MAX_NAME = 128
 _REFUSED = 400
 """Lowest status of HTTP that refuses a message."""
 
+_EXPIRED = 404
+"""Status of HTTP for a session that the server has ended: the client begins another with
+initialize (basic/transports, "Session Management")."""
+
 
 class Session:
     """The messages of one connection, in the order in which they were sent.
@@ -72,14 +77,29 @@ class Session:
         from_beginning: bool = True,
         pool: MemoryPool | None = None,
     ) -> None:
-        memory = self._memory = SessionMemory(pool)
-        self._negotiation = Negotiation(context, pinned=pinned)
+        self._negotiation = Negotiation(context, pinned=pinned, from_beginning=from_beginning)
         #: Whether a message was not recorded.
         self._gaps = not from_beginning
-        self._exchange = Exchange(memory)
-        self._repetitions = Repetitions(memory)
         #: The capabilities weighed last, and their weight; most requests share them.
         self._weighed: tuple[dict[str, Any] | None, int] = (None, 0)
+        self._initial = (context, pool)
+        self._memory = SessionMemory(pool)
+        self._repetitions = Repetitions(self._memory)
+        self._begin()
+
+    def _begin_again(self) -> None:
+        """Forget all messages but what was reported of them."""
+        self._memory.close()
+        self._memory = SessionMemory(self._initial[1])
+        self._repetitions = self._repetitions.moved_to(self._memory)
+        self._begin()
+
+    def _begin(self) -> None:
+        """Begin a session with the next message."""
+        memory = self._memory
+        #: Whether the server refused a message because it has ended the session.
+        self._expired = False
+        self._exchange = Exchange(memory)
         self._rules: tuple[SessionRule, ...] = (
             self._exchange,
             Lifecycle(),
@@ -91,7 +111,7 @@ class Session:
             Logs(memory),
             Elicitations(memory),
             ListedTools(memory),
-            Tasks(memory, context),
+            Tasks(memory, self._initial[0]),
             Rejections(memory),
             ToolsOrder(memory),
             ListedPrompts(memory),
@@ -162,7 +182,6 @@ class Session:
         """Do what `record` does, and yield after each message of a batch."""
         subject = request.subject
         assert isinstance(subject, ProtocolMessage)
-        version = request.context.version
         long_integers = has_long_integers(subject.json)
         is_refused = http_status >= _REFUSED and request.context.sender is not Sender.SERVER
         if not outcome.messages and not is_refused:
@@ -178,12 +197,25 @@ class Session:
                     self._exchange.expect_stray(sender)
                 continue
             if is_refused:
+                self._expired |= http_status == _EXPIRED
                 if message.kind is Kind.REQUEST:
                     opened = self._request(message, request.context)
                     self._exchange.refuse(sender, key_of(message.id), opened)
                 continue
-            current = self._next(message, sender, version, has_long_integers=long_integers)
-            self._observe(current, outcome, number)
+            if self._expired and message.kind is Kind.REQUEST and message.method == "initialize":
+                self._begin_again()
+            refused = None
+            if http_status >= _REFUSED and message.kind is Kind.ERROR and message.id is None:
+                # The response of HTTP has no id; it refuses the request that was sent last.
+                refused = self._exchange.refuse_last()
+                self._expired |= http_status == _EXPIRED
+            version = request.context.version
+            current = SessionMessage(
+                *self._with_request(message, sender, version),
+                has_long_integers=long_integers,
+                refused=refused,
+            )
+            self._observe(current, request.context, outcome, number)
             self._open(message, sender, request.context)
             yield
 
@@ -196,27 +228,28 @@ class Session:
         if message.id is None and (is_request or _lacks_id(message, context.version)):
             self._exchange.expect_stray(sender)
 
-    def _next(
-        self, message: Message, sender: Sender, version: str, *, has_long_integers: bool
-    ) -> SessionMessage:
-        """Return *message* with its request, which has a response now."""
+    def _with_request(
+        self, message: Message, sender: Sender, version: str
+    ) -> tuple[Message, Sender, str, Request | None]:
+        """Return *message* with the request that it responds to, which is open no more."""
         request = None
         if message.kind in {Kind.RESULT, Kind.ERROR}:
             request = self._exchange.close(sender.peer, key_of(message.id))
             if request is not None and request.method != message.method:
                 message = replace(message, method=request.method)
-        return SessionMessage(
-            message, sender, version, request, has_long_integers=has_long_integers
-        )
+        return message, sender, version, request
 
-    def _observe(self, current: SessionMessage, outcome: CheckReport, number: int) -> None:
+    def _observe(
+        self, current: SessionMessage, context: Context, outcome: CheckReport, number: int
+    ) -> None:
         message = current.message
         report = Reporter(outcome.findings, message.path, current.version, gaps=self._gaps)
         for rule in self._rules:
             if rule.methods is None or message.method in rule.methods:
                 rule.observe(current, report)
+        self._negotiation.observe(current, context)
+        outcome.findings.keep(partial(self._negotiation.is_certain, context))
         self._repetitions.settle(outcome.findings, current, number)
-        self._negotiation.observe(current)
 
     def _request(self, message: Message, context: Context) -> Request:
         """Return what the check of the response needs of the request *message*."""
