@@ -80,7 +80,7 @@ def test_a_missed_message_may_have_changed_the_tools() -> None:
 def test_a_missed_message_cannot_explain_another_task() -> None:
     session = _session(_AS_TASKS, from_beginning=False)
     _request(session, 2, "tasks/get", taskId="t1")
-    assert _result(session, 2, **_state("t2")) == ["TASK_OTHER"]
+    assert _result(session, 2, **_state("t2")) == ["TASK_ID_MISMATCH"]
 
 
 def test_forgotten_tasks_cause_no_violations() -> None:

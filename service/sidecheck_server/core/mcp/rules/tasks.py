@@ -128,7 +128,7 @@ CANCELLED_BY_NOTIFICATION = _rule(
     until=_EXTENSION,
 )
 OTHER = _rule(
-    "TASK_OTHER",
+    "TASK_ID_MISMATCH",
     Clause(
         _SEP,
         "task-polling",
@@ -138,17 +138,17 @@ OTHER = _rule(
     until=_EXTENSION,
 )
 RESULT_OTHER = _rule(
-    "TASK_RESULT_OTHER",
+    "TASK_RESULT_ID_MISMATCH",
     _ASSOCIATION,
     "The result of tasks/result MUST name the task of the request in `_meta`.",
 )
 RESULT_OTHER_TYPE = _rule(
-    "TASK_RESULT_OTHER_TYPE",
+    "TASK_RESULT_TYPE_MISMATCH",
     _RETRIEVAL,
     "tasks/result MUST return what the request of the task would have returned.",
 )
 RELATED_MISSING = _rule(
-    "TASK_RELATED_MISSING",
+    "TASK_RELATED_MISMATCH",
     _ASSOCIATION,
     "The result of a request that names a related task MUST name the same task in `_meta`.",
 )
