@@ -146,9 +146,8 @@ def has_type(type_: str, version: str) -> bool:
 def _report_unknown_type(type_: str, findings: Findings, path: Path) -> None:
     version = findings.context.version
     versions = [other for other in VERSIONS if has_type(type_, other)]
-    message = (
-        f"{version} has no {_METHODS.get(type_, type_)}; only {join_phrase(versions, 'and')} do"
-    )
+    others = f"{join_phrase(versions, 'and')} {'does' if len(versions) == 1 else 'do'}"
+    message = f"{version} has no {_METHODS.get(type_, type_)}; only {others}"
     findings.report(NOT_IN_VERSION, path, Fault((), message))
 
 

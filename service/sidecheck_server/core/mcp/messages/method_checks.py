@@ -116,7 +116,8 @@ def report_unknown_method(message: Message, findings: Findings) -> bool:
         return True
     versions = _versions_of(name) if len(name) < _LONGEST_METHOD else ()
     if versions:
-        text = f"{context.version} has no {name}; only {join_phrase(versions, 'and')} do"
+        others = "does" if len(versions) == 1 else "do"
+        text = f"{context.version} has no {name}; only {join_phrase(versions, 'and')} {others}"
         if context.version >= FIRST_STATELESS and name in INPUT_REQUESTS:
             text += "; since 2026-07-28 servers request it in an InputRequiredResult"
         findings.report(envelope.NOT_IN_VERSION, message.path, Fault(_METHOD, text))

@@ -130,10 +130,12 @@ class Negotiation:
         elif current.version < FIRST_STATELESS:
             self._version_was_told |= _ONLY_VERSIONS.get(method) == current.version
             return
-            return
         else:
             if kind is Kind.REQUEST:
                 self._declares_extensions |= allows_extensions(checked_in)
+            if current.version == context.version or self._pinned:
+                self._version_is_known = self._version_was_told = True
+                return
             context = replace(context, version=current.version)
         if self._pinned:
             context = replace(context, version=self._context.version)

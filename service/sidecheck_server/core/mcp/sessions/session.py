@@ -20,6 +20,7 @@ from sidecheck_server.core.mcp.sessions.listed_prompts import ListedPrompts
 from sidecheck_server.core.mcp.sessions.listed_tools import ListedTools
 from sidecheck_server.core.mcp.sessions.logs import Logs
 from sidecheck_server.core.mcp.sessions.memory import (
+    Key,
     MemoryPool,
     Reporter,
     Request,
@@ -204,14 +205,15 @@ class Session:
                 continue
             if self._expired and message.kind is Kind.REQUEST and message.method == "initialize":
                 self._begin_again()
-            refused = None
-            if http_status >= _REFUSED and message.kind is Kind.ERROR and message.id is None:
-                # The response of HTTP has no id; it refuses the request that was sent last.
-                refused = self._exchange.refuse_last()
-                self._expired |= http_status == _EXPIRED
-            version = request.context.version
+            refused = self._refused_by(message, http_status)
+            closed = self._close(message, sender)
+            if closed is not None and closed.method != message.method:
+                message = replace(message, method=closed.method)  # noqa: PLW2901
             current = SessionMessage(
-                *self._with_request(message, sender, version),
+                message,
+                sender,
+                request.context.version,
+                closed,
                 has_long_integers=long_integers,
                 refused=refused,
             )
@@ -228,16 +230,21 @@ class Session:
         if message.id is None and (is_request or _lacks_id(message, context.version)):
             self._exchange.expect_stray(sender)
 
-    def _with_request(
-        self, message: Message, sender: Sender, version: str
-    ) -> tuple[Message, Sender, str, Request | None]:
-        """Return *message* with the request that it responds to, which is open no more."""
-        request = None
-        if message.kind in {Kind.RESULT, Kind.ERROR}:
-            request = self._exchange.close(sender.peer, key_of(message.id))
-            if request is not None and request.method != message.method:
-                message = replace(message, method=request.method)
-        return message, sender, version, request
+    def _refused_by(self, message: Message, http_status: int) -> Key | None:
+        """Return the key of the request that HTTP refused with the error *message*, or None.
+
+        The error has no id; the request is the one that was sent last.
+        """
+        if http_status < _REFUSED or message.kind is not Kind.ERROR or message.id is not None:
+            return None
+        self._expired |= http_status == _EXPIRED
+        return self._exchange.refuse_last()
+
+    def _close(self, message: Message, sender: Sender) -> Request | None:
+        """Return the request that *message* responds to, which is open no more, or None."""
+        if message.kind not in {Kind.RESULT, Kind.ERROR}:
+            return None
+        return self._exchange.close(sender.peer, key_of(message.id))
 
     def _observe(
         self, current: SessionMessage, context: Context, outcome: CheckReport, number: int
