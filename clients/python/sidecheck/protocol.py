@@ -205,8 +205,8 @@ class CheckResult:
 
     #: Verdict on the JSON sent; instance locations point into it.
     verdict: Verdict
-    #: For a message with an error, or a request of another protocol version: the complete
-    #: JSON-RPC response for its sender. Empty for notifications and responses, which get none.
+    #: For a message with an error: the complete JSON-RPC response for its sender. Empty
+    #: for notifications and responses, which get none.
     error_response: JsonText = NO_TEXT
 
 

@@ -2050,9 +2050,8 @@ type CheckResult struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Verdict. Instance locations point into the JSON that was checked.
 	Verdict *Verdict `protobuf:"bytes,1,opt,name=verdict,proto3" json:"verdict,omitempty"`
-	// The JSON-RPC error response to send to the sender of an invalid message, or of a request of
-	// a version that is not the one to check against, as JSON text. Empty if none is due, as for
-	// notifications and responses.
+	// For an invalid message: the JSON-RPC error response to send to its sender, as JSON text.
+	// Empty if none is due, as for notifications and responses.
 	ErrorResponse []byte `protobuf:"bytes,2,opt,name=error_response,json=errorResponse,proto3" json:"error_response,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

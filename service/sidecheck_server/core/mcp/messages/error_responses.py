@@ -32,7 +32,6 @@ _OPTIONAL_ID_SINCE = "2025-11-25"
 _MAX_VERSION_CHARACTERS = 64
 _RESPONSE_KEYS = frozenset({"result", "error"})
 
-_VERSION_CODE = "META_PROTOCOL_VERSION"
 _ENVELOPE_CODES = frozenset(rule.code for rule in envelope.ENVELOPE_RULES)
 _METHOD_CODES = frozenset(
     {
@@ -51,16 +50,16 @@ def build_error_response(
 ) -> bytes:
     """Return the error response to *messages*, as JSON text, or b"" if none is due.
 
-    An error response is due for each request with an error in *verdict* or of another version
-    than *version*, and for a text that is not JSON, which has no messages; never for
-    notifications and responses. A batch has an array of responses.
+    An error response is due for each request with an error in *verdict*, and for a text that
+    is not JSON, which has no messages; never for notifications and responses. A batch has an
+    array of responses.
 
     The ``data`` of an error list its first violations, ``{"violations": [{"code",
     "pointer", "message"}]}``, with pointers into the request, and ``truncated`` if there are
     more. With *hide_values* no values of the message are repeated, except the id and those
     that the protocol defines.
     """
-    errors = [violation for violation in verdict.violations if _needs_response(violation)]
+    errors = [violation for violation in verdict.violations if violation.severity is Severity.ERROR]
     if not errors:
         return b""
     if not messages:
@@ -85,11 +84,6 @@ def build_error_response(
     return _encode(responses) if responses else b""
 
 
-def _needs_response(violation: Violation) -> bool:
-    # The request is valid; it is the server that does not have its version.
-    return violation.severity is Severity.ERROR or violation.code == _VERSION_CODE
-
-
 def _errors_by_index(errors: Iterable[Violation]) -> dict[int, list[Violation]]:
     """Return *errors* in a batch by the index of the message, located in that message."""
     by_index: dict[int, list[Violation]] = defaultdict(list)
@@ -112,8 +106,6 @@ def _response_to(
         response = _response(UNSUPPORTED_VERSION, message, errors[0], errors, version)
         response["error"]["data"] |= {"supported": [version], "requested": requested}
         return response
-    if not any(error.severity is Severity.ERROR for error in errors):
-        return None
     if of_method := [error for error in errors if error.code in _METHOD_CODES]:
         return _response(METHOD_NOT_FOUND, message, of_method[0], errors, version)
     return _response(INVALID_PARAMS, message, errors[0], errors, version)

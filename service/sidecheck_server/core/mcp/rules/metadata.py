@@ -168,11 +168,9 @@ def _is_forward(labels: list[str]) -> bool:
 
 @rule(
     "META_PROTOCOL_VERSION",
-    # A client may ask for a version that the server does not have: the error says so.
-    severity=Severity.WARNING,
+    severity=Severity.ERROR,
     clause=Clause("basic/versioning", "protocol-version-negotiation"),
-    requirement="The protocol version of a request SHOULD be one that both sides support, whose "
-    "rules apply to it.",
+    requirement="A request of another version than that of the server MUST be rejected.",
     on="RequestMetaObject",
     since=_DISCOVERY,
 )

@@ -29,6 +29,8 @@ __all__ = ["Negotiation"]
 _OF_EXTENSIONS = frozenset({UNKNOWN.code, "RESULT_TYPE_UNKNOWN"})
 """Codes of rules that extensions may explain."""
 
+_OTHER_VERSION = "META_PROTOCOL_VERSION"
+
 _PROBE = "server/discover"
 """Request by which a client finds out whether the server has a version without a handshake
 (2026-07-28, basic/transports/stdio, "Backward Compatibility")."""
@@ -147,6 +149,9 @@ class Negotiation:
 
         Messages before the first, or a request that declared extensions, may explain it.
         """
+        if violation.code == _OTHER_VERSION and not self._pinned:
+            # Which versions the server supports is unknown; its response tells.
+            return False
         if violation.code == UNKNOWN.code and self._declares_extensions:
             # Since 2026-07-28 a notification declares nothing itself.
             return False

@@ -543,9 +543,8 @@ export interface CheckResult {
     | Verdict
     | undefined;
   /**
-   * The JSON-RPC error response to send to the sender of an invalid message, or of a request of
-   * a version that is not the one to check against, as JSON text. Empty if none is due, as for
-   * notifications and responses.
+   * For an invalid message: the JSON-RPC error response to send to its sender, as JSON text.
+   * Empty if none is due, as for notifications and responses.
    */
   errorResponse: Buffer;
 }
