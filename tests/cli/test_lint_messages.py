@@ -134,14 +134,14 @@ def test_a_partial_session_has_fewer_rules() -> None:
     assert [(1, [])] == linted(response, words=("--partial",))
 
 
-def test_a_message_that_http_refused_may_be_sent_again() -> None:
+def test_a_message_that_http_rejected_may_be_sent_again() -> None:
     """The line has the status of the response; other properties of the recorder are ignored."""
     ping = {"direction": "client", "message": {"jsonrpc": "2.0", "id": 1, "method": "ping"}}
-    refused, accepted = ({**ping, "http": {"status": status}} for status in (401, 202))
+    rejected, accepted = ({**ping, "http": {"status": status}} for status in (401, 202))
 
     assert [[], [], ["REQUEST_ID_REUSED"]] == [
         [code for code, _ in found]
-        for _, found in linted(*SESSION, refused, {**ping, "http": {"method": "POST"}}, accepted)[
+        for _, found in linted(*SESSION, rejected, {**ping, "http": {"method": "POST"}}, accepted)[
             3:
         ]
     ]

@@ -155,15 +155,17 @@ def test_a_finished_session_counts_repeated_violations_blocking(
             assert SessionSummary(repeated_violations=()) == opened.finish()
 
 
-async def test_a_refused_message_may_be_sent_again(kind: str, shared_server: RunningServer) -> None:
-    """The status of the HTTP response tells that it was refused."""
+async def test_a_rejected_message_may_be_sent_again(
+    kind: str, shared_server: RunningServer
+) -> None:
+    """The status of the HTTP response tells that it was rejected."""
     async with session(kind, shared_server.address, context=ProtocolContext("2025-11-25")) as check:
-        refused = await check(ping(1), sender="client", http_status=401)
+        rejected = await check(ping(1), sender="client", http_status=401)
         repeated = await check(ping(1), sender="client")
         again = await check(ping(1), sender="client", http_status=200)
         with pytest.raises(SidecheckError, match="http_status must be a status of HTTP"):
             await check(ping(2), sender="client", http_status=7)
-    assert [[], [], ["REQUEST_ID_REUSED"]] == [codes(each) for each in (refused, repeated, again)]
+    assert [[], [], ["REQUEST_ID_REUSED"]] == [codes(each) for each in (rejected, repeated, again)]
 
 
 @pytest.mark.parametrize("outstanding", [1, 64])

@@ -1,10 +1,10 @@
-"""The table of clauses: each is judged, and each rule on their pages is named by one."""
+"""The table of clauses: each is assessed, and each rule on their pages is named by one."""
 
 from sidecheck_server.core.mcp.rules.catalogue import CATALOGUE
 from sidecheck_server.core.mcp.rules.rule import Clause as Source
 from sidecheck_server.core.mcp.rules.rule import Rule
 
-from docs.generate.clauses.table import REASONS, Judgement, clauses, judgements
+from docs.generate.clauses.table import REASONS, Assessment, assessments, clauses
 
 _LONGEST = 110
 _LISTED_PAGES = {
@@ -14,7 +14,7 @@ _LISTED_PAGES = {
 _GAPS = frozenset({"5c4766a866"})
 """Clauses that messages could show to be broken and that no rule checks.
 
-Their judgements tell what a rule would find. A clause leaves the set when a rule checks it.
+Their assessments tell what a rule would find. A clause leaves the set when a rule checks it.
 """
 
 _WITHOUT_CLAUSE = {
@@ -92,24 +92,26 @@ _WITHOUT_CLAUSE = {
 """Rules with a source on a page of the list that none of its clauses demands, by the reason."""
 
 
-def test_every_clause_is_judged_and_nothing_else() -> None:
+def test_every_clause_is_assessed_and_nothing_else() -> None:
     """`python -m docs.generate.clauses` prints the differences."""
-    assert clauses().keys() == judgements().keys()
+    assert clauses().keys() == assessments().keys()
 
 
-def test_a_judgement_is_complete() -> None:
+def test_an_assessment_is_complete() -> None:
     """It has one of rules, reason and gap, and one sentence of few words."""
-    incomplete = [digest for digest, judged in judgements().items() if not _is_complete(judged)]
+    incomplete = [
+        digest for digest, assessed in assessments().items() if not _is_complete(assessed)
+    ]
 
     assert [] == incomplete
 
 
-def _is_complete(judged: Judgement) -> bool:
+def _is_complete(assessed: Assessment) -> bool:
     return (
-        1 == sum(map(bool, (judged.rules, judged.reason, judged.gap)))
-        and len(judged.rules) == len(set(judged.rules))
-        and judged.says.endswith(".")
-        and len(judged.says) <= _LONGEST
+        1 == sum(map(bool, (assessed.rules, assessed.reason, assessed.gap)))
+        and len(assessed.rules) == len(set(assessed.rules))
+        and assessed.says.endswith(".")
+        and len(assessed.says) <= _LONGEST
     )
 
 
@@ -117,8 +119,8 @@ def test_the_rules_of_a_clause_exist_and_hold_in_its_versions() -> None:
     """Each rule in one of them; and one of the rules in each, unless it is told why not."""
     wrong = [
         digest
-        for digest, judged in judgements().items()
-        if judged.rules and not _hold({version for version, _, _ in _places(digest)}, judged)
+        for digest, assessed in assessments().items()
+        if assessed.rules and not _hold({version for version, _, _ in _places(digest)}, assessed)
     ]
 
     assert [] == wrong
@@ -128,29 +130,29 @@ def _places(digest: str) -> tuple[tuple[str, str, str], ...]:
     return clauses()[digest].places if digest in clauses() else ()
 
 
-def _hold(versions: set[str], judged: Judgement) -> bool:
-    rules = [CATALOGUE[code] for code in judged.rules if code in CATALOGUE]
+def _hold(versions: set[str], assessed: Assessment) -> bool:
+    rules = [CATALOGUE[code] for code in assessed.rules if code in CATALOGUE]
     covered = {version for rule in rules for version in rule.versions}
     return (
-        len(rules) == len(judged.rules)
+        len(rules) == len(assessed.rules)
         and all(versions & set(rule.versions) for rule in rules)
-        and (versions <= covered or judged.because != "")
+        and (versions <= covered or assessed.because != "")
     )
 
 
 def test_every_reason_is_used() -> None:
     """And no other."""
-    assert {judged.reason for judged in judgements().values()} - {""} == set(REASONS)
+    assert {assessed.reason for assessed in assessments().values()} - {""} == set(REASONS)
 
 
 def test_gaps_are_known() -> None:
     """A gap that a rule closes leaves the set."""
-    assert {digest for digest, judged in judgements().items() if judged.gap} == _GAPS
+    assert {digest for digest, assessed in assessments().items() if assessed.gap} == _GAPS
 
 
 def test_every_rule_checks_a_clause() -> None:
     """If its source is on a page of the list, unless the table above tells why not."""
-    named = {code for judged in judgements().values() for code in judged.rules}
+    named = {code for assessed in assessments().values() for code in assessed.rules}
     on_listed_pages = {rule.code for rule in CATALOGUE.values() if _pages(rule) & _LISTED_PAGES}
 
     assert on_listed_pages - named == set().union(*_WITHOUT_CLAUSE.values())

@@ -1,10 +1,10 @@
-"""Shows, pins and judges what the checks find in the recorded sessions.
+"""Shows, pins and assesses what the checks find in the recorded sessions.
 
 From the folder ``tests``: ``python -m traffic`` prints what differs from the pinned findings,
-an example of each finding that no judgement covers, and judgements without a finding.
-``--write`` pins the findings. ``--summary`` prints the judged findings by folder, and
+an example of each finding that no assessment covers, and assessments without a finding.
+``--write`` pins the findings. ``--summary`` prints the assessed findings by folder, and
 ``--show METHOD_UNKNOWN`` every message with a finding of that text. Exits with 1 if
-something differs or is not judged.
+something differs or is not assessed.
 """
 
 import argparse
@@ -12,7 +12,7 @@ import sys
 from collections import Counter
 
 from traffic.recordings import count_findings, locate_violations, recordings
-from traffic.tables import Judgement, Pins, judge, read_judgements, read_pins, write_pins
+from traffic.tables import Assessment, Pins, assess, read_assessments, read_pins, write_pins
 
 __all__ = ["differences", "main"]
 
@@ -23,7 +23,7 @@ def main() -> int:
     """Run the command with the command line's options; return the exit status."""
     parser = argparse.ArgumentParser(prog="traffic", description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--write", action="store_true", help="pin the findings")
-    parser.add_argument("--summary", action="store_true", help="print judged findings by folder")
+    parser.add_argument("--summary", action="store_true", help="print assessed findings by folder")
     parser.add_argument("--show", metavar="TEXT", help="print messages with findings of that text")
     options = parser.parse_args()
     if options.show:
@@ -31,15 +31,15 @@ def main() -> int:
     found = {
         name: counts for name, path in recordings().items() if (counts := count_findings(path))
     }
-    judgements = read_judgements()
+    assessments = read_assessments()
     differing = differences(read_pins(), found)
     if options.write:
         write_pins(found)
     print(*differing, sep="\n", end="\n" if differing else "")
     if options.summary:
-        _print_summary(found, judgements)
-    is_judged = _report_judgements(found, judgements)
-    return int(not is_judged or (bool(differing) and not options.write))
+        _print_summary(found, assessments)
+    is_assessed = _report_assessments(found, assessments)
+    return int(not is_assessed or (bool(differing) and not options.write))
 
 
 def differences(pinned: Pins, found: Pins) -> list[str]:
@@ -54,30 +54,30 @@ def differences(pinned: Pins, found: Pins) -> list[str]:
     return lines
 
 
-def _print_summary(found: Pins, judgements: list[Judgement]) -> None:
+def _print_summary(found: Pins, assessments: list[Assessment]) -> None:
     counts: Counter[tuple[str, str, str]] = Counter()
-    for recording, finding, count, judgement in judge(found, judgements):
-        verdict = "not judged" if judgement is None else judgement.verdict
+    for recording, finding, count, assessment in assess(found, assessments):
+        verdict = "not assessed" if assessment is None else assessment.verdict
         counts[recording.partition("/")[0], verdict, finding] += count
     for (folder, verdict, finding), count in sorted(counts.items()):
         print(f"{folder:12}{verdict:12}{count:5}  {finding}")
 
 
-def _report_judgements(found: Pins, judgements: list[Judgement]) -> bool:
-    """Print what lacks a judgement, and judgements without use; return whether all is well."""
-    used: set[Judgement] = set()
+def _report_assessments(found: Pins, assessments: list[Assessment]) -> bool:
+    """Print what lacks an assessment, and assessments without use; return whether all is well."""
+    used: set[Assessment] = set()
     examples: dict[tuple[str, str], str] = {}
-    for recording, finding, _, judgement in judge(found, judgements):
-        if judgement is None:
+    for recording, finding, _, assessment in assess(found, assessments):
+        if assessment is None:
             examples.setdefault((recording.partition("/")[0], finding), recording)
         else:
-            used.add(judgement)
+            used.add(assessment)
     for (_, finding), recording in examples.items():
-        print(f"not judged: {finding}")
+        print(f"not assessed: {finding}")
         _show_first(recording, finding)
-    unused = [judgement for judgement in judgements if judgement not in used]
-    for judgement in unused:
-        print(f"judgement without a finding: {judgement}")
+    unused = [assessment for assessment in assessments if assessment not in used]
+    for assessment in unused:
+        print(f"assessment without a finding: {assessment}")
     return not examples and not unused
 
 

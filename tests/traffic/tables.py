@@ -1,7 +1,7 @@
-"""The pinned findings of the recordings, and the judgement on each of them.
+"""The pinned findings of the recordings, and the assessment on each of them.
 
 ``findings.json`` has the number of violations by folder, recording and finding. The entries
-of ``judgements.json`` apply to the recordings of a folder whose names match ``files`` and to
+of ``assessments.json`` apply to the recordings of a folder whose names match ``files`` and to
 the findings that match ``finding`` (both with ``*``); of several, the first one.
 """
 
@@ -11,7 +11,15 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-__all__ = ["VERDICTS", "Judgement", "Pins", "judge", "read_judgements", "read_pins", "write_pins"]
+__all__ = [
+    "VERDICTS",
+    "Assessment",
+    "Pins",
+    "assess",
+    "read_assessments",
+    "read_pins",
+    "write_pins",
+]
 
 #: Number of violations by finding, by recording ("folder/name.jsonl").
 Pins = dict[str, dict[str, int]]
@@ -25,11 +33,11 @@ VERDICTS = {
 """Meaning of each verdict."""
 
 _FINDINGS = Path(__file__).with_name("findings.json")
-_JUDGEMENTS = Path(__file__).with_name("judgements.json")
+_ASSESSMENTS = Path(__file__).with_name("assessments.json")
 
 
 @dataclass(frozen=True)
-class Judgement:
+class Assessment:
     """Verdict on findings in recordings of one folder."""
 
     folder: str
@@ -39,26 +47,26 @@ class Judgement:
     why: str
 
     def applies_to(self, recording: str, finding: str) -> bool:
-        """Return whether it judges *finding* of *recording*."""
+        """Return whether it assesses *finding* of *recording*."""
         pattern = f"{self.folder}/{self.files}.jsonl"
         return fnmatchcase(recording, pattern) and fnmatchcase(finding, self.finding)
 
 
-def read_judgements() -> list[Judgement]:
-    """Return the judgements, in order."""
-    return [Judgement(**entry) for entry in json.loads(_JUDGEMENTS.read_text())]
+def read_assessments() -> list[Assessment]:
+    """Return the assessments, in order."""
+    return [Assessment(**entry) for entry in json.loads(_ASSESSMENTS.read_text())]
 
 
-def judge(
-    pins: Pins, judgements: list[Judgement]
-) -> Iterator[tuple[str, str, int, Judgement | None]]:
-    """Yield each finding of *pins* with its recording, count, and first judgement."""
+def assess(
+    pins: Pins, assessments: list[Assessment]
+) -> Iterator[tuple[str, str, int, Assessment | None]]:
+    """Yield each finding of *pins* with its recording, count, and first assessment."""
     for recording, counts in pins.items():
         for finding, count in counts.items():
-            judgement = next(
-                (each for each in judgements if each.applies_to(recording, finding)), None
+            assessment = next(
+                (each for each in assessments if each.applies_to(recording, finding)), None
             )
-            yield recording, finding, count, judgement
+            yield recording, finding, count, assessment
 
 
 def read_pins() -> Pins:

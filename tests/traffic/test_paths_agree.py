@@ -109,7 +109,7 @@ def test_recordings_have_the_same_findings(stub: Any) -> None:
 def test_changed_recordings_have_the_same_findings(
     stub: Any, seed: int, version: str, *, partial: bool, has_senders: bool
 ) -> None:
-    """Some messages are missing, repeated, elsewhere or refused."""
+    """Some messages are missing, repeated, elsewhere or rejected."""
     chosen = random.Random(seed)
     entries = entries_of(chosen.choice(recording_paths()))
     for _ in range(chosen.randrange(6)):

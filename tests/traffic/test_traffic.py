@@ -1,4 +1,4 @@
-"""Recorded sessions of real implementations have the pinned findings, each of them judged."""
+"""Recorded sessions of real implementations have the pinned findings, each of them assessed."""
 
 import json
 from itertools import groupby
@@ -8,9 +8,9 @@ from sidecheck_server.cli.lint_messages import lint_messages
 from sidecheck_server.core.mcp.rules.catalogue import CATALOGUE
 from traffic.__main__ import differences
 from traffic.recordings import count_findings, locate_violations, recordings
-from traffic.tables import VERDICTS, judge, read_judgements, read_pins
+from traffic.tables import VERDICTS, assess, read_assessments, read_pins
 
-_REMEDY = "if that is intended: cd tests && python -m traffic --write, and judge what differs"
+_REMEDY = "if that is intended: cd tests && python -m traffic --write, and assess what differs"
 
 
 def test_recordings_have_the_pinned_findings() -> None:
@@ -40,31 +40,33 @@ def test_lint_messages_finds_the_same() -> None:
         ], name
 
 
-def test_every_finding_is_judged_and_every_judgement_used() -> None:
-    """A judgement that an earlier one hides is not used."""
-    judgements = read_judgements()
-    judged = list(judge(read_pins(), judgements))
+def test_every_finding_is_assessed_and_every_assessment_used() -> None:
+    """An assessment that an earlier one hides is not used."""
+    assessments = read_assessments()
+    assessed = list(assess(read_pins(), assessments))
 
     assert [] == [
-        (recording, finding) for recording, finding, _, judgement in judged if judgement is None
+        (recording, finding) for recording, finding, _, assessment in assessed if assessment is None
     ]
-    used = {judgement for *_, judgement in judged}
-    assert [] == [judgement for judgement in judgements if judgement not in used]
+    used = {assessment for *_, assessment in assessed}
+    assert [] == [assessment for assessment in assessments if assessment not in used]
 
 
-def test_judgements_have_a_verdict_and_a_reason() -> None:
+def test_assessments_have_a_verdict_and_a_reason() -> None:
     """The reason is one line."""
-    for judgement in read_judgements():
-        assert judgement.verdict in VERDICTS, judgement
-        assert 1 == len(judgement.why.splitlines()), judgement
+    for assessment in read_assessments():
+        assert assessment.verdict in VERDICTS, assessment
+        assert 1 == len(assessment.why.splitlines()), assessment
 
 
 def test_errors_break_a_requirement() -> None:
     """Only what a requirement forbids is an error; advice is a warning or information."""
     assert [] == [
         (recording, finding)
-        for recording, finding, _, judgement in judge(read_pins(), read_judgements())
-        if judgement is not None and judgement.verdict == "advice" and finding.startswith("error ")
+        for recording, finding, _, assessment in assess(read_pins(), read_assessments())
+        if assessment is not None
+        and assessment.verdict == "advice"
+        and finding.startswith("error ")
     ]
 
 
@@ -79,6 +81,6 @@ def test_no_finding_is_a_false_alarm() -> None:
     """The recordings have faults of others only."""
     assert [] == [
         (recording, finding)
-        for recording, finding, _, judgement in judge(read_pins(), read_judgements())
-        if judgement is not None and judgement.verdict == "ours"
+        for recording, finding, _, assessment in assess(read_pins(), read_assessments())
+        if assessment is not None and assessment.verdict == "ours"
     ]

@@ -1,7 +1,7 @@
 """Lists the clauses of the specification: ``python -m docs.generate.clauses CHECKOUT``.
 
 CHECKOUT is a checkout of the repository modelcontextprotocol/modelcontextprotocol. Without
-it, the command prints which clauses have no judgement.
+it, the command prints which clauses have no assessment.
 """
 
 import json
@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from docs.generate.clauses.extract import sentences
-from docs.generate.clauses.table import clauses, judgements
+from docs.generate.clauses.table import assessments, clauses
 
 _LIST = Path(__file__).with_name("list.json")
 
@@ -30,16 +30,16 @@ def write_list(checkout: Path) -> None:
 
 
 def main(arguments: list[str]) -> None:
-    """Write the list, or print what is not judged."""
+    """Write the list, or print what is not assessed."""
     if arguments:
         write_list(Path(arguments[0]))
         return
     for digest, clause in clauses().items():
-        if digest not in judgements():
+        if digest not in assessments():
             version, page, anchor = clause.places[-1]
             print(f"{digest} {clause.level} {version}/{page}#{anchor}")
-    for digest in judgements().keys() - clauses().keys():
-        print(f"{digest} is judged and not in the list")
+    for digest in assessments().keys() - clauses().keys():
+        print(f"{digest} is assessed and not in the list")
 
 
 if __name__ == "__main__":

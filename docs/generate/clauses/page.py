@@ -10,7 +10,7 @@ from sidecheck_server.core.mcp.context import VERSIONS
 from sidecheck_server.core.mcp.rules.catalogue import GROUPS
 from sidecheck_server.core.mcp.rules.rule import Clause as Source
 
-from docs.generate.clauses.table import REASONS, Clause, Judgement, clauses, judgements
+from docs.generate.clauses.table import REASONS, Assessment, Clause, assessments, clauses
 from docs.generate.markdown import NOTICE, code, table
 
 __all__ = ["clauses_page"]
@@ -44,24 +44,26 @@ _NOT_IN_ANCHORS = re.compile(r"[^\w\s-]")
 
 
 def clauses_page() -> str:
-    """Return the page. Clauses without a judgement are left out; a test finds them."""
-    judged = {
-        clause: judgements()[digest]
+    """Return the page. Clauses without an assessment are left out; a test finds them."""
+    assessed = {
+        clause: assessments()[digest]
         for digest, clause in clauses().items()
-        if digest in judgements()
+        if digest in assessments()
     }
     return _PAGE.format(
         notice=NOTICE,
         first=VERSIONS[0],
         last=VERSIONS[-1],
-        counts=_counts(judged),
-        sections="\n".join(_sections(judged)),
+        counts=_counts(assessed),
+        sections="\n".join(_sections(assessed)),
     )
 
 
-def _counts(judged: Mapping[Clause, Judgement]) -> str:
+def _counts(assessed: Mapping[Clause, Assessment]) -> str:
     """Return the table of the numbers of clauses, by what becomes of them and by level."""
-    counted = Counter((_outcome(judgement), clause.level) for clause, judgement in judged.items())
+    counted = Counter(
+        (_outcome(assessment), clause.level) for clause, assessment in assessed.items()
+    )
     outcomes = {
         _CHECKED: "rules find what messages can show of it, except what is said beside them",
         **{name: f"the clause {meaning}" for name, meaning in REASONS.items()},
@@ -71,7 +73,7 @@ def _counts(judged: Mapping[Clause, Judgement]) -> str:
         (name, meaning, *_numbers(counted[name, level] for level in ("MUST", "SHOULD")))
         for name, meaning in outcomes.items()
     ]
-    total = Counter(clause.level for clause in judged)
+    total = Counter(clause.level for clause in assessed)
     sums = ("all", "", *_numbers(total[level] for level in ("MUST", "SHOULD")))
     return table(("", "Meaning", "MUST", "SHOULD", "Clauses"), [*rows, sums])
 
@@ -81,22 +83,27 @@ def _numbers(counts: Iterable[int]) -> tuple[str, ...]:
     return tuple(map(str, [*numbers, sum(numbers)]))
 
 
-def _outcome(judgement: Judgement) -> str:
-    if judgement.gap:
+def _outcome(assessment: Assessment) -> str:
+    if assessment.gap:
         return _GAP
-    return _CHECKED if judgement.rules else judgement.reason
+    return _CHECKED if assessment.rules else assessment.reason
 
 
-def _sections(judged: Mapping[Clause, Judgement]) -> Iterator[str]:
+def _sections(assessed: Mapping[Clause, Assessment]) -> Iterator[str]:
     """Yield a section for each page, in the order of their names."""
     anchors = {
         rule.code: f"rules.md#{_anchor(title)}" for title, rules in GROUPS.items() for rule in rules
     }
-    by_page = sorted(judged.items(), key=lambda item: item[0].places[-1][1])
+    by_page = sorted(assessed.items(), key=lambda item: item[0].places[-1][1])
     for page, items in groupby(by_page, key=lambda item: item[0].places[-1][1]):
         rows = (
-            (_escaped(judgement.says), clause.level, _versions(clause), _checks(judgement, anchors))
-            for clause, judgement in items
+            (
+                _escaped(assessment.says),
+                clause.level,
+                _versions(clause),
+                _checks(assessment, anchors),
+            )
+            for clause, assessment in items
         )
         yield f"## {page}\n\n{table(('Requirement', 'Level', 'Versions', 'Checked by'), rows)}"
 
@@ -108,13 +115,13 @@ def _versions(clause: Clause) -> str:
     return f"[{describe_versions(versions)}]({Source(page, anchor).url(version)})"
 
 
-def _checks(judgement: Judgement, anchors: Mapping[str, str]) -> str:
+def _checks(assessment: Assessment, anchors: Mapping[str, str]) -> str:
     """Return the rules that check a clause, or why none does."""
-    if judgement.gap:
-        return f"**{_GAP}**: {_escaped(judgement.gap)}"
-    linked = ", ".join(f"[{code(name)}]({anchors[name]})" for name in judgement.rules)
-    because = f": {_escaped(judgement.because)}" if judgement.because else ""
-    return f"{linked or judgement.reason}{because}"
+    if assessment.gap:
+        return f"**{_GAP}**: {_escaped(assessment.gap)}"
+    linked = ", ".join(f"[{code(name)}]({anchors[name]})" for name in assessment.rules)
+    because = f": {_escaped(assessment.because)}" if assessment.because else ""
+    return f"{linked or assessment.reason}{because}"
 
 
 def _escaped(text: str) -> str:

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 
-__all__ = ["REASONS", "Clause", "Judgement", "clauses", "judgements"]
+__all__ = ["REASONS", "Assessment", "Clause", "assessments", "clauses"]
 
 _HERE = Path(__file__).parent
 
@@ -36,7 +36,7 @@ class Clause:
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement:
+class Assessment:
     """What a clause demands, and what checks it."""
 
     #: The requirement in one sentence.
@@ -64,16 +64,16 @@ def clauses() -> Mapping[str, Clause]:
 
 
 @cache
-def judgements() -> Mapping[str, Judgement]:
-    """Return the judgements by the digest of their clause.
+def assessments() -> Mapping[str, Assessment]:
+    """Return the assessments by the digest of their clause.
 
     Raises:
-        ValueError: two files judge the same clause.
+        ValueError: two files assess the same clause.
     """
-    found: dict[str, Judgement] = {}
-    for path in sorted(_HERE.glob("judgements/*.toml")):
+    found: dict[str, Assessment] = {}
+    for path in sorted(_HERE.glob("assessments/*.toml")):
         for digest, fields in tomllib.loads(path.read_text("utf-8")).items():
             if digest in found:
-                raise ValueError(f"{path.name}: {digest} is judged twice")
-            found[digest] = Judgement(**{**fields, "rules": tuple(fields.get("rules", ()))})
+                raise ValueError(f"{path.name}: {digest} is assessed twice")
+            found[digest] = Assessment(**{**fields, "rules": tuple(fields.get("rules", ()))})
     return MappingProxyType(found)

@@ -80,7 +80,7 @@ def lint_messages(
     optionally "direction", the sender ("client" or "client-to-server"; "server" or
     "server-to-client"), "request_method", for a response the method of its request, and
     "http", an object with the "status" of the HTTP response: a message of the client
-    with 400 or more was refused, and takes no part in the session. Other properties of
+    with 400 or more was rejected, and takes no part in the session. Other properties of
     the object and blank lines are ignored.
 
     The lines are one session, in order: responses are matched with their requests as

@@ -1,4 +1,4 @@
-"""Beginnings of sessions: probes, versions that methods tell, refused and missed messages."""
+"""Beginnings of sessions: probes, versions that methods tell, rejected and missed messages."""
 
 import json
 from typing import Any
@@ -110,7 +110,7 @@ def test_after_the_handshake_there_is_no_probe() -> None:
 
 
 def test_an_error_that_the_version_defines_does_not_tell_an_earlier_one() -> None:
-    """The server refuses the version, not the probe: its data are checked."""
+    """The server rejects the version, not the probe: its data are checked."""
     session = Session(Context())
     codes(session, CLIENT, request(1, "server/discover", _meta=META))
     assert ["ERROR_DATA_MISSING"] == codes(session, SERVER, error(1, -32022))
@@ -134,7 +134,7 @@ def test_requests_declare_their_capabilities(*, pinned: bool) -> None:
         assert (method == "sampling/createMessage") is ("INPUT_REQUEST_UNDECLARED" in found)
 
 
-def test_a_refused_request_takes_no_part() -> None:
+def test_a_rejected_request_takes_no_part() -> None:
     """Neither its id, nor its handshake, nor its progress token; its response is expected."""
     session = Session(Context())
     assert [] == codes(session, CLIENT, INITIALIZE, http_status=401)
@@ -148,7 +148,7 @@ def test_a_refused_request_takes_no_part() -> None:
     assert "REQUEST_ID_REUSED" in codes(session, CLIENT, call)
 
 
-def test_a_status_of_the_server_refuses_nothing() -> None:
+def test_a_status_of_the_server_rejects_nothing() -> None:
     """An error response may come with the status 400; it is a response all the same."""
     session = Session(Context())
     all_codes(session, HANDSHAKE)
@@ -222,21 +222,21 @@ def test_what_is_true_of_every_message_is_reported_once() -> None:
     ] == sorted(counts)
 
 
-REFUSAL = {"jsonrpc": "2.0", "id": None, "error": {"code": -32600, "message": "no session"}}
+REJECTION = {"jsonrpc": "2.0", "id": None, "error": {"code": -32600, "message": "no session"}}
 
 
-def test_an_error_without_an_id_refuses_the_last_request() -> None:
+def test_an_error_without_an_id_rejects_the_last_request() -> None:
     """The body of a response of HTTP; the request may be sent again."""
     session = Session(Context())
     codes(session, CLIENT, INITIALIZE)
-    codes(session, SERVER, REFUSAL, http_status=401)
+    codes(session, SERVER, REJECTION, http_status=401)
     assert [[], [], [], []] == all_codes(session, HANDSHAKE)
     codes(session, SERVER, result(3))
     call = request(4, "ping", _meta={"progressToken": 1})
     codes(session, CLIENT, call)
-    codes(session, SERVER, REFUSAL, http_status=401)
+    codes(session, SERVER, REJECTION, http_status=401)
     assert [] == codes(session, CLIENT, call)
-    codes(session, SERVER, REFUSAL)
+    codes(session, SERVER, REJECTION)
     assert "REQUEST_ID_REUSED" in codes(session, CLIENT, call)
 
 
@@ -250,7 +250,7 @@ def test_another_session_begins_where_the_server_ended_one(told_by: str) -> None
         codes(session, CLIENT, request(4, "ping"), http_status=404)
     else:
         codes(session, CLIENT, request(4, "ping"))
-        codes(session, SERVER, REFUSAL, http_status=404)
+        codes(session, SERVER, REJECTION, http_status=404)
     assert [[], [], [], []] == all_codes(session, HANDSHAKE)
     assert "INITIALIZE_NOT_FIRST" in codes(session, CLIENT, INITIALIZE)
 

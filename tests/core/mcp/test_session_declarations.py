@@ -86,10 +86,10 @@ def test_an_unsupported_version_may_come_without_a_list(data: dict[str, Any]) ->
 
 
 def test_a_server_of_earlier_versions_does_not_know_discovery() -> None:
-    probe, refusal = request(1, "server/discover"), error(1, -32601)
+    probe, rejection = request(1, "server/discover"), error(1, -32601)
     listing = request(2, "tools/list")
-    assert codes(probe, refusal, listing, result(2, tools=[])) == []
-    assert codes(probe, refusal, listing, result(2, **TOOLS)) == ["DISCOVER_NOT_IMPLEMENTED"]
+    assert codes(probe, rejection, listing, result(2, tools=[])) == []
+    assert codes(probe, rejection, listing, result(2, **TOOLS)) == ["DISCOVER_NOT_IMPLEMENTED"]
 
 
 def test_a_probe_without_a_version_may_be_taken_for_an_earlier_one() -> None:

@@ -2597,7 +2597,7 @@ type SessionItem struct {
 	// The message. Set its `sender`: without it, the requests of the two peers cannot be told
 	// apart. `request_method` and `request` are not needed.
 	Message *ProtocolMessage `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
-	// Status of the HTTP response to the message, if it was sent over HTTP. If it refuses a
+	// Status of the HTTP response to the message, if it was sent over HTTP. If it rejects a
 	// message of the client (400 or more), the message takes no part in the session: it may be
 	// sent again with the same request id.
 	HttpStatus    uint32 `protobuf:"varint,3,opt,name=http_status,json=httpStatus,proto3" json:"http_status,omitempty"`

@@ -48,7 +48,7 @@ class BlockingSession:
 
         Give *sender*: without it, requests of the two sides cannot be told apart.
         *http_status* is that of the HTTP response to the message, if there is one: a message
-        of the client that was refused (400 or more) takes no part in the session.
+        of the client that was rejected (400 or more) takes no part in the session.
 
         Raises:
             SidecheckError: This message could not be checked; the session continues.

@@ -60,8 +60,8 @@ class Exchange:
         self._open: dict[Sender, BoundedStore[Request]] = {
             sender: BoundedStore(_MAX_OPEN_BYTES, memory) for sender in Sender
         }
-        #: Requests that the transport refused; their response may say why.
-        self._refused: dict[Sender, BoundedStore[Request]] = {
+        #: Requests that the transport rejected; their response may say why.
+        self._rejected: dict[Sender, BoundedStore[Request]] = {
             sender: BoundedStore(_MAX_OPEN_BYTES, memory) for sender in Sender
         }
         self._used: dict[Sender, BoundedStore[bool]] = {
@@ -76,25 +76,25 @@ class Exchange:
 
     def find_open(self, sender: Sender, key: Key) -> Request | None:
         """Return the request of *sender* under *key* that has no response yet."""
-        return self._open[sender].get(key) or self._refused[sender].get(key)
+        return self._open[sender].get(key) or self._rejected[sender].get(key)
 
-    def refuse(self, sender: Sender, key: Key, request: Request) -> None:
-        """Store a request that the transport refused: its id stays free."""
-        self._refused[sender].put(key, request, _REQUEST_BYTES + request.weight)
+    def reject(self, sender: Sender, key: Key, request: Request) -> None:
+        """Store a request that the transport rejected: its id stays free."""
+        self._rejected[sender].put(key, request, _REQUEST_BYTES + request.weight)
 
-    def refuse_last(self) -> Key | None:
-        """Refuse the last request of the client, and return its key; None if it has a response."""
+    def reject_last(self) -> Key | None:
+        """Reject the last request of the client, and return its key; None if it has a response."""
         key, self._last = self._last, None
         request = None if key is None else self._open[Sender.CLIENT].pop(key)
         if key is None or request is None:
             return None
         self._used[Sender.CLIENT].pop(key)
-        self.refuse(Sender.CLIENT, key, request)
+        self.reject(Sender.CLIENT, key, request)
         return key
 
     def open(self, sender: Sender, key: Key, request: Request) -> None:
         """Store a request that was sent."""
-        self._refused[sender].pop(key)
+        self._rejected[sender].pop(key)
         earlier = self._open[sender].get(key)
         if earlier is not None:
             # Which of them a response belongs to is unknown.
@@ -113,7 +113,7 @@ class Exchange:
         if request is not None and request.rivals:
             rest = replace(request, rivals=request.rivals - 1)
             self._open[sender].put(key, rest, _REQUEST_BYTES + rest.weight)
-        return request or self._refused[sender].pop(key)
+        return request or self._rejected[sender].pop(key)
 
     def expect_stray(self, sender: Sender) -> None:
         """Store that a message of *sender* may be a request, with an id that cannot be read."""
@@ -219,7 +219,7 @@ class Lifecycle:
             case Kind.ERROR if method == "initialize":
                 self._stage = _Stage.NEW
                 self._requested = False
-            case Kind.ERROR if current.refused is not None and self._stage is _Stage.REQUESTED:
+            case Kind.ERROR if current.rejected is not None and self._stage is _Stage.REQUESTED:
                 self._stage = _Stage.NEW
                 self._requested = False
             case Kind.REQUEST | Kind.NOTIFICATION if method != "ping":

@@ -148,7 +148,7 @@ class SessionMessage:
         "key",
         "message",
         "params",
-        "refused",
+        "rejected",
         "request",
         "result",
         "sender",
@@ -163,7 +163,7 @@ class SessionMessage:
         request: Request | None,
         *,
         has_long_integers: bool,
-        refused: Key | None = None,
+        rejected: Key | None = None,
     ) -> None:
         self.message = message
         #: Whether writing its values as JSON may take long, so that no rule does.
@@ -172,8 +172,8 @@ class SessionMessage:
         self.version = version
         #: For a response: its request, or None if unknown.
         self.request = request
-        #: Key of the request of the client that the transport refused with this error, or None.
-        self.refused = refused
+        #: Key of the request of the client that the transport rejected with this error, or None.
+        self.rejected = rejected
         #: Key of its id.
         self.key = key_of(message.id)
         #: The params, or {} if it has none.

@@ -64,8 +64,8 @@ class Progress:
                 lasts = current.request.as_task and current.message.kind is Kind.RESULT
                 if current.request.token is not None:
                     self._end(current.sender.peer, current, lasts=lasts)
-            case Kind.ERROR if current.refused is not None:
-                self._cancel(Sender.CLIENT, current.refused)
+            case Kind.ERROR if current.rejected is not None:
+                self._cancel(Sender.CLIENT, current.rejected)
             case Kind.NOTIFICATION if current.message.method == "notifications/cancelled":
                 self._cancel(current.sender, key_of(current.params.get("requestId")))
             case Kind.NOTIFICATION if current.message.method == "notifications/progress":

@@ -49,8 +49,8 @@ _VALUE_BYTES = 16
 _MAX_NAME = 128
 """Length to which the names of tools and methods are shortened."""
 
-_REFUSED = 400
-"""Lowest status of HTTP that refuses a message."""
+_REJECTED = 400
+"""Lowest status of HTTP that rejects a message."""
 
 _EXPIRED = 404
 """Status of HTTP for a session that the server has ended: the client begins another with
@@ -98,7 +98,7 @@ class Session:
     def _begin(self) -> None:
         """Begin a session with the next message."""
         memory = self._memory
-        #: Whether the server refused a message because it has ended the session.
+        #: Whether the server rejected a message because it has ended the session.
         self._expired = False
         self._exchange = Exchange(memory)
         self._rules: tuple[SessionRule, ...] = (
@@ -170,7 +170,7 @@ class Session:
         """Record the messages of *outcome*, and add to it violations of session rules.
 
         *number* is that of the message for `repetitions`, and *http_status* that of the
-        response of HTTP to it, or 0: if it refused a message of the client, the message takes
+        response of HTTP to it, or 0: if it rejected a message of the client, the message takes
         no part in the session, and only a response to it is expected. Violations may include
         deferred checks, so those of *outcome* are resolved afterwards.
         """
@@ -184,28 +184,28 @@ class Session:
         subject = request.subject
         assert isinstance(subject, ProtocolMessage)
         long_integers = has_long_integers(subject.json)
-        is_refused = http_status >= _REFUSED and request.context.sender is not Sender.SERVER
-        if not outcome.messages and not is_refused:
+        is_rejected = http_status >= _REJECTED and request.context.sender is not Sender.SERVER
+        if not outcome.messages and not is_rejected:
             self.record_gap()
         for message in outcome.messages:
             sender = _sender_of(message, request.context)
             if sender is None or message.kind is Kind.BROKEN:
                 # A receiver may read a batch that this version does not have.
                 readable = message.kind is Kind.REQUEST or isinstance(message.value, list)
-                if readable and not is_refused:
+                if readable and not is_rejected:
                     self.record_gap()
-                elif sender is not None and not is_refused and "method" in _fields(message):
+                elif sender is not None and not is_rejected and "method" in _fields(message):
                     self._exchange.expect_stray(sender)
                 continue
-            if is_refused:
+            if is_rejected:
                 self._expired |= http_status == _EXPIRED
                 if message.kind is Kind.REQUEST:
                     opened = self._request(message, request.context)
-                    self._exchange.refuse(sender, key_of(message.id), opened)
+                    self._exchange.reject(sender, key_of(message.id), opened)
                 continue
             if self._expired and message.kind is Kind.REQUEST and message.method == "initialize":
                 self._begin_again()
-            refused = self._refused_by(message, http_status)
+            rejected = self._rejected_by(message, http_status)
             closed = self._close(message, sender)
             if closed is not None and closed.method != message.method:
                 message = replace(message, method=closed.method)  # noqa: PLW2901
@@ -215,7 +215,7 @@ class Session:
                 request.context.version,
                 closed,
                 has_long_integers=long_integers,
-                refused=refused,
+                rejected=rejected,
             )
             self._observe(current, request.context, outcome, number)
             self._open(message, sender, request.context)
@@ -230,15 +230,15 @@ class Session:
         if message.id is None and (is_request or _lacks_id(message, context.version)):
             self._exchange.expect_stray(sender)
 
-    def _refused_by(self, message: Message, http_status: int) -> Key | None:
-        """Return the key of the request that HTTP refused with the error *message*, or None.
+    def _rejected_by(self, message: Message, http_status: int) -> Key | None:
+        """Return the key of the request that HTTP rejected with the error *message*, or None.
 
         The error has no id; the request is the one that was sent last.
         """
-        if http_status < _REFUSED or message.kind is not Kind.ERROR or message.id is not None:
+        if http_status < _REJECTED or message.kind is not Kind.ERROR or message.id is not None:
             return None
         self._expired |= http_status == _EXPIRED
-        return self._exchange.refuse_last()
+        return self._exchange.reject_last()
 
     def _close(self, message: Message, sender: Sender) -> Request | None:
         """Return the request that *message* responds to, which is open no more, or None."""

@@ -649,7 +649,7 @@ export interface SessionItem {
     | ProtocolMessage
     | undefined;
   /**
-   * Status of the HTTP response to the message, if it was sent over HTTP. If it refuses a
+   * Status of the HTTP response to the message, if it was sent over HTTP. If it rejects a
    * message of the client (400 or more), the message takes no part in the session: it may be
    * sent again with the same request id.
    */
