@@ -24,6 +24,7 @@ __all__ = [
     "SessionMemory",
     "SessionMessage",
     "SessionRule",
+    "digest_of",
     "encode_compact",
     "key_of",
 ]
@@ -67,6 +68,11 @@ _STEPS_PER_BYTE = 1
 
 _MAX_DEPTH = 256
 """Nesting of stored JSON: at most that of the messages that it is from."""
+
+
+def digest_of(value: Any) -> bytes:
+    """Return a digest of the JSON *value*, whatever the order of its properties."""
+    return blake2b(msgspec.json.encode(value, order="deterministic"), digest_size=16).digest()
 
 
 class Reporter:

@@ -1,10 +1,7 @@
 """Rules on retries: requests with the input that an earlier result requested (2026-07-28)."""
 
 from dataclasses import dataclass
-from hashlib import blake2b
 from typing import Any
-
-import msgspec
 
 from sidecheck_server.core.mcp.messages.envelopes import Kind
 from sidecheck_server.core.mcp.rules.rule import Fault
@@ -22,6 +19,7 @@ from sidecheck_server.core.mcp.sessions.memory import (
     Reporter,
     SessionMemory,
     SessionMessage,
+    digest_of,
     key_of,
 )
 
@@ -196,7 +194,7 @@ def _digest_of(arguments: Any) -> bytes:
     """Return a digest of *arguments*; that of none and of an empty object is b""."""
     if not arguments:
         return b""
-    return blake2b(msgspec.json.encode(arguments, order="deterministic")).digest()
+    return digest_of(arguments)
 
 
 def _arguments_fault(params: dict[str, Any]) -> Fault:

@@ -1,11 +1,8 @@
 """Tasks of a session, with what their messages said of their states."""
 
 from dataclasses import dataclass, field
-from hashlib import blake2b
 from itertools import islice
 from typing import Any
-
-import msgspec
 
 from sidecheck_server.core.mcp.context import Sender
 from sidecheck_server.core.mcp.rules import tasks, tasks_extension
@@ -16,6 +13,7 @@ from sidecheck_server.core.mcp.sessions.memory import (
     Key,
     Reporter,
     SessionMemory,
+    digest_of,
     key_of,
 )
 
@@ -200,5 +198,4 @@ def _digest(request: Any) -> bytes:
     if isinstance(params, dict):
         params = {name: value for name, value in params.items() if name != "_meta"}
     method = request.get("method") if isinstance(request, dict) else None
-    text = msgspec.json.encode([method, params], order="deterministic")
-    return blake2b(text, digest_size=16).digest()
+    return digest_of([method, params])
