@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Generates the Python, Go and TypeScript stubs from the .proto files.
+# Generates the stubs of every client but Java's from the .proto files. Maven makes those of
+# Java when it builds the client.
 #
 # usage: proto/generate.sh [OUTDIR]    generates
 #        proto/generate.sh --folders   lists the folders that are generated
@@ -8,6 +9,9 @@
 # given; nothing else belongs into them. Needs on PATH: the python of the project's
 # environment, go, node and npm. The versions of everything that shapes the output
 # are pinned: here, in the lock file of that environment, and in clients/typescript.
+#
+# buf generate runs the plugins of buf.gen.yaml. Python's stubs come from the protoc of
+# grpcio-tools, the only program that has the plugin for grpc_python.
 set -euo pipefail
 export LC_ALL=C
 
@@ -49,16 +53,10 @@ install_node_packages() {
   fi
 }
 
-protoc() {
-  python -m grpc_tools.protoc --proto_path="$root/proto" --proto_path="$google_protos" "$@"
-}
-
-google_protos=$(python -c 'if True:
-    import pathlib, grpc_tools
-    from google.rpc import status_pb2
-    print(pathlib.Path(status_pb2.__file__).parents[2])') ||
-  fail "python on PATH is not the project's: run make generate"
-for program in protoc-gen-mypy_grpc go node npm; do
+for program in buf protoc-gen-mypy_grpc; do
+  command -v "$program" >/dev/null || fail "$program is not on PATH: run make generate"
+done
+for program in go node npm; do
   command -v "$program" >/dev/null || fail "$program is not on PATH"
 done
 install_go_program "$PROTOC_GEN_GO"
@@ -73,6 +71,9 @@ for folder in "${GENERATED[@]}"; do
   mkdir -p "$stage/$folder"
 done
 
+protoc() {
+  python -m grpc_tools.protoc --proto_path=. "$@"
+}
 protoc "${protos[@]}" \
   --python_out="$stage/clients/python" \
   --pyi_out="$stage/clients/python"
@@ -82,27 +83,9 @@ protoc "${services[@]}" \
 echo '"""Generated from proto/sidecheck/v1: the messages and stubs of the API."""' \
   >"$stage/clients/python/sidecheck/v1/__init__.py"
 
-protoc "${protos[@]}" \
-  --plugin="$root/.tools/bin/protoc-gen-go" \
-  --plugin="$root/.tools/bin/protoc-gen-go-grpc" \
-  --go_out="$stage/clients/go" --go_opt=paths=source_relative \
-  --go-grpc_out="$stage/clients/go" --go-grpc_opt=paths=source_relative
-
-# The google.rpc files are for reading refusals: grpc-js leaves a status's details
-# encoded, and has no types for them.
-ts_options=(
-  outputServices=grpc-js
-  env=node
-  esModuleInterop=true
-  importSuffix=.js
-  forceLong=bigint
-  oneof=unions-value
-  comments=true
-)
-protoc "${protos[@]}" google/rpc/status.proto google/rpc/error_details.proto \
-  --plugin="$root/clients/typescript/node_modules/.bin/protoc-gen-ts_proto" \
-  --ts_proto_out="$stage/clients/typescript/src/gen" \
-  --ts_proto_opt="$(IFS=,; echo "${ts_options[*]}")"
+export PATH=$root/.tools/bin:$root/clients/typescript/node_modules/.bin:$PATH
+buf generate --template buf.gen.yaml --output "$stage"
+buf generate --template buf.gen.errors.yaml --output "$stage"
 
 for folder in "${GENERATED[@]}"; do
   rm -rf "${output:?}/$folder"
