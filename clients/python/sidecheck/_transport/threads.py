@@ -49,10 +49,10 @@ class Duplex(Sender[SentT_contra], Protocol[SentT_contra, ReadT_co]):
 
 
 class Coalescer:
-    """Not available: threads that wait for each other's batches would pay for it.
+    """Not available for threads.
 
-    Each hand-over between threads costs a switch of threads under Python's global lock,
-    about as much as the call that it saves.
+    Without an event loop, each batch would need a thread that owns its timers and hands
+    outcomes to the threads that wait.
 
     Raises:
         ValueError: Always.

@@ -83,7 +83,7 @@ def encode_joint_batch(
 ) -> validation_pb.ValidateBatchRequest:
     """Return the request to validate *items* with their own targets and options.
 
-    What all of them have alike is sent once, which halves the server's work on each.
+    What all of them have alike is sent once, so that the server reads and looks it up once.
     """
     batch = validation_pb.ValidateBatchRequest()
     if items:
