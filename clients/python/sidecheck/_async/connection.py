@@ -67,7 +67,7 @@ class Connection:
         Raises:
             SidecheckError: The call failed.
         """
-        seconds = self._timeout if timeout is None else timeout
+        seconds = self.seconds(timeout)
         try:
             response = await self._channel.call(request, seconds)
         except SidecheckError as error:
@@ -92,7 +92,15 @@ class Connection:
         try:
             return await self.call(request, decode, timeout)
         except Unavailable as error:
-            return fallback(fallback_verdict(error, self._on_unavailable))
+            return fallback(self.fall_back(error))
+
+    def fall_back(self, error: Unavailable) -> Verdict:
+        """Return the verdict of the policy; raises *error* if that is to raise."""
+        return fallback_verdict(error, self._on_unavailable)
+
+    def seconds(self, timeout: float | None) -> float:
+        """Return the deadline of a call in seconds: *timeout*, or the client's own for None."""
+        return self._timeout if timeout is None else timeout
 
     async def call_in_parts(
         self,

@@ -66,7 +66,7 @@ class Connection:
         Raises:
             SidecheckError: The call failed.
         """
-        seconds = self._timeout if timeout is None else timeout
+        seconds = self.seconds(timeout)
         try:
             response = self._channel.call(request, seconds)
         except SidecheckError as error:
@@ -91,7 +91,15 @@ class Connection:
         try:
             return self.call(request, decode, timeout)
         except Unavailable as error:
-            return fallback(fallback_verdict(error, self._on_unavailable))
+            return fallback(self.fall_back(error))
+
+    def fall_back(self, error: Unavailable) -> Verdict:
+        """Return the verdict of the policy; raises *error* if that is to raise."""
+        return fallback_verdict(error, self._on_unavailable)
+
+    def seconds(self, timeout: float | None) -> float:
+        """Return the deadline of a call in seconds: *timeout*, or the client's own for None."""
+        return self._timeout if timeout is None else timeout
 
     def call_in_parts(
         self,
