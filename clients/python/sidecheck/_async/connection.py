@@ -54,7 +54,8 @@ class Connection:
         self.protocol_version = protocol_version
         self._channel = channel
         self._timeout = timeout
-        self._on_unavailable: OnUnavailable = on_unavailable
+        #: Policy for validations that no server answers.
+        self.on_unavailable: OnUnavailable = on_unavailable
         self._limits: Limits | None = None
 
     async def call(
@@ -92,7 +93,7 @@ class Connection:
         try:
             return await self.call(request, decode, timeout)
         except Unavailable as error:
-            return fallback(fallback_verdict(error, self._on_unavailable))
+            return fallback(fallback_verdict(error, self.on_unavailable))
 
     async def call_in_parts(
         self,
@@ -127,15 +128,15 @@ class Connection:
         except Unavailable as error:
             # The remaining parts are not tried: each would cost another deadline.
             missing = len(messages) - len(outcomes)
-            outcomes += [fallback(fallback_verdict(error, self._on_unavailable))] * missing
+            outcomes += [fallback(fallback_verdict(error, self.on_unavailable))] * missing
         return outcomes
 
     def _settle(
         self, outcome: Value | SidecheckError, fallback: Callable[[Verdict], Value]
     ) -> Value | SidecheckError:
         """Return the outcome of one item of a batch, with the policy applied to it."""
-        if isinstance(outcome, Unavailable) and self._on_unavailable != "raise":
-            return fallback(fallback_verdict(outcome, self._on_unavailable))
+        if isinstance(outcome, Unavailable) and self.on_unavailable != "raise":
+            return fallback(fallback_verdict(outcome, self.on_unavailable))
         return outcome
 
     async def info(self, timeout: float | None) -> ServerInfo:
