@@ -76,6 +76,11 @@ class Client(Validator):
         self._coalescer = Coalescer(self._call, self._call_batch) if coalesce else None
 
     @property
+    def on_unavailable(self) -> OnUnavailable:
+        """Policy for validations that no server answers."""
+        return self._connection.on_unavailable
+
+    @property
     def protocol(self) -> ProtocolClient:
         """Checks of tool names, tools, messages and sessions against the MCP rules."""
         return ProtocolClient(self._connection)

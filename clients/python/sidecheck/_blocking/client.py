@@ -75,6 +75,11 @@ class BlockingClient(BlockingValidator):
         self._coalescer = Coalescer(self._call, self._call_batch) if coalesce else None
 
     @property
+    def on_unavailable(self) -> OnUnavailable:
+        """Policy for validations that no server answers."""
+        return self._connection.on_unavailable
+
+    @property
     def protocol(self) -> BlockingProtocolClient:
         """Checks of tool names, tools, messages and sessions against the MCP rules."""
         return BlockingProtocolClient(self._connection)
