@@ -25,6 +25,8 @@ class Language:
     build: tuple[tuple[str, ...], ...]
     #: Runs all tests of the client, with the shared cases.
     test: tuple[str, ...]
+    #: Starts the MCP server of the examples over stdio, after the build; None without one.
+    example: tuple[str, ...] | None = None
 
     def missing_programs(self) -> list[str]:
         """Return the programs that are not on PATH."""
@@ -46,7 +48,8 @@ class Language:
 
 def _python(kind: str) -> Language:
     module = (sys.executable, "-m", "conformance.python_client", kind)
-    return Language(REPOSITORY / "tests", (), (), module)
+    example = (sys.executable, str(_CLIENTS / "python" / "examples" / "weather.py"))
+    return Language(REPOSITORY / "tests", (), (), module, example if kind == "asyncio" else None)
 
 
 #: Clients by name, in the order of the columns of the matrix.
