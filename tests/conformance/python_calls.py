@@ -105,7 +105,7 @@ def item_of(item: _Json) -> Item:
 
 
 def _definition(tool: _Json) -> ToolDefinition:
-    return ToolDefinition(tool["json"].encode(), _documents(tool))
+    return ToolDefinition(tool.get("json", "").encode(), _documents(tool))
 
 
 def _documents(holder: _Json) -> tuple[Document, ...]:
@@ -151,7 +151,9 @@ def _register(client: Any, request: _Json) -> Any:
 
 def _get(client: Any, request: _Json) -> Any:
     adapt_to_version = request.get("adapt_to_version", "")
-    return client.get(request["server"], request["name"], adapt_to_version=adapt_to_version)
+    return client.get(
+        request.get("server", ""), request.get("name", ""), adapt_to_version=adapt_to_version
+    )
 
 
 def _list(client: Any, request: _Json) -> Any:
@@ -182,17 +184,21 @@ def _check_tools(client: Any, request: _Json) -> Any:
 def _subject_of(name: str, subject: _Json) -> Any:
     match name:
         case "elicitation":
-            return Elicitation(subject["params"].encode())
+            return Elicitation(subject.get("params", "").encode())
         case "elicitation_result":
-            return ElicitationResult(subject["result"].encode(), _bytes(subject.get("params")))
+            return ElicitationResult(
+                subject.get("result", "").encode(), _bytes(subject.get("params"))
+            )
         case "sampling":
-            return Sampling(subject["params"].encode())
+            return Sampling(subject.get("params", "").encode())
         case "tool_result":
             profile = subject.get("profile", "specification")
-            return ToolResult(subject["json"].encode(), profile, target_of(subject.get("tool")))
+            return ToolResult(
+                subject.get("json", "").encode(), profile, target_of(subject.get("tool"))
+            )
         case _:
             return ProtocolMessage(
-                subject["json"].encode(),
+                subject.get("json", "").encode(),
                 subject.get("sender", ""),
                 subject.get("request_method", ""),
                 _bytes(subject.get("request")),
@@ -264,7 +270,7 @@ def _convert_tools(client: Any, request: _Json) -> Any:
 
 def _convert_call(client: Any, request: _Json) -> Any:
     return client.conversion.convert_tool_call(
-        request["call"].encode(),
+        request.get("call", "").encode(),
         [mapping.encode() for mapping in request["mappings"]],
         tool=target_of(request.get("tool")),
         options=options_of(request.get("options")),
@@ -290,7 +296,7 @@ def _api(request: _Json) -> ModelApi:
 
 def _infer(client: Any, request: _Json) -> Any:
     return client.inference.infer_tools(
-        request["source"], **{name: request[name] for name in request if name != "source"}
+        request.get("source", ""), **{name: request[name] for name in request if name != "source"}
     )
 
 

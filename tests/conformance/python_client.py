@@ -109,6 +109,8 @@ async def _actual(client: Any, case: dict[str, Any]) -> dict[str, Any]:
     except SidecheckError as error:
         rendered: dict[str, Any] = render(error)
         return rendered
+    except (TypeError, ValueError) as error:
+        return {"raised": repr(error)}
 
 
 async def _stream(client: Any, request: dict[str, Any]) -> dict[str, Any]:
@@ -141,14 +143,16 @@ async def _session(client: Any, request: dict[str, Any]) -> dict[str, Any]:
         with session:
             for item in request["items"]:
                 message = item["message"]
-                result = session.check(message["json"].encode(), sender=message["sender"])
+                result = session.check(message.get("json", "").encode(), sender=message["sender"])
                 responses.append({"id": item["id"], "outcome": {"result": render(result)}})
             summary = session.finish()
     else:
         async with session:
             for item in request["items"]:
                 message = item["message"]
-                result = await session.check(message["json"].encode(), sender=message["sender"])
+                result = await session.check(
+                    message.get("json", "").encode(), sender=message["sender"]
+                )
                 responses.append({"id": item["id"], "outcome": {"result": render(result)}})
             summary = await session.finish()
     return {"responses": responses, "summary": render(summary)}
