@@ -99,6 +99,7 @@ from sidecheck.targets import (
     ToolJson,
 )
 from sidecheck.text_contract import MCP_TOOL_RESULT_SCHEMA_V1
+from sidecheck.tls import Tls
 from sidecheck.validation import (
     ABSENT,
     Absent,
@@ -225,6 +226,7 @@ __all__ = [
     "StructuredContent",
     "Subject",
     "Target",
+    "Tls",
     "Tool",
     "ToolConversion",
     "ToolDefinition",

@@ -20,6 +20,7 @@ from sidecheck.info import ServerInfo
 from sidecheck.registry import ChangePolicy, Deletion, OnRejected, Registration, Tool
 from sidecheck.streams import OUTSTANDING, validation_kind
 from sidecheck.targets import Target
+from sidecheck.tls import Tls
 from sidecheck.tool_functions import Registrable, definitions_of
 from sidecheck.tool_lists import Definition, list_tools
 from sidecheck.v1.validation_service_pb2 import ValidateItem
@@ -43,12 +44,15 @@ class Client(Validator):
 
     *address* is ``host:port``, ``dns:///host:port``, ``unix:/path`` or ``unix:path``.
     Each call has a deadline of *timeout* seconds, within which ``UNAVAILABLE`` is retried
-    three times. *on_unavailable* is the policy for validations that no server answers:
+    up to four times. *on_unavailable* is the policy for validations that no server answers:
     raise `Unavailable` ("raise"), or return a verdict with a violation of the code
     ``SIDECHECK_UNAVAILABLE`` that is valid ("allow") or invalid ("deny").
     *protocol_version* is the MCP protocol version, for example ``2025-11-25``, of all
     requests whose options, context or parameters name none. With "" it is the version that
     the tool was registered under, or else the server's default.
+
+    With *tls* the connection is encrypted and the server's certificate verified; without it,
+    it is in plain text.
 
     With *coalesce*, validations of one payload that are awaited concurrently share batches:
     the same verdicts and errors for a fraction of the work of both sides. One that finds no
@@ -58,8 +62,9 @@ class Client(Validator):
     A client may be shared by tasks of one event loop: the one that runs at its first call.
 
     Raises:
-        TypeError: *protocol_version* is not a ``str``.
-        ValueError: An argument is invalid.
+        OSError: A file of *tls* cannot be read.
+        TypeError: *protocol_version* is not a ``str``, or *tls* is not a `Tls`.
+        ValueError: An argument is invalid, or a certificate or key is not PEM.
     """
 
     def __init__(
@@ -69,9 +74,11 @@ class Client(Validator):
         timeout: float = 2.0,
         on_unavailable: OnUnavailable = "raise",
         protocol_version: str = "",
+        tls: Tls | None = None,
         coalesce: bool = False,
     ) -> None:
-        self._connection = Connection(Channel(address), timeout, on_unavailable, protocol_version)
+        channel = Channel(address, tls)
+        self._connection = Connection(channel, timeout, on_unavailable, protocol_version)
         self._protocol_version = protocol_version
         self._coalescer = Coalescer(self._call, self._call_batch) if coalesce else None
 

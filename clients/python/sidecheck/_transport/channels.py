@@ -1,15 +1,19 @@
 """Addresses, service config and options of gRPC channels.
 
-Connections are in plain text: a sidecar runs on the same machine or in the same cluster.
+Connections are in plain text unless the client has TLS settings: a sidecar runs on the same
+machine or in the same cluster.
 """
 
 import json
 import re
 from typing import Any, Final
 
+import grpc
+
+from sidecheck.tls import Tls, read_pem, system_roots
 from sidecheck.wire.rpcs import SERVICES, STREAMS
 
-__all__ = ["channel_options", "channel_target", "service_config"]
+__all__ = ["channel_credentials", "channel_options", "channel_target", "service_config"]
 
 HOST_AND_PORT: Final = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\s:/\[\]]+):(\d{1,5})")
 
@@ -36,9 +40,28 @@ def channel_target(address: str) -> str:
     return address
 
 
-def channel_options(target: str) -> list[tuple[str, str | int]]:
+def channel_credentials(tls: Tls | None) -> grpc.ChannelCredentials | None:
+    """Return the credentials of a channel, None for plain text.
+
+    Raises:
+        OSError: A file cannot be read.
+        TypeError: *tls* is of another type.
+        ValueError: A certificate or key is not PEM.
+    """
+    if tls is None:
+        return None
+    if not isinstance(tls, Tls):
+        raise TypeError(f"tls must be a Tls, not {type(tls).__name__}")
+    return grpc.ssl_channel_credentials(
+        root_certificates=read_pem(tls, "ca_certificates") or system_roots(),
+        private_key=read_pem(tls, "private_key"),
+        certificate_chain=read_pem(tls, "certificate"),
+    )
+
+
+def channel_options(target: str, tls: Tls | None = None) -> list[tuple[str, str | int]]:
     """Return the options of a channel to *target*."""
-    return [
+    options: list[tuple[str, str | int]] = [
         ("grpc.service_config", json.dumps(service_config(target))),
         ("grpc.keepalive_time_ms", 30_000),
         ("grpc.keepalive_timeout_ms", 10_000),
@@ -49,9 +72,12 @@ def channel_options(target: str) -> list[tuple[str, str | int]]:
         # The server limits what it receives. A limit on responses could only lose them.
         ("grpc.max_send_message_length", -1),
         ("grpc.max_receive_message_length", -1),
-        # Plain text for a server nearby must not pass through a forward proxy.
+        # Calls to a server nearby must not pass through a forward proxy.
         ("grpc.enable_http_proxy", 0),
     ]
+    if tls is not None and tls.server_name:
+        options.append(("grpc.ssl_target_name_override", tls.server_name))
+    return options
 
 
 def service_config(target: str) -> dict[str, Any]:

@@ -13,8 +13,9 @@ from typing import Any, Final
 import grpc.aio
 from google.protobuf.message import Message
 
-from sidecheck._transport.channels import channel_options, channel_target
+from sidecheck._transport.channels import channel_credentials, channel_options, channel_target
 from sidecheck.errors import SidecheckError
+from sidecheck.tls import Tls
 from sidecheck.wire.errors import client_closed, decode_call_error, decode_message
 from sidecheck.wire.rpcs import Rpc, find_rpc
 
@@ -29,11 +30,15 @@ class Channel:
     """A channel for one event loop: the one that runs at the first call.
 
     Raises:
-        ValueError: *address* is invalid.
+        OSError: A file of *tls* cannot be read.
+        TypeError: *tls* is of another type.
+        ValueError: *address* is invalid, or a certificate or key of *tls*.
     """
 
-    def __init__(self, address: str) -> None:
+    def __init__(self, address: str, tls: Tls | None = None) -> None:
         self._target = channel_target(address)
+        self._credentials = channel_credentials(tls)
+        self._options = channel_options(self._target, tls)
         self._channel: grpc.aio.Channel | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._closed = False
@@ -108,9 +113,12 @@ class Channel:
         if self._channel is None:
             # Opened on first use, because a channel belongs to the running event loop.
             self._loop = asyncio.get_running_loop()
-            self._channel = grpc.aio.insecure_channel(
-                self._target, options=channel_options(self._target)
-            )
+            if self._credentials is None:
+                self._channel = grpc.aio.insecure_channel(self._target, options=self._options)
+            else:
+                self._channel = grpc.aio.secure_channel(
+                    self._target, self._credentials, options=self._options
+                )
         self._check_loop()
         return self._channel
 

@@ -12,8 +12,9 @@ from typing import Any
 import grpc
 from google.protobuf.message import Message
 
-from sidecheck._transport.channels import channel_options, channel_target
+from sidecheck._transport.channels import channel_credentials, channel_options, channel_target
 from sidecheck.errors import SidecheckError
+from sidecheck.tls import Tls
 from sidecheck.wire.errors import client_closed, decode_call_error, decode_message
 from sidecheck.wire.rpcs import Rpc, find_rpc
 
@@ -24,12 +25,19 @@ class Channel:
     """A channel for any number of threads. It must not be opened before a fork.
 
     Raises:
-        ValueError: *address* is invalid.
+        OSError: A file of *tls* cannot be read.
+        TypeError: *tls* is of another type.
+        ValueError: *address* is invalid, or a certificate or key of *tls*.
     """
 
-    def __init__(self, address: str) -> None:
+    def __init__(self, address: str, tls: Tls | None = None) -> None:
         target = channel_target(address)
-        self._channel = grpc.insecure_channel(target, options=channel_options(target))
+        credentials = channel_credentials(tls)
+        options = channel_options(target, tls)
+        if credentials is None:
+            self._channel = grpc.insecure_channel(target, options=options)
+        else:
+            self._channel = grpc.secure_channel(target, credentials, options=options)
         self._closed = False
 
     def call(self, request: Message, timeout: float) -> Any:

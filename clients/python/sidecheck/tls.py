@@ -1,0 +1,94 @@
+"""TLS of a client's connection."""
+
+import os
+import re
+import ssl
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, TypeAlias
+
+__all__ = ["Pem", "Tls", "read_pem", "system_roots"]
+
+#: PEM as ``bytes``, or the path of a file with it.
+Pem: TypeAlias = bytes | str | os.PathLike[str]
+
+#: First line of what must be in the PEM of each field.
+FIRST_LINES: Final = {
+    "ca_certificates": rb"-----BEGIN [A-Z0-9 ]*CERTIFICATE-----",
+    "certificate": rb"-----BEGIN [A-Z0-9 ]*CERTIFICATE-----",
+    "private_key": rb"-----BEGIN (?!ENCRYPTED)[A-Z0-9 ]*PRIVATE KEY-----(?!\s*Proc-Type)",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Tls:
+    """TLS settings of a client: whom it trusts, and how it identifies itself.
+
+    The three PEMs are ``bytes``, or the path of a file, which is read when the client is
+    created. The server's certificate is always verified.
+
+    Raises:
+        TypeError: A value is of another type.
+        ValueError: There is a *certificate* without a *private_key*, or the reverse.
+    """
+
+    #: Certificates of the authorities that sign the server's certificate; None for those that
+    #: the system trusts.
+    ca_certificates: Pem | None = None
+    #: The client's certificate, followed by those between it and the authority; None if the
+    #: server requires none.
+    certificate: Pem | None = None
+    #: Private key of *certificate*, not encrypted.
+    private_key: Pem | None = field(default=None, repr=False)
+    #: Name that the server's certificate must have, also sent as SNI and authority;
+    #: "" for the host of the address.
+    server_name: str = ""
+
+    def __post_init__(self) -> None:
+        for name in FIRST_LINES:
+            value = getattr(self, name)
+            if value is not None and not isinstance(value, bytes | str | os.PathLike):
+                raise TypeError(
+                    f"{name} must be PEM as bytes or a path, not {type(value).__name__}"
+                )
+            if isinstance(value, str) and "-----BEGIN" in value:
+                raise TypeError(f"{name} must be bytes if it is PEM; a str is a path")
+        if not isinstance(self.server_name, str):
+            raise TypeError(f"server_name must be a str, not {type(self.server_name).__name__}")
+        if (self.certificate is None) != (self.private_key is None):
+            raise ValueError("certificate and private_key must be given together")
+
+
+def read_pem(tls: Tls, name: str) -> bytes | None:
+    """Return the PEM in the field *name* of *tls*, None if there is none.
+
+    Raises:
+        OSError: The file cannot be read.
+        ValueError: It is not what the field is for.
+    """
+    value: Pem | None = getattr(tls, name)
+    if value is None:
+        return None
+    pem = value if isinstance(value, bytes) else Path(value).read_bytes()
+    # gRPC would report this only as a connection that fails, after the first call.
+    if re.search(FIRST_LINES[name], pem) is None:
+        expected = "an unencrypted private key" if name == "private_key" else "a certificate"
+        raise ValueError(f"{name} must have {expected} in PEM")
+    return pem
+
+
+def system_roots() -> bytes | None:
+    """Return the certificates of the authorities that the system trusts, as `ssl` finds them.
+
+    None where there are none, or if gRPC's own setting names a file: gRPC then reads that, or
+    uses the authorities that it brings along, which it would otherwise prefer.
+    """
+    if "GRPC_DEFAULT_SSL_ROOTS_FILE_PATH" in os.environ:
+        return None
+    certificates = ssl.create_default_context().get_ca_certs(binary_form=True)
+    if certificates:
+        return "".join(map(ssl.DER_cert_to_PEM_cert, certificates)).encode()
+    # OpenSSL reads a folder only in a handshake.
+    folder = ssl.get_default_verify_paths().capath
+    paths = sorted(Path(folder).glob("*.[0-9]")) if folder else []
+    return b"\n".join(path.read_bytes() for path in paths) or None
