@@ -80,6 +80,8 @@ def _client(blocking: bool, settings: dict[str, Any], case: dict[str, Any]) -> A
 
 
 async def _run(client: Any, case: dict[str, Any]) -> dict[str, Any]:
+    if isinstance(client, BlockingClient) and case["client"]["coalesce"]:
+        return {"id": case["id"], "skipped": "the blocking client does not coalesce calls"}
     if isinstance(client, BlockingClient):
         # A thread, as calls of some cases are answered by others of this process.
         actual = await asyncio.to_thread(asyncio.run, _actual(client, case))
