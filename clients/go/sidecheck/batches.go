@@ -2,6 +2,7 @@ package sidecheck
 
 import (
 	"context"
+	"errors"
 	"math/bits"
 
 	"google.golang.org/protobuf/proto"
@@ -9,7 +10,8 @@ import (
 
 // callInParts returns the outcomes of items, sent in as many requests as the limits of the
 // server require. frame is a request without items, fail the outcome for an error of an item,
-// with the policy applied.
+// with the policy applied. If no server answers any more, that is the outcome of each of the
+// remaining items.
 func callInParts[Item proto.Message, Outcome any](
 	ctx context.Context,
 	c *connection,
@@ -41,15 +43,12 @@ func callInParts[Item proto.Message, Outcome any](
 		}
 		return nil
 	}()
-	if err != nil {
-		// The remaining parts are not tried: each would cost another deadline.
-		var verdict *Verdict
-		if err := c.settle(err, &verdict); err != nil {
-			return nil, err
-		}
-		for len(outcomes) < len(items) {
-			outcomes = append(outcomes, fail(err))
-		}
+	if err != nil && !errors.Is(err, ErrUnavailable) {
+		return nil, err
+	}
+	// The remaining parts are not tried: each would cost another deadline.
+	for len(outcomes) < len(items) {
+		outcomes = append(outcomes, fail(err))
 	}
 	return outcomes, nil
 }

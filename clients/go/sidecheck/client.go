@@ -205,7 +205,8 @@ func (c *connection) settle(err error, verdict **Verdict) error {
 //
 // A batch beyond the server's limits is sent in several calls; the timeout of the client
 // is that of each, the deadline of ctx that of all. An item without a verdict has its own
-// error. If the batch as a whole fails, the error is returned and no outcome.
+// error, also [ErrUnavailable] if no server answered. If the batch as a whole fails for another
+// reason, the error is returned and no outcome.
 func (c *Client) ValidateBatch(
 	ctx context.Context, items []Item, target Target, options *ValidationOptions,
 ) ([]ValidateOutcome, error) {

@@ -143,11 +143,14 @@ var unaryCall = &grpc.StreamDesc{ServerStreams: true}
 func call[Response any, Pointer responseOf[Response]](
 	ctx context.Context, c *connection, method string, request proto.Message, timeout time.Duration,
 ) (*Response, error) {
+	data, err := encodeRequest(request)
+	if err != nil {
+		return nil, err
+	}
 	callCtx, cancel := withDeadline(ctx, timeout)
 	defer cancel()
 	response := new(Response)
-	err := c.exchange(callCtx, method, request, Pointer(response))
-	if err != nil {
+	if err := c.exchange(callCtx, method, data, Pointer(response)); err != nil {
 		err = c.decodeFailure(ctx, err)
 		var failure *Error
 		if errors.As(err, &failure) && failure.Reason == "LIMIT_EXCEEDED" {
@@ -162,9 +165,9 @@ func call[Response any, Pointer responseOf[Response]](
 // exchange sends request and receives response. The error is an [*Error] if the response is
 // invalid, and that of gRPC otherwise.
 func (c *connection) exchange(
-	ctx context.Context, method string, request, response proto.Message,
+	ctx context.Context, method string, request encoded, response proto.Message,
 ) error {
-	stream, err := c.conn.NewStream(ctx, unaryCall, method, withReceivedCodec)
+	stream, err := c.conn.NewStream(ctx, unaryCall, method, withCallCodec)
 	if err != nil {
 		return err
 	}
@@ -198,7 +201,17 @@ func (c *connection) decodeFailure(ctx context.Context, err error) error {
 	case errors.Is(ctx.Err(), context.Canceled):
 		return ctx.Err()
 	}
-	return decodeCallError(status.Convert(err).Proto())
+	return decodeCallError(statusOf(err).Proto())
+}
+
+// statusOf returns the status of a failed call as the server sent it. That of status.Convert
+// has the text of what wraps it, such as the number of attempts.
+func statusOf(err error) *status.Status {
+	var failed interface{ GRPCStatus() *status.Status }
+	if errors.As(err, &failed) {
+		return failed.GRPCStatus()
+	}
+	return status.FromContextError(err)
 }
 
 // close ends the connection; pending calls fail.
