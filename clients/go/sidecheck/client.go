@@ -185,6 +185,15 @@ func (c *connection) validate(
 	return decodeVerdict(response.GetVerdict(), response.GetRegistryRevision()), nil
 }
 
+// FallBack applies [ClientOptions.OnUnavailable] to an error that it does not apply to by
+// itself, such as that of a stream or a registration: it returns the verdict in place of
+// [ErrUnavailable], or err if the policy has none.
+func (c *Client) FallBack(err error) (*Verdict, error) {
+	var verdict *Verdict
+	err = c.connection.settle(err, &verdict)
+	return verdict, err
+}
+
 // settle applies the policy to err: it sets verdict and returns nil if the policy has one in
 // place of the error.
 func (c *connection) settle(err error, verdict **Verdict) error {

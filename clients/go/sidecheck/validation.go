@@ -254,11 +254,11 @@ func errNoOutcome() *Error {
 	return invalidResponse("an outcome has neither a result nor an error")
 }
 
-// Code of the only violation of the verdict for a payload that no server validated.
-const codeUnavailable = "SIDECHECK_UNAVAILABLE"
+// CodeUnavailable is the code of the only violation of a verdict that stands in for a server
+// that did not answer; see [ClientOptions.OnUnavailable].
+const CodeUnavailable = "SIDECHECK_UNAVAILABLE"
 
-// fallBack returns the outcome of a validation under a policy, with a verdict in place of err
-// if no server answered and the policy says so.
+// fallBack returns the verdict that the policy has in place of err, or err if it has none.
 func (p OnUnavailable) fallBack(err *Error) (*Verdict, error) {
 	if p == OnUnavailableError || p == "" || err.kind != ErrUnavailable {
 		return nil, err
@@ -266,7 +266,7 @@ func (p OnUnavailable) fallBack(err *Error) (*Verdict, error) {
 	verdict := &Verdict{
 		Valid: true,
 		Violations: []Violation{{
-			Code:     codeUnavailable,
+			Code:     CodeUnavailable,
 			Severity: SeverityWarning,
 			Message:  fmt.Sprintf("not validated: %v", err),
 		}},
