@@ -1,5 +1,7 @@
-"""How the shared cases are run with the client of each language."""
+"""How the clients of all languages are built and run."""
 
+import fcntl
+import os
 import shutil
 import subprocess
 import sys
@@ -9,7 +11,9 @@ from pathlib import Path
 
 from support.shared_material import REPOSITORY
 
-__all__ = ["LANGUAGES", "Language"]
+__all__ = ["LANGUAGES", "CommandFailed", "Language"]
+
+_OUTPUT_CHARACTERS = 8_000
 
 _CLIENTS = REPOSITORY / "clients"
 
@@ -32,8 +36,25 @@ class Language:
         """Return the programs that are not on PATH."""
         return [program for program in self.programs if shutil.which(program) is None]
 
-    def run(self, command: tuple[str, ...], environment: Mapping[str, str]) -> tuple[int, str]:
-        """Run *command* and return its exit status and output."""
+    def make(self) -> None:
+        """Build what the tests and the example need; processes that build wait for each other.
+
+        Raises:
+            CommandFailed: A command failed.
+        """
+        folder = REPOSITORY / "build" / "locks"
+        folder.mkdir(parents=True, exist_ok=True)
+        with (folder / self.folder.name).open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            for command in self.build:
+                self.run(command, os.environ)
+
+    def run(self, command: tuple[str, ...], environment: Mapping[str, str]) -> None:
+        """Run *command* in the folder of the client.
+
+        Raises:
+            CommandFailed: Its exit status is not 0.
+        """
         run = subprocess.run(
             command,
             cwd=self.folder,
@@ -43,7 +64,13 @@ class Language:
             text=True,
             check=False,
         )
-        return run.returncode, run.stdout
+        if run.returncode != 0:
+            output = run.stdout[-_OUTPUT_CHARACTERS:]
+            raise CommandFailed(f"{' '.join(command)} exited with {run.returncode}:\n{output}")
+
+
+class CommandFailed(Exception):
+    """A command exited with another status than 0; the text has the end of its output."""
 
 
 def _python(kind: str) -> Language:

@@ -13,11 +13,9 @@ from typing import Any
 import pytest
 from support.shared_material import REPOSITORY, unavailable
 
-from conformance.languages import LANGUAGES
+from conformance.languages import LANGUAGES, CommandFailed
 from conformance.matrix import Outcomes, read_outcomes
 from conformance.servers import running_servers
-
-_OUTPUT_CHARACTERS = 8_000
 
 
 @pytest.fixture
@@ -43,12 +41,16 @@ def test_a_client_passes_all_shared_cases(
         "SIDECHECK_CONFORMANCE": str(settings),
         "SIDECHECK_REQUIRE_ALL": "1",
     }
-    for command in (*language.build, language.test):
-        status, output = language.run(command, environment)
-        if status != 0:
-            pytest.fail(f"{' '.join(command)}:\n{output[-_OUTPUT_CHARACTERS:]}", pytrace=False)
+    language.make()
+    failure = None
+    try:
+        language.run(language.test, environment)
+    except CommandFailed as failed:
+        failure = failed
     outcomes: Outcomes = read_outcomes(json.loads(settings.read_text()))
     record_property("client", name)
     record_property("outcomes", outcomes.as_json())
+    if failure is not None:
+        pytest.fail(str(failure), pytrace=False)
 
     assert () == outcomes.failed

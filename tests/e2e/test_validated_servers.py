@@ -22,10 +22,7 @@ def language(request: pytest.FixtureRequest) -> Language:
     language = LANGUAGES[request.param]
     if missing := language.missing_programs():
         unavailable(f"{', '.join(missing)} not on PATH: no {request.param} server is started")
-    for command in language.build:
-        status, output = language.run(command, os.environ)
-        if status != 0:
-            pytest.fail(f"{' '.join(command)}:\n{output[-8_000:]}", pytrace=False)
+    language.make()
     return language
 
 
