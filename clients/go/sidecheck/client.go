@@ -110,7 +110,13 @@ func NewClient(address string, options *ClientOptions) (*Client, error) {
 }
 
 // Close closes the connection. Pending calls fail with [ErrClientClosed].
-func (c *Client) Close() error { return c.connection.close() }
+func (c *Client) Close() error {
+	err := c.connection.close()
+	if c.coalescer != nil {
+		c.coalescer.close()
+	}
+	return err
+}
 
 // Conn returns the connection of the client, for the generated stubs of
 // [github.com/sidecheck/sidecheck/clients/go/sidecheck/v1]. Calls through them are retried
