@@ -1,0 +1,78 @@
+package io.sidecheck;
+
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Outcome of a validation. An invalid payload is a normal outcome and is returned.
+ *
+ * @param valid whether there is no violation of severity error
+ * @param violations violations, ordered by instance location, keyword location and code
+ * @param truncated whether more violations may exist than are listed
+ * @param definitionDigest digest of the tool definition validated against; "" for a bare schema
+ * @param schemaDigest digest of the schema validated against
+ * @param toolErrorText text for the model whose arguments were invalid; "" if the verdict is valid
+ * @param enforced whether to act on the verdict; false for servers that the operator only reports
+ *     on, whose payloads pass, valid or not
+ * @param repair the payload after the options that change payloads; empty if none of them was set
+ *     or there was nothing to change
+ * @param callToolResult the {@code CallToolResult} to return in place of an invalid call or result;
+ *     empty if there is none
+ * @param jsonRpcError {@code error} of the JSON-RPC response to send if the fault is one of the
+ *     protocol; empty if it is not
+ * @param registryRevision revision of the registry in which the target was resolved; 0 if unknown
+ */
+public record Verdict(
+        boolean valid,
+        List<Violation> violations,
+        boolean truncated,
+        String definitionDigest,
+        String schemaDigest,
+        String toolErrorText,
+        boolean enforced,
+        Optional<Repair> repair,
+        Json callToolResult,
+        Json jsonRpcError,
+        long registryRevision) {
+
+    /**
+     * Throws if the verdict is invalid and enforced.
+     *
+     * @return this verdict
+     * @throws InvalidPayloadException if it is invalid and enforced
+     */
+    public Verdict orThrow() {
+        if (enforced && !valid) {
+            throw new InvalidPayloadException(this);
+        }
+        return this;
+    }
+
+    /**
+     * A payload after coercion, treatment of unknown arguments and defaults, in this order. The
+     * server never replaces a payload: the caller decides whether to use the repaired one.
+     *
+     * @param payload the repaired payload
+     * @param valid whether it is valid
+     * @param violations violations of the repaired payload
+     * @param truncated whether more violations may exist than are listed
+     * @param changes all changes; nothing else differs from the original
+     */
+    public record Repair(
+            Json payload,
+            boolean valid,
+            List<Violation> violations,
+            boolean truncated,
+            List<Change> changes) {}
+
+    /**
+     * One change of a payload, or one that was skipped, with the reason.
+     *
+     * @param instanceLocation JSON Pointer into the payload before this change
+     * @param code stable code, for example {@code STRING_TO_INTEGER}
+     * @param keywordLocation JSON Pointer to the keyword that called for it; "" where unknown
+     * @param message description, for people
+     */
+    public record Change(
+            String instanceLocation, String code, String keywordLocation, String message) {}
+}
