@@ -11,11 +11,13 @@ import io.sidecheck.v1.ListToolsResponse;
 import io.sidecheck.v1.RegisterToolsRequest;
 import io.sidecheck.v1.RegisterToolsResponse;
 import io.sidecheck.v1.RegistryServiceGrpc;
+import io.sidecheck.v1.StreamDefaults;
 import io.sidecheck.v1.ValidateBatchRequest;
 import io.sidecheck.v1.ValidateBatchResponse;
 import io.sidecheck.v1.ValidateItem;
 import io.sidecheck.v1.ValidateRequest;
 import io.sidecheck.v1.ValidateResponse;
+import io.sidecheck.v1.ValidateStreamRequest;
 import io.sidecheck.v1.ValidationServiceGrpc;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -205,6 +207,45 @@ public final class Client implements AutoCloseable {
                             .toList();
                 },
                 Function.identity(),
+                timeout);
+    }
+
+    /**
+     * Opens a stream of payloads with at most 64 items without an outcome.
+     *
+     * @param target target of items without their own; null if all have one
+     * @param options options of items without their own; null are the defaults
+     * @return the stream, to be closed
+     * @throws SidecheckException if the server does not answer
+     */
+    public ValidationStream stream(Target target, ValidationOptions options) {
+        return stream(target, options, 64);
+    }
+
+    /**
+     * Opens a stream of payloads. It has no deadline as a whole, unless {@link #withTimeout} gave
+     * one.
+     *
+     * @param target target of items without their own; null if all have one
+     * @param options options of items without their own; null are the defaults
+     * @param outstanding most items without a received outcome
+     * @return the stream, to be closed
+     * @throws SidecheckException if the server does not answer
+     * @throws IllegalArgumentException if {@code outstanding} is not positive
+     */
+    public ValidationStream stream(Target target, ValidationOptions options, int outstanding) {
+        StreamDefaults.Builder defaults = StreamDefaults.newBuilder();
+        if (target != null) {
+            defaults.setTarget(ValidationMessages.target(target));
+        }
+        var filled = ValidationMessages.optional(options, version());
+        if (filled != null) {
+            defaults.setOptions(filled);
+        }
+        return new ValidationStream(
+                connection,
+                ValidateStreamRequest.newBuilder().setDefaults(defaults).build(),
+                outstanding,
                 timeout);
     }
 
