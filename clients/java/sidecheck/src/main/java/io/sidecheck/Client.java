@@ -81,6 +81,16 @@ public final class Client implements AutoCloseable {
     }
 
     /**
+     * Returns the checks against the rules of the MCP specification.
+     *
+     * @return the checks, with nothing known of the connection and the default options
+     */
+    public ProtocolClient protocol() {
+        return new ProtocolClient(
+                connection, timeout, ProtocolContext.UNKNOWN, CheckOptions.DEFAULTS);
+    }
+
+    /**
      * Returns the connection, for the generated stubs of {@code io.sidecheck.v1}. They throw the
      * exceptions of gRPC and have no default deadline.
      *

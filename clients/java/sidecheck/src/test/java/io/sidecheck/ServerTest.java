@@ -110,4 +110,20 @@ class ServerTest {
             assertTrue(outcomes.get(items.size() - 1).orThrow().valid());
         }
     }
+
+    @ParameterizedTest
+    @ValueSource(strings = "real")
+    void checksMessages(String name) {
+        var options = ClientOptions.DEFAULTS.withTimeout(Duration.ofSeconds(60));
+        try (Client client = new Client(servers.get(name).asString(), options)) {
+            var outcomes = client.protocol().checkBatch(List.of(
+                    new CheckItem.Message(
+                            Json.text("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}"),
+                            CheckItem.Sender.CLIENT),
+                    new CheckItem.Message(Json.text("{\"jsonrpc\":"), CheckItem.Sender.CLIENT)));
+            assertTrue(outcomes.get(0).orThrow().verdict().valid());
+            assertFalse(outcomes.get(1).orThrow().verdict().valid());
+            assertFalse(outcomes.get(1).orThrow().errorResponse().isEmpty());
+        }
+    }
 }
