@@ -20,6 +20,10 @@ public record ClientOptions(
     /**
      * Checks the arguments.
      *
+     * @param timeout deadline of each call
+     * @param onUnavailable policy for validations and checks that no server answers
+     * @param protocolVersion protocol version of requests that name none, or ""
+     * @param tls TLS, or null
      * @throws IllegalArgumentException if the timeout is not positive
      * @throws NullPointerException if another argument than {@code tls} is null
      */

@@ -13,10 +13,18 @@ import java.util.Optional;
 public class SidecheckException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
+    /** Stable reason. */
     private final String reason;
+
+    /** Message without the reason. */
     private final String description;
+
     private final transient Map<String, String> metadata;
+
+    /** Status code of gRPC. */
     private final Status.Code status;
+
+    /** Delay that the server suggests, or null. */
     private final Duration retryAfter;
 
     SidecheckException(

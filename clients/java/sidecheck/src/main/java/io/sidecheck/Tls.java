@@ -17,6 +17,10 @@ public record Tls(Path certificateAuthorities, Path certificate, Path key, Strin
     /**
      * Checks the arguments.
      *
+     * @param certificateAuthorities certificates to trust, or null
+     * @param certificate the client's certificate chain, or null
+     * @param key the client's private key, or null
+     * @param serverName name in the server's certificate, or ""
      * @throws IllegalArgumentException if only one of certificate and key is given
      */
     public Tls {
