@@ -91,6 +91,24 @@ public final class Client implements AutoCloseable {
     }
 
     /**
+     * Returns the conversions for the APIs of model providers.
+     *
+     * @return the conversions
+     */
+    public ConversionClient conversion() {
+        return new ConversionClient(connection, timeout);
+    }
+
+    /**
+     * Returns the inference of definitions and their adaptation to protocol versions.
+     *
+     * @return the inference
+     */
+    public InferenceClient inference() {
+        return new InferenceClient(connection, timeout);
+    }
+
+    /**
      * Returns the connection, for the generated stubs of {@code io.sidecheck.v1}. They throw the
      * exceptions of gRPC and have no default deadline.
      *

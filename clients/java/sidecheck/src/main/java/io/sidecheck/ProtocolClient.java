@@ -2,20 +2,32 @@ package io.sidecheck;
 
 import io.sidecheck.v1.CheckBatchRequest;
 import io.sidecheck.v1.CheckBatchResponse;
-import io.sidecheck.v1.Elicitation;
-import io.sidecheck.v1.ElicitationResult;
-import io.sidecheck.v1.ProtocolMessage;
+import io.sidecheck.v1.CheckElicitationRequest;
+import io.sidecheck.v1.CheckElicitationResponse;
+import io.sidecheck.v1.CheckElicitationResultRequest;
+import io.sidecheck.v1.CheckElicitationResultResponse;
+import io.sidecheck.v1.CheckMessageRequest;
+import io.sidecheck.v1.CheckMessageResponse;
+import io.sidecheck.v1.CheckSamplingRequest;
+import io.sidecheck.v1.CheckSamplingResponse;
+import io.sidecheck.v1.CheckToolNamesRequest;
+import io.sidecheck.v1.CheckToolNamesResponse;
+import io.sidecheck.v1.CheckToolResultRequest;
+import io.sidecheck.v1.CheckToolResultResponse;
+import io.sidecheck.v1.CheckToolsRequest;
+import io.sidecheck.v1.CheckToolsResponse;
+import io.sidecheck.v1.ListRulesRequest;
+import io.sidecheck.v1.ListRulesResponse;
+import io.sidecheck.v1.NormalizeToolResultRequest;
+import io.sidecheck.v1.NormalizeToolResultResponse;
 import io.sidecheck.v1.ProtocolServiceGrpc;
-import io.sidecheck.v1.ResultProfile;
-import io.sidecheck.v1.Sampling;
-import io.sidecheck.v1.Sender;
-import io.sidecheck.v1.ToolResult;
 import java.time.Duration;
 import java.util.List;
 
 /**
- * Checks messages against the rules of the MCP specification: {@link Client#protocol}. Violations
- * are returned, never thrown. The client's {@link OnUnavailable} applies.
+ * Checks messages and definitions against the rules of the MCP specification: {@link
+ * Client#protocol}. Violations are returned, never thrown. The client's {@link OnUnavailable}
+ * applies to what returns a {@link CheckResult}.
  */
 public final class ProtocolClient {
     private final Connection connection;
@@ -55,14 +67,81 @@ public final class ProtocolClient {
     }
 
     /**
-     * Checks one item.
+     * Checks a message, a tool result, an elicitation or its result, or a sampling.
      *
-     * @param item a message, tool result, elicitation or sampling
+     * @param item what to check
      * @return the result
      * @throws SidecheckException if it could not be checked
      */
     public CheckResult check(CheckItem item) {
-        return checkBatch(List.of(item)).get(0).orThrow();
+        return connection.orFallBack(
+                () -> send(item), verdict -> new CheckResult(verdict, Json.EMPTY));
+    }
+
+    private CheckResult send(CheckItem item) {
+        io.sidecheck.v1.CheckItem message = ProtocolMessages.item(item);
+        return switch (message.getItemCase()) {
+            case ELICITATION -> {
+                var response = connection.call(
+                        ProtocolServiceGrpc.getCheckElicitationMethod(),
+                        CheckElicitationRequest.newBuilder()
+                                .setContext(context())
+                                .setOptions(options())
+                                .setElicitation(message.getElicitation())
+                                .build(),
+                        CheckElicitationResponse.getDefaultInstance(),
+                        timeout);
+                yield ProtocolMessages.result(response.hasResult(), response.getResult());
+            }
+            case ELICITATION_RESULT -> {
+                var response = connection.call(
+                        ProtocolServiceGrpc.getCheckElicitationResultMethod(),
+                        CheckElicitationResultRequest.newBuilder()
+                                .setContext(context())
+                                .setOptions(options())
+                                .setElicitationResult(message.getElicitationResult())
+                                .build(),
+                        CheckElicitationResultResponse.getDefaultInstance(),
+                        timeout);
+                yield ProtocolMessages.result(response.hasResult(), response.getResult());
+            }
+            case SAMPLING -> {
+                var response = connection.call(
+                        ProtocolServiceGrpc.getCheckSamplingMethod(),
+                        CheckSamplingRequest.newBuilder()
+                                .setContext(context())
+                                .setOptions(options())
+                                .setSampling(message.getSampling())
+                                .build(),
+                        CheckSamplingResponse.getDefaultInstance(),
+                        timeout);
+                yield ProtocolMessages.result(response.hasResult(), response.getResult());
+            }
+            case TOOL_RESULT -> {
+                var response = connection.call(
+                        ProtocolServiceGrpc.getCheckToolResultMethod(),
+                        CheckToolResultRequest.newBuilder()
+                                .setContext(context())
+                                .setOptions(options())
+                                .setToolResult(message.getToolResult())
+                                .build(),
+                        CheckToolResultResponse.getDefaultInstance(),
+                        timeout);
+                yield ProtocolMessages.result(response.hasResult(), response.getResult());
+            }
+            case MESSAGE, ITEM_NOT_SET -> {
+                var response = connection.call(
+                        ProtocolServiceGrpc.getCheckMessageMethod(),
+                        CheckMessageRequest.newBuilder()
+                                .setContext(context())
+                                .setOptions(options())
+                                .setMessage(message.getMessage())
+                                .build(),
+                        CheckMessageResponse.getDefaultInstance(),
+                        timeout);
+                yield ProtocolMessages.result(response.hasResult(), response.getResult());
+            }
+        };
     }
 
     /**
@@ -76,14 +155,10 @@ public final class ProtocolClient {
     public List<Outcome<CheckResult>> checkBatch(List<CheckItem> items) {
         CheckBatchRequest empty = CheckBatchRequest.newBuilder()
                 .setContext(context())
-                .setOptions(io.sidecheck.v1.CheckOptions.newBuilder()
-                        .setMaxViolations(options.maxViolations())
-                        .setHideValues(options.hideValues())
-                        .setMinSeverity(io.sidecheck.v1.Severity.valueOf(
-                                "SEVERITY_" + options.minSeverity())))
+                .setOptions(options())
                 .build();
         return connection.callInParts(
-                items.stream().map(ProtocolClient::message).toList(),
+                items.stream().map(ProtocolMessages::item).toList(),
                 empty.getSerializedSize(),
                 part -> connection
                         .call(
@@ -93,61 +168,125 @@ public final class ProtocolClient {
                                 timeout)
                         .getOutcomesList()
                         .stream()
-                        .map(ProtocolClient::outcome)
+                        .map(ProtocolMessages::outcome)
                         .toList(),
                 verdict -> new CheckResult(verdict, Json.EMPTY),
                 timeout);
     }
 
+    /**
+     * Checks tool names, separately and against each other.
+     *
+     * @param names names, at most {@code Limits.batchItems}
+     * @return the outcomes and collisions
+     * @throws SidecheckException if they could not be checked
+     */
+    public CheckedNames checkNames(List<String> names) {
+        return ProtocolMessages.names(
+                connection.call(
+                        ProtocolServiceGrpc.getCheckToolNamesMethod(),
+                        CheckToolNamesRequest.newBuilder()
+                                .setContext(context())
+                                .setOptions(options())
+                                .addAllNames(names)
+                                .build(),
+                        CheckToolNamesResponse.getDefaultInstance(),
+                        timeout),
+                names.size());
+    }
+
+    /**
+     * Checks a tools list: a {@code tools/list} result, bare or in its JSON-RPC response, a list of
+     * definitions, or one definition. The options apply to each tool.
+     *
+     * @param toolsList the tools list
+     * @param documents documents that its schemas refer to
+     * @return the outcomes
+     * @throws SidecheckException if it could not be checked
+     */
+    public CheckedTools checkTools(Json toolsList, List<Document> documents) {
+        // protoc adds the field numbers, because the accessors of the two fields would collide.
+        return checkTools(CheckToolsRequest.newBuilder()
+                .setToolsList3(toolsList.raw())
+                .addAllDocuments(ValidationMessages.documents(documents)));
+    }
+
+    /**
+     * Checks definitions, separately and against each other. The options apply to each tool.
+     *
+     * @param definitions definitions
+     * @return the outcomes, in order
+     * @throws SidecheckException if they could not be checked
+     */
+    public CheckedTools checkDefinitions(List<Target.ToolDefinition> definitions) {
+        CheckedTools checked = checkTools(CheckToolsRequest.newBuilder()
+                .addAllTools4(definitions.stream().map(ValidationMessages::inlineTool).toList()));
+        Errors.requireCount(checked.outcomes().size(), definitions.size());
+        return checked;
+    }
+
+    private CheckedTools checkTools(CheckToolsRequest.Builder request) {
+        return ProtocolMessages.tools(connection.call(
+                ProtocolServiceGrpc.getCheckToolsMethod(),
+                request.setContext(context()).setOptions(options()).build(),
+                CheckToolsResponse.getDefaultInstance(),
+                timeout));
+    }
+
+    /**
+     * Makes a conforming {@code CallToolResult} of what a tool returned. The client's {@link
+     * OnUnavailable} does not apply.
+     *
+     * @param returned what the tool returned
+     * @param tool the tool, with its output schema; null if there is none
+     * @param profile contract that the result must fulfil
+     * @return the result
+     * @throws SidecheckException if nothing could be normalized
+     */
+    public NormalizedResult normalizeToolResult(
+            ReturnValue returned, Target tool, CheckItem.Profile profile) {
+        var request = NormalizeToolResultRequest.newBuilder()
+                .setContext(context())
+                .setOptions(options())
+                .setProfile(ProtocolMessages.profile(profile));
+        ProtocolMessages.returned(request, returned);
+        if (tool != null) {
+            request.setTool(ValidationMessages.target(tool));
+        }
+        return ProtocolMessages.normalized(connection.call(
+                ProtocolServiceGrpc.getNormalizeToolResultMethod(),
+                request.build(),
+                NormalizeToolResultResponse.getDefaultInstance(),
+                timeout));
+    }
+
+    /**
+     * Returns the rules, by code. Pages are fetched as they are iterated, and the deadline is that
+     * of each; the iteration throws {@link SidecheckException} if one fails.
+     *
+     * @param protocolVersion protocol version; "" is all versions, not that of the client
+     * @return the rules, which may be iterated several times
+     */
+    public Iterable<Rule> listRules(String protocolVersion) {
+        return new Pages<>(token -> {
+            ListRulesResponse response = connection.call(
+                    ProtocolServiceGrpc.getListRulesMethod(),
+                    ListRulesRequest.newBuilder()
+                            .setProtocolVersion(protocolVersion)
+                            .setPageToken(token)
+                            .build(),
+                    ListRulesResponse.getDefaultInstance(),
+                    timeout);
+            return new Pages.Page<>(
+                    ProtocolMessages.rules(response.getRulesList()), response.getNextPageToken());
+        });
+    }
+
     private io.sidecheck.v1.ProtocolContext context() {
-        String version = context.protocolVersion().isEmpty()
-                ? connection.options.protocolVersion()
-                : context.protocolVersion();
-        var message = io.sidecheck.v1.ProtocolContext.newBuilder().setProtocolVersion(version);
-        if (context.clientCapabilities() != null) {
-            message.setClientCapabilities(context.clientCapabilities().raw());
-        }
-        if (context.serverCapabilities() != null) {
-            message.setServerCapabilities(context.serverCapabilities().raw());
-        }
-        return message.build();
+        return ProtocolMessages.context(context, connection.options.protocolVersion());
     }
 
-    private static io.sidecheck.v1.CheckItem message(CheckItem item) {
-        io.sidecheck.v1.CheckItem.Builder message = io.sidecheck.v1.CheckItem.newBuilder();
-        if (item instanceof CheckItem.Elicitation elicitation) {
-            message.setElicitation(Elicitation.newBuilder().setParams(elicitation.params().raw()));
-        } else if (item instanceof CheckItem.ElicitationResult result) {
-            message.setElicitationResult(ElicitationResult.newBuilder()
-                    .setResult(result.result().raw())
-                    .setParams(result.params().raw()));
-        } else if (item instanceof CheckItem.Sampling sampling) {
-            message.setSampling(Sampling.newBuilder().setParams(sampling.params().raw()));
-        } else if (item instanceof CheckItem.ToolResult result) {
-            ToolResult.Builder tool = ToolResult.newBuilder()
-                    .setJson(result.result().raw())
-                    .setProfile(ResultProfile.valueOf("RESULT_PROFILE_" + result.profile()));
-            if (result.tool() != null) {
-                tool.setTool(ValidationMessages.target(result.tool()));
-            }
-            message.setToolResult(tool);
-        } else if (item instanceof CheckItem.Message sent) {
-            message.setMessage(ProtocolMessage.newBuilder()
-                    .setJson(sent.json().raw())
-                    .setSender(Sender.valueOf("SENDER_" + sent.sender()))
-                    .setRequestMethod(sent.requestMethod())
-                    .setRequest(sent.request().raw()));
-        }
-        return message.build();
-    }
-
-    private static Outcome<CheckResult> outcome(io.sidecheck.v1.CheckOutcome outcome) {
-        if (!outcome.hasResult()) {
-            return new Outcome.Failure<>(Errors.ofItem(outcome.getError()));
-        }
-        Errors.require(outcome.getResult().hasVerdict(), "CheckResult.verdict");
-        return new Outcome.Success<>(new CheckResult(
-                ValidationMessages.verdict(outcome.getResult().getVerdict(), 0),
-                ValidationMessages.json(outcome.getResult().getErrorResponse())));
+    private io.sidecheck.v1.CheckOptions options() {
+        return ProtocolMessages.options(options);
     }
 }
