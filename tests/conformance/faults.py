@@ -73,6 +73,26 @@ def _forwarder(channel: grpc.aio.Channel) -> Responder:
 
 
 def _responders(forward: Responder) -> dict[str, Responder]:
+    return {
+        "garbage": _always([b"\xff\xff\xff"]),
+        "empty": _always([b""]),
+        "no_message": _always(None),
+        "overloaded": _refusing(grpc.StatusCode.RESOURCE_EXHAUSTED, "OVERLOADED", seconds=1.5),
+        "shutting_down": _refusing(grpc.StatusCode.UNAVAILABLE, "SHUTTING_DOWN"),
+        "unimplemented": _aborting(grpc.StatusCode.UNIMPLEMENTED, "unknown service"),
+        "forbidden": _aborting(grpc.StatusCode.PERMISSION_DENIED, "a proxy says no"),
+        "internal": _aborting(grpc.StatusCode.INTERNAL, "a proxy failed"),
+        "not_found": _aborting(grpc.StatusCode.NOT_FOUND, "an application says no"),
+        "too_large": _aborting(
+            grpc.StatusCode.RESOURCE_EXHAUSTED, "Received message larger than max (9 vs. 8)"
+        ),
+        **_late_responders(forward),
+        **_stream_responders(forward),
+    }
+
+
+def _late_responders(forward: Responder) -> dict[str, Responder]:
+    """Return servers that respond late, not at once, or in part."""
     attempts: Counter[tuple[str, bytes]] = Counter()
 
     async def silent(_path: str, _request: bytes, _context: Any) -> list[bytes] | None:
@@ -96,6 +116,12 @@ def _responders(forward: Responder) -> dict[str, Responder]:
         response = validation_pb.ValidateBatchResponse.FromString(responses[0])
         del response.outcomes[-1]
         return [response.SerializeToString()]
+
+    return {"silent": silent, "slow": slow, "flaky": flaky, "short_batch": short_batch}
+
+
+def _stream_responders(forward: Responder) -> dict[str, Responder]:
+    """Return servers that break streams after the first response."""
 
     def in_stream(fault: _Fault) -> Responder:
         """Respond to the item "0" of a stream with a verdict, and to others with *fault*."""
@@ -123,22 +149,6 @@ def _responders(forward: Responder) -> dict[str, Responder]:
         return None
 
     return {
-        "silent": silent,
-        "slow": slow,
-        "flaky": flaky,
-        "garbage": _always([b"\xff\xff\xff"]),
-        "empty": _always([b""]),
-        "no_message": _always(None),
-        "overloaded": _refusing(grpc.StatusCode.RESOURCE_EXHAUSTED, "OVERLOADED", seconds=1.5),
-        "shutting_down": _refusing(grpc.StatusCode.UNAVAILABLE, "SHUTTING_DOWN"),
-        "unimplemented": _aborting(grpc.StatusCode.UNIMPLEMENTED, "unknown service"),
-        "forbidden": _aborting(grpc.StatusCode.PERMISSION_DENIED, "a proxy says no"),
-        "internal": _aborting(grpc.StatusCode.INTERNAL, "a proxy failed"),
-        "not_found": _aborting(grpc.StatusCode.NOT_FOUND, "an application says no"),
-        "too_large": _aborting(
-            grpc.StatusCode.RESOURCE_EXHAUSTED, "Received message larger than max (9 vs. 8)"
-        ),
-        "short_batch": short_batch,
         "stream_ends": in_stream(end),
         "stream_out_of_order": in_stream(misname),
         "stream_lost": in_stream(lose),

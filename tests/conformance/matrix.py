@@ -18,7 +18,11 @@ class Outcomes:
     passed: dict[str, int]
     skipped: dict[str, int]
     #: Ids of cases that failed, or that have no result.
-    failed: tuple[str, ...]
+    failed: tuple[str, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the outcomes as JSON, for the summary of another process."""
+        return {"cases": self.cases, "passed": self.passed, "skipped": self.skipped}
 
     def cell(self, group: str) -> str:
         """Return the cell of a group: passed cases of all, and the skipped ones."""

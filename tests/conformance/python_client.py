@@ -122,10 +122,10 @@ async def _stream(client: Any, request: dict[str, Any]) -> dict[str, Any]:
     try:
         if isinstance(outcomes, AsyncIterator):
             async for id_, outcome in outcomes:
-                responses.append({"id": id_, "outcome": render_outcome(outcome)})  # noqa: PERF401
+                responses.append({"id": id_, "outcome": render_outcome(outcome)})
         else:
             for id_, outcome in outcomes:
-                responses.append({"id": id_, "outcome": render_outcome(outcome)})  # noqa: PERF401
+                responses.append({"id": id_, "outcome": render_outcome(outcome)})
     except SidecheckError as error:
         return {"responses": responses, **render(error)}
     return {"responses": responses}

@@ -113,7 +113,7 @@ def _is_expected_error(want: dict[str, Any], actual: Any) -> bool:
 
 
 def _error(error: SidecheckError) -> dict[str, Any]:
-    rendered = {
+    rendered: dict[str, Any] = {
         "kind": _KINDS[type(error)],
         "reason": error.reason,
         "status": error.status.name,

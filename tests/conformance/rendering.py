@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from google.protobuf.descriptor import EnumDescriptor, FieldDescriptor
+from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message
 from google.rpc.code_pb2 import Code
 from google.rpc.error_details_pb2 import ErrorInfo
@@ -31,7 +31,7 @@ def render_request(message: Message) -> dict[str, Any]:
 
 def render_response(message: Message) -> dict[str, Any]:
     """Return *message* with all fields: null for an absent message, the set one of a oneof."""
-    rendered = {}
+    rendered: dict[str, Any] = {}
     for field in message.DESCRIPTOR.fields:
         if field.name in _VARIABLE_FIELDS:
             continue
@@ -74,13 +74,13 @@ def fill(message: Message, fields: Mapping[str, Any]) -> None:
             setattr(message, name, _parse(field, value))
 
 
-def _render(field: FieldDescriptor, value: Any, *, complete: bool = False) -> Any:
+def _render(field: Any, value: Any, *, complete: bool = False) -> Any:
     if field.is_repeated:
         return [_render_element(field, element, complete=complete) for element in value]
     return _render_element(field, value, complete=complete)
 
 
-def _render_element(field: FieldDescriptor, value: Any, *, complete: bool) -> Any:
+def _render_element(field: Any, value: Any, *, complete: bool) -> Any:
     if isinstance(value, Status):
         return render_error(value)
     if isinstance(value, Message):
@@ -93,11 +93,11 @@ def _render_element(field: FieldDescriptor, value: Any, *, complete: bool) -> An
     return value
 
 
-def _parse(field: FieldDescriptor, value: Any) -> Any:
+def _parse(field: Any, value: Any) -> Any:
     if field.enum_type is not None:
         return field.enum_type.values_by_name[_prefix(field.enum_type) + value.upper()].number
     return value.encode() if field.type == FieldDescriptor.TYPE_BYTES else value
 
 
-def _prefix(enum: EnumDescriptor) -> str:
+def _prefix(enum: Any) -> str:
     return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", enum.name).upper() + "_"
