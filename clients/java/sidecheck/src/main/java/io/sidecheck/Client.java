@@ -81,6 +81,15 @@ public final class Client implements AutoCloseable {
     }
 
     /**
+     * Returns the options.
+     *
+     * @return the options, with the deadline of the connection
+     */
+    public ClientOptions options() {
+        return connection.options;
+    }
+
+    /**
      * Returns the checks against the rules of the MCP specification.
      *
      * @return the checks, with nothing known of the connection and the default options

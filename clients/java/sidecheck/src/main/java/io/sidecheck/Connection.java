@@ -10,7 +10,6 @@ import io.sidecheck.v1.InfoServiceGrpc;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
@@ -50,7 +49,7 @@ final class Connection {
         try {
             return call.get();
         } catch (UnavailableException error) {
-            return fallback.apply(fallbackVerdict(error));
+            return fallback.apply(Verdict.ofUnavailable(error, options.onUnavailable()));
         }
     }
 
@@ -80,9 +79,9 @@ final class Connection {
             }
         } catch (UnavailableException error) {
             // The remaining parts are not tried: each would cost another deadline.
-            Verdict verdict = fallbackVerdict(error);
+            Outcome<T> outcome = settle(new Outcome.Failure<>(error), fallback);
             while (outcomes.size() < messages.size()) {
-                outcomes.add(new Outcome.Success<>(fallback.apply(verdict)));
+                outcomes.add(outcome);
             }
         }
         return outcomes;
@@ -92,24 +91,10 @@ final class Connection {
         if (options.onUnavailable() != OnUnavailable.ERROR
                 && outcome instanceof Outcome.Failure<T> failure
                 && failure.error() instanceof UnavailableException error) {
-            return new Outcome.Success<>(fallback.apply(fallbackVerdict(error)));
+            return new Outcome.Success<>(
+                    fallback.apply(Verdict.ofUnavailable(error, options.onUnavailable())));
         }
         return outcome;
-    }
-
-    private Verdict fallbackVerdict(UnavailableException error) {
-        if (options.onUnavailable() == OnUnavailable.ERROR) {
-            throw error;
-        }
-        boolean allowed = options.onUnavailable() == OnUnavailable.ALLOW;
-        Violation violation = new Violation("", "", "", "SIDECHECK_UNAVAILABLE",
-                allowed ? Severity.WARNING : Severity.ERROR,
-                "not validated: " + error.getMessage(), "", "");
-        String text = allowed
-                ? ""
-                : "This could not be validated and was rejected. Try again later.";
-        return new Verdict(allowed, List.of(violation), false, "", "", text, true,
-                Optional.empty(), Json.EMPTY, Json.EMPTY, 0);
     }
 
     ServerInfo info(Duration timeout) {

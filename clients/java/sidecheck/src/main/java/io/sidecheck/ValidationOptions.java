@@ -32,11 +32,11 @@ public record ValidationOptions(
     /**
      * Returns these options for another protocol version.
      *
-     * @param version protocol version
+     * @param value protocol version
      * @return the options
      */
-    public ValidationOptions withProtocolVersion(String version) {
-        return new ValidationOptions(version, detail, maxViolations, unknownArguments, coercion,
+    public ValidationOptions withProtocolVersion(String value) {
+        return new ValidationOptions(value, detail, maxViolations, unknownArguments, coercion,
                 applyDefaults, assertFormats, onUnknownTool, hideValues);
     }
 
@@ -47,8 +47,19 @@ public record ValidationOptions(
      * @return the options
      */
     public ValidationOptions withDetail(Detail value) {
-        return new ValidationOptions(protocolVersion, value, maxViolations, unknownArguments,
-                coercion, applyDefaults, assertFormats, onUnknownTool, hideValues);
+        return new ValidationOptions(protocolVersion, value, maxViolations, unknownArguments, coercion,
+                applyDefaults, assertFormats, onUnknownTool, hideValues);
+    }
+
+    /**
+     * Returns these options with another maximum number of violations.
+     *
+     * @param value maximum
+     * @return the options
+     */
+    public ValidationOptions withMaxViolations(int value) {
+        return new ValidationOptions(protocolVersion, detail, value, unknownArguments, coercion,
+                applyDefaults, assertFormats, onUnknownTool, hideValues);
     }
 
     /**
@@ -69,8 +80,52 @@ public record ValidationOptions(
      * @return the options
      */
     public ValidationOptions withCoercion(Coercion value) {
-        return new ValidationOptions(protocolVersion, detail, maxViolations, unknownArguments,
-                value, applyDefaults, assertFormats, onUnknownTool, hideValues);
+        return new ValidationOptions(protocolVersion, detail, maxViolations, unknownArguments, value,
+                applyDefaults, assertFormats, onUnknownTool, hideValues);
+    }
+
+    /**
+     * Returns these options with or without the schema's defaults in the repaired payload.
+     *
+     * @param value whether it gets them
+     * @return the options
+     */
+    public ValidationOptions withApplyDefaults(boolean value) {
+        return new ValidationOptions(protocolVersion, detail, maxViolations, unknownArguments, coercion,
+                value, assertFormats, onUnknownTool, hideValues);
+    }
+
+    /**
+     * Returns these options with or without assertion of formats.
+     *
+     * @param value whether {@code format} is an assertion
+     * @return the options
+     */
+    public ValidationOptions withAssertFormats(boolean value) {
+        return new ValidationOptions(protocolVersion, detail, maxViolations, unknownArguments, coercion,
+                applyDefaults, value, onUnknownTool, hideValues);
+    }
+
+    /**
+     * Returns these options with another treatment of unknown tools.
+     *
+     * @param value treatment
+     * @return the options
+     */
+    public ValidationOptions withOnUnknownTool(OnUnknownTool value) {
+        return new ValidationOptions(protocolVersion, detail, maxViolations, unknownArguments, coercion,
+                applyDefaults, assertFormats, value, hideValues);
+    }
+
+    /**
+     * Returns these options with or without values of the payload in messages.
+     *
+     * @param value whether messages omit them
+     * @return the options
+     */
+    public ValidationOptions withHideValues(boolean value) {
+        return new ValidationOptions(protocolVersion, detail, maxViolations, unknownArguments, coercion,
+                applyDefaults, assertFormats, onUnknownTool, value);
     }
 
     /** Amount of detail in a verdict. */

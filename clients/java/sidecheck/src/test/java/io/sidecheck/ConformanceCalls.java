@@ -112,7 +112,7 @@ final class ConformanceCalls {
             try {
                 stream.forEach(responses::add);
             } finally {
-                stream.close();
+                // It ends with the stream, which both threads see.
                 sender.join();
             }
         } catch (SidecheckException error) {
