@@ -1,0 +1,117 @@
+package io.sidecheck;
+
+import io.grpc.ChannelCredentials;
+import io.grpc.Grpc;
+import io.grpc.InsecureChannelCredentials;
+import io.grpc.ManagedChannel;
+import io.grpc.ManagedChannelBuilder;
+import io.grpc.TlsChannelCredentials;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+/** Channels with the addresses, service config and options of the clients of all languages. */
+final class Channels {
+    private static final Pattern HOST_AND_PORT =
+            Pattern.compile("(\\[[0-9A-Fa-f:.]+\\]|[^\\s:/\\[\\]]+):(\\d{1,5})");
+
+    private static final List<String> SERVICES = Stream.of(
+                    "ValidationService", "RegistryService", "InfoService", "ProtocolService",
+                    "ConversionService", "InferenceService")
+            .map(name -> "sidecheck.v1." + name)
+            .toList();
+
+    private Channels() {}
+
+    static ManagedChannel open(String address, Tls tls) {
+        requireAddress(address);
+        // gRPC takes "name:1" for the scheme "name" unless dns is named.
+        boolean named = address.startsWith("unix:") || address.startsWith("dns:///");
+        ManagedChannelBuilder<?> builder = Grpc.newChannelBuilder(
+                        named ? address : "dns:///" + address, credentials(tls))
+                .defaultServiceConfig(serviceConfig(address))
+                .disableServiceConfigLookUp()
+                .enableRetry()
+                .keepAliveTime(30, TimeUnit.SECONDS)
+                .keepAliveTimeout(10, TimeUnit.SECONDS)
+                // The server limits what it receives. A limit on responses could only lose them.
+                .maxInboundMessageSize(Integer.MAX_VALUE);
+        if (tls == null) {
+            // Plain text for a server nearby must not pass through a forward proxy.
+            builder.proxyDetector(target -> null);
+        } else if (!tls.serverName().isEmpty()) {
+            builder.overrideAuthority(tls.serverName());
+        }
+        return builder.build();
+    }
+
+    private static void requireAddress(String address) {
+        boolean valid;
+        if (address.startsWith("unix:")) {
+            valid = !address.substring("unix:".length()).replace("/", "").isEmpty();
+        } else {
+            String host = address.startsWith("dns:///") ? address.substring(7) : address;
+            Matcher match = HOST_AND_PORT.matcher(host);
+            valid = match.matches()
+                    && Integer.parseInt(match.group(2)) > 0
+                    && Integer.parseInt(match.group(2)) < 65536;
+        }
+        if (!valid) {
+            throw new IllegalArgumentException("invalid address \"" + address
+                    + "\"; expected host:port, dns:///host:port or unix:/path");
+        }
+    }
+
+    private static ChannelCredentials credentials(Tls tls) {
+        if (tls == null) {
+            return InsecureChannelCredentials.create();
+        }
+        try {
+            TlsChannelCredentials.Builder builder = TlsChannelCredentials.newBuilder();
+            if (tls.certificateAuthorities() != null) {
+                builder.trustManager(tls.certificateAuthorities().toFile());
+            }
+            if (tls.certificate() != null) {
+                builder.keyManager(tls.certificate().toFile(), tls.key().toFile());
+            }
+            return builder.build();
+        } catch (IOException error) {
+            throw new UncheckedIOException(error);
+        }
+    }
+
+    /**
+     * Only {@code UNAVAILABLE} is retried: it is transient, and the server has not processed the
+     * call. Streams are not retried: gRPC would replay their items, as far as it has buffered them.
+     */
+    private static Map<String, ?> serviceConfig(String address) {
+        // gRPC silently ignores names that are not fully qualified.
+        Map<String, ?> retries = Map.of(
+                "name", SERVICES.stream().map(name -> Map.of("service", name)).toList(),
+                "retryPolicy",
+                        Map.of(
+                                "maxAttempts", 5.0,
+                                "initialBackoff", "0.01s",
+                                "maxBackoff", "1s",
+                                "backoffMultiplier", 4.0,
+                                "retryableStatusCodes", List.of("UNAVAILABLE")));
+        Map<String, ?> streams = Map.of(
+                "name",
+                List.of(
+                        Map.of("service", "sidecheck.v1.ValidationService", "method", "ValidateStream"),
+                        Map.of("service", "sidecheck.v1.ProtocolService", "method", "CheckSession")));
+        List<Map<String, ?>> methods = List.of(retries, streams);
+        if (address.startsWith("dns:")) {
+            // A host name with several addresses has a server at each of them.
+            return Map.of(
+                    "methodConfig", methods,
+                    "loadBalancingConfig", List.of(Map.of("round_robin", Map.of())));
+        }
+        return Map.of("methodConfig", methods);
+    }
+}

@@ -1,0 +1,147 @@
+package io.sidecheck;
+
+import com.google.protobuf.CodedOutputStream;
+import com.google.protobuf.Message;
+import io.grpc.ManagedChannel;
+import io.grpc.MethodDescriptor;
+import io.sidecheck.v1.GetServerInfoRequest;
+import io.sidecheck.v1.GetServerInfoResponse;
+import io.sidecheck.v1.InfoServiceGrpc;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Function;
+import java.util.function.Supplier;
+
+/** Calls to a server, with the deadline and the policy of a client and the server's limits. */
+final class Connection {
+    final ManagedChannel channel;
+    final ClientOptions options;
+    private volatile ServerInfo.Limits limits;
+    private volatile boolean closed;
+
+    Connection(String address, ClientOptions options) {
+        this.options = options;
+        this.channel = Channels.open(address, options.tls());
+    }
+
+    <Q extends Message, A extends Message> A call(
+            MethodDescriptor<Q, A> method, Q request, A answer, Duration timeout) {
+        if (closed) {
+            throw Errors.clientClosed();
+        }
+        try {
+            return UnaryCall.send(
+                    channel, method, request, answer, timeout == null ? options.timeout() : timeout);
+        } catch (SidecheckException error) {
+            if (closed && error instanceof UnavailableException) {
+                throw Errors.clientClosed();
+            }
+            if (error.reason().equals("LIMIT_EXCEEDED")) {
+                // The server may have been replaced by one with lower limits.
+                limits = null;
+            }
+            throw error;
+        }
+    }
+
+    <T> T orFallBack(Supplier<T> call, Function<Verdict, T> fallback) {
+        try {
+            return call.get();
+        } catch (UnavailableException error) {
+            return fallback.apply(Verdict.ofUnavailable(error, options.onUnavailable()));
+        }
+    }
+
+    /** Outcomes of items, sent in as many requests as the limits require. */
+    <M extends Message, T> List<Outcome<T>> callInParts(
+            List<M> messages,
+            int emptyBytes,
+            Function<List<M>, List<Outcome<T>>> send,
+            Function<Verdict, T> fallback,
+            Duration timeout) {
+        List<Outcome<T>> outcomes = new ArrayList<>(messages.size());
+        if (messages.isEmpty()) {
+            return outcomes;
+        }
+        try {
+            ServerInfo.Limits bounds = limits(timeout);
+            long room = bounds.messageBytes() - emptyBytes;
+            for (List<M> part : split(messages, room, bounds.batchItems())) {
+                long size = elementBytes(part.get(0));
+                if (size > room) {
+                    outcomes.add(new Outcome.Failure<>(Errors.tooLarge(size, bounds.messageBytes())));
+                    continue;
+                }
+                List<Outcome<T>> decoded = send.apply(part);
+                Errors.requireCount(decoded.size(), part.size());
+                decoded.forEach(outcome -> outcomes.add(settle(outcome, fallback)));
+            }
+        } catch (UnavailableException error) {
+            // The remaining parts are not tried: each would cost another deadline.
+            Outcome<T> outcome = settle(new Outcome.Failure<>(error), fallback);
+            while (outcomes.size() < messages.size()) {
+                outcomes.add(outcome);
+            }
+        }
+        return outcomes;
+    }
+
+    private <T> Outcome<T> settle(Outcome<T> outcome, Function<Verdict, T> fallback) {
+        if (options.onUnavailable() != OnUnavailable.ERROR
+                && outcome instanceof Outcome.Failure<T> failure
+                && failure.error() instanceof UnavailableException error) {
+            return new Outcome.Success<>(
+                    fallback.apply(Verdict.ofUnavailable(error, options.onUnavailable())));
+        }
+        return outcome;
+    }
+
+    ServerInfo info(Duration timeout) {
+        ServerInfo info = RegistryMessages.info(call(InfoServiceGrpc.getGetServerInfoMethod(),
+                GetServerInfoRequest.getDefaultInstance(),
+                GetServerInfoResponse.getDefaultInstance(), timeout));
+        limits = info.limits();
+        return info;
+    }
+
+    ServerInfo.Limits limits(Duration timeout) {
+        ServerInfo.Limits known = limits;
+        return known == null ? info(timeout).limits() : known;
+    }
+
+    void close() {
+        closed = true;
+        channel.shutdownNow();
+    }
+
+    boolean isClosed() {
+        return closed;
+    }
+
+    /** Parts within both limits; a message over the bytes gets its own. */
+    static <M extends Message> List<List<M>> split(List<M> messages, long maxBytes, long maxItems) {
+        List<List<M>> parts = new ArrayList<>();
+        int start = 0;
+        long total = 0;
+        for (int index = 0; index < messages.size(); index++) {
+            long size = elementBytes(messages.get(index));
+            if (index > start && (total + size > maxBytes || index - start >= maxItems)) {
+                parts.add(messages.subList(start, index));
+                start = index;
+                total = 0;
+            }
+            total += size;
+        }
+        if (!messages.isEmpty()) {
+            parts.add(messages.subList(start, messages.size()));
+        }
+        return parts;
+    }
+
+    /** Size as an element of a repeated field whose number takes one byte. */
+    static long elementBytes(Message message) {
+        int size = message.getSerializedSize();
+        return 1 + CodedOutputStream.computeUInt32SizeNoTag(size) + (long) size;
+    }
+}

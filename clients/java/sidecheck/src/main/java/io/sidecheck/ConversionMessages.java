@@ -1,0 +1,115 @@
+package io.sidecheck;
+
+import io.sidecheck.v1.ConversionMode;
+import io.sidecheck.v1.ConvertToolCallResponse;
+import io.sidecheck.v1.ConvertToolResultResponse;
+import io.sidecheck.v1.ConvertToolsResponse;
+import io.sidecheck.v1.ConvertedTool;
+import io.sidecheck.v1.ServerPrefix;
+import io.sidecheck.v1.ToolConversion;
+import java.util.List;
+
+/** Messages of ConversionService. */
+final class ConversionMessages {
+    private ConversionMessages() {}
+
+    static io.sidecheck.v1.ModelApi api(ModelApi api) {
+        return io.sidecheck.v1.ModelApi.valueOf("MODEL_API_" + api);
+    }
+
+    static io.sidecheck.v1.ConversionOptions options(ConversionOptions options, String version) {
+        return io.sidecheck.v1.ConversionOptions.newBuilder()
+                .setMode(ConversionMode.valueOf("CONVERSION_MODE_" + options.mode()))
+                .setServerPrefix(ServerPrefix.valueOf("SERVER_PREFIX_" + options.serverPrefix()))
+                .setAssumeClosed(options.assumeClosed())
+                .setDescriptionLength(options.descriptionLength())
+                .setIncludeOutputSchema(options.includeOutputSchema())
+                .setDropDefaults(options.dropDefaults())
+                .setProtocolVersion(
+                        options.protocolVersion().isEmpty() ? version : options.protocolVersion())
+                .build();
+    }
+
+    static io.sidecheck.v1.ToolToConvert tool(ToolToConvert tool) {
+        return io.sidecheck.v1.ToolToConvert.newBuilder()
+                .setTool(ValidationMessages.target(tool.tool()))
+                .setServer(tool.server())
+                .build();
+    }
+
+    static ConvertedTools tools(ConvertToolsResponse response) {
+        return new ConvertedTools(
+                response.getConversionsList().stream()
+                        .map(conversion -> new ConvertedTools.Conversion(
+                                conversion.getServer(), conversion.getName(), outcome(conversion)))
+                        .toList(),
+                ProtocolMessages.verdict(response.hasRequest(), response.getRequest(),
+                        "ConvertToolsResponse.request"));
+    }
+
+    private static Outcome<ConvertedTools.Converted> outcome(ToolConversion conversion) {
+        if (!conversion.hasConverted()) {
+            return new Outcome.Failure<>(Errors.ofItem(conversion.getError()));
+        }
+        ConvertedTool tool = conversion.getConverted();
+        return new Outcome.Success<>(new ConvertedTools.Converted(
+                ProtocolMessages.requiredJson(tool.getJson(), "ConvertedTool.json"),
+                tool.getName(),
+                tool.getStrict(),
+                ValidationMessages.json(tool.getMapping()),
+                losses(tool.getLossesList()),
+                tool.getNotStrictReason()));
+    }
+
+    static ConvertedCall call(ConvertToolCallResponse response) {
+        return new ConvertedCall(
+                response.getServer(),
+                response.getTool(),
+                response.getCallId(),
+                ValidationMessages.json(response.getCallParams()),
+                ProtocolMessages.verdict(response.hasVerdict(), response.getVerdict(),
+                        "ConvertToolCallResponse.verdict"),
+                ValidationMessages.changes(response.getChangesList()),
+                response.getName());
+    }
+
+    static ConvertedResult result(ConvertToolResultResponse response) {
+        return new ConvertedResult(
+                ProtocolMessages.requiredJson(
+                        response.getMessage(), "ConvertToolResultResponse.message"),
+                losses(response.getLossesList()),
+                ProtocolMessages.verdict(response.hasVerdict(), response.getVerdict(),
+                        "ConvertToolResultResponse.verdict"));
+    }
+
+    private static List<Loss> losses(List<io.sidecheck.v1.Loss> messages) {
+        return messages.stream()
+                .map(loss -> new Loss(
+                        loss.getPointer(),
+                        loss.getKeyword(),
+                        action(loss.getAction()),
+                        effect(loss.getEffect()),
+                        loss.getMessage()))
+                .toList();
+    }
+
+    private static Loss.Action action(io.sidecheck.v1.Loss.Action action) {
+        return switch (action) {
+            case ACTION_KEPT -> Loss.Action.KEPT;
+            case ACTION_DESCRIBED -> Loss.Action.DESCRIBED;
+            case ACTION_REWRITTEN -> Loss.Action.REWRITTEN;
+            case ACTION_ENCODED -> Loss.Action.ENCODED;
+            case ACTION_DROPPED -> Loss.Action.DROPPED;
+            default -> Loss.Action.UNSPECIFIED;
+        };
+    }
+
+    private static Loss.Effect effect(io.sidecheck.v1.Loss.Effect effect) {
+        return switch (effect) {
+            case EFFECT_EQUIVALENT -> Loss.Effect.EQUIVALENT;
+            case EFFECT_WIDENED -> Loss.Effect.WIDENED;
+            case EFFECT_NARROWED -> Loss.Effect.NARROWED;
+            default -> Loss.Effect.UNSPECIFIED;
+        };
+    }
+}

@@ -1,0 +1,151 @@
+package io.sidecheck;
+
+import com.google.protobuf.InvalidProtocolBufferException;
+import com.google.protobuf.Message;
+import com.google.rpc.ErrorInfo;
+import com.google.rpc.RetryInfo;
+import io.grpc.Metadata;
+import io.grpc.Status;
+import java.time.Duration;
+import java.util.EnumSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.regex.Pattern;
+
+/** Errors from {@code google.rpc.Status} messages, failed calls and invalid responses. */
+final class Errors {
+    private static final Metadata.Key<byte[]> DETAILS =
+            Metadata.Key.of("grpc-status-details-bin", Metadata.BINARY_BYTE_MARSHALLER);
+
+    /**
+     * Codes that gRPC libraries and proxies set by themselves (gRPC, doc/statuscodes.md and
+     * doc/http-grpc-status-mapping.md). Without a reason of Sidecheck they mean that no Sidecheck
+     * server answered.
+     */
+    private static final Set<Status.Code> UNAVAILABLE_CODES = EnumSet.of(
+            Status.Code.CANCELLED,
+            Status.Code.UNKNOWN,
+            Status.Code.DEADLINE_EXCEEDED,
+            Status.Code.PERMISSION_DENIED,
+            Status.Code.RESOURCE_EXHAUSTED,
+            Status.Code.UNIMPLEMENTED,
+            Status.Code.INTERNAL,
+            Status.Code.UNAVAILABLE,
+            Status.Code.UNAUTHENTICATED);
+
+    private static final Set<String> UNAVAILABLE_REASONS = Set.of("OVERLOADED", "SHUTTING_DOWN");
+
+    /**
+     * Messages for a request that a server or proxy finds too large: gRPC for C++, Go and Java, and
+     * HTTP status 413. Whoever writes the payload can bring these about, so they must never pass
+     * for an unavailable server.
+     */
+    private static final Pattern TOO_LARGE = Pattern.compile(
+            "message larger than max|message exceeds maximum size|http2 header with status: 413"
+                    + "|HTTP status code 413");
+
+    private Errors() {}
+
+    static SidecheckException ofCall(Status status, Metadata trailers) {
+        com.google.rpc.Status.Builder decoded = com.google.rpc.Status.newBuilder()
+                .setCode(status.getCode().value())
+                .setMessage(status.getDescription() == null ? "" : status.getDescription());
+        byte[] details = trailers == null ? null : trailers.get(DETAILS);
+        if (details != null) {
+            try {
+                decoded.addAllDetails(com.google.rpc.Status.parseFrom(details).getDetailsList());
+            } catch (InvalidProtocolBufferException error) {
+                // The code and the message suffice.
+                decoded.clearDetails();
+            }
+        }
+        if (errorInfo(decoded.build()) != null) {
+            return ofItem(decoded.build());
+        }
+        String message = decoded.getMessage().isEmpty()
+                ? "the status has no message"
+                : decoded.getMessage();
+        if (TOO_LARGE.matcher(message).find()) {
+            return new SidecheckException("LIMIT_EXCEEDED", message,
+                    Map.of("bound", "message_bytes"), Status.Code.RESOURCE_EXHAUSTED, null);
+        }
+        Status.Code code = status.getCode();
+        Duration delay = retryAfter(decoded.build());
+        return UNAVAILABLE_CODES.contains(code)
+                ? new UnavailableException(code.name(), message, Map.of(), code, delay)
+                : new SidecheckException(code.name(), message, Map.of(), code, delay);
+    }
+
+    static SidecheckException ofItem(com.google.rpc.Status status) {
+        if (status.getCode() == 0) {
+            throw new InvalidResponseException("an outcome has neither a result nor an error");
+        }
+        Status.Code code = Status.fromCodeValue(status.getCode()).getCode();
+        ErrorInfo info = errorInfo(status);
+        String reason = info == null ? code.name() : info.getReason();
+        Map<String, String> metadata = info == null ? Map.of() : info.getMetadataMap();
+        Duration delay = retryAfter(status);
+        return UNAVAILABLE_REASONS.contains(reason)
+                ? new UnavailableException(reason, status.getMessage(), metadata, code, delay)
+                : new SidecheckException(reason, status.getMessage(), metadata, code, delay);
+    }
+
+    private static ErrorInfo errorInfo(com.google.rpc.Status status) {
+        for (var any : status.getDetailsList()) {
+            ErrorInfo info = unpack(any, ErrorInfo.class);
+            if (info != null && info.getDomain().equals("sidecheck")) {
+                return info;
+            }
+        }
+        return null;
+    }
+
+    private static Duration retryAfter(com.google.rpc.Status status) {
+        for (var any : status.getDetailsList()) {
+            RetryInfo info = unpack(any, RetryInfo.class);
+            if (info != null) {
+                var delay = info.getRetryDelay();
+                return Duration.ofSeconds(delay.getSeconds(), delay.getNanos());
+            }
+        }
+        return null;
+    }
+
+    private static <T extends Message> T unpack(com.google.protobuf.Any any, Class<T> type) {
+        try {
+            return any.is(type) ? any.unpack(type) : null;
+        } catch (InvalidProtocolBufferException error) {
+            // A detail that does not decode is as good as absent.
+            return null;
+        }
+    }
+
+    static SidecheckException clientClosed() {
+        return new SidecheckException("CLIENT_CLOSED", "the client was closed", Map.of(),
+                Status.Code.CANCELLED, null);
+    }
+
+    static SidecheckException tooLarge(long size, long limit) {
+        return new SidecheckException(
+                "LIMIT_EXCEEDED",
+                "item too large: " + size + " bytes exceed the limit of " + limit
+                        + " (message_bytes)",
+                Map.of("bound", "message_bytes", "limit", String.valueOf(limit),
+                        "found", String.valueOf(size)),
+                Status.Code.RESOURCE_EXHAUSTED,
+                null);
+    }
+
+    static void require(boolean present, String field) {
+        if (!present) {
+            throw new InvalidResponseException(field + " is missing in the response");
+        }
+    }
+
+    static void requireCount(int found, int expected) {
+        if (found != expected) {
+            throw new InvalidResponseException(
+                    "the response has " + found + " outcomes for " + expected + " items");
+        }
+    }
+}

@@ -1,0 +1,91 @@
+package io.sidecheck;
+
+import io.sidecheck.v1.GetServerInfoResponse;
+import io.sidecheck.v1.RegisterToolsResponse;
+import java.util.List;
+
+/** Messages of RegistryService and InfoService. */
+final class RegistryMessages {
+    private RegistryMessages() {}
+
+    static Registration registration(RegisterToolsResponse response, int count) {
+        Errors.requireCount(response.getOutcomesCount(), count);
+        List<Registration.Outcome> outcomes = response.getOutcomesList().stream()
+                .map(outcome -> new Registration.Outcome(
+                        outcome.getName(),
+                        action(outcome.getAction()),
+                        ValidationMessages.violations(outcome.getViolationsList()),
+                        outcome.getDefinitionDigest(),
+                        outcome.getInputSchemaDigest(),
+                        outcome.getOutputSchemaDigest(),
+                        outcome.getPreviousDefinitionDigest()))
+                .toList();
+        return new Registration(
+                outcomes,
+                List.copyOf(response.getRemovedList()),
+                response.getRegistryRevision());
+    }
+
+    private static Registration.Action action(io.sidecheck.v1.RegistrationOutcome.Action action) {
+        return switch (action) {
+            case ACTION_CREATED -> Registration.Action.CREATED;
+            case ACTION_CHANGED -> Registration.Action.CHANGED;
+            case ACTION_UNCHANGED -> Registration.Action.UNCHANGED;
+            case ACTION_REJECTED -> Registration.Action.REJECTED;
+            default -> Registration.Action.UNSPECIFIED;
+        };
+    }
+
+    static Tool tool(io.sidecheck.v1.Tool message) {
+        Errors.require(!message.getJson().isEmpty(), "Tool.json");
+        return new Tool(
+                message.getServer(),
+                message.getName(),
+                new Json(message.getJson()),
+                message.getDocumentsList().stream()
+                        .map(document -> new Document(
+                                document.getUri(), ValidationMessages.json(document.getJson())))
+                        .toList(),
+                message.getDefinitionDigest(),
+                message.getInputSchemaDigest(),
+                message.getOutputSchemaDigest(),
+                message.getRevision(),
+                message.getProtocolVersion());
+    }
+
+    static ServerInfo info(GetServerInfoResponse response) {
+        Errors.require(response.hasLimits(), "GetServerInfoResponse.limits");
+        io.sidecheck.v1.Limits limits = response.getLimits();
+        return new ServerInfo(
+                response.getVersion(),
+                new ServerInfo.Limits(
+                        Integer.toUnsignedLong(limits.getMessageBytes()),
+                        Integer.toUnsignedLong(limits.getBatchItems()),
+                        Integer.toUnsignedLong(limits.getViolations()),
+                        Integer.toUnsignedLong(limits.getPayloadBytes()),
+                        Integer.toUnsignedLong(limits.getPayloadDepth()),
+                        Integer.toUnsignedLong(limits.getSchemaBytes()),
+                        Integer.toUnsignedLong(limits.getSchemaDepth()),
+                        Integer.toUnsignedLong(limits.getSubschemas()),
+                        Integer.toUnsignedLong(limits.getDocuments()),
+                        Integer.toUnsignedLong(limits.getDocumentsBytes()),
+                        Integer.toUnsignedLong(limits.getPatternLength()),
+                        limits.getSteps(),
+                        Integer.toUnsignedLong(limits.getOffloadedItems()),
+                        Integer.toUnsignedLong(limits.getBatchViolations()),
+                        Integer.toUnsignedLong(limits.getVerdictCharacters()),
+                        Integer.toUnsignedLong(limits.getPatternInstructions()),
+                        limits.getAllowBacktracking(),
+                        Integer.toUnsignedLong(limits.getSourceBytes()),
+                        Integer.toUnsignedLong(limits.getPatternRepetitions()),
+                        limits.getRequestSteps()),
+                List.copyOf(response.getDialectsList()),
+                List.copyOf(response.getProtocolVersionsList()),
+                response.getDefaultProtocolVersion(),
+                response.getEnginesList().stream()
+                        .map(engine -> new ServerInfo.Engine(
+                                engine.getName(), engine.getLibrary(), engine.getVersion()))
+                        .toList(),
+                response.getRegistryRevision());
+    }
+}
