@@ -1,0 +1,86 @@
+"""How the clients of all languages are built and run."""
+
+import fcntl
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from support.shared_material import REPOSITORY
+
+__all__ = ["LANGUAGES", "CommandFailed", "Language"]
+
+_OUTPUT_CHARACTERS = 8_000
+
+_CLIENTS = REPOSITORY / "clients"
+
+
+@dataclass(frozen=True, slots=True)
+class Language:
+    """Commands of one language, which run in *folder*."""
+
+    folder: Path
+    #: What must be on PATH.
+    programs: tuple[str, ...]
+    #: Builds what the tests need.
+    build: tuple[tuple[str, ...], ...]
+    #: Runs all tests of the client, with the shared cases.
+    test: tuple[str, ...]
+    #: Starts the MCP server of the examples over stdio, after the build; None without one.
+    example: tuple[str, ...] | None = None
+
+    def missing_programs(self) -> list[str]:
+        """Return the programs that are not on PATH."""
+        return [program for program in self.programs if shutil.which(program) is None]
+
+    def make(self) -> None:
+        """Build what the tests and the example need; processes that build wait for each other.
+
+        Raises:
+            CommandFailed: A command failed.
+        """
+        folder = REPOSITORY / "build" / "locks"
+        folder.mkdir(parents=True, exist_ok=True)
+        with (folder / self.folder.name).open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            for command in self.build:
+                self.run(command, os.environ)
+
+    def run(self, command: tuple[str, ...], environment: Mapping[str, str]) -> None:
+        """Run *command* in the folder of the client.
+
+        Raises:
+            CommandFailed: Its exit status is not 0.
+        """
+        run = subprocess.run(
+            command,
+            cwd=self.folder,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+        if run.returncode != 0:
+            output = run.stdout[-_OUTPUT_CHARACTERS:]
+            raise CommandFailed(f"{' '.join(command)} exited with {run.returncode}:\n{output}")
+
+
+class CommandFailed(Exception):
+    """A command exited with another status than 0; the text has the end of its output."""
+
+
+def _python(kind: str) -> Language:
+    module = (sys.executable, "-m", "conformance.python_client", kind)
+    example = (sys.executable, str(_CLIENTS / "python" / "examples" / "weather.py"))
+    return Language(REPOSITORY / "tests", (), (), module, example if kind == "asyncio" else None)
+
+
+#: Clients by name, in the order of the columns of the matrix.
+LANGUAGES: Mapping[str, Language] = {
+    "Python": _python("asyncio"),
+    "Python, blocking": _python("blocking"),
+}
