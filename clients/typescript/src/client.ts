@@ -5,13 +5,16 @@ import type { ChannelInterface } from "@grpc/grpc-js";
 import type { TlsOptions } from "./address.js";
 import { type CallOptions, Channel } from "./channel.js";
 import { Connection, encodeElement, splitElements } from "./connection.js";
+import { ConversionClient } from "./conversion.js";
 import { encodeEnum } from "./enums.js";
 import { ToolsRejected } from "./errors.js";
 import * as registry from "./gen/sidecheck/v1/registry_service.js";
 import { InlineTool } from "./gen/sidecheck/v1/target.js";
 import * as validation from "./gen/sidecheck/v1/validation_service.js";
 import type { ServerInfo } from "./info.js";
+import { InferenceClient } from "./inference.js";
 import type { JsonInput, JsonObjectInput } from "./json.js";
+import { ProtocolClient } from "./protocol-client.js";
 import {
   type ChangePolicy,
   decodeDeletion,
@@ -24,6 +27,7 @@ import {
   type Tool,
 } from "./registry.js";
 import { requireField } from "./statuses.js";
+import { type StreamItem, streamItems, type StreamOptions, type StreamOutcome } from "./stream.js";
 import { type Definition, encodeDefinition, encodeTarget, type Target } from "./targets.js";
 import {
   type ABSENT,
@@ -98,6 +102,12 @@ const REGISTER_TIMEOUT_MS = 30_000;
  * JSON cannot express. An invalid payload is returned.
  */
 export class Client {
+  /** Checks of tool names, definitions, messages and results against the MCP rules. */
+  readonly protocol: ProtocolClient;
+  /** Conversions of tools, calls and results for the APIs of model providers. */
+  readonly conversion: ConversionClient;
+  /** Inference of definitions from source text, and their adaptation to protocol versions. */
+  readonly inference: InferenceClient;
   /** @internal */
   readonly connection: Connection;
 
@@ -114,6 +124,9 @@ export class Client {
     }
     const channel = new Channel(address, options.tls);
     this.connection = new Connection(channel, timeoutMs, onUnavailable, protocolVersion);
+    this.protocol = new ProtocolClient(this.connection);
+    this.conversion = new ConversionClient(this.connection);
+    this.inference = new InferenceClient(this.connection);
   }
 
   /**
@@ -189,6 +202,21 @@ export class Client {
       (verdict) => verdict,
       options,
     );
+  }
+
+  /**
+   * Validates payloads as they come, and yields their outcomes in order, each with the id of its item.
+   * Items are taken while fewer than `outstanding` are without an outcome that was read. Leaving the
+   * loop cancels the call. An item that is too large or cannot be encoded has its error in its place.
+   *
+   * @throws StreamClosed if the stream ends early, StreamUnavailable if its server was lost; both
+   *   list the ids of the items without an outcome
+   */
+  validateStream(
+    items: Iterable<StreamItem> | AsyncIterable<StreamItem>,
+    options: StreamOptions = {},
+  ): AsyncGenerator<StreamOutcome, void, undefined> {
+    return streamItems(this.connection, items, options);
   }
 
   /**

@@ -10,7 +10,51 @@ export {
   type RegisterOptions,
   type ValidateOptions,
 } from "./client.js";
+export type {
+  ConversionClient,
+  ConversionOptions,
+  ConvertedCall,
+  ConvertedResult,
+  ConvertedTool,
+  ConvertedTools,
+  Loss,
+  LossAction,
+  LossEffect,
+  ModelApi,
+  ToolConversion,
+  ToolToConvert,
+} from "./conversion.js";
 export * from "./errors.js";
+export type {
+  AdaptedTool,
+  Diagnostic,
+  InferenceClient,
+  InferOptions,
+  InferredTool,
+  InferredTools,
+} from "./inference.js";
+export type {
+  CheckDetailOptions,
+  CheckedNames,
+  CheckedTools,
+  CheckItem,
+  CheckOutcome,
+  CheckResult,
+  Disposition,
+  Elicitation,
+  ElicitationResult,
+  NameCollision,
+  NormalizedResult,
+  ProtocolContext,
+  ProtocolMessage,
+  ResultProfile,
+  Rule,
+  Sampling,
+  ToolNameOutcome,
+  ToolOutcome,
+  ToolResult,
+} from "./protocol.js";
+export type { CheckOptions, ProtocolClient, ReturnValue } from "./protocol-client.js";
 export type { EngineInfo, Limits, ServerInfo } from "./info.js";
 export { type JsonInput, type JsonObjectInput, JsonText } from "./json.js";
 export type {
@@ -22,6 +66,7 @@ export type {
   RegistrationOutcome,
   Tool,
 } from "./registry.js";
+export type { StreamItem, StreamOptions, StreamOutcome } from "./stream.js";
 export type {
   Definition,
   DefinitionDigest,

@@ -50,7 +50,7 @@ export interface RegisteredDocument {
   readonly json: JsonText;
 }
 
-/** A tool of the registry. It is a {@link ToolDefinition}, once its name is left out. */
+/** A tool of the registry. */
 export interface Tool {
   /** Namespace of its server. */
   readonly server: string;
