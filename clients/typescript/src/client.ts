@@ -7,7 +7,7 @@ import { type CallOptions, Channel } from "./channel.js";
 import { Connection, encodeElement, splitElements } from "./connection.js";
 import { ConversionClient } from "./conversion.js";
 import { encodeEnum } from "./enums.js";
-import { ToolsRejected } from "./errors.js";
+import { ToolsRejected, type Unavailable } from "./errors.js";
 import * as registry from "./gen/sidecheck/v1/registry_service.js";
 import { InlineTool } from "./gen/sidecheck/v1/target.js";
 import * as validation from "./gen/sidecheck/v1/validation_service.js";
@@ -34,6 +34,7 @@ import {
   decodeOutcome,
   encodeItem,
   encodeOptions,
+  fallbackVerdict,
   type Item,
   type OnUnavailable,
   type Subject,
@@ -341,6 +342,14 @@ export class Client {
   /** Closes the connection. Pending calls reject with the reason `CLIENT_CLOSED`. */
   close(): void {
     this.connection.channel.close();
+  }
+
+  /** @internal Returns the policy's verdict for an error; throws it if the policy is "error". */
+  fallbackVerdict(error: Unavailable): Verdict {
+    if (this.connection.onUnavailable === "error") {
+      throw error;
+    }
+    return fallbackVerdict(error, this.connection.onUnavailable);
   }
 
   private async validateSubject(

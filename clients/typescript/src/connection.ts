@@ -68,12 +68,16 @@ export class Connection {
     try {
       return await result;
     } catch (error) {
-      return fallBack(this.fallback(error));
+      if (error instanceof Unavailable && this.onUnavailable !== "error") {
+        return fallBack(fallbackVerdict(error, this.onUnavailable));
+      }
+      throw error;
     }
   }
 
   /**
-   * Returns the outcomes of items, sent in as many requests as the limits require.
+   * Returns the outcomes of items, sent in as many requests as the limits require. If the server is
+   * lost in the middle, the remaining items have the error or the policy's verdict.
    *
    * @param head the request without items, in its wire format
    * @param elements the items, each as {@link encodeElement} returns it
@@ -106,18 +110,16 @@ export class Connection {
           );
         }
         for (const outcome of decoded) {
-          outcomes.push(
-            outcome instanceof Unavailable && this.onUnavailable !== "error"
-              ? fallBack(this.fallback(outcome))
-              : outcome,
-          );
+          outcomes.push(outcome instanceof Unavailable ? this.settle(outcome, fallBack) : outcome);
         }
       }
     } catch (error) {
-      const verdict = this.fallback(error);
+      if (!(error instanceof Unavailable)) {
+        throw error;
+      }
       // The remaining parts are not tried: each would cost another deadline.
       while (outcomes.length < elements.length) {
-        outcomes.push(fallBack(verdict));
+        outcomes.push(this.settle(error, fallBack));
       }
     }
     return outcomes;
@@ -135,12 +137,14 @@ export class Connection {
     return this.#limits ?? (await this.info(options)).limits;
   }
 
-  /** Returns the policy's verdict for an error; throws the error if the policy does not apply. */
-  private fallback(error: unknown): Verdict {
-    if (error instanceof Unavailable && this.onUnavailable !== "error") {
-      return fallbackVerdict(error, this.onUnavailable);
-    }
-    throw error;
+  /** Returns the outcome of an item that no server answered: the error, or the policy's verdict. */
+  private settle<Value>(
+    error: Unavailable,
+    fallBack: (verdict: Verdict) => Value,
+  ): Value | Unavailable {
+    return this.onUnavailable === "error"
+      ? error
+      : fallBack(fallbackVerdict(error, this.onUnavailable));
   }
 }
 

@@ -70,7 +70,7 @@ test("an invalid payload is returned", { skip }, async (t) => {
   assert.equal(invalid.valid, false);
   assert.deepEqual(
     invalid.violations.map(({ code, instanceLocation }) => [code, instanceLocation]),
-    [["TYPE_MISMATCH", "/q"]],
+    [["TYPE", "/q"]],
   );
 });
 
