@@ -1,0 +1,219 @@
+"use strict";
+/** Requests of the shared cases as calls of the client. */
+Object.defineProperty(exports, "__esModule", { value: true });
+exports.CALLS = void 0;
+exports.camel = camel;
+exports.targetOf = targetOf;
+exports.optionalTarget = optionalTarget;
+exports.itemOf = itemOf;
+const sidecheck_1 = require("sidecheck");
+/** Returns JSON text of a field. */
+function text(value) {
+    return Buffer.from(value ?? "");
+}
+function optionalText(value) {
+    return value === undefined ? undefined : Buffer.from(value);
+}
+/** Returns a message without texts of JSON, with the names of its fields in camel case. */
+function camel(message) {
+    const entries = Object.entries(message ?? {});
+    return Object.fromEntries(entries.map(([name, value]) => [name.replace(/_(\w)/g, (_, c) => c.toUpperCase()), value]));
+}
+function documents(holder) {
+    return (holder.documents ?? []).map((document) => ({
+        uri: document.uri,
+        json: text(document.json),
+    }));
+}
+function definition(tool) {
+    return { tool: text(tool.json), documents: documents(tool) };
+}
+function targetOf(target) {
+    const [[kind, value]] = Object.entries(target);
+    switch (kind) {
+        case "registered_tool":
+            return { server: "", ...camel(value) };
+        case "inline_tool":
+            return definition(value);
+        case "inline_schema":
+            return {
+                schema: text(value.json),
+                documents: documents(value),
+                defaultDialect: value.default_dialect,
+            };
+        default:
+            return camel(target);
+    }
+}
+function optionalTarget(target) {
+    return target === undefined ? undefined : targetOf(target);
+}
+function itemOf(item) {
+    const [[kind, value]] = Object.entries(item.subject);
+    const content = kind === "absent_structured_content"
+        ? { structuredContent: sidecheck_1.ABSENT }
+        : camel({ [kind]: text(value) });
+    return {
+        ...content,
+        target: optionalTarget(item.target),
+        options: item.options === undefined ? undefined : camel(item.options),
+    };
+}
+function contextOf(context) {
+    return context === undefined
+        ? undefined
+        : {
+            protocolVersion: context.protocol_version,
+            clientCapabilities: optionalText(context.client_capabilities),
+            serverCapabilities: optionalText(context.server_capabilities),
+        };
+}
+function checkOptions(request) {
+    return { ...camel(request.options), context: contextOf(request.context) };
+}
+function checkItem(item) {
+    const [[kind, value]] = Object.entries(item);
+    switch (kind) {
+        case "tool_result":
+            return {
+                toolResult: {
+                    json: text(value.json),
+                    profile: value.profile,
+                    tool: optionalTarget(value.tool),
+                },
+            };
+        case "message":
+            return {
+                message: {
+                    json: text(value.json),
+                    sender: value.sender,
+                    requestMethod: value.request_method,
+                    request: optionalText(value.request),
+                },
+            };
+        default: {
+            const texts = Object.entries(value).map(([name, json]) => [name, text(json)]);
+            return camel({ [kind]: Object.fromEntries(texts) });
+        }
+    }
+}
+function returnValue(request) {
+    if (request.error !== undefined) {
+        return { error: request.error };
+    }
+    for (const name of ["value", "content", "result"]) {
+        if (request[name] !== undefined) {
+            return { [name]: text(request[name]) };
+        }
+    }
+    throw new Error("the request has no value");
+}
+async function all(elements) {
+    const list = [];
+    for await (const element of elements) {
+        list.push(element);
+    }
+    return list;
+}
+/** The calls that have one result, which is returned in the form of the response. */
+exports.CALLS = {
+    Validate: async (client, request) => {
+        const item = itemOf(request);
+        const { target, options } = item;
+        if ("arguments" in item) {
+            return { verdict: await client.validate(target, item.arguments, options) };
+        }
+        if ("structuredContent" in item) {
+            const { structuredContent } = item;
+            return { verdict: await client.validateStructuredContent(target, structuredContent, options) };
+        }
+        return {
+            verdict: "callParams" in item
+                ? await client.validateCall(target, item.callParams, options)
+                : await client.validateCallResult(target, item.callResult, options),
+        };
+    },
+    ValidateBatch: async (client, request) => ({
+        outcomes: await client.validateBatch(request.items.map(itemOf), {
+            ...camel(request.options),
+            target: optionalTarget(request.target),
+        }),
+    }),
+    RegisterTools: (client, request) => client.register(request.server ?? "", (request.tools ?? []).map(definition), {
+        replace: request.mode === "replace",
+        changePolicy: request.change_policy,
+        validateOnly: request.validate_only,
+        protocolVersion: request.protocol_version,
+        onRejected: request.on_rejected ?? "return",
+    }),
+    GetTool: async (client, request) => ({
+        tool: await client.get(request.server, request.name, camel(request)),
+    }),
+    ListTools: async (client, request) => ({
+        tools: await all(client.list(request.server, camel(request))),
+    }),
+    DeleteTools: (client, request) => request.all ? client.deleteAll(request.server) : client.delete(request.server, request.names),
+    GetServerInfo: (client) => client.info(),
+    ListRules: async (client, request) => ({
+        rules: await all(client.protocol.listRules(request.protocol_version)),
+    }),
+    CheckToolNames: (client, request) => client.protocol.checkNames(request.names, checkOptions(request)),
+    CheckTools: (client, request) => request.tools_list === undefined
+        ? client.protocol.checkDefinitions((request.tools ?? []).map(definition), checkOptions(request))
+        : client.protocol.checkTools(text(request.tools_list), {
+            ...checkOptions(request),
+            documents: documents(request),
+        }),
+    CheckElicitation: async (client, request) => ({
+        result: await client.protocol.checkElicitation(text(request.elicitation.params), checkOptions(request)),
+    }),
+    CheckElicitationResult: async (client, request) => ({
+        result: await client.protocol.checkElicitationResult(text(request.elicitation_result.result), {
+            ...checkOptions(request),
+            params: optionalText(request.elicitation_result.params),
+        }),
+    }),
+    CheckSampling: async (client, request) => ({
+        result: await client.protocol.checkSampling(text(request.sampling.params), checkOptions(request)),
+    }),
+    CheckToolResult: async (client, { tool_result: result, ...request }) => ({
+        result: await client.protocol.checkToolResult(text(result.json), {
+            ...checkOptions(request),
+            profile: result.profile,
+            tool: optionalTarget(result.tool),
+        }),
+    }),
+    CheckMessage: async (client, { message, ...request }) => ({
+        result: await client.protocol.checkMessage(text(message.json), {
+            ...checkOptions(request),
+            sender: message.sender,
+            requestMethod: message.request_method,
+            request: optionalText(message.request),
+        }),
+    }),
+    CheckBatch: async (client, request) => ({
+        outcomes: await client.protocol.checkBatch(request.items.map(checkItem), checkOptions(request)),
+    }),
+    NormalizeToolResult: (client, request) => client.protocol.normalizeToolResult(returnValue(request), {
+        ...checkOptions(request),
+        profile: request.profile,
+        tool: optionalTarget(request.tool),
+    }),
+    ConvertTools: (client, request) => client.conversion.convertTools(request.api, (request.tools ?? []).map((tool) => ({
+        target: targetOf(tool.tool),
+        server: tool.server,
+    })), { ...camel(request.options), servers: request.servers }),
+    ConvertToolCall: (client, request) => client.conversion.convertToolCall(text(request.call), (request.mappings ?? []).map(text), {
+        ...camel(request.options),
+        tool: optionalTarget(request.tool),
+    }),
+    ConvertToolResult: (client, { result, ...request }) => client.conversion.convertToolResult(request.api, text(result.json), {
+        ...checkOptions(request),
+        callId: request.call_id,
+        name: request.name,
+        profile: result.profile,
+        tool: optionalTarget(result.tool),
+    }),
+    InferTools: (client, { source, ...request }) => client.inference.inferTools(source, camel(request)),
+    AdaptTool: (client, request) => client.inference.adaptTool(targetOf(request.tool), request.protocol_version ?? ""),
+};

@@ -1,0 +1,160 @@
+/** Calls on one gRPC channel, with deadlines and cancellation. */
+
+import {
+  Client as GrpcClient,
+  type ChannelInterface,
+  type ClientDuplexStream,
+  Metadata,
+  type ServiceError,
+} from "@grpc/grpc-js";
+
+import { channelCredentials, channelOptions, checkAddress, type TlsOptions } from "./address.js";
+import { InvalidResponse } from "./errors.js";
+import { clientClosed, decodeCallError } from "./statuses.js";
+
+/** @internal A method of the API, as ts-proto describes it. */
+export interface Rpc<Request, Response> {
+  readonly path: string;
+  requestSerialize(message: Request): Buffer;
+  responseDeserialize(bytes: Buffer): Response;
+}
+
+/** Deadline and cancellation of a call. */
+export interface CallOptions {
+  /** Deadline of the call in milliseconds from now, instead of that of the client. */
+  readonly timeoutMs?: number | undefined;
+  /** Cancels the call, which then rejects with the reason of the signal. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** @internal What a call needs of a gRPC call to end it. */
+interface Cancellable {
+  cancel(): void;
+}
+
+/** @internal */
+export type DuplexCall = ClientDuplexStream<Buffer, Buffer>;
+
+/** @internal A gRPC channel to one address. It connects at the first call. */
+export class Channel {
+  readonly #client: GrpcClient;
+  readonly #calls = new Set<Cancellable>();
+  #closed = false;
+
+  constructor(address: string, tls: TlsOptions | undefined) {
+    checkAddress(address);
+    const options = channelOptions(address, tls);
+    this.#client = new GrpcClient(address, channelCredentials(tls), options);
+  }
+
+  /** The channel itself, for calls that have no method here. */
+  get grpc(): ChannelInterface {
+    return this.#client.getChannel();
+  }
+
+  get closed(): boolean {
+    return this.#closed;
+  }
+
+  /** Sends a request in its wire format and returns the response. */
+  async call<Response>(
+    rpc: Rpc<never, Response>,
+    request: Buffer,
+    timeoutMs: number,
+    signal: AbortSignal | undefined,
+  ): Promise<Response> {
+    this.checkOpen(signal);
+    const bytes = await new Promise<Buffer>((resolve, reject) => {
+      const callback = (error: ServiceError | null, response?: Buffer): void => {
+        this.#calls.delete(call);
+        signal?.removeEventListener("abort", cancel);
+        if (response !== undefined && !error) {
+          resolve(response);
+        } else {
+          reject(this.explain(error, signal));
+        }
+      };
+      const call = this.#client.makeUnaryRequest(
+        rpc.path,
+        keepBytes,
+        // Decoded below: grpc-js reports bytes that do not decode as an INTERNAL of the server.
+        keepBytes,
+        request,
+        new Metadata(),
+        { deadline: Date.now() + timeoutMs },
+        callback,
+      );
+      const cancel = (): void => call.cancel();
+      this.#calls.add(call);
+      signal?.addEventListener("abort", cancel);
+    });
+    return decodeResponse(rpc, bytes);
+  }
+
+  /** Starts a call with a stream of requests and a stream of responses, in their wire format. */
+  stream(rpc: Rpc<never, unknown>, timeoutMs: number, signal: AbortSignal | undefined): DuplexCall {
+    this.checkOpen(signal);
+    const deadline = Date.now() + timeoutMs;
+    const call = this.#client.makeBidiStreamRequest(
+      rpc.path,
+      keepBytes,
+      keepBytes,
+      new Metadata(),
+      { deadline },
+    );
+    const cancel = (): void => call.cancel();
+    this.#calls.add(call);
+    signal?.addEventListener("abort", cancel);
+    call.once("status", () => {
+      this.#calls.delete(call);
+      signal?.removeEventListener("abort", cancel);
+    });
+    return call;
+  }
+
+  /** Returns the error of a failed call: the caller's own reason, or what the server reported. */
+  explain(error: ServiceError | null, signal: AbortSignal | undefined): unknown {
+    if (signal?.aborted) {
+      return signal.reason;
+    }
+    if (this.#closed) {
+      return clientClosed();
+    }
+    return error ? decodeCallError(error) : new InvalidResponse("the call ended without a response");
+  }
+
+  /** Closes the connection. Pending calls are cancelled. */
+  close(): void {
+    this.#closed = true;
+    for (const call of this.#calls) {
+      call.cancel();
+    }
+    this.#client.close();
+  }
+
+  private checkOpen(signal: AbortSignal | undefined): void {
+    signal?.throwIfAborted();
+    if (this.#closed) {
+      throw clientClosed();
+    }
+  }
+}
+
+/**
+ * @internal Returns the message in a response.
+ *
+ * @throws InvalidResponse if the bytes do not decode.
+ */
+export function decodeResponse<Response>(rpc: Rpc<never, Response>, bytes: Buffer): Response {
+  try {
+    return rpc.responseDeserialize(bytes);
+  } catch {
+    throw new InvalidResponse(
+      `the response of ${rpc.path}, of ${bytes.length} bytes, is no message of Protocol Buffers that it defines`,
+    );
+  }
+}
+
+function keepBytes(bytes: Buffer): Buffer {
+  return bytes;
+}

@@ -1,0 +1,402 @@
+/** The client, with the calls of ValidationService, RegistryService and InfoService. */
+
+import type { ChannelInterface } from "@grpc/grpc-js";
+
+import type { TlsOptions } from "./address.js";
+import { type CallOptions, Channel } from "./channel.js";
+import { Connection, encodeElement, splitElements } from "./connection.js";
+import { ConversionClient } from "./conversion.js";
+import { encodeEnum } from "./enums.js";
+import { ToolsRejected, type Unavailable } from "./errors.js";
+import * as registry from "./gen/sidecheck/v1/registry_service.js";
+import { InlineTool } from "./gen/sidecheck/v1/target.js";
+import * as validation from "./gen/sidecheck/v1/validation_service.js";
+import type { ServerInfo } from "./info.js";
+import { InferenceClient } from "./inference.js";
+import type { JsonInput, JsonObjectInput } from "./json.js";
+import { ProtocolClient } from "./protocol-client.js";
+import {
+  type ChangePolicy,
+  decodeDeletion,
+  decodeRegisteredTool,
+  decodeRegistration,
+  decodeTool,
+  type Deletion,
+  joinRegistrations,
+  type Registration,
+  type Tool,
+} from "./registry.js";
+import { requireField } from "./statuses.js";
+import { type StreamItem, streamItems, type StreamOptions, type StreamOutcome } from "./stream.js";
+import { type Definition, encodeDefinition, encodeTarget, type Target } from "./targets.js";
+import {
+  type ABSENT,
+  decodeOutcome,
+  encodeItem,
+  encodeOptions,
+  fallbackVerdict,
+  type Item,
+  type OnUnavailable,
+  type Subject,
+  type ValidateOutcome,
+  type ValidationOptions,
+} from "./validation.js";
+import { decodeVerdict, type Verdict } from "./verdicts.js";
+
+/** Options of a client. */
+export interface ClientOptions {
+  /** Deadline of each call in milliseconds, within which UNAVAILABLE is retried; 2000 by default. */
+  readonly timeoutMs?: number | undefined;
+  /**
+   * Policy for validations that no server answers: reject with `Unavailable` ("error", the default),
+   * or return a verdict with a violation of the code `SIDECHECK_UNAVAILABLE` that is valid ("allow")
+   * or invalid ("deny").
+   */
+  readonly onUnavailable?: OnUnavailable | undefined;
+  /** MCP protocol version of all requests that name none, for example `2025-11-25`. */
+  readonly protocolVersion?: string | undefined;
+  /** Certificates for TLS, `{}` for those of the system; plain text if absent. */
+  readonly tls?: TlsOptions | undefined;
+}
+
+/** Options of one validation. */
+export interface ValidateOptions extends ValidationOptions, CallOptions {}
+
+/** Options of a batch. The validation options are those of items that have none of their own. */
+export interface BatchOptions extends ValidateOptions {
+  /** Target of items that have none of their own. */
+  readonly target?: Target | undefined;
+}
+
+/** Options of a registration. */
+export interface RegisterOptions extends CallOptions {
+  /** Whether the tools are the complete set: other tools of the server are deleted. */
+  readonly replace?: boolean | undefined;
+  /** Treatment of changed definitions, "accept" by default. */
+  readonly changePolicy?: ChangePolicy | undefined;
+  /** Whether to return what would happen, without registering. */
+  readonly validateOnly?: boolean | undefined;
+  /** Protocol version whose rules apply to the definitions; by default that of the client. */
+  readonly protocolVersion?: string | undefined;
+  /** Whether to reject with `ToolsRejected` if a tool is rejected (the default), or to return. */
+  readonly onRejected?: "error" | "return" | undefined;
+}
+
+/** Options of the calls that return registered tools. */
+export interface GetOptions extends CallOptions {
+  /** Protocol version in whose form the definitions are returned; as registered if absent. */
+  readonly adaptToVersion?: string | undefined;
+}
+
+/** Default deadline of a call, in milliseconds. */
+const TIMEOUT_MS = 2_000;
+
+/** Default deadline of each request of a registration, which compiles schemas. */
+const REGISTER_TIMEOUT_MS = 30_000;
+
+/**
+ * A client of a Sidecheck server. It may be shared: calls are concurrent. It connects at its first
+ * call, and holds a connection until {@link Client.close}.
+ *
+ * All methods reject with a `SidecheckError` if they have no result, with the reason of the signal
+ * if the call is aborted, and with a `TypeError` if an argument is invalid or contains a value that
+ * JSON cannot express. An invalid payload is returned.
+ */
+export class Client {
+  /** Checks of tool names, definitions, messages and results against the MCP rules. */
+  readonly protocol: ProtocolClient;
+  /** Conversions of tools, calls and results for the APIs of model providers. */
+  readonly conversion: ConversionClient;
+  /** Inference of definitions from source text, and their adaptation to protocol versions. */
+  readonly inference: InferenceClient;
+  /** @internal */
+  readonly connection: Connection;
+
+  /**
+   * @param address `host:port`, `dns:///host:port` for all addresses of a host, `unix:/path` or
+   *   `unix:path`
+   * @throws TypeError if the address or an option is invalid
+   */
+  constructor(address: string, options: ClientOptions = {}) {
+    const { timeoutMs = TIMEOUT_MS, onUnavailable = "error", protocolVersion = "" } = options;
+    if (!["error", "allow", "deny"].includes(onUnavailable)) {
+      const given = JSON.stringify(onUnavailable);
+      throw new TypeError(`invalid onUnavailable ${given}; expected "error", "allow" or "deny"`);
+    }
+    const channel = new Channel(address, options.tls);
+    this.connection = new Connection(channel, timeoutMs, onUnavailable, protocolVersion);
+    this.protocol = new ProtocolClient(this.connection);
+    this.conversion = new ConversionClient(this.connection);
+    this.inference = new InferenceClient(this.connection);
+  }
+
+  /**
+   * The gRPC channel, for calls that have no method here: pass it to a generated client of
+   * `sidecheck/v1/*.js` as its option `channelOverride`.
+   */
+  get channel(): ChannelInterface {
+    return this.connection.channel.grpc;
+  }
+
+  /** Validates the arguments of a tool call against the input schema of the tool, or a schema. */
+  async validate(target: Target, args: JsonInput, options?: ValidateOptions): Promise<Verdict> {
+    return this.validateSubject(target, { arguments: args }, options);
+  }
+
+  /**
+   * Validates the structured content of a tool result against the output schema of the tool, or a
+   * schema. `ABSENT` is invalid if the tool has an output schema.
+   */
+  async validateStructuredContent(
+    target: Target,
+    content: JsonInput | typeof ABSENT,
+    options?: ValidateOptions,
+  ): Promise<Verdict> {
+    return this.validateSubject(target, { structuredContent: content }, options);
+  }
+
+  /**
+   * Validates the complete `params` of a `tools/call` request. A `RegisteredTool` as the target may
+   * omit the name, which the params have. If the tool is unknown, the `jsonRpcError` of the error is
+   * what to send.
+   */
+  async validateCall(
+    target: Target,
+    params: JsonObjectInput,
+    options?: ValidateOptions,
+  ): Promise<Verdict> {
+    return this.validateSubject(target, { callParams: params }, options);
+  }
+
+  /** Validates a complete `CallToolResult` against the output schema of the tool. */
+  async validateCallResult(
+    target: Target,
+    result: JsonObjectInput,
+    options?: ValidateOptions,
+  ): Promise<Verdict> {
+    return this.validateSubject(target, { callResult: result }, options);
+  }
+
+  /**
+   * Validates many payloads and returns their outcomes in order: a verdict, or the error of the item.
+   * A batch beyond the server's limits is sent in several calls, each with the deadline.
+   */
+  async validateBatch(
+    items: Iterable<Item>,
+    options: BatchOptions = {},
+  ): Promise<ValidateOutcome[]> {
+    const { protocolVersion } = this.connection;
+    const head = validation.ValidationServiceService.validateBatch.requestSerialize({
+      target: encodeTarget(options.target),
+      options: encodeOptions(options, protocolVersion),
+      items: [],
+    });
+    const elements = Array.from(items, (item) =>
+      encodeElement(3, validation.ValidateItem.encode(encodeItem(item, protocolVersion)).finish()),
+    );
+    return this.connection.callInParts<validation.ValidateBatchResponse, Verdict>(
+      validation.ValidationServiceService.validateBatch,
+      head,
+      elements,
+      (response) =>
+        response.outcomes.map((outcome) => decodeOutcome(outcome, response.registryRevision)),
+      (verdict) => verdict,
+      options,
+    );
+  }
+
+  /**
+   * Validates payloads as they come, and yields their outcomes in order, each with the id of its item.
+   * Items are taken while fewer than `outstanding` are without an outcome that was read. Leaving the
+   * loop cancels the call. An item that is too large or cannot be encoded has its error in its place.
+   *
+   * @throws StreamClosed if the stream ends early, StreamUnavailable if its server was lost; both
+   *   list the ids of the items without an outcome
+   */
+  validateStream(
+    items: Iterable<StreamItem> | AsyncIterable<StreamItem>,
+    options: StreamOptions = {},
+  ): AsyncGenerator<StreamOutcome, void, undefined> {
+    return streamItems(this.connection, items, options);
+  }
+
+  /**
+   * Registers the tools of a server: definitions as JSON text or objects, or with documents as
+   * `{ tool, documents }`.
+   *
+   * Tools without an error are registered, whatever becomes of the others. Tools that do not fit in
+   * one message are sent in several, each with the deadline, 30 seconds by default; if one fails, the
+   * tools of earlier ones stay registered.
+   *
+   * @throws ToolsRejected if a tool was rejected, unless `onRejected` is "return"
+   * @throws TypeError if a tool, or a replacement as a whole, does not fit in a message
+   */
+  async register(
+    server: string,
+    tools: Iterable<Definition>,
+    options: RegisterOptions = {},
+  ): Promise<Registration> {
+    const call = { ...options, timeoutMs: options.timeoutMs ?? REGISTER_TIMEOUT_MS };
+    const replace = options.replace ?? false;
+    const rpc = registry.RegistryServiceService.registerTools;
+    const head = rpc.requestSerialize({
+      server,
+      tools: [],
+      mode: registry.RegistrationMode[
+        replace ? "REGISTRATION_MODE_REPLACE" : "REGISTRATION_MODE_UPSERT"
+      ],
+      changePolicy: encodeEnum(
+        registry.ChangePolicy,
+        "CHANGE_POLICY_",
+        options.changePolicy,
+        "changePolicy",
+      ),
+      validateOnly: options.validateOnly ?? false,
+      protocolVersion: options.protocolVersion || this.connection.protocolVersion,
+    });
+    const elements = listDefinitions(tools).map((tool, index) =>
+      encodeElement(2, InlineTool.encode(encodeDefinition(tool, `tools[${index}]`)).finish()),
+    );
+    const room = (await this.connection.limits(call)).messageBytes - head.length;
+    const registrations: Registration[] = [];
+    for (const part of splitTools(elements, room, replace)) {
+      registrations.push(
+        await this.connection.send(
+          rpc,
+          Buffer.concat([head, ...part]),
+          (response) => decodeRegistration(response, part.length),
+          call,
+        ),
+      );
+    }
+    const registration = joinRegistrations(registrations);
+    const rejected = registration.outcomes.some(({ action }) => action === "rejected");
+    if (rejected && options.onRejected !== "return") {
+      throw new ToolsRejected(registration);
+    }
+    return registration;
+  }
+
+  /** Returns a registered tool. */
+  async get(server: string, name: string, options: GetOptions = {}): Promise<Tool> {
+    const request = { server, name, adaptToVersion: options.adaptToVersion ?? "" };
+    const rpc = registry.RegistryServiceService.getTool;
+    return this.connection.call(rpc, request, decodeTool, options);
+  }
+
+  /**
+   * Yields the registered tools of one server, or of all, by server and name. They are fetched in
+   * pages, each with the deadline.
+   */
+  async *list(server?: string, options: GetOptions = {}): AsyncGenerator<Tool, void, undefined> {
+    let pageToken = "";
+    do {
+      const page = await this.connection.call(
+        registry.RegistryServiceService.listTools,
+        {
+          server: server ?? "",
+          pageSize: 0,
+          pageToken,
+          adaptToVersion: options.adaptToVersion ?? "",
+        },
+        (response) => ({ ...response, tools: response.tools.map(decodeRegisteredTool) }),
+        options,
+      );
+      yield* page.tools;
+      pageToken = page.nextPageToken;
+    } while (pageToken !== "");
+  }
+
+  /** Deletes tools of a server by name, at least one. */
+  async delete(
+    server: string,
+    names: readonly string[],
+    options?: CallOptions,
+  ): Promise<Deletion> {
+    if (!Array.isArray(names)) {
+      throw new TypeError("names must be an array of strings");
+    }
+    return this.connection.call(
+      registry.RegistryServiceService.deleteTools,
+      { server, names: [...names], all: false },
+      (response) => decodeDeletion(response, names.length > 0),
+      options,
+    );
+  }
+
+  /** Deletes all tools of a server. */
+  async deleteAll(server: string, options?: CallOptions): Promise<Deletion> {
+    return this.connection.call(
+      registry.RegistryServiceService.deleteTools,
+      { server, names: [], all: true },
+      (response) => decodeDeletion(response, false),
+      options,
+    );
+  }
+
+  /** Returns the server's version, limits and capabilities. */
+  async info(options?: CallOptions): Promise<ServerInfo> {
+    return this.connection.info(options);
+  }
+
+  /** Closes the connection. Pending calls reject with the reason `CLIENT_CLOSED`. */
+  close(): void {
+    this.connection.channel.close();
+  }
+
+  /** @internal Returns the policy's verdict for an error; throws it if the policy is "error". */
+  fallbackVerdict(error: Unavailable): Verdict {
+    if (this.connection.onUnavailable === "error") {
+      throw error;
+    }
+    return fallbackVerdict(error, this.connection.onUnavailable);
+  }
+
+  private async validateSubject(
+    target: Target,
+    subject: Subject,
+    options: ValidateOptions = {},
+  ): Promise<Verdict> {
+    const item = encodeItem({ ...subject, target, options }, this.connection.protocolVersion);
+    const result = this.connection.call(
+      validation.ValidationServiceService.validate,
+      item,
+      (response) =>
+        decodeVerdict(
+          requireField(response.verdict, "ValidateResponse.verdict"),
+          response.registryRevision,
+        ),
+      options,
+    );
+    return this.connection.orFallBack(result, (verdict) => verdict);
+  }
+}
+
+/** Returns definitions as an array. */
+function listDefinitions(tools: Iterable<Definition>): Definition[] {
+  if (typeof tools === "string" || tools instanceof Uint8Array) {
+    throw new TypeError("tools must be an array or other iterable of definitions, not JSON text");
+  }
+  return [...tools];
+}
+
+/** Returns tools in parts that fit in `room` bytes each, at least one part. */
+function splitTools(
+  elements: readonly Uint8Array[],
+  room: number,
+  replace: boolean,
+): (readonly Uint8Array[])[] {
+  const large = elements.findIndex(({ length }) => length > room);
+  if (large >= 0) {
+    throw new TypeError(
+      `tools[${large}] takes ${elements[large]?.length} bytes and one message holds ${room}`,
+    );
+  }
+  const parts = [...splitElements(elements, room)];
+  if (replace && parts.length > 1) {
+    throw new TypeError(
+      `the tools do not fit in one message, which holds ${room} bytes, and a replacement cannot be split: register without replace, then delete`,
+    );
+  }
+  return parts.length === 0 ? [[]] : parts;
+}

@@ -1,0 +1,92 @@
+/** Client for Sidecheck, the validation sidecar for the Model Context Protocol. */
+
+export type { TlsOptions } from "./address.js";
+export type { CallOptions } from "./channel.js";
+export {
+  type BatchOptions,
+  Client,
+  type ClientOptions,
+  type GetOptions,
+  type RegisterOptions,
+  type ValidateOptions,
+} from "./client.js";
+export type {
+  ConversionClient,
+  ConversionOptions,
+  ConvertedCall,
+  ConvertedResult,
+  ConvertedTool,
+  ConvertedTools,
+  Loss,
+  LossAction,
+  LossEffect,
+  ModelApi,
+  ToolConversion,
+  ToolToConvert,
+} from "./conversion.js";
+export * from "./errors.js";
+export type {
+  AdaptedTool,
+  Diagnostic,
+  InferenceClient,
+  InferOptions,
+  InferredTool,
+  InferredTools,
+} from "./inference.js";
+export type {
+  CheckDetailOptions,
+  CheckedNames,
+  CheckedTools,
+  CheckItem,
+  CheckOutcome,
+  CheckResult,
+  Disposition,
+  Elicitation,
+  ElicitationResult,
+  NameCollision,
+  NormalizedResult,
+  ProtocolContext,
+  ProtocolMessage,
+  ResultProfile,
+  Rule,
+  Sampling,
+  ToolNameOutcome,
+  ToolOutcome,
+  ToolResult,
+} from "./protocol.js";
+export type { CheckOptions, ProtocolClient, ReturnValue } from "./protocol-client.js";
+export type { EngineInfo, Limits, ServerInfo } from "./info.js";
+export { type JsonInput, type JsonObjectInput, JsonText } from "./json.js";
+export type {
+  ChangePolicy,
+  Deletion,
+  RegisteredDocument,
+  Registration,
+  RegistrationAction,
+  RegistrationOutcome,
+  Tool,
+} from "./registry.js";
+export type { StreamItem, StreamOptions, StreamOutcome } from "./stream.js";
+export type {
+  Definition,
+  DefinitionDigest,
+  Document,
+  RegisteredTool,
+  Schema,
+  SchemaDigest,
+  Target,
+  ToolDefinition,
+} from "./targets.js";
+export {
+  ABSENT,
+  type Arguments,
+  type CallParams,
+  type CallResult,
+  type Item,
+  type OnUnavailable,
+  type StructuredContent,
+  type Subject,
+  type ValidateOutcome,
+  type ValidationOptions,
+} from "./validation.js";
+export type { Change, Repair, Severity, Verdict, Violation } from "./verdicts.js";

@@ -1,0 +1,173 @@
+/** Errors from `google.rpc.Status` messages and from failed gRPC calls. */
+
+import { type ServiceError, status } from "@grpc/grpc-js";
+
+import { InvalidResponse, SidecheckError, type StatusName, Unavailable } from "./errors.js";
+import { ErrorInfo, RetryInfo } from "./gen/google/rpc/error_details.js";
+import { Status } from "./gen/google/rpc/status.js";
+import type { Limits } from "./info.js";
+
+/** Domain of the `google.rpc.ErrorInfo` messages whose reasons are Sidecheck's. */
+const DOMAIN = "sidecheck";
+
+/**
+ * Status codes that gRPC libraries and proxies set by themselves. Without a reason of Sidecheck they
+ * mean that no Sidecheck server answered. All other codes are only ever set by an application (gRPC,
+ * doc/statuscodes.md). The comments name origins beside those in that document: HTTP statuses
+ * (doc/http-grpc-status-mapping.md) and codes of RST_STREAM (doc/PROTOCOL-HTTP2.md, "Errors").
+ */
+const UNAVAILABLE_CODES: ReadonlySet<number> = new Set([
+  status.CANCELLED, // RST_STREAM with CANCEL
+  status.UNKNOWN, // HTTP statuses that are not listed here, such as 500
+  status.DEADLINE_EXCEEDED,
+  status.PERMISSION_DENIED, // HTTP 403; INADEQUATE_SECURITY
+  status.RESOURCE_EXHAUSTED, // ENHANCE_YOUR_CALM
+  status.UNIMPLEMENTED, // HTTP 404
+  status.INTERNAL, // HTTP 400; most codes of RST_STREAM
+  status.UNAVAILABLE, // HTTP 429, 502, 503, 504; REFUSED_STREAM; GOAWAY
+  status.UNAUTHENTICATED, // HTTP 401
+]);
+
+/** Reasons of servers that cannot take the request: as good as absent for the caller. */
+const UNAVAILABLE_REASONS: ReadonlySet<string> = new Set(["OVERLOADED", "SHUTTING_DOWN"]);
+
+/**
+ * Messages for a request that a server or proxy finds too large: those of gRPC for C++ and Go
+ * ("message larger than max"), of gRPC for Java, and HTTP status 413 as gRPC's C core and grpc-js
+ * report it. Whoever writes the payload can bring these about, so they must never pass for an
+ * unavailable server.
+ */
+const TOO_LARGE =
+  /message larger than max|message exceeds maximum size|http2 header with status: 413|Received HTTP status code 413/;
+
+/** Message of grpc-js for a call that ended with the status OK and without a response. */
+const NO_RESPONSE = "No message received";
+
+/**
+ * @internal Returns the error of a failed call that the caller did not cancel. Details that do not
+ * decode are ignored: the code and the message suffice.
+ */
+export function decodeCallError(error: ServiceError): SidecheckError {
+  const details = error.metadata?.get("grpc-status-details-bin") ?? [];
+  const found = Status.create({
+    code: error.code,
+    message: error.details,
+    details: details.flatMap((trailer) => tryDecode(Status, Buffer.from(trailer))?.details ?? []),
+  });
+  if (findErrorInfo(found)) {
+    return decodeStatus(found);
+  }
+  const message = found.message || "the status has no message";
+  if (TOO_LARGE.test(message)) {
+    return new SidecheckError("LIMIT_EXCEEDED", message, {
+      metadata: { bound: "message_bytes" },
+      status: "RESOURCE_EXHAUSTED",
+    });
+  }
+  if (found.code === status.UNIMPLEMENTED && message === NO_RESPONSE) {
+    return new InvalidResponse("the call ended without an error and without a response");
+  }
+  const name = statusName(found.code);
+  const kind = UNAVAILABLE_CODES.has(status[name]) ? Unavailable : SidecheckError;
+  return new kind(name, message, { status: name, retryAfterMs: findRetryDelay(found) });
+}
+
+/** @internal Returns the error that a server reports for a call, or for one item. */
+export function decodeStatus(message: Status | undefined): SidecheckError {
+  if (message === undefined || message.code === status.OK) {
+    throw new InvalidResponse("an outcome has neither a result nor an error");
+  }
+  const name = statusName(message.code);
+  const info = findErrorInfo(message);
+  const reason = info?.reason ?? name;
+  const kind = UNAVAILABLE_REASONS.has(reason) ? Unavailable : SidecheckError;
+  return new kind(reason, message.message, {
+    metadata: { ...info?.metadata },
+    status: name,
+    retryAfterMs: findRetryDelay(message),
+  });
+}
+
+/** @internal Returns the error for a call of a client that is closed, before the call or during it. */
+export function clientClosed(): SidecheckError {
+  return new SidecheckError("CLIENT_CLOSED", "the client was closed", { status: "CANCELLED" });
+}
+
+/** @internal Returns the error for an item of `size` bytes, too large for a message to the server. */
+export function itemTooLarge(size: number, limits: Limits): SidecheckError {
+  const limit = limits.messageBytes;
+  return new SidecheckError(
+    "LIMIT_EXCEEDED",
+    `item too large: ${size} bytes exceed the limit of ${limit} (message_bytes)`,
+    {
+      metadata: { bound: "message_bytes", limit: String(limit), found: String(size) },
+      status: "RESOURCE_EXHAUSTED",
+    },
+  );
+}
+
+/** @internal Returns the error for an item with a payload that JSON cannot express. */
+export function itemNotEncodable(error: TypeError): SidecheckError {
+  return new SidecheckError("INVALID_REQUEST", `cannot encode the item: ${error.message}`, {
+    metadata: { field: "subject" },
+    status: "INVALID_ARGUMENT",
+  });
+}
+
+/**
+ * @internal Returns a message that a response must have.
+ *
+ * @throws InvalidResponse if it is absent.
+ */
+export function requireField<T>(message: T | undefined, name: string): T {
+  if (message === undefined) {
+    throw new InvalidResponse(`${name} is missing in the response`);
+  }
+  return message;
+}
+
+/**
+ * @internal Checks that a response has as many elements as the request has items.
+ *
+ * @throws InvalidResponse if it has more or fewer.
+ */
+export function requireCount(elements: readonly unknown[], expected: number, name: string): void {
+  if (elements.length !== expected) {
+    throw new InvalidResponse(`${name} has ${elements.length} elements for ${expected} items`);
+  }
+}
+
+interface MessageType<T> {
+  decode(bytes: Uint8Array): T;
+}
+
+function tryDecode<T>(type: MessageType<T>, bytes: Uint8Array): T | undefined {
+  try {
+    return type.decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+function findDetails<T>(message: Status, type: MessageType<T>, name: string): T[] {
+  return message.details
+    .filter((detail) => detail.typeUrl.endsWith(`/${name}`))
+    .map((detail) => tryDecode(type, detail.value))
+    .filter((detail) => detail !== undefined);
+}
+
+function findErrorInfo(message: Status): ErrorInfo | undefined {
+  return findDetails(message, ErrorInfo, "google.rpc.ErrorInfo").find(
+    (info) => info.domain === DOMAIN,
+  );
+}
+
+function findRetryDelay(message: Status): number | undefined {
+  const [retry] = findDetails(message, RetryInfo, "google.rpc.RetryInfo");
+  const delay = retry?.retryDelay;
+  return delay && Number(delay.seconds) * 1000 + delay.nanos / 1e6;
+}
+
+function statusName(code: number): StatusName {
+  return (status[code] as StatusName | undefined) ?? "UNKNOWN";
+}
