@@ -124,7 +124,7 @@ def _stream_responders(forward: Responder) -> dict[str, Responder]:
     """Return servers that break streams after the first response."""
 
     def in_stream(fault: _Fault) -> Responder:
-        """Respond to the item "0" of a stream with a verdict, and to others with *fault*."""
+        """Respond to item "0" of a stream with a verdict, to item "2" with *fault*."""
 
         async def respond(path: str, request: bytes, context: Any) -> list[bytes] | None:
             if path != _STREAM:
@@ -132,9 +132,13 @@ def _stream_responders(forward: Responder) -> dict[str, Responder]:
             message = validation_pb.ValidateStreamRequest.FromString(request)
             if message.WhichOneof("message") == "defaults":
                 return []
-            if message.item.id == "0":
-                return [_stream_response("0")]
-            return await fault(path, request, context)
+            match message.item.id:
+                case "0":
+                    return [_stream_response("0")]
+                case "2":
+                    # All items have been sent, so the client knows of all.
+                    return await fault(path, request, context)
+            return []
 
         return respond
 
