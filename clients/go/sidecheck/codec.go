@@ -10,60 +10,44 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// received is a response of the server. gRPC reports one that does not decode as an INTERNAL
-// error, in the same way as an error of the server; so the codec keeps the failure here.
-type received struct {
+// outgoing is a request. If it cannot be encoded, fault says why.
+type outgoing struct {
 	message proto.Message
-	size    int
-	invalid bool
+	fault   error
 }
 
-func (r *received) name() string {
-	return string(r.message.ProtoReflect().Descriptor().Name())
+// incoming receives a response. If it does not decode, fault says so.
+type incoming struct {
+	message proto.Message
+	fault   error
 }
 
-func (r *received) err() error {
-	if !r.invalid {
-		return nil
-	}
-	return invalidResponse(
-		"the response, of %d bytes, is not a %s of Protocol Buffers", r.size, r.name())
-}
+// codec keeps faults of encoding and decoding apart from the status of the call: gRPC reports
+// them as INTERNAL, which a server or proxy may send too.
+type codec struct{ encoding.CodecV2 }
 
-// encoded is a request in its encoding. gRPC reports a message that cannot be encoded, because
-// of text that is not UTF-8, in the same way as an error of the server; so it is encoded
-// before the call.
-type encoded []byte
+var withCodec = grpc.ForceCodecV2(codec{encoding.GetCodecV2(encodingproto.Name)})
 
-func encodeRequest(message proto.Message) (encoded, error) {
-	data, err := proto.Marshal(message)
-	if err != nil {
-		return nil, fmt.Errorf("sidecheck: cannot encode the request: %w", err)
-	}
-	return data, nil
-}
-
-// callCodec is the codec of gRPC for Protocol Buffers, except that it takes an encoded and
-// decodes into a *received; it never fails then.
-type callCodec struct{ encoding.CodecV2 }
-
-var withCallCodec = grpc.ForceCodecV2(callCodec{encoding.GetCodecV2(encodingproto.Name)})
-
-// Marshal returns the encoding of value, which is an encoded or a message.
-func (c callCodec) Marshal(value any) (mem.BufferSlice, error) {
-	if request, ok := value.(encoded); ok {
-		return mem.BufferSlice{mem.SliceBuffer(request)}, nil
-	}
-	return c.CodecV2.Marshal(value)
-}
-
-// Unmarshal decodes data into value, which is a *received or a message.
-func (c callCodec) Unmarshal(data mem.BufferSlice, value any) error {
-	response, ok := value.(*received)
+func (c codec) Marshal(value any) (mem.BufferSlice, error) {
+	request, ok := value.(*outgoing)
 	if !ok {
-		return c.CodecV2.Unmarshal(data, value)
+		return nil, fmt.Errorf("sidecheck: cannot encode a %T", value)
 	}
-	response.size = data.Len()
-	response.invalid = c.CodecV2.Unmarshal(data, response.message) != nil
+	data, err := c.CodecV2.Marshal(request.message)
+	if err != nil {
+		request.fault = fmt.Errorf("%w: %w", ErrInvalidArgument, err)
+	}
+	return data, err
+}
+
+func (c codec) Unmarshal(data mem.BufferSlice, value any) error {
+	response, ok := value.(*incoming)
+	if !ok {
+		return fmt.Errorf("sidecheck: cannot decode into a %T", value)
+	}
+	if err := c.CodecV2.Unmarshal(data, response.message); err != nil {
+		response.fault = invalidResponse("the response, of %d bytes, is not a %s of Protocol Buffers",
+			data.Len(), response.message.ProtoReflect().Descriptor().Name())
+	}
 	return nil
 }

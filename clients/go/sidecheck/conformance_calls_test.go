@@ -3,441 +3,417 @@ package sidecheck_test
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"iter"
-	"reflect"
+	"strconv"
 
 	"github.com/sidecheck/sidecheck/clients/go/sidecheck"
 )
 
-// fields are those of a message of the API that are set.
-type fields map[string]json.RawMessage
+// object is a message of the API as JSON. Its methods return a field, or the zero value where
+// it is absent.
+type object map[string]any
 
-// runCase returns the rendered result of a shared case.
-func runCase(ctx context.Context, client *sidecheck.Client, shared sharedCase) (rendered any) {
-	call, ok := calls[shared.Call]
-	if !ok {
-		return object{"error": "the client has no method for " + shared.Call}
-	}
-	if shared.OnRejected != "" {
-		shared.Request["on_rejected"] = []byte(`"` + shared.OnRejected + `"`)
-	}
-	value, err := call(ctx, client, shared.Request)
-	if err != nil {
-		value = object{"error": renderError(err)}
-		var stream *streamFailure
-		if errors.As(err, &stream) {
-			value["responses"] = stream.responses
-		}
-	}
-	return value
+func (o object) has(name string) bool { return o[name] != nil }
+
+func (o object) text(name string) string { text, _ := o[name].(string); return text }
+
+func (o object) flag(name string) bool { flag, _ := o[name].(bool); return flag }
+
+func (o object) number(name string) uint32 {
+	number, _ := o[name].(json.Number)
+	parsed, _ := strconv.ParseUint(number.String(), 10, 32)
+	return uint32(parsed)
 }
 
-// calls translate requests to calls of the client, and their results to responses.
-var calls = map[string]func(context.Context, *sidecheck.Client, fields) (object, error){
-	"Validate": func(ctx context.Context, client *sidecheck.Client, request fields) (object, error) {
-		verdict, err := validate(ctx, client, request)
-		return object{"verdict": render(verdict)}, err
-	},
-	"ValidateBatch": func(ctx context.Context, client *sidecheck.Client, request fields) (object, error) {
-		outcomes, err := client.ValidateBatch(ctx, list(request["items"], item),
-			target(request["target"]), options[sidecheck.ValidationOptions](request))
-		rendered := []any{}
-		for _, outcome := range outcomes {
-			rendered = append(rendered, renderOutcome("verdict", outcome.Verdict, outcome.Err))
-		}
-		return object{"outcomes": rendered}, err
-	},
-	"ValidateStream": validateStream,
-	"CheckSession":   checkSession,
-	"RegisterTools": func(ctx context.Context, client *sidecheck.Client, request fields) (object, error) {
-		registration, err := client.Register(ctx, text(request["server"]),
-			list(request["tools"], definition), &sidecheck.RegisterOptions{
-				Replace:         text(request["mode"]) == "replace",
-				ChangePolicy:    sidecheck.ChangePolicy(text(request["change_policy"])),
-				ValidateOnly:    request["validate_only"] != nil,
-				ProtocolVersion: text(request["protocol_version"]),
-				ReturnRejected:  text(request["on_rejected"]) != "error",
-			})
-		return whole(registration, err)
-	},
-	"GetTool": func(ctx context.Context, client *sidecheck.Client, request fields) (object, error) {
-		tool, err := client.Get(ctx, text(request["server"]), text(request["name"]),
-			text(request["adapt_to_version"]))
-		return object{"tool": render(tool)}, err
-	},
-	"ListTools": func(ctx context.Context, client *sidecheck.Client, request fields) (object, error) {
-		return collect("tools",
-			client.List(ctx, text(request["server"]), text(request["adapt_to_version"])))
-	},
-	"DeleteTools": func(ctx context.Context, client *sidecheck.Client, request fields) (object, error) {
-		if request["all"] != nil {
-			return whole(client.DeleteAll(ctx, text(request["server"])))
-		}
-		return whole(client.Delete(ctx, text(request["server"]), list(request["names"], text)...))
-	},
-	"GetServerInfo": func(ctx context.Context, client *sidecheck.Client, _ fields) (object, error) {
-		return whole(client.Info(ctx))
-	},
-	"ListRules": func(ctx context.Context, client *sidecheck.Client, request fields) (object, error) {
-		return collect("rules", client.Protocol.ListRules(ctx, text(request["protocol_version"])))
-	},
-	"CheckToolNames": func(ctx context.Context, client *sidecheck.Client, request fields) (object, error) {
-		return whole(client.Protocol.CheckNames(
-			ctx, list(request["names"], text), checkOptions(request)))
-	},
-	"CheckTools": func(ctx context.Context, client *sidecheck.Client, request fields) (object, error) {
-		if request["tools_list"] != nil {
-			return whole(client.Protocol.CheckTools(ctx, raw(request["tools_list"]),
-				list(request["documents"], document), checkOptions(request)))
-		}
-		return whole(client.Protocol.CheckDefinitions(
-			ctx, list(request["tools"], definition), checkOptions(request)))
-	},
-	"CheckElicitation": func(ctx context.Context, client *sidecheck.Client, request fields) (object, error) {
-		item := checkItem("elicitation", request["elicitation"]).(sidecheck.Elicitation)
-		return checked(client.Protocol.CheckElicitation(ctx, item.Params, checkOptions(request)))
-	},
-	"CheckElicitationResult": func(ctx context.Context, client *sidecheck.Client, request fields) (object, error) {
-		item := checkItem("elicitation_result", request["elicitation_result"])
-		return checked(client.Protocol.CheckElicitationResult(
-			ctx, item.(sidecheck.ElicitationResult), checkOptions(request)))
-	},
-	"CheckSampling": func(ctx context.Context, client *sidecheck.Client, request fields) (object, error) {
-		item := checkItem("sampling", request["sampling"]).(sidecheck.Sampling)
-		return checked(client.Protocol.CheckSampling(ctx, item.Params, checkOptions(request)))
-	},
-	"CheckToolResult": func(ctx context.Context, client *sidecheck.Client, request fields) (object, error) {
-		item := checkItem("tool_result", request["tool_result"]).(sidecheck.ToolResult)
-		return checked(client.Protocol.CheckToolResult(ctx, item, checkOptions(request)))
-	},
-	"CheckMessage": func(ctx context.Context, client *sidecheck.Client, request fields) (object, error) {
-		item := checkItem("message", request["message"]).(sidecheck.ProtocolMessage)
-		return checked(client.Protocol.CheckMessage(ctx, item, checkOptions(request)))
-	},
-	"CheckBatch": func(ctx context.Context, client *sidecheck.Client, request fields) (object, error) {
-		outcomes, err := client.Protocol.CheckBatch(
-			ctx, list(request["items"], anyCheckItem), checkOptions(request))
-		rendered := []any{}
-		for _, outcome := range outcomes {
-			rendered = append(rendered, renderOutcome("result", outcome.Result, outcome.Err))
-		}
-		return object{"outcomes": rendered}, err
-	},
-	"NormalizeToolResult": func(ctx context.Context, client *sidecheck.Client, request fields) (object, error) {
-		return whole(client.Protocol.NormalizeToolResult(ctx, returned(request),
-			&sidecheck.NormalizeOptions{
-				Tool:    target(request["tool"]),
-				Profile: sidecheck.ResultProfile(text(request["profile"])),
-				Check:   *checkOptions(request),
-			}))
-	},
-	"ConvertTools": func(ctx context.Context, client *sidecheck.Client, request fields) (object, error) {
-		return whole(client.Conversion.ConvertTools(ctx, sidecheck.ModelAPI(text(request["api"])),
-			list(request["tools"], toolToConvert), list(request["servers"], text),
-			options[sidecheck.ConversionOptions](request)))
-	},
-	"ConvertToolCall": func(ctx context.Context, client *sidecheck.Client, request fields) (object, error) {
-		return whole(client.Conversion.ConvertToolCall(ctx, raw(request["call"]),
-			list(request["mappings"], raw), target(request["tool"]),
-			options[sidecheck.ValidationOptions](request)))
-	},
-	"ConvertToolResult": func(ctx context.Context, client *sidecheck.Client, request fields) (object, error) {
-		item := checkItem("tool_result", request["result"]).(sidecheck.ToolResult)
-		return whole(client.Conversion.ConvertToolResult(
-			ctx, sidecheck.ModelAPI(text(request["api"])), item, &sidecheck.ConvertResultOptions{
-				CallID: text(request["call_id"]),
-				Name:   text(request["name"]),
-				Check:  *checkOptions(request),
-			}))
-	},
-	"InferTools": func(ctx context.Context, client *sidecheck.Client, request fields) (object, error) {
-		source := raw(request["source"])
-		delete(request, "source")
-		return whole(client.Inference.InferTools(ctx, source, decoded[sidecheck.InferOptions](request)))
-	},
-	"AdaptTool": func(ctx context.Context, client *sidecheck.Client, request fields) (object, error) {
-		return whole(client.Inference.AdaptTool(
-			ctx, target(request["tool"]), text(request["protocol_version"])))
-	},
-}
-
-func validate(
-	ctx context.Context, client *sidecheck.Client, request fields,
-) (*sidecheck.Verdict, error) {
-	item := itemOf(request)
-	switch subject := item.Subject.(type) {
-	case sidecheck.Arguments:
-		return client.Validate(ctx, item.Target, subject.Payload, item.Options)
-	case sidecheck.StructuredContent:
-		return client.ValidateStructuredContent(ctx, item.Target, subject.Payload, item.Options)
-	case sidecheck.CallParams:
-		return client.ValidateCall(ctx, item.Target, subject.Payload, item.Options)
-	default:
-		return client.ValidateCallResult(
-			ctx, item.Target, item.Subject.(sidecheck.CallResult).Payload, item.Options)
-	}
-}
-
-// streamFailure is the error of a stream after some responses.
-type streamFailure struct {
-	error
-	responses []any
-}
-
-func (f *streamFailure) Unwrap() error { return f.error }
-
-func validateStream(ctx context.Context, client *sidecheck.Client, request fields) (object, error) {
-	defaults := parse(request["defaults"])
-	streamOptions := &sidecheck.StreamOptions{
-		Target:  target(defaults["target"]),
-		Options: options[sidecheck.ValidationOptions](defaults),
-	}
-	items := func(yield func(string, sidecheck.Item) bool) {
-		for _, sent := range list(request["items"], parse) {
-			if !yield(text(sent["id"]), item(sent["item"])) {
-				return
-			}
-		}
-	}
-	responses := []any{}
-	for outcome, err := range client.ValidateStream(ctx, items, streamOptions) {
-		if err != nil {
-			return nil, &streamFailure{err, responses}
-		}
-		responses = append(responses, object{
-			"id": outcome.ID, "outcome": renderOutcome("verdict", outcome.Verdict, outcome.Err),
-		})
-	}
-	return object{"responses": responses}, nil
-}
-
-func checkSession(ctx context.Context, client *sidecheck.Client, request fields) (object, error) {
-	session, err := client.Protocol.Session(
-		ctx, &sidecheck.SessionOptions{Check: *checkOptions(parse(request["defaults"]))})
-	if err != nil {
-		return nil, err
-	}
-	defer session.Close()
-	responses := []any{}
-	for _, item := range list(request["items"], parse) {
-		message := checkItem("message", item["message"]).(sidecheck.ProtocolMessage)
-		result, err := session.Check(sidecheck.SessionMessage{Message: message})
-		responses = append(responses,
-			object{"id": text(item["id"]), "outcome": renderOutcome("result", result, err)})
-	}
-	summary, err := session.Finish()
-	return object{"responses": responses, "summary": render(summary)}, err
-}
-
-// Results.
-
-func whole(value any, err error) (object, error) {
-	if err != nil {
-		return nil, err
-	}
-	return render(value).(object), nil
-}
-
-func checked(result *sidecheck.CheckResult, err error) (object, error) {
-	return object{"result": render(result)}, err
-}
-
-func collect[Element any](name string, elements iter.Seq2[*Element, error]) (object, error) {
-	rendered := []any{}
-	for element, err := range elements {
-		if err != nil {
-			return nil, err
-		}
-		rendered = append(rendered, render(element))
-	}
-	return object{name: rendered}, nil
-}
-
-// Fields of requests. A fault of the cases is a panic.
-
-func parse(value json.RawMessage) fields {
-	var parsed fields
-	must(value, &parsed)
-	return parsed
-}
-
-func must(value json.RawMessage, target any) {
-	if value == nil {
-		return
-	}
-	if err := json.Unmarshal(value, target); err != nil {
-		panic(err)
-	}
-}
-
-func text(value json.RawMessage) string {
-	var parsed string
-	must(value, &parsed)
-	return parsed
-}
-
-// raw returns the bytes that a field contains as text.
-func raw(value json.RawMessage) json.RawMessage { return json.RawMessage(text(value)) }
-
-// optionalRaw returns nil for an absent field.
-func optionalRaw(value json.RawMessage) any {
-	if value == nil {
+// json returns JSON text, or nil where it is absent.
+func (o object) json(name string) any {
+	if !o.has(name) {
 		return nil
 	}
-	return raw(value)
+	return json.RawMessage(o.text(name))
 }
 
-func list[Element any](value json.RawMessage, element func(json.RawMessage) Element) []Element {
-	var values []json.RawMessage
-	must(value, &values)
-	var elements []Element
-	for _, value := range values {
-		elements = append(elements, element(value))
+func (o object) object(name string) object { fields, _ := o[name].(map[string]any); return fields }
+
+func (o object) texts(name string) []string {
+	var texts []string
+	elements, _ := o[name].([]any)
+	for _, element := range elements {
+		text, _ := element.(string)
+		texts = append(texts, text)
 	}
-	return elements
+	return texts
 }
 
-// decoded returns a struct of the client with the fields of a message.
-func decoded[Struct any](message fields) *Struct {
-	var value Struct
-	reflected := reflect.ValueOf(&value).Elem()
-	for name, field := range message {
-		found := reflected.FieldByNameFunc(func(other string) bool { return snakeCase(other) == name })
-		if !found.IsValid() {
-			panic(fmt.Sprintf("%T has no field %s", value, name))
-		}
-		must(field, found.Addr().Interface())
+func (o object) objects(name string) []object {
+	var objects []object
+	elements, _ := o[name].([]any)
+	for _, element := range elements {
+		fields, _ := element.(map[string]any)
+		objects = append(objects, fields)
 	}
-	return &value
+	return objects
 }
 
-// options returns the options of a request, nil if it has none.
-func options[Struct any](request fields) *Struct {
-	if request["options"] == nil {
-		return nil
+func (o object) documents() []sidecheck.Document {
+	var documents []sidecheck.Document
+	for _, document := range o.objects("documents") {
+		documents = append(documents, sidecheck.Document{URI: document.text("uri"), JSON: document.json("json")})
 	}
-	return decoded[Struct](parse(request["options"]))
+	return documents
 }
 
-func checkOptions(request fields) *sidecheck.CheckOptions {
-	options := decoded[sidecheck.CheckOptions](parse(request["options"]))
-	context := parse(request["context"])
-	options.Context = sidecheck.ProtocolContext{
-		ProtocolVersion:    text(context["protocol_version"]),
-		ClientCapabilities: optionalRaw(context["client_capabilities"]),
-		ServerCapabilities: optionalRaw(context["server_capabilities"]),
-	}
-	return options
+func (o object) definition() sidecheck.ToolDefinition {
+	return sidecheck.ToolDefinition{JSON: json.RawMessage(o.text("json")), Documents: o.documents()}
 }
 
-func document(value json.RawMessage) sidecheck.Document {
-	message := parse(value)
-	return sidecheck.Document{URI: text(message["uri"]), JSON: raw(message["json"])}
-}
-
-func definition(value json.RawMessage) sidecheck.ToolDefinition {
-	message := parse(value)
-	return sidecheck.ToolDefinition{
-		JSON: raw(message["json"]), Documents: list(message["documents"], document),
-	}
-}
-
-func target(value json.RawMessage) sidecheck.Target {
-	for kind, message := range parse(value) {
+func (o object) target(name string) sidecheck.Target {
+	target := o.object(name)
+	for kind := range target {
+		fields := target.object(kind)
 		switch kind {
 		case "registered_tool":
-			return *decoded[sidecheck.RegisteredTool](parse(message))
+			return sidecheck.RegisteredTool{
+				Server: fields.text("server"), Name: fields.text("name"),
+				DefinitionDigest: fields.text("definition_digest"),
+			}
 		case "definition_digest":
-			return sidecheck.DefinitionDigest(text(message))
+			return sidecheck.DefinitionDigest(target.text(kind))
 		case "schema_digest":
-			return sidecheck.SchemaDigest(text(message))
+			return sidecheck.SchemaDigest(target.text(kind))
 		case "inline_tool":
-			return definition(message)
-		default:
-			schema := parse(message)
+			return fields.definition()
+		case "inline_schema":
 			return sidecheck.Schema{
-				JSON:           raw(schema["json"]),
-				Documents:      list(schema["documents"], document),
-				DefaultDialect: text(schema["default_dialect"]),
+				JSON: json.RawMessage(fields.text("json")), Documents: fields.documents(),
+				DefaultDialect: fields.text("default_dialect"),
 			}
 		}
 	}
 	return nil
 }
 
-func item(value json.RawMessage) sidecheck.Item { return itemOf(parse(value)) }
-
-func itemOf(message fields) sidecheck.Item {
-	item := sidecheck.Item{
-		Target: target(message["target"]), Options: options[sidecheck.ValidationOptions](message),
+func (o object) options() *sidecheck.Options {
+	if !o.has("options") {
+		return nil
 	}
-	for kind, payload := range parse(message["subject"]) {
+	fields := o.object("options")
+	return &sidecheck.Options{
+		ProtocolVersion:  fields.text("protocol_version"),
+		Detail:           sidecheck.Detail(fields.text("detail")),
+		MaxViolations:    fields.number("max_violations"),
+		UnknownArguments: sidecheck.UnknownArguments(fields.text("unknown_arguments")),
+		Coercion:         sidecheck.Coercion(fields.text("coercion")),
+		ApplyDefaults:    fields.flag("apply_defaults"),
+		AssertFormats:    fields.flag("assert_formats"),
+		OnUnknownTool:    sidecheck.OnUnknownTool(fields.text("on_unknown_tool")),
+		HideValues:       fields.flag("hide_values"),
+	}
+}
+
+func (o object) checkOptions() *sidecheck.CheckOptions {
+	context, fields := o.object("context"), o.object("options")
+	return &sidecheck.CheckOptions{
+		Context: sidecheck.ProtocolContext{
+			ProtocolVersion:    context.text("protocol_version"),
+			ClientCapabilities: context.json("client_capabilities"),
+			ServerCapabilities: context.json("server_capabilities"),
+		},
+		MaxViolations: fields.number("max_violations"),
+		HideValues:    fields.flag("hide_values"),
+		MinSeverity:   sidecheck.Severity(fields.text("min_severity")),
+	}
+}
+
+func (o object) item() sidecheck.Item {
+	item := sidecheck.Item{Target: o.target("target"), Options: o.options()}
+	subject := o.object("subject")
+	for kind := range subject {
+		text := json.RawMessage(subject.text(kind))
 		switch kind {
 		case "arguments":
-			item.Subject = sidecheck.Arguments{Payload: raw(payload)}
+			item.Subject = sidecheck.Arguments{Payload: text}
 		case "structured_content":
-			item.Subject = sidecheck.StructuredContent{Payload: raw(payload)}
+			item.Subject = sidecheck.StructuredContent{Payload: text}
 		case "absent_structured_content":
 			item.Subject = sidecheck.StructuredContent{Payload: sidecheck.Absent}
 		case "call_params":
-			item.Subject = sidecheck.CallParams{Payload: raw(payload)}
+			item.Subject = sidecheck.CallParams{Payload: text}
 		case "call_result":
-			item.Subject = sidecheck.CallResult{Payload: raw(payload)}
+			item.Subject = sidecheck.CallResult{Payload: text}
 		}
 	}
 	return item
 }
 
-func toolToConvert(value json.RawMessage) sidecheck.ToolToConvert {
-	message := parse(value)
-	return sidecheck.ToolToConvert{Tool: target(message["tool"]), Server: text(message["server"])}
+func (o object) toolResult() sidecheck.ToolResult {
+	return sidecheck.ToolResult{
+		Result: json.RawMessage(o.text("json")), Profile: sidecheck.ResultProfile(o.text("profile")),
+		Tool: o.target("tool"),
+	}
 }
 
-func anyCheckItem(value json.RawMessage) sidecheck.CheckItem {
-	for kind, message := range parse(value) {
-		return checkItem(kind, message)
-	}
-	return nil
-}
-
-func checkItem(kind string, value json.RawMessage) sidecheck.CheckItem {
-	message := parse(value)
-	switch kind {
-	case "elicitation":
-		return sidecheck.Elicitation{Params: raw(message["params"])}
-	case "elicitation_result":
-		return sidecheck.ElicitationResult{
-			Result: raw(message["result"]), Params: optionalRaw(message["params"]),
-		}
-	case "sampling":
-		return sidecheck.Sampling{Params: raw(message["params"])}
-	case "tool_result":
-		return sidecheck.ToolResult{
-			Result:  raw(message["json"]),
-			Profile: sidecheck.ResultProfile(text(message["profile"])),
-			Tool:    target(message["tool"]),
-		}
-	}
+func (o object) message() sidecheck.ProtocolMessage {
 	return sidecheck.ProtocolMessage{
-		JSON:          raw(message["json"]),
-		Sender:        sidecheck.Sender(text(message["sender"])),
-		RequestMethod: text(message["request_method"]),
-		Request:       optionalRaw(message["request"]),
+		Message: json.RawMessage(o.text("json")), Sender: sidecheck.Sender(o.text("sender")),
+		RequestMethod: o.text("request_method"), Request: o.json("request"),
 	}
 }
 
-func returned(request fields) sidecheck.Returned {
-	switch {
-	case request["value"] != nil:
-		return sidecheck.ReturnedValue{Value: raw(request["value"])}
-	case request["content"] != nil:
-		return sidecheck.ReturnedContent{Content: raw(request["content"])}
-	case request["result"] != nil:
-		return sidecheck.ReturnedResult{Result: raw(request["result"])}
-	case request["error"] != nil:
-		return sidecheck.ReturnedError{Message: text(request["error"])}
+func (o object) elicitationResult() sidecheck.ElicitationResult {
+	return sidecheck.ElicitationResult{
+		Result: json.RawMessage(o.text("result")), Params: o.json("params"),
 	}
-	return nil
+}
+
+func (o object) checkItem() sidecheck.CheckItem {
+	switch {
+	case o.has("elicitation"):
+		return sidecheck.Elicitation{Params: json.RawMessage(o.object("elicitation").text("params"))}
+	case o.has("elicitation_result"):
+		return o.object("elicitation_result").elicitationResult()
+	case o.has("sampling"):
+		return sidecheck.Sampling{Params: json.RawMessage(o.object("sampling").text("params"))}
+	case o.has("tool_result"):
+		return o.object("tool_result").toolResult()
+	}
+	return o.object("message").message()
+}
+
+type sharedCall func(context.Context, *sidecheck.Client, object) (any, error)
+
+// sharedCalls make the call that a request stands for, by the name of the procedure.
+var sharedCalls = map[string]sharedCall{
+	"Validate":       validateShared,
+	"ValidateBatch":  validateBatchShared,
+	"ValidateStream": validateStreamShared,
+	"RegisterTools": func(ctx context.Context, c *sidecheck.Client, r object) (any, error) {
+		var tools []sidecheck.ToolDefinition
+		for _, tool := range r.objects("tools") {
+			tools = append(tools, tool.definition())
+		}
+		registration, err := c.Register(ctx, r.text("server"), tools, &sidecheck.RegisterOptions{
+			Replace:         r.text("mode") == "replace",
+			ChangePolicy:    sidecheck.ChangePolicy(r.text("change_policy")),
+			ValidateOnly:    r.flag("validate_only"),
+			ProtocolVersion: r.text("protocol_version"),
+			ReturnRejected:  r.text("on_rejected") != "error",
+		})
+		return render(registration), err
+	},
+	"GetTool": func(ctx context.Context, c *sidecheck.Client, r object) (any, error) {
+		tool, err := c.Get(ctx, r.text("server"), r.text("name"), r.text("adapt_to_version"))
+		return named("tool", tool, err)
+	},
+	"ListTools": func(ctx context.Context, c *sidecheck.Client, r object) (any, error) {
+		return collected("tools", c.List(ctx, r.text("server"), r.text("adapt_to_version")))
+	},
+	"DeleteTools": func(ctx context.Context, c *sidecheck.Client, r object) (any, error) {
+		if r.flag("all") {
+			return rendered(c.DeleteAll(ctx, r.text("server")))
+		}
+		return rendered(c.Delete(ctx, r.text("server"), r.texts("names")...))
+	},
+	"GetServerInfo": func(ctx context.Context, c *sidecheck.Client, r object) (any, error) {
+		return rendered(c.Info(ctx))
+	},
+	"ListRules": func(ctx context.Context, c *sidecheck.Client, r object) (any, error) {
+		return collected("rules", c.Protocol.ListRules(ctx, r.text("protocol_version")))
+	},
+	"CheckToolNames": func(ctx context.Context, c *sidecheck.Client, r object) (any, error) {
+		return rendered(c.Protocol.CheckNames(ctx, r.texts("names"), r.checkOptions()))
+	},
+	"CheckTools": func(ctx context.Context, c *sidecheck.Client, r object) (any, error) {
+		if r.has("tools_list") {
+			return rendered(c.Protocol.CheckTools(ctx, r.json("tools_list"), r.documents(), r.checkOptions()))
+		}
+		var tools []sidecheck.ToolDefinition
+		for _, tool := range r.objects("tools") {
+			tools = append(tools, tool.definition())
+		}
+		return rendered(c.Protocol.CheckDefinitions(ctx, tools, r.checkOptions()))
+	},
+	"CheckElicitation": func(ctx context.Context, c *sidecheck.Client, r object) (any, error) {
+		params := json.RawMessage(r.object("elicitation").text("params"))
+		result, err := c.Protocol.CheckElicitation(ctx, params, r.checkOptions())
+		return named("result", result, err)
+	},
+	"CheckElicitationResult": func(ctx context.Context, c *sidecheck.Client, r object) (any, error) {
+		item := r.object("elicitation_result").elicitationResult()
+		result, err := c.Protocol.CheckElicitationResult(ctx, item, r.checkOptions())
+		return named("result", result, err)
+	},
+	"CheckSampling": func(ctx context.Context, c *sidecheck.Client, r object) (any, error) {
+		params := json.RawMessage(r.object("sampling").text("params"))
+		result, err := c.Protocol.CheckSampling(ctx, params, r.checkOptions())
+		return named("result", result, err)
+	},
+	"CheckToolResult": func(ctx context.Context, c *sidecheck.Client, r object) (any, error) {
+		result, err := c.Protocol.CheckToolResult(ctx, r.object("tool_result").toolResult(), r.checkOptions())
+		return named("result", result, err)
+	},
+	"CheckMessage": func(ctx context.Context, c *sidecheck.Client, r object) (any, error) {
+		result, err := c.Protocol.CheckMessage(ctx, r.object("message").message(), r.checkOptions())
+		return named("result", result, err)
+	},
+	"CheckBatch": checkBatchShared,
+	"NormalizeToolResult": func(ctx context.Context, c *sidecheck.Client, r object) (any, error) {
+		var returned sidecheck.Returned
+		switch {
+		case r.has("value"):
+			returned = sidecheck.ReturnedValue{Value: r.json("value")}
+		case r.has("content"):
+			returned = sidecheck.ReturnedContent{Content: r.json("content")}
+		case r.has("result"):
+			returned = sidecheck.ReturnedResult{Result: r.json("result")}
+		default:
+			returned = sidecheck.ReturnedError(r.text("error"))
+		}
+		return rendered(c.Protocol.NormalizeToolResult(ctx, returned, &sidecheck.NormalizeOptions{
+			Tool: r.target("tool"), Profile: sidecheck.ResultProfile(r.text("profile")),
+			Check: *r.checkOptions(),
+		}))
+	},
+	"ConvertTools": convertToolsShared,
+	"ConvertToolCall": func(ctx context.Context, c *sidecheck.Client, r object) (any, error) {
+		var mappings []any
+		for _, mapping := range r.texts("mappings") {
+			mappings = append(mappings, json.RawMessage(mapping))
+		}
+		return rendered(c.Conversion.ConvertToolCall(ctx, r.json("call"), mappings, r.target("tool"), r.options()))
+	},
+	"ConvertToolResult": func(ctx context.Context, c *sidecheck.Client, r object) (any, error) {
+		return rendered(c.Conversion.ConvertToolResult(ctx, sidecheck.ModelAPI(r.text("api")),
+			sidecheck.ToolResultToConvert{
+				ToolResult: r.object("result").toolResult(), CallID: r.text("call_id"), Name: r.text("name"),
+			}, r.checkOptions()))
+	},
+	"InferTools": func(ctx context.Context, c *sidecheck.Client, r object) (any, error) {
+		return rendered(c.Inference.InferTools(ctx, r.text("source"), &sidecheck.InferOptions{
+			Functions:          r.texts("functions"),
+			OnUnsupported:      sidecheck.OnUnsupported(r.text("on_unsupported")),
+			InjectedTypes:      r.texts("injected_types"),
+			InjectedParameters: r.texts("injected_parameters"),
+		}))
+	},
+	"AdaptTool": func(ctx context.Context, c *sidecheck.Client, r object) (any, error) {
+		return rendered(c.Inference.AdaptTool(ctx, r.target("tool"), r.text("protocol_version")))
+	},
+}
+
+func rendered(result any, err error) (any, error) { return render(result), err }
+
+func named(name string, result any, err error) (any, error) {
+	return map[string]any{name: render(result)}, err
+}
+
+// collected returns all elements under name.
+func collected[V any](name string, elements iter.Seq2[V, error]) (any, error) {
+	all := []any{}
+	for element, err := range elements {
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, render(element))
+	}
+	return map[string]any{name: all}, nil
+}
+
+func validateShared(ctx context.Context, c *sidecheck.Client, r object) (any, error) {
+	item := r.item()
+	var verdict *sidecheck.Verdict
+	var err error
+	switch subject := item.Subject.(type) {
+	case sidecheck.StructuredContent:
+		verdict, err = c.ValidateStructuredContent(ctx, item.Target, subject.Payload, item.Options)
+	case sidecheck.CallParams:
+		verdict, err = c.ValidateCall(ctx, item.Target, subject.Payload, item.Options)
+	case sidecheck.CallResult:
+		verdict, err = c.ValidateCallResult(ctx, item.Target, subject.Payload, item.Options)
+	case sidecheck.Arguments:
+		verdict, err = c.Validate(ctx, item.Target, subject.Payload, item.Options)
+	}
+	return named("verdict", verdict, err)
+}
+
+func validateBatchShared(ctx context.Context, c *sidecheck.Client, r object) (any, error) {
+	var items []sidecheck.Item
+	for _, item := range r.objects("items") {
+		items = append(items, item.item())
+	}
+	outcomes, err := c.ValidateBatch(ctx, items, &sidecheck.BatchOptions{
+		Target: r.target("target"), Options: r.options(),
+	})
+	all := []any{}
+	for _, outcome := range outcomes {
+		all = append(all, renderOutcome("verdict", outcome.Verdict, outcome.Err))
+	}
+	return map[string]any{"outcomes": all}, err
+}
+
+func checkBatchShared(ctx context.Context, c *sidecheck.Client, r object) (any, error) {
+	var items []sidecheck.CheckItem
+	for _, item := range r.objects("items") {
+		items = append(items, item.checkItem())
+	}
+	outcomes, err := c.Protocol.CheckBatch(ctx, items, r.checkOptions())
+	all := []any{}
+	for _, outcome := range outcomes {
+		all = append(all, renderOutcome("result", outcome.Result, outcome.Err))
+	}
+	return map[string]any{"outcomes": all}, err
+}
+
+func validateStreamShared(ctx context.Context, c *sidecheck.Client, r object) (any, error) {
+	items := func(yield func(sidecheck.StreamItem) bool) {
+		for _, item := range r.objects("items") {
+			if !yield(sidecheck.StreamItem{ID: item.text("id"), Item: item.object("item").item()}) {
+				return
+			}
+		}
+	}
+	defaults := r.object("defaults")
+	responses := []any{}
+	for outcome, err := range c.ValidateStream(ctx, items, &sidecheck.StreamOptions{
+		Target: defaults.target("target"), Options: defaults.options(),
+	}) {
+		if err != nil {
+			return map[string]any{"responses": responses}, err
+		}
+		responses = append(responses, map[string]any{
+			"id": outcome.ID, "outcome": renderOutcome("verdict", outcome.Verdict, outcome.Err),
+		})
+	}
+	return map[string]any{"responses": responses}, nil
+}
+
+func convertToolsShared(ctx context.Context, c *sidecheck.Client, r object) (any, error) {
+	var tools []sidecheck.ToolToConvert
+	for _, tool := range r.objects("tools") {
+		tools = append(tools, sidecheck.ToolToConvert{Tool: tool.target("tool"), Server: tool.text("server")})
+	}
+	var options *sidecheck.ConversionOptions
+	if r.has("options") {
+		fields := r.object("options")
+		options = &sidecheck.ConversionOptions{
+			Mode:                sidecheck.ConversionMode(fields.text("mode")),
+			ServerPrefix:        sidecheck.ServerPrefix(fields.text("server_prefix")),
+			AssumeClosed:        fields.flag("assume_closed"),
+			DescriptionLength:   fields.number("description_length"),
+			IncludeOutputSchema: fields.flag("include_output_schema"),
+			DropDefaults:        fields.flag("drop_defaults"),
+			ProtocolVersion:     fields.text("protocol_version"),
+		}
+	}
+	converted, err := c.Conversion.ConvertTools(ctx, sidecheck.ModelAPI(r.text("api")), tools, r.texts("servers"), options)
+	if err != nil {
+		return nil, err
+	}
+	conversions := []any{}
+	for _, conversion := range converted.Conversions {
+		outcome := renderOutcome("converted", conversion.Converted, conversion.Err).(map[string]any)
+		outcome["server"], outcome["name"] = conversion.Server, conversion.Name
+		conversions = append(conversions, outcome)
+	}
+	return map[string]any{"conversions": conversions, "request": render(converted.Request)}, nil
 }

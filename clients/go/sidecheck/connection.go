@@ -3,221 +3,211 @@ package sidecheck
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
-	"math"
-	"regexp"
-	"strconv"
-	"strings"
 	"sync/atomic"
 	"time"
 
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/backoff"
-	"google.golang.org/grpc/credentials"
-	"google.golang.org/grpc/credentials/insecure"
-	"google.golang.org/grpc/keepalive"
-	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
+
+	pb "github.com/sidecheck/sidecheck/clients/go/sidecheck/v1"
 )
 
-// serviceConfig retries UNAVAILABLE only: it is transient, and the server has not processed
-// the call. Streams are not retried: gRPC would replay their items, as far as it has
-// buffered them. gRPC silently ignores names that are not fully qualified. The verb is the
-// load balancing, with a comma.
-const serviceConfig = `{%s
-  "methodConfig": [{
-    "name": [
-      {"service": "sidecheck.v1.ValidationService"},
-      {"service": "sidecheck.v1.RegistryService"},
-      {"service": "sidecheck.v1.ProtocolService"},
-      {"service": "sidecheck.v1.ConversionService"},
-      {"service": "sidecheck.v1.InferenceService"},
-      {"service": "sidecheck.v1.InfoService"}
-    ],
-    "retryPolicy": {
-      "maxAttempts": 5,
-      "initialBackoff": "0.01s",
-      "maxBackoff": "1s",
-      "backoffMultiplier": 4,
-      "retryableStatusCodes": ["UNAVAILABLE"]
-    }
-  }, {
-    "name": [
-      {"service": "sidecheck.v1.ValidationService", "method": "ValidateStream"},
-      {"service": "sidecheck.v1.ProtocolService", "method": "CheckSession"}
-    ]
-  }]
-}`
-
-var hostAndPort = regexp.MustCompile(`^(\[[0-9A-Fa-f:.]+\]|[^\s:/\[\]]+):(\d{1,5})$`)
-
-// checkAddress returns an error unless address has one of the forms that [NewClient] accepts.
-// gRPC itself would assume port 443 where it is missing, and take an unknown scheme for a
-// host name.
-func checkAddress(address string) error {
-	if path, ok := strings.CutPrefix(address, "unix:"); ok {
-		if strings.Trim(path, "/") != "" {
-			return nil
-		}
-	} else if parts := hostAndPort.FindStringSubmatch(strings.TrimPrefix(address, "dns:///")); parts != nil {
-		if port, err := strconv.Atoi(parts[2]); err == nil && 0 < port && port < 1<<16 {
-			return nil
-		}
-	}
-	return fmt.Errorf(
-		"sidecheck: invalid address %q; expected host:port, dns:///host:port or unix:/path", address)
-}
-
-// connection makes the calls of one client, with its deadline and policy.
+// connection makes the calls of one client; its groups of methods share it.
 type connection struct {
-	conn            *grpc.ClientConn
-	timeout         time.Duration
-	policy          OnUnavailable
+	channel       *grpc.ClientConn
+	timeout       time.Duration
+	onUnavailable OnUnavailable
+	// protocolVersion is that of requests that name none; empty leaves it to the server.
 	protocolVersion string
-	limits          atomic.Pointer[Limits]
-	closed          atomic.Bool
+
+	limits atomic.Pointer[Limits]
+	closed atomic.Bool
 }
 
-func dial(address string, options ClientOptions) (*grpc.ClientConn, error) {
-	if err := checkAddress(address); err != nil {
-		return nil, err
-	}
-	balancing := ""
-	if strings.HasPrefix(address, "dns:") {
-		// A host name with several addresses has a server at each of them.
-		balancing = `"loadBalancingConfig": [{"round_robin": {}}],`
-	}
-	dialOptions := []grpc.DialOption{
-		grpc.WithDefaultServiceConfig(fmt.Sprintf(serviceConfig, balancing)),
-		// A service config in a DNS record would replace this one.
-		grpc.WithDisableServiceConfig(),
-		grpc.WithKeepaliveParams(keepalive.ClientParameters{
-			Time: 30 * time.Second, Timeout: 10 * time.Second,
-		}),
-		// Bounds the time until a restarted server is found again; gRPC's default is two
-		// minutes.
-		grpc.WithConnectParams(grpc.ConnectParams{
-			Backoff: backoff.Config{
-				BaseDelay: 100 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2,
-				MaxDelay: 2 * time.Second,
-			},
-			MinConnectTimeout: 20 * time.Second,
-		}),
-		// The server limits what it receives. A limit on responses could only lose them.
-		grpc.WithDefaultCallOptions(
-			grpc.MaxCallRecvMsgSize(math.MaxInt32), grpc.MaxCallSendMsgSize(math.MaxInt32)),
-	}
-	if options.TLS != nil {
-		dialOptions = append(dialOptions,
-			grpc.WithTransportCredentials(credentials.NewTLS(options.TLS)))
-	} else {
-		dialOptions = append(dialOptions,
-			grpc.WithTransportCredentials(insecure.NewCredentials()),
-			// Plain text for a server nearby must not pass through a forward proxy.
-			grpc.WithNoProxy())
-	}
-	return grpc.NewClient(address, dialOptions...)
+// call sends request to method and decodes the response. Without a deadline of ctx, that of the
+// client applies.
+func (c *connection) call(ctx context.Context, method string, request, response proto.Message) error {
+	return c.callWithin(ctx, c.timeout, method, request, response)
 }
 
-// withDeadline returns ctx with the deadline of a call: its own, or timeout from now on.
-func withDeadline(ctx context.Context, timeout time.Duration) (context.Context, context.CancelFunc) {
-	if _, ok := ctx.Deadline(); ok {
-		return context.WithCancel(ctx)
-	}
-	return context.WithTimeout(ctx, timeout)
-}
-
-// responseOf is a pointer to a response message.
-type responseOf[Response any] interface {
-	*Response
-	proto.Message
-}
-
-// unaryCall describes a call with one response. gRPC reports a unary call that ends without a
-// response, or with several, in the same way as an error of the server; read as a stream,
-// they can be told apart.
-var unaryCall = &grpc.StreamDesc{ServerStreams: true}
-
-// call returns the response of method to request, within timeout unless ctx has a deadline.
-func call[Response any, Pointer responseOf[Response]](
-	ctx context.Context, c *connection, method string, request proto.Message, timeout time.Duration,
-) (*Response, error) {
-	data, err := encodeRequest(request)
-	if err != nil {
-		return nil, err
-	}
-	callCtx, cancel := withDeadline(ctx, timeout)
-	defer cancel()
-	response := new(Response)
-	if err := c.exchange(callCtx, method, data, Pointer(response)); err != nil {
-		err = c.decodeFailure(ctx, err)
-		var failure *Error
-		if errors.As(err, &failure) && failure.Reason == "LIMIT_EXCEEDED" {
-			// The server may have been replaced by one with lower limits.
-			c.limits.Store(nil)
-		}
-		return nil, err
-	}
-	return response, nil
-}
-
-// exchange sends request and receives response. The error is an [*Error] if the response is
-// invalid, and that of gRPC otherwise.
-func (c *connection) exchange(
-	ctx context.Context, method string, request encoded, response proto.Message,
+// callWithin is call with another timeout, for a ctx without a deadline.
+func (c *connection) callWithin(
+	ctx context.Context, timeout time.Duration, method string, request, response proto.Message,
 ) error {
-	stream, err := c.conn.NewStream(ctx, unaryCall, method, withCallCodec)
-	if err != nil {
-		return err
+	if c.closed.Load() {
+		return clientClosed()
 	}
-	if err := stream.SendMsg(request); err != nil && !errors.Is(err, io.EOF) {
-		return err
+	callCtx := ctx
+	if _, hasDeadline := ctx.Deadline(); !hasDeadline {
+		var cancel context.CancelFunc
+		callCtx, cancel = context.WithTimeout(ctx, timeout)
+		defer cancel()
 	}
-	first := received{message: response}
-	if err := stream.RecvMsg(&first); errors.Is(err, io.EOF) {
-		return invalidResponse("the call ended without an error and without a %s", first.name())
-	} else if err != nil {
-		return err
+	sent, received := &outgoing{message: request}, &incoming{message: response}
+	if err := c.channel.Invoke(callCtx, method, sent, received, withCodec); err != nil {
+		if sent.fault != nil {
+			return sent.fault
+		}
+		return c.failure(ctx, err)
 	}
-	second := received{message: response.ProtoReflect().New().Interface()}
-	if err := stream.RecvMsg(&second); err == nil {
-		return invalidResponse("the call has more than one %s", first.name())
-	} else if !errors.Is(err, io.EOF) {
-		return err
-	}
-	return first.err()
+	return received.fault
 }
 
-// decodeFailure returns the error for the caller of a call with the context ctx, where err is
-// that of gRPC.
-func (c *connection) decodeFailure(ctx context.Context, err error) error {
-	var failure *Error
-	switch {
-	case errors.As(err, &failure):
-		return err
-	case c.closed.Load():
-		return clientClosed()
-	case errors.Is(ctx.Err(), context.Canceled):
+// failure returns the error for a call that gRPC reports as failed with err.
+func (c *connection) failure(ctx context.Context, err error) error {
+	if ctx.Err() != nil && errors.Is(ctx.Err(), context.Canceled) {
 		return ctx.Err()
 	}
-	return decodeCallError(statusOf(err).Proto())
-}
-
-// statusOf returns the status of a failed call as the server sent it. That of status.Convert
-// has the text of what wraps it, such as the number of attempts.
-func statusOf(err error) *status.Status {
-	var failed interface{ GRPCStatus() *status.Status }
-	if errors.As(err, &failed) {
-		return failed.GRPCStatus()
+	failure := decodeCallError(err)
+	var unavailable *UnavailableError
+	if c.closed.Load() && errors.As(failure, &unavailable) {
+		return clientClosed()
 	}
-	return status.FromContextError(err)
+	var reported *Error
+	if errors.As(failure, &reported) && reported.Reason == "LIMIT_EXCEEDED" {
+		// The server may have been replaced by one with lower limits.
+		c.limits.Store(nil)
+	}
+	return failure
 }
 
-// close ends the connection; pending calls fail.
-func (c *connection) close() error {
-	if c.closed.Swap(true) {
+// fallback returns the verdict that the policy prescribes for err, or err itself if the policy
+// does not apply to it.
+func (c *connection) fallback(err error) (*Verdict, error) {
+	var unavailable *UnavailableError
+	if !errors.As(err, &unavailable) {
+		return nil, err
+	}
+	violation := Violation{
+		Code: CodeUnavailable, Severity: SeverityError, Message: "not validated: " + unavailable.Error(),
+	}
+	switch c.onUnavailable {
+	case OnUnavailableAllow:
+		violation.Severity = SeverityWarning
+		return &Verdict{Valid: true, Enforced: true, Violations: []Violation{violation}}, nil
+	case OnUnavailableDeny:
+		return &Verdict{
+			Enforced: true, Violations: []Violation{violation}, ToolErrorText: deniedText,
+		}, nil
+	}
+	return nil, err
+}
+
+// info returns what the server says of itself, and stores its limits.
+func (c *connection) info(ctx context.Context, timeout time.Duration) (*ServerInfo, error) {
+	var response pb.GetServerInfoResponse
+	err := c.callWithin(ctx, timeout, pb.InfoService_GetServerInfo_FullMethodName,
+		&pb.GetServerInfoRequest{}, &response)
+	if err != nil {
+		return nil, err
+	}
+	info, err := decodeServerInfo(&response)
+	if err != nil {
+		return nil, err
+	}
+	c.limits.Store(&info.Limits)
+	return info, nil
+}
+
+// serverLimits returns the limits of the server, which are fetched once.
+func (c *connection) serverLimits(ctx context.Context, timeout time.Duration) (*Limits, error) {
+	if limits := c.limits.Load(); limits != nil {
+		return limits, nil
+	}
+	info, err := c.info(ctx, timeout)
+	if err != nil {
+		return nil, err
+	}
+	return &info.Limits, nil
+}
+
+// batchCall describes the requests of a batch with items of the type M and outcomes of the
+// type O.
+type batchCall[M proto.Message, O any] struct {
+	// overhead is the size of a request without items, in bytes.
+	overhead int
+	// send returns the outcomes of some items.
+	send func(ctx context.Context, items []M) ([]O, error)
+	// failed returns the outcome of an item that has the error err.
+	failed func(err error) O
+	// settle returns an outcome with the policy applied to it.
+	settle func(outcome O) O
+}
+
+// callInParts returns the outcomes of items, sent in as many requests as the limits of the
+// server require. If the server becomes unavailable, that is the outcome of all remaining items,
+// with the policy applied: their parts are not tried, as each would cost another deadline.
+func callInParts[M proto.Message, O any](
+	ctx context.Context, c *connection, items []M, batch batchCall[M, O],
+) ([]O, error) {
+	outcomes := make([]O, 0, len(items))
+	if len(items) == 0 {
+		return outcomes, nil
+	}
+	limits, err := c.serverLimits(ctx, c.timeout)
+	if err == nil {
+		room := int(limits.MessageBytes) - batch.overhead
+		for _, part := range split(items, room, int(limits.BatchItems)) {
+			if size := elementBytes(part[0]); size > room {
+				outcomes = append(outcomes, batch.failed(itemTooLarge(size, limits)))
+				continue
+			}
+			var settled []O
+			if settled, err = batch.send(ctx, part); err != nil {
+				break
+			}
+			if len(settled) != len(part) {
+				return nil, invalidResponse("the response has %d outcomes for %d items",
+					len(settled), len(part))
+			}
+			for _, outcome := range settled {
+				outcomes = append(outcomes, batch.settle(outcome))
+			}
+		}
+	}
+	if err != nil {
+		var unavailable *UnavailableError
+		if !errors.As(err, &unavailable) {
+			return nil, err
+		}
+		for len(outcomes) < len(items) {
+			outcomes = append(outcomes, batch.settle(batch.failed(err)))
+		}
+	}
+	return outcomes, nil
+}
+
+// split returns parts of items within both limits; an item that does not fit has its own.
+func split[M proto.Message](items []M, maxBytes, maxItems int) [][]M {
+	var parts [][]M
+	start, total := 0, 0
+	for index, item := range items {
+		size := elementBytes(item)
+		if index > start && (total+size > maxBytes || index-start >= maxItems) {
+			parts = append(parts, items[start:index])
+			start, total = index, 0
+		}
+		total += size
+	}
+	return append(parts, items[start:])
+}
+
+// elementBytes returns the size of message as an element of a repeated field: with its tag, one
+// byte for the field numbers in use, and its length.
+func elementBytes(message proto.Message) int {
+	return 1 + protowire.SizeBytes(proto.Size(message))
+}
+
+func missingField(message proto.Message, field string) error {
+	return invalidResponse("%s.%s is missing in the response",
+		message.ProtoReflect().Descriptor().Name(), field)
+}
+
+func requireCount(message proto.Message, field string, count, expected int) error {
+	if count == expected {
 		return nil
 	}
-	return c.conn.Close()
+	return invalidResponse("%s.%s has %d elements for %d items",
+		message.ProtoReflect().Descriptor().Name(), field, count, expected)
 }

@@ -1,42 +1,31 @@
 // Package sidecheck is the client of Sidecheck, a validation sidecar for the Model Context
 // Protocol (MCP).
 //
-// A [Client] validates the arguments, calls and results of tools, alone, in batches or in
-// streams, against registered tools or against definitions and schemas sent along. Its
-// fields check messages against the MCP specification ([Client.Protocol]), convert tools
-// and calls for the APIs of model providers ([Client.Conversion]), and infer and adapt
-// definitions ([Client.Inference]).
+// A [Client] sends payloads, tool definitions and messages to a Sidecheck server and returns
+// its verdicts:
 //
-// # Verdicts and errors
-//
-// An invalid payload is not an error: it is returned as a [Verdict] with its violations.
-// An error means that no verdict was possible. Its type is [*Error], with a stable reason;
-// [ErrUnavailable], [ErrInvalidResponse] and [ErrClientClosed] tell its kinds apart:
-//
-//	verdict, err := client.Validate(ctx, target, arguments, nil)
-//	switch {
-//	case errors.Is(err, sidecheck.ErrUnavailable):
-//		// No Sidecheck server answered within the deadline.
-//	case err != nil:
-//		var failure *sidecheck.Error
-//		if errors.As(err, &failure) {
-//			log.Print(failure.Reason) // for example UNKNOWN_TOOL
-//		}
-//	case !verdict.Valid:
-//		fmt.Println(verdict.ToolErrorText)
+//	client, err := sidecheck.New("localhost:50151", nil)
+//	if err != nil {
+//		return err
 //	}
+//	defer client.Close()
+//	verdict, err := client.Validate(ctx, sidecheck.RegisteredTool{Server: "weather", Name: "get_forecast"},
+//		json.RawMessage(`{"city":"Oslo"}`), nil)
 //
-// A call whose context is cancelled returns the error of the context.
+// An invalid payload is not an error: it is returned as a [Verdict] with violations. An error
+// means that no verdict was possible; [errors.As] finds an [*Error] in it, and where it
+// applies one of the kinds [*UnavailableError], [*InvalidResponseError],
+// [*StreamClosedError], [*StreamUnavailableError] and [*ToolsRejectedError].
 //
 // # JSON
 //
-// Parameters of type any that stand for JSON take a []byte or [encoding/json.RawMessage] as
-// JSON text and send it unchanged. Prefer this for what was received over a network:
-// decoding and encoding hide duplicate keys and other faults. Any other value is encoded
-// by [encoding/json.Marshal]; a string is a JSON string, not JSON text.
+// A value of the type [json.RawMessage], []byte or [JSON] is JSON text in UTF-8 and is sent
+// unchanged; prefer this for what was received over a network, because decoding and encoding
+// hide duplicate keys and other faults. Any other value is encoded by encoding/json; a string
+// is a JSON string, not JSON text. What the server returns as JSON text has the type [JSON].
 //
-// # Deadlines and retries
+// # Deadlines
 //
-// Each call has the deadline of its context or, if that has none, of
-// [ClientOptions.Timeout]. Within it, a call that no server has received is repeated.
+// A call has the deadline of its context or, if that has none, the timeout of the client.
+// UNAVAILABLE is retried within it, except in streams.
 package sidecheck

@@ -2,40 +2,36 @@ package sidecheck
 
 import (
 	"context"
-	"encoding/json"
 
-	sidecheckv1 "github.com/sidecheck/sidecheck/clients/go/sidecheck/v1"
+	pb "github.com/sidecheck/sidecheck/clients/go/sidecheck/v1"
 )
 
 // InferenceClient infers tool definitions from Python source text and adapts definitions to
-// protocol versions: [Client.Inference]. [ClientOptions.OnUnavailable] does not apply.
+// protocol versions: Client.Inference.
 type InferenceClient struct{ connection *connection }
 
-// OnUnsupported is the treatment of an annotation that has no schema.
+// OnUnsupported is the treatment of an annotation that has no schema. The zero value is
+// [OnUnsupportedError].
 type OnUnsupported string
 
-// Treatments of unsupported annotations.
 const (
-	// OnUnsupportedUnspecified is the same as OnUnsupportedError.
-	OnUnsupportedUnspecified OnUnsupported = ""
-	// OnUnsupportedError means that the tool is not inferred.
+	// OnUnsupportedError does not infer the tool; a diagnostic gives the reason.
 	OnUnsupportedError OnUnsupported = "error"
-	// OnUnsupportedAny makes it a schema that accepts any value.
+	// OnUnsupportedAny accepts any value there; a warning reports it.
 	OnUnsupportedAny OnUnsupported = "any"
 )
 
-// InferOptions are the options of an inference. Zero values are the server's defaults.
+// InferOptions are the options of an inference. The zero value and a nil pointer are the
+// defaults.
 type InferOptions struct {
-	// Functions are the names of those that are tools, Class.method for methods. Empty means
-	// all functions with a decorator named tool or, if there is none, the public functions
-	// of the module.
+	// Functions are the names of those that are tools, Class.method for a method. Empty means
+	// those with a decorator called tool, or all public functions if there is none.
 	Functions []string
-	// OnUnsupported is the treatment of an annotation that has no schema.
+	// OnUnsupported is the treatment of annotations that have no schema.
 	OnUnsupported OnUnsupported
-	// InjectedTypes are names of types whose parameters the server injects, and which are
-	// therefore not arguments; Context and similar types are known.
+	// InjectedTypes are further types whose parameters are not arguments, beside Context.
 	InjectedTypes []string
-	// InjectedParameters are names of parameters that the server injects.
+	// InjectedParameters are the names of parameters that are not arguments.
 	InjectedParameters []string
 }
 
@@ -43,31 +39,31 @@ type InferOptions struct {
 type InferredTools struct {
 	// Tools in the order of the text.
 	Tools []InferredTool
-	// Diagnostics, ordered by line and column.
+	// Diagnostics by line and column.
 	Diagnostics []Diagnostic
 }
 
-// InferredTool is an inferred tool definition.
+// InferredTool is a definition that was inferred.
 type InferredTool struct {
-	// JSON is the canonical definition. Its output schema may have any root.
-	JSON json.RawMessage
+	// JSON is the canonical definition: its output schema may have any root.
+	JSON JSON
 	// Function is the qualified name of the function.
 	Function string
-	// Line of the def statement, from 1.
+	// Line of its def statement, from 1.
 	Line uint32
 	// DefinitionDigest is the digest of the definition.
 	DefinitionDigest string
 }
 
-// Diagnostic is what inference could not read in source text.
+// Diagnostic is something in source text that inference could not read.
 type Diagnostic struct {
 	// Code is stable and in upper snake case, for example UNRESOLVED_NAME.
 	Code string
-	// Severity error means that the tool was not inferred.
+	// Severity; an error means that the tool was not inferred.
 	Severity Severity
-	// Message says what is wrong and what would be right.
+	// Message has the fault and its remedy.
 	Message string
-	// Line, from 1. 0 if the diagnostic concerns the whole text.
+	// Line from 1; 0 for the text as a whole.
 	Line uint32
 	// Column in characters, from 1.
 	Column uint32
@@ -75,105 +71,97 @@ type Diagnostic struct {
 	EndLine uint32
 	// EndColumn is the column after the end.
 	EndColumn uint32
-	// Function is the qualified name of the function concerned, or empty.
+	// Function concerned, or empty.
 	Function string
-	// Parameter is the name of the parameter concerned, or empty.
+	// Parameter concerned, or empty.
 	Parameter string
 }
 
-// AdaptedTool is a definition adapted to a protocol version.
-type AdaptedTool struct {
-	// JSON is the definition, byte for byte the original if nothing had to change.
-	JSON json.RawMessage
-	// WrappedProperty is the property of the structured content that contains the value, if
-	// the output schema is wrapped.
-	WrappedProperty string
-	// DroppedProperties are those that the version does not define.
-	DroppedProperties []string
-}
-
-// InferTools returns the definitions of the tools in source, Python text in UTF-8 that is
-// parsed and never run. What the text alone does not define is reported as a diagnostic.
+// InferTools returns the definitions of the tools in Python source text, which is parsed and
+// never run. The text has at most Limits.SourceBytes.
 func (i *InferenceClient) InferTools(
-	ctx context.Context, source []byte, options *InferOptions,
+	ctx context.Context, source string, options *InferOptions,
 ) (*InferredTools, error) {
 	if options == nil {
 		options = &InferOptions{}
 	}
-	var enums enumEncoder
-	request := &sidecheckv1.InferToolsRequest{
-		Source:    source,
-		Functions: options.Functions,
-		OnUnsupported: encodeEnum[sidecheckv1.OnUnsupported](
-			&enums, onUnsupportedWords, "OnUnsupported", options.OnUnsupported),
-		InjectedTypes:      options.InjectedTypes,
-		InjectedParameters: options.InjectedParameters,
-	}
-	if enums.err != nil {
-		return nil, enums.err
-	}
-	response, err := call[sidecheckv1.InferToolsResponse](
-		ctx, i.connection, sidecheckv1.InferenceService_InferTools_FullMethodName,
-		request, i.connection.timeout)
+	unsupported, err := encodeWord[pb.OnUnsupported](options.OnUnsupported, "ON_UNSUPPORTED_")
 	if err != nil {
 		return nil, err
 	}
-	inferred := &InferredTools{
-		Diagnostics: decodeList(response.GetDiagnostics(),
-			func(message *sidecheckv1.Diagnostic) Diagnostic {
-				return Diagnostic{
-					Code:      message.GetCode(),
-					Severity:  decodeEnum[Severity](severityWords, message.GetSeverity()),
-					Message:   message.GetMessage(),
-					Line:      message.GetLine(),
-					Column:    message.GetColumn(),
-					EndLine:   message.GetEndLine(),
-					EndColumn: message.GetEndColumn(),
-					Function:  message.GetFunction(),
-					Parameter: message.GetParameter(),
-				}
-			}),
+	var response pb.InferToolsResponse
+	err = i.connection.call(ctx, pb.InferenceService_InferTools_FullMethodName, &pb.InferToolsRequest{
+		Source:             []byte(source),
+		Functions:          options.Functions,
+		OnUnsupported:      unsupported,
+		InjectedTypes:      options.InjectedTypes,
+		InjectedParameters: options.InjectedParameters,
+	}, &response)
+	if err != nil {
+		return nil, err
 	}
-	for _, message := range response.GetTools() {
-		if len(message.GetJson()) == 0 {
-			return nil, missing("InferredTool.json")
+	inferred := &InferredTools{}
+	for _, tool := range response.GetTools() {
+		if len(tool.GetJson()) == 0 {
+			return nil, missingField(tool, "json")
 		}
 		inferred.Tools = append(inferred.Tools, InferredTool{
-			JSON:             message.GetJson(),
-			Function:         message.GetFunction(),
-			Line:             message.GetLine(),
-			DefinitionDigest: message.GetDefinitionDigest(),
+			JSON:             tool.GetJson(),
+			Function:         tool.GetFunction(),
+			Line:             tool.GetLine(),
+			DefinitionDigest: tool.GetDefinitionDigest(),
+		})
+	}
+	for _, diagnostic := range response.GetDiagnostics() {
+		inferred.Diagnostics = append(inferred.Diagnostics, Diagnostic{
+			Code:      diagnostic.GetCode(),
+			Severity:  decodeSeverity(diagnostic.GetSeverity()),
+			Message:   diagnostic.GetMessage(),
+			Line:      diagnostic.GetLine(),
+			Column:    diagnostic.GetColumn(),
+			EndLine:   diagnostic.GetEndLine(),
+			EndColumn: diagnostic.GetEndColumn(),
+			Function:  diagnostic.GetFunction(),
+			Parameter: diagnostic.GetParameter(),
 		})
 	}
 	return inferred, nil
 }
 
-// AdaptTool adapts a definition to an MCP protocol version; empty means that of the client, or
-// else the version that the tool was registered under, or else the server's default. tool is
-// registered, by the digest of its definition, or inline.
+// AdaptedTool is a definition adapted to a protocol version.
+type AdaptedTool struct {
+	// JSON is the definition; byte for byte the original if nothing had to change.
+	JSON JSON
+	// WrappedProperty is the property of the structured content that holds the value, if the
+	// output schema is wrapped in an object; otherwise empty.
+	WrappedProperty string
+	// DroppedProperties are those of the definition that the version does not define.
+	DroppedProperties []string
+}
+
+// AdaptTool adapts a definition to an MCP protocol version. Empty means that of the client, or
+// else the one that the tool was registered under, or else the default of the server. The tool
+// is a target for a definition, such as a [ToolDefinition].
 func (i *InferenceClient) AdaptTool(
-	ctx context.Context, tool Target, protocolVersion string,
+	ctx context.Context, tool Target, version string,
 ) (*AdaptedTool, error) {
 	target, err := encodeTarget(tool)
 	if err != nil {
 		return nil, err
 	}
-	if protocolVersion == "" {
-		protocolVersion = i.connection.protocolVersion
+	if version == "" {
+		version = i.connection.protocolVersion
 	}
-	response, err := call[sidecheckv1.AdaptToolResponse](
-		ctx, i.connection, sidecheckv1.InferenceService_AdaptTool_FullMethodName,
-		&sidecheckv1.AdaptToolRequest{Tool: target, ProtocolVersion: protocolVersion},
-		i.connection.timeout)
+	var response pb.AdaptToolResponse
+	err = i.connection.call(ctx, pb.InferenceService_AdaptTool_FullMethodName,
+		&pb.AdaptToolRequest{Tool: target, ProtocolVersion: version}, &response)
 	if err != nil {
 		return nil, err
 	}
 	if len(response.GetJson()) == 0 {
-		return nil, missing("AdaptToolResponse.json")
+		return nil, missingField(&response, "json")
 	}
 	return &AdaptedTool{
-		JSON:              response.GetJson(),
-		WrappedProperty:   response.GetWrappedProperty(),
-		DroppedProperties: response.GetDroppedProperties(),
+		response.GetJson(), response.GetWrappedProperty(), response.GetDroppedProperties(),
 	}, nil
 }

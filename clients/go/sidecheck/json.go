@@ -3,53 +3,65 @@ package sidecheck
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"reflect"
 )
 
-// encodeJSON returns the JSON text of value: that of a []byte or json.RawMessage unchanged,
-// that of any other value encoded. The error calls the value name.
-func encodeJSON(name string, value any) ([]byte, error) {
-	switch text := value.(type) {
-	case json.RawMessage:
-		return nonNil(text), nil
-	case []byte:
-		return nonNil(text), nil
+// ErrInvalidArgument is wrapped by errors about an argument that cannot be sent. Nothing was
+// sent then.
+var ErrInvalidArgument = errors.New("sidecheck: invalid argument")
+
+// JSON is JSON text in UTF-8 as the server wrote it. It is empty where there is none.
+type JSON []byte
+
+// Decode decodes the text into the value that target points to, as [json.Unmarshal] does.
+func (j JSON) Decode(target any) error { return json.Unmarshal(j, target) }
+
+// MarshalJSON returns the text itself, and null where there is none.
+func (j JSON) MarshalJSON() ([]byte, error) {
+	if len(j) == 0 {
+		return []byte("null"), nil
 	}
-	var text bytes.Buffer
-	encoder := json.NewEncoder(&text)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(value); err != nil {
-		return nil, fmt.Errorf("sidecheck: cannot encode %s as JSON: %w", name, err)
-	}
-	return bytes.TrimSuffix(text.Bytes(), []byte("\n")), nil
+	return j, nil
 }
 
-// encodeOptionalJSON is encodeJSON, except that nil stands for an absent value: a null is
-// json.RawMessage("null").
-func encodeOptionalJSON(name string, value any) ([]byte, error) {
+// String returns the text.
+func (j JSON) String() string { return string(j) }
+
+// jsonText returns the JSON text of value, which errors call name.
+func jsonText(value any, name string) ([]byte, error) {
+	switch text := value.(type) {
+	case json.RawMessage:
+		return text, nil
+	case []byte:
+		return text, nil
+	case JSON:
+		return text, nil
+	}
+	var encoded bytes.Buffer
+	encoder := json.NewEncoder(&encoded)
+	// The text is not for HTML, and messages that cite it should have it as it was.
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(value); err != nil {
+		return nil, fmt.Errorf("%w: %s cannot be encoded as JSON: %w", ErrInvalidArgument, name, err)
+	}
+	return bytes.TrimSuffix(encoded.Bytes(), []byte("\n")), nil
+}
+
+// protocolText is jsonText for values that cannot be strings, such as tools and messages. A
+// string there would be JSON text by mistake.
+func protocolText(value any, name string) ([]byte, error) {
+	if _, isString := value.(string); isString {
+		return nil, fmt.Errorf("%w: %s is a string; pass JSON text as []byte or json.RawMessage",
+			ErrInvalidArgument, name)
+	}
+	return jsonText(value, name)
+}
+
+// optionalText is protocolText for values that may be absent: nil has no text.
+func optionalText(value any, name string) ([]byte, error) {
 	if value == nil {
 		return nil, nil
 	}
-	if text := reflect.ValueOf(value); text.Kind() == reflect.Slice && text.IsNil() {
-		return nil, nil
-	}
-	return encodeJSON(name, value)
-}
-
-// nonNil returns text, which is empty instead of nil: in a oneof, nil bytes are those that
-// were sent all the same, but in an optional field they are absent.
-func nonNil(text []byte) []byte {
-	if text == nil {
-		return []byte{}
-	}
-	return text
-}
-
-// receivedJSON returns JSON text of a response, nil where there is none.
-func receivedJSON(text []byte) json.RawMessage {
-	if len(text) == 0 {
-		return nil
-	}
-	return text
+	return protocolText(value, name)
 }

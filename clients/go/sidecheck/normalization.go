@@ -2,124 +2,119 @@ package sidecheck
 
 import (
 	"context"
-	"encoding/json"
+	"fmt"
 
-	sidecheckv1 "github.com/sidecheck/sidecheck/clients/go/sidecheck/v1"
+	pb "github.com/sidecheck/sidecheck/clients/go/sidecheck/v1"
 )
 
-// Returned is what a tool returned, to normalize: a [ReturnedValue], [ReturnedContent],
-// [ReturnedResult] or [ReturnedError]. The form of a value does not decide what it is.
+// Returned is what a tool returned: a [ReturnedValue], [ReturnedContent], [ReturnedResult] or
+// [ReturnedError]. The form of a value does not decide what it is.
 type Returned interface {
-	encodeReturned(*sidecheckv1.NormalizeToolResultRequest) error
+	encodeReturned(*pb.NormalizeToolResultRequest) error
 }
 
 // ReturnedValue is data.
 type ReturnedValue struct {
-	// Value is the data, as JSON.
+	// Value is JSON text, or a value to encode.
 	Value any
 }
 
 // ReturnedContent is one content block or a list of them.
 type ReturnedContent struct {
-	// Content is the block or the list, as JSON.
+	// Content is JSON text, or a value to encode.
 	Content any
 }
 
-// ReturnedResult is a complete CallToolResult.
+// ReturnedResult is a whole CallToolResult.
 type ReturnedResult struct {
-	// Result is the result, as JSON.
+	// Result is JSON text, or a value to encode.
 	Result any
 }
 
-// ReturnedError says that the tool failed.
-type ReturnedError struct {
-	// Message is for the model.
-	Message string
-}
+// ReturnedError is the message of a tool that failed, for the model.
+type ReturnedError string
 
-// NormalizeOptions are the options of a normalization.
+// NormalizeOptions are the options of a normalization. The zero value and a nil pointer are the
+// defaults.
 type NormalizeOptions struct {
-	// Tool is what returned the value; its output schema decides the form of the structured
-	// content. If it is nil, there is no output schema.
+	// Tool that returned the value, whose output schema decides the form of the structured
+	// content. Nil means that there is none.
 	Tool Target
 	// Profile is the contract that the result must fulfil.
 	Profile ResultProfile
-	// Check has the limits of the verdict. Of its context, only the protocol version is used.
+	// Check has the protocol version and the limits of the verdict.
 	Check CheckOptions
 }
 
 // NormalizedResult is a conforming CallToolResult, with the verdict on what the tool returned.
 type NormalizedResult struct {
-	// Result is the CallToolResult, as JSON text. Always valid.
-	Result json.RawMessage
-	// Verdict on the return value. If it is invalid, Result reports the failure.
+	// Result is the CallToolResult. It is always valid.
+	Result JSON
+	// Verdict on what the tool returned. If it is invalid, Result reports the failure.
 	Verdict *Verdict
 }
 
-// NormalizeToolResult makes a conforming CallToolResult of what a tool returned. One that
-// breaks the protocol or the output schema is replaced by a result with isError that names
-// the violations. [ClientOptions.OnUnavailable] does not apply.
+// NormalizeToolResult makes a conforming CallToolResult of what a tool returned. One that breaks
+// the protocol or the output schema is replaced by a result with isError that describes the
+// violations.
 func (p *ProtocolClient) NormalizeToolResult(
 	ctx context.Context, returned Returned, options *NormalizeOptions,
 ) (*NormalizedResult, error) {
+	if returned == nil {
+		return nil, fmt.Errorf("%w: nothing was returned", ErrInvalidArgument)
+	}
 	if options == nil {
 		options = &NormalizeOptions{}
 	}
-	request := &sidecheckv1.NormalizeToolResultRequest{}
+	var request pb.NormalizeToolResultRequest
+	if err := returned.encodeReturned(&request); err != nil {
+		return nil, err
+	}
 	var err error
-	request.Context, request.Options, err = encodeCheckOptions(
-		&options.Check, p.connection.protocolVersion)
+	request.Context, request.Options, err = options.Check.encodeCheck(p.connection.protocolVersion)
 	if err != nil {
 		return nil, err
 	}
 	if request.Tool, err = encodeTarget(options.Tool); err != nil {
 		return nil, err
 	}
-	var enums enumEncoder
-	request.Profile = encodeEnum[sidecheckv1.ResultProfile](
-		&enums, profileWords, "Profile", options.Profile)
-	if enums.err != nil {
-		return nil, enums.err
+	request.Profile, err = encodeWord[pb.ResultProfile](options.Profile, "RESULT_PROFILE_")
+	if err != nil {
+		return nil, err
 	}
-	if returned != nil {
-		if err := returned.encodeReturned(request); err != nil {
-			return nil, err
-		}
-	}
-	response, err := call[sidecheckv1.NormalizeToolResultResponse](
-		ctx, p.connection, sidecheckv1.ProtocolService_NormalizeToolResult_FullMethodName,
-		request, p.connection.timeout)
+	var response pb.NormalizeToolResultResponse
+	err = p.connection.call(ctx, pb.ProtocolService_NormalizeToolResult_FullMethodName, &request, &response)
 	if err != nil {
 		return nil, err
 	}
 	if len(response.GetResult()) == 0 {
-		return nil, missing("NormalizeToolResultResponse.result")
+		return nil, missingField(&response, "result")
 	}
 	if response.GetVerdict() == nil {
-		return nil, missing("NormalizeToolResultResponse.verdict")
+		return nil, missingField(&response, "verdict")
 	}
 	return &NormalizedResult{response.GetResult(), decodeVerdict(response.GetVerdict(), 0)}, nil
 }
 
-func (r ReturnedValue) encodeReturned(request *sidecheckv1.NormalizeToolResultRequest) error {
-	text, err := encodeJSON("ReturnedValue.Value", r.Value)
-	request.Returned = &sidecheckv1.NormalizeToolResultRequest_Value{Value: text}
+func (r ReturnedValue) encodeReturned(request *pb.NormalizeToolResultRequest) error {
+	text, err := jsonText(r.Value, "value")
+	request.Returned = &pb.NormalizeToolResultRequest_Value{Value: text}
 	return err
 }
 
-func (r ReturnedContent) encodeReturned(request *sidecheckv1.NormalizeToolResultRequest) error {
-	text, err := encodeJSON("ReturnedContent.Content", r.Content)
-	request.Returned = &sidecheckv1.NormalizeToolResultRequest_Content{Content: text}
+func (r ReturnedContent) encodeReturned(request *pb.NormalizeToolResultRequest) error {
+	text, err := protocolText(r.Content, "content")
+	request.Returned = &pb.NormalizeToolResultRequest_Content{Content: text}
 	return err
 }
 
-func (r ReturnedResult) encodeReturned(request *sidecheckv1.NormalizeToolResultRequest) error {
-	text, err := encodeJSON("ReturnedResult.Result", r.Result)
-	request.Returned = &sidecheckv1.NormalizeToolResultRequest_Result{Result: text}
+func (r ReturnedResult) encodeReturned(request *pb.NormalizeToolResultRequest) error {
+	text, err := protocolText(r.Result, "result")
+	request.Returned = &pb.NormalizeToolResultRequest_Result{Result: text}
 	return err
 }
 
-func (r ReturnedError) encodeReturned(request *sidecheckv1.NormalizeToolResultRequest) error {
-	request.Returned = &sidecheckv1.NormalizeToolResultRequest_Error{Error: r.Message}
+func (r ReturnedError) encodeReturned(request *pb.NormalizeToolResultRequest) error {
+	request.Returned = &pb.NormalizeToolResultRequest_Error{Error: string(r)}
 	return nil
 }

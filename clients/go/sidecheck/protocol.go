@@ -1,72 +1,41 @@
 package sidecheck
 
 import (
-	"encoding/json"
-
-	sidecheckv1 "github.com/sidecheck/sidecheck/clients/go/sidecheck/v1"
+	pb "github.com/sidecheck/sidecheck/clients/go/sidecheck/v1"
 )
 
 // ProtocolContext is the protocol version and the negotiated capabilities of a connection.
 type ProtocolContext struct {
 	// ProtocolVersion is the MCP protocol version whose rules apply, for example
-	// 2025-11-25. Empty means that of the client; of a result, else the version that its
-	// tool was registered under; of a session, else the version that it negotiates; or else
-	// the server's default.
+	// "2025-11-25". Empty means that of the client, or else the one that the tool of a result
+	// was registered under, or else the default of the server.
 	ProtocolVersion string
-	// ClientCapabilities are those that the client declared, as JSON. Nil if they are
-	// unknown: then no violation is reported for a missing one.
+	// ClientCapabilities are those that the client declared: JSON text, or a value to encode.
+	// Nil means unknown, so that no rule requires one.
 	ClientCapabilities any
-	// ServerCapabilities are those that the server declared, in the same way.
+	// ServerCapabilities are those that the server declared; nil as for the client.
 	ServerCapabilities any
 }
 
-// CheckOptions are the options of a check. Zero values are the server's defaults.
+// CheckOptions are the options of a check. The zero value and a nil pointer are the defaults of
+// the server.
 type CheckOptions struct {
-	// Context is the protocol version and the capabilities of the connection.
+	// Context is the connection that the message belongs to.
 	Context ProtocolContext
-	// MaxViolations is the maximum number of violations in a verdict; 0 means 20. The
-	// server lowers it to its own limit.
+	// MaxViolations is the maximum number of violations in a verdict. 0 means 20; the server
+	// lowers values above its own limit.
 	MaxViolations uint32
 	// HideValues leaves values out of messages.
 	HideValues bool
-	// MinSeverity is the minimum severity of the violations to report; unspecified means all.
+	// MinSeverity leaves out violations below it. Empty means [SeverityInfo].
 	MinSeverity Severity
 }
 
-// CheckItem is one item of a batch of checks: an [Elicitation], [ElicitationResult],
-// [Sampling], [ToolResult] or [ProtocolMessage].
-type CheckItem interface {
-	encodeCheckItem() (*sidecheckv1.CheckItem, error)
-}
-
-// Elicitation is an elicitation/create request.
-type Elicitation struct {
-	// Params are its params, as JSON.
-	Params any
-}
-
-// ElicitationResult is the result of an elicitation/create request.
-type ElicitationResult struct {
-	// Result is the result, as JSON.
-	Result any
-	// Params are those of the request, as JSON. If they are nil, the content of the result
-	// is not validated against the requested schema.
-	Params any
-}
-
-// Sampling is a sampling/createMessage request.
-type Sampling struct {
-	// Params are its params with the complete history, as JSON.
-	Params any
-}
-
-// ResultProfile is the contract that a tool result must fulfil.
+// ResultProfile is the contract that a tool result must fulfil. The zero value is
+// [ResultProfileSpecification].
 type ResultProfile string
 
-// Contracts of tool results.
 const (
-	// ResultProfileUnspecified is the same as ResultProfileSpecification.
-	ResultProfileUnspecified ResultProfile = ""
 	// ResultProfileSpecification is the specification of the protocol version.
 	ResultProfileSpecification ResultProfile = "specification"
 	// ResultProfileText is the text contract: only content, with text blocks that have only
@@ -74,196 +43,185 @@ const (
 	ResultProfileText ResultProfile = "text"
 )
 
-// ToolResult is a CallToolResult.
-type ToolResult struct {
-	// Result is the result, as JSON.
-	Result any
-	// Profile is the contract that it must fulfil.
-	Profile ResultProfile
-	// Tool is what returned the result; its output schema applies to the structured
-	// content. If it is nil, the structured content is not validated.
-	Tool Target
-}
-
-// Sender is the sender of a message.
+// Sender is the sender of a message. It is empty if unknown: then messages of either side are
+// accepted.
 type Sender string
 
-// Senders.
 const (
-	// SenderUnspecified admits the messages of either side.
-	SenderUnspecified Sender = ""
 	// SenderClient is the client.
 	SenderClient Sender = "client"
 	// SenderServer is the server.
 	SenderServer Sender = "server"
 )
 
-// ProtocolMessage is a JSON-RPC message, or a batch where the protocol version has batches.
+// CheckItem is one item of a batch of checks: an [Elicitation], [ElicitationResult], [Sampling],
+// [ToolResult] or [ProtocolMessage].
+type CheckItem interface {
+	encodeItem() (*pb.CheckItem, error)
+}
+
+// Elicitation is an elicitation/create request.
+type Elicitation struct {
+	// Params of the request: JSON text, or a value to encode.
+	Params any
+}
+
+// ElicitationResult is the result of an elicitation/create request.
+type ElicitationResult struct {
+	// Result is JSON text, or a value to encode.
+	Result any
+	// Params of the request. Without them (nil) the content is not validated against the
+	// requested schema.
+	Params any
+}
+
+// Sampling is a sampling/createMessage request, with the whole history.
+type Sampling struct {
+	// Params of the request: JSON text, or a value to encode.
+	Params any
+}
+
+// ToolResult is a CallToolResult.
+type ToolResult struct {
+	// Result is JSON text, or a value to encode.
+	Result any
+	// Profile is the contract that the result must fulfil.
+	Profile ResultProfile
+	// Tool that returned the result, whose output schema applies to the structured content.
+	// Nil leaves that out.
+	Tool Target
+}
+
+// ProtocolMessage is a JSON-RPC message, or a batch of messages in versions that have them.
 type ProtocolMessage struct {
-	// JSON is the message.
-	JSON any
+	// Message is JSON text, or a value to encode.
+	Message any
 	// Sender of the message.
 	Sender Sender
-	// RequestMethod is, for a response, the method of its request. If it is empty and
-	// Request is nil, only the envelope of a response is checked.
+	// RequestMethod is, for a response, the method of its request. Without it and Request only
+	// the envelope of a response is checked.
 	RequestMethod string
-	// Request is, for a response, its request as JSON. It takes precedence.
+	// Request is, for a response, the whole request. It takes precedence over RequestMethod.
 	Request any
 }
 
 // CheckResult is the result of a check.
 type CheckResult struct {
-	// Verdict on the JSON sent; instance locations point into it.
+	// Verdict on the JSON that was checked; instance locations point into it.
 	Verdict *Verdict
-	// ErrorResponse is, for an invalid message, the JSON-RPC response to send to its sender,
-	// as JSON text. Nil if none is due, as for notifications and responses.
-	ErrorResponse json.RawMessage
+	// ErrorResponse is, for an invalid message, the JSON-RPC response to send to its sender.
+	// Empty if none is due.
+	ErrorResponse JSON
 }
 
-// CheckOutcome is the outcome of one item of a batch or session: a result or an error.
+// CheckOutcome is the outcome of one item of a batch. Exactly one field is set.
 type CheckOutcome struct {
-	// Result is nil if Err is not.
+	// Result of the check.
 	Result *CheckResult
-	// Err is an [*Error] if the item could not be checked.
+	// Err says why the item could not be checked.
 	Err error
 }
 
-func encodeContext(
-	context ProtocolContext, version string,
-) (*sidecheckv1.ProtocolContext, error) {
-	if context.ProtocolVersion != "" {
-		version = context.ProtocolVersion
+// encodeContext returns the message for the context with version, unless it names one.
+func (o *CheckOptions) encodeContext(version string) (*pb.ProtocolContext, error) {
+	if o == nil {
+		return &pb.ProtocolContext{ProtocolVersion: version}, nil
 	}
-	client, err := encodeOptionalJSON("ClientCapabilities", context.ClientCapabilities)
+	if o.Context.ProtocolVersion != "" {
+		version = o.Context.ProtocolVersion
+	}
+	client, err := optionalText(o.Context.ClientCapabilities, "client capabilities")
 	if err != nil {
 		return nil, err
 	}
-	server, err := encodeOptionalJSON("ServerCapabilities", context.ServerCapabilities)
+	server, err := optionalText(o.Context.ServerCapabilities, "server capabilities")
 	if err != nil {
 		return nil, err
 	}
-	return &sidecheckv1.ProtocolContext{
+	return &pb.ProtocolContext{
 		ProtocolVersion: version, ClientCapabilities: client, ServerCapabilities: server,
 	}, nil
 }
 
-// encodeCheckOptions returns the messages for options, whose context names version unless it
-// names another protocol version.
-func encodeCheckOptions(
-	options *CheckOptions, version string,
-) (*sidecheckv1.ProtocolContext, *sidecheckv1.CheckOptions, error) {
-	if options == nil {
-		options = &CheckOptions{}
+func (o *CheckOptions) encode() (*pb.CheckOptions, error) {
+	if o == nil {
+		return nil, nil
 	}
-	context, err := encodeContext(options.Context, version)
-	if err != nil {
-		return nil, nil, err
-	}
-	var enums enumEncoder
-	message := &sidecheckv1.CheckOptions{
-		MaxViolations: options.MaxViolations,
-		HideValues:    options.HideValues,
-		MinSeverity: encodeEnum[sidecheckv1.Severity](
-			&enums, severityWords, "MinSeverity", options.MinSeverity),
-	}
-	return context, message, enums.err
-}
-
-func (i Elicitation) encodeCheckItem() (*sidecheckv1.CheckItem, error) {
-	params, err := encodeJSON("Elicitation.Params", i.Params)
-	return &sidecheckv1.CheckItem{Item: &sidecheckv1.CheckItem_Elicitation{
-		Elicitation: &sidecheckv1.Elicitation{Params: params},
-	}}, err
-}
-
-func (i ElicitationResult) encodeCheckItem() (*sidecheckv1.CheckItem, error) {
-	result, err := encodeJSON("ElicitationResult.Result", i.Result)
-	if err != nil {
-		return nil, err
-	}
-	params, err := encodeOptionalJSON("ElicitationResult.Params", i.Params)
-	return &sidecheckv1.CheckItem{Item: &sidecheckv1.CheckItem_ElicitationResult{
-		ElicitationResult: &sidecheckv1.ElicitationResult{Result: result, Params: params},
-	}}, err
-}
-
-func (i Sampling) encodeCheckItem() (*sidecheckv1.CheckItem, error) {
-	params, err := encodeJSON("Sampling.Params", i.Params)
-	return &sidecheckv1.CheckItem{Item: &sidecheckv1.CheckItem_Sampling{
-		Sampling: &sidecheckv1.Sampling{Params: params},
-	}}, err
-}
-
-func (i ToolResult) encodeCheckItem() (*sidecheckv1.CheckItem, error) {
-	result, err := i.encode()
-	return &sidecheckv1.CheckItem{
-		Item: &sidecheckv1.CheckItem_ToolResult{ToolResult: result},
+	severity, err := encodeWord[pb.Severity](o.MinSeverity, "SEVERITY_")
+	return &pb.CheckOptions{
+		MaxViolations: o.MaxViolations, HideValues: o.HideValues, MinSeverity: severity,
 	}, err
 }
 
-func (i ToolResult) encode() (*sidecheckv1.ToolResult, error) {
-	text, err := encodeJSON("ToolResult.Result", i.Result)
+// encodeCheck returns the messages for the context and the options of a check.
+func (o *CheckOptions) encodeCheck(version string) (*pb.ProtocolContext, *pb.CheckOptions, error) {
+	context, err := o.encodeContext(version)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	tool, err := encodeTarget(i.Tool)
-	if err != nil {
-		return nil, err
-	}
-	var enums enumEncoder
-	return &sidecheckv1.ToolResult{
-		Json: text,
-		Profile: encodeEnum[sidecheckv1.ResultProfile](
-			&enums, profileWords, "Profile", i.Profile),
-		Tool: tool,
-	}, enums.err
+	options, err := o.encode()
+	return context, options, err
 }
 
-func (i ProtocolMessage) encodeCheckItem() (*sidecheckv1.CheckItem, error) {
-	message, err := i.encode()
-	return &sidecheckv1.CheckItem{Item: &sidecheckv1.CheckItem_Message{Message: message}}, err
+func (e Elicitation) encodeItem() (*pb.CheckItem, error) {
+	params, err := protocolText(e.Params, "params")
+	return &pb.CheckItem{Item: &pb.CheckItem_Elicitation{
+		Elicitation: &pb.Elicitation{Params: params},
+	}}, err
 }
 
-func (i ProtocolMessage) encode() (*sidecheckv1.ProtocolMessage, error) {
-	text, err := encodeJSON("ProtocolMessage.JSON", i.JSON)
+func (e ElicitationResult) encodeItem() (*pb.CheckItem, error) {
+	result, err := protocolText(e.Result, "result")
 	if err != nil {
 		return nil, err
 	}
-	request, err := encodeOptionalJSON("ProtocolMessage.Request", i.Request)
+	params, err := optionalText(e.Params, "params")
+	return &pb.CheckItem{Item: &pb.CheckItem_ElicitationResult{
+		ElicitationResult: &pb.ElicitationResult{Result: result, Params: params},
+	}}, err
+}
+
+func (s Sampling) encodeItem() (*pb.CheckItem, error) {
+	params, err := protocolText(s.Params, "params")
+	return &pb.CheckItem{Item: &pb.CheckItem_Sampling{Sampling: &pb.Sampling{Params: params}}}, err
+}
+
+func (r ToolResult) encodeItem() (*pb.CheckItem, error) {
+	result, err := r.encode()
+	return &pb.CheckItem{Item: &pb.CheckItem_ToolResult{ToolResult: result}}, err
+}
+
+func (r ToolResult) encode() (*pb.ToolResult, error) {
+	text, err := protocolText(r.Result, "result")
 	if err != nil {
 		return nil, err
 	}
-	var enums enumEncoder
-	return &sidecheckv1.ProtocolMessage{
-		Json:          text,
-		Sender:        encodeEnum[sidecheckv1.Sender](&enums, senderWords, "Sender", i.Sender),
-		RequestMethod: i.RequestMethod,
-		Request:       request,
-	}, enums.err
+	profile, err := encodeWord[pb.ResultProfile](r.Profile, "RESULT_PROFILE_")
+	if err != nil {
+		return nil, err
+	}
+	tool, err := encodeTarget(r.Tool)
+	return &pb.ToolResult{Json: text, Profile: profile, Tool: tool}, err
 }
 
-func decodeCheckResult(message *sidecheckv1.CheckResult) (*CheckResult, error) {
-	if message == nil {
-		return nil, missing("result")
+func (m ProtocolMessage) encodeItem() (*pb.CheckItem, error) {
+	text, err := protocolText(m.Message, "message")
+	if err != nil {
+		return nil, err
 	}
+	sender, err := encodeWord[pb.Sender](m.Sender, "SENDER_")
+	if err != nil {
+		return nil, err
+	}
+	request, err := optionalText(m.Request, "request")
+	return &pb.CheckItem{Item: &pb.CheckItem_Message{Message: &pb.ProtocolMessage{
+		Json: text, Sender: sender, RequestMethod: m.RequestMethod, Request: request,
+	}}}, err
+}
+
+func decodeCheckResult(message *pb.CheckResult) (*CheckResult, error) {
 	if message.GetVerdict() == nil {
-		return nil, missing("CheckResult.verdict")
+		return nil, missingField(message, "verdict")
 	}
-	return &CheckResult{
-		Verdict:       decodeVerdict(message.GetVerdict(), 0),
-		ErrorResponse: receivedJSON(message.GetErrorResponse()),
-	}, nil
-}
-
-// decodeCheckOutcome returns the outcome of one item of a batch or session. The error is
-// [ErrInvalidResponse]: it has neither a result nor an error.
-func decodeCheckOutcome(message *sidecheckv1.CheckOutcome) (CheckOutcome, error) {
-	if message.GetResult() != nil {
-		result, err := decodeCheckResult(message.GetResult())
-		return CheckOutcome{Result: result}, err
-	}
-	if message.GetError().GetCode() == 0 {
-		return CheckOutcome{}, errNoOutcome()
-	}
-	return CheckOutcome{Err: decodeItemError(message.GetError())}, nil
+	return &CheckResult{decodeVerdict(message.GetVerdict(), 0), message.GetErrorResponse()}, nil
 }

@@ -1,108 +1,127 @@
 package sidecheck
 
 import (
+	"errors"
 	"regexp"
-	"time"
 
+	"google.golang.org/genproto/googleapis/rpc/code"
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
-	spb "google.golang.org/genproto/googleapis/rpc/status"
+	rpcstatus "google.golang.org/genproto/googleapis/rpc/status"
 	"google.golang.org/grpc/codes"
-	"google.golang.org/protobuf/proto"
+	"google.golang.org/grpc/status"
 )
 
-// domain is that of the google.rpc.ErrorInfo messages whose reasons are Sidecheck's.
+// domain is that of the ErrorInfo messages whose reasons are Sidecheck's.
 const domain = "sidecheck"
 
-// unavailableCodes are the status codes that gRPC libraries and proxies set by themselves.
-// Without a reason of Sidecheck they mean that no Sidecheck server answered. All other codes
-// are only ever set by an application (gRPC, doc/statuscodes.md). The comments name origins
-// beside those in that document: HTTP statuses (doc/http-grpc-status-mapping.md) and codes of
-// RST_STREAM (doc/PROTOCOL-HTTP2.md, "Errors").
+// unavailableCodes are the codes that gRPC libraries and proxies set by themselves. Without a
+// reason of Sidecheck they mean that no Sidecheck server answered. All other codes are only
+// set by an application (gRPC, doc/statuscodes.md). HTTP statuses and the codes of RST_STREAM
+// become some of them (doc/http-grpc-status-mapping.md, doc/PROTOCOL-HTTP2.md).
 var unavailableCodes = map[codes.Code]bool{
-	codes.Canceled:          true, // RST_STREAM with CANCEL
-	codes.Unknown:           true, // HTTP statuses that are not listed here, such as 500
+	codes.Canceled:          true,
+	codes.Unknown:           true,
 	codes.DeadlineExceeded:  true,
-	codes.PermissionDenied:  true, // HTTP 403; INADEQUATE_SECURITY
-	codes.ResourceExhausted: true, // ENHANCE_YOUR_CALM
-	codes.Unimplemented:     true, // HTTP 404
-	codes.Internal:          true, // HTTP 400; most codes of RST_STREAM
-	codes.Unavailable:       true, // HTTP 429, 502, 503, 504; REFUSED_STREAM; GOAWAY
-	codes.Unauthenticated:   true, // HTTP 401
+	codes.PermissionDenied:  true,
+	codes.ResourceExhausted: true,
+	codes.Unimplemented:     true,
+	codes.Internal:          true,
+	codes.Unavailable:       true,
+	codes.Unauthenticated:   true,
 }
 
-// requestTooLarge matches the messages for a request that a server or proxy finds too large:
-// those of gRPC for C++ and Go ("message larger than max"), of gRPC for Java, and HTTP status
-// 413 as gRPC for C++ and Go report it. Whoever writes the payload can bring these about, so
-// they must never pass for an unavailable server.
-var requestTooLarge = regexp.MustCompile(
-	`message larger than max|message exceeds maximum size` +
-		`|http2 header with status: 413|HTTP status code received from server: 413`)
+// tooLarge finds the messages for a request that a server or proxy finds too large: those of
+// gRPC for C++, Go and Java, and HTTP status 413 in the words of gRPC for C++ and Go. Whoever
+// writes the payload can bring these about, so they must never pass for an unavailable server.
+var tooLarge = regexp.MustCompile(`message larger than max|message exceeds maximum size` +
+	`|http2 header with status: 413|HTTP status code received from server: 413`)
 
-// decodeCallError returns the error of a failed call that the caller did not cancel.
-func decodeCallError(status *spb.Status) *Error {
-	if findErrorInfo(status) != nil {
-		return decodeItemError(status)
+// noResponse finds how gRPC reports a call that the server ended well but without a response,
+// or with several.
+var noResponse = regexp.MustCompile(`^cardinality violation: `)
+
+// decodeCallError returns the error for a failed call that the caller did not cancel.
+func decodeCallError(err error) error {
+	// The status itself, because gRPC wraps that of the last attempt in a text on retries.
+	converted := status.Convert(err)
+	var reported interface{ GRPCStatus() *status.Status }
+	if errors.As(err, &reported) {
+		converted = reported.GRPCStatus()
+	}
+	message := converted.Proto()
+	if errorInfo(message) != nil {
+		return decodeItemError(message)
 	}
 	failure := &Error{
-		Reason:     statusName(codes.Code(status.GetCode())),
-		Message:    status.GetMessage(),
-		Status:     codes.Code(status.GetCode()),
-		RetryAfter: retryAfter(status),
+		Reason:  codeName(message.GetCode()),
+		Message: message.GetMessage(),
+		Status:  codes.Code(message.GetCode()),
 	}
 	if failure.Message == "" {
 		failure.Message = "the status has no message"
 	}
-	if requestTooLarge.MatchString(failure.Message) {
-		failure.Reason = "LIMIT_EXCEEDED"
+	switch {
+	case tooLarge.MatchString(failure.Message):
+		failure.Reason, failure.Status = "LIMIT_EXCEEDED", codes.ResourceExhausted
 		failure.Metadata = map[string]string{"bound": "message_bytes"}
-		failure.Status = codes.ResourceExhausted
-	} else if unavailableCodes[failure.Status] {
-		failure.kind = ErrUnavailable
+		return failure
+	case failure.Status == codes.Internal && noResponse.MatchString(failure.Message):
+		return invalidResponse("%s", failure.Message)
+	}
+	setRetryAfter(failure, message)
+	if unavailableCodes[failure.Status] {
+		return &UnavailableError{Err: failure}
 	}
 	return failure
 }
 
-// decodeItemError returns the error that a server reports for a call, or for one item: that
-// of the google.rpc.ErrorInfo of Sidecheck, or of the status code without one.
-func decodeItemError(status *spb.Status) *Error {
-	failure := &Error{
-		Reason:     statusName(codes.Code(status.GetCode())),
-		Message:    status.GetMessage(),
-		Status:     codes.Code(status.GetCode()),
-		RetryAfter: retryAfter(status),
+// decodeItemError returns the error that a server reports for a call or for one item. Its
+// reason is that of the ErrorInfo of Sidecheck, or the name of the status code without one.
+func decodeItemError(message *rpcstatus.Status) error {
+	if codes.Code(message.GetCode()) == codes.OK {
+		return invalidResponse("an outcome has neither a result nor an error")
 	}
-	if info := findErrorInfo(status); info != nil {
+	failure := &Error{
+		Reason:  codeName(message.GetCode()),
+		Message: message.GetMessage(),
+		Status:  codes.Code(message.GetCode()),
+	}
+	if info := errorInfo(message); info != nil {
 		failure.Reason, failure.Metadata = info.GetReason(), info.GetMetadata()
 	}
+	setRetryAfter(failure, message)
 	if failure.Reason == "OVERLOADED" || failure.Reason == "SHUTTING_DOWN" {
-		failure.kind = ErrUnavailable
+		return &UnavailableError{Err: failure}
 	}
 	return failure
 }
 
-func findErrorInfo(status *spb.Status) *errdetails.ErrorInfo {
-	return findDetail(status, func(info *errdetails.ErrorInfo) bool {
-		return info.GetDomain() == domain
-	})
-}
-
-func retryAfter(status *spb.Status) time.Duration {
-	info := findDetail(status, func(*errdetails.RetryInfo) bool { return true })
-	return info.GetRetryDelay().AsDuration()
-}
-
-// findDetail returns the first detail of a type that fits, nil if there is none. Details that
-// do not decode are ignored: the code and the message suffice.
-func findDetail[Detail proto.Message](status *spb.Status, fits func(Detail) bool) Detail {
-	for _, detail := range status.GetDetails() {
-		message, err := detail.UnmarshalNew()
-		if err != nil {
-			continue
-		}
-		if found, ok := message.(Detail); ok && fits(found) {
-			return found
+// errorInfo returns the first detail of message with a reason of Sidecheck, nil without one.
+func errorInfo(message *rpcstatus.Status) *errdetails.ErrorInfo {
+	for _, detail := range message.GetDetails() {
+		var info errdetails.ErrorInfo
+		if detail.MessageIs(&info) && detail.UnmarshalTo(&info) == nil && info.GetDomain() == domain {
+			return &info
 		}
 	}
-	var none Detail
-	return none
+	return nil
+}
+
+// setRetryAfter sets the delay that a RetryInfo in message suggests.
+func setRetryAfter(failure *Error, message *rpcstatus.Status) {
+	for _, detail := range message.GetDetails() {
+		var retry errdetails.RetryInfo
+		if detail.MessageIs(&retry) && detail.UnmarshalTo(&retry) == nil {
+			failure.RetryAfter = retry.GetRetryDelay().AsDuration()
+			return
+		}
+	}
+}
+
+// codeName returns the name of a status code as the API has it, for example NOT_FOUND.
+func codeName(number int32) string {
+	if name, known := code.Code_name[number]; known {
+		return name
+	}
+	return code.Code_UNKNOWN.String()
 }

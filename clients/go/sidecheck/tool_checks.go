@@ -3,25 +3,16 @@ package sidecheck
 import (
 	"context"
 
-	sidecheckv1 "github.com/sidecheck/sidecheck/clients/go/sidecheck/v1"
+	pb "github.com/sidecheck/sidecheck/clients/go/sidecheck/v1"
 )
-
-// CheckedNames is the result of a check of tool names.
-type CheckedNames struct {
-	// Outcomes of the names, in order.
-	Outcomes []ToolNameOutcome
-	// Collisions are names that become equal when they are sanitized.
-	Collisions []NameCollision
-}
 
 // ToolNameOutcome is the outcome of the check of one tool name.
 type ToolNameOutcome struct {
-	// Verdict on the name; its locations are empty.
+	// Verdict on the name; instance locations are empty.
 	Verdict *Verdict
-	// SDKValid reports whether the Python SDK accepts the name: 1 to 128 characters of
-	// A-Za-z0-9_.-.
+	// SDKValid says whether the Python SDK accepts the name.
 	SDKValid bool
-	// SDKWarnings are those of the Python SDK, verbatim and in its order.
+	// SDKWarnings are the warnings of the Python SDK, verbatim and in its order.
 	SDKWarnings []string
 	// Sanitized is the name reduced to 64 characters of A-Za-z0-9_-.
 	Sanitized string
@@ -29,41 +20,77 @@ type ToolNameOutcome struct {
 
 // NameCollision is a set of names that become equal when they are sanitized.
 type NameCollision struct {
-	// Sanitized is the name that they become.
+	// Sanitized is the sanitized name.
 	Sanitized string
 	// Indexes of the names in the request, from 0.
 	Indexes []uint32
 }
 
-// CheckedTools is the result of a check of tool definitions.
-type CheckedTools struct {
-	// Outcomes of the definitions, in order.
-	Outcomes []ToolOutcome
-	// ToolsListVerdict is the verdict on a tools list apart from the definitions in it.
-	ToolsListVerdict *Verdict
+// CheckedNames is the result of a check of tool names.
+type CheckedNames struct {
+	// Outcomes of the names, in order.
+	Outcomes []ToolNameOutcome
+	// Collisions of names once sanitized.
+	Collisions []NameCollision
 }
 
-// Disposition is what a conforming client does with a tool.
+// CheckNames checks tool names, individually and as a set; at most Limits.BatchItems. Of the
+// context only the protocol version is used.
+func (p *ProtocolClient) CheckNames(
+	ctx context.Context, names []string, options *CheckOptions,
+) (*CheckedNames, error) {
+	protocol, limits, err := options.encodeCheck(p.connection.protocolVersion)
+	if err != nil {
+		return nil, err
+	}
+	var response pb.CheckToolNamesResponse
+	err = p.connection.call(ctx, pb.ProtocolService_CheckToolNames_FullMethodName,
+		&pb.CheckToolNamesRequest{Context: protocol, Options: limits, Names: names}, &response)
+	if err != nil {
+		return nil, err
+	}
+	err = requireCount(&response, "outcomes", len(response.GetOutcomes()), len(names))
+	if err != nil {
+		return nil, err
+	}
+	checked := &CheckedNames{}
+	for _, outcome := range response.GetOutcomes() {
+		if outcome.GetVerdict() == nil {
+			return nil, missingField(outcome, "verdict")
+		}
+		checked.Outcomes = append(checked.Outcomes, ToolNameOutcome{
+			Verdict:     decodeVerdict(outcome.GetVerdict(), 0),
+			SDKValid:    outcome.GetSdkValid(),
+			SDKWarnings: outcome.GetSdkWarnings(),
+			Sanitized:   outcome.GetSanitized(),
+		})
+	}
+	for _, collision := range response.GetCollisions() {
+		checked.Collisions = append(checked.Collisions,
+			NameCollision{collision.GetSanitized(), collision.GetIndexes()})
+	}
+	return checked, nil
+}
+
+// Disposition is what a conforming client does with a tool. It is empty for values that this
+// release does not know.
 type Disposition string
 
-// Dispositions.
 const (
-	// DispositionUnspecified stands for a value that this release does not know.
-	DispositionUnspecified Disposition = ""
-	// DispositionKeep means that it uses the tool.
+	// DispositionKeep uses the tool.
 	DispositionKeep Disposition = "keep"
-	// DispositionWarn means that it uses the tool, and that the violations deserve attention.
+	// DispositionWarn uses the tool; the violations deserve attention.
 	DispositionWarn Disposition = "warn"
-	// DispositionDrop means that it ignores the tool and uses the others.
+	// DispositionDrop ignores the tool and uses the others.
 	DispositionDrop Disposition = "drop"
 )
 
 // ToolOutcome is the outcome of the check of one tool definition.
 type ToolOutcome struct {
-	// Name of the tool. Empty if the definition has none.
+	// Name of the tool; empty if the definition has none.
 	Name string
-	// Pointer is a JSON Pointer to the definition in a tools list. Empty for definitions
-	// given one by one.
+	// Pointer is the location of the definition in the tools list, as a JSON Pointer; empty for
+	// definitions given separately.
 	Pointer string
 	// Disposition is what a conforming client does with the tool.
 	Disposition Disposition
@@ -71,109 +98,74 @@ type ToolOutcome struct {
 	Verdict *Verdict
 }
 
-// CheckNames checks tool names, at most [Limits].BatchItems, individually and as a set. Of the
-// context in options, only the protocol version is used.
-func (p *ProtocolClient) CheckNames(
-	ctx context.Context, names []string, options *CheckOptions,
-) (*CheckedNames, error) {
-	request := &sidecheckv1.CheckToolNamesRequest{Names: names}
-	var err error
-	request.Context, request.Options, err = encodeCheckOptions(options, p.connection.protocolVersion)
-	if err != nil {
-		return nil, err
-	}
-	response, err := call[sidecheckv1.CheckToolNamesResponse](
-		ctx, p.connection, sidecheckv1.ProtocolService_CheckToolNames_FullMethodName,
-		request, p.connection.timeout)
-	if err != nil {
-		return nil, err
-	}
-	err = checkCount("CheckToolNamesResponse.outcomes", response.GetOutcomes(), len(names))
-	if err != nil {
-		return nil, err
-	}
-	checked := &CheckedNames{
-		Collisions: decodeList(response.GetCollisions(),
-			func(message *sidecheckv1.NameCollision) NameCollision {
-				return NameCollision{message.GetSanitized(), message.GetIndexes()}
-			}),
-	}
-	for _, message := range response.GetOutcomes() {
-		if message.GetVerdict() == nil {
-			return nil, missing("ToolNameOutcome.verdict")
-		}
-		checked.Outcomes = append(checked.Outcomes, ToolNameOutcome{
-			Verdict:     decodeVerdict(message.GetVerdict(), 0),
-			SDKValid:    message.GetSdkValid(),
-			SDKWarnings: message.GetSdkWarnings(),
-			Sanitized:   message.GetSanitized(),
-		})
-	}
-	return checked, nil
+// CheckedTools is the result of a check of tool definitions.
+type CheckedTools struct {
+	// Outcomes of the definitions, in order.
+	Outcomes []ToolOutcome
+	// ToolsListVerdict is the verdict on the tools list apart from the definitions in it.
+	ToolsListVerdict *Verdict
 }
 
-// CheckTools checks traffic: a tools/list result, bare or in its JSON-RPC response, a list of
-// definitions, or one definition, as JSON. documents are those that its schemas refer to.
+// CheckTools checks traffic: a whole tools/list result, bare or in its JSON-RPC response, a list
+// of definitions, or one definition, as JSON text or a value to encode. The documents are those
+// that the schemas refer to.
 func (p *ProtocolClient) CheckTools(
-	ctx context.Context, toolsList any, documents []Document, options *CheckOptions,
+	ctx context.Context, list any, documents []Document, options *CheckOptions,
 ) (*CheckedTools, error) {
-	text, err := encodeJSON("the tools list", toolsList)
+	text, err := protocolText(list, "tools")
 	if err != nil {
 		return nil, err
 	}
-	messages, err := encodeDocuments(documents)
+	encoded, err := encodeDocuments(documents)
 	if err != nil {
 		return nil, err
 	}
-	return p.checkTools(
-		ctx, &sidecheckv1.CheckToolsRequest{ToolsList: text, Documents: messages}, options)
+	return p.checkTools(ctx, &pb.CheckToolsRequest{ToolsList: text, Documents: encoded}, options)
 }
 
-// CheckDefinitions checks tool definitions before they are registered or listed. They are
-// read as [Client.Register] does, with the same violations.
+// CheckDefinitions checks definitions before they are registered or listed. They are read as
+// [Client.Register] does, with the same violations.
 func (p *ProtocolClient) CheckDefinitions(
 	ctx context.Context, tools []ToolDefinition, options *CheckOptions,
 ) (*CheckedTools, error) {
-	messages, err := encodeInlineTools(tools)
+	messages, err := encodeDefinitions(tools)
 	if err != nil {
 		return nil, err
 	}
-	return p.checkTools(ctx, &sidecheckv1.CheckToolsRequest{Tools: messages}, options)
+	return p.checkTools(ctx, &pb.CheckToolsRequest{Tools: messages}, options)
 }
 
 func (p *ProtocolClient) checkTools(
-	ctx context.Context, request *sidecheckv1.CheckToolsRequest, options *CheckOptions,
+	ctx context.Context, request *pb.CheckToolsRequest, options *CheckOptions,
 ) (*CheckedTools, error) {
 	var err error
-	request.Context, request.Options, err = encodeCheckOptions(options, p.connection.protocolVersion)
+	request.Context, request.Options, err = options.encodeCheck(p.connection.protocolVersion)
 	if err != nil {
 		return nil, err
 	}
-	response, err := call[sidecheckv1.CheckToolsResponse](
-		ctx, p.connection, sidecheckv1.ProtocolService_CheckTools_FullMethodName,
-		request, p.connection.timeout)
+	var response pb.CheckToolsResponse
+	err = p.connection.call(ctx, pb.ProtocolService_CheckTools_FullMethodName, request, &response)
 	if err != nil {
 		return nil, err
 	}
 	if count := len(request.GetTools()); count > 0 {
-		err := checkCount("CheckToolsResponse.outcomes", response.GetOutcomes(), count)
-		if err != nil {
+		if err := requireCount(&response, "outcomes", len(response.GetOutcomes()), count); err != nil {
 			return nil, err
 		}
 	}
 	if response.GetToolsListVerdict() == nil {
-		return nil, missing("CheckToolsResponse.tools_list_verdict")
+		return nil, missingField(&response, "tools_list_verdict")
 	}
 	checked := &CheckedTools{ToolsListVerdict: decodeVerdict(response.GetToolsListVerdict(), 0)}
-	for _, message := range response.GetOutcomes() {
-		if message.GetVerdict() == nil {
-			return nil, missing("ToolOutcome.verdict")
+	for _, outcome := range response.GetOutcomes() {
+		if outcome.GetVerdict() == nil {
+			return nil, missingField(outcome, "verdict")
 		}
 		checked.Outcomes = append(checked.Outcomes, ToolOutcome{
-			Name:        message.GetName(),
-			Pointer:     message.GetPointer(),
-			Disposition: decodeEnum[Disposition](dispositionWords, message.GetDisposition()),
-			Verdict:     decodeVerdict(message.GetVerdict(), 0),
+			Name:        outcome.GetName(),
+			Pointer:     outcome.GetPointer(),
+			Disposition: decodeWord[Disposition](outcome.GetDisposition(), "DISPOSITION_"),
+			Verdict:     decodeVerdict(outcome.GetVerdict(), 0),
 		})
 	}
 	return checked, nil

@@ -1,281 +1,177 @@
 package sidecheck
 
 import (
-	"fmt"
+	"context"
 
-	sidecheckv1 "github.com/sidecheck/sidecheck/clients/go/sidecheck/v1"
+	"google.golang.org/protobuf/proto"
+
+	pb "github.com/sidecheck/sidecheck/clients/go/sidecheck/v1"
 )
 
-// Subject is a payload and its role: [Arguments], [StructuredContent], [CallParams] or
-// [CallResult]. With a bare schema as the target, arguments and structured content are
-// equivalent and the other two are errors.
-type Subject interface {
-	encodeSubject() (*sidecheckv1.Subject, error)
+// Validate validates the arguments of a tool call against target. Nil options are the defaults.
+//
+// The error wraps [ErrInvalidArgument] if the arguments cannot be encoded, contains an [*Error]
+// if no verdict was possible, and is [context.Canceled] if ctx was cancelled.
+func (c *Client) Validate(
+	ctx context.Context, target Target, arguments any, options *Options,
+) (*Verdict, error) {
+	return c.validate(ctx, Item{Arguments{arguments}, target, options})
 }
 
-// Arguments are the arguments of a tool call, validated against the tool's input schema.
-type Arguments struct {
-	// Payload is the arguments, as JSON.
-	Payload any
+// ValidateStructuredContent validates the structured content of a tool result, or [Absent];
+// otherwise it is as [Client.Validate].
+func (c *Client) ValidateStructuredContent(
+	ctx context.Context, target Target, content any, options *Options,
+) (*Verdict, error) {
+	return c.validate(ctx, Item{StructuredContent{content}, target, options})
 }
 
-// StructuredContent is the structured content of a tool result, validated against the tool's
-// output schema.
-type StructuredContent struct {
-	// Payload is the content, as JSON, or [Absent].
-	Payload any
+// ValidateCall validates the whole params of a tools/call request; otherwise it is as
+// [Client.Validate]. A [RegisteredTool] needs no name: that in the params selects the tool.
+func (c *Client) ValidateCall(
+	ctx context.Context, target Target, params any, options *Options,
+) (*Verdict, error) {
+	return c.validate(ctx, Item{CallParams{params}, target, options})
 }
 
-// Absent is structured content that a result does not have, unlike nil, which is JSON's
-// null. It is invalid if the tool has an output schema.
-var Absent = absent{}
-
-type absent struct{}
-
-// CallParams are the complete params of a tools/call request. The arguments are validated
-// against the tool's input schema. The target must be a tool; a [RegisteredTool] may leave
-// out its name, which is then read from the params.
-type CallParams struct {
-	// Payload is the params, as JSON.
-	Payload any
+// ValidateCallResult validates a whole CallToolResult; otherwise it is as [Client.Validate].
+func (c *Client) ValidateCallResult(
+	ctx context.Context, target Target, result any, options *Options,
+) (*Verdict, error) {
+	return c.validate(ctx, Item{CallResult{result}, target, options})
 }
 
-// CallResult is a complete CallToolResult. Its structured content is validated against the
-// tool's output schema, if the tool has one and the result is not an error. The target must
-// be a tool.
-type CallResult struct {
-	// Payload is the result, as JSON.
-	Payload any
+func (c *Client) validate(ctx context.Context, item Item) (*Verdict, error) {
+	message, err := item.encode(c.connection.protocolVersion)
+	if err != nil {
+		return nil, err
+	}
+	if item.Options == nil {
+		if message.Options, err = item.Options.encode(c.connection.protocolVersion); err != nil {
+			return nil, err
+		}
+	}
+	request := &pb.ValidateRequest{
+		Target: message.GetTarget(), Subject: message.GetSubject(), Options: message.GetOptions(),
+	}
+	var verdict *Verdict
+	if c.coalescer != nil {
+		verdict, err = c.coalescer.validate(ctx, request)
+	} else {
+		verdict, err = c.connection.validate(ctx, request)
+	}
+	if err != nil {
+		return c.connection.fallback(err)
+	}
+	return verdict, nil
 }
 
-// Detail is the level of detail of a verdict.
-type Detail string
-
-// Levels of detail.
-const (
-	// DetailUnspecified is the same as DetailAll.
-	DetailUnspecified Detail = ""
-	// DetailVerdictOnly means validity only, without violations.
-	DetailVerdictOnly Detail = "verdict_only"
-	// DetailFirst means the first violation.
-	DetailFirst Detail = "first"
-	// DetailAll means all violations up to [ValidationOptions.MaxViolations].
-	DetailAll Detail = "all"
-)
-
-// UnknownArguments is the treatment of object properties that the schema does not declare.
-// Properties that the schema itself forbids are violations in every case.
-type UnknownArguments string
-
-// Treatments of undeclared properties.
-const (
-	// UnknownArgumentsUnspecified is the same as UnknownArgumentsSchema.
-	UnknownArgumentsUnspecified UnknownArguments = ""
-	// UnknownArgumentsSchema means that the schema alone decides.
-	UnknownArgumentsSchema UnknownArguments = "schema"
-	// UnknownArgumentsReject makes them violations with the code UNKNOWN_PROPERTY.
-	UnknownArgumentsReject UnknownArguments = "reject"
-	// UnknownArgumentsStrip removes them from the repaired payload.
-	UnknownArgumentsStrip UnknownArguments = "strip"
-	// UnknownArgumentsReport makes them warnings with the code UNKNOWN_PROPERTY.
-	UnknownArgumentsReport UnknownArguments = "report"
-)
-
-// Coercion is the conversion of values to the type that the schema requires. It applies only
-// where the payload is invalid, and only to the repaired payload; see [Verdict].Repair.
-type Coercion string
-
-// Conversions of values.
-const (
-	// CoercionUnspecified is the same as CoercionNone.
-	CoercionUnspecified Coercion = ""
-	// CoercionNone means no conversion.
-	CoercionNone Coercion = "none"
-	// CoercionJSONStrings decodes strings that contain the JSON text of an object or array,
-	// where the schema requires one.
-	CoercionJSONStrings Coercion = "json_strings"
-	// CoercionSafeScalars also converts scalars whose value is preserved exactly: "10"
-	// where an integer is required, but neither "010" nor "".
-	CoercionSafeScalars Coercion = "safe_scalars"
-)
-
-// OnUnknownTool is the treatment of calls to tools that are not registered.
-type OnUnknownTool string
-
-// Treatments of unknown tools.
-const (
-	// OnUnknownToolUnspecified is the same as OnUnknownToolError.
-	OnUnknownToolUnspecified OnUnknownTool = ""
-	// OnUnknownToolError is the error UNKNOWN_TOOL.
-	OnUnknownToolError OnUnknownTool = "error"
-	// OnUnknownToolSkip is a valid verdict with a warning of the code UNKNOWN_TOOL, without
-	// validation.
-	OnUnknownToolSkip OnUnknownTool = "skip"
-)
-
-// ValidationOptions are the options of a validation. Zero values are the server's defaults.
-type ValidationOptions struct {
-	// ProtocolVersion is the MCP protocol version whose rules apply, for example
-	// 2025-11-25. Empty means that of the client, or else the version that the tool was
-	// registered under, or else the server's default.
-	ProtocolVersion string
-	// Detail is the level of detail of the verdict.
-	Detail Detail
-	// MaxViolations is the maximum number of violations in the verdict; 0 means 20. The
-	// server lowers it to its own limit.
-	MaxViolations uint32
-	// UnknownArguments is the treatment of undeclared properties.
-	UnknownArguments UnknownArguments
-	// Coercion is the conversion of values of the wrong type in the repaired payload.
-	Coercion Coercion
-	// ApplyDefaults adds the schema's defaults for absent properties to the repaired
-	// payload.
-	ApplyDefaults bool
-	// AssertFormats makes format an assertion; otherwise it is an annotation, the default
-	// of JSON Schema 2020-12.
-	AssertFormats bool
-	// OnUnknownTool is the treatment of a call to an unknown tool.
-	OnUnknownTool OnUnknownTool
-	// HideValues leaves values of the payload out of messages.
-	HideValues bool
+// validate returns the verdict on the payload in request.
+func (c *connection) validate(ctx context.Context, request *pb.ValidateRequest) (*Verdict, error) {
+	var response pb.ValidateResponse
+	err := c.call(ctx, pb.ValidationService_Validate_FullMethodName, request, &response)
+	if err != nil {
+		return nil, err
+	}
+	if response.GetVerdict() == nil {
+		return nil, missingField(&response, "verdict")
+	}
+	return decodeVerdict(response.GetVerdict(), response.GetRegistryRevision()), nil
 }
 
-// Item is one payload of a batch or stream.
-type Item struct {
-	// Subject is the payload and its role.
-	Subject Subject
-	// Target replaces that of the batch or stream, if it is not nil.
-	Target Target
-	// Options replace those of the batch or stream as a whole, if they are not nil.
-	Options *ValidationOptions
-}
-
-// ValidateOutcome is the outcome of one item of a batch: a verdict or an error.
-type ValidateOutcome struct {
-	// Verdict is nil if Err is not.
+// Outcome is the outcome of one item of a batch or stream. Exactly one field is set.
+type Outcome struct {
+	// Verdict on the item.
 	Verdict *Verdict
-	// Err is an [*Error] if no verdict was possible.
+	// Err says why no verdict was possible.
 	Err error
 }
 
-func (s Arguments) encodeSubject() (*sidecheckv1.Subject, error) {
-	text, err := encodeJSON("arguments", s.Payload)
-	return &sidecheckv1.Subject{Subject: &sidecheckv1.Subject_Arguments{Arguments: text}}, err
+// BatchOptions are what the items of a batch share. The zero value and a nil pointer leave both
+// to the items.
+type BatchOptions struct {
+	// Target of the items without their own.
+	Target Target
+	// Options of the items without their own.
+	Options *Options
 }
 
-func (s StructuredContent) encodeSubject() (*sidecheckv1.Subject, error) {
-	if _, ok := s.Payload.(absent); ok {
-		return &sidecheckv1.Subject{Subject: &sidecheckv1.Subject_AbsentStructuredContent{
-			AbsentStructuredContent: &sidecheckv1.AbsentContent{},
-		}}, nil
-	}
-	text, err := encodeJSON("structured content", s.Payload)
-	return &sidecheckv1.Subject{
-		Subject: &sidecheckv1.Subject_StructuredContent{StructuredContent: text},
-	}, err
-}
-
-func (s CallParams) encodeSubject() (*sidecheckv1.Subject, error) {
-	text, err := encodeJSON("call params", s.Payload)
-	return &sidecheckv1.Subject{Subject: &sidecheckv1.Subject_CallParams{CallParams: text}}, err
-}
-
-func (s CallResult) encodeSubject() (*sidecheckv1.Subject, error) {
-	text, err := encodeJSON("call result", s.Payload)
-	return &sidecheckv1.Subject{Subject: &sidecheckv1.Subject_CallResult{CallResult: text}}, err
-}
-
-// encodeItem returns the message for item. Its own options, if it has any, name version
-// unless they name another protocol version.
-func encodeItem(item Item, version string) (*sidecheckv1.ValidateItem, error) {
-	var message sidecheckv1.ValidateItem
-	var err error
-	if message.Target, err = encodeTarget(item.Target); err != nil {
-		return nil, err
-	}
-	if item.Subject != nil {
-		if message.Subject, err = item.Subject.encodeSubject(); err != nil {
-			return nil, err
-		}
-	}
-	if item.Options != nil {
-		if message.Options, err = encodeOptions(item.Options, version); err != nil {
-			return nil, err
-		}
-	}
-	return &message, nil
-}
-
-// encodeOptions returns the message for options, which name version unless they name another
-// protocol version.
-func encodeOptions(
-	options *ValidationOptions, version string,
-) (*sidecheckv1.ValidationOptions, error) {
+// ValidateBatch validates many payloads and returns their outcomes in order. Nil options leave
+// the target to the items.
+//
+// A batch beyond the limits of the server is sent in several calls; without a deadline of ctx,
+// each has that of the client. An item that fits in no message has the error LIMIT_EXCEEDED and
+// does not affect the others; those that an unavailable server did not answer have its error, unless
+// ClientOptions.OnUnavailable says otherwise. An error means that the batch as a whole failed;
+// nothing was sent if it wraps [ErrInvalidArgument].
+func (c *Client) ValidateBatch(
+	ctx context.Context, items []Item, options *BatchOptions,
+) ([]Outcome, error) {
 	if options == nil {
-		if version == "" {
-			return nil, nil
+		options = &BatchOptions{}
+	}
+	version := c.connection.protocolVersion
+	messages := make([]*pb.ValidateItem, 0, len(items))
+	for _, item := range items {
+		message, err := item.encode(version)
+		if err != nil {
+			return nil, err
 		}
-		options = &ValidationOptions{}
+		messages = append(messages, message)
 	}
-	if options.ProtocolVersion != "" {
-		version = options.ProtocolVersion
-	}
-	var enums enumEncoder
-	message := &sidecheckv1.ValidationOptions{
-		ProtocolVersion: version,
-		Detail:          encodeEnum[sidecheckv1.Detail](&enums, detailWords, "Detail", options.Detail),
-		MaxViolations:   options.MaxViolations,
-		UnknownArguments: encodeEnum[sidecheckv1.UnknownArguments](
-			&enums, unknownArgumentsWords, "UnknownArguments", options.UnknownArguments),
-		Coercion: encodeEnum[sidecheckv1.Coercion](
-			&enums, coercionWords, "Coercion", options.Coercion),
-		ApplyDefaults: options.ApplyDefaults,
-		AssertFormats: options.AssertFormats,
-		OnUnknownTool: encodeEnum[sidecheckv1.OnUnknownTool](
-			&enums, onUnknownToolWords, "OnUnknownTool", options.OnUnknownTool),
-		HideValues: options.HideValues,
-	}
-	return message, enums.err
-}
-
-// decodeOutcome returns the outcome of one item of a batch or stream. The error is
-// [ErrInvalidResponse]: it has neither a verdict nor an error.
-func decodeOutcome(message *sidecheckv1.ValidateOutcome, revision uint64) (ValidateOutcome, error) {
-	if verdict := message.GetVerdict(); verdict != nil {
-		return ValidateOutcome{Verdict: decodeVerdict(verdict, revision)}, nil
-	}
-	if message.GetError().GetCode() == 0 {
-		return ValidateOutcome{}, errNoOutcome()
-	}
-	return ValidateOutcome{Err: decodeItemError(message.GetError())}, nil
-}
-
-func errNoOutcome() *Error {
-	return invalidResponse("an outcome has neither a result nor an error")
-}
-
-// CodeUnavailable is the code of the only violation of a verdict that stands in for a server
-// that did not answer; see [ClientOptions.OnUnavailable].
-const CodeUnavailable = "SIDECHECK_UNAVAILABLE"
-
-// fallBack returns the verdict that the policy has in place of err, or err if it has none.
-func (p OnUnavailable) fallBack(err *Error) (*Verdict, error) {
-	if p == OnUnavailableError || p == "" || err.kind != ErrUnavailable {
+	target, err := encodeTarget(options.Target)
+	if err != nil {
 		return nil, err
 	}
-	verdict := &Verdict{
-		Valid: true,
-		Violations: []Violation{{
-			Code:     CodeUnavailable,
-			Severity: SeverityWarning,
-			Message:  fmt.Sprintf("not validated: %v", err),
-		}},
-		Enforced: true,
+	shared, err := options.Options.encode(version)
+	if err != nil {
+		return nil, err
 	}
-	if p == OnUnavailableDeny {
-		verdict.Valid = false
-		verdict.Violations[0].Severity = SeverityError
-		verdict.ToolErrorText = "This could not be validated and was rejected. Try again later."
+	request := &pb.ValidateBatchRequest{Target: target, Options: shared}
+	return callInParts(ctx, c.connection, messages, batchCall[*pb.ValidateItem, Outcome]{
+		overhead: proto.Size(request),
+		send: func(ctx context.Context, items []*pb.ValidateItem) ([]Outcome, error) {
+			return c.connection.validateBatch(ctx, &pb.ValidateBatchRequest{
+				Target: target, Options: shared, Items: items,
+			})
+		},
+		failed: func(err error) Outcome { return Outcome{Err: err} },
+		settle: c.connection.settle,
+	})
+}
+
+// validateBatch returns the outcomes of the items in request.
+func (c *connection) validateBatch(
+	ctx context.Context, request *pb.ValidateBatchRequest,
+) ([]Outcome, error) {
+	var response pb.ValidateBatchResponse
+	err := c.call(ctx, pb.ValidationService_ValidateBatch_FullMethodName, request, &response)
+	if err != nil {
+		return nil, err
 	}
-	return verdict, nil
+	outcomes := make([]Outcome, 0, len(response.GetOutcomes()))
+	for _, outcome := range response.GetOutcomes() {
+		decoded := decodeOutcome(outcome, response.GetRegistryRevision())
+		if isInvalidResponse(decoded.Err) {
+			return nil, decoded.Err
+		}
+		outcomes = append(outcomes, decoded)
+	}
+	return outcomes, nil
+}
+
+// settle returns outcome with the policy applied to its error.
+func (c *connection) settle(outcome Outcome) Outcome {
+	if outcome.Err == nil {
+		return outcome
+	}
+	verdict, err := c.fallback(outcome.Err)
+	return Outcome{verdict, err}
+}
+
+func decodeOutcome(message *pb.ValidateOutcome, revision uint64) Outcome {
+	if verdict := message.GetVerdict(); verdict != nil {
+		return Outcome{Verdict: decodeVerdict(verdict, revision)}
+	}
+	return Outcome{Err: decodeItemError(message.GetError())}
 }

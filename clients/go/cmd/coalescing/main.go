@@ -1,33 +1,24 @@
-// Command coalescing measures single validations of one client, concurrent or one after the
-// other, and prints a line of JSON: the number of calls, the seconds that they took in all, and
-// the median of their latencies in microseconds.
+// Command coalescing loads a Sidecheck server with validations of one registered tool and prints
+// one line of JSON with their number, the time and the median of their durations.
 //
 // Usage: coalescing ADDRESS MODE CALLERS SECONDS, where MODE is unary, coalesced, lone or
-// lone-coalesced. A lone caller makes one call after the other, whatever CALLERS is. The
-// payload, in the file that SIDECHECK_BENCH_ARGUMENTS names, is validated against the
-// registered tool git_log of the server bench.
+// lone-coalesced; the last two have one caller. The tool is git_log of the server bench, and
+// SIDECHECK_BENCH_ARGUMENTS names the file with its arguments.
 package main
 
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/sidecheck/sidecheck/clients/go/sidecheck"
 )
-
-// figures are the line that is printed.
-type figures struct {
-	Calls           int     `json:"calls"`
-	Seconds         float64 `json:"seconds"`
-	P50Microseconds float64 `json:"p50_microseconds"`
-}
 
 func main() {
 	if err := run(os.Args[1:]); err != nil {
@@ -38,11 +29,11 @@ func main() {
 
 func run(arguments []string) error {
 	if len(arguments) != 4 {
-		return errors.New("usage: coalescing ADDRESS MODE CALLERS SECONDS")
+		return fmt.Errorf("usage: coalescing ADDRESS MODE CALLERS SECONDS")
 	}
 	address, mode := arguments[0], arguments[1]
 	if !slices.Contains([]string{"unary", "coalesced", "lone", "lone-coalesced"}, mode) {
-		return fmt.Errorf("invalid mode %q", mode)
+		return fmt.Errorf("the mode %q is unknown", mode)
 	}
 	callers, err := strconv.Atoi(arguments[2])
 	if err != nil {
@@ -59,66 +50,57 @@ func run(arguments []string) error {
 	if err != nil {
 		return err
 	}
-	client, err := sidecheck.NewClient(address, &sidecheck.ClientOptions{
-		Timeout: 30 * time.Second, Coalesce: strings.HasSuffix(mode, "coalesced"),
+	client, err := sidecheck.New(address, &sidecheck.ClientOptions{
+		Timeout: time.Minute, Coalesce: strings.HasSuffix(mode, "coalesced"),
 	})
 	if err != nil {
 		return err
 	}
 	defer client.Close()
-	measured, err := measure(client, payload, callers, time.Duration(seconds*float64(time.Second)))
-	if err != nil {
+	return load(client, payload, callers, time.Duration(seconds*float64(time.Second)))
+}
+
+// load lets callers validate payload one after another for a while, and prints the figures.
+func load(client *sidecheck.Client, payload []byte, callers int, duration time.Duration) error {
+	target := sidecheck.RegisteredTool{Server: "bench", Name: "git_log"}
+	validate := func() error {
+		verdict, err := client.Validate(context.Background(), target, payload, nil)
+		if err == nil && !verdict.Valid {
+			err = fmt.Errorf("the arguments are invalid: %w", verdict.Err())
+		}
 		return err
 	}
-	return json.NewEncoder(os.Stdout).Encode(measured)
-}
-
-// measure makes calls for so long.
-func measure(
-	client *sidecheck.Client, payload []byte, callers int, duration time.Duration,
-) (figures, error) {
-	if _, err := validate(client, payload); err != nil {
-		return figures{}, err
+	// The first call connects.
+	if err := validate(); err != nil {
+		return err
 	}
-	type timed struct {
-		latencies []time.Duration
-		err       error
-	}
-	ended := make(chan timed)
+	durations, failures := make([][]time.Duration, callers), make([]error, callers)
 	started := time.Now()
-	for range callers {
-		go func() {
-			var caller timed
-			for caller.err == nil && time.Since(started) < duration {
-				var latency time.Duration
-				latency, caller.err = validate(client, payload)
-				caller.latencies = append(caller.latencies, latency)
+	var running sync.WaitGroup
+	for caller := range callers {
+		running.Go(func() {
+			for failures[caller] == nil && time.Since(started) < duration {
+				before := time.Now()
+				failures[caller] = validate()
+				durations[caller] = append(durations[caller], time.Since(before))
 			}
-			ended <- caller
-		}()
+		})
 	}
-	var latencies []time.Duration
-	var failures error
-	for range callers {
-		caller := <-ended
-		latencies = append(latencies, caller.latencies...)
-		failures = errors.Join(failures, caller.err)
+	running.Wait()
+	elapsed := time.Since(started)
+	for _, err := range failures {
+		if err != nil {
+			return err
+		}
 	}
-	slices.Sort(latencies)
-	return figures{
-		Calls:           len(latencies),
-		Seconds:         time.Since(started).Seconds(),
-		P50Microseconds: float64(latencies[len(latencies)/2].Nanoseconds()) / 1e3,
-	}, failures
-}
-
-// validate makes one call and returns how long it took.
-func validate(client *sidecheck.Client, payload []byte) (time.Duration, error) {
-	tool := sidecheck.RegisteredTool{Server: "bench", Name: "git_log"}
-	started := time.Now()
-	verdict, err := client.Validate(context.Background(), tool, json.RawMessage(payload), nil)
-	if err != nil {
-		return 0, err
+	all := slices.Concat(durations...)
+	if len(all) == 0 {
+		return fmt.Errorf("there was no time for a call")
 	}
-	return time.Since(started), verdict.Err()
+	slices.Sort(all)
+	return json.NewEncoder(os.Stdout).Encode(map[string]any{
+		"calls":            len(all),
+		"seconds":          elapsed.Seconds(),
+		"p50_microseconds": float64(all[len(all)/2].Nanoseconds()) / 1000,
+	})
 }
