@@ -1,0 +1,53 @@
+package sidecheck
+
+import (
+	"fmt"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/encoding"
+	encodingproto "google.golang.org/grpc/encoding/proto"
+	"google.golang.org/grpc/mem"
+	"google.golang.org/protobuf/proto"
+)
+
+// outgoing is a request. If it cannot be encoded, fault says why.
+type outgoing struct {
+	message proto.Message
+	fault   error
+}
+
+// incoming receives a response. If it does not decode, fault says so.
+type incoming struct {
+	message proto.Message
+	fault   error
+}
+
+// codec keeps faults of encoding and decoding apart from the status of the call: gRPC reports
+// them as INTERNAL, which a server or proxy may send too.
+type codec struct{ encoding.CodecV2 }
+
+var withCodec = grpc.ForceCodecV2(codec{encoding.GetCodecV2(encodingproto.Name)})
+
+func (c codec) Marshal(value any) (mem.BufferSlice, error) {
+	request, ok := value.(*outgoing)
+	if !ok {
+		return nil, fmt.Errorf("sidecheck: cannot encode a %T", value)
+	}
+	data, err := c.CodecV2.Marshal(request.message)
+	if err != nil {
+		request.fault = fmt.Errorf("%w: %w", ErrInvalidArgument, err)
+	}
+	return data, err
+}
+
+func (c codec) Unmarshal(data mem.BufferSlice, value any) error {
+	response, ok := value.(*incoming)
+	if !ok {
+		return fmt.Errorf("sidecheck: cannot decode into a %T", value)
+	}
+	if err := c.CodecV2.Unmarshal(data, response.message); err != nil {
+		response.fault = invalidResponse("the response, of %d bytes, is not a %s of Protocol Buffers",
+			data.Len(), response.message.ProtoReflect().Descriptor().Name())
+	}
+	return nil
+}

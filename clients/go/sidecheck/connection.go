@@ -1,0 +1,212 @@
+package sidecheck
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
+
+	pb "github.com/sidecheck/sidecheck/clients/go/sidecheck/v1"
+)
+
+// connection makes the calls of one client; its groups of methods share it.
+type connection struct {
+	channel       *grpc.ClientConn
+	timeout       time.Duration
+	onUnavailable OnUnavailable
+	// protocolVersion is that of requests that name none; empty leaves it to the server.
+	protocolVersion string
+
+	limits atomic.Pointer[Limits]
+	closed atomic.Bool
+}
+
+// call sends request to method and decodes the response. Without a deadline of ctx, that of the
+// client applies.
+func (c *connection) call(ctx context.Context, method string, request, response proto.Message) error {
+	return c.callWithin(ctx, c.timeout, method, request, response)
+}
+
+// callWithin is call with another timeout, for a ctx without a deadline.
+func (c *connection) callWithin(
+	ctx context.Context, timeout time.Duration, method string, request, response proto.Message,
+) error {
+	if c.closed.Load() {
+		return clientClosed()
+	}
+	callCtx := ctx
+	if _, hasDeadline := ctx.Deadline(); !hasDeadline {
+		var cancel context.CancelFunc
+		callCtx, cancel = context.WithTimeout(ctx, timeout)
+		defer cancel()
+	}
+	sent, received := &outgoing{message: request}, &incoming{message: response}
+	if err := c.channel.Invoke(callCtx, method, sent, received, withCodec); err != nil {
+		if sent.fault != nil {
+			return sent.fault
+		}
+		return c.failure(ctx, err)
+	}
+	return received.fault
+}
+
+// failure returns the error for a call that gRPC reports as failed with err.
+func (c *connection) failure(ctx context.Context, err error) error {
+	if ctx.Err() != nil && errors.Is(ctx.Err(), context.Canceled) {
+		return ctx.Err()
+	}
+	failure := decodeCallError(err)
+	var unavailable *UnavailableError
+	if c.closed.Load() && errors.As(failure, &unavailable) {
+		return clientClosed()
+	}
+	var reported *Error
+	if errors.As(failure, &reported) && reported.Reason == "LIMIT_EXCEEDED" {
+		// The server may have been replaced by one with lower limits.
+		c.limits.Store(nil)
+	}
+	return failure
+}
+
+// fallback returns the verdict that the policy prescribes for err, or err itself if the policy
+// does not apply to it.
+func (c *connection) fallback(err error) (*Verdict, error) {
+	var unavailable *UnavailableError
+	if !errors.As(err, &unavailable) {
+		return nil, err
+	}
+	violation := Violation{
+		Code: CodeUnavailable, Severity: SeverityError, Message: "not validated: " + unavailable.Error(),
+	}
+	switch c.onUnavailable {
+	case OnUnavailableAllow:
+		violation.Severity = SeverityWarning
+		return &Verdict{Valid: true, Enforced: true, Violations: []Violation{violation}}, nil
+	case OnUnavailableDeny:
+		return &Verdict{
+			Enforced: true, Violations: []Violation{violation}, ToolErrorText: deniedText,
+		}, nil
+	}
+	return nil, err
+}
+
+// info returns what the server says of itself, and stores its limits.
+func (c *connection) info(ctx context.Context, timeout time.Duration) (*ServerInfo, error) {
+	var response pb.GetServerInfoResponse
+	err := c.callWithin(ctx, timeout, pb.InfoService_GetServerInfo_FullMethodName,
+		&pb.GetServerInfoRequest{}, &response)
+	if err != nil {
+		return nil, err
+	}
+	info, err := decodeServerInfo(&response)
+	if err != nil {
+		return nil, err
+	}
+	c.limits.Store(&info.Limits)
+	return info, nil
+}
+
+// serverLimits returns the limits of the server, which are fetched once.
+func (c *connection) serverLimits(ctx context.Context, timeout time.Duration) (*Limits, error) {
+	if limits := c.limits.Load(); limits != nil {
+		return limits, nil
+	}
+	info, err := c.info(ctx, timeout)
+	if err != nil {
+		return nil, err
+	}
+	return &info.Limits, nil
+}
+
+// batchCall describes the requests of a batch with items of the type M and outcomes of the
+// type O.
+type batchCall[M proto.Message, O any] struct {
+	// overhead is the size of a request without items, in bytes.
+	overhead int
+	// send returns the outcomes of some items.
+	send func(ctx context.Context, items []M) ([]O, error)
+	// failed returns the outcome of an item that has the error err.
+	failed func(err error) O
+	// settle returns an outcome with the policy applied to it.
+	settle func(outcome O) O
+}
+
+// callInParts returns the outcomes of items, sent in as many requests as the limits of the
+// server require. If the server becomes unavailable, the remaining parts are not tried: each
+// would cost another deadline.
+func callInParts[M proto.Message, O any](
+	ctx context.Context, c *connection, items []M, batch batchCall[M, O],
+) ([]O, error) {
+	outcomes := make([]O, 0, len(items))
+	if len(items) == 0 {
+		return outcomes, nil
+	}
+	limits, err := c.serverLimits(ctx, c.timeout)
+	if err == nil {
+		room := int(limits.MessageBytes) - batch.overhead
+		for _, part := range split(items, room, int(limits.BatchItems)) {
+			if size := elementBytes(part[0]); size > room {
+				outcomes = append(outcomes, batch.failed(itemTooLarge(size, limits)))
+				continue
+			}
+			var settled []O
+			if settled, err = batch.send(ctx, part); err != nil {
+				break
+			}
+			if len(settled) != len(part) {
+				return nil, invalidResponse("the response has %d outcomes for %d items",
+					len(settled), len(part))
+			}
+			for _, outcome := range settled {
+				outcomes = append(outcomes, batch.settle(outcome))
+			}
+		}
+	}
+	if err != nil {
+		if _, err := c.fallback(err); err != nil {
+			return nil, err
+		}
+		for len(outcomes) < len(items) {
+			outcomes = append(outcomes, batch.settle(batch.failed(err)))
+		}
+	}
+	return outcomes, nil
+}
+
+// split returns parts of items within both limits; an item that does not fit has its own.
+func split[M proto.Message](items []M, maxBytes, maxItems int) [][]M {
+	var parts [][]M
+	start, total := 0, 0
+	for index, item := range items {
+		size := elementBytes(item)
+		if index > start && (total+size > maxBytes || index-start >= maxItems) {
+			parts = append(parts, items[start:index])
+			start, total = index, 0
+		}
+		total += size
+	}
+	return append(parts, items[start:])
+}
+
+// elementBytes returns the size of message as an element of a repeated field: with its tag, one
+// byte for the field numbers in use, and its length.
+func elementBytes(message proto.Message) int {
+	return 1 + protowire.SizeBytes(proto.Size(message))
+}
+
+func missingField(message proto.Message, field string) error {
+	return invalidResponse("%s.%s is missing in the response",
+		message.ProtoReflect().Descriptor().Name(), field)
+}
+
+func requireCount(message proto.Message, field string, count, expected int) error {
+	if count == expected {
+		return nil
+	}
+	return invalidResponse("%s.%s has %d elements for %d items",
+		message.ProtoReflect().Descriptor().Name(), field, count, expected)
+}
