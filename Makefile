@@ -1,10 +1,10 @@
 # make demo    the main job, end to end, with real MCP servers
 # make quick   the checks and the unit tests, in less than a minute
 # make test    every check and every test that needs no more than this clone
-# make ci      these, and what needs the shared material, Go and Node; see .ci/run
+# make ci      these, and what needs the shared material and all tool chains; see .ci/run
 #
 # All begin with make setup, which makes .venv from the lock file and needs Python
-# 3.11 or later, git and make. Go and Node are used where they are.
+# 3.11 or later, git and make. Go, Rust, a JDK with Maven, and Node are used where they are.
 PYTHON ?= python3
 # Processes that run tests.
 JOBS ?= 2
@@ -111,6 +111,7 @@ bench: setup build/servers/.made
 	$(BIN)/python benchmarks/inferred_servers.py --report benchmarks/report
 	$(BIN)/python benchmarks/serving.py --report benchmarks/report
 	$(BIN)/python benchmarks/remote.py --report benchmarks/report
+	$(BIN)/python benchmarks/coalescing.py --report benchmarks/report
 	$(BIN)/python benchmarks/overload.py --report benchmarks/report
 	$(BIN)/python benchmarks/summary.py
 

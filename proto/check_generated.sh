@@ -2,13 +2,13 @@
 # Fails if the generated folders are not what generate.sh makes of the .proto
 # files, and names the files that differ.
 #
-# Without go or npm on PATH it says so and passes, unless SIDECHECK_REQUIRE_ALL=1.
+# Without go, cargo or npm on PATH it says so and passes, unless SIDECHECK_REQUIRE_ALL=1.
 #
 # usage: proto/check_generated.sh
 set -euo pipefail
 
 if [[ ${SIDECHECK_REQUIRE_ALL:-} != 1 ]]; then
-  for program in go npm; do
+  for program in go cargo npm; do
     if ! command -v "$program" >/dev/null; then
       echo "check_generated: skipped, for $program is not on PATH"
       exit 0

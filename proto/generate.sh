@@ -7,7 +7,7 @@
 #
 # Replaces the generated folders below OUTDIR, which is the repository if none is
 # given; nothing else belongs into them. Needs on PATH: the python of the project's
-# environment, go, node and npm. The versions of everything that shapes the output
+# environment, go, cargo, node and npm. The versions of everything that shapes the output
 # are pinned: here, in the lock file of that environment, and in clients/typescript.
 #
 # buf generate runs the plugins of buf.gen.yaml. Python's stubs come from the protoc of
@@ -17,7 +17,14 @@ export LC_ALL=C
 
 readonly PROTOC_GEN_GO=google.golang.org/protobuf/cmd/protoc-gen-go@v1.36.12
 readonly PROTOC_GEN_GO_GRPC=google.golang.org/grpc/cmd/protoc-gen-go-grpc@v1.6.2
-readonly GENERATED=(clients/python/sidecheck/v1 clients/go/sidecheck/v1 clients/typescript/src/gen)
+readonly PROTOC_GEN_PROST=protoc-gen-prost@0.5.0
+readonly PROTOC_GEN_TONIC=protoc-gen-tonic@0.5.0
+readonly GENERATED=(
+  clients/python/sidecheck/v1
+  clients/go/sidecheck/v1
+  clients/rust/src/gen
+  clients/typescript/src/gen
+)
 
 if [[ ${1:-} == --folders ]]; then
   printf '%s\n' "${GENERATED[@]}"
@@ -45,6 +52,14 @@ install_go_program() {
   fi
 }
 
+# Installs a Rust program, crate@version, unless that very version is there.
+install_rust_program() {
+  local list=$root/.tools/.crates2.json
+  if ! grep -qs "\"${1%@*} ${1#*@} " "$list"; then
+    cargo install --quiet --locked --root "$root/.tools" "$1"
+  fi
+}
+
 # Installs what clients/typescript/package-lock.json names, unless it is there.
 install_node_packages() {
   local package=$root/clients/typescript
@@ -56,11 +71,13 @@ install_node_packages() {
 for program in buf protoc-gen-mypy_grpc; do
   command -v "$program" >/dev/null || fail "$program is not on PATH: run make generate"
 done
-for program in go node npm; do
+for program in go cargo node npm; do
   command -v "$program" >/dev/null || fail "$program is not on PATH"
 done
 install_go_program "$PROTOC_GEN_GO"
 install_go_program "$PROTOC_GEN_GO_GRPC"
+install_rust_program "$PROTOC_GEN_PROST"
+install_rust_program "$PROTOC_GEN_TONIC"
 install_node_packages
 
 cd "$root/proto"

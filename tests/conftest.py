@@ -7,6 +7,7 @@ from pathlib import Path
 
 import hypothesis
 import pytest
+from conformance.matrix import Outcomes, format_matrix
 from support.running import RunningServer
 
 _TESTS = Path(__file__).resolve().parent
@@ -17,6 +18,7 @@ _MARKERS = {
     "benchmarks": ("slow",),
     "cli/test_serve.py": ("server",),
     "cli/test_serve_tools.py": ("server",),
+    "conformance": ("server", "slow"),
     "corpus": ("slow", "corpus"),
     "e2e": ("server", "slow"),
     "fuzz/test_fuzz.py": ("server", "slow", "fuzz"),
@@ -65,6 +67,24 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         fixtures = set(getattr(item, "fixturenames", ())) - parameters.keys()
         if not _SERVER_FIXTURES.isdisjoint(fixtures):
             item.add_marker("server")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Print the shared cases by client, where clients have run them."""
+    recorded = [
+        dict(report.user_properties)
+        for status in ("passed", "failed")
+        for report in terminalreporter.getreports(status)
+        if report.when == "call"
+    ]
+    clients = {
+        properties["client"]: Outcomes(**properties["outcomes"])
+        for properties in recorded
+        if "client" in properties
+    }
+    if clients:
+        terminalreporter.section("shared cases by client")
+        terminalreporter.write_line(format_matrix(clients))
 
 
 @pytest.fixture(scope="session")
