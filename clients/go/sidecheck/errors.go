@@ -2,6 +2,7 @@ package sidecheck
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -128,6 +129,11 @@ func invalidResponse(format string, arguments ...any) error {
 		Message: fmt.Sprintf(format, arguments...),
 		Status:  codes.Internal,
 	}}
+}
+
+func isInvalidResponse(err error) bool {
+	var invalid *InvalidResponseError
+	return errors.As(err, &invalid)
 }
 
 func clientClosed() error {

@@ -1,4 +1,167 @@
 package sidecheck
 
-// InferenceClient infers definitions and adapts them to protocol versions: Client.Inference.
+import (
+	"context"
+
+	pb "github.com/sidecheck/sidecheck/clients/go/sidecheck/v1"
+)
+
+// InferenceClient infers tool definitions from Python source text and adapts definitions to
+// protocol versions: Client.Inference.
 type InferenceClient struct{ connection *connection }
+
+// OnUnsupported is the treatment of an annotation that has no schema. The zero value is
+// [OnUnsupportedError].
+type OnUnsupported string
+
+const (
+	// OnUnsupportedError does not infer the tool; a diagnostic gives the reason.
+	OnUnsupportedError OnUnsupported = "error"
+	// OnUnsupportedAny accepts any value there; a warning reports it.
+	OnUnsupportedAny OnUnsupported = "any"
+)
+
+// InferOptions are the options of an inference. The zero value and a nil pointer are the
+// defaults.
+type InferOptions struct {
+	// Functions are the names of those that are tools, Class.method for a method. Empty means
+	// those with a decorator called tool, or all public functions if there is none.
+	Functions []string
+	// OnUnsupported is the treatment of annotations that have no schema.
+	OnUnsupported OnUnsupported
+	// InjectedTypes are further types whose parameters are not arguments, beside Context.
+	InjectedTypes []string
+	// InjectedParameters are the names of parameters that are not arguments.
+	InjectedParameters []string
+}
+
+// InferredTools is the result of an inference.
+type InferredTools struct {
+	// Tools in the order of the text.
+	Tools []InferredTool
+	// Diagnostics by line and column.
+	Diagnostics []Diagnostic
+}
+
+// InferredTool is a definition that was inferred.
+type InferredTool struct {
+	// JSON is the canonical definition: its output schema may have any root.
+	JSON JSON
+	// Function is the qualified name of the function.
+	Function string
+	// Line of its def statement, from 1.
+	Line uint32
+	// DefinitionDigest is the digest of the definition.
+	DefinitionDigest string
+}
+
+// Diagnostic is something in source text that inference could not read.
+type Diagnostic struct {
+	// Code is stable and in upper snake case, for example UNRESOLVED_NAME.
+	Code string
+	// Severity; an error means that the tool was not inferred.
+	Severity Severity
+	// Message has the fault and its remedy.
+	Message string
+	// Line from 1; 0 for the text as a whole.
+	Line uint32
+	// Column in characters, from 1.
+	Column uint32
+	// EndLine is the line of the end.
+	EndLine uint32
+	// EndColumn is the column after the end.
+	EndColumn uint32
+	// Function concerned, or empty.
+	Function string
+	// Parameter concerned, or empty.
+	Parameter string
+}
+
+// InferTools returns the definitions of the tools in Python source text, which is parsed and
+// never run. The text has at most Limits.SourceBytes.
+func (i *InferenceClient) InferTools(
+	ctx context.Context, source string, options *InferOptions,
+) (*InferredTools, error) {
+	if options == nil {
+		options = &InferOptions{}
+	}
+	unsupported, err := encodeWord[pb.OnUnsupported](options.OnUnsupported, "ON_UNSUPPORTED_")
+	if err != nil {
+		return nil, err
+	}
+	var response pb.InferToolsResponse
+	err = i.connection.call(ctx, pb.InferenceService_InferTools_FullMethodName, &pb.InferToolsRequest{
+		Source:             []byte(source),
+		Functions:          options.Functions,
+		OnUnsupported:      unsupported,
+		InjectedTypes:      options.InjectedTypes,
+		InjectedParameters: options.InjectedParameters,
+	}, &response)
+	if err != nil {
+		return nil, err
+	}
+	inferred := &InferredTools{}
+	for _, tool := range response.GetTools() {
+		if len(tool.GetJson()) == 0 {
+			return nil, missingField(tool, "json")
+		}
+		inferred.Tools = append(inferred.Tools, InferredTool{
+			JSON:             tool.GetJson(),
+			Function:         tool.GetFunction(),
+			Line:             tool.GetLine(),
+			DefinitionDigest: tool.GetDefinitionDigest(),
+		})
+	}
+	for _, diagnostic := range response.GetDiagnostics() {
+		inferred.Diagnostics = append(inferred.Diagnostics, Diagnostic{
+			Code:      diagnostic.GetCode(),
+			Severity:  decodeSeverity(diagnostic.GetSeverity()),
+			Message:   diagnostic.GetMessage(),
+			Line:      diagnostic.GetLine(),
+			Column:    diagnostic.GetColumn(),
+			EndLine:   diagnostic.GetEndLine(),
+			EndColumn: diagnostic.GetEndColumn(),
+			Function:  diagnostic.GetFunction(),
+			Parameter: diagnostic.GetParameter(),
+		})
+	}
+	return inferred, nil
+}
+
+// AdaptedTool is a definition adapted to a protocol version.
+type AdaptedTool struct {
+	// JSON is the definition; byte for byte the original if nothing had to change.
+	JSON JSON
+	// WrappedProperty is the property of the structured content that holds the value, if the
+	// output schema is wrapped in an object; otherwise empty.
+	WrappedProperty string
+	// DroppedProperties are those of the definition that the version does not define.
+	DroppedProperties []string
+}
+
+// AdaptTool adapts a definition to an MCP protocol version. Empty means that of the client, or
+// else the one that the tool was registered under, or else the default of the server. The tool
+// is a target for a definition, such as a [ToolDefinition].
+func (i *InferenceClient) AdaptTool(
+	ctx context.Context, tool Target, version string,
+) (*AdaptedTool, error) {
+	target, err := encodeTarget(tool)
+	if err != nil {
+		return nil, err
+	}
+	if version == "" {
+		version = i.connection.protocolVersion
+	}
+	var response pb.AdaptToolResponse
+	err = i.connection.call(ctx, pb.InferenceService_AdaptTool_FullMethodName,
+		&pb.AdaptToolRequest{Tool: target, ProtocolVersion: version}, &response)
+	if err != nil {
+		return nil, err
+	}
+	if len(response.GetJson()) == 0 {
+		return nil, missingField(&response, "json")
+	}
+	return &AdaptedTool{
+		response.GetJson(), response.GetWrappedProperty(), response.GetDroppedProperties(),
+	}, nil
+}

@@ -1,6 +1,7 @@
 package sidecheck
 
 import (
+	"errors"
 	"regexp"
 
 	"google.golang.org/genproto/googleapis/rpc/code"
@@ -41,15 +42,20 @@ var noResponse = regexp.MustCompile(`^cardinality violation: `)
 
 // decodeCallError returns the error for a failed call that the caller did not cancel.
 func decodeCallError(err error) error {
-	message := status.Convert(err).Proto()
+	// The status itself, because gRPC wraps that of the last attempt in a text on retries.
+	converted := status.Convert(err)
+	var reported interface{ GRPCStatus() *status.Status }
+	if errors.As(err, &reported) {
+		converted = reported.GRPCStatus()
+	}
+	message := converted.Proto()
 	if errorInfo(message) != nil {
 		return decodeItemError(message)
 	}
 	failure := &Error{
-		Reason:     codeName(message.GetCode()),
-		Message:    message.GetMessage(),
-		Status:     codes.Code(message.GetCode()),
-		RetryAfter: 0,
+		Reason:  codeName(message.GetCode()),
+		Message: message.GetMessage(),
+		Status:  codes.Code(message.GetCode()),
 	}
 	if failure.Message == "" {
 		failure.Message = "the status has no message"

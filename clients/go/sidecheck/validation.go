@@ -2,7 +2,6 @@ package sidecheck
 
 import (
 	"context"
-	"errors"
 
 	"google.golang.org/protobuf/proto"
 
@@ -146,9 +145,8 @@ func (c *connection) validateBatch(
 	outcomes := make([]Outcome, 0, len(response.GetOutcomes()))
 	for _, outcome := range response.GetOutcomes() {
 		decoded := decodeOutcome(outcome, response.GetRegistryRevision())
-		var fault *InvalidResponseError
-		if errors.As(decoded.Err, &fault) {
-			return nil, fault
+		if isInvalidResponse(decoded.Err) {
+			return nil, decoded.Err
 		}
 		outcomes = append(outcomes, decoded)
 	}
