@@ -1,0 +1,419 @@
+package sidecheck_test
+
+import (
+	"context"
+	"encoding/json"
+	"iter"
+	"strconv"
+
+	"github.com/sidecheck/sidecheck/clients/go/sidecheck"
+)
+
+// object is a message of the API as JSON. Its methods return a field, or the zero value where
+// it is absent.
+type object map[string]any
+
+func (o object) has(name string) bool { return o[name] != nil }
+
+func (o object) text(name string) string { text, _ := o[name].(string); return text }
+
+func (o object) flag(name string) bool { flag, _ := o[name].(bool); return flag }
+
+func (o object) number(name string) uint32 {
+	number, _ := o[name].(json.Number)
+	parsed, _ := strconv.ParseUint(number.String(), 10, 32)
+	return uint32(parsed)
+}
+
+// json returns JSON text, or nil where it is absent.
+func (o object) json(name string) any {
+	if !o.has(name) {
+		return nil
+	}
+	return json.RawMessage(o.text(name))
+}
+
+func (o object) object(name string) object { fields, _ := o[name].(map[string]any); return fields }
+
+func (o object) texts(name string) []string {
+	var texts []string
+	elements, _ := o[name].([]any)
+	for _, element := range elements {
+		text, _ := element.(string)
+		texts = append(texts, text)
+	}
+	return texts
+}
+
+func (o object) objects(name string) []object {
+	var objects []object
+	elements, _ := o[name].([]any)
+	for _, element := range elements {
+		fields, _ := element.(map[string]any)
+		objects = append(objects, fields)
+	}
+	return objects
+}
+
+func (o object) documents() []sidecheck.Document {
+	var documents []sidecheck.Document
+	for _, document := range o.objects("documents") {
+		documents = append(documents, sidecheck.Document{URI: document.text("uri"), JSON: document.json("json")})
+	}
+	return documents
+}
+
+func (o object) definition() sidecheck.ToolDefinition {
+	return sidecheck.ToolDefinition{JSON: json.RawMessage(o.text("json")), Documents: o.documents()}
+}
+
+func (o object) target(name string) sidecheck.Target {
+	target := o.object(name)
+	for kind := range target {
+		fields := target.object(kind)
+		switch kind {
+		case "registered_tool":
+			return sidecheck.RegisteredTool{
+				Server: fields.text("server"), Name: fields.text("name"),
+				DefinitionDigest: fields.text("definition_digest"),
+			}
+		case "definition_digest":
+			return sidecheck.DefinitionDigest(target.text(kind))
+		case "schema_digest":
+			return sidecheck.SchemaDigest(target.text(kind))
+		case "inline_tool":
+			return fields.definition()
+		case "inline_schema":
+			return sidecheck.Schema{
+				JSON: json.RawMessage(fields.text("json")), Documents: fields.documents(),
+				DefaultDialect: fields.text("default_dialect"),
+			}
+		}
+	}
+	return nil
+}
+
+func (o object) options() *sidecheck.Options {
+	if !o.has("options") {
+		return nil
+	}
+	fields := o.object("options")
+	return &sidecheck.Options{
+		ProtocolVersion:  fields.text("protocol_version"),
+		Detail:           sidecheck.Detail(fields.text("detail")),
+		MaxViolations:    fields.number("max_violations"),
+		UnknownArguments: sidecheck.UnknownArguments(fields.text("unknown_arguments")),
+		Coercion:         sidecheck.Coercion(fields.text("coercion")),
+		ApplyDefaults:    fields.flag("apply_defaults"),
+		AssertFormats:    fields.flag("assert_formats"),
+		OnUnknownTool:    sidecheck.OnUnknownTool(fields.text("on_unknown_tool")),
+		HideValues:       fields.flag("hide_values"),
+	}
+}
+
+func (o object) checkOptions() *sidecheck.CheckOptions {
+	context, fields := o.object("context"), o.object("options")
+	return &sidecheck.CheckOptions{
+		Context: sidecheck.ProtocolContext{
+			ProtocolVersion:    context.text("protocol_version"),
+			ClientCapabilities: context.json("client_capabilities"),
+			ServerCapabilities: context.json("server_capabilities"),
+		},
+		MaxViolations: fields.number("max_violations"),
+		HideValues:    fields.flag("hide_values"),
+		MinSeverity:   sidecheck.Severity(fields.text("min_severity")),
+	}
+}
+
+func (o object) item() sidecheck.Item {
+	item := sidecheck.Item{Target: o.target("target"), Options: o.options()}
+	subject := o.object("subject")
+	for kind := range subject {
+		text := json.RawMessage(subject.text(kind))
+		switch kind {
+		case "arguments":
+			item.Subject = sidecheck.Arguments{Payload: text}
+		case "structured_content":
+			item.Subject = sidecheck.StructuredContent{Payload: text}
+		case "absent_structured_content":
+			item.Subject = sidecheck.StructuredContent{Payload: sidecheck.Absent}
+		case "call_params":
+			item.Subject = sidecheck.CallParams{Payload: text}
+		case "call_result":
+			item.Subject = sidecheck.CallResult{Payload: text}
+		}
+	}
+	return item
+}
+
+func (o object) toolResult() sidecheck.ToolResult {
+	return sidecheck.ToolResult{
+		Result: json.RawMessage(o.text("json")), Profile: sidecheck.ResultProfile(o.text("profile")),
+		Tool: o.target("tool"),
+	}
+}
+
+func (o object) message() sidecheck.ProtocolMessage {
+	return sidecheck.ProtocolMessage{
+		Message: json.RawMessage(o.text("json")), Sender: sidecheck.Sender(o.text("sender")),
+		RequestMethod: o.text("request_method"), Request: o.json("request"),
+	}
+}
+
+func (o object) elicitationResult() sidecheck.ElicitationResult {
+	return sidecheck.ElicitationResult{
+		Result: json.RawMessage(o.text("result")), Params: o.json("params"),
+	}
+}
+
+func (o object) checkItem() sidecheck.CheckItem {
+	switch {
+	case o.has("elicitation"):
+		return sidecheck.Elicitation{Params: json.RawMessage(o.object("elicitation").text("params"))}
+	case o.has("elicitation_result"):
+		return o.object("elicitation_result").elicitationResult()
+	case o.has("sampling"):
+		return sidecheck.Sampling{Params: json.RawMessage(o.object("sampling").text("params"))}
+	case o.has("tool_result"):
+		return o.object("tool_result").toolResult()
+	}
+	return o.object("message").message()
+}
+
+type sharedCall func(context.Context, *sidecheck.Client, object) (any, error)
+
+// sharedCalls make the call that a request stands for, by the name of the procedure.
+var sharedCalls = map[string]sharedCall{
+	"Validate":       validateShared,
+	"ValidateBatch":  validateBatchShared,
+	"ValidateStream": validateStreamShared,
+	"RegisterTools": func(ctx context.Context, c *sidecheck.Client, r object) (any, error) {
+		var tools []sidecheck.ToolDefinition
+		for _, tool := range r.objects("tools") {
+			tools = append(tools, tool.definition())
+		}
+		registration, err := c.Register(ctx, r.text("server"), tools, &sidecheck.RegisterOptions{
+			Replace:         r.text("mode") == "replace",
+			ChangePolicy:    sidecheck.ChangePolicy(r.text("change_policy")),
+			ValidateOnly:    r.flag("validate_only"),
+			ProtocolVersion: r.text("protocol_version"),
+			ReturnRejected:  r.text("on_rejected") != "error",
+		})
+		return render(registration), err
+	},
+	"GetTool": func(ctx context.Context, c *sidecheck.Client, r object) (any, error) {
+		tool, err := c.Get(ctx, r.text("server"), r.text("name"), r.text("adapt_to_version"))
+		return named("tool", tool, err)
+	},
+	"ListTools": func(ctx context.Context, c *sidecheck.Client, r object) (any, error) {
+		return collected("tools", c.List(ctx, r.text("server"), r.text("adapt_to_version")))
+	},
+	"DeleteTools": func(ctx context.Context, c *sidecheck.Client, r object) (any, error) {
+		if r.flag("all") {
+			return rendered(c.DeleteAll(ctx, r.text("server")))
+		}
+		return rendered(c.Delete(ctx, r.text("server"), r.texts("names")...))
+	},
+	"GetServerInfo": func(ctx context.Context, c *sidecheck.Client, r object) (any, error) {
+		return rendered(c.Info(ctx))
+	},
+	"ListRules": func(ctx context.Context, c *sidecheck.Client, r object) (any, error) {
+		return collected("rules", c.Protocol.ListRules(ctx, r.text("protocol_version")))
+	},
+	"CheckToolNames": func(ctx context.Context, c *sidecheck.Client, r object) (any, error) {
+		return rendered(c.Protocol.CheckNames(ctx, r.texts("names"), r.checkOptions()))
+	},
+	"CheckTools": func(ctx context.Context, c *sidecheck.Client, r object) (any, error) {
+		if r.has("tools_list") {
+			return rendered(c.Protocol.CheckTools(ctx, r.json("tools_list"), r.documents(), r.checkOptions()))
+		}
+		var tools []sidecheck.ToolDefinition
+		for _, tool := range r.objects("tools") {
+			tools = append(tools, tool.definition())
+		}
+		return rendered(c.Protocol.CheckDefinitions(ctx, tools, r.checkOptions()))
+	},
+	"CheckElicitation": func(ctx context.Context, c *sidecheck.Client, r object) (any, error) {
+		params := json.RawMessage(r.object("elicitation").text("params"))
+		result, err := c.Protocol.CheckElicitation(ctx, params, r.checkOptions())
+		return named("result", result, err)
+	},
+	"CheckElicitationResult": func(ctx context.Context, c *sidecheck.Client, r object) (any, error) {
+		item := r.object("elicitation_result").elicitationResult()
+		result, err := c.Protocol.CheckElicitationResult(ctx, item, r.checkOptions())
+		return named("result", result, err)
+	},
+	"CheckSampling": func(ctx context.Context, c *sidecheck.Client, r object) (any, error) {
+		params := json.RawMessage(r.object("sampling").text("params"))
+		result, err := c.Protocol.CheckSampling(ctx, params, r.checkOptions())
+		return named("result", result, err)
+	},
+	"CheckToolResult": func(ctx context.Context, c *sidecheck.Client, r object) (any, error) {
+		result, err := c.Protocol.CheckToolResult(ctx, r.object("tool_result").toolResult(), r.checkOptions())
+		return named("result", result, err)
+	},
+	"CheckMessage": func(ctx context.Context, c *sidecheck.Client, r object) (any, error) {
+		result, err := c.Protocol.CheckMessage(ctx, r.object("message").message(), r.checkOptions())
+		return named("result", result, err)
+	},
+	"CheckBatch": checkBatchShared,
+	"NormalizeToolResult": func(ctx context.Context, c *sidecheck.Client, r object) (any, error) {
+		var returned sidecheck.Returned
+		switch {
+		case r.has("value"):
+			returned = sidecheck.ReturnedValue{Value: r.json("value")}
+		case r.has("content"):
+			returned = sidecheck.ReturnedContent{Content: r.json("content")}
+		case r.has("result"):
+			returned = sidecheck.ReturnedResult{Result: r.json("result")}
+		default:
+			returned = sidecheck.ReturnedError(r.text("error"))
+		}
+		return rendered(c.Protocol.NormalizeToolResult(ctx, returned, &sidecheck.NormalizeOptions{
+			Tool: r.target("tool"), Profile: sidecheck.ResultProfile(r.text("profile")),
+			Check: *r.checkOptions(),
+		}))
+	},
+	"ConvertTools": convertToolsShared,
+	"ConvertToolCall": func(ctx context.Context, c *sidecheck.Client, r object) (any, error) {
+		var mappings []any
+		for _, mapping := range r.texts("mappings") {
+			mappings = append(mappings, json.RawMessage(mapping))
+		}
+		return rendered(c.Conversion.ConvertToolCall(ctx, r.json("call"), mappings, r.target("tool"), r.options()))
+	},
+	"ConvertToolResult": func(ctx context.Context, c *sidecheck.Client, r object) (any, error) {
+		return rendered(c.Conversion.ConvertToolResult(ctx, sidecheck.ModelAPI(r.text("api")),
+			sidecheck.ToolResultToConvert{
+				ToolResult: r.object("result").toolResult(), CallID: r.text("call_id"), Name: r.text("name"),
+			}, r.checkOptions()))
+	},
+	"InferTools": func(ctx context.Context, c *sidecheck.Client, r object) (any, error) {
+		return rendered(c.Inference.InferTools(ctx, r.text("source"), &sidecheck.InferOptions{
+			Functions:          r.texts("functions"),
+			OnUnsupported:      sidecheck.OnUnsupported(r.text("on_unsupported")),
+			InjectedTypes:      r.texts("injected_types"),
+			InjectedParameters: r.texts("injected_parameters"),
+		}))
+	},
+	"AdaptTool": func(ctx context.Context, c *sidecheck.Client, r object) (any, error) {
+		return rendered(c.Inference.AdaptTool(ctx, r.target("tool"), r.text("protocol_version")))
+	},
+}
+
+func rendered(result any, err error) (any, error) { return render(result), err }
+
+func named(name string, result any, err error) (any, error) {
+	return map[string]any{name: render(result)}, err
+}
+
+// collected returns all elements under name.
+func collected[V any](name string, elements iter.Seq2[V, error]) (any, error) {
+	all := []any{}
+	for element, err := range elements {
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, render(element))
+	}
+	return map[string]any{name: all}, nil
+}
+
+func validateShared(ctx context.Context, c *sidecheck.Client, r object) (any, error) {
+	item := r.item()
+	var verdict *sidecheck.Verdict
+	var err error
+	switch subject := item.Subject.(type) {
+	case sidecheck.StructuredContent:
+		verdict, err = c.ValidateStructuredContent(ctx, item.Target, subject.Payload, item.Options)
+	case sidecheck.CallParams:
+		verdict, err = c.ValidateCall(ctx, item.Target, subject.Payload, item.Options)
+	case sidecheck.CallResult:
+		verdict, err = c.ValidateCallResult(ctx, item.Target, subject.Payload, item.Options)
+	case sidecheck.Arguments:
+		verdict, err = c.Validate(ctx, item.Target, subject.Payload, item.Options)
+	}
+	return named("verdict", verdict, err)
+}
+
+func validateBatchShared(ctx context.Context, c *sidecheck.Client, r object) (any, error) {
+	var items []sidecheck.Item
+	for _, item := range r.objects("items") {
+		items = append(items, item.item())
+	}
+	outcomes, err := c.ValidateBatch(ctx, items, &sidecheck.BatchOptions{
+		Target: r.target("target"), Options: r.options(),
+	})
+	all := []any{}
+	for _, outcome := range outcomes {
+		all = append(all, renderOutcome("verdict", outcome.Verdict, outcome.Err))
+	}
+	return map[string]any{"outcomes": all}, err
+}
+
+func checkBatchShared(ctx context.Context, c *sidecheck.Client, r object) (any, error) {
+	var items []sidecheck.CheckItem
+	for _, item := range r.objects("items") {
+		items = append(items, item.checkItem())
+	}
+	outcomes, err := c.Protocol.CheckBatch(ctx, items, r.checkOptions())
+	all := []any{}
+	for _, outcome := range outcomes {
+		all = append(all, renderOutcome("result", outcome.Result, outcome.Err))
+	}
+	return map[string]any{"outcomes": all}, err
+}
+
+func validateStreamShared(ctx context.Context, c *sidecheck.Client, r object) (any, error) {
+	items := func(yield func(sidecheck.StreamItem) bool) {
+		for _, item := range r.objects("items") {
+			if !yield(sidecheck.StreamItem{ID: item.text("id"), Item: item.object("item").item()}) {
+				return
+			}
+		}
+	}
+	defaults := r.object("defaults")
+	responses := []any{}
+	for outcome, err := range c.ValidateStream(ctx, items, &sidecheck.StreamOptions{
+		Target: defaults.target("target"), Options: defaults.options(),
+	}) {
+		if err != nil {
+			return map[string]any{"responses": responses}, err
+		}
+		responses = append(responses, map[string]any{
+			"id": outcome.ID, "outcome": renderOutcome("verdict", outcome.Verdict, outcome.Err),
+		})
+	}
+	return map[string]any{"responses": responses}, nil
+}
+
+func convertToolsShared(ctx context.Context, c *sidecheck.Client, r object) (any, error) {
+	var tools []sidecheck.ToolToConvert
+	for _, tool := range r.objects("tools") {
+		tools = append(tools, sidecheck.ToolToConvert{Tool: tool.target("tool"), Server: tool.text("server")})
+	}
+	var options *sidecheck.ConversionOptions
+	if r.has("options") {
+		fields := r.object("options")
+		options = &sidecheck.ConversionOptions{
+			Mode:                sidecheck.ConversionMode(fields.text("mode")),
+			ServerPrefix:        sidecheck.ServerPrefix(fields.text("server_prefix")),
+			AssumeClosed:        fields.flag("assume_closed"),
+			DescriptionLength:   fields.number("description_length"),
+			IncludeOutputSchema: fields.flag("include_output_schema"),
+			DropDefaults:        fields.flag("drop_defaults"),
+			ProtocolVersion:     fields.text("protocol_version"),
+		}
+	}
+	converted, err := c.Conversion.ConvertTools(ctx, sidecheck.ModelAPI(r.text("api")), tools, r.texts("servers"), options)
+	if err != nil {
+		return nil, err
+	}
+	conversions := []any{}
+	for _, conversion := range converted.Conversions {
+		outcome := renderOutcome("converted", conversion.Converted, conversion.Err).(map[string]any)
+		outcome["server"], outcome["name"] = conversion.Server, conversion.Name
+		conversions = append(conversions, outcome)
+	}
+	return map[string]any{"conversions": conversions, "request": render(converted.Request)}, nil
+}
