@@ -85,6 +85,11 @@ func renderError(err error) map[string]any {
 		"status":   code.Code(failure.Status).String(),
 		"message":  failure.Message,
 		"metadata": metadata,
+		// In seconds.
+		"retry_after": nil,
+	}
+	if failure.RetryAfter > 0 {
+		rendered["retry_after"] = failure.RetryAfter.Seconds()
 	}
 	var unavailable *sidecheck.UnavailableError
 	var invalid *sidecheck.InvalidResponseError

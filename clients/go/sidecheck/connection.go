@@ -136,8 +136,8 @@ type batchCall[M proto.Message, O any] struct {
 }
 
 // callInParts returns the outcomes of items, sent in as many requests as the limits of the
-// server require. If the server becomes unavailable, the remaining parts are not tried: each
-// would cost another deadline.
+// server require. If the server becomes unavailable, that is the outcome of all remaining items,
+// with the policy applied: their parts are not tried, as each would cost another deadline.
 func callInParts[M proto.Message, O any](
 	ctx context.Context, c *connection, items []M, batch batchCall[M, O],
 ) ([]O, error) {
@@ -167,7 +167,8 @@ func callInParts[M proto.Message, O any](
 		}
 	}
 	if err != nil {
-		if _, err := c.fallback(err); err != nil {
+		var unavailable *UnavailableError
+		if !errors.As(err, &unavailable) {
 			return nil, err
 		}
 		for len(outcomes) < len(items) {

@@ -95,8 +95,9 @@ type BatchOptions struct {
 //
 // A batch beyond the limits of the server is sent in several calls; without a deadline of ctx,
 // each has that of the client. An item that fits in no message has the error LIMIT_EXCEEDED and
-// does not affect the others. An error means that the batch as a whole failed; nothing was sent
-// if it wraps [ErrInvalidArgument].
+// does not affect the others; those that an unavailable server did not answer have its error, unless
+// ClientOptions.OnUnavailable says otherwise. An error means that the batch as a whole failed;
+// nothing was sent if it wraps [ErrInvalidArgument].
 func (c *Client) ValidateBatch(
 	ctx context.Context, items []Item, options *BatchOptions,
 ) ([]Outcome, error) {
