@@ -113,3 +113,8 @@ func (c *Client) Channel() grpc.ClientConnInterface { return c.connection.channe
 func (c *Client) Info(ctx context.Context) (*ServerInfo, error) {
 	return c.connection.info(ctx, c.connection.timeout)
 }
+
+// Fallback returns the verdict that ClientOptions.OnUnavailable prescribes for err, or err itself
+// if the policy does not apply to it. The methods that validate and check have done so; it is for
+// programs that make a verdict depend on other calls.
+func (c *Client) Fallback(err error) (*Verdict, error) { return c.connection.fallback(err) }
