@@ -53,10 +53,11 @@ func dial(address string, security *tls.Config) (*grpc.ClientConn, error) {
 			Time: 30 * time.Second, Timeout: 10 * time.Second,
 		}),
 		// Bounds the time until a restarted server is found again; the default of gRPC is two
-		// minutes.
+		// minutes. It is shorter than the retries of one call take (0.7 s at least), so that
+		// the first call after the start of a server succeeds.
 		grpc.WithConnectParams(grpc.ConnectParams{
 			Backoff: backoff.Config{
-				BaseDelay: 100 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: 2 * time.Second,
+				BaseDelay: 100 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: 500 * time.Millisecond,
 			},
 			MinConnectTimeout: 20 * time.Second,
 		}),
