@@ -98,6 +98,7 @@ func clientOptions(t *testing.T, found surroundings, shared sharedOptions) *side
 		Timeout:         time.Duration(shared.Timeout * float64(time.Second)),
 		OnUnavailable:   sidecheck.OnUnavailable(shared.OnUnavailable),
 		ProtocolVersion: shared.ProtocolVersion,
+		Coalesce:        shared.Coalesce,
 	}
 	if shared.TLS {
 		options.TLS = security(t, found)
@@ -107,11 +108,8 @@ func clientOptions(t *testing.T, found surroundings, shared sharedOptions) *side
 
 func runCase(t *testing.T, client *sidecheck.Client, shared sharedCase) caseResult {
 	call := sharedCalls[shared.Call]
-	switch {
-	case call == nil:
+	if call == nil {
 		return caseResult{ID: shared.ID, Skipped: "the client has no method for " + shared.Call}
-	case shared.Client.Coalesce:
-		return caseResult{ID: shared.ID, Skipped: "the client does not coalesce calls"}
 	}
 	if shared.OnRejected != "" {
 		shared.Request["on_rejected"] = shared.OnRejected

@@ -51,9 +51,15 @@ func (c *Client) validate(ctx context.Context, item Item) (*Verdict, error) {
 			return nil, err
 		}
 	}
-	verdict, err := c.connection.validate(ctx, &pb.ValidateRequest{
+	request := &pb.ValidateRequest{
 		Target: message.GetTarget(), Subject: message.GetSubject(), Options: message.GetOptions(),
-	})
+	}
+	var verdict *Verdict
+	if c.coalescer != nil {
+		verdict, err = c.coalescer.validate(ctx, request)
+	} else {
+		verdict, err = c.connection.validate(ctx, request)
+	}
 	if err != nil {
 		return c.connection.fallback(err)
 	}
