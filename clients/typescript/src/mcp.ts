@@ -16,7 +16,10 @@ export interface SidecheckOptions {
   readonly client: Client | string;
   /** Name under which the server's tools are registered: of the server alone, 1 to 256 characters. */
   readonly name: string;
-  /** Options of the validations. With those that repair, the handler gets the repaired params. */
+  /**
+   * Options of the validations. With those that repair, the handler gets the repaired params. The SDK
+   * does not tell which protocol version was negotiated: name one here, or that of the client applies.
+   */
   readonly options?: ValidationOptions | undefined;
   /**
    * Is told what went wrong or was let pass: the error of a call or registration, or an invalid
@@ -46,7 +49,7 @@ interface CallRequest {
  * the server's own `tools/list`: it starts and lists its tools without Sidecheck.
  */
 export function withSidecheck<S extends Server>(server: S, options: SidecheckOptions): S {
-  const validator = new CallValidator(server, options);
+  const validator = new CallValidator(options);
   const setRequestHandler = server.setRequestHandler.bind(server) as (
     schema: unknown,
     handler: Handler,
@@ -85,7 +88,6 @@ class JsonRpcError extends Error {
 }
 
 class CallValidator {
-  readonly #server: Server;
   readonly #client: Client;
   readonly #options: SidecheckOptions;
   #list: Handler | undefined;
@@ -95,8 +97,7 @@ class CallValidator {
   /** What is wrong with the tools that were rejected, by name. */
   #rejected = new Map<string, RegistrationOutcome>();
 
-  constructor(server: Server, options: SidecheckOptions) {
-    this.#server = server;
+  constructor(options: SidecheckOptions) {
     this.#options = options;
     this.#client =
       typeof options.client === "string" ? new Client(options.client) : options.client;
@@ -133,7 +134,7 @@ class CallValidator {
     extra: unknown,
   ): Promise<{ params: object } | { answer: unknown }> {
     const validate = (): Promise<Verdict> =>
-      this.#client.validateCall({ server: this.#options.name }, params, this.validationOptions());
+      this.#client.validateCall({ server: this.#options.name }, params, this.#options.options);
     let verdict: Verdict;
     try {
       await this.register(extra);
@@ -156,20 +157,17 @@ class CallValidator {
       this.throwIfRejected(params.name);
       verdict = await validate();
     }
-    if (verdict.valid) {
-      return { params: verdict.repair?.valid ? verdict.repair.payload.parse<object>() : params };
-    }
     if (verdict.repair?.valid) {
       return { params: verdict.repair.payload.parse<object>() };
     }
-    const answer = this.rejection(verdict, params.name);
+    const answer = verdict.valid ? undefined : this.rejection(verdict, params.name);
     return answer ? { answer } : { params };
   }
 
   /** Returns a result, or what to return in its place. */
   private async checkResult(name: string, result: object): Promise<object> {
     const target: RegisteredTool = { server: this.#options.name, name };
-    const verdict = await this.#client.validateCallResult(target, result, this.validationOptions());
+    const verdict = await this.#client.validateCallResult(target, result, this.#options.options);
     return verdict.valid ? result : (this.rejection(verdict, name) ?? result);
   }
 
@@ -202,7 +200,7 @@ class CallValidator {
     const registration = await this.#client.register(this.#options.name, tools, {
       replace: true,
       onRejected: "return",
-      protocolVersion: this.validationOptions().protocolVersion,
+      protocolVersion: this.#options.options?.protocolVersion,
     });
     const rejected = registration.outcomes.filter(({ action }) => action === "rejected");
     this.#rejected = new Map(rejected.map((outcome) => [outcome.name, outcome]));
@@ -260,16 +258,6 @@ class CallValidator {
           : `Sidecheck could not validate this: ${error.reason}`;
       throw new JsonRpcError(INTERNAL_ERROR, message);
     }
-  }
-
-  private validationOptions(): ValidationOptions {
-    // The SDK has the negotiated version in its transport only, and there not for all of them.
-    const transport = this.#server.transport as { protocolVersion?: string } | undefined;
-    const { options } = this.#options;
-    return {
-      ...options,
-      protocolVersion: options?.protocolVersion ?? transport?.protocolVersion,
-    };
   }
 }
 
