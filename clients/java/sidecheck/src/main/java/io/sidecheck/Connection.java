@@ -2,6 +2,7 @@ package io.sidecheck;
 
 import com.google.protobuf.CodedOutputStream;
 import com.google.protobuf.Message;
+import io.grpc.ConnectivityState;
 import io.grpc.ManagedChannel;
 import io.grpc.MethodDescriptor;
 import io.sidecheck.v1.GetServerInfoRequest;
@@ -10,14 +11,19 @@ import io.sidecheck.v1.InfoServiceGrpc;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
 /** Calls to a server, with the deadline and the policy of a client and the server's limits. */
 final class Connection {
+    /** Shortest time between attempts to connect that callers bring about, in nanoseconds. */
+    private static final long MIN_PAUSE = 100_000_000;
+
     final ManagedChannel channel;
     final ClientOptions options;
     private volatile ServerInfo.Limits limits;
+    private final AtomicLong reconnected = new AtomicLong(System.nanoTime() - MIN_PAUSE - 1);
     private volatile boolean closed;
 
     Connection(String address, ClientOptions options) {
@@ -30,6 +36,7 @@ final class Connection {
         if (closed) {
             throw Errors.clientClosed();
         }
+        reconnect();
         try {
             return UnaryCall.send(
                     channel, method, request, answer, timeout == null ? options.timeout() : timeout);
@@ -42,6 +49,20 @@ final class Connection {
                 limits = null;
             }
             throw error;
+        }
+    }
+
+    /**
+     * Has a lost connection tried again at once. gRPC's own pauses between attempts grow to two
+     * minutes, cannot be set, and outlast the retries of a call.
+     */
+    void reconnect() {
+        long now = System.nanoTime();
+        long last = reconnected.get();
+        if (now - last > MIN_PAUSE
+                && channel.getState(false) == ConnectivityState.TRANSIENT_FAILURE
+                && reconnected.compareAndSet(last, now)) {
+            channel.resetConnectBackoff();
         }
     }
 

@@ -136,6 +136,12 @@ final class Errors {
                 null);
     }
 
+    static SidecheckException notEncodable(RuntimeException failure) {
+        return new SidecheckException("INVALID_REQUEST",
+                "cannot encode the item: " + failure.getMessage(), Map.of("field", "subject"),
+                Status.Code.INVALID_ARGUMENT, null);
+    }
+
     static void require(boolean present, String field) {
         if (!present) {
             throw new InvalidResponseException(field + " is missing in the response");

@@ -3,6 +3,9 @@ package io.sidecheck;
 import com.google.protobuf.ByteString;
 import java.util.Objects;
 import tools.jackson.core.JacksonException;
+import tools.jackson.core.JsonGenerator;
+import tools.jackson.core.json.JsonFactory;
+import tools.jackson.core.util.JsonGeneratorDelegate;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
@@ -16,7 +19,10 @@ public final class Json {
     /** No text, as where the server sent none. */
     public static final Json EMPTY = new Json(ByteString.EMPTY);
 
-    private static final JsonMapper MAPPER = new JsonMapper();
+    private static final JsonMapper MAPPER = JsonMapper.builder(JsonFactory.builder()
+                    .addDecorator((factory, generator) -> new FiniteNumbers(generator))
+                    .build())
+            .build();
 
     private final ByteString text;
 
@@ -54,10 +60,6 @@ public final class Json {
     public static Json of(Object value) {
         if (value instanceof Json json) {
             return json;
-        }
-        if (value instanceof Double number && !Double.isFinite(number)
-                || value instanceof Float single && !Float.isFinite(single)) {
-            throw new IllegalArgumentException("JSON has no number " + value);
         }
         try {
             return new Json(ByteString.copyFrom(MAPPER.writeValueAsBytes(value)));
@@ -101,6 +103,38 @@ public final class Json {
             return MAPPER.readValue(bytes(), type);
         } catch (JacksonException error) {
             throw new IllegalArgumentException("not JSON of " + type.getName(), error);
+        }
+    }
+
+    /** Rejects NaN and the infinities, which Jackson would write as strings or invalid JSON. */
+    private static final class FiniteNumbers extends JsonGeneratorDelegate {
+        FiniteNumbers(JsonGenerator generator) {
+            super(generator, false);
+        }
+
+        @Override
+        public JsonGenerator writeNumber(double number) {
+            if (!Double.isFinite(number)) {
+                throw new IllegalArgumentException("JSON has no number " + number);
+            }
+            return super.writeNumber(number);
+        }
+
+        @Override
+        public JsonGenerator writeNumber(float number) {
+            if (!Float.isFinite(number)) {
+                throw new IllegalArgumentException("JSON has no number " + number);
+            }
+            return super.writeNumber(number);
+        }
+
+        @Override
+        public JsonGenerator writeArray(double[] numbers, int offset, int length) {
+            writeStartArray();
+            for (int index = offset; index < offset + length; index++) {
+                writeNumber(numbers[index]);
+            }
+            return writeEndArray();
         }
     }
 

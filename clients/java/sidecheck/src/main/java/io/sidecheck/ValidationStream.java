@@ -96,12 +96,21 @@ public final class ValidationStream implements AutoCloseable, Iterable<StreamOut
      * @throws InterruptedException if the thread is interrupted; nothing was sent
      */
     public void send(String id, Item item) throws InterruptedException {
-        String version = connection.options.protocolVersion();
-        ValidateStreamRequest message = request(
-                StreamItem.newBuilder().setId(id).setItem(ValidationMessages.item(item, version)));
+        ValidateStreamRequest message;
         SidecheckException local = null;
-        if (message.getSerializedSize() > messageBytes) {
-            local = Errors.tooLarge(message.getSerializedSize(), messageBytes);
+        try {
+            String version = connection.options.protocolVersion();
+            message = request(StreamItem.newBuilder()
+                    .setId(id)
+                    .setItem(ValidationMessages.item(item, version)));
+            if (message.getSerializedSize() > messageBytes) {
+                local = Errors.tooLarge(message.getSerializedSize(), messageBytes);
+            }
+        } catch (IllegalArgumentException | NullPointerException failure) {
+            message = null;
+            local = Errors.notEncodable(failure);
+        }
+        if (local != null) {
             // The outcome of the id alone is replaced by this error, so outcomes stay in order.
             message = request(StreamItem.newBuilder().setId(id));
         }

@@ -105,7 +105,15 @@ class ClientTest {
         assertEquals("{\"a\":[1,null]}", Json.of(java.util.Collections.singletonMap(
                 "a", java.util.Arrays.asList(1, null))).toString());
         assertEquals("{ }", Json.of(Json.text("{ }")).toString());
-        assertThrows(IllegalArgumentException.class, () -> Json.of(Double.NaN));
+        for (Object value : List.of(
+                Double.NaN,
+                Float.NEGATIVE_INFINITY,
+                java.util.Map.of("a", List.of(Double.POSITIVE_INFINITY)),
+                new double[] {1, Double.NaN},
+                new float[] {Float.NaN})) {
+            assertThrows(IllegalArgumentException.class, () -> Json.of(value));
+        }
+        assertEquals("[1.5]", Json.of(new double[] {1.5}).toString());
         assertInstanceOf(java.util.Map.class, Json.text("{}").as(Object.class));
     }
 

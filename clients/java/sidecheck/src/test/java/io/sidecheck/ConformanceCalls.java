@@ -95,19 +95,13 @@ final class ConformanceCalls {
         result.put("responses", responses);
         try (ValidationStream stream =
                 client.stream(target(defaults.get("target")), options(defaults.get("options")))) {
-            Thread sender = new Thread(() -> {
-                try {
-                    for (JsonNode item : request.get("items")) {
-                        stream.send(text(item, "id"), item(item.get("item")));
-                    }
-                    stream.finish();
-                } catch (StreamClosedException closed) {
-                    // The receiver gets it too.
-                    return;
-                } catch (InterruptedException interrupt) {
-                    Thread.currentThread().interrupt();
-                }
-            });
+            JsonNode items = request.get("items");
+            int index = 0;
+            for (; index < Math.min(items.size(), 64); index++) {
+                // Before any outcome is received, so that a fault meets items that were all sent.
+                send(stream, items.get(index));
+            }
+            Thread sender = sender(stream, items, index);
             sender.start();
             try {
                 stream.forEach(responses::add);
@@ -119,6 +113,26 @@ final class ConformanceCalls {
             result.put("error", error);
         }
         return result;
+    }
+
+    private static Thread sender(ValidationStream stream, JsonNode items, int start) {
+        return new Thread(() -> {
+            try {
+                for (int index = start; index < items.size(); index++) {
+                    send(stream, items.get(index));
+                }
+                stream.finish();
+            } catch (StreamClosedException closed) {
+                // The receiver gets it too.
+                return;
+            } catch (InterruptedException interrupt) {
+                Thread.currentThread().interrupt();
+            }
+        });
+    }
+
+    private static void send(ValidationStream stream, JsonNode item) throws InterruptedException {
+        stream.send(text(item, "id"), item(item.get("item")));
     }
 
     private ProtocolClient protocol(JsonNode request) {

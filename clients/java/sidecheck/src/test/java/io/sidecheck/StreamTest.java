@@ -78,6 +78,20 @@ class StreamTest {
     }
 
     @Test
+    void replacesTheOutcomeOfAnItemThatCannotBeEncoded() throws Exception {
+        try (ValidationStream stream = client.stream(TARGET, null)) {
+            stream.send("broken", new Item(new Subject.Arguments(null)));
+            stream.send("whole", ITEM);
+            stream.finish();
+            List<StreamOutcome> outcomes = new ArrayList<>();
+            stream.forEach(outcomes::add);
+            var error = assertThrows(SidecheckException.class, () -> outcomes.get(0).outcome().orThrow());
+            assertEquals("INVALID_REQUEST", error.reason());
+            assertTrue(outcomes.get(1).outcome().orThrow().valid());
+        }
+    }
+
+    @Test
     void holdsASenderBackUntilAnOutcomeIsReceived() throws Exception {
         try (ValidationStream stream = client.stream(TARGET, null, 2)) {
             stream.send("1", ITEM);

@@ -1,0 +1,135 @@
+package io.sidecheck;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import tools.jackson.databind.JsonNode;
+
+/** Servers that are killed, silent or behind TLS. */
+@Timeout(300)
+class FaultTest {
+    private static final Target SCHEMA = new Target.Schema(Json.text("{\"type\":\"object\"}"));
+    private static final Item ITEM = new Item(new Subject.Arguments(Json.text("{}")));
+    private static final ClientOptions PATIENT =
+            ClientOptions.DEFAULTS.withTimeout(Duration.ofSeconds(120));
+
+    /** A server of its own process; its output is read, so that it is never held up by it. */
+    private record RunningServer(Process process, int port) implements AutoCloseable {
+        static RunningServer start(Conformance conformance, int port) throws Exception {
+            List<String> command = new ArrayList<>();
+            conformance.settings().get("serve").forEach(word -> command.add(word.asString()));
+            command.addAll(List.of("--listen", "127.0.0.1:" + port));
+            Process process = new ProcessBuilder(command).start();
+            CompletableFuture<Integer> ready = new CompletableFuture<>();
+            Thread reader = new Thread(() -> read(process.errorReader(), ready));
+            reader.setDaemon(true);
+            reader.start();
+            return new RunningServer(process, ready.get());
+        }
+
+        private static void read(BufferedReader lines, CompletableFuture<Integer> ready) {
+            try (lines) {
+                for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+                    if (line.contains("\"server.ready\"")) {
+                        JsonNode addresses = Conformance.MAPPER.readTree(line).get("addresses");
+                        String address = addresses.get(0).asString();
+                        ready.complete(Integer.parseInt(
+                                address.substring(address.lastIndexOf(':') + 1)));
+                    }
+                }
+                ready.completeExceptionally(new IOException("the server ended before it was ready"));
+            } catch (IOException error) {
+                ready.completeExceptionally(new UncheckedIOException(error));
+            }
+        }
+
+        void kill() throws InterruptedException {
+            process.destroyForcibly().waitFor();
+        }
+
+        @Override
+        public void close() {
+            process.destroyForcibly().onExit().join();
+        }
+    }
+
+    @Test
+    void reportsAKilledServerAndCallsTheNextOne() throws Exception {
+        Conformance conformance = Conformance.required();
+        int port;
+        Client client;
+        try (RunningServer first = RunningServer.start(conformance, 0)) {
+            port = first.port();
+            client = new Client("127.0.0.1:" + port, PATIENT);
+            try (ValidationStream stream = client.stream(SCHEMA, null)) {
+                stream.send("1", ITEM);
+                assertEquals("1", stream.receive().orElseThrow().id());
+                first.kill();
+                var error = assertThrows(StreamUnavailableException.class, () -> {
+                    stream.send("2", ITEM);
+                    stream.receive();
+                });
+                assertTrue(List.of("2").containsAll(error.unanswered()));
+            }
+        }
+        assertThrows(UnavailableException.class, () -> client.validate(SCHEMA, Json.text("{}")));
+        try (client; RunningServer second = RunningServer.start(conformance, port)) {
+            assertTrue(client.validate(SCHEMA, Json.text("{}")).valid());
+            assertEquals(port, second.port());
+        }
+    }
+
+    @Test
+    void validatesThroughTls() {
+        Conformance conformance = Conformance.required();
+        String address = conformance.address("tls");
+        try (Client client = new Client(address, PATIENT.withTls(conformance.tls()))) {
+            assertTrue(client.validate(SCHEMA, Json.text("{}")).valid());
+        }
+        try (Client plain = new Client(address)) {
+            assertThrows(
+                    UnavailableException.class, () -> plain.validate(SCHEMA, Json.text("{}")));
+        }
+    }
+
+    @Test
+    void retriesFailedAttempts() {
+        try (Client client = Conformance.required().client("flaky")) {
+            assertTrue(client.validate(SCHEMA, Json.text("{}")).valid());
+        }
+    }
+
+    @Test
+    void cancelsTheCallsOfAnInterruptedThread() throws Exception {
+        try (Client client = Conformance.required().client("silent")) {
+            CompletableFuture<Boolean> interrupted = new CompletableFuture<>();
+            Thread caller = new Thread(() -> {
+                try {
+                    client.validate(SCHEMA, Json.text("{}"));
+                    interrupted.complete(false);
+                } catch (CancellationException cancelled) {
+                    interrupted.complete(Thread.currentThread().isInterrupted());
+                }
+            });
+            caller.start();
+            while (caller.getState() != Thread.State.WAITING) {
+                assertTrue(caller.isAlive(), "the call ended");
+                Thread.onSpinWait();
+            }
+            caller.interrupt();
+            assertTrue(interrupted.get());
+            caller.join();
+        }
+    }
+}
