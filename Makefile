@@ -111,6 +111,7 @@ bench: setup build/servers/.made
 	$(BIN)/python benchmarks/inferred_servers.py --report benchmarks/report
 	$(BIN)/python benchmarks/serving.py --report benchmarks/report
 	$(BIN)/python benchmarks/remote.py --report benchmarks/report
+	$(BIN)/python benchmarks/coalescing.py --report benchmarks/report
 	$(BIN)/python benchmarks/overload.py --report benchmarks/report
 	$(BIN)/python benchmarks/summary.py
 

@@ -1,6 +1,7 @@
 """Real servers in processes of their own: Sidecheck, and the bare echo."""
 
 import json
+import os
 import subprocess
 import sys
 import time
@@ -41,8 +42,11 @@ class Running:
 
 
 @contextmanager
-def sidecheck(folder: Path, *flags: str) -> Iterator[Running]:
-    """Run `sidecheck serve` with an empty registry in memory and its default log in a file."""
+def sidecheck(folder: Path, *flags: str, **environment: str) -> Iterator[Running]:
+    """Run `sidecheck serve` with an empty registry in memory and its default log in a file.
+
+    *environment* has settings beyond its flags.
+    """
     socket, log = folder / "sidecheck.sock", folder / "sidecheck.log"
     with log.open("wb") as events:
         process = subprocess.Popen(  # noqa: S603  (our own command)
@@ -51,6 +55,7 @@ def sidecheck(folder: Path, *flags: str) -> Iterator[Running]:
                 *("--unix-socket", str(socket), *flags),
             ],
             stderr=events,
+            env={**os.environ, **environment},
         )
     with _ending(process):
         address = _wait(process, log)

@@ -23,6 +23,7 @@ _ORDER = (
     "inferred_servers",
     "serving",
     "remote",
+    "coalescing",
     "overload",
 )
 _FOLDER = Path(__file__).resolve().parent / "report"

@@ -13,7 +13,6 @@ from google.protobuf.descriptor_pb2 import (
     FileDescriptorSet,
     ServiceDescriptorProto,
 )
-from google.rpc import status_pb2
 from grpc_tools import protoc
 
 from docs.generate.markdown import NOTICE, code, paragraph, table
@@ -60,13 +59,9 @@ def api_page() -> str:
 
 
 def _descriptors() -> list[FileDescriptorProto]:
-    names = sorted(str(path.relative_to(_PROTO)) for path in _PROTO.rglob("*.proto"))
-    # The files of google.protobuf come with protoc, those of google.rpc with their package.
-    includes = (
-        _PROTO,
-        Path(status_pb2.__file__).parents[2],
-        Path(protoc.__file__).parent / "_proto",
-    )
+    names = sorted(str(path.relative_to(_PROTO)) for path in _PROTO.glob("sidecheck/**/*.proto"))
+    # The files of google.protobuf come with protoc.
+    includes = (_PROTO, Path(protoc.__file__).parent / "_proto")
     with tempfile.TemporaryDirectory() as folder:
         output = Path(folder) / "api.binpb"
         arguments = ["protoc", "--include_source_info", *(f"-I{path}" for path in includes)]

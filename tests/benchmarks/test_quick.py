@@ -20,6 +20,7 @@ SCRIPTS = (
     "inference_differences",
     "serving",
     "remote",
+    "coalescing",
 )
 PLOTS = {
     "validation.svg",

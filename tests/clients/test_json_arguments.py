@@ -280,6 +280,7 @@ OTHERS = {
     "inference.infer_tools",
     "info",
     "list",
+    "on_unavailable",
     "protocol",
     "protocol.list_rules",
     "protocol.session",

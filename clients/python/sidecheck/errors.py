@@ -14,8 +14,10 @@
 An invalid payload is not an error: it is returned as a verdict with violations.
 """
 
+import json
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
+from typing import Any
 
 import grpc
 
@@ -52,6 +54,19 @@ class SidecheckError(Exception):
         self.metadata = dict(metadata)
         self.status = status
         self.retry_after = retry_after
+
+    @property
+    def json_rpc_error(self) -> dict[str, Any] | None:
+        """The ``error`` of the JSON-RPC response to send, for a call to an unknown tool.
+
+        None for all other errors. Decoded at each access.
+        """
+        try:
+            error = json.loads(self.metadata.get("json_rpc_error", "null"))
+        except ValueError:
+            # A proxy may cut metadata off; the reason says enough.
+            return None
+        return error if isinstance(error, dict) else None
 
     def __str__(self) -> str:
         return f"{self.reason}: {self.message}"

@@ -18,6 +18,7 @@ from sidecheck.verdicts import Severity, Verdict, Violation
 
 __all__ = [
     "ABSENT",
+    "SIDECHECK_UNAVAILABLE",
     "Absent",
     "Arguments",
     "CallParams",

@@ -13,13 +13,15 @@ from sidecheck._blocking.inference import BlockingInferenceClient
 from sidecheck._blocking.protocol import BlockingProtocolClient
 from sidecheck._blocking.streams import BlockingStream
 from sidecheck._blocking.validator import BlockingValidator
-from sidecheck._transport.threads import Channel
+from sidecheck._transport.threads import Channel, Coalescer
+from sidecheck.errors import Unavailable
 from sidecheck.info import ServerInfo
 from sidecheck.registry import ChangePolicy, Deletion, OnRejected, Registration, Tool
 from sidecheck.streams import OUTSTANDING, validation_kind
 from sidecheck.targets import Target
 from sidecheck.tool_functions import Registrable, definitions_of
 from sidecheck.tool_lists import Definition, list_tools
+from sidecheck.v1.validation_service_pb2 import ValidateItem
 from sidecheck.validation import (
     Item,
     OnUnavailable,
@@ -47,6 +49,11 @@ class BlockingClient(BlockingValidator):
     requests whose options, context or parameters name none. With "" it is the version that
     the tool was registered under, or else the server's default.
 
+    With *coalesce*, validations of one payload that are awaited concurrently share batches:
+    the same verdicts and errors for a fraction of the work of both sides. One that finds no
+    other outstanding is sent at once; others wait at most 2 ms to be sent, and for the
+    payloads before them in their batch. Only the asynchronous client has it.
+
     A client may be shared by any number of threads; do not create it before a fork.
 
     Raises:
@@ -61,9 +68,16 @@ class BlockingClient(BlockingValidator):
         timeout: float = 2.0,
         on_unavailable: OnUnavailable = "raise",
         protocol_version: str = "",
+        coalesce: bool = False,
     ) -> None:
         self._connection = Connection(Channel(address), timeout, on_unavailable, protocol_version)
         self._protocol_version = protocol_version
+        self._coalescer = Coalescer(self._call, self._call_batch) if coalesce else None
+
+    @property
+    def on_unavailable(self) -> OnUnavailable:
+        """Policy for validations that no server answers."""
+        return self._connection.on_unavailable
 
     @property
     def protocol(self) -> BlockingProtocolClient:
@@ -250,12 +264,28 @@ class BlockingClient(BlockingValidator):
 
     def close(self) -> None:
         """Close the connection; pending calls are cancelled."""
+        if self._coalescer is not None:
+            self._coalescer.close()
         self._connection.close()
 
     def _validate(self, item: Item, timeout: float | None) -> Verdict:
-        return self._connection.call_or_fall_back(
-            validation.encode_request(item),
-            validation.decode_response,
+        request, seconds = validation.encode_request(item), self._connection.seconds(timeout)
+        validate = self._call if self._coalescer is None else self._coalescer.validate
+        try:
+            return validate(request, seconds)
+        except Unavailable as error:
+            return self._connection.fall_back(error)
+
+    def _call(self, request: Message, timeout: float) -> Verdict:
+        return self._connection.call(request, validation.decode_response, timeout)
+
+    def _call_batch(
+        self, items: Sequence[ValidateItem], timeout: float
+    ) -> Sequence[ValidateOutcome]:
+        return self._connection.call_in_parts(
+            items,
+            validation.encode_joint_batch,
+            validation.decode_batch,
             lambda verdict: verdict,
             timeout,
         )

@@ -53,7 +53,8 @@ class Connection:
         self.protocol_version = protocol_version
         self._channel = channel
         self._timeout = timeout
-        self._on_unavailable: OnUnavailable = on_unavailable
+        #: Policy for validations that no server answers.
+        self.on_unavailable: OnUnavailable = on_unavailable
         self._limits: Limits | None = None
 
     def call(
@@ -66,7 +67,7 @@ class Connection:
         Raises:
             SidecheckError: The call failed.
         """
-        seconds = self._timeout if timeout is None else timeout
+        seconds = self.seconds(timeout)
         try:
             response = self._channel.call(request, seconds)
         except SidecheckError as error:
@@ -91,7 +92,15 @@ class Connection:
         try:
             return self.call(request, decode, timeout)
         except Unavailable as error:
-            return fallback(fallback_verdict(error, self._on_unavailable))
+            return fallback(self.fall_back(error))
+
+    def fall_back(self, error: Unavailable) -> Verdict:
+        """Return the verdict of the policy; raises *error* if that is to raise."""
+        return fallback_verdict(error, self.on_unavailable)
+
+    def seconds(self, timeout: float | None) -> float:
+        """Return the deadline of a call in seconds: *timeout*, or the client's own for None."""
+        return self._timeout if timeout is None else timeout
 
     def call_in_parts(
         self,
@@ -126,15 +135,15 @@ class Connection:
         except Unavailable as error:
             # The remaining parts are not tried: each would cost another deadline.
             missing = len(messages) - len(outcomes)
-            outcomes += [fallback(fallback_verdict(error, self._on_unavailable))] * missing
+            outcomes += [fallback(fallback_verdict(error, self.on_unavailable))] * missing
         return outcomes
 
     def _settle(
         self, outcome: Value | SidecheckError, fallback: Callable[[Verdict], Value]
     ) -> Value | SidecheckError:
         """Return the outcome of one item of a batch, with the policy applied to it."""
-        if isinstance(outcome, Unavailable) and self._on_unavailable != "raise":
-            return fallback(fallback_verdict(outcome, self._on_unavailable))
+        if isinstance(outcome, Unavailable) and self.on_unavailable != "raise":
+            return fallback(fallback_verdict(outcome, self.on_unavailable))
         return outcome
 
     def info(self, timeout: float | None) -> ServerInfo:

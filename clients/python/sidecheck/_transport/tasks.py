@@ -9,10 +9,12 @@ from collections.abc import AsyncIterable, Iterable
 from typing import Generic, Protocol, TypeAlias, TypeVar
 
 from sidecheck._transport.task_calls import Channel, StreamCall
+from sidecheck._transport.task_coalescing import Coalescer
 from sidecheck.errors import SidecheckError, StreamClosed
 
 __all__ = [
     "Channel",
+    "Coalescer",
     "Feed",
     "IsolatedStream",
     "ItemSource",

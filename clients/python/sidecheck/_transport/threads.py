@@ -14,6 +14,7 @@ from sidecheck.errors import StreamClosed
 
 __all__ = [
     "Channel",
+    "Coalescer",
     "Feed",
     "IsolatedStream",
     "ItemSource",
@@ -45,6 +46,30 @@ class Duplex(Sender[SentT_contra], Protocol[SentT_contra, ReadT_co]):
     """A stream of items and outcomes."""
 
     def __next__(self) -> tuple[str, ReadT_co]: ...
+
+
+class Coalescer:
+    """Not available for threads.
+
+    Without an event loop, each batch would need a thread that owns its timers and hands
+    outcomes to the threads that wait.
+
+    Raises:
+        ValueError: Always.
+    """
+
+    def __init__(self, *_calls: Any) -> None:
+        raise ValueError(
+            "coalesce is not available in BlockingClient; use Client(..., coalesce=True),"
+            " or validate_batch"
+        )
+
+    def validate(self, request: Any, timeout: float) -> Any:
+        """Never called."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """Never called."""
 
 
 class Feed:

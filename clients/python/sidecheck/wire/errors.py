@@ -15,6 +15,7 @@ from sidecheck.info import Limits
 
 __all__ = [
     "client_closed",
+    "deadline_exceeded",
     "decode_call_error",
     "decode_item_error",
     "decode_message",
@@ -130,6 +131,12 @@ def retry_after(status: Status) -> float | None:
 def client_closed() -> SidecheckError:
     """Return the error for a call of a client that is closed, before the call or during it."""
     return SidecheckError("CLIENT_CLOSED", "the client was closed", {}, grpc.StatusCode.CANCELLED)
+
+
+def deadline_exceeded() -> Unavailable:
+    """Return the error for a call whose deadline ends it before it is sent by itself."""
+    code = grpc.StatusCode.DEADLINE_EXCEEDED
+    return Unavailable(code.name, "Deadline Exceeded", {}, code)
 
 
 # Invalid responses

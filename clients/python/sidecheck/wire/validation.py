@@ -1,7 +1,9 @@
 """Messages of ValidationService."""
 
 from collections.abc import Sequence
+from typing import Final
 
+from sidecheck.errors import SidecheckError
 from sidecheck.json_texts import payload_text, protocol_text
 from sidecheck.targets import Target
 from sidecheck.v1 import options_pb2 as options_pb
@@ -27,13 +29,21 @@ __all__ = [
     "decode_batch",
     "decode_response",
     "decode_stream_response",
+    "depends_on_batch",
     "encode_batch",
+    "encode_batch_item",
     "encode_item",
+    "encode_joint_batch",
     "encode_options",
     "encode_request",
     "encode_stream_defaults",
     "encode_stream_item",
 ]
+
+#: Bounds of a batch as a whole. An item that exceeds one may fit in a call of its own.
+BATCH_BOUNDS: Final = frozenset(
+    {"batch_items", "message_bytes", "offloaded_items", "request_steps"}
+)
 
 
 def encode_request(item: Item) -> validation_pb.ValidateRequest:
@@ -54,6 +64,11 @@ def encode_item(item: Item) -> validation_pb.ValidateItem:
     )
 
 
+def encode_batch_item(request: validation_pb.ValidateRequest) -> validation_pb.ValidateItem:
+    """Return the item of a batch for a single *request*: their fields are the same."""
+    return validation_pb.ValidateItem.FromString(request.SerializeToString())
+
+
 def encode_batch(
     items: Sequence[validation_pb.ValidateItem], target: Target | None, options: Options | None
 ) -> validation_pb.ValidateBatchRequest:
@@ -61,6 +76,24 @@ def encode_batch(
     return validation_pb.ValidateBatchRequest(
         target=encode_target(target), options=encode_options(options), items=items
     )
+
+
+def encode_joint_batch(
+    items: Sequence[validation_pb.ValidateItem],
+) -> validation_pb.ValidateBatchRequest:
+    """Return the request to validate *items* with their own targets and options.
+
+    What all of them have alike is sent once, so that the server reads and looks it up once.
+    """
+    batch = validation_pb.ValidateBatchRequest()
+    if items:
+        first = items[0]
+        if all(item.target == first.target and item.options == first.options for item in items):
+            batch.target.CopyFrom(first.target)
+            batch.options.CopyFrom(first.options)
+            items = [validation_pb.ValidateItem(subject=item.subject) for item in items]
+    batch.items.extend(items)
+    return batch
 
 
 def encode_stream_defaults(
@@ -143,3 +176,20 @@ def decode_outcome(
     if outcome.HasField("verdict"):
         return values.decode_verdict(outcome.verdict, registry_revision)
     return decode_item_error(outcome.error)
+
+
+def depends_on_batch(outcome: ValidateOutcome, request: validation_pb.ValidateRequest) -> bool:
+    """Return whether *outcome* may be due to the other items of its batch.
+
+    A single call of *request* may then have another outcome: the item was not reached, or
+    its verdict lists less than it would on its own.
+    """
+    if isinstance(outcome, SidecheckError):
+        return outcome.reason == "LIMIT_EXCEEDED" and outcome.metadata.get("bound") in BATCH_BOUNDS
+    wanted = request.options.max_violations or Options().max_violations
+    if request.options.detail == options_pb.DETAIL_VERDICT_ONLY:
+        wanted = 0
+    elif request.options.detail == options_pb.DETAIL_FIRST:
+        wanted = 1
+    reports = (outcome, outcome.repair) if outcome.repair else (outcome,)
+    return any(report.truncated and len(report.violations) < wanted for report in reports)

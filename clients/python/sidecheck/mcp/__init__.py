@@ -1,0 +1,15 @@
+"""Validation of the tool calls of an MCP server, in one line.
+
+`with_sidecheck` is for a low-level ``Server`` of the official MCP SDK;
+`sidecheck.mcp.fastmcp.SidecheckMiddleware` is for FastMCP. Both need the extra ``mcp`` of
+this package, which ``sidecheck`` itself does not import.
+"""
+
+try:
+    from sidecheck.mcp.lowlevel import with_sidecheck
+except ImportError as error:
+    raise ImportError(
+        "sidecheck.mcp needs the MCP SDK, mcp>=2,<3: pip install 'sidecheck[mcp]'"
+    ) from error
+
+__all__ = ["with_sidecheck"]

@@ -1,0 +1,103 @@
+"""Validation of the tool calls of a low-level server of the official MCP SDK."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any, TypeVar
+
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel import Server
+from mcp.server.lowlevel.server import HandlerEntry
+from mcp_types import ListToolsResult, PaginatedRequestParams
+
+from sidecheck._async.client import Client
+from sidecheck.mcp.registrar import Definition
+from sidecheck.mcp.tool_calls import OnError, OnReport, ToolCall, ToolCallValidator
+from sidecheck.validation import Options
+
+__all__ = ["with_sidecheck"]
+
+ServerT = TypeVar("ServerT", bound=Server[Any])
+
+
+def with_sidecheck(
+    server: ServerT,
+    client: Client | str,
+    *,
+    name: str = "",
+    options: Options | None = None,
+    on_error: OnError | None = None,
+    on_report: OnReport | None = None,
+) -> ServerT:
+    """Validate the tool calls of *server* and their results; return *server*.
+
+    *client* may also be an address; that client then lives as long as the process. The tools
+    are registered under *name*, by default the server's own, at the first call and when they
+    have changed, so Sidecheck need not be up before. An invalid call does not reach the
+    handler, and an invalid result does not reach the client of *server*.
+
+    With repairs in *options*, the handler gets the repaired arguments. Calls that Sidecheck
+    could not validate are treated as the client's ``on_unavailable`` says. *on_error* and
+    *on_report* replace the log records of the logger ``sidecheck.mcp``.
+
+    Raises:
+        TypeError: *server* is no low-level server of version 2 of the SDK.
+        ValueError: *server* has no handler for ``tools/list`` or ``tools/call``.
+    """
+    if not isinstance(server, Server):
+        raise TypeError(
+            f"expected an mcp.server.lowlevel.Server of mcp 2, not {type(server).__name__}"
+        )
+    list_entry = server.get_request_handler("tools/list")
+    call_entry = server.get_request_handler("tools/call")
+    if list_entry is None or call_entry is None:
+        raise ValueError("the server has no handler for tools/list or tools/call; add them first")
+    validator = ToolCallValidator(client, name or server.name, options, on_error, on_report)
+
+    async def list_tools(ctx: ServerRequestContext[Any], params: Any) -> Any:
+        result = await list_entry.handler(ctx, params)
+        if isinstance(result, ListToolsResult):
+            validator.observe(definitions_of(result))
+        return result
+
+    async def call_tool(ctx: ServerRequestContext[Any], params: Any) -> Any:
+        async def run(repaired: Mapping[str, Any] | None) -> Any:
+            if repaired is None:
+                return await call_entry.handler(ctx, params)
+            typed = call_entry.params_type.model_validate(repaired, by_name=False)
+            return await call_entry.handler(replace(ctx, params=repaired), typed)
+
+        raw = ctx.params or params.model_dump(mode="json", by_alias=True, exclude_none=True)
+        return await validator.handle(
+            ToolCall(raw, ctx.protocol_version, partial(list_all, list_entry, ctx), run)
+        )
+
+    server.add_request_handler("tools/list", list_entry.params_type, list_tools)
+    server.add_request_handler("tools/call", call_entry.params_type, call_tool)
+    return server
+
+
+async def list_all(entry: HandlerEntry[Any], ctx: ServerRequestContext[Any]) -> list[Definition]:
+    """Return the tools of all pages that the handler of ``tools/list`` returns.
+
+    Raises:
+        TypeError: It returned something else.
+    """
+    definitions: list[Definition] = []
+    seen: set[str] = set()
+    cursor: str | None = None
+    while True:
+        page = await entry.handler(ctx, PaginatedRequestParams(cursor=cursor))
+        if not isinstance(page, ListToolsResult):
+            raise TypeError("the handler of tools/list must return a ListToolsResult")
+        definitions += definitions_of(page)
+        cursor = page.next_cursor
+        # A cursor that comes again would be followed for ever.
+        if not cursor or cursor in seen:
+            return definitions
+        seen.add(cursor)
+
+
+def definitions_of(result: ListToolsResult) -> list[Definition]:
+    """Return the definitions in a page of tools, as they travel."""
+    return [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in result.tools]
