@@ -195,7 +195,8 @@ impl Client {
     /// Validates many payloads and returns their outcomes in order.
     ///
     /// The target and the options apply to items without their own. A batch beyond the server's
-    /// limits is sent in several calls, each with the deadline.
+    /// limits is sent in several calls, each with the deadline. If no server answers one, the
+    /// rest of the items are settled by the policy for unavailable servers.
     ///
     /// # Errors
     ///

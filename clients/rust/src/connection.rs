@@ -271,9 +271,8 @@ impl Connection {
         {
             // The remaining parts are not tried: each would cost another deadline.
             Err(error) if error.is_unavailable() => {
-                // As with a single call, the policy "error" fails the batch as a whole.
                 while outcomes.len() < items.len() {
-                    outcomes.push(Ok(self.settle(Err(error.clone()), &fallback)?));
+                    outcomes.push(self.settle(Err(error.clone()), &fallback));
                 }
                 Ok(outcomes)
             }
