@@ -1,0 +1,54 @@
+//! Client of [Sidecheck](https://github.com/sidecheck/sidecheck), the validation sidecar of the
+//! Model Context Protocol.
+//!
+//! ```no_run
+//! use serde_json::json;
+//! use sidecheck::{Client, ClientOptions, Options, Schema};
+//!
+//! # async fn run() -> Result<(), sidecheck::Error> {
+//! let client = Client::new("127.0.0.1:50151", ClientOptions::default())?;
+//! let schema = Schema::new(json!({"type": "object", "required": ["city"]}));
+//! let verdict = client.validate(schema, json!({}), &Options::default()).await?;
+//! println!("{} {}", verdict.valid, verdict.violations[0].message);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! An invalid payload is no error: the call returns a [`Verdict`] that lists the violations.
+//! An [`Error`] means that no verdict was possible.
+
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
+mod address;
+mod client;
+mod codec;
+mod connection;
+mod enumeration;
+mod error;
+mod info;
+mod json;
+mod registry;
+mod rpc;
+mod status;
+pub mod stubs;
+mod target;
+#[cfg(feature = "tls")]
+mod tls;
+mod validation;
+mod verdict;
+
+pub use client::{Client, ClientOptions, OnUnavailable};
+pub use error::{Error, ErrorKind};
+pub use info::{Engine, Limits, ServerInfo};
+pub use json::Json;
+pub use registry::{
+    Action, ChangePolicy, Deletion, Document, RegisterOptions, Registration, RegistrationOutcome,
+    Tool,
+};
+pub use target::{RegisteredTool, Schema, Target, ToolDefinition};
+#[cfg(feature = "tls")]
+pub use tls::Tls;
+pub use tonic::Code;
+pub use validation::{Coercion, Detail, Item, OnUnknownTool, Options, Subject, UnknownArguments};
+pub use verdict::{Change, InvalidPayload, Repair, Severity, Verdict, Violation};

@@ -1,0 +1,210 @@
+//! Registered tools, and the outcome of their registration.
+
+use serde::Serialize;
+use tonic::Code;
+
+use crate::enumeration::enumeration;
+use crate::error::{Error, ErrorKind};
+use crate::json::Json;
+use crate::stubs::sidecheck::v1 as pb;
+use crate::verdict::{Severity, Violation, convert_all};
+
+/// Most rejected tools that the message of an error describes.
+const MOST_REJECTIONS: usize = 10;
+
+/// JSON document that a schema refers to. Nothing is ever fetched.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Document {
+    /// Absolute URI of the document.
+    pub uri: String,
+    /// The document.
+    pub json: Json,
+}
+
+enumeration! {
+    /// Treatment of a tool whose definition differs from the registered one.
+    ChangePolicy: pb::ChangePolicy {
+        /// The definition is registered.
+        Accept,
+        /// The definition is registered, with a warning of the code `DEFINITION_CHANGED`.
+        Report,
+        /// The registered definition is kept, and the outcome has an error.
+        Reject,
+    }
+}
+
+enumeration! {
+    /// Effect of a registration on one name.
+    Action: pb::registration_outcome::Action {
+        /// The name was not registered before.
+        Created,
+        /// The name had another definition or protocol version.
+        Changed,
+        /// The name had the same definition under the same protocol version.
+        Unchanged,
+        /// The definition was not registered; the violations give the reason.
+        Rejected,
+    }
+}
+
+/// Options of a registration.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RegisterOptions {
+    /// Whether the tools are the complete set, so that others of the server are deleted.
+    pub replace: bool,
+    /// Treatment of tools whose definition changed.
+    pub change_policy: ChangePolicy,
+    /// Whether to check the definitions without registering them.
+    pub validate_only: bool,
+    /// MCP protocol version whose rules apply. Empty is the client's own, or the server's.
+    pub protocol_version: String,
+    /// Whether a registration with rejected tools is returned, and is no error.
+    pub return_rejected: bool,
+}
+
+/// Outcome of the registration of one definition.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct RegistrationOutcome {
+    /// Name of the tool. Empty if the definition has none.
+    pub name: String,
+    /// Effect on the registry.
+    pub action: Action,
+    /// Violations of the definition. Only one of severity error rejects it.
+    pub violations: Vec<Violation>,
+    /// Digest of the definition. Empty if it is not JSON.
+    pub definition_digest: String,
+    /// Digest of the input schema. Empty if rejected.
+    pub input_schema_digest: String,
+    /// Digest of the output schema. Empty if rejected or if there is none.
+    pub output_schema_digest: String,
+    /// Digest of the definition registered before. Empty if there was none.
+    pub previous_definition_digest: String,
+}
+
+/// Result of a registration.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Registration {
+    /// Outcomes of the definitions, in the order given.
+    pub outcomes: Vec<RegistrationOutcome>,
+    /// Names that a replacement removed.
+    pub removed: Vec<String>,
+    /// Revision of the registry afterwards.
+    pub registry_revision: u64,
+}
+
+impl Registration {
+    /// Turns a registration with rejected tools into an error.
+    ///
+    /// # Errors
+    ///
+    /// A tool was rejected; the error's kind has the registration.
+    pub fn into_result(self) -> Result<Self, Error> {
+        let is_rejected = |outcome: &RegistrationOutcome| outcome.action == Action::Rejected;
+        let rejected: Vec<_> = self
+            .outcomes
+            .iter()
+            .filter(|each| is_rejected(each))
+            .collect();
+        if rejected.is_empty() {
+            return Ok(self);
+        }
+        let total = self.outcomes.len();
+        let mut message = format!("{} of {total} tools rejected", rejected.len());
+        for outcome in rejected.iter().take(MOST_REJECTIONS) {
+            message.push_str(&format!("\n- {:?}", outcome.name));
+            let mut violations = outcome.violations.iter();
+            if let Some(error) = violations.find(|each| each.severity == Severity::Error) {
+                message.push_str(&format!(": {error}"));
+            }
+        }
+        let metadata = [
+            ("rejected", rejected.len().to_string()),
+            ("tools", total.to_string()),
+        ];
+        let kind = ErrorKind::ToolsRejected(self);
+        Err(
+            Error::new(kind, "TOOLS_REJECTED", message, Code::InvalidArgument)
+                .with_metadata(metadata),
+        )
+    }
+
+    pub(crate) fn extend(&mut self, message: pb::RegisterToolsResponse) {
+        self.outcomes
+            .extend(message.outcomes.into_iter().map(RegistrationOutcome::from));
+        self.removed.extend(message.removed);
+        self.registry_revision = message.registry_revision;
+    }
+}
+
+impl From<pb::RegistrationOutcome> for RegistrationOutcome {
+    fn from(message: pb::RegistrationOutcome) -> Self {
+        Self {
+            name: message.name,
+            action: message.action.into(),
+            violations: convert_all(message.violations),
+            definition_digest: message.definition_digest,
+            input_schema_digest: message.input_schema_digest,
+            output_schema_digest: message.output_schema_digest,
+            previous_definition_digest: message.previous_definition_digest,
+        }
+    }
+}
+
+/// A tool of the registry.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Tool {
+    /// Namespace of its server.
+    pub server: String,
+    /// Name of the tool.
+    pub name: String,
+    /// The definition, byte for byte as registered, unless it was adapted.
+    pub json: Json,
+    /// Documents registered with it.
+    pub documents: Vec<Document>,
+    /// Digest of the definition as registered.
+    pub definition_digest: String,
+    /// Digest of the input schema.
+    pub input_schema_digest: String,
+    /// Digest of the output schema. Empty if there is none.
+    pub output_schema_digest: String,
+    /// Revision of the registry at which the name was bound to the definition.
+    pub revision: u64,
+    /// MCP protocol version that the tool was registered under.
+    pub protocol_version: String,
+}
+
+impl TryFrom<pb::Tool> for Tool {
+    type Error = Error;
+
+    fn try_from(message: pb::Tool) -> Result<Self, Error> {
+        if message.json.is_empty() {
+            return Err(Error::missing("Tool.json"));
+        }
+        let decode = |document: pb::Document| Document {
+            uri: document.uri,
+            json: document.json.into(),
+        };
+        Ok(Self {
+            server: message.server,
+            name: message.name,
+            json: message.json.into(),
+            documents: message.documents.into_iter().map(decode).collect(),
+            definition_digest: message.definition_digest,
+            input_schema_digest: message.input_schema_digest,
+            output_schema_digest: message.output_schema_digest,
+            revision: message.revision,
+            protocol_version: message.protocol_version,
+        })
+    }
+}
+
+/// Result of a deletion.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Deletion {
+    /// Names that were deleted, in order.
+    pub deleted: Vec<String>,
+    /// Names that were not registered.
+    pub unknown: Vec<String>,
+    /// Revision of the registry afterwards.
+    pub registry_revision: u64,
+}

@@ -1,0 +1,127 @@
+//! Errors from statuses, of failed calls and of items.
+
+use std::time::Duration;
+
+use prost::Message;
+use tonic::Code;
+
+use crate::error::{Error, ErrorKind, code_name};
+use crate::stubs::google::rpc;
+
+/// Domain of the error reasons that are Sidecheck's.
+const DOMAIN: &str = "sidecheck";
+
+/// Parts of messages that say that a request is too large: of gRPC for C++ and Go, of gRPC for
+/// Java, and of HTTP status 413 as gRPC for C++ and tonic report it. Whoever writes the payload
+/// can bring these about, so they must never pass for an unavailable server.
+const TOO_LARGE: [&str; 4] = [
+    "message larger than max",
+    "message exceeds maximum size",
+    "http2 header with status: 413",
+    "HTTP status code 413",
+];
+
+/// The error of a failed call.
+pub(crate) fn call_error(status: &tonic::Status) -> Error {
+    // Details that do not decode are ignored: the code and the message suffice.
+    let details = rpc::Status::decode(status.details())
+        .unwrap_or_default()
+        .details;
+    let full = rpc::Status {
+        code: status.code() as i32,
+        message: status.message().to_owned(),
+        details,
+    };
+    if error_info(&full).is_some() {
+        return reported_error(full);
+    }
+    let code = status.code();
+    let message = if full.message.is_empty() {
+        "the status has no message"
+    } else {
+        full.message.as_str()
+    };
+    if TOO_LARGE.iter().any(|part| message.contains(part)) {
+        return Error::new(
+            ErrorKind::Request,
+            "LIMIT_EXCEEDED",
+            message,
+            Code::ResourceExhausted,
+        )
+        .with_metadata([("bound", "message_bytes")]);
+    }
+    // tonic ends a call at its deadline by itself, with another code and this message.
+    if code == Code::Cancelled && message == "Timeout expired" {
+        return Error::deadline_exceeded();
+    }
+    let kind = if may_be_absent(code) {
+        ErrorKind::Unavailable
+    } else {
+        ErrorKind::Request
+    };
+    Error::new(kind, code_name(code), message, code).with_retry_after(retry_after(&full))
+}
+
+/// The error that a server reports for a call or an item.
+pub(crate) fn item_error(status: Option<rpc::Status>) -> Error {
+    match status {
+        Some(status) if status.code != Code::Ok as i32 => reported_error(status),
+        _ => Error::invalid_response("an outcome has neither a result nor an error"),
+    }
+}
+
+fn reported_error(status: rpc::Status) -> Error {
+    let code = Code::from_i32(status.code);
+    let info = error_info(&status).unwrap_or_else(|| rpc::ErrorInfo {
+        reason: code_name(code).to_owned(),
+        ..Default::default()
+    });
+    let kind = match info.reason.as_str() {
+        "OVERLOADED" | "SHUTTING_DOWN" => ErrorKind::Unavailable,
+        _ => ErrorKind::Request,
+    };
+    let delay = retry_after(&status);
+    Error::new(kind, info.reason, status.message, code)
+        .with_metadata(info.metadata)
+        .with_retry_after(delay)
+}
+
+/// Whether gRPC libraries and proxies set the status code by themselves. Without a reason of
+/// Sidecheck it then means that no Sidecheck server answered. All other codes are only ever set
+/// by an application (gRPC, doc/statuscodes.md, doc/http-grpc-status-mapping.md and the codes
+/// of RST_STREAM in doc/PROTOCOL-HTTP2.md).
+fn may_be_absent(code: Code) -> bool {
+    matches!(
+        code,
+        Code::Cancelled
+            | Code::Unknown
+            | Code::DeadlineExceeded
+            | Code::PermissionDenied
+            | Code::ResourceExhausted
+            | Code::Unimplemented
+            | Code::Internal
+            | Code::Unavailable
+            | Code::Unauthenticated
+    )
+}
+
+fn error_info(status: &rpc::Status) -> Option<rpc::ErrorInfo> {
+    details::<rpc::ErrorInfo>(status, "google.rpc.ErrorInfo").find(|info| info.domain == DOMAIN)
+}
+
+fn retry_after(status: &rpc::Status) -> Option<Duration> {
+    let retry = details::<rpc::RetryInfo>(status, "google.rpc.RetryInfo").next()?;
+    Duration::try_from(retry.retry_delay.unwrap_or_default()).ok()
+}
+
+fn details<'a, M: Message + Default>(
+    status: &'a rpc::Status,
+    name: &'a str,
+) -> impl Iterator<Item = M> + 'a {
+    let has_name = move |url: &str| url.rsplit('/').next() == Some(name);
+    let named = status
+        .details
+        .iter()
+        .filter(move |detail| has_name(&detail.type_url));
+    named.filter_map(|detail| M::decode(detail.value.as_slice()).ok())
+}

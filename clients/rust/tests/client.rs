@@ -1,0 +1,95 @@
+//! The client without a server, or with one that never answers.
+
+use std::time::Duration;
+
+use serde_json::json;
+use sidecheck::{Client, ClientOptions, Code, ErrorKind, OnUnavailable, Options, Schema};
+use tokio::net::TcpListener;
+
+/// A server that accepts connections and never answers.
+async fn silent_server() -> (TcpListener, String) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    (listener, address)
+}
+
+fn schema() -> Schema {
+    Schema::new(json!({"type": "object"}))
+}
+
+#[test]
+fn bad_arguments_are_refused_at_construction() {
+    let options = ClientOptions {
+        timeout: Duration::ZERO,
+        ..ClientOptions::default()
+    };
+    for result in [
+        Client::new("localhost", ClientOptions::default()),
+        Client::new("localhost:1", options),
+    ] {
+        assert_eq!(result.err().unwrap().kind(), &ErrorKind::InvalidArgument);
+    }
+}
+
+#[tokio::test]
+async fn a_closed_client_refuses_calls() {
+    let (_listener, address) = silent_server().await;
+    let client = Client::new(&address, ClientOptions::default()).unwrap();
+    client.close();
+    let error = client.info().await.unwrap_err();
+    assert_eq!(
+        (error.reason(), error.code()),
+        ("CLIENT_CLOSED", Code::Cancelled)
+    );
+}
+
+#[tokio::test]
+async fn closing_ends_pending_calls() {
+    let (listener, address) = silent_server().await;
+    let options = ClientOptions {
+        timeout: Duration::from_secs(600),
+        ..ClientOptions::default()
+    };
+    let client = Client::new(&address, options).unwrap();
+    let close_when_called = async {
+        let _connection = listener.accept().await.unwrap();
+        client.close();
+    };
+    let (result, ()) = futures_util::future::join(client.info(), close_when_called).await;
+    assert_eq!(result.unwrap_err().reason(), "CLIENT_CLOSED");
+}
+
+#[tokio::test]
+async fn an_expired_deadline_is_unavailable() {
+    let (_listener, address) = silent_server().await;
+    let client = Client::new(&address, ClientOptions::default()).unwrap();
+    let error = client
+        .with_timeout(Duration::from_millis(50))
+        .info()
+        .await
+        .unwrap_err();
+    assert_eq!(
+        (error.kind(), error.reason()),
+        (&ErrorKind::Unavailable, "DEADLINE_EXCEEDED")
+    );
+}
+
+#[tokio::test]
+async fn the_policy_decides_where_no_server_answers() {
+    for (policy, valid) in [(OnUnavailable::Allow, true), (OnUnavailable::Deny, false)] {
+        let options = ClientOptions {
+            timeout: Duration::from_millis(50),
+            on_unavailable: policy,
+            ..ClientOptions::default()
+        };
+        let (_listener, address) = silent_server().await;
+        let client = Client::new(&address, options).unwrap();
+        let verdict = client
+            .validate(schema(), json!({}), &Options::default())
+            .await
+            .unwrap();
+        assert_eq!(verdict.valid, valid);
+        assert_eq!(verdict.violations[0].code, "SIDECHECK_UNAVAILABLE");
+        assert_eq!(verdict.into_result().is_ok(), valid);
+    }
+}
