@@ -105,7 +105,7 @@ def item_of(item: _Json) -> Item:
 
 
 def _definition(tool: _Json) -> ToolDefinition:
-    return ToolDefinition(tool["json"].encode(), _documents(tool))
+    return ToolDefinition(tool.get("json", "").encode(), _documents(tool))
 
 
 def _documents(holder: _Json) -> tuple[Document, ...]:
