@@ -175,6 +175,9 @@ class StreamCall:
             return None
         except grpc.aio.AioRpcError as error:
             status = await self._server_status(error)
+            if status.code() is grpc.StatusCode.OK:
+                # Only a write has failed, because the server had ended the stream.
+                return None
             raise self._channel.decode_error(status) from None
         except asyncio.CancelledError:
             if is_cancelling():
