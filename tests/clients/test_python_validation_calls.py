@@ -152,10 +152,23 @@ def test_errors_are_raised_under_every_policy(policy: OnUnavailable) -> None:
     assert error == raised.value
 
 
+def test_unavailable_is_the_outcome_of_items_by_default() -> None:
+    """Items that were answered keep their verdicts; each of the others has its own error."""
+    outcomes, calls = replay(
+        scripted_client("raise"),
+        validate_batch(b"1", b"2", b"3"),
+        server_info(message_bytes=1000, batch_items=1),
+        batch_response(True),
+        GONE,
+    )
+    assert ([Verdict(valid=True), GONE, GONE], 3) == (outcomes, len(calls))
+    assert outcomes[1] is not outcomes[2]
+
+
 def test_unavailable_is_raised_by_default() -> None:
     """Registry calls raise it under every policy."""
     with pytest.raises(Unavailable):
-        replay(scripted_client("raise"), validate_batch(b"1"), GONE)
+        replay(scripted_client("raise"), validate_single, GONE)
     with pytest.raises(Unavailable):
         replay(scripted_client("allow"), lambda client: client.get("s", "n"), GONE)
 

@@ -16,6 +16,7 @@ __all__ = ["LANGUAGES", "CommandFailed", "Language"]
 _OUTPUT_CHARACTERS = 8_000
 
 _CLIENTS = REPOSITORY / "clients"
+_BUILD = REPOSITORY / "build"
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,4 +84,44 @@ def _python(kind: str) -> Language:
 LANGUAGES: Mapping[str, Language] = {
     "Python": _python("asyncio"),
     "Python, blocking": _python("blocking"),
+    "Go": Language(
+        _CLIENTS / "go",
+        ("go",),
+        (
+            ("go", "vet", "./..."),
+            ("go", "build", "-o", str(_BUILD / "weather-go"), "./examples/weather"),
+        ),
+        ("go", "test", "-count=1", "./..."),
+        (str(_BUILD / "weather-go"),),
+    ),
+    "TypeScript": Language(
+        _CLIENTS / "typescript",
+        ("node", "npm"),
+        (("npm", "ci", "--no-audit", "--no-fund"), ("npm", "run", "build")),
+        ("npm", "test"),
+        ("node", "build/examples/weather.js"),
+    ),
+    "Java": Language(
+        _CLIENTS / "java",
+        ("java", "mvn"),
+        (("mvn", "-B", "-q", "test-compile"),),
+        ("mvn", "-B", "-q", "test"),
+    ),
+    "Rust": Language(
+        _CLIENTS / "rust",
+        ("cargo",),
+        (
+            (
+                "cargo",
+                "clippy",
+                "--locked",
+                "--all-targets",
+                "--all-features",
+                "--",
+                "-D",
+                "warnings",
+            ),
+        ),
+        ("cargo", "test", "--locked", "--all-features"),
+    ),
 }

@@ -3,6 +3,7 @@
 # ruff: noqa: ASYNC109  (a timeout here is the deadline that the call carries to the server)
 
 from collections.abc import Callable, Iterator, Sequence
+from copy import copy
 from typing import Any, TypeVar, get_args
 
 from google.protobuf.message import Message
@@ -113,7 +114,8 @@ class Connection:
     ) -> list[Value | SidecheckError]:
         """Return the outcomes of *messages*, sent in as many requests as the limits require.
 
-        *encode* returns a request with some of the messages.
+        *encode* returns a request with some of the messages. If no server answers any more,
+        each of the remaining messages has the policy's verdict, or an `Unavailable`.
         """
         sizes = [element_bytes(message) for message in messages]
         outcomes: list[Value | SidecheckError] = []
@@ -134,9 +136,10 @@ class Connection:
                     )
                 outcomes += [self._settle(outcome, fallback) for outcome in decoded]
         except Unavailable as error:
-            # The remaining parts are not tried: each would cost another deadline.
+            # The remaining parts are not tried: each would cost another deadline. A copy each,
+            # because raising an exception adds to its traceback.
             missing = len(messages) - len(outcomes)
-            outcomes += [fallback(fallback_verdict(error, self.on_unavailable))] * missing
+            outcomes += [self._settle(copy(error), fallback) for _ in range(missing)]
         return outcomes
 
     def _settle(

@@ -233,7 +233,8 @@ class BlockingProtocolClient:
         """Check items of any kind and return their outcomes in order.
 
         The error of an item is its outcome. A batch beyond the server's limits is sent in
-        several calls, and *timeout* is the deadline of each.
+        several calls, and *timeout* is the deadline of each. Items that no server answers
+        have outcomes as in `BlockingValidator.validate_batch`.
         """
         return self._connection.call_in_parts(
             [protocol.encode_item(item) for item in items],

@@ -117,7 +117,9 @@ class BlockingValidator(ABC):
         """Validate many payloads and return their outcomes in order.
 
         *target* and *options* apply to items without their own. A batch beyond the
-        server's limits is sent in several calls, and *timeout* is the deadline of each.
+        server's limits is sent in several calls, and *timeout* is the deadline of each. If
+        no server answers one, it and the rest are not tried again: each of their items has an
+        `Unavailable`, or the verdict of the client's ``on_unavailable``.
 
         Raises:
             SidecheckError: The batch as a whole failed.

@@ -4,10 +4,9 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from copy import copy
 from typing import Final, TypeAlias
 
-from sidecheck.errors import SidecheckError, Unavailable
+from sidecheck.errors import SidecheckError
 from sidecheck.v1.validation_service_pb2 import ValidateItem, ValidateRequest
 from sidecheck.validation import ValidateOutcome
 from sidecheck.verdicts import Verdict
@@ -192,9 +191,6 @@ class Coalescer:
             seconds = max(waiting.deadline for waiting in calls) - self._loop.time()
             items = [encode_batch_item(waiting.request) for waiting in calls]
             outcomes = await self._validate_batch(items, seconds)
-        except Unavailable as error:
-            # A copy each, because raising an exception adds to its traceback.
-            outcomes = [copy(error) for _ in calls]
         except Exception:  # noqa: BLE001, S110  (single calls meet it again, or they do not)
             pass
         finally:
