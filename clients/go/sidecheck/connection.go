@@ -3,6 +3,7 @@ package sidecheck
 import (
 	"context"
 	"errors"
+	"regexp"
 	"sync/atomic"
 	"time"
 
@@ -45,7 +46,15 @@ func (c *connection) callWithin(
 		defer cancel()
 	}
 	sent, received := &outgoing{message: request}, &incoming{message: response}
-	if err := c.channel.Invoke(callCtx, method, sent, received, withCodec); err != nil {
+	err := c.channel.Invoke(callCtx, method, sent, received, withCodec)
+	// A server at its limit of streams refuses one before any work on it, so that it may be sent
+	// again as often as the deadline allows (RFC 9113, section 8.7). It happens to clients that
+	// have as many calls as the limit, because a server may count a stream for longer than its
+	// client does. Each of these calls has the retries and pauses of the service config.
+	for err != nil && streamRefused.MatchString(err.Error()) && callCtx.Err() == nil {
+		err = c.channel.Invoke(callCtx, method, sent, received, withCodec)
+	}
+	if err != nil {
 		if sent.fault != nil {
 			return sent.fault
 		}
@@ -53,6 +62,9 @@ func (c *connection) callWithin(
 	}
 	return received.fault
 }
+
+// streamRefused finds how gRPC reports a stream that the server refused.
+var streamRefused = regexp.MustCompile(`RST_STREAM with error code: REFUSED_STREAM$`)
 
 // failure returns the error for a call that gRPC reports as failed with err.
 func (c *connection) failure(ctx context.Context, err error) error {
