@@ -61,6 +61,7 @@ function connect({ servers, tls }, { server, client }) {
         timeoutMs: client.timeout * 1000,
         onUnavailable: client.on_unavailable,
         protocolVersion: client.protocol_version,
+        coalesce: client.coalesce,
         ...(client.tls && { tls: { ca, certificate, key } }),
     });
 }
