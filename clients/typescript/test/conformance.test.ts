@@ -100,6 +100,7 @@ function connect({ servers, tls }: Environment, { server, client }: Case): Clien
     timeoutMs: client.timeout * 1000,
     onUnavailable: client.on_unavailable,
     protocolVersion: client.protocol_version,
+    coalesce: client.coalesce,
     ...(client.tls && { tls: { ca, certificate, key } }),
   });
 }
