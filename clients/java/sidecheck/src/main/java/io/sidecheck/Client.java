@@ -1,30 +1,8 @@
 package io.sidecheck;
 
 import io.grpc.Channel;
-import io.sidecheck.v1.DeleteToolsRequest;
-import io.sidecheck.v1.DeleteToolsResponse;
-import io.sidecheck.v1.GetToolRequest;
-import io.sidecheck.v1.GetToolResponse;
-import io.sidecheck.v1.InlineTool;
-import io.sidecheck.v1.ListToolsRequest;
-import io.sidecheck.v1.ListToolsResponse;
-import io.sidecheck.v1.RegisterToolsRequest;
-import io.sidecheck.v1.RegisterToolsResponse;
-import io.sidecheck.v1.RegistryServiceGrpc;
-import io.sidecheck.v1.StreamDefaults;
-import io.sidecheck.v1.ValidateBatchRequest;
-import io.sidecheck.v1.ValidateBatchResponse;
-import io.sidecheck.v1.ValidateItem;
-import io.sidecheck.v1.ValidateRequest;
-import io.sidecheck.v1.ValidateResponse;
-import io.sidecheck.v1.ValidateStreamRequest;
-import io.sidecheck.v1.ValidationServiceGrpc;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.Iterator;
 import java.util.List;
-import java.util.NoSuchElementException;
-import java.util.function.Function;
 
 /**
  * A client of a Sidecheck server. It connects at its first call, and any number of threads may
@@ -36,10 +14,10 @@ import java.util.function.Function;
  * interrupted.
  */
 public final class Client implements AutoCloseable {
-    private static final Duration REGISTRATION_TIMEOUT = Duration.ofSeconds(30);
-
     private final Connection connection;
     private final Duration timeout;
+    private final Validator validator;
+    private final Registry registry;
 
     /**
      * A client with the default options.
@@ -67,6 +45,8 @@ public final class Client implements AutoCloseable {
     private Client(Connection connection, Duration timeout) {
         this.connection = connection;
         this.timeout = timeout;
+        this.validator = new Validator(connection, timeout);
+        this.registry = new Registry(connection, timeout);
     }
 
     /**
@@ -136,7 +116,20 @@ public final class Client implements AutoCloseable {
      * @throws SidecheckException if no verdict was possible
      */
     public Verdict validate(Target target, Json arguments) {
-        return validate(new Item(new Subject.Arguments(arguments), target));
+        return validate(target, arguments, null);
+    }
+
+    /**
+     * The same, with options.
+     *
+     * @param target as above
+     * @param arguments as above
+     * @param options options; null are the defaults
+     * @return the verdict
+     * @throws SidecheckException if no verdict was possible
+     */
+    public Verdict validate(Target target, Json arguments, ValidationOptions options) {
+        return validate(new Item(new Subject.Arguments(arguments), target, options));
     }
 
     /**
@@ -148,7 +141,20 @@ public final class Client implements AutoCloseable {
      * @throws SidecheckException if no verdict was possible
      */
     public Verdict validateStructuredContent(Target target, Json content) {
-        return validate(new Item(new Subject.StructuredContent(content), target));
+        return validateStructuredContent(target, content, null);
+    }
+
+    /**
+     * The same, with options.
+     *
+     * @param target as above
+     * @param content as above
+     * @param options options; null are the defaults
+     * @return the verdict
+     * @throws SidecheckException if no verdict was possible
+     */
+    public Verdict validateStructuredContent(Target target, Json content, ValidationOptions options) {
+        return validate(new Item(new Subject.StructuredContent(content), target, options));
     }
 
     /**
@@ -160,7 +166,20 @@ public final class Client implements AutoCloseable {
      * @throws SidecheckException if no verdict was possible
      */
     public Verdict validateCall(Target target, Json params) {
-        return validate(new Item(new Subject.CallParams(params), target));
+        return validateCall(target, params, null);
+    }
+
+    /**
+     * The same, with options.
+     *
+     * @param target as above
+     * @param params as above
+     * @param options options; null are the defaults
+     * @return the verdict
+     * @throws SidecheckException if no verdict was possible
+     */
+    public Verdict validateCall(Target target, Json params, ValidationOptions options) {
+        return validate(new Item(new Subject.CallParams(params), target, options));
     }
 
     /**
@@ -172,7 +191,20 @@ public final class Client implements AutoCloseable {
      * @throws SidecheckException if no verdict was possible
      */
     public Verdict validateCallResult(Target target, Json result) {
-        return validate(new Item(new Subject.CallResult(result), target));
+        return validateCallResult(target, result, null);
+    }
+
+    /**
+     * The same, with options.
+     *
+     * @param target as above
+     * @param result as above
+     * @param options options; null are the defaults
+     * @return the verdict
+     * @throws SidecheckException if no verdict was possible
+     */
+    public Verdict validateCallResult(Target target, Json result, ValidationOptions options) {
+        return validate(new Item(new Subject.CallResult(result), target, options));
     }
 
     /**
@@ -183,27 +215,7 @@ public final class Client implements AutoCloseable {
      * @throws SidecheckException if no verdict was possible
      */
     public Verdict validate(Item item) {
-        ValidateRequest.Builder request = ValidateRequest.newBuilder()
-                .setSubject(ValidationMessages.subject(item.subject()));
-        if (item.target() != null) {
-            request.setTarget(ValidationMessages.target(item.target()));
-        }
-        var options = ValidationMessages.optional(item.options(), version());
-        if (options != null) {
-            request.setOptions(options);
-        }
-        return connection.orFallBack(
-                () -> {
-                    ValidateResponse response = connection.call(
-                            ValidationServiceGrpc.getValidateMethod(),
-                            request.build(),
-                            ValidateResponse.getDefaultInstance(),
-                            timeout);
-                    Errors.require(response.hasVerdict(), "ValidateResponse.verdict");
-                    return ValidationMessages.verdict(
-                            response.getVerdict(), response.getRegistryRevision());
-                },
-                Function.identity());
+        return validator.validate(item);
     }
 
     /**
@@ -218,33 +230,7 @@ public final class Client implements AutoCloseable {
      */
     public List<Outcome<Verdict>> validateBatch(
             List<Item> items, Target target, ValidationOptions options) {
-        ValidateBatchRequest.Builder shared = ValidateBatchRequest.newBuilder();
-        if (target != null) {
-            shared.setTarget(ValidationMessages.target(target));
-        }
-        var filled = ValidationMessages.optional(options, version());
-        if (filled != null) {
-            shared.setOptions(filled);
-        }
-        ValidateBatchRequest empty = shared.build();
-        List<ValidateItem> messages =
-                items.stream().map(item -> ValidationMessages.item(item, version())).toList();
-        return connection.callInParts(
-                messages,
-                empty.getSerializedSize(),
-                part -> {
-                    ValidateBatchResponse response = connection.call(
-                            ValidationServiceGrpc.getValidateBatchMethod(),
-                            empty.toBuilder().addAllItems(part).build(),
-                            ValidateBatchResponse.getDefaultInstance(),
-                            timeout);
-                    return response.getOutcomesList().stream()
-                            .map(outcome -> ValidationMessages.outcome(
-                                    outcome, response.getRegistryRevision()))
-                            .toList();
-                },
-                Function.identity(),
-                timeout);
+        return validator.validateBatch(items, target, options);
     }
 
     /**
@@ -271,19 +257,7 @@ public final class Client implements AutoCloseable {
      * @throws IllegalArgumentException if {@code outstanding} is not positive
      */
     public ValidationStream stream(Target target, ValidationOptions options, int outstanding) {
-        StreamDefaults.Builder defaults = StreamDefaults.newBuilder();
-        if (target != null) {
-            defaults.setTarget(ValidationMessages.target(target));
-        }
-        var filled = ValidationMessages.optional(options, version());
-        if (filled != null) {
-            defaults.setOptions(filled);
-        }
-        return new ValidationStream(
-                connection,
-                ValidateStreamRequest.newBuilder().setDefaults(defaults).build(),
-                outstanding,
-                timeout);
+        return validator.stream(target, options, outstanding);
     }
 
     /**
@@ -314,54 +288,7 @@ public final class Client implements AutoCloseable {
      */
     public Registration register(
             String server, List<Target.ToolDefinition> tools, RegistrationOptions options) {
-        Duration deadline = timeout == null ? REGISTRATION_TIMEOUT : timeout;
-        RegisterToolsRequest empty = RegisterToolsRequest.newBuilder()
-                .setServer(server)
-                .setMode(options.replace()
-                        ? io.sidecheck.v1.RegistrationMode.REGISTRATION_MODE_REPLACE
-                        : io.sidecheck.v1.RegistrationMode.REGISTRATION_MODE_UPSERT)
-                .setChangePolicy(io.sidecheck.v1.ChangePolicy.valueOf(
-                        "CHANGE_POLICY_" + options.changePolicy()))
-                .setValidateOnly(options.validateOnly())
-                .setProtocolVersion(
-                        options.protocolVersion().isEmpty() ? version() : options.protocolVersion())
-                .build();
-        List<InlineTool> messages = tools.stream().map(ValidationMessages::inlineTool).toList();
-        long room = connection.limits(deadline).messageBytes() - empty.getSerializedSize();
-        List<List<InlineTool>> parts =
-                messages.isEmpty() ? List.of(messages) : Connection.split(messages, room, messages.size());
-        if (options.replace() && parts.size() > 1) {
-            throw new IllegalArgumentException("the tools do not fit in one message of " + room
-                    + " bytes, and a replacement cannot be split: register without replace, then"
-                    + " delete");
-        }
-        for (InlineTool message : messages) {
-            if (Connection.elementBytes(message) > room) {
-                throw new IllegalArgumentException("a tool takes " + Connection.elementBytes(message)
-                        + " bytes and one message holds " + room);
-            }
-        }
-        List<Registration.Outcome> outcomes = new ArrayList<>();
-        List<String> removed = new ArrayList<>();
-        long revision = 0;
-        for (List<InlineTool> part : parts) {
-            Registration registered = RegistryMessages.registration(
-                    connection.call(
-                            RegistryServiceGrpc.getRegisterToolsMethod(),
-                            empty.toBuilder().addAllTools(part).build(),
-                            RegisterToolsResponse.getDefaultInstance(),
-                            deadline),
-                    part.size());
-            outcomes.addAll(registered.outcomes());
-            removed.addAll(registered.removed());
-            revision = registered.registryRevision();
-        }
-        Registration registration =
-                new Registration(List.copyOf(outcomes), List.copyOf(removed), revision);
-        if (!options.returnRejected() && !registration.rejected().isEmpty()) {
-            throw new ToolsRejectedException(registration);
-        }
-        return registration;
+        return registry.register(server, tools, options);
     }
 
     /**
@@ -374,17 +301,7 @@ public final class Client implements AutoCloseable {
      * @throws SidecheckException if there is none, or the call failed
      */
     public Tool get(String server, String name, String adaptToVersion) {
-        GetToolResponse response = connection.call(
-                RegistryServiceGrpc.getGetToolMethod(),
-                GetToolRequest.newBuilder()
-                        .setServer(server)
-                        .setName(name)
-                        .setAdaptToVersion(adaptToVersion)
-                        .build(),
-                GetToolResponse.getDefaultInstance(),
-                timeout);
-        Errors.require(response.hasTool(), "GetToolResponse.tool");
-        return RegistryMessages.tool(response.getTool());
+        return registry.get(server, name, adaptToVersion);
     }
 
     /**
@@ -396,40 +313,7 @@ public final class Client implements AutoCloseable {
      * @return the tools, which may be iterated several times
      */
     public Iterable<Tool> list(String server, String adaptToVersion) {
-        return () -> new Iterator<>() {
-            private Iterator<io.sidecheck.v1.Tool> page = fetch("");
-            private String token;
-
-            private Iterator<io.sidecheck.v1.Tool> fetch(String pageToken) {
-                ListToolsResponse response = connection.call(
-                        RegistryServiceGrpc.getListToolsMethod(),
-                        ListToolsRequest.newBuilder()
-                                .setServer(server)
-                                .setAdaptToVersion(adaptToVersion)
-                                .setPageToken(pageToken)
-                                .build(),
-                        ListToolsResponse.getDefaultInstance(),
-                        timeout);
-                token = response.getNextPageToken();
-                return response.getToolsList().iterator();
-            }
-
-            @Override
-            public boolean hasNext() {
-                while (!page.hasNext() && !token.isEmpty()) {
-                    page = fetch(token);
-                }
-                return page.hasNext();
-            }
-
-            @Override
-            public Tool next() {
-                if (!hasNext()) {
-                    throw new NoSuchElementException();
-                }
-                return RegistryMessages.tool(page.next());
-            }
-        };
+        return registry.list(server, adaptToVersion);
     }
 
     /**
@@ -441,13 +325,7 @@ public final class Client implements AutoCloseable {
      * @throws SidecheckException if nothing was deleted
      */
     public Deletion delete(String server, List<String> names) {
-        Deletion deletion = delete(
-                DeleteToolsRequest.newBuilder().setServer(server).addAllNames(names).build());
-        if (!names.isEmpty() && deletion.deleted().isEmpty() && deletion.unknown().isEmpty()) {
-            throw new InvalidResponseException(
-                    "DeleteToolsResponse has no names for those of the request");
-        }
-        return deletion;
+        return registry.delete(server, names);
     }
 
     /**
@@ -458,19 +336,7 @@ public final class Client implements AutoCloseable {
      * @throws SidecheckException if nothing was deleted
      */
     public Deletion deleteAll(String server) {
-        return delete(DeleteToolsRequest.newBuilder().setServer(server).setAll(true).build());
-    }
-
-    private Deletion delete(DeleteToolsRequest request) {
-        DeleteToolsResponse response = connection.call(
-                RegistryServiceGrpc.getDeleteToolsMethod(),
-                request,
-                DeleteToolsResponse.getDefaultInstance(),
-                timeout);
-        return new Deletion(
-                List.copyOf(response.getDeletedList()),
-                List.copyOf(response.getUnknownList()),
-                response.getRegistryRevision());
+        return registry.deleteAll(server);
     }
 
     /**
@@ -487,9 +353,5 @@ public final class Client implements AutoCloseable {
     @Override
     public void close() {
         connection.close();
-    }
-
-    private String version() {
-        return connection.options.protocolVersion();
     }
 }

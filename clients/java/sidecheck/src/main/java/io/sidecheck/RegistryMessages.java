@@ -1,12 +1,29 @@
 package io.sidecheck;
 
+import io.sidecheck.v1.ChangePolicy;
 import io.sidecheck.v1.GetServerInfoResponse;
+import io.sidecheck.v1.RegisterToolsRequest;
 import io.sidecheck.v1.RegisterToolsResponse;
+import io.sidecheck.v1.RegistrationMode;
 import java.util.List;
 
 /** Messages of RegistryService and InfoService. */
 final class RegistryMessages {
     private RegistryMessages() {}
+
+    static RegisterToolsRequest registrationRequest(
+            String server, RegistrationOptions options, String version) {
+        return RegisterToolsRequest.newBuilder()
+                .setServer(server)
+                .setMode(options.replace()
+                        ? RegistrationMode.REGISTRATION_MODE_REPLACE
+                        : RegistrationMode.REGISTRATION_MODE_UPSERT)
+                .setChangePolicy(ChangePolicy.valueOf("CHANGE_POLICY_" + options.changePolicy()))
+                .setValidateOnly(options.validateOnly())
+                .setProtocolVersion(
+                        options.protocolVersion().isEmpty() ? version : options.protocolVersion())
+                .build();
+    }
 
     static Registration registration(RegisterToolsResponse response, int count) {
         Errors.requireCount(response.getOutcomesCount(), count);
