@@ -9,6 +9,7 @@ use crate::connection::{Connection, element_bytes, split};
 use crate::error::Error;
 use crate::info::ServerInfo;
 use crate::json::Json;
+use crate::protocol::Protocol;
 use crate::registry::{Deletion, RegisterOptions, Registration, Tool};
 use crate::stubs::sidecheck::v1 as pb;
 use crate::target::{Target, ToolDefinition};
@@ -96,6 +97,11 @@ impl Client {
     /// Policy for validations that no server answers.
     pub fn on_unavailable(&self) -> OnUnavailable {
         self.connection.on_unavailable()
+    }
+
+    /// Checks of messages against the rules of the protocol.
+    pub fn protocol(&self) -> Protocol {
+        Protocol::new(self.connection.clone())
     }
 
     /// The connection, for the generated clients in [`stubs`](crate::stubs).

@@ -28,6 +28,7 @@ mod enumeration;
 mod error;
 mod info;
 mod json;
+mod protocol;
 mod registry;
 mod rpc;
 mod status;
@@ -42,6 +43,10 @@ pub use client::{Client, ClientOptions, OnUnavailable};
 pub use error::{Error, ErrorKind};
 pub use info::{Engine, Limits, ServerInfo};
 pub use json::Json;
+pub use protocol::{
+    CheckItem, CheckOptions, CheckResult, Protocol, ProtocolContext, ProtocolMessage,
+    ResultProfile, Sender, ToolResult,
+};
 pub use registry::{
     Action, ChangePolicy, Deletion, Document, RegisterOptions, Registration, RegistrationOutcome,
     Tool,

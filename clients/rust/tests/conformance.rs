@@ -7,8 +7,9 @@ use std::time::Duration;
 use futures_util::{TryStreamExt, future};
 use serde_json::{Map, Value, json};
 use sidecheck::{
-    Client, ClientOptions, Document, Error, ErrorKind, Item, Json, OnUnavailable, Options,
-    RegisterOptions, RegisteredTool, Schema, Subject, Target, ToolDefinition, Verdict,
+    CheckItem, CheckOptions, Client, ClientOptions, Document, Error, ErrorKind, Item, Json,
+    OnUnavailable, Options, ProtocolContext, ProtocolMessage, RegisterOptions, RegisteredTool,
+    Schema, Subject, Target, ToolDefinition, ToolResult, Verdict,
 };
 
 /// Failures that the test describes.
@@ -166,8 +167,89 @@ async fn call(client: &Client, case: &Value) -> Option<Result<Value, Error>> {
                 .map(|deletion| json!(deletion))
         }
         "GetServerInfo" => client.info().await.map(|info| json!(info)),
-        _ => return None,
+        "CheckBatch" => {
+            let items = elements(&request["items"]).map(|item| {
+                let (kind, fields) = only_field(item);
+                check_item(kind, fields)
+            });
+            let (context, options) = (context(request), check_options(request));
+            let outcomes = client
+                .protocol()
+                .check_batch(items, &context, &options)
+                .await;
+            outcomes.map(|outcomes| {
+                let render = |outcome| match outcome {
+                    Ok(result) => json!({"result": result}),
+                    Err(error) => json!({"error": render_error(&error)}),
+                };
+                json!({"outcomes": outcomes.into_iter().map(render).collect::<Vec<_>>()})
+            })
+        }
+        call => {
+            let kind = match call {
+                "CheckElicitation" => "elicitation",
+                "CheckElicitationResult" => "elicitation_result",
+                "CheckSampling" => "sampling",
+                "CheckToolResult" => "tool_result",
+                "CheckMessage" => "message",
+                _ => return None,
+            };
+            let item = check_item(kind, &request[kind]);
+            let (context, options) = (context(request), check_options(request));
+            let result = client.protocol().check(item, &context, &options).await;
+            result.map(|result| json!({"result": result}))
+        }
     })
+}
+
+fn check_item(kind: &str, fields: &Value) -> CheckItem {
+    match kind {
+        "elicitation" => CheckItem::Elicitation(text(&fields["params"])),
+        "elicitation_result" => CheckItem::ElicitationResult {
+            result: text(&fields["result"]),
+            params: optional_text(&fields["params"]),
+        },
+        "sampling" => CheckItem::Sampling(text(&fields["params"])),
+        "tool_result" => CheckItem::ToolResult(ToolResult {
+            json: text(&fields["json"]),
+            profile: word(&fields["profile"]),
+            tool: target(&fields["tool"]),
+        }),
+        "message" => CheckItem::Message(ProtocolMessage {
+            json: text(&fields["json"]),
+            sender: word(&fields["sender"]),
+            request_method: string(&fields["request_method"]).to_owned(),
+            request: optional_text(&fields["request"]),
+        }),
+        other => panic!("unknown item {other}"),
+    }
+}
+
+fn context(request: &Value) -> ProtocolContext {
+    let fields = &request["context"];
+    ProtocolContext {
+        protocol_version: string(&fields["protocol_version"]).to_owned(),
+        client_capabilities: optional_text(&fields["client_capabilities"]),
+        server_capabilities: optional_text(&fields["server_capabilities"]),
+    }
+}
+
+fn check_options(request: &Value) -> CheckOptions {
+    match &request["options"] {
+        Value::Null => CheckOptions::default(),
+        fields => serde_json::from_value(fields.clone()).unwrap(),
+    }
+}
+
+fn optional_text(value: &Value) -> Option<Json> {
+    (!value.is_null()).then(|| text(value))
+}
+
+fn word<T: Default + serde::de::DeserializeOwned>(value: &Value) -> T {
+    match value {
+        Value::Null => T::default(),
+        value => serde_json::from_value(value.clone()).unwrap(),
+    }
 }
 
 async fn validate(client: &Client, request: &Value) -> Result<Verdict, Error> {
