@@ -36,7 +36,6 @@ class EndedCall:
         return ""
 
 
-
 async def test_a_failed_write_is_no_error_of_a_stream_that_ended_well() -> None:
     """The server's status decides: there are no more responses."""
     call = StreamCall(Channel("localhost:1"), STREAMS[0], cast("Any", EndedCall()))

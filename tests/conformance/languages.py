@@ -104,8 +104,14 @@ LANGUAGES: Mapping[str, Language] = {
     "Java": Language(
         _CLIENTS / "java",
         ("java", "mvn"),
-        (("mvn", "-B", "-q", "test-compile"),),
-        ("mvn", "-B", "-q", "test"),
+        (("mvn", "-B", "-q", "package", "-DskipTests"),),
+        ("mvn", "-B", "-q", "-o", "test", "-pl", "sidecheck"),
+        (
+            "java",
+            "-cp",
+            "examples/weather/target/classes:examples/weather/target/lib/*",
+            "WeatherServer",
+        ),
     ),
     "Rust": Language(
         _CLIENTS / "rust",

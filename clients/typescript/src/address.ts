@@ -65,7 +65,7 @@ export function channelOptions(address: string, tls: TlsOptions | undefined): Ch
     "grpc.keepalive_timeout_ms": 10_000,
     // Bounds the time until a restarted server is found again; gRPC's default is two minutes.
     "grpc.initial_reconnect_backoff_ms": 100,
-    "grpc.max_reconnect_backoff_ms": 2_000,
+    "grpc.max_reconnect_backoff_ms": 500,
     // The server limits what it receives. A limit on responses could only lose them.
     "grpc.max_send_message_length": -1,
     "grpc.max_receive_message_length": -1,

@@ -66,9 +66,9 @@ def channel_options(target: str, tls: Tls | None = None) -> list[tuple[str, str 
         ("grpc.keepalive_time_ms", 30_000),
         ("grpc.keepalive_timeout_ms", 10_000),
         # Bounds the time until a restarted server is found again; gRPC's default is two
-        # minutes.
+        # minutes. Shorter than the retries of one call take together.
         ("grpc.initial_reconnect_backoff_ms", 100),
-        ("grpc.max_reconnect_backoff_ms", 2_000),
+        ("grpc.max_reconnect_backoff_ms", 500),
         # The server limits what it receives. A limit on responses could only lose them.
         ("grpc.max_send_message_length", -1),
         ("grpc.max_receive_message_length", -1),
