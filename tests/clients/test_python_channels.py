@@ -122,7 +122,7 @@ def test_channel_options_are_complete() -> None:
         "grpc.keepalive_time_ms": 30_000,
         "grpc.keepalive_timeout_ms": 10_000,
         "grpc.initial_reconnect_backoff_ms": 100,
-        "grpc.max_reconnect_backoff_ms": 2_000,
+        "grpc.max_reconnect_backoff_ms": 500,
         "grpc.max_send_message_length": -1,
         "grpc.max_receive_message_length": -1,
         "grpc.enable_http_proxy": 0,

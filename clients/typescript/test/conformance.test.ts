@@ -142,7 +142,7 @@ async function runStream(client: Client, { defaults, items }: Json): Promise<Jso
 }
 
 /** Fields that responses have and cases leave out. */
-const LEFT_OUT = new Set(["registryRevision", "revision"]);
+const OMITTED_FIELDS = new Set(["registryRevision", "revision"]);
 
 /** Messages that may be absent; other absent fields are texts. */
 const MESSAGES = new Set(["repair"]);
@@ -170,7 +170,7 @@ function render(value: Json, name = ""): Json {
   }
   return Object.fromEntries(
     Object.entries(value)
-      .filter(([field]) => !LEFT_OUT.has(field))
+      .filter(([field]) => !OMITTED_FIELDS.has(field))
       .map(([field, element]) => [snake(field), render(element, field)]),
   );
 }
