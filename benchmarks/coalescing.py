@@ -117,12 +117,11 @@ def _programs(folder: Path) -> tuple[dict[str, list[str]], list[str]]:
         programs["Go"] = [str(program)]
     else:
         absent.append("Go was not measured: no go on PATH, or no load program.")
-    typescript = _TYPESCRIPT / "benchmarks/coalescing.ts"
-    runner = _TYPESCRIPT / "node_modules/.bin/tsx"
-    if typescript.exists() and runner.exists():
-        programs["TypeScript"] = [str(runner), str(typescript)]
+    typescript = _TYPESCRIPT / "build/benchmarks/coalescing.js"
+    if typescript.exists() and shutil.which("node") is not None:
+        programs["TypeScript"] = ["node", str(typescript)]
     else:
-        absent.append("TypeScript was not measured: no installed tsx, or no load program.")
+        absent.append("TypeScript was not measured: no node on PATH, or the client is not built.")
     return programs, absent
 
 
