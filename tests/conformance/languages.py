@@ -38,17 +38,25 @@ class Language:
         return [program for program in self.programs if shutil.which(program) is None]
 
     def make(self) -> None:
-        """Build what the tests and the example need; processes that build wait for each other.
+        """Build what the tests and the example need, once for each run of the tests.
+
+        Processes of one run wait for each other, and none builds anew what another uses.
 
         Raises:
             CommandFailed: A command failed.
         """
         folder = REPOSITORY / "build" / "locks"
         folder.mkdir(parents=True, exist_ok=True)
-        with (folder / self.folder.name).open("w") as lock:
+        run_id = os.environ.get("PYTEST_XDIST_TESTRUNUID", str(os.getpid()))
+        with (folder / self.folder.name).open("a+") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
+            lock.seek(0)
+            if lock.read() == run_id:
+                return
             for command in self.build:
                 self.run(command, os.environ)
+            lock.truncate(0)
+            lock.write(run_id)
 
     def run(self, command: tuple[str, ...], environment: Mapping[str, str]) -> None:
         """Run *command* in the folder of the client.
@@ -105,7 +113,7 @@ LANGUAGES: Mapping[str, Language] = {
         _CLIENTS / "java",
         ("java", "mvn"),
         (("mvn", "-B", "-q", "package", "-DskipTests"),),
-        ("mvn", "-B", "-q", "-o", "test", "-pl", "sidecheck"),
+        ("mvn", "-B", "-q", "test", "-pl", "sidecheck"),
         (
             "java",
             "-cp",
