@@ -303,7 +303,7 @@ def error_outcome(reason: str, **metadata: str) -> validation_pb.ValidateOutcome
         ),
     ],
 )
-async def test_some_outcomes_are_asked_again(answer: Any, single: bool) -> None:
+async def test_some_items_are_validated_again(answer: Any, single: bool) -> None:
     """What may be due to the other items is; an error of the item itself is not."""
     recorder = Recorder(lambda item: answer if item.subject.arguments == b"2" else None)
     recorder.released.set()
@@ -314,7 +314,7 @@ async def test_some_outcomes_are_asked_again(answer: Any, single: bool) -> None:
     assert single == (len(recorder.calls) > 2)
 
 
-async def test_a_batch_that_fails_is_asked_again_singly() -> None:
+async def test_items_of_a_failed_batch_are_validated_singly() -> None:
     """Also where the response is not what the API defines."""
 
     async def garbage(path: str, request: bytes, context: Any) -> list[bytes]:

@@ -83,7 +83,7 @@ async def test_who_is_not_trusted_is_unavailable(
 
 
 @pytest.mark.parametrize("kind", CLIENT_KINDS)
-async def test_plain_text_is_refused(kind: str, port: int) -> None:
+async def test_plain_text_is_rejected(kind: str, port: int) -> None:
     """A client without TLS gets no answer from a server with it."""
     async with connect(kind, f"localhost:{port}", timeout=5) as client:
         with pytest.raises(Unavailable):

@@ -77,8 +77,8 @@ def _responders(forward: Responder) -> dict[str, Responder]:
         "garbage": _always([b"\xff\xff\xff"]),
         "empty": _always([b""]),
         "no_message": _always(None),
-        "overloaded": _refusing(grpc.StatusCode.RESOURCE_EXHAUSTED, "OVERLOADED", seconds=1.5),
-        "shutting_down": _refusing(grpc.StatusCode.UNAVAILABLE, "SHUTTING_DOWN"),
+        "overloaded": _failing_with(grpc.StatusCode.RESOURCE_EXHAUSTED, "OVERLOADED", seconds=1.5),
+        "shutting_down": _failing_with(grpc.StatusCode.UNAVAILABLE, "SHUTTING_DOWN"),
         "unimplemented": _aborting(grpc.StatusCode.UNIMPLEMENTED, "unknown service"),
         "forbidden": _aborting(grpc.StatusCode.PERMISSION_DENIED, "a proxy says no"),
         "internal": _aborting(grpc.StatusCode.INTERNAL, "a proxy failed"),
@@ -174,7 +174,7 @@ def _aborting(code: grpc.StatusCode, message: str) -> Responder:
     return respond
 
 
-def _refusing(code: grpc.StatusCode, reason: str, seconds: float = 0) -> Responder:
+def _failing_with(code: grpc.StatusCode, reason: str, seconds: float = 0) -> Responder:
     """Abort every call with a reason of Sidecheck, and with a time to retry after if given."""
     info, retry = AnyMessage(), AnyMessage()
     info.Pack(ErrorInfo(reason=reason, domain="sidecheck", metadata={"limit": "1"}))

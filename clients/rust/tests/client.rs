@@ -18,7 +18,7 @@ fn schema() -> Schema {
 }
 
 #[test]
-fn bad_arguments_are_refused_at_construction() {
+fn bad_arguments_are_errors_at_construction() {
     let options = ClientOptions {
         timeout: Duration::ZERO,
         ..ClientOptions::default()
@@ -32,7 +32,7 @@ fn bad_arguments_are_refused_at_construction() {
 }
 
 #[tokio::test]
-async fn a_closed_client_refuses_calls() {
+async fn a_closed_client_rejects_calls() {
     let (_listener, address) = silent_server().await;
     let client = Client::new(&address, ClientOptions::default()).unwrap();
     client.close();
