@@ -198,7 +198,6 @@ class CallValidator {
     } while (cursor !== undefined);
     this.#listing = JSON.stringify(tools);
     const registration = await this.#client.register(this.#options.name, tools, {
-      replace: true,
       onRejected: "return",
       protocolVersion: this.#options.options?.protocolVersion,
     });
