@@ -1,4 +1,4 @@
-"""Composition root: creates the registry, the workers, the services and the server."""
+"""Composition root: creates the registry, the workers, the services, and what serves them."""
 
 import gc
 from collections.abc import AsyncIterator, Iterator, Sequence
@@ -6,8 +6,10 @@ from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import asdict
 
 import structlog
+from sidecheck import Client
 
 from sidecheck_server.registry.sqlite import open_registry
+from sidecheck_server.rpc.local import LocalTransport
 from sidecheck_server.rpc.server import Server, check_addresses
 from sidecheck_server.services.container import ServiceOptions, create_services
 from sidecheck_server.services.registration import Registrar, Registration
@@ -20,7 +22,10 @@ from sidecheck_server.workers import (
     WorkerStartFailed,
 )
 
-__all__ = ["running_service"]
+__all__ = ["running_client", "running_service"]
+
+_LOCAL_SECONDS = 60.0
+"""The deadline of calls in this process; their limits end them long before."""
 
 _log = structlog.get_logger("sidecheck.service")
 
@@ -54,12 +59,7 @@ async def running_service(
         stack.callback(workers.close)
         workers.subscribe(_log_worker_event)
         await workers.start()
-        options = ServiceOptions(
-            settings.memory_bytes,
-            frozenset(settings.report_only),
-            settings.inference,
-            settings.protocol_version,
-        )
+        options = _service_options(settings)
         services = create_services(registry, workers, settings.limits, options, _report_registry)
         for registration in preload:
             await _preload(services.registrar, registration)
@@ -71,6 +71,34 @@ async def running_service(
         stack.push_async_callback(server.stop)
         server.report_ready()
         yield server
+
+
+@asynccontextmanager
+async def running_client(settings: Settings) -> AsyncIterator[Client]:
+    """Run the services in this process, with a registry in memory; yield a client of them.
+
+    Raises:
+        WorkerStartError: no worker process can be started.
+    """
+    async with AsyncExitStack() as stack:
+        registry = open_registry(None, settings.registry_quotas)
+        stack.callback(registry.close)
+        workers = Workers(settings.workers, settings.limits)
+        stack.callback(workers.close)
+        workers.subscribe(_log_worker_event)
+        await workers.start()
+        services = create_services(registry, workers, settings.limits, _service_options(settings))
+        transport = LocalTransport(services, registry, settings.limits)
+        yield await stack.enter_async_context(Client(transport, timeout=_LOCAL_SECONDS))
+
+
+def _service_options(settings: Settings) -> ServiceOptions:
+    return ServiceOptions(
+        settings.memory_bytes,
+        frozenset(settings.report_only),
+        settings.inference,
+        settings.protocol_version,
+    )
 
 
 def _log_worker_event(event: WorkerEvent) -> None:

@@ -207,7 +207,7 @@ def test_no_message_is_larger_than_the_server_accepts() -> None:
     channel: Any = ScriptedChannel(
         server_info(message_bytes=512, batch_items=1000), *[respond] * len(payloads)
     )
-    client._connection._channel = channel
+    client._connection._transport = channel
     outcomes = validate_batch(*payloads)(client)
     sizes = [call.request.ByteSize() for call in channel.calls]
     assert (200, True, True) == (len(outcomes), max(sizes) <= 512, max(sizes) > 500)

@@ -60,7 +60,7 @@ def replay(
 ) -> tuple[Value, list[Call]]:
     """Return what *call* returns and the calls that it made; all *responses* must be used."""
     channel: Any = ScriptedChannel(*responses)
-    client._connection._channel = channel
+    client._connection._transport = channel
     value = call(client)
     assert [] == channel.responses
     return value, channel.calls
@@ -69,7 +69,7 @@ def replay(
 def capture(client: BlockingClient, call: Callable[[BlockingClient], object]) -> list[Message]:
     """Return the requests of *call*, except that for the limits."""
     channel: Any = ScriptedChannel(*[smallest_response] * 9)
-    client._connection._channel = channel
+    client._connection._transport = channel
     call(client)
     requests = [call.request for call in channel.calls]
     return [request for request in requests if not isinstance(request, GetServerInfoRequest)]

@@ -19,6 +19,7 @@ _COMMANDS = {
     "infer": "Infer tool definitions from Python source text, offline.",
     "info": "Show the version and limits of a server.",
     "lint-messages": "Check the messages of a transcript offline.",
+    "proxy": "Validate what passes between an MCP client and a server.",
     "rules": "List the rules of the protocol.",
     "serve": "Run the service.",
     "tools": "Manage the registered tools of a server.",
@@ -68,6 +69,7 @@ def load_command(name: str) -> click.Command:
         "sidecheck convert --to anthropic tools.json",
         "sidecheck infer server.py > tools.json",
         "sidecheck serve --tools tools.json",
+        "sidecheck proxy -- npx -y @modelcontextprotocol/server-everything",
     ),
 )
 @click.version_option(__version__, prog_name="sidecheck")

@@ -7,25 +7,13 @@ from pathlib import Path
 import grpc
 import structlog
 from grpc_health.v1 import health
-from sidecheck.v1 import (
-    conversion_service_pb2,
-    inference_service_pb2,
-    info_service_pb2,
-    protocol_service_pb2,
-    registry_service_pb2,
-    validation_service_pb2,
-)
 
 from sidecheck_server.registry import Registry
 from sidecheck_server.rpc.admission import Admission
-from sidecheck_server.rpc.conversion import ConversionServicer
 from sidecheck_server.rpc.health import HealthServicer
-from sidecheck_server.rpc.inference import InferenceServicer
-from sidecheck_server.rpc.info import InfoServicer
 from sidecheck_server.rpc.methods import add_service
-from sidecheck_server.rpc.protocol import ProtocolServicer
-from sidecheck_server.rpc.registry import RegistryServicer
 from sidecheck_server.rpc.server_options import server_options
+from sidecheck_server.rpc.servicers import INFO, SERVICES, create_servicers
 from sidecheck_server.rpc.sockets import (
     bind_tcp,
     bind_unix,
@@ -36,7 +24,6 @@ from sidecheck_server.rpc.sockets import (
 )
 from sidecheck_server.rpc.standard import add_health, add_reflection
 from sidecheck_server.rpc.streams import OpenStreams
-from sidecheck_server.rpc.validation import ValidationServicer
 from sidecheck_server.services.container import Services
 from sidecheck_server.settings import Settings
 
@@ -53,14 +40,6 @@ _CANCEL_SECONDS = 0.25
 
 _NEVER_SECONDS = 1e9
 
-_VALIDATION = validation_service_pb2.DESCRIPTOR.services_by_name["ValidationService"]
-_PROTOCOL = protocol_service_pb2.DESCRIPTOR.services_by_name["ProtocolService"]
-_CONVERSION = conversion_service_pb2.DESCRIPTOR.services_by_name["ConversionService"]
-_INFERENCE = inference_service_pb2.DESCRIPTOR.services_by_name["InferenceService"]
-_REGISTRY = registry_service_pb2.DESCRIPTOR.services_by_name["RegistryService"]
-_INFO = info_service_pb2.DESCRIPTOR.services_by_name["InfoService"]
-_DESCRIPTORS = (_VALIDATION, _PROTOCOL, _CONVERSION, _INFERENCE, _REGISTRY, _INFO)
-_SERVICE_NAMES = tuple(descriptor.full_name for descriptor in _DESCRIPTORS)
 _log = structlog.get_logger("sidecheck.server")
 
 
@@ -86,24 +65,14 @@ class Server:
         self._streams = streams = OpenStreams(admission.gate, settings.transport, admission.shed)
         options = server_options(settings.transport, limits.message_bytes)
         self._server: grpc.aio.Server = grpc.aio.server(options=options)
-        self._health = HealthServicer(_SERVICE_NAMES, without_workers={_INFO.full_name})
+        self._health = HealthServicer(SERVICES, without_workers={INFO})
         server = self._server
-        # gRPC looks a method up in this order.
-        add_service(
-            server,
-            _VALIDATION,
-            ValidationServicer(services.prepared_targets, limits, streams),
-            admission,
-        )
-        add_service(server, _PROTOCOL, ProtocolServicer(services, limits, streams), admission)
-        add_service(server, _CONVERSION, ConversionServicer(services, limits), admission)
-        add_service(server, _INFERENCE, InferenceServicer(services, limits), admission)
-        add_service(server, _REGISTRY, RegistryServicer(services, limits), admission)
-        info = InfoServicer(registry, services.resolver.default_version, limits)
-        add_service(server, _INFO, info, admission)
+        servicers = create_servicers(services, registry, limits, streams)
+        for descriptor, servicer in servicers.items():
+            add_service(server, descriptor, servicer, admission)
         add_health(server, self._health, admission)
         if settings.reflection:
-            names = (*_SERVICE_NAMES, health.SERVICE_NAME)
+            names = (*SERVICES, health.SERVICE_NAME)
             add_reflection(server, names, admission, streams)
         self._hurried = asyncio.Event()
         self.addresses: list[str] = []

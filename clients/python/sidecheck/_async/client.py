@@ -14,7 +14,7 @@ from sidecheck._async.inference import InferenceClient
 from sidecheck._async.protocol import ProtocolClient
 from sidecheck._async.streams import Stream
 from sidecheck._async.validator import Validator
-from sidecheck._transport.tasks import Channel, Coalescer
+from sidecheck._transport.tasks import Channel, Coalescer, Transport
 from sidecheck.errors import Unavailable
 from sidecheck.info import ServerInfo
 from sidecheck.registry import ChangePolicy, Deletion, OnRejected, Registration, Tool
@@ -42,11 +42,13 @@ __all__ = ["Client"]
 class Client(Validator):
     """A client of a Sidecheck server.
 
-    *address* is ``host:port``, ``dns:///host:port``, ``unix:/path`` or ``unix:path``.
-    Each call has a deadline of *timeout* seconds, within which ``UNAVAILABLE`` is retried
-    up to four times. *on_unavailable* is the policy for validations that no server answers:
-    raise `Unavailable` ("raise"), or return a verdict with a violation of the code
-    ``SIDECHECK_UNAVAILABLE`` that is valid ("allow") or invalid ("deny").
+    *address* is ``host:port``, ``dns:///host:port``, ``unix:/path`` or ``unix:path``; or a
+    transport of another kind, such as `sidecheck_server.rpc.local.LocalTransport` to a service
+    in the same process. Each call has a deadline of *timeout* seconds, within which
+    ``UNAVAILABLE`` is retried up to four times. *on_unavailable* is the policy for
+    validations that no server answers: raise `Unavailable` ("raise"), or return a verdict
+    with a violation of the code ``SIDECHECK_UNAVAILABLE`` that is valid ("allow") or invalid
+    ("deny").
     *protocol_version* is the MCP protocol version, for example ``2025-11-25``, of all
     requests whose options, context or parameters name none. With "" it is the version that
     the tool was registered under, or else the server's default.
@@ -63,13 +65,13 @@ class Client(Validator):
 
     Raises:
         OSError: A file of *tls* cannot be read.
-        TypeError: *protocol_version* is not a ``str``, or *tls* is not a `Tls`.
+        TypeError: *address* or *protocol_version* is not a ``str``, or *tls* is not a `Tls`.
         ValueError: An argument is invalid, or a certificate or key is not PEM.
     """
 
     def __init__(
         self,
-        address: str,
+        address: str | Transport,
         *,
         timeout: float = 2.0,
         on_unavailable: OnUnavailable = "raise",
@@ -77,8 +79,10 @@ class Client(Validator):
         tls: Tls | None = None,
         coalesce: bool = False,
     ) -> None:
-        channel = Channel(address, tls)
-        self._connection = Connection(channel, timeout, on_unavailable, protocol_version)
+        transport = Channel(address, tls) if isinstance(address, str) else address
+        if not isinstance(transport, Transport):
+            raise TypeError(f"address must be a str, not {type(address).__name__}")
+        self._connection = Connection(transport, timeout, on_unavailable, protocol_version)
         self._protocol_version = protocol_version
         self._coalescer = Coalescer(self._call, self._call_batch) if coalesce else None
 

@@ -9,7 +9,7 @@ from typing import Any, TypeVar, get_args
 from google.protobuf.message import Message
 
 from sidecheck._async.streams import ClientStream, Stream
-from sidecheck._transport.tasks import Channel
+from sidecheck._transport.tasks import Transport
 from sidecheck.errors import InvalidResponse, SidecheckError, Unavailable
 from sidecheck.info import Limits, ServerInfo
 from sidecheck.streams import StreamKind
@@ -37,7 +37,7 @@ class Connection:
 
     def __init__(
         self,
-        channel: Channel,
+        transport: Transport,
         timeout: float,
         on_unavailable: OnUnavailable,
         protocol_version: str,
@@ -53,7 +53,7 @@ class Connection:
             )
         #: Protocol version of requests that name none; "" leaves it to the server.
         self.protocol_version = protocol_version
-        self._channel = channel
+        self._transport = transport
         self._timeout = timeout
         #: Policy for validations that no server answers.
         self.on_unavailable: OnUnavailable = on_unavailable
@@ -71,7 +71,7 @@ class Connection:
         """
         seconds = self.seconds(timeout)
         try:
-            response = await self._channel.call(request, seconds)
+            response = await self._transport.call(request, seconds)
         except SidecheckError as error:
             if error.reason == "LIMIT_EXCEEDED":
                 # The server may have been replaced by one with lower limits.
@@ -174,11 +174,11 @@ class Connection:
             seconds = self._timeout if timeout is None else min(self._timeout, timeout)
             return (await self.info(seconds)).limits
 
-        return ClientStream(self._channel, fetch_limits, kind, opening, outstanding, timeout)
+        return ClientStream(self._transport, fetch_limits, kind, opening, outstanding, timeout)
 
     async def close(self) -> None:
-        """Close the channel; pending calls are cancelled."""
-        await self._channel.close()
+        """Close the transport; pending calls are cancelled."""
+        await self._transport.close()
 
 
 def split(sizes: Sequence[int], *, max_bytes: int, max_items: int) -> Iterator[slice]:

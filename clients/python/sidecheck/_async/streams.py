@@ -8,7 +8,7 @@ from typing import Any, Generic, Self, TypeVar
 
 from google.protobuf.message import Message
 
-from sidecheck._transport.tasks import Channel, Lock, Semaphore
+from sidecheck._transport.tasks import Lock, Semaphore, Transport
 from sidecheck.errors import SidecheckError
 from sidecheck.info import Limits
 from sidecheck.streams import ENDED_EARLY, LEFT, PendingItems, StreamCodec, StreamKind
@@ -128,7 +128,7 @@ class ClientStream(Stream[ItemT, OutcomeT | SidecheckError]):
 
     def __init__(
         self,
-        channel: Channel,
+        transport: Transport,
         fetch_limits: Callable[[], Awaitable[Limits]],
         kind: StreamKind[ItemT, OutcomeT],
         opening: Message,
@@ -136,7 +136,7 @@ class ClientStream(Stream[ItemT, OutcomeT | SidecheckError]):
         timeout: float | None,
     ) -> None:
         super().__init__(outstanding)
-        self._channel = channel
+        self._transport = transport
         self._fetch_limits = fetch_limits
         self._kind = kind
         self._opening = opening
@@ -152,7 +152,7 @@ class ClientStream(Stream[ItemT, OutcomeT | SidecheckError]):
         remaining = self._timeout
         if remaining is not None:
             remaining = max(0.0, opened + remaining - time.monotonic())
-        self._call = self._channel.stream(find_rpc(type(opening)), remaining)
+        self._call = self._transport.stream(find_rpc(type(opening)), remaining)
         self._call.notify(self._end)
         try:
             await self._call.write(opening)

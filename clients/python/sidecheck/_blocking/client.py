@@ -13,7 +13,7 @@ from sidecheck._blocking.inference import BlockingInferenceClient
 from sidecheck._blocking.protocol import BlockingProtocolClient
 from sidecheck._blocking.streams import BlockingStream
 from sidecheck._blocking.validator import BlockingValidator
-from sidecheck._transport.threads import Channel, Coalescer
+from sidecheck._transport.threads import Channel, Coalescer, Transport
 from sidecheck.errors import Unavailable
 from sidecheck.info import ServerInfo
 from sidecheck.registry import ChangePolicy, Deletion, OnRejected, Registration, Tool
@@ -41,11 +41,13 @@ __all__ = ["BlockingClient"]
 class BlockingClient(BlockingValidator):
     """A client of a Sidecheck server.
 
-    *address* is ``host:port``, ``dns:///host:port``, ``unix:/path`` or ``unix:path``.
-    Each call has a deadline of *timeout* seconds, within which ``UNAVAILABLE`` is retried
-    up to four times. *on_unavailable* is the policy for validations that no server answers:
-    raise `Unavailable` ("raise"), or return a verdict with a violation of the code
-    ``SIDECHECK_UNAVAILABLE`` that is valid ("allow") or invalid ("deny").
+    *address* is ``host:port``, ``dns:///host:port``, ``unix:/path`` or ``unix:path``; or a
+    transport of another kind, such as `sidecheck_server.rpc.local.LocalTransport` to a service
+    in the same process. Each call has a deadline of *timeout* seconds, within which
+    ``UNAVAILABLE`` is retried up to four times. *on_unavailable* is the policy for
+    validations that no server answers: raise `Unavailable` ("raise"), or return a verdict
+    with a violation of the code ``SIDECHECK_UNAVAILABLE`` that is valid ("allow") or invalid
+    ("deny").
     *protocol_version* is the MCP protocol version, for example ``2025-11-25``, of all
     requests whose options, context or parameters name none. With "" it is the version that
     the tool was registered under, or else the server's default.
@@ -62,13 +64,13 @@ class BlockingClient(BlockingValidator):
 
     Raises:
         OSError: A file of *tls* cannot be read.
-        TypeError: *protocol_version* is not a ``str``, or *tls* is not a `Tls`.
+        TypeError: *address* or *protocol_version* is not a ``str``, or *tls* is not a `Tls`.
         ValueError: An argument is invalid, or a certificate or key is not PEM.
     """
 
     def __init__(
         self,
-        address: str,
+        address: str | Transport,
         *,
         timeout: float = 2.0,
         on_unavailable: OnUnavailable = "raise",
@@ -76,8 +78,10 @@ class BlockingClient(BlockingValidator):
         tls: Tls | None = None,
         coalesce: bool = False,
     ) -> None:
-        channel = Channel(address, tls)
-        self._connection = Connection(channel, timeout, on_unavailable, protocol_version)
+        transport = Channel(address, tls) if isinstance(address, str) else address
+        if not isinstance(transport, Transport):
+            raise TypeError(f"address must be a str, not {type(address).__name__}")
+        self._connection = Connection(transport, timeout, on_unavailable, protocol_version)
         self._protocol_version = protocol_version
         self._coalescer = Coalescer(self._call, self._call_batch) if coalesce else None
 

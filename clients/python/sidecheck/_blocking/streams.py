@@ -9,7 +9,7 @@ from typing import Any, Generic, Self, TypeVar
 
 from google.protobuf.message import Message
 
-from sidecheck._transport.threads import Channel, Lock, Semaphore
+from sidecheck._transport.threads import Lock, Semaphore, Transport
 from sidecheck.errors import SidecheckError
 from sidecheck.info import Limits
 from sidecheck.streams import ENDED_EARLY, LEFT, PendingItems, StreamCodec, StreamKind
@@ -129,7 +129,7 @@ class ClientStream(BlockingStream[ItemT, OutcomeT | SidecheckError]):
 
     def __init__(
         self,
-        channel: Channel,
+        transport: Transport,
         fetch_limits: Callable[[], Limits],
         kind: StreamKind[ItemT, OutcomeT],
         opening: Message,
@@ -137,7 +137,7 @@ class ClientStream(BlockingStream[ItemT, OutcomeT | SidecheckError]):
         timeout: float | None,
     ) -> None:
         super().__init__(outstanding)
-        self._channel = channel
+        self._transport = transport
         self._fetch_limits = fetch_limits
         self._kind = kind
         self._opening = opening
@@ -153,7 +153,7 @@ class ClientStream(BlockingStream[ItemT, OutcomeT | SidecheckError]):
         remaining = self._timeout
         if remaining is not None:
             remaining = max(0.0, opened + remaining - time.monotonic())
-        self._call = self._channel.stream(find_rpc(type(opening)), remaining)
+        self._call = self._transport.stream(find_rpc(type(opening)), remaining)
         self._call.notify(self._end)
         try:
             self._call.write(opening)

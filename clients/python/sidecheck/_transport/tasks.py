@@ -3,14 +3,19 @@
 `sidecheck._transport.threads` has the same interface without ``await``.
 """
 
+# ruff: noqa: ASYNC109  (a timeout here is the deadline that the call carries to the server)
+
 import asyncio
 from asyncio import Lock, Queue, Semaphore
-from collections.abc import AsyncIterable, Iterable
-from typing import Generic, Protocol, TypeAlias, TypeVar
+from collections.abc import AsyncIterable, Callable, Iterable
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar, runtime_checkable
+
+from google.protobuf.message import Message
 
 from sidecheck._transport.task_calls import Channel, StreamCall
 from sidecheck._transport.task_coalescing import Coalescer
 from sidecheck.errors import SidecheckError, StreamClosed
+from sidecheck.wire.rpcs import Rpc
 
 __all__ = [
     "Channel",
@@ -22,6 +27,8 @@ __all__ = [
     "Queue",
     "Semaphore",
     "StreamCall",
+    "Transport",
+    "TransportStream",
 ]
 
 ItemT = TypeVar("ItemT")
@@ -31,6 +38,26 @@ OutcomeT = TypeVar("OutcomeT")
 
 #: Items of a stream with their ids.
 ItemSource: TypeAlias = Iterable[tuple[str, ItemT]] | AsyncIterable[tuple[str, ItemT]]
+
+
+class TransportStream(Protocol):
+    """One call of a stream, as `StreamCall`."""
+
+    async def write(self, message: Message) -> None: ...
+    async def finish(self) -> None: ...
+    async def read(self) -> Any: ...
+    def notify(self, callback: Callable[[], None]) -> None: ...
+    async def failure(self) -> SidecheckError | None: ...
+    def cancel(self) -> None: ...
+
+
+@runtime_checkable
+class Transport(Protocol):
+    """What carries the calls of a client, as `Channel` does over the network."""
+
+    async def call(self, request: Message, timeout: float) -> Any: ...
+    def stream(self, rpc: Rpc, timeout: float | None) -> TransportStream: ...
+    async def close(self) -> None: ...
 
 
 class Sender(Protocol[SentT_contra]):

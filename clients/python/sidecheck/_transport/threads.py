@@ -3,14 +3,17 @@
 `sidecheck._transport.tasks` has the same interface with ``await``.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from queue import SimpleQueue as Queue
 from threading import Lock, Semaphore, Thread
-from typing import Any, Generic, Protocol, TypeAlias, TypeVar
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar, runtime_checkable
+
+from google.protobuf.message import Message
 
 from sidecheck._transport.thread_calls import Channel, StreamCall
-from sidecheck.errors import StreamClosed
+from sidecheck.errors import SidecheckError, StreamClosed
+from sidecheck.wire.rpcs import Rpc
 
 __all__ = [
     "Channel",
@@ -22,6 +25,8 @@ __all__ = [
     "Queue",
     "Semaphore",
     "StreamCall",
+    "Transport",
+    "TransportStream",
 ]
 
 ItemT = TypeVar("ItemT")
@@ -31,6 +36,26 @@ OutcomeT = TypeVar("OutcomeT")
 
 #: Items of a stream with their ids.
 ItemSource: TypeAlias = Iterable[tuple[str, ItemT]]
+
+
+class TransportStream(Protocol):
+    """One call of a stream, as `StreamCall`."""
+
+    def write(self, message: Message) -> None: ...
+    def finish(self) -> None: ...
+    def read(self) -> Any: ...
+    def notify(self, callback: Callable[[], None]) -> None: ...
+    def failure(self) -> SidecheckError | None: ...
+    def cancel(self) -> None: ...
+
+
+@runtime_checkable
+class Transport(Protocol):
+    """What carries the calls of a client, as `Channel` does over the network."""
+
+    def call(self, request: Message, timeout: float) -> Any: ...
+    def stream(self, rpc: Rpc, timeout: float | None) -> TransportStream: ...
+    def close(self) -> None: ...
 
 
 class Sender(Protocol[SentT_contra]):

@@ -1,0 +1,1 @@
+"""The validating proxy: relays the messages of an MCP connection, and validates what passes."""

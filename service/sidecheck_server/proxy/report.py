@@ -1,0 +1,155 @@
+"""What the proxy found: findings by line, and their summary."""
+
+import json
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Literal, TypeAlias
+
+from sidecheck import Severity, Violation
+
+__all__ = ["Action", "Direction", "Finding", "Report", "finding_of"]
+
+#: Which side a message comes from.
+Direction: TypeAlias = Literal["client", "server"]
+
+_RECEIVERS = {"client": "server", "server": "client"}
+
+
+class Action(StrEnum):
+    """What became of what a finding is about."""
+
+    PASSED = "passed"
+    #: The sender got an error, or the receiver got one in its place.
+    REJECTED = "rejected"
+    #: Neither side was told.
+    DROPPED = "dropped"
+    REPAIRED = "repaired"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One thing that was wrong, and what became of it."""
+
+    #: The side whose message it is about.
+    sender: Direction
+    #: Method of the message, or of the request that it answers; "" if unknown.
+    method: str = ""
+    #: Name of the tool; "" if it is about none.
+    tool: str = ""
+    #: Stable code of the rule, or the reason of an error.
+    code: str
+    severity: Severity = Severity.ERROR
+    #: JSON Pointer into the message.
+    location: str = ""
+    action: Action = Action.PASSED
+    #: Explanation that may contain values of the message.
+    message: str = ""
+    #: Explanation without values of the message.
+    note: str = ""
+
+
+def finding_of(
+    violation: Violation, sender: Direction, method: str, tool: str, action: Action, inside: str
+) -> Finding:
+    """Return the finding of *violation*, whose location lies in the value at *inside*."""
+    return Finding(
+        sender=sender,
+        method=method,
+        tool=tool,
+        code=violation.code,
+        severity=violation.severity,
+        location=inside + violation.instance_location,
+        action=action,
+        message=violation.message,
+    )
+
+
+class Report:
+    """Writes findings as they come, by *write_line* as text and by *write_json* as JSON.
+
+    Values of messages are in them only with *show_values*.
+    """
+
+    def __init__(
+        self,
+        write_line: Callable[[str], None],
+        write_json: Callable[[str], None] | None = None,
+        *,
+        show_values: bool = False,
+        minimum: Severity = Severity.WARNING,
+    ) -> None:
+        self._write_line = write_line
+        self._write_json = write_json
+        self._show_values = show_values
+        self._severities = _at_least(minimum)
+        self._messages: Counter[Direction] = Counter()
+        self._codes: Counter[str] = Counter()
+        self._actions: Counter[Action] = Counter()
+
+    def count_message(self, sender: Direction) -> None:
+        """Count a message from *sender*."""
+        self._messages[sender] += 1
+
+    def add(self, finding: Finding) -> None:
+        """Write *finding*, unless it is less severe than what is reported."""
+        if finding.severity not in self._severities:
+            return
+        self._codes[finding.code] += 1
+        self._actions[finding.action] += 1
+        explanation = finding.message if self._show_values else ""
+        explanation = explanation or finding.note
+        time = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        self._write_line(_line(time, finding, explanation))
+        if self._write_json is not None:
+            self._write_json(_json(time, finding, explanation))
+
+    def summary(self) -> str:
+        """Return what passed and what was found, in one line."""
+        parts = [
+            f"{self._messages['client']:,} messages from the client",
+            f"{self._messages['server']:,} from the server",
+        ]
+        total = self._codes.total()
+        if total:
+            codes = ", ".join(f"{code} {count:,}" for code, count in self._codes.most_common())
+            actions = ", ".join(f"{count:,} {action}" for action, count in self._actions.items())
+            parts.append(f"{total:,} findings ({actions}): {codes}")
+        else:
+            parts.append("no findings")
+        return "; ".join(parts)
+
+
+def _line(time: str, finding: Finding, explanation: str) -> str:
+    direction = f"{finding.sender}->{_RECEIVERS[finding.sender]}"
+    words = [finding.method, finding.tool, finding.code, finding.location]
+    shown = [_printable(word) for word in words if word]
+    text = " ".join([time, direction, *shown, f"{finding.severity}, {finding.action}"])
+    return f"{text}: {_printable(explanation)}" if explanation else text
+
+
+def _json(time: str, finding: Finding, explanation: str) -> str:
+    fields = {
+        "time": time,
+        "direction": f"{finding.sender}->{_RECEIVERS[finding.sender]}",
+        "method": finding.method,
+        "tool": finding.tool,
+        "code": finding.code,
+        "severity": finding.severity,
+        "location": finding.location,
+        "action": finding.action,
+        "message": explanation,
+    }
+    return json.dumps({name: value for name, value in fields.items() if value})
+
+
+def _printable(text: str) -> str:
+    """Return *text* in one line, without what controls a terminal."""
+    return text if text.isprintable() else json.dumps(text)[1:-1]
+
+
+def _at_least(minimum: Severity) -> frozenset[Severity]:
+    order = [Severity.INFO, Severity.WARNING, Severity.ERROR]
+    return frozenset(order[order.index(minimum) :])

@@ -1,0 +1,164 @@
+"""Transport of the Python client to services in the same process: messages, without gRPC."""
+
+# ruff: noqa: ASYNC109  (a timeout here is the deadline of the call)
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from typing import Any, Final, NoReturn
+
+import grpc
+from google.protobuf.message import Message
+from google.rpc.status_pb2 import Status
+from sidecheck import SidecheckError
+from sidecheck.wire.errors import client_closed, deadline_exceeded, decode_item_error
+from sidecheck.wire.rpcs import Rpc, find_rpc
+
+from sidecheck_server.core.limits import Limits
+from sidecheck_server.registry import Registry
+from sidecheck_server.rpc.servicers import create_servicers
+from sidecheck_server.rpc.shutdown_gate import ShutdownGate
+from sidecheck_server.rpc.streams import OpenStreams
+from sidecheck_server.services.container import Services
+from sidecheck_server.transport_limits import TransportLimits
+
+__all__ = ["LocalTransport"]
+
+_MOST: Final = 40_000
+"""Streams and sessions that may be open: the caller is the process itself."""
+
+_END: Final = object()
+
+
+class LocalTransport:
+    """Carries the calls of a `sidecheck.Client` to *services*, with all errors of the API.
+
+    The limits that protect a server from its peers do not apply. Messages are handed over as
+    they are, so neither side may change them. Belongs to one event loop.
+    """
+
+    def __init__(self, services: Services, registry: Registry, limits: Limits) -> None:
+        transport_limits = TransportLimits(streams=_MOST, sessions=_MOST)
+        streams = OpenStreams(ShutdownGate(), transport_limits, Counter())
+        servicers = create_servicers(services, registry, limits, streams)
+        self._servicers = {service.full_name: servicer for service, servicer in servicers.items()}
+        self._closed = False
+
+    async def call(self, request: Message, timeout: float) -> Any:
+        """Return the response to *request*.
+
+        Raises:
+            SidecheckError: The call failed.
+        """
+        handler = self._handler(find_rpc(type(request)))
+        try:
+            async with asyncio.timeout(timeout):
+                return await handler(request, _CallContext())
+        except _Aborted as aborted:
+            raise decode_item_error(aborted.status) from None
+        except TimeoutError:
+            raise deadline_exceeded() from None
+
+    def stream(self, rpc: Rpc, timeout: float | None) -> "_LocalStream":
+        """Start a stream.
+
+        Raises:
+            SidecheckError: The transport is closed.
+        """
+        return _LocalStream(self._handler(rpc), timeout)
+
+    async def close(self) -> None:
+        """Accept no more calls."""
+        self._closed = True
+
+    def _handler(self, rpc: Rpc) -> Any:
+        if self._closed:
+            raise client_closed()
+        return getattr(self._servicers[rpc.service], rpc.name)
+
+
+class _Aborted(Exception):
+    def __init__(self, status: Status) -> None:
+        super().__init__(status.message)
+        self.status = status
+
+
+class _CallContext:
+    """What handlers use of the context of a call of gRPC."""
+
+    def peer(self) -> str:
+        """Return who calls."""
+        return "in-process"
+
+    async def abort(
+        self,
+        _code: grpc.StatusCode,
+        _details: str,
+        trailing_metadata: tuple[tuple[str, bytes]],
+    ) -> NoReturn:
+        """End the call; its complete status is in the trailers (`rpc.status.abort`)."""
+        ((_, status),) = trailing_metadata
+        raise _Aborted(Status.FromString(status))
+
+
+class _LocalStream:
+    """The call of a stream. The handler runs while a response is read."""
+
+    def __init__(self, handler: Any, timeout: float | None) -> None:
+        self._requests: asyncio.Queue[Any] = asyncio.Queue()
+        self._responses: AsyncGenerator[Any, None] = handler(self._sent(), _CallContext())
+        loop = asyncio.get_running_loop()
+        self._deadline = None if timeout is None else loop.time() + timeout
+        self._ended = False
+        self._error: SidecheckError | None = None
+        self._callbacks: list[Callable[[], None]] = []
+
+    async def write(self, message: Message) -> None:
+        """Send *message*. If the call has ended, `read` raises the error."""
+        self._requests.put_nowait(message)
+
+    async def finish(self) -> None:
+        """Half-close the call: no more messages follow."""
+        self._requests.put_nowait(_END)
+
+    async def read(self) -> Any:
+        """Return the next response, None after the last.
+
+        Raises:
+            SidecheckError: The call failed or was cancelled.
+        """
+        if not self._ended:
+            try:
+                async with asyncio.timeout_at(self._deadline):
+                    return await anext(self._responses)
+            except StopAsyncIteration:
+                self._end(None)
+            except _Aborted as aborted:
+                self._end(decode_item_error(aborted.status))
+            except TimeoutError:
+                self._end(deadline_exceeded())
+        if self._error is not None:
+            raise self._error
+        return None
+
+    def notify(self, callback: Callable[[], None]) -> None:
+        """Call *callback* when the call ends, however it ends."""
+        self._callbacks.append(callback)
+
+    async def failure(self) -> SidecheckError | None:
+        """Return why the call ended, None if it ended without an error."""
+        return self._error
+
+    def cancel(self) -> None:
+        """Cancel the call."""
+        if not self._ended:
+            self._end(SidecheckError("CANCELLED", "the stream was cancelled"))
+
+    async def _sent(self) -> AsyncIterator[Any]:
+        while (message := await self._requests.get()) is not _END:
+            yield message
+
+    def _end(self, error: SidecheckError | None) -> None:
+        self._ended, self._error = True, error
+        for callback in self._callbacks:
+            callback()
