@@ -102,9 +102,9 @@ async def test_an_error_is_returned_unchanged(workers: Workers, source: SchemaSo
 async def test_a_killed_worker_fails_only_its_request(workers: Workers) -> None:
     """The other worker continues, and a new worker replaces the killed one."""
     idle = {worker: sum(worker.cpu_times()[:2]) for worker in worker_processes()}
-    crashed = asyncio.create_task(compile_outcome(workers, slow(1)))
+    crashed = asyncio.create_task(compile_outcome(workers, slow(1, 4900)))
     busy: list[psutil.Process] = []
-    while not busy:
+    while not (busy or crashed.done()):
         await asyncio.sleep(0.01)
         busy = [worker for worker in idle if sum(worker.cpu_times()[:2]) > idle[worker] + 0.2]
     kill(busy)

@@ -3,6 +3,7 @@
 import fcntl
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -14,6 +15,9 @@ from support.shared_material import REPOSITORY
 __all__ = ["LANGUAGES", "CommandFailed", "Language"]
 
 _OUTPUT_CHARACTERS = 8_000
+
+_SECONDS = 900
+"""For a command that hangs, for example on a download that stalls."""
 
 _CLIENTS = REPOSITORY / "clients"
 _BUILD = REPOSITORY / "build"
@@ -62,24 +66,36 @@ class Language:
         """Run *command* in the folder of the client.
 
         Raises:
-            CommandFailed: Its exit status is not 0.
+            CommandFailed: Its exit status is not 0, or it does not end.
         """
-        run = subprocess.run(
+        process = subprocess.Popen(
             command,
             cwd=self.folder,
             env=environment,
+            stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            check=False,
+            start_new_session=True,
         )
-        if run.returncode != 0:
-            output = run.stdout[-_OUTPUT_CHARACTERS:]
-            raise CommandFailed(f"{' '.join(command)} exited with {run.returncode}:\n{output}")
+        try:
+            output, _ = process.communicate(timeout=_SECONDS)
+        except BaseException as failure:
+            # With its children, which would hold the pipe open.
+            os.killpg(process.pid, signal.SIGKILL)
+            output, _ = process.communicate()
+            if not isinstance(failure, subprocess.TimeoutExpired):
+                raise
+            ended = f"did not end within {_SECONDS:,} s"
+        else:
+            if process.returncode == 0:
+                return
+            ended = f"exited with {process.returncode}"
+        raise CommandFailed(f"{' '.join(command)} {ended}:\n{output[-_OUTPUT_CHARACTERS:]}")
 
 
 class CommandFailed(Exception):
-    """A command exited with another status than 0; the text has the end of its output."""
+    """A command failed or did not end; the text has the end of its output."""
 
 
 def _python(kind: str) -> Language:
