@@ -1,10 +1,9 @@
 """Calls of tools and their results: validated by the definitions that the server lists."""
 
-from collections.abc import Iterable, Set
 from dataclasses import dataclass, replace
 
 import msgspec
-from sidecheck import Client, Severity, ToolDefinition, Verdict, Violation
+from sidecheck import Change, Client, Severity, ToolDefinition, Verdict
 
 from sidecheck_server.proxy.listings import Listings
 from sidecheck_server.proxy.messages import (
@@ -17,9 +16,9 @@ from sidecheck_server.proxy.messages import (
     string_value,
 )
 from sidecheck_server.proxy.policies import Policies, Policy, Repairs
-from sidecheck_server.proxy.report import Action, Direction, Finding, Report, finding_of
+from sidecheck_server.proxy.report import Action, Finding, Report, finding_of
 
-__all__ = ["METHOD", "Ruling", "ToolCalls"]
+__all__ = ["METHOD", "Admission", "Ruling", "ToolCalls"]
 
 METHOD = "tools/call"
 
@@ -36,6 +35,16 @@ class Ruling:
     reply: bytes | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Admission:
+    """What becomes of a call."""
+
+    ruling: Ruling
+    #: The definition that its result is validated by, if it is known.
+    definition: ToolDefinition | None = None
+    findings: tuple[Finding, ...] = ()
+
+
 class ToolCalls:
     """The ``tools/call`` requests of one connection, and their results."""
 
@@ -47,52 +56,40 @@ class ToolCalls:
         self._listings = listings
         self._report = report
 
-    async def admit(
-        self, request: Message, version: str, reported: Set[tuple[str, str]]
-    ) -> tuple[Ruling, ToolDefinition | None]:
-        """Return what becomes of *request*, and the definition of its tool if it is known.
-
-        The violations in *reported*, by code and location in the message, are known already.
+    async def admit(self, request: Message, version: str) -> Admission:
+        """Return what becomes of *request*, and what was found.
 
         Raises:
-            SidecheckError: it could not be validated, and must not pass unvalidated.
+            SidecheckError: it could not be validated.
         """
         name = string_value(request.params.get("name"))
         definition = await self._listings.find(name, request.params)
         if self._listings.is_dropped(name):
             note = "was taken out of the list of tools"
-            self._add(name, "TOOL_DROPPED", Action.REJECTED, note)
-            return Ruling(reply=error_response(request, _unknown_tool(name))), None
+            finding = _finding(name, "TOOL_DROPPED", Severity.ERROR, Action.REJECTED, note)
+            return Admission(Ruling(reply=_unknown_tool(request, name)), findings=(finding,))
         if self._policies.arguments is Policy.OFF:
-            return Ruling(request.text), definition
+            return Admission(Ruling(request.text), definition)
         if definition is None:
-            self._add(name, "UNKNOWN_TOOL", Action.PASSED, "is not listed; not validated")
-            return Ruling(request.text), None
+            note = "is not listed; not validated"
+            finding = _finding(name, "UNKNOWN_TOOL", Severity.WARNING, Action.PASSED, note)
+            return Admission(Ruling(request.text), findings=(finding,))
         params = request.properties.get("params", b"{}")
         options = replace(self._policies.repair.options, protocol_version=version)
         verdict = await self._client.validate_call(definition, params, options=options)
         repair = verdict.repair
         if repair is not None and repair.valid and repair.changes:
-            for change in repair.changes:
-                self._report.add(
-                    Finding(
-                        sender="client",
-                        method=METHOD,
-                        tool=name,
-                        code=change.code,
-                        severity=Severity.WARNING,
-                        location=f"/params{change.instance_location}",
-                        action=Action.REPAIRED,
-                        message=change.message,
-                    )
-                )
-            return Ruling(request.with_property("params", repair.payload)), definition
+            ruling = Ruling(request.with_property("params", repair.payload))
+            changes = tuple(_finding_of_change(change, name) for change in repair.changes)
+            return Admission(ruling, definition, changes)
         rejected = not verdict.valid and self._policies.arguments is Policy.ENFORCE
         action = Action.REJECTED if rejected else Action.PASSED
-        self._add_violations(verdict.violations, "client", name, action, "/params", reported)
-        if not rejected:
-            return Ruling(request.text), definition
-        return Ruling(reply=_reply(request, verdict)), definition
+        findings = tuple(
+            finding_of(violation, "client", METHOD, name, action, "/params")
+            for violation in verdict.violations
+        )
+        ruling = Ruling(reply=_reply(request, verdict)) if rejected else Ruling(request.text)
+        return Admission(ruling, definition, findings)
 
     async def replace_result(
         self, response: Message, name: str, definition: ToolDefinition, version: str
@@ -107,39 +104,38 @@ class ToolCalls:
         verdict = await self._client.validate_call_result(definition, result, options=options)
         rejected = not verdict.valid and self._policies.results is Policy.ENFORCE
         action = Action.REJECTED if rejected else Action.PASSED
-        self._add_violations(verdict.violations, "server", name, action, "/result", frozenset())
+        for violation in verdict.violations:
+            self._report.add(finding_of(violation, "server", METHOD, name, action, "/result"))
         if not rejected:
             return response.text
         if not verdict.call_tool_result:
             return error_response(response, verdict.json_rpc_error)
         return response.with_property("result", _with_own_text(verdict.call_tool_result, result))
 
-    def _add(self, tool: str, code: str, action: Action, note: str) -> None:
-        severity = Severity.WARNING if action is Action.PASSED else Severity.ERROR
-        self._report.add(
-            Finding(
-                sender="client",
-                method=METHOD,
-                tool=tool,
-                code=code,
-                severity=severity,
-                action=action,
-                note=note,
-            )
-        )
 
-    def _add_violations(
-        self,
-        violations: Iterable[Violation],
-        sender: Direction,
-        tool: str,
-        action: Action,
-        inside: str,
-        reported: Set[tuple[str, str]],
-    ) -> None:
-        for violation in violations:
-            if (violation.code, inside + violation.instance_location) not in reported:
-                self._report.add(finding_of(violation, sender, METHOD, tool, action, inside))
+def _finding(name: str, code: str, severity: Severity, action: Action, note: str) -> Finding:
+    return Finding(
+        sender="client",
+        method=METHOD,
+        tool=name,
+        code=code,
+        severity=severity,
+        action=action,
+        note=note,
+    )
+
+
+def _finding_of_change(change: Change, name: str) -> Finding:
+    return Finding(
+        sender="client",
+        method=METHOD,
+        tool=name,
+        code=change.code,
+        severity=Severity.WARNING,
+        location=f"/params{change.instance_location}",
+        action=Action.REPAIRED,
+        message=change.message,
+    )
 
 
 def _reply(request: Message, verdict: Verdict) -> bytes | None:
@@ -151,9 +147,9 @@ def _reply(request: Message, verdict: Verdict) -> bytes | None:
     return error_response(request, verdict.json_rpc_error)
 
 
-def _unknown_tool(name: str) -> bytes:
+def _unknown_tool(request: Message, name: str) -> bytes | None:
     error = {"code": _INVALID_PARAMS, "message": f"Unknown tool: {name}"}
-    return msgspec.json.encode(error)
+    return error_response(request, msgspec.json.encode(error)) if request.is_request else None
 
 
 def _with_own_text(replacement: bytes, result: bytes) -> bytes:

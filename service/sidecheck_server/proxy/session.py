@@ -16,7 +16,7 @@ from sidecheck import (
 )
 
 from sidecheck_server.proxy.calls import METHOD as CALL
-from sidecheck_server.proxy.calls import Ruling, ToolCalls
+from sidecheck_server.proxy.calls import Admission, Ruling, ToolCalls
 from sidecheck_server.proxy.listings import Listings, ListTools
 from sidecheck_server.proxy.messages import (
     Message,
@@ -124,35 +124,48 @@ class ProxySession:
         tool = answered.tool if answered is not None else ""
         violations = self._own_violations(message, answered, checked)
         rejected = self._rejects(violations)
-        self._add(violations, sender, method, tool, rejected=rejected)
         if answered is not None and message.id is not None:
             del self._requests[message.id]
+        if sender == "client" and not rejected:
+            return await self._from_client(message, violations)
+        self._add(violations, sender, method, tool, rejected=rejected)
         if rejected:
             assert checked is not None
             return self._reject(message, checked.error_response or None, violations)
         try:
-            if sender == "client":
-                reported = {
-                    (violation.code, violation.instance_location) for violation in violations
-                }
-                return await self._from_client(message, reported)
             return await self._from_server(message, answered)
         except SidecheckError as error:
-            policy = self._policy_of(method)
+            policy = self._policies.tools if method == _LIST else self._policies.results
             return self._unchecked(message, message.text, sender, error, policy)
 
-    async def _from_client(self, message: Message, reported: set[tuple[str, str]]) -> Ruling:
+    async def _from_client(self, message: Message, violations: list[Violation]) -> Ruling:
+        """Return the ruling on a message whose *violations* as such do not reject it."""
         metadata = read_object(message.params.get("_meta", b"")) or {}
         version = string_value(metadata.get(_VERSION)) or self._version
-        ruling, tool, definition = Ruling(message.text), "", None
+        admission = Admission(Ruling(message.text))
+        tool = ""
         if message.method == CALL and self._validates_calls:
             tool = string_value(message.params.get("name"))
-            ruling, definition = await self._calls.admit(message, version, reported)
-        if message.is_request and message.id is not None and ruling.forward is not None:
+            admission = await self._admit(message, version)
+        ruling = admission.ruling
+        rejected = ruling.forward is None
+        self._add(violations, "client", message.method, tool, rejected=rejected)
+        known = {(violation.code, violation.instance_location) for violation in violations}
+        for finding in admission.findings:
+            if (finding.code, finding.location) not in known:
+                self._report.add(finding)
+        if message.is_request and message.id is not None and not rejected:
             self._requests[message.id] = _Request(
-                message, message.method, version, tool, definition
+                message, message.method, version, tool, admission.definition
             )
         return ruling
+
+    async def _admit(self, message: Message, version: str) -> Admission:
+        try:
+            return await self._calls.admit(message, version)
+        except SidecheckError as error:
+            policy = self._policies.arguments
+            return Admission(self._unchecked(message, message.text, "client", error, policy))
 
     async def _from_server(self, message: Message, request: _Request | None) -> Ruling:
         if message.method == "notifications/tools/list_changed":
@@ -209,16 +222,6 @@ class ProxySession:
             for violation in checked.verdict.violations
             if not (other and violation.instance_location.startswith(other))
         ]
-
-    def _policy_of(self, method: str) -> Policy:
-        match method:
-            case "tools/list":
-                return self._policies.tools
-            case "tools/call":
-                both = {self._policies.arguments, self._policies.results}
-                return Policy.ENFORCE if Policy.ENFORCE in both else Policy.AUDIT
-            case _:
-                return self._policies.messages
 
     # Checks of messages as such
 

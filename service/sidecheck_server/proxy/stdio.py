@@ -8,7 +8,7 @@ import asyncio
 import signal
 from asyncio.subprocess import PIPE, Process
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from itertools import count
 
 from sidecheck_server.proxy.listings import ListingFailed
@@ -31,6 +31,10 @@ _LISTING_SECONDS = 10.0
 _END_SECONDS = 5.0
 """How long a server may take to end after a signal because nobody reads its messages."""
 
+_REST_SECONDS = 0.2
+"""How long lines of the client that are on their way are waited for, after the server's end."""
+
+_ENDED = "the server ended before it responded"
 _HEADER = b"content-length:"
 
 
@@ -78,6 +82,7 @@ class StdioProxy:
         self._report = report
         self._transcript = transcript
         self._max_bytes = max_bytes
+        self._ended = False
         self._ids = count(1)
         #: Requests of the proxy itself, by the JSON text of their ids.
         self._own: dict[bytes, asyncio.Future[Message]] = {}
@@ -92,7 +97,10 @@ class StdioProxy:
             try:
                 await self._relay_server()
                 code = await self._server.wait()
-                await self._answer_pending("the server ended before it responded")
+                self._ended = True
+                await self._answer_pending()
+                # What the client has sent by now is answered, too.
+                await asyncio.wait({reading}, timeout=_REST_SECONDS)
             finally:
                 reading.cancel()
                 await asyncio.gather(reading, return_exceptions=True)
@@ -107,7 +115,7 @@ class StdioProxy:
         except LineTooLongError:
             self._report_too_long("client")
         except OSError:
-            pass  # the server is gone, which `_relay_server` sees
+            pass  # the client is gone
         finally:
             await self._to_server.close()
 
@@ -146,9 +154,14 @@ class StdioProxy:
         if sender == "server":
             receiver, origin = origin, receiver
         if ruling.forward is not None:
-            await receiver.write(line if ruling.forward is text else ruling.forward + b"\n")
+            passed = line if ruling.forward is text else ruling.forward + b"\n"
+            # The requests to a server that is gone are answered when it has ended.
+            with suppress(OSError) if sender == "client" else nullcontext():
+                await receiver.write(passed)
         if ruling.reply is not None:
             await origin.write(ruling.reply + b"\n")
+        if self._ended:
+            await self._answer_pending()
 
     def _take_own(self, message: Message | list[Message]) -> bool:
         """Return whether *message* responds to a request of the proxy."""
@@ -180,10 +193,10 @@ class StdioProxy:
         finally:
             self._own.pop(id_, None)
 
-    async def _answer_pending(self, reason: str) -> None:
-        """Answer the requests that the server has left open."""
+    async def _answer_pending(self) -> None:
+        """Answer the requests that the server, which has ended, leaves open."""
         with suppress(OSError):
-            for response in self._session.answers_to_pending(reason):
+            for response in self._session.answers_to_pending(_ENDED):
                 await self._to_client.write(response + b"\n")
 
     async def _end_server(self) -> None:

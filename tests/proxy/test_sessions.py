@@ -1,0 +1,88 @@
+"""What becomes of each message of a connection, by the policies: `tests/cases/proxy`."""
+
+import json
+from typing import Any
+
+import pytest
+from sidecheck_server.proxy.report import Direction
+from support.running_proxy import policies_of, proxied
+from support.shared_material import REPOSITORY
+
+SESSIONS = json.loads((REPOSITORY / "tests/cases/proxy/sessions.json").read_text())
+TOOLS = SESSIONS["tools"]
+LISTS = {"all": TOOLS, "valid": TOOLS[:1]}
+
+HANDSHAKE: list[tuple[Direction, Any]] = [
+    (
+        "client",
+        {
+            "id": 1,
+            "method": "initialize",
+            "params": {
+                "protocolVersion": "2025-11-25",
+                "capabilities": {},
+                "clientInfo": {"name": "client", "version": "1"},
+            },
+        },
+    ),
+    (
+        "server",
+        {
+            "id": 1,
+            "result": {
+                "protocolVersion": "2025-11-25",
+                "capabilities": {
+                    "tools": {"listChanged": True},
+                    "prompts": {},
+                    "resources": {},
+                    "logging": {},
+                    "tasks": {"requests": {"tools": {"call": {}}}},
+                },
+                "serverInfo": {"name": "server", "version": "1"},
+            },
+        },
+    ),
+    ("client", {"method": "notifications/initialized"}),
+]
+
+
+def message_of(value: Any) -> Any:
+    """Return the message that *value* of a case stands for."""
+    if value is None:
+        return None
+    message = {"jsonrpc": "2.0", **value}
+    listed = message.get("result", {}).get("tools")
+    if listed in LISTS:
+        message["result"] = {**message["result"], "tools": LISTS[listed]}
+    return message
+
+
+@pytest.mark.parametrize("case", [pytest.param(c, id=c["name"]) for c in SESSIONS["cases"]])
+async def test_a_session(case: Any) -> None:
+    """Without another value in the case, a message passes byte for byte and has no reply."""
+    rulings, expected = [], []
+    async with proxied(LISTS[case.get("lists", "valid")], policies_of(case["policies"])) as proxy:
+        for side, message in HANDSHAKE:
+            await proxy.session.handle(json.dumps(message_of(message)).encode(), side)
+        for step in case["steps"]:
+            sender: Direction = "client" if "client" in step else "server"
+            text = json.dumps(message_of(step[sender])).encode()
+            ruling = await proxy.session.handle(text, sender)
+            passed = ruling.forward is text
+            rulings.append(
+                ("as it is" if passed else value_of(ruling.forward), value_of(ruling.reply))
+            )
+            expected.append(
+                (
+                    message_of(step["forward"]) if "forward" in step else "as it is",
+                    message_of(step.get("reply")),
+                )
+            )
+
+    assert expected == rulings
+    assert case["findings"] == proxy.findings
+
+
+def value_of(text: bytes | None) -> Any:
+    """Return the value of the JSON *text*, None for none."""
+    return None if text is None else json.loads(text)

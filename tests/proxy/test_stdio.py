@@ -1,0 +1,321 @@
+"""The proxy over stdio, with a real server process: what passes, and how both sides end."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.shared_material import REPOSITORY
+
+SERVER = [sys.executable, str(REPOSITORY / "tests" / "support" / "scripted_server.py")]
+_PROXY = [sys.executable, "-m", "sidecheck_server", "proxy", "--"]
+_SECONDS = 300
+
+HANDSHAKE = [
+    {
+        "id": 1,
+        "method": "initialize",
+        "params": {
+            "protocolVersion": "2025-11-25",
+            "capabilities": {},
+            "clientInfo": {"name": "client", "version": "1"},
+        },
+    },
+    {"method": "notifications/initialized"},
+]
+
+
+class Proxy:
+    """A running `sidecheck proxy`, past the handshake."""
+
+    def __init__(self, *options: str, server: list[str] = SERVER) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "sidecheck_server", "proxy", *options, "--", *server],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+
+    def shake_hands(self) -> None:
+        """Initialize the session."""
+        self.send(HANDSHAKE[0])
+        assert 1 == self.receive()["id"]
+        self.send(HANDSHAKE[1])
+
+    def send(self, message: Any) -> None:
+        """Send *message*."""
+        self.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
+
+    def call(self, id_: int, **arguments: Any) -> None:
+        """Call the tool of the server."""
+        params = {"name": "echo", "arguments": arguments}
+        self.send({"id": id_, "method": "tools/call", "params": params})
+
+    def write(self, text: bytes) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write(text)
+        self.process.stdin.flush()
+
+    def line(self) -> bytes:
+        """Return the next line that the client gets; b"" at the end."""
+        assert self.process.stdout is not None
+        return self.process.stdout.readline()
+
+    def receive(self) -> Any:
+        """Return the next message that the client gets."""
+        return json.loads(self.line())
+
+    def end(self) -> tuple[int, list[Any], str]:
+        """Close the input; return the exit code, the remaining messages and standard error."""
+        out, err = self.process.communicate(timeout=_SECONDS)
+        return (
+            self.process.returncode,
+            [json.loads(line) for line in out.splitlines()],
+            err.decode(),
+        )
+
+
+@pytest.fixture
+def proxy() -> Iterator[Proxy]:
+    """Yield a proxy that audits."""
+    running = Proxy()
+    running.shake_hands()
+    with running.process:
+        yield running
+        running.process.kill()
+
+
+def codes(err: str) -> list[str]:
+    """Return what the findings in *err* are about: their words from the direction on."""
+    lines = [line.split(" ", 1)[1] for line in err.splitlines() if "->" in line]
+    return [line.partition(":")[0] for line in lines]
+
+
+def test_what_is_valid_passes_byte_for_byte(proxy: Proxy) -> None:
+    """Spaces, escapes, the order of members and numbers as they are written."""
+    request = (
+        b'{ "params":{"arguments":{"b":1.0,"a":"\\u00e9","big":12345678901234567890},'
+        b'"name":"echo"}, "method":"tools/call","id" : 2,"jsonrpc":"2.0"}\r\n'
+    )
+    proxy.write(request)
+    line = proxy.line()
+    code, rest, err = proxy.end()
+
+    expected = '{"b": 1.0, "a": "é", "big": 12345678901234567890}'
+    assert expected == json.loads(line)["result"]["content"][0]["text"]
+    assert (0, [], []) == (code, rest, codes(err))
+    assert "end of input\n" in err
+
+
+def test_a_recorded_session_is_clean(tmp_path: Path) -> None:
+    """`lint-messages` reads the record; the report has the findings as JSON."""
+    record, report = tmp_path / "record.jsonl", tmp_path / "report.jsonl"
+    proxy = Proxy("--record", str(record), "--report", str(report))
+    proxy.shake_hands()
+    proxy.call(2, do=5)
+    proxy.receive()
+    code, _, _ = proxy.end()
+    lint = subprocess.run(
+        [sys.executable, "-m", "sidecheck_server", "lint-messages", str(record)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    [finding] = map(json.loads, report.read_text().splitlines())
+
+    assert (0, 0) == (code, lint.returncode), lint.stdout
+    assert finding.pop("time")
+    assert {
+        "direction": "client->server",
+        "method": "tools/call",
+        "tool": "echo",
+        "code": "TYPE",
+        "severity": "error",
+        "location": "/params/arguments/do",
+        "action": "passed",
+    } == finding
+
+
+@pytest.mark.parametrize(("options", "shown"), [((), False), (("--show-values",), True)])
+def test_values_are_shown_on_demand(options: tuple[str, ...], shown: bool) -> None:
+    """Findings have none by default."""
+    proxy = Proxy(*options)
+    proxy.shake_hands()
+    proxy.call(2, do=4711)
+    proxy.receive()
+    _, _, err = proxy.end()
+
+    assert shown is ("4711" in err)
+
+
+@pytest.mark.parametrize(("what", "expected"), [("exit", 3), ("die", 128 + signal.SIGKILL)])
+def test_requests_that_the_server_leaves_open_are_answered(
+    proxy: Proxy, what: str, expected: int
+) -> None:
+    """Each of them once, and the exit code is the server's."""
+    proxy.call(2, do=what)
+    proxy.call(3)
+    code, responses, _ = proxy.end()
+
+    error = {"code": -32603, "message": "the server ended before it responded"}
+    assert expected == code
+    assert [(2, error), (3, error)] == [(each["id"], each["error"]) for each in responses]
+
+
+@pytest.mark.parametrize(
+    ("what", "finding", "after"),
+    [
+        ("print", "server->client NOT_A_MESSAGE error, dropped", [2]),
+        ("half", "server->client NOT_A_MESSAGE error, dropped", [2]),
+        ("frame", "server->client CONTENT_LENGTH_FRAMING error, rejected", [2]),
+        ("bytes", "server->client notifications/message PAYLOAD_NOT_JSON error, passed", [None, 2]),
+    ],
+)
+def test_stray_output(proxy: Proxy, what: str, finding: str, after: list[int | None]) -> None:
+    """It is reported, and only messages reach the client."""
+    proxy.call(2, do=what)
+    received = [proxy.line() for _ in after]
+    _, rest, err = proxy.end()
+    ids = [
+        int(line.split(b'"id":')[1].lstrip()[:1]) if b'"id"' in line else None for line in received
+    ]
+
+    assert (after, []) == (ids, rest)
+    assert finding in codes(err)
+
+
+def test_a_message_of_ten_megabytes(proxy: Proxy) -> None:
+    """It passes both ways."""
+    proxy.call(2, text="x" * 10_000_000)
+    response = proxy.receive()
+    code, _, err = proxy.end()
+
+    assert 10_000_000 < len(response["result"]["content"][0]["text"])
+    assert (0, []) == (code, codes(err))
+
+
+def test_a_message_over_the_limit_ends_the_connection() -> None:
+    """The requests before it are answered."""
+    proxy = Proxy("--max-message-bytes", "100000")
+    proxy.shake_hands()
+    proxy.call(2)
+    proxy.call(3, text="x" * 100_000)
+    code, responses, err = proxy.end()
+
+    assert (0, [2]) == (code, [response["id"] for response in responses])
+    assert "client->server MESSAGE_TOO_LONG error, rejected" in codes(err)
+
+
+def test_a_thousand_calls_in_flight(proxy: Proxy) -> None:
+    """Each is answered once, in order."""
+    calls = range(2, 1002)
+    lines = b"".join(
+        json.dumps(
+            {
+                "jsonrpc": "2.0",
+                "id": id_,
+                "method": "tools/call",
+                "params": {"name": "echo", "arguments": {"n": id_}},
+            }
+        ).encode()
+        + b"\n"
+        for id_ in calls
+    )
+    proxy.write(lines)
+    responses = [proxy.receive() for _ in calls]
+    code, rest, _ = proxy.end()
+
+    assert [*calls] == [response["id"] for response in responses]
+    assert (0, []) == (code, rest)
+
+
+def test_the_last_line_needs_no_end() -> None:
+    """It is forwarded as it is."""
+    run = subprocess.run(
+        [*_PROXY, *SERVER],
+        input=json.dumps({"jsonrpc": "2.0", **HANDSHAKE[0]}).encode(),
+        capture_output=True,
+        check=False,
+    )
+
+    assert (0, 1) == (run.returncode, json.loads(run.stdout)["id"])
+
+
+def test_files_are_as_good_as_pipes(tmp_path: Path) -> None:
+    """Standard input and output may be redirected."""
+    source, target = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    source.write_text(json.dumps({"jsonrpc": "2.0", **HANDSHAKE[0]}) + "\n")
+    with source.open("rb") as stdin, target.open("wb") as stdout:
+        run = subprocess.run(
+            [*_PROXY, *SERVER],
+            stdin=stdin,
+            stdout=stdout,
+            stderr=subprocess.DEVNULL,
+            check=False,
+        )
+
+    assert (0, 1) == (run.returncode, json.loads(target.read_text())["id"])
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_signals_reach_the_server(proxy: Proxy, number: signal.Signals) -> None:
+    """It ends in its own way."""
+    proxy.process.send_signal(number)
+    expected = 7 if number is signal.SIGTERM else {signal.SIGINT: 1, signal.SIGHUP: 129}[number]
+    proxy.process.wait(timeout=_SECONDS)
+
+    assert expected == proxy.process.returncode or number is signal.SIGINT
+
+
+def test_a_server_ends_when_its_client_is_gone(proxy: Proxy) -> None:
+    """The client reads nothing any more, so the server gets the end of its input and SIGTERM."""
+    assert proxy.process.stdout is not None
+    assert proxy.process.stdin is not None
+    proxy.process.stdout.close()
+    proxy.call(2)
+    proxy.process.stdin.close()
+
+    assert proxy.process.wait(timeout=_SECONDS) in {0, 7}
+
+
+def test_a_command_that_cannot_be_run() -> None:
+    """As in a shell."""
+    run = subprocess.run(
+        [*_PROXY, "/no/such/program"],
+        capture_output=True,
+        text=True,
+        stdin=subprocess.DEVNULL,
+        check=False,
+    )
+
+    assert 127 == run.returncode
+    assert "Error: /no/such/program: No such file or directory" in run.stderr
+    assert "Traceback" not in run.stderr
+
+
+def test_environment_of_the_server() -> None:
+    """It is that of the proxy."""
+    run = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "sidecheck_server",
+            "proxy",
+            "--",
+            "/bin/sh",
+            "-c",
+            "echo $MARK >&2",
+        ],
+        capture_output=True,
+        text=True,
+        stdin=subprocess.DEVNULL,
+        env={**os.environ, "MARK": "marked"},
+        check=False,
+    )
+
+    assert "marked\n" in run.stderr

@@ -1,0 +1,76 @@
+"""A proxy session over services in this process, and what it reports."""
+
+import json
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager, closing
+from dataclasses import dataclass, fields
+from typing import Any
+
+from sidecheck import Client, Severity
+from sidecheck_server.core.limits import Limits
+from sidecheck_server.proxy.messages import Message, read_message
+from sidecheck_server.proxy.pins import PinnedTools
+from sidecheck_server.proxy.policies import Policies, Policy, Repairs
+from sidecheck_server.proxy.report import Report
+from sidecheck_server.proxy.session import ProxySession
+from sidecheck_server.registry.quotas import RegistryQuotas
+from sidecheck_server.registry.sqlite import open_registry
+from sidecheck_server.rpc.local import LocalTransport
+from sidecheck_server.services.container import ServiceOptions, create_services
+from sidecheck_server.workers.in_process import InProcessWorker
+
+__all__ = ["Proxied", "local_client", "policies_of", "proxied"]
+
+
+@asynccontextmanager
+async def local_client() -> AsyncIterator[Client]:
+    """Yield a client of services in this process."""
+    limits = Limits()
+    with closing(open_registry(None, RegistryQuotas())) as registry:
+        services = create_services(
+            registry, InProcessWorker(limits), limits, ServiceOptions(memory_bytes=64 << 20)
+        )
+        async with Client(LocalTransport(services, registry, limits), timeout=300) as client:
+            yield client
+
+
+def policies_of(values: Mapping[str, str]) -> Policies:
+    """Return the policies with *values*; the others are the defaults."""
+    kinds: dict[str, Any] = {field.name: Policy for field in fields(Policies)}
+    kinds["repair"] = Repairs
+    return Policies(**{name: kinds[name](value) for name, value in values.items()})
+
+
+@dataclass(slots=True)
+class Proxied:
+    """A session, and the findings so far as words in one line each."""
+
+    session: ProxySession
+    findings: list[str]
+
+
+@asynccontextmanager
+async def proxied(
+    tools: Any, policies: Policies, pins: PinnedTools | None = None
+) -> AsyncIterator[Proxied]:
+    """Yield a session with a server that lists *tools*."""
+    findings: list[str] = []
+
+    def write(line: str) -> None:
+        finding = json.loads(line)
+        sender = finding["direction"].partition("->")[0]
+        names = ("method", "tool", "code", "location", "severity", "action")
+        findings.append(" ".join([sender, *(finding.get(name, "") for name in names)]))
+
+    async def list_tools(_params: Mapping[str, bytes]) -> Message:
+        response = json.dumps({"jsonrpc": "2.0", "id": 0, "result": {"tools": tools}})
+        message = read_message(response.encode())
+        assert isinstance(message, Message)
+        return message
+
+    report = Report(lambda _: None, write, minimum=Severity.WARNING)
+    async with (
+        local_client() as client,
+        ProxySession(client, policies, pins or PinnedTools(), report, list_tools) as session,
+    ):
+        yield Proxied(session, findings)
