@@ -6,7 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
 	pb "github.com/sidecheck/sidecheck/clients/go/sidecheck/v1"
@@ -113,10 +112,7 @@ func (c *coalescer) await(call *waitingCall) (*Verdict, error) {
 	if left != nil {
 		left()
 	}
-	if errors.Is(call.ctx.Err(), context.Canceled) {
-		return nil, call.ctx.Err()
-	}
-	return nil, deadlinePassed()
+	return nil, contextError(call.ctx)
 }
 
 // wait flushes the queue after at most duration. It needs the mutex.
@@ -231,8 +227,4 @@ func isSame(request *pb.ValidateRequest, outcome Outcome) bool {
 	}
 	verdict := outcome.Verdict
 	return verdict == nil || !verdict.Truncated || len(verdict.Violations) >= int(asked)
-}
-
-func deadlinePassed() error {
-	return decodeCallError(status.FromContextError(context.DeadlineExceeded).Err())
 }

@@ -3,6 +3,7 @@ package sidecheck_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"iter"
 	"strconv"
 
@@ -256,7 +257,8 @@ var sharedCalls = map[string]sharedCall{
 		result, err := c.Protocol.CheckMessage(ctx, r.object("message").message(), r.checkOptions())
 		return named("result", result, err)
 	},
-	"CheckBatch": checkBatchShared,
+	"CheckBatch":   checkBatchShared,
+	"CheckSession": checkSessionShared,
 	"NormalizeToolResult": func(ctx context.Context, c *sidecheck.Client, r object) (any, error) {
 		var returned sidecheck.Returned
 		switch {
@@ -385,6 +387,33 @@ func validateStreamShared(ctx context.Context, c *sidecheck.Client, r object) (a
 		})
 	}
 	return map[string]any{"responses": responses}, nil
+}
+
+func checkSessionShared(ctx context.Context, c *sidecheck.Client, r object) (any, error) {
+	defaults := r.object("defaults")
+	session, err := c.Protocol.Session(ctx, &sidecheck.SessionOptions{
+		Check:     *defaults.checkOptions(),
+		Continued: defaults.has("from_beginning") && !defaults.flag("from_beginning"),
+	})
+	if err != nil {
+		return nil, err
+	}
+	defer session.Close()
+	responses := []any{}
+	for _, item := range r.objects("items") {
+		message := item.object("message")
+		result, err := session.Check(ctx, json.RawMessage(message.text("json")),
+			sidecheck.Sender(message.text("sender")), int(item.number("http_status")))
+		var closed *sidecheck.StreamClosedError
+		if errors.As(err, &closed) {
+			return map[string]any{"responses": responses}, err
+		}
+		responses = append(responses, map[string]any{
+			"id": item.text("id"), "outcome": renderOutcome("result", result, err),
+		})
+	}
+	summary, err := session.Finish(ctx)
+	return map[string]any{"responses": responses, "summary": render(summary)}, err
 }
 
 func convertToolsShared(ctx context.Context, c *sidecheck.Client, r object) (any, error) {

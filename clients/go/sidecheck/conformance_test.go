@@ -117,7 +117,7 @@ func runCase(t *testing.T, client *sidecheck.Client, shared sharedCase) caseResu
 	result, err := call(t.Context(), client, shared.Request)
 	if err != nil {
 		failure := map[string]any{"error": renderError(err)}
-		if stopped, isMap := result.(map[string]any); isMap && shared.Call == "ValidateStream" {
+		if stopped, isMap := result.(map[string]any); isMap && stopped["responses"] != nil {
 			failure["responses"] = stopped["responses"]
 		}
 		result = failure

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 
@@ -45,8 +46,12 @@ func (c *connection) callWithin(
 		callCtx, cancel = context.WithTimeout(ctx, timeout)
 		defer cancel()
 	}
-	sent, received := &outgoing{message: request}, &incoming{message: response}
-	err := c.channel.Invoke(callCtx, method, sent, received, withCodec)
+	sent, err := encodeRequest(request)
+	if err != nil {
+		return err
+	}
+	received := &incoming{message: response}
+	err = c.channel.Invoke(callCtx, method, sent, received, withCodec)
 	// A server at its limit of streams refuses one before any work on it, so that it may be sent
 	// again as often as the deadline allows (RFC 9113, section 8.7). It happens to clients that
 	// have as many calls as the limit, because a server may count a stream for longer than its
@@ -55,9 +60,6 @@ func (c *connection) callWithin(
 		err = c.channel.Invoke(callCtx, method, sent, received, withCodec)
 	}
 	if err != nil {
-		if sent.fault != nil {
-			return sent.fault
-		}
 		return c.failure(ctx, err)
 	}
 	return received.fault
@@ -82,6 +84,14 @@ func (c *connection) failure(ctx context.Context, err error) error {
 		c.limits.Store(nil)
 	}
 	return failure
+}
+
+// contextError returns the error for a caller whose context has ended.
+func contextError(ctx context.Context) error {
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return ctx.Err()
+	}
+	return decodeCallError(status.FromContextError(context.DeadlineExceeded).Err())
 }
 
 // fallback returns the verdict that the policy prescribes for err, or err itself if the policy
