@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/sidecheck/sidecheck/clients/go/internal/sidechecktest"
 	"github.com/sidecheck/sidecheck/clients/go/sidecheck"
 	pb "github.com/sidecheck/sidecheck/clients/go/sidecheck/v1"
 )
@@ -13,31 +14,27 @@ import (
 // held is a server whose single validations wait for release, while batches are answered.
 func held(t *testing.T) (client *sidecheck.Client, entered, release chan struct{}, batched *atomic.Int32) {
 	entered, release, batched = make(chan struct{}, 1), make(chan struct{}), &atomic.Int32{}
-	address := serve(t, &standIn{
-		validate: func(ctx context.Context, _ *pb.ValidateRequest) (*pb.ValidateResponse, error) {
+	address := (&sidechecktest.StandIn{
+		OnValidate: func(ctx context.Context, _ *pb.ValidateRequest) (*pb.ValidateResponse, error) {
 			entered <- struct{}{}
 			select {
 			case <-release:
 			case <-ctx.Done():
 			}
-			return &pb.ValidateResponse{Verdict: &pb.Verdict{Valid: true}}, ctx.Err()
+			return sidechecktest.Valid(), ctx.Err()
 		},
-		batch: func(ctx context.Context, request *pb.ValidateBatchRequest) (*pb.ValidateBatchResponse, error) {
-			response := &pb.ValidateBatchResponse{}
+		OnBatch: func(ctx context.Context, request *pb.ValidateBatchRequest) (*pb.ValidateBatchResponse, error) {
 			for _, item := range request.GetItems() {
 				batched.Add(1)
 				if string(item.GetSubject().GetArguments()) == `"wait"` {
 					<-ctx.Done()
 					return nil, ctx.Err()
 				}
-				response.Outcomes = append(response.Outcomes, &pb.ValidateOutcome{
-					Outcome: &pb.ValidateOutcome_Verdict{Verdict: &pb.Verdict{Valid: true}},
-				})
 			}
-			return response, nil
+			return sidechecktest.AllValid(request), nil
 		},
-	})
-	client = open(t, address, &sidecheck.ClientOptions{Timeout: patience, Coalesce: true})
+	}).Serve(t)
+	client = sidechecktest.Open(t, address, &sidecheck.ClientOptions{Timeout: sidechecktest.Patience, Coalesce: true})
 	return client, entered, release, batched
 }
 
