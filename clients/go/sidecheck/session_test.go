@@ -62,10 +62,13 @@ func answerMessages(received chan<- string, release <-chan struct{}) func(pb.Pro
 }
 
 func TestSessionChecksMessagesInOrder(t *testing.T) {
-	session := openSession(t, sidechecktest.RealServer(t), nil)
+	// A message that waited for its turn for ever would wait for the deadline here.
+	ctx, cancel := context.WithTimeout(t.Context(), sidechecktest.Patience)
+	defer cancel()
+	session := openSession(t, sidechecktest.RealServer(t), &sidecheck.SessionOptions{Outstanding: 1})
 	for index, valid := range []bool{true, false} {
 		// The second has the id of the first.
-		result, err := session.Check(t.Context(), ping(1), sidecheck.SenderClient, 0)
+		result, err := session.Check(ctx, ping(1), sidecheck.SenderClient, 0)
 		if err != nil || result.Verdict.Valid != valid {
 			t.Fatalf("%d: got %+v, %v", index, result, err)
 		}
