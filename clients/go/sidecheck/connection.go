@@ -3,6 +3,7 @@ package sidecheck
 import (
 	"context"
 	"errors"
+	"io"
 	"regexp"
 	"sync/atomic"
 	"time"
@@ -52,17 +53,29 @@ func (c *connection) callWithin(
 	}
 	received := &incoming{message: response}
 	err = c.channel.Invoke(callCtx, method, sent, received, withCodec)
-	// A server at its limit of streams refuses one before any work on it, so that it may be sent
-	// again as often as the deadline allows (RFC 9113, section 8.7). It happens to clients that
-	// have as many calls as the limit, because a server may count a stream for longer than its
-	// client does. Each of these calls has the retries and pauses of the service config.
-	for err != nil && streamRefused.MatchString(err.Error()) && callCtx.Err() == nil {
+	// Each of these calls has the retries and pauses of the service config.
+	for isUnprocessed(err) {
+		if ended := callCtx.Err(); ended != nil {
+			err = status.FromContextError(ended).Err()
+			break
+		}
 		err = c.channel.Invoke(callCtx, method, sent, received, withCodec)
 	}
 	if err != nil {
 		return c.failure(ctx, err)
 	}
 	return received.fault
+}
+
+// isUnprocessed says whether the server has done no work on a call that failed with err, so that it
+// may be sent again as often as the deadline allows.
+//
+// A server at its limit of streams refuses one before any work on it (RFC 9113, section 8.7). It
+// happens to clients that have as many calls as the limit, because a server may count a stream for
+// longer than its client does. If a stream ends before the request is written, and it is not that
+// of the first attempt, gRPC reports EOF in place of its status.
+func isUnprocessed(err error) bool {
+	return err != nil && (errors.Is(err, io.EOF) || streamRefused.MatchString(err.Error()))
 }
 
 // streamRefused finds how gRPC reports a stream that the server refused.
