@@ -47,7 +47,7 @@ type ClientOptions struct {
 	TLS *tls.Config
 	// Coalesce lets concurrent calls of the four methods that validate one payload share
 	// requests. A lone call is not delayed; with others under way it waits up to 2 ms. Verdicts
-	// and errors are the same.
+	// and errors are the same. A call whose context has outgoing metadata goes alone.
 	Coalesce bool
 }
 

@@ -2,15 +2,13 @@ package sidecheck_test
 
 import (
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"math"
-	"os"
 	"slices"
 	"testing"
 
+	"github.com/sidecheck/sidecheck/clients/go/internal/sidechecktest"
 	"github.com/sidecheck/sidecheck/clients/go/sidecheck"
 )
 
@@ -34,7 +32,7 @@ var (
 )
 
 func TestValidateReturnsVerdicts(t *testing.T) {
-	client := open(t, realServer(t), nil)
+	client := sidechecktest.Open(t, sidechecktest.RealServer(t), nil)
 	verdict, err := client.Validate(t.Context(), schema, map[string]any{"q": "x"}, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -57,7 +55,7 @@ func TestValidateReturnsVerdicts(t *testing.T) {
 }
 
 func TestEachSubjectIsValidated(t *testing.T) {
-	client, ctx := open(t, realServer(t), nil), t.Context()
+	client, ctx := sidechecktest.Open(t, sidechecktest.RealServer(t), nil), t.Context()
 	cases := map[string]struct {
 		validate func() (*sidecheck.Verdict, error)
 		valid    bool
@@ -92,7 +90,7 @@ func TestEachSubjectIsValidated(t *testing.T) {
 }
 
 func TestOptionsAskForRepairs(t *testing.T) {
-	client := open(t, realServer(t), nil)
+	client := sidechecktest.Open(t, sidechecktest.RealServer(t), nil)
 	verdict, err := client.Validate(t.Context(),
 		sidecheck.Schema{JSON: map[string]any{"properties": map[string]any{"n": map[string]any{"type": "integer"}}}},
 		map[string]any{"n": "10"}, &sidecheck.Options{Coercion: sidecheck.CoercionSafeScalars})
@@ -109,7 +107,7 @@ func TestOptionsAskForRepairs(t *testing.T) {
 }
 
 func TestBatchKeepsOrderAndErrors(t *testing.T) {
-	client := open(t, realServer(t), nil)
+	client := sidechecktest.Open(t, sidechecktest.RealServer(t), nil)
 	outcomes, err := client.ValidateBatch(t.Context(), []sidecheck.Item{
 		{Subject: sidecheck.Arguments{map[string]any{"q": "x"}}},
 		{Subject: sidecheck.Arguments{nil}, Target: sidecheck.RegisteredTool{Server: "none", Name: "none"}},
@@ -127,7 +125,7 @@ func TestBatchKeepsOrderAndErrors(t *testing.T) {
 }
 
 func TestRegistry(t *testing.T) {
-	client, ctx, server := open(t, realServer(t), nil), t.Context(), "go "+t.Name()
+	client, ctx, server := sidechecktest.Open(t, sidechecktest.RealServer(t), nil), t.Context(), "go "+t.Name()
 	broken := sidecheck.ToolDefinition{JSON: json.RawMessage(`{"name":"broken"}`)}
 	registration, err := client.Register(ctx, server, []sidecheck.ToolDefinition{forecast, broken}, nil)
 	var rejected *sidecheck.ToolsRejectedError
@@ -169,54 +167,32 @@ func TestRegistry(t *testing.T) {
 }
 
 func TestInfoNamesTheLimits(t *testing.T) {
-	info, err := open(t, realServer(t), nil).Info(t.Context())
+	info, err := sidechecktest.Open(t, sidechecktest.RealServer(t), nil).Info(t.Context())
 	if err != nil || info.Limits.BatchItems == 0 || len(info.ProtocolVersions) == 0 {
 		t.Errorf("got %+v, %v", info, err)
 	}
 }
 
 func TestUnixSocket(t *testing.T) {
-	address := conformance(t).Servers["unix"]
+	address := sidechecktest.Load(t).Servers["unix"]
 	if address == "" {
 		t.Skip("there is no server at a unix socket")
 	}
-	if _, err := open(t, address, nil).Info(t.Context()); err != nil {
+	if _, err := sidechecktest.Open(t, address, nil).Info(t.Context()); err != nil {
 		t.Error(err)
 	}
 }
 
 func TestTLS(t *testing.T) {
-	found := conformance(t)
-	if found.Servers["tls"] == "" {
+	conformance := sidechecktest.Load(t)
+	if conformance.Servers["tls"] == "" {
 		t.Skip("there is no server with TLS")
 	}
-	if _, err := open(t, found.Servers["tls"], &sidecheck.ClientOptions{
-		Timeout: patience, TLS: security(t, found),
+	if _, err := sidechecktest.Open(t, conformance.Servers["tls"], &sidecheck.ClientOptions{
+		Timeout: sidechecktest.Patience, TLS: conformance.Security(t),
 	}).Info(t.Context()); err != nil {
 		t.Error(err)
 	}
-}
-
-// security returns the TLS configuration with the certificates of found.
-func security(t *testing.T, found surroundings) *tls.Config {
-	t.Helper()
-	authorities := x509.NewCertPool()
-	text, err := os.ReadFile(found.TLS.CA)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !authorities.AppendCertsFromPEM(text) {
-		t.Fatal("the CA file has no certificate")
-	}
-	config := &tls.Config{RootCAs: authorities}
-	if found.TLS.Certificate != "" {
-		pair, err := tls.LoadX509KeyPair(found.TLS.Certificate, found.TLS.Key)
-		if err != nil {
-			t.Fatal(err)
-		}
-		config.Certificates = []tls.Certificate{pair}
-	}
-	return config
 }
 
 func TestInvalidArguments(t *testing.T) {
@@ -226,7 +202,7 @@ func TestInvalidArguments(t *testing.T) {
 		}
 	}
 	for _, address := range []string{"localhost:1", "dns:///localhost:1", "[::1]:1", "unix:a", "unix:/a"} {
-		open(t, address, nil)
+		sidechecktest.Open(t, address, nil)
 	}
 	if _, err := sidecheck.New("localhost:1", &sidecheck.ClientOptions{Timeout: -1}); err == nil {
 		t.Error("a negative timeout is accepted")
@@ -234,8 +210,8 @@ func TestInvalidArguments(t *testing.T) {
 	if _, err := sidecheck.New("localhost:1", &sidecheck.ClientOptions{OnUnavailable: "ask"}); err == nil {
 		t.Error("an unknown policy is accepted")
 	}
-	client := open(t, serve(t, &standIn{}), &sidecheck.ClientOptions{
-		Timeout: patience, OnUnavailable: sidecheck.OnUnavailableAllow,
+	client := sidechecktest.Open(t, (&sidechecktest.StandIn{}).Serve(t), &sidecheck.ClientOptions{
+		Timeout: sidechecktest.Patience, OnUnavailable: sidecheck.OnUnavailableAllow,
 	})
 	ctx := context.Background()
 	for name, validate := range map[string]func() (*sidecheck.Verdict, error){

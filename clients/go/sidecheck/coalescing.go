@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"google.golang.org/grpc/status"
+	"google.golang.org/grpc/metadata"
 	"google.golang.org/protobuf/proto"
 
 	pb "github.com/sidecheck/sidecheck/clients/go/sidecheck/v1"
@@ -28,8 +28,8 @@ const (
 )
 
 // coalescer sends concurrent validations in shared batches. A call that finds none outstanding
-// goes out at once, alone. Others queue up until the outstanding request returns, the queue is
-// full, or its oldest call has waited longest.
+// goes out at once, alone, as do large ones and those with metadata of their own. Others queue up
+// until the outstanding request returns, the queue is full, or its oldest call has waited longest.
 type coalescer struct {
 	connection *connection
 
@@ -58,7 +58,9 @@ type waitingCall struct {
 // validate returns the verdict on the payload in request, which may share a batch.
 func (c *coalescer) validate(ctx context.Context, request *pb.ValidateRequest) (*Verdict, error) {
 	size := elementBytes(request)
-	if size > largestShared {
+	// The metadata of a call, such as its credentials or its place in a trace, holds for no other.
+	_, hasMetadata := metadata.FromOutgoingContext(ctx)
+	if size > largestShared || hasMetadata {
 		return c.connection.validate(ctx, request)
 	}
 	if _, hasDeadline := ctx.Deadline(); !hasDeadline {
@@ -113,10 +115,7 @@ func (c *coalescer) await(call *waitingCall) (*Verdict, error) {
 	if left != nil {
 		left()
 	}
-	if errors.Is(call.ctx.Err(), context.Canceled) {
-		return nil, call.ctx.Err()
-	}
-	return nil, deadlinePassed()
+	return nil, contextError(call.ctx)
 }
 
 // wait flushes the queue after at most duration. It needs the mutex.
@@ -185,16 +184,14 @@ func (c *coalescer) flush() {
 	}()
 }
 
-// send settles calls with one batch.
+// send settles calls with one request.
 func (c *coalescer) send(ctx context.Context, calls []*waitingCall) {
-	request := &pb.ValidateBatchRequest{}
-	for _, call := range calls {
-		request.Items = append(request.Items, &pb.ValidateItem{
-			Target:  call.request.GetTarget(),
-			Subject: call.request.GetSubject(),
-			Options: call.request.GetOptions(),
-		})
+	if len(calls) == 1 {
+		verdict, err := c.connection.validate(ctx, calls[0].request)
+		calls[0].done <- Outcome{verdict, err}
+		return
 	}
+	request := sharedBatch(calls)
 	limits, err := c.connection.serverLimits(ctx, c.connection.timeout)
 	var outcomes []Outcome
 	if err == nil && len(calls) <= int(limits.BatchItems) &&
@@ -216,6 +213,35 @@ func (c *coalescer) send(ctx context.Context, calls []*waitingCall) {
 	}
 }
 
+// sharedBatch returns the batch of calls. A target, or options, that all have alike are sent once,
+// as the default of the batch.
+func sharedBatch(calls []*waitingCall) *pb.ValidateBatchRequest {
+	first := calls[0].request
+	batch := &pb.ValidateBatchRequest{
+		Target: first.GetTarget(), Options: first.GetOptions(),
+		Items: make([]*pb.ValidateItem, len(calls)),
+	}
+	for _, call := range calls[1:] {
+		if batch.Target != nil && !proto.Equal(call.request.GetTarget(), batch.Target) {
+			batch.Target = nil
+		}
+		if batch.Options != nil && !proto.Equal(call.request.GetOptions(), batch.Options) {
+			batch.Options = nil
+		}
+	}
+	for index, call := range calls {
+		item := &pb.ValidateItem{Subject: call.request.GetSubject()}
+		if batch.Target == nil {
+			item.Target = call.request.GetTarget()
+		}
+		if batch.Options == nil {
+			item.Options = call.request.GetOptions()
+		}
+		batch.Items[index] = item
+	}
+	return batch
+}
+
 // isSame says whether a single call would have the outcome of an item of a batch: not if the
 // item was not reached, or if the violations were fewer because of the other items.
 func isSame(request *pb.ValidateRequest, outcome Outcome) bool {
@@ -231,8 +257,4 @@ func isSame(request *pb.ValidateRequest, outcome Outcome) bool {
 	}
 	verdict := outcome.Verdict
 	return verdict == nil || !verdict.Truncated || len(verdict.Violations) >= int(asked)
-}
-
-func deadlinePassed() error {
-	return decodeCallError(status.FromContextError(context.DeadlineExceeded).Err())
 }

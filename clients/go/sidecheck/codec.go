@@ -10,10 +10,17 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// outgoing is a request. If it cannot be encoded, fault says why.
-type outgoing struct {
-	message proto.Message
-	fault   error
+// outgoing is an encoded request. It is encoded before the call, because gRPC ends a stream with
+// a message that cannot be.
+type outgoing []byte
+
+// encodeRequest returns message encoded. The error wraps [ErrInvalidArgument].
+func encodeRequest(message proto.Message) (outgoing, error) {
+	data, err := proto.Marshal(message)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrInvalidArgument, err)
+	}
+	return data, nil
 }
 
 // incoming receives a response. If it does not decode, fault says so.
@@ -22,22 +29,18 @@ type incoming struct {
 	fault   error
 }
 
-// codec keeps faults of encoding and decoding apart from the status of the call: gRPC reports
-// them as INTERNAL, which a server or proxy may send too.
+// codec keeps faults of decoding apart from the status of the call: gRPC reports them as
+// INTERNAL, which a server or proxy may send too.
 type codec struct{ encoding.CodecV2 }
 
 var withCodec = grpc.ForceCodecV2(codec{encoding.GetCodecV2(encodingproto.Name)})
 
 func (c codec) Marshal(value any) (mem.BufferSlice, error) {
-	request, ok := value.(*outgoing)
+	request, ok := value.(outgoing)
 	if !ok {
 		return nil, fmt.Errorf("sidecheck: cannot encode a %T", value)
 	}
-	data, err := c.CodecV2.Marshal(request.message)
-	if err != nil {
-		request.fault = fmt.Errorf("%w: %w", ErrInvalidArgument, err)
-	}
-	return data, err
+	return mem.BufferSlice{mem.SliceBuffer(request)}, nil
 }
 
 func (c codec) Unmarshal(data mem.BufferSlice, value any) error {

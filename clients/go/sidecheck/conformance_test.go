@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sidecheck/sidecheck/clients/go/internal/sidechecktest"
 	"github.com/sidecheck/sidecheck/clients/go/sidecheck"
 )
 
@@ -41,11 +42,11 @@ type caseResult struct {
 }
 
 func TestSharedCases(t *testing.T) {
-	found := conformance(t)
-	if found.Cases == "" {
+	conformance := sidechecktest.Load(t)
+	if conformance.Cases == "" {
 		t.Skip("there are no cases")
 	}
-	text, err := os.ReadFile(found.Cases)
+	text, err := os.ReadFile(conformance.Cases)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +64,7 @@ func TestSharedCases(t *testing.T) {
 		key := encode(t, []any{shared.Server, shared.Client})
 		client := clients[key]
 		if client == nil {
-			client = open(t, found.Servers[shared.Server], clientOptions(t, found, shared.Client))
+			client = sidechecktest.Open(t, conformance.Servers[shared.Server], clientOptions(t, conformance, shared.Client))
 			clients[key] = client
 		}
 		if !shared.Concurrent {
@@ -88,12 +89,12 @@ func TestSharedCases(t *testing.T) {
 	if failures > 0 {
 		t.Errorf("%d of %d cases failed", failures, len(results))
 	}
-	if err := os.WriteFile(found.Results, lines.Bytes(), 0o644); err != nil {
+	if err := os.WriteFile(conformance.Results, lines.Bytes(), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func clientOptions(t *testing.T, found surroundings, shared sharedOptions) *sidecheck.ClientOptions {
+func clientOptions(t *testing.T, conformance *sidechecktest.Conformance, shared sharedOptions) *sidecheck.ClientOptions {
 	options := &sidecheck.ClientOptions{
 		Timeout:         time.Duration(shared.Timeout * float64(time.Second)),
 		OnUnavailable:   sidecheck.OnUnavailable(shared.OnUnavailable),
@@ -101,7 +102,7 @@ func clientOptions(t *testing.T, found surroundings, shared sharedOptions) *side
 		Coalesce:        shared.Coalesce,
 	}
 	if shared.TLS {
-		options.TLS = security(t, found)
+		options.TLS = conformance.Security(t)
 	}
 	return options
 }
@@ -117,7 +118,7 @@ func runCase(t *testing.T, client *sidecheck.Client, shared sharedCase) caseResu
 	result, err := call(t.Context(), client, shared.Request)
 	if err != nil {
 		failure := map[string]any{"error": renderError(err)}
-		if stopped, isMap := result.(map[string]any); isMap && shared.Call == "ValidateStream" {
+		if stopped, isMap := result.(map[string]any); isMap && stopped["responses"] != nil {
 			failure["responses"] = stopped["responses"]
 		}
 		result = failure

@@ -3,11 +3,13 @@ package sidecheck
 import (
 	"context"
 	"errors"
+	"io"
 	"regexp"
 	"sync/atomic"
 	"time"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 
@@ -45,22 +47,35 @@ func (c *connection) callWithin(
 		callCtx, cancel = context.WithTimeout(ctx, timeout)
 		defer cancel()
 	}
-	sent, received := &outgoing{message: request}, &incoming{message: response}
-	err := c.channel.Invoke(callCtx, method, sent, received, withCodec)
-	// A server at its limit of streams refuses one before any work on it, so that it may be sent
-	// again as often as the deadline allows (RFC 9113, section 8.7). It happens to clients that
-	// have as many calls as the limit, because a server may count a stream for longer than its
-	// client does. Each of these calls has the retries and pauses of the service config.
-	for err != nil && streamRefused.MatchString(err.Error()) && callCtx.Err() == nil {
+	sent, err := encodeRequest(request)
+	if err != nil {
+		return err
+	}
+	received := &incoming{message: response}
+	err = c.channel.Invoke(callCtx, method, sent, received, withCodec)
+	// Each of these calls has the retries and pauses of the service config.
+	for isUnprocessed(err) {
+		if ended := callCtx.Err(); ended != nil {
+			err = status.FromContextError(ended).Err()
+			break
+		}
 		err = c.channel.Invoke(callCtx, method, sent, received, withCodec)
 	}
 	if err != nil {
-		if sent.fault != nil {
-			return sent.fault
-		}
 		return c.failure(ctx, err)
 	}
 	return received.fault
+}
+
+// isUnprocessed says whether the server has done no work on a call that failed with err, so that it
+// may be sent again as often as the deadline allows.
+//
+// A server at its limit of streams refuses one before any work on it (RFC 9113, section 8.7). It
+// happens to clients that have as many calls as the limit, because a server may count a stream for
+// longer than its client does. If a stream ends before the request is written, and it is not that
+// of the first attempt, gRPC reports EOF in place of its status.
+func isUnprocessed(err error) bool {
+	return err != nil && (errors.Is(err, io.EOF) || streamRefused.MatchString(err.Error()))
 }
 
 // streamRefused finds how gRPC reports a stream that the server refused.
@@ -82,6 +97,14 @@ func (c *connection) failure(ctx context.Context, err error) error {
 		c.limits.Store(nil)
 	}
 	return failure
+}
+
+// contextError returns the error for a caller whose context has ended.
+func contextError(ctx context.Context) error {
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return ctx.Err()
+	}
+	return decodeCallError(status.FromContextError(context.DeadlineExceeded).Err())
 }
 
 // fallback returns the verdict that the policy prescribes for err, or err itself if the policy

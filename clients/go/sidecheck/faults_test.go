@@ -13,17 +13,18 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/types/known/durationpb"
 
+	"github.com/sidecheck/sidecheck/clients/go/internal/sidechecktest"
 	"github.com/sidecheck/sidecheck/clients/go/sidecheck"
 	pb "github.com/sidecheck/sidecheck/clients/go/sidecheck/v1"
 )
 
 // failing returns the address of a server whose validations fail with the error of fail.
 func failing(t *testing.T, fail func() error) string {
-	return serve(t, &standIn{
-		validate: func(context.Context, *pb.ValidateRequest) (*pb.ValidateResponse, error) {
+	return (&sidechecktest.StandIn{
+		OnValidate: func(context.Context, *pb.ValidateRequest) (*pb.ValidateResponse, error) {
 			return nil, fail()
 		},
-	})
+	}).Serve(t)
 }
 
 // withReason returns a status with an ErrorInfo and a RetryInfo.
@@ -61,7 +62,7 @@ func TestErrorsOfCalls(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			client := open(t, failing(t, func() error { return test.err }), nil)
+			client := sidechecktest.Open(t, failing(t, func() error { return test.err }), nil)
 			_, err := client.Validate(t.Context(), schema, nil, nil)
 			var failure *sidecheck.Error
 			if !errors.As(err, &failure) || failure.Reason != test.reason {
@@ -80,14 +81,14 @@ func TestErrorsOfCalls(t *testing.T) {
 
 func TestUnavailableIsRetried(t *testing.T) {
 	var attempts atomic.Int32
-	client := open(t, serve(t, &standIn{
-		validate: func(context.Context, *pb.ValidateRequest) (*pb.ValidateResponse, error) {
+	client := sidechecktest.Open(t, (&sidechecktest.StandIn{
+		OnValidate: func(context.Context, *pb.ValidateRequest) (*pb.ValidateResponse, error) {
 			if attempts.Add(1) < 4 {
 				return nil, status.Error(codes.Unavailable, "not yet")
 			}
-			return &pb.ValidateResponse{Verdict: &pb.Verdict{Valid: true}}, nil
+			return sidechecktest.Valid(), nil
 		},
-	}), nil)
+	}).Serve(t), nil)
 	if _, err := client.Validate(t.Context(), schema, nil, nil); err != nil || attempts.Load() != 4 {
 		t.Errorf("got %v after %d attempts", err, attempts.Load())
 	}
@@ -96,7 +97,7 @@ func TestUnavailableIsRetried(t *testing.T) {
 func TestPoliciesApplyToUnavailableServers(t *testing.T) {
 	address := failing(t, func() error { return status.Error(codes.Unauthenticated, "no") })
 	for policy, valid := range map[sidecheck.OnUnavailable]bool{"allow": true, "deny": false} {
-		client := open(t, address, &sidecheck.ClientOptions{Timeout: patience, OnUnavailable: policy})
+		client := sidechecktest.Open(t, address, &sidecheck.ClientOptions{Timeout: sidechecktest.Patience, OnUnavailable: policy})
 		verdict, err := client.Validate(t.Context(), schema, nil, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -111,7 +112,7 @@ func TestPoliciesApplyToUnavailableServers(t *testing.T) {
 		}
 	}
 	notFound := failing(t, func() error { return status.Error(codes.NotFound, "no") })
-	client := open(t, notFound, &sidecheck.ClientOptions{OnUnavailable: sidecheck.OnUnavailableAllow})
+	client := sidechecktest.Open(t, notFound, &sidecheck.ClientOptions{OnUnavailable: sidecheck.OnUnavailableAllow})
 	if _, err := client.Validate(t.Context(), schema, nil, nil); err == nil {
 		t.Error("the policy applies to an error that a server reports")
 	}
@@ -119,15 +120,15 @@ func TestPoliciesApplyToUnavailableServers(t *testing.T) {
 
 func TestDeadlines(t *testing.T) {
 	entered := make(chan time.Duration, 8)
-	address := serve(t, &standIn{
-		validate: func(ctx context.Context, _ *pb.ValidateRequest) (*pb.ValidateResponse, error) {
+	address := (&sidechecktest.StandIn{
+		OnValidate: func(ctx context.Context, _ *pb.ValidateRequest) (*pb.ValidateResponse, error) {
 			deadline, _ := ctx.Deadline()
 			entered <- time.Until(deadline)
 			<-ctx.Done()
 			return nil, ctx.Err()
 		},
-	})
-	client := open(t, address, &sidecheck.ClientOptions{Timeout: time.Millisecond})
+	}).Serve(t)
+	client := sidechecktest.Open(t, address, &sidecheck.ClientOptions{Timeout: time.Millisecond})
 	var unavailable *sidecheck.UnavailableError
 	if _, err := client.Validate(t.Context(), schema, nil, nil); !errors.As(err, &unavailable) ||
 		unavailable.Err.Reason != "DEADLINE_EXCEEDED" {
@@ -137,7 +138,7 @@ func TestDeadlines(t *testing.T) {
 		<-entered
 	}
 	// The deadline of the context replaces that of the client, also where it is later.
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), sidechecktest.Patience)
 	defer cancel()
 	failed := make(chan error, 1)
 	go func() {
@@ -145,7 +146,7 @@ func TestDeadlines(t *testing.T) {
 		failed <- err
 	}()
 	for left := range entered {
-		if left > patience/2 {
+		if left > sidechecktest.Patience/2 {
 			break
 		}
 	}
@@ -156,15 +157,15 @@ func TestDeadlines(t *testing.T) {
 }
 
 func TestInvalidResponses(t *testing.T) {
-	address := serve(t, &standIn{
-		validate: func(context.Context, *pb.ValidateRequest) (*pb.ValidateResponse, error) {
+	address := (&sidechecktest.StandIn{
+		OnValidate: func(context.Context, *pb.ValidateRequest) (*pb.ValidateResponse, error) {
 			return &pb.ValidateResponse{}, nil
 		},
-		batch: func(context.Context, *pb.ValidateBatchRequest) (*pb.ValidateBatchResponse, error) {
+		OnBatch: func(context.Context, *pb.ValidateBatchRequest) (*pb.ValidateBatchResponse, error) {
 			return &pb.ValidateBatchResponse{}, nil
 		},
-	})
-	client := open(t, address, &sidecheck.ClientOptions{Timeout: patience, OnUnavailable: "allow"})
+	}).Serve(t)
+	client := sidechecktest.Open(t, address, &sidecheck.ClientOptions{Timeout: sidechecktest.Patience, OnUnavailable: "allow"})
 	var invalid *sidecheck.InvalidResponseError
 	if _, err := client.Validate(t.Context(), schema, nil, nil); !errors.As(err, &invalid) {
 		t.Errorf("got %v", err)
@@ -177,13 +178,13 @@ func TestInvalidResponses(t *testing.T) {
 
 func TestClosedClient(t *testing.T) {
 	entered := make(chan struct{})
-	client := open(t, serve(t, &standIn{
-		validate: func(ctx context.Context, _ *pb.ValidateRequest) (*pb.ValidateResponse, error) {
+	client := sidechecktest.Open(t, (&sidechecktest.StandIn{
+		OnValidate: func(ctx context.Context, _ *pb.ValidateRequest) (*pb.ValidateResponse, error) {
 			close(entered)
 			<-ctx.Done()
 			return nil, ctx.Err()
 		},
-	}), &sidecheck.ClientOptions{Timeout: patience, OnUnavailable: sidecheck.OnUnavailableAllow})
+	}).Serve(t), &sidecheck.ClientOptions{Timeout: sidechecktest.Patience, OnUnavailable: sidecheck.OnUnavailableAllow})
 	failed := make(chan error, 1)
 	go func() {
 		_, err := client.Validate(t.Context(), schema, nil, nil)
@@ -204,22 +205,16 @@ func TestClosedClient(t *testing.T) {
 
 func TestBatchesAreSplitByTheLimits(t *testing.T) {
 	var sizes []int
-	client := open(t, serve(t, &standIn{
-		limits: &pb.Limits{MessageBytes: 1000, BatchItems: 3},
-		batch: func(_ context.Context, request *pb.ValidateBatchRequest) (*pb.ValidateBatchResponse, error) {
+	client := sidechecktest.Open(t, (&sidechecktest.StandIn{
+		Limits: &pb.Limits{MessageBytes: 1000, BatchItems: 3},
+		OnBatch: func(_ context.Context, request *pb.ValidateBatchRequest) (*pb.ValidateBatchResponse, error) {
 			sizes = append(sizes, len(request.GetItems()))
 			if len(sizes) > 2 {
 				return nil, status.Error(codes.Unauthenticated, "no more")
 			}
-			response := &pb.ValidateBatchResponse{}
-			for range request.GetItems() {
-				response.Outcomes = append(response.Outcomes, &pb.ValidateOutcome{
-					Outcome: &pb.ValidateOutcome_Verdict{Verdict: &pb.Verdict{Valid: true, Enforced: true}},
-				})
-			}
-			return response, nil
+			return sidechecktest.AllValid(request), nil
 		},
-	}), &sidecheck.ClientOptions{Timeout: patience, OnUnavailable: sidecheck.OnUnavailableDeny})
+	}).Serve(t), &sidecheck.ClientOptions{Timeout: sidechecktest.Patience, OnUnavailable: sidecheck.OnUnavailableDeny})
 	var items []sidecheck.Item
 	for index := range 8 {
 		size := 1

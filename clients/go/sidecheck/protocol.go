@@ -205,6 +205,11 @@ func (r ToolResult) encode() (*pb.ToolResult, error) {
 }
 
 func (m ProtocolMessage) encodeItem() (*pb.CheckItem, error) {
+	message, err := m.encode()
+	return &pb.CheckItem{Item: &pb.CheckItem_Message{Message: message}}, err
+}
+
+func (m ProtocolMessage) encode() (*pb.ProtocolMessage, error) {
 	text, err := protocolText(m.Message, "message")
 	if err != nil {
 		return nil, err
@@ -214,9 +219,9 @@ func (m ProtocolMessage) encodeItem() (*pb.CheckItem, error) {
 		return nil, err
 	}
 	request, err := optionalText(m.Request, "request")
-	return &pb.CheckItem{Item: &pb.CheckItem_Message{Message: &pb.ProtocolMessage{
+	return &pb.ProtocolMessage{
 		Json: text, Sender: sender, RequestMethod: m.RequestMethod, Request: request,
-	}}}, err
+	}, err
 }
 
 func decodeCheckResult(message *pb.CheckResult) (*CheckResult, error) {

@@ -1,21 +1,18 @@
 package sidecheck_test
 
 import (
-	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"math"
-	"os/exec"
 	"runtime"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
+	"github.com/sidecheck/sidecheck/clients/go/internal/sidechecktest"
 	"github.com/sidecheck/sidecheck/clients/go/sidecheck"
 	pb "github.com/sidecheck/sidecheck/clients/go/sidecheck/v1"
 )
@@ -36,14 +33,19 @@ func openStream(t *testing.T, client *sidecheck.Client, options *sidecheck.Strea
 }
 
 func TestStreamKeepsOrderAndLocalErrors(t *testing.T) {
-	client := open(t, realServer(t), nil)
+	client := sidechecktest.Open(t, sidechecktest.RealServer(t), nil)
 	payloads := []any{map[string]any{"q": "x"}, math.NaN(), strings.Repeat("x", 5<<20), nil}
+	// A string of a message must be UTF-8.
+	notUTF8 := sidecheck.StreamItem{ID: "4", Item: sidecheck.Item{
+		Subject: sidecheck.Arguments{}, Target: sidecheck.RegisteredTool{Server: "\xff"},
+	}}
 	items := func(yield func(sidecheck.StreamItem) bool) {
 		for index, payload := range payloads {
 			if !yield(sidecheck.StreamItem{ID: fmt.Sprint(index), Item: arguments(payload)}) {
 				return
 			}
 		}
+		yield(notUTF8)
 	}
 	var seen []string
 	for outcome, err := range client.ValidateStream(t.Context(), items, &sidecheck.StreamOptions{Target: schema}) {
@@ -58,7 +60,7 @@ func TestStreamKeepsOrderAndLocalErrors(t *testing.T) {
 			seen = append(seen, fmt.Sprint(outcome.ID, " ", outcome.Verdict.Valid))
 		}
 	}
-	want := []string{"0 true", "1 INVALID_REQUEST", "2 LIMIT_EXCEEDED", "3 false"}
+	want := []string{"0 true", "1 INVALID_REQUEST", "2 LIMIT_EXCEEDED", "3 false", "4 INVALID_REQUEST"}
 	if !slices.Equal(seen, want) {
 		t.Errorf("got %v, want %v", seen, want)
 	}
@@ -92,7 +94,7 @@ func answer(change func(id string) string) func(pb.ValidationService_ValidateStr
 }
 
 func TestSenderWaitsForTheReader(t *testing.T) {
-	client := open(t, serve(t, &standIn{stream: answer(func(id string) string { return id })}), nil)
+	client := sidechecktest.Open(t, (&sidechecktest.StandIn{OnStream: answer(func(id string) string { return id })}).Serve(t), nil)
 	stream := openStream(t, client, &sidecheck.StreamOptions{Target: schema, Outstanding: 2})
 	sent := make(chan int, 10)
 	failed := make(chan error, 1)
@@ -133,7 +135,7 @@ func TestStreamsOfFaultyServers(t *testing.T) {
 		"early end": func(stream pb.ValidationService_ValidateStreamServer) error { _, err := stream.Recv(); return err },
 	} {
 		t.Run(name, func(t *testing.T) {
-			stream := openStream(t, open(t, serve(t, &standIn{stream: serveStream}), nil), nil)
+			stream := openStream(t, sidechecktest.Open(t, (&sidechecktest.StandIn{OnStream: serveStream}).Serve(t), nil), nil)
 			// The server may have ended the stream before.
 			sent := stream.Send("1", arguments(nil))
 			_, err := stream.Receive()
@@ -149,11 +151,23 @@ func TestStreamsOfFaultyServers(t *testing.T) {
 	}
 }
 
+func TestItemWithoutAValidID(t *testing.T) {
+	client := sidechecktest.Open(t, (&sidechecktest.StandIn{
+		OnStream: answer(func(id string) string { return id }),
+	}).Serve(t), nil)
+	items := slices.Values([]sidecheck.StreamItem{{ID: "\xff", Item: arguments(nil)}})
+	for outcome, err := range client.ValidateStream(t.Context(), items, nil) {
+		if !errors.Is(err, sidecheck.ErrInvalidArgument) {
+			t.Errorf("got %+v, %v", outcome, err)
+		}
+	}
+}
+
 func TestLeavingAStreamReleasesItsGoroutines(t *testing.T) {
-	client := open(t, serve(t, &standIn{stream: func(stream pb.ValidationService_ValidateStreamServer) error {
+	client := sidechecktest.Open(t, (&sidechecktest.StandIn{OnStream: func(stream pb.ValidationService_ValidateStreamServer) error {
 		<-stream.Context().Done()
 		return stream.Context().Err()
-	}}), nil)
+	}}).Serve(t), nil)
 	if _, err := client.Info(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -193,51 +207,25 @@ func TestLeavingAStreamReleasesItsGoroutines(t *testing.T) {
 			}
 		}
 	}
-	// Those of the server end a little later.
+	expectGoroutines(t, before)
+}
+
+// expectGoroutines waits until there are at most count goroutines. Those of a server end a little
+// after a call.
+func expectGoroutines(t *testing.T, count int) {
+	t.Helper()
 	for range 1000 {
-		if runtime.NumGoroutine() <= before {
+		if runtime.NumGoroutine() <= count {
 			return
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	t.Errorf("%d goroutines before, %d after", before, runtime.NumGoroutine())
-}
-
-// startServer starts a real server at address and returns its process and address.
-func startServer(t *testing.T, command []string, address string) (*exec.Cmd, string) {
-	t.Helper()
-	process := exec.Command(command[0], append(slices.Clone(command[1:]), "--listen", address, "--log-format", "json")...)
-	log, err := process.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := process.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		// It may have ended already; Wait reports that.
-		_ = process.Process.Kill()
-		_ = process.Wait()
-	})
-	lines := bufio.NewScanner(log)
-	for lines.Scan() {
-		var line struct {
-			Event     string
-			Addresses []string
-		}
-		if json.Unmarshal(lines.Bytes(), &line) == nil && line.Event == "server.ready" {
-			go func() { _, _ = io.Copy(io.Discard, log) }()
-			return process, line.Addresses[0]
-		}
-	}
-	t.Fatal("the server did not start")
-	return nil, ""
+	t.Errorf("%d goroutines before, %d after", count, runtime.NumGoroutine())
 }
 
 func TestServerIsKilledAndComesBack(t *testing.T) {
-	command := conformance(t).Serve
-	process, address := startServer(t, command, "127.0.0.1:0")
-	client := open(t, address, nil)
+	server := sidechecktest.Start(t, "127.0.0.1:0")
+	client := sidechecktest.Open(t, server.Address, nil)
 	stream := openStream(t, client, &sidecheck.StreamOptions{Target: schema})
 	if err := stream.Send("answered", arguments(nil)); err != nil {
 		t.Fatal(err)
@@ -245,28 +233,20 @@ func TestServerIsKilledAndComesBack(t *testing.T) {
 	if _, err := stream.Receive(); err != nil {
 		t.Fatal(err)
 	}
-	// A stopped process answers nothing.
-	if err := process.Process.Signal(syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
+	server.Pause(t)
 	for _, id := range []string{"1", "2"} {
 		if err := stream.Send(id, arguments(nil)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := process.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	server.Kill()
 	_, err := stream.Receive()
 	var lost *sidecheck.StreamUnavailableError
 	var unavailable *sidecheck.UnavailableError
 	if !errors.As(err, &lost) || !errors.As(err, &unavailable) || !slices.Equal(lost.Unanswered, []string{"1", "2"}) {
 		t.Fatalf("got %v", err)
 	}
-	if err := process.Wait(); err == nil {
-		t.Error("the server ended well")
-	}
-	startServer(t, command, address)
+	sidechecktest.Start(t, server.Address)
 	for started := time.Now(); ; {
 		verdict, err := client.Validate(t.Context(), schema, nil, nil)
 		if err == nil {
@@ -275,7 +255,7 @@ func TestServerIsKilledAndComesBack(t *testing.T) {
 			}
 			return
 		}
-		if !errors.As(err, &unavailable) || time.Since(started) > patience {
+		if !errors.As(err, &unavailable) || time.Since(started) > sidechecktest.Patience {
 			t.Fatal(err)
 		}
 	}

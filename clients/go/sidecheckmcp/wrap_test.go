@@ -1,205 +1,206 @@
 package sidecheckmcp_test
 
 import (
-	"context"
-	"encoding/json"
-	"errors"
-	"os"
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
-	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"google.golang.org/grpc/codes"
 
+	"github.com/sidecheck/sidecheck/clients/go/internal/sidechecktest"
 	"github.com/sidecheck/sidecheck/clients/go/sidecheck"
+	pb "github.com/sidecheck/sidecheck/clients/go/sidecheck/v1"
 	"github.com/sidecheck/sidecheck/clients/go/sidecheckmcp"
 )
 
-// realServer returns the address of the server that tests/conformance provides, or skips the
-// test.
-func realServer(t *testing.T) string {
-	t.Helper()
-	path := os.Getenv("SIDECHECK_CONFORMANCE")
-	if path == "" {
-		const reason = "SIDECHECK_CONFORMANCE is not set; see tests/conformance"
-		if os.Getenv("SIDECHECK_REQUIRE_ALL") == "1" {
-			t.Fatal(reason)
+func TestValidCallPasses(t *testing.T) {
+	fake := newSidecheck()
+	echo := newEcho(t, fake.Serve(t), "", sidecheckmcp.Options{})
+	for range 2 {
+		if text, isError, err := echo.call(t, "echo"); text != "echoed" || isError || err != nil {
+			t.Fatal(text, isError, err)
 		}
-		t.Skip(reason)
 	}
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
+	if len(fake.registrations) != 1 || fake.registrations[0].GetServer() != "namespace" {
+		t.Errorf("registrations: %v", fake.registrations)
 	}
-	var found struct{ Servers map[string]string }
-	if err := json.Unmarshal(text, &found); err != nil {
-		t.Fatal(err)
+	params, result := fake.validations[0], fake.validations[1]
+	if !strings.Contains(string(params.GetSubject().GetCallParams()), `"arguments":{"n":1}`) {
+		t.Errorf("params: %v", params)
 	}
-	return found.Servers["real"]
+	if !strings.Contains(string(result.GetSubject().GetCallResult()), `"structuredContent":{"n":1}`) ||
+		result.GetTarget().GetRegisteredTool().GetName() != "echo" {
+		t.Errorf("result: %v", result)
+	}
 }
 
-func echo(_ context.Context, request *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-	return &mcp.CallToolResult{
-		Content:           []mcp.Content{&mcp.TextContent{Text: string(request.Params.Arguments)}},
-		StructuredContent: request.Params.Arguments,
-	}, nil
-}
-
-var repeat = &mcp.Tool{
-	Name: "repeat",
-	InputSchema: json.RawMessage(`{"type":"object","properties":{"count":{"type":"integer"}},
-		"required":["count"]}`),
-	OutputSchema: json.RawMessage(`{"type":"object","properties":{"count":{"maximum":9}}}`),
-}
-
-// connect returns a session with a server whose calls are validated at address, and its client of
-// Sidecheck.
-func connect(
-	t *testing.T, address string, clientOptions *sidecheck.ClientOptions, options *sidecheckmcp.Options,
-) (*mcp.ClientSession, *mcp.Server, *sidecheck.Client) {
-	t.Helper()
-	client, err := sidecheck.New(address, clientOptions)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := client.Close(); err != nil {
-			t.Error(err)
+func TestNegotiatedProtocolVersion(t *testing.T) {
+	for _, version := range []string{"2025-06-18", "2026-07-28"} {
+		fake := newSidecheck()
+		echo := newEcho(t, fake.Serve(t), "", sidecheckmcp.Options{}, version)
+		if _, _, err := echo.call(t, "echo"); err != nil {
+			t.Fatal(err)
 		}
+		if registered := fake.registrations[0].GetProtocolVersion(); registered != version {
+			t.Errorf("registered under %q, want %q", registered, version)
+		}
+		for _, validation := range fake.validations {
+			if validated := validation.GetOptions().GetProtocolVersion(); validated != version {
+				t.Errorf("validated under %q, want %q", validated, version)
+			}
+		}
+	}
+}
+
+func TestInvalidCallIsReplaced(t *testing.T) {
+	fake := newSidecheck()
+	fake.verdict = always(&pb.Verdict{
+		Enforced:       true,
+		CallToolResult: []byte(`{"content":[{"type":"text","text":"our text"}],"isError":true}`),
+	}, nil)
+	echo := newEcho(t, fake.Serve(t), "", sidecheckmcp.Options{})
+	text, isError, err := echo.call(t, "echo")
+	if text != "our text" || !isError || err != nil {
+		t.Error(text, isError, err)
+	}
+	fake.verdict = always(&pb.Verdict{
+		Enforced: true, JsonRpcError: []byte(`{"code":-32602,"message":"our error","data":[1]}`),
+	}, nil)
+	_, _, err = echo.call(t, "echo")
+	expectError(t, err, -32602, "our error")
+	if len(echo.handled) != 0 {
+		t.Errorf("handled %v", echo.handled)
+	}
+}
+
+func TestInvalidResultIsReplaced(t *testing.T) {
+	fake := newSidecheck()
+	fake.verdict = func(number int, _ *pb.ValidateRequest) (*pb.Verdict, error) {
+		if number == 0 {
+			return valid(), nil
+		}
+		return &pb.Verdict{Enforced: true, ToolErrorText: "no good"}, nil
+	}
+	echo := newEcho(t, fake.Serve(t), "", sidecheckmcp.Options{})
+	if text, isError, err := echo.call(t, "echo"); text != "no good" || !isError || err != nil {
+		t.Error(text, isError, err)
+	}
+	if len(echo.handled) != 1 {
+		t.Errorf("handled %v", echo.handled)
+	}
+}
+
+func TestVerdictThatIsNotEnforced(t *testing.T) {
+	fake := newSidecheck()
+	fake.verdict = always(&pb.Verdict{
+		Violations: []*pb.Violation{{Code: "TYPE"}},
+		Repair:     &pb.Repair{Valid: true, Payload: []byte(`{"name":"echo"}`)},
+	}, nil)
+	echo := newEcho(t, fake.Serve(t), "", sidecheckmcp.Options{})
+	if text, isError, err := echo.call(t, "echo"); text != "echoed" || isError || err != nil {
+		t.Error(text, isError, err)
+	}
+	if strings.Join(echo.reports, ", ") != "echo TYPE, echo TYPE" ||
+		strings.Join(echo.handled, ", ") != `{"n":1}` {
+		t.Errorf("reports %v, handled %v", echo.reports, echo.handled)
+	}
+}
+
+func TestRepairedParamsReachTheHandler(t *testing.T) {
+	fake := newSidecheck()
+	fake.verdict = func(number int, _ *pb.ValidateRequest) (*pb.Verdict, error) {
+		verdict := valid()
+		if number == 0 {
+			verdict.Valid = false
+			verdict.Repair = &pb.Repair{
+				Valid: true, Payload: []byte(`{"name":"echo","arguments":{"n":2}}`),
+			}
+		}
+		return verdict, nil
+	}
+	echo := newEcho(t, fake.Serve(t), "", sidecheckmcp.Options{
+		Validation: sidecheck.Options{
+			Coercion: sidecheck.CoercionSafeScalars, OnUnknownTool: sidecheck.OnUnknownToolSkip,
+		},
 	})
-	server := mcp.NewServer(&mcp.Implementation{Name: "test", Version: "1"}, nil)
-	server.AddTool(repeat, echo)
-	sidecheckmcp.Wrap(server, client, "go "+t.Name(), options)
-	near, far := mcp.NewInMemoryTransports()
-	if _, err := server.Connect(t.Context(), far, nil); err != nil {
-		t.Fatal(err)
+	if text, isError, err := echo.call(t, "echo"); text != "echoed" || isError || err != nil {
+		t.Error(text, isError, err)
 	}
-	session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), near, nil)
-	if err != nil {
-		t.Fatal(err)
+	if strings.Join(echo.handled, ", ") != `{"n":2}` {
+		t.Errorf("handled %v", echo.handled)
 	}
-	t.Cleanup(func() {
-		if err := session.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return session, server, client
+	// All tools are registered, so that unknown ones are errors whatever the options are.
+	if onUnknown := fake.validations[0].GetOptions().GetOnUnknownTool(); onUnknown != pb.OnUnknownTool_ON_UNKNOWN_TOOL_ERROR {
+		t.Errorf("unknown tools: %v", onUnknown)
+	}
+	if coercion := fake.validations[1].GetOptions().GetCoercion(); coercion != 0 {
+		t.Errorf("the result is coerced: %v", coercion)
+	}
 }
 
-// call returns the text of the result, and whether it is an error.
-func call(t *testing.T, session *mcp.ClientSession, tool string, arguments any) (string, bool, error) {
-	t.Helper()
-	result, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: tool, Arguments: arguments})
-	if err != nil {
-		return "", false, err
-	}
-	text, isText := result.Content[0].(*mcp.TextContent)
-	if !isText {
-		t.Fatalf("got %+v, want text", result.Content)
-	}
-	return text.Text, result.IsError, nil
-}
-
-var patient = &sidecheck.ClientOptions{Timeout: time.Minute}
-
-func TestCallsAndResultsAreValidated(t *testing.T) {
-	session, server, client := connect(t, realServer(t), patient, nil)
-	for _, test := range []struct {
-		arguments object
-		text      string
-		isError   bool
-	}{
-		{object{"count": 1}, `{"count":1}`, false},
-		{object{"count": "1"}, "count: expected an integer", true},
-		{object{"count": 10}, "Output validation error", true},
+func TestSidecheckIsUnavailable(t *testing.T) {
+	for policy, want := range map[sidecheck.OnUnavailable]string{
+		sidecheck.OnUnavailableError: "Sidecheck is unavailable: OVERLOADED",
+		sidecheck.OnUnavailableAllow: "echoed",
+		sidecheck.OnUnavailableDeny:  "This could not be validated and was rejected.",
 	} {
-		text, isError, err := call(t, session, "repeat", test.arguments)
-		if err != nil || isError != test.isError || !strings.Contains(text, test.text) {
-			t.Errorf("%v: got %q, %v, %v", test.arguments, text, isError, err)
-		}
-	}
-	expectCode(t, session, "none", jsonrpc.CodeInvalidParams)
-
-	// As after a restart of Sidecheck with an empty registry.
-	if _, err := client.DeleteAll(t.Context(), "go "+t.Name()); err != nil {
-		t.Fatal(err)
-	}
-	if _, isError, err := call(t, session, "repeat", object{"count": "1"}); err != nil || !isError {
-		t.Errorf("after a loss of the registry: got %v, %v", isError, err)
-	}
-
-	changed := *repeat
-	changed.InputSchema = json.RawMessage(`{"type":"object","required":["other"]}`)
-	server.AddTool(&changed, echo)
-	if _, err := session.ListTools(t.Context(), nil); err != nil {
-		t.Fatal(err)
-	}
-	if text, isError, err := call(t, session, "repeat", object{"count": 1}); err != nil || !isError {
-		t.Errorf("after a change: got %q, %v", text, err)
-	}
-}
-
-type object = map[string]any
-
-func expectCode(t *testing.T, session *mcp.ClientSession, tool string, code int64) {
-	t.Helper()
-	_, _, err := call(t, session, tool, object{})
-	var failure *jsonrpc.Error
-	if !errors.As(err, &failure) || failure.Code != code {
-		t.Errorf("%s: got %v, want %d", tool, err, code)
+		t.Run(string(policy), func(t *testing.T) {
+			overloaded := sidechecktest.Failure(codes.ResourceExhausted, "OVERLOADED", nil)
+			fake := newSidecheck()
+			register := fake.OnRegister
+			fake.OnRegister = func(*pb.RegisterToolsRequest) (*pb.RegisterToolsResponse, error) {
+				return nil, overloaded
+			}
+			fake.verdict = always(nil, overloaded)
+			echo := newEcho(t, fake.Serve(t), policy, sidecheckmcp.Options{})
+			for range 2 {
+				text, isError, err := echo.call(t, "echo")
+				if policy == sidecheck.OnUnavailableError {
+					expectError(t, err, -32603, want)
+				} else if err != nil || !strings.Contains(text, want) ||
+					isError != (policy == sidecheck.OnUnavailableDeny) {
+					t.Error(text, isError, err)
+				}
+				// The second call fails although the tools can be registered.
+				fake.OnRegister = register
+			}
+			// A result whose call was not validated is not either.
+			if len(fake.validations) != 1 {
+				t.Errorf("%d validations", len(fake.validations))
+			}
+			tools, err := echo.client.ListTools(t.Context(), nil)
+			if err != nil || len(tools.Tools) != 1 {
+				t.Error(tools, err)
+			}
+		})
 	}
 }
 
-func TestHandlerGetsRepairedArguments(t *testing.T) {
-	session, _, _ := connect(t, realServer(t), patient, &sidecheckmcp.Options{
-		Validation: sidecheck.Options{Coercion: sidecheck.CoercionSafeScalars},
+func TestOtherErrorOfSidecheck(t *testing.T) {
+	fake := newSidecheck()
+	fake.verdict = always(nil, sidechecktest.Failure(codes.InvalidArgument, "SOME_REASON", nil))
+	echo := newEcho(t, fake.Serve(t), sidecheck.OnUnavailableAllow, sidecheckmcp.Options{})
+	_, _, err := echo.call(t, "echo")
+	expectError(t, err, -32603, "Sidecheck could not validate the call: SOME_REASON")
+	if len(echo.errors) != 1 {
+		t.Errorf("told %v", echo.errors)
+	}
+}
+
+// unknownTool is the error for a tool that is not registered.
+func unknownTool() error {
+	return sidechecktest.Failure(codes.NotFound, "UNKNOWN_TOOL", map[string]string{
+		"json_rpc_error": `{"code":-32602,"message":"Unknown tool: tides"}`,
 	})
-	text, isError, err := call(t, session, "repeat", object{"count": "1"})
-	if err != nil || isError || text != `{"count":1}` {
-		t.Errorf("got %q, %v, %v", text, isError, err)
-	}
 }
 
-func TestRejectedToolIsReported(t *testing.T) {
-	var told []error
-	session, server, _ := connect(t, realServer(t), patient, &sidecheckmcp.Options{
-		OnError: func(_ context.Context, _ string, err error) { told = append(told, err) },
-	})
-	server.AddTool(&mcp.Tool{
-		Name: "broken", InputSchema: json.RawMessage(`{"type":"object","properties":{"a":{"type":"any"}}}`),
-	}, echo)
-	expectCode(t, session, "broken", jsonrpc.CodeInternalError)
-	var rejected *sidecheck.ToolsRejectedError
-	if len(told) == 0 || !errors.As(told[0], &rejected) {
-		t.Errorf("got %v", told)
-	}
-	if _, isError, err := call(t, session, "repeat", object{"count": 1}); err != nil || isError {
-		t.Errorf("the other tool: got %v, %v", isError, err)
-	}
-}
-
-func TestPolicyAppliesWithoutSidecheck(t *testing.T) {
-	address := "unix:" + t.TempDir() + "/none.sock"
-	for policy, check := range map[sidecheck.OnUnavailable]func(text string, isError bool, err error) bool{
-		sidecheck.OnUnavailableAllow: func(text string, isError bool, err error) bool {
-			return err == nil && !isError && text == `{"count":"1"}`
-		},
-		sidecheck.OnUnavailableDeny: func(text string, isError bool, err error) bool {
-			return err == nil && isError && strings.Contains(text, "Try again later")
-		},
-		sidecheck.OnUnavailableError: func(_ string, _ bool, err error) bool {
-			var failure *jsonrpc.Error
-			return errors.As(err, &failure) && failure.Code == jsonrpc.CodeInternalError &&
-				strings.Contains(failure.Message, "Sidecheck is unavailable: UNAVAILABLE")
-		},
-	} {
-		session, _, _ := connect(t, address, &sidecheck.ClientOptions{
-			Timeout: time.Minute, OnUnavailable: policy,
-		}, nil)
-		text, isError, err := call(t, session, "repeat", object{"count": "1"})
-		if !check(text, isError, err) {
-			t.Errorf("%s: got %q, %v, %v", policy, text, isError, err)
-		}
+func TestUnknownTool(t *testing.T) {
+	fake := newSidecheck()
+	fake.verdict = always(nil, unknownTool())
+	echo := newEcho(t, fake.Serve(t), "", sidecheckmcp.Options{})
+	_, _, err := echo.call(t, "tides")
+	expectError(t, err, -32602, "Unknown tool: tides")
+	if len(fake.registrations) != 1 || len(fake.validations) != 1 || len(echo.errors) != 0 {
+		t.Errorf("%d registrations, %d validations, told %v",
+			len(fake.registrations), len(fake.validations), echo.errors)
 	}
 }
