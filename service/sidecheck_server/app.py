@@ -1,5 +1,6 @@
 """Composition root: creates the registry, the workers, the services, and what serves them."""
 
+import asyncio
 import gc
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
@@ -77,8 +78,7 @@ async def running_service(
 async def running_client(settings: Settings) -> AsyncIterator[Client]:
     """Run the services in this process, with a registry in memory; yield a client of them.
 
-    Raises:
-        WorkerStartError: no worker process can be started.
+    The client can be used at once: what needs a worker process waits for the first to start.
     """
     async with AsyncExitStack() as stack:
         registry = open_registry(None, settings.registry_quotas)
@@ -86,10 +86,17 @@ async def running_client(settings: Settings) -> AsyncIterator[Client]:
         workers = Workers(settings.workers, settings.limits)
         stack.callback(workers.close)
         workers.subscribe(_log_worker_event)
-        await workers.start()
+        starting = asyncio.create_task(workers.start())
+        stack.push_async_callback(_end, starting)
         services = create_services(registry, workers, settings.limits, _service_options(settings))
         transport = LocalTransport(services, registry, settings.limits)
         yield await stack.enter_async_context(Client(transport, timeout=_LOCAL_SECONDS))
+
+
+async def _end(task: asyncio.Task[None]) -> None:
+    """Cancel *task*; its failure is in the log already."""
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
 
 
 def _service_options(settings: Settings) -> ServiceOptions:

@@ -2,52 +2,23 @@
 
 import asyncio
 import os
-from contextlib import AsyncExitStack
-from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Literal
 
 import click
-from sidecheck import Client, OnUnavailable, Severity
 
-from sidecheck_server.app import running_client
 from sidecheck_server.cli.options import examples
 from sidecheck_server.cli.rows import printable
-from sidecheck_server.log import LOG_FLUSH_SECONDS, configure_log
-from sidecheck_server.log_writer import LogWriter
-from sidecheck_server.proxy.pins import LockFileError, PinnedTools, open_pins
-from sidecheck_server.proxy.pipes import open_reader, open_writer
+from sidecheck_server.proxy.options import ProxyOptions
+from sidecheck_server.proxy.pins import LockFileError, open_pins
 from sidecheck_server.proxy.policies import Pinning, Policies, Policy, Repairs
-from sidecheck_server.proxy.report import Report
-from sidecheck_server.proxy.session import ProxySession
-from sidecheck_server.proxy.stdio import ServerNotStartedError, StdioProxy, start_server
-from sidecheck_server.proxy.transcript import Transcript
-from sidecheck_server.settings import UnusableSettingsError, read_settings
-from sidecheck_server.workers import WorkerStartError
+from sidecheck_server.proxy.server_process import ServerNotStartedError, start_server
 
 __all__ = ["proxy"]
 
 _POLICY = click.Choice([policy.value for policy in Policy])
-_ENVELOPE_BYTES = 1 << 20
-"""Room in a request of the API for what is beside a message: the definition of a tool."""
-
 _NOT_STARTED = 127
 """Exit code of shells for a command that cannot be run."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Options:
-    command: tuple[str, ...]
-    policies: Policies
-    pins: PinnedTools
-    service: str | None
-    on_unavailable: OnUnavailable
-    report: BinaryIO | None
-    record: BinaryIO | None
-    show_values: bool
-    min_severity: str
-    max_message_bytes: int
 
 
 @click.command(
@@ -131,7 +102,7 @@ def proxy(
     pins: str,
     pins_file: Path,
     service: str | None,
-    on_unavailable: OnUnavailable,
+    on_unavailable: Literal["raise", "allow", "deny"],
     report: BinaryIO | None,
     record: BinaryIO | None,
     show_values: bool,
@@ -152,8 +123,7 @@ def proxy(
         pinned = open_pins(Pinning(pins), pins_file)
     except LockFileError as error:
         raise click.UsageError(printable(str(error))) from None
-    options = _Options(
-        command,
+    options = ProxyOptions(
         Policies(**policies, repair=Repairs(repair)),
         pinned,
         service,
@@ -164,67 +134,20 @@ def proxy(
         min_severity,
         max_message_bytes,
     )
-    raise SystemExit(asyncio.run(_run(options)))
+    raise SystemExit(asyncio.run(_start(command, options)))
 
 
-async def _run(options: _Options) -> int:
-    # The log's descriptor does not block; the server's standard error is left as it is.
+async def _start(command: tuple[str, ...], options: ProxyOptions) -> int:
+    # The log takes over descriptor 2, which is left to the server as it is.
     stderr = os.dup(2)
     try:
-        settings = read_settings(
-            workers=1,
-            log_level="warning",
-            limits={
-                "payload_bytes": options.max_message_bytes,
-                "message_bytes": options.max_message_bytes + _ENVELOPE_BYTES,
-            },
-        )
-    except UnusableSettingsError as error:
-        raise click.UsageError(printable(str(error))) from None
-    log = configure_log(settings)
-    report = _report(options, log)
-    try:
-        async with AsyncExitStack() as stack:
-            server = await start_server(options.command, stderr)
-            os.close(stderr)
-            client = await stack.enter_async_context(
-                running_client(settings)
-                if options.service is None
-                else Client(options.service, on_unavailable=options.on_unavailable)
-            )
-            make_session = partial(ProxySession, client, options.policies, options.pins, report)
-            transcript = None if options.record is None else Transcript(options.record)
-            stdio = StdioProxy(
-                server,
-                await open_reader(0),
-                await open_writer(1),
-                make_session,
-                report,
-                transcript,
-                options.max_message_bytes,
-            )
-            return await stdio.run()
+        server = await start_server(command, stderr)
     except ServerNotStartedError as error:
-        log.write(f"Error: {printable(str(error))}\n")
+        click.echo(f"Error: {printable(str(error))}", err=True)
         return _NOT_STARTED
-    except (WorkerStartError, LockFileError) as error:
-        raise click.ClickException(printable(str(error))) from None
-    except ValueError as error:
-        raise click.UsageError(printable(str(error))) from None
     finally:
-        log.write(f"sidecheck proxy: {report.summary()}\n")
-        log.flush(LOG_FLUSH_SECONDS)
+        os.close(stderr)
+    # Imported while the server starts: clients wait for both.
+    from sidecheck_server.cli.proxy_run import run_proxy  # noqa: PLC0415
 
-
-def _report(options: _Options, log: LogWriter) -> Report:
-    def write_json(line: str) -> None:
-        assert options.report is not None
-        options.report.write(f"{line}\n".encode())
-        options.report.flush()
-
-    return Report(
-        lambda line: log.write(f"{line}\n"),
-        None if options.report is None else write_json,
-        show_values=options.show_values,
-        minimum=Severity(options.min_severity),
-    )
+    return await run_proxy(server, options)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 
 import msgspec
-from sidecheck import Change, Client, Severity, ToolDefinition, Verdict
+from sidecheck import Change, Client, Coercion, Options, Severity, ToolDefinition, Verdict
 
 from sidecheck_server.proxy.listings import Listings
 from sidecheck_server.proxy.messages import (
@@ -23,6 +23,14 @@ __all__ = ["METHOD", "Admission", "Ruling", "ToolCalls"]
 METHOD = "tools/call"
 
 _INVALID_PARAMS = -32602
+
+_REPAIRS = {
+    Repairs.OFF: Options(),
+    Repairs.JSON_STRINGS: Options(coercion=Coercion.JSON_STRINGS),
+    Repairs.SAFE_SCALARS: Options(coercion=Coercion.SAFE_SCALARS),
+    Repairs.DEFAULTS: Options(coercion=Coercion.SAFE_SCALARS, apply_defaults=True),
+}
+"""The options of a validation with these repairs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +83,7 @@ class ToolCalls:
             finding = _finding(name, "UNKNOWN_TOOL", Severity.WARNING, Action.PASSED, note)
             return Admission(Ruling(request.text), findings=(finding,))
         params = request.properties.get("params", b"{}")
-        options = replace(self._policies.repair.options, protocol_version=version)
+        options = replace(_REPAIRS[self._policies.repair], protocol_version=version)
         verdict = await self._client.validate_call(definition, params, options=options)
         repair = verdict.repair
         if repair is not None and repair.valid and repair.changes:
@@ -100,7 +108,7 @@ class ToolCalls:
             SidecheckError: it could not be validated, and must not pass unvalidated.
         """
         result = response.properties["result"]
-        options = replace(Repairs.OFF.options, protocol_version=version)
+        options = Options(protocol_version=version)
         verdict = await self._client.validate_call_result(definition, result, options=options)
         rejected = not verdict.valid and self._policies.results is Policy.ENFORCE
         action = Action.REJECTED if rejected else Action.PASSED

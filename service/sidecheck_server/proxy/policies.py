@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from sidecheck import Coercion, Options
-
 __all__ = ["Pinning", "Policies", "Policy", "Repairs"]
 
 
@@ -29,22 +27,6 @@ class Repairs(StrEnum):
     SAFE_SCALARS = "safe-scalars"
     #: The schema's defaults for absent properties.
     DEFAULTS = "defaults"
-
-    @property
-    def options(self) -> Options:
-        """The options of a validation with these repairs."""
-        return Options(
-            coercion=_COERCIONS[self],
-            apply_defaults=self is Repairs.DEFAULTS,
-        )
-
-
-_COERCIONS = {
-    Repairs.OFF: Coercion.NONE,
-    Repairs.JSON_STRINGS: Coercion.JSON_STRINGS,
-    Repairs.SAFE_SCALARS: Coercion.SAFE_SCALARS,
-    Repairs.DEFAULTS: Coercion.SAFE_SCALARS,
-}
 
 
 class Pinning(StrEnum):

@@ -6,8 +6,8 @@ server writes nothing else to its standard output.
 
 import asyncio
 import signal
-from asyncio.subprocess import PIPE, Process
-from collections.abc import Callable, Mapping, Sequence
+from asyncio.subprocess import Process
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext, suppress
 from itertools import count
 
@@ -24,7 +24,7 @@ from sidecheck_server.proxy.report import Action, Direction, Finding, Report
 from sidecheck_server.proxy.session import ProxySession
 from sidecheck_server.proxy.transcript import Transcript
 
-__all__ = ["ServerNotStartedError", "StdioProxy", "start_server"]
+__all__ = ["StdioProxy"]
 
 _SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 _LISTING_SECONDS = 10.0
@@ -36,26 +36,6 @@ _REST_SECONDS = 0.2
 
 _ENDED = "the server ended before it responded"
 _HEADER = b"content-length:"
-
-
-class ServerNotStartedError(Exception):
-    """The command of the server cannot be run; the text says why."""
-
-
-async def start_server(command: Sequence[str], stderr: int) -> Process:
-    """Start the MCP server *command*, whose standard error is the descriptor *stderr*.
-
-    It has a process group of its own: a signal of the terminal arrives once, through the proxy.
-
-    Raises:
-        ServerNotStartedError: there is no such program, or it cannot be run.
-    """
-    try:
-        return await asyncio.create_subprocess_exec(
-            *command, stdin=PIPE, stdout=PIPE, stderr=stderr, process_group=0
-        )
-    except OSError as error:
-        raise ServerNotStartedError(f"{command[0]}: {error.strerror}") from None
 
 
 class StdioProxy:

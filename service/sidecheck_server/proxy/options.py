@@ -1,0 +1,26 @@
+"""How a proxy is run."""
+
+from dataclasses import dataclass
+from typing import BinaryIO, Literal
+
+from sidecheck_server.proxy.pins import PinnedTools
+from sidecheck_server.proxy.policies import Policies
+
+__all__ = ["ProxyOptions"]
+
+
+@dataclass(frozen=True, slots=True)
+class ProxyOptions:
+    """How a proxy is run."""
+
+    policies: Policies
+    pins: PinnedTools
+    #: Address of a running Sidecheck; None for the services of this process.
+    service: str | None
+    on_unavailable: Literal["raise", "allow", "deny"]
+    #: Files of findings and of messages.
+    report: BinaryIO | None
+    record: BinaryIO | None
+    show_values: bool
+    min_severity: str
+    max_message_bytes: int
