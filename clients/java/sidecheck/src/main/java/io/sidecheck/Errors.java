@@ -125,6 +125,11 @@ final class Errors {
                 Status.Code.CANCELLED, null);
     }
 
+    static SidecheckException streamLeft() {
+        return new SidecheckException("CANCELLED", "the stream was left", Map.of(),
+                Status.Code.CANCELLED, null);
+    }
+
     static SidecheckException tooLarge(long size, long limit) {
         return new SidecheckException(
                 "LIMIT_EXCEEDED",

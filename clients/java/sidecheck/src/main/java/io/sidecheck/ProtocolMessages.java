@@ -9,9 +9,7 @@ import io.sidecheck.v1.ElicitationResult;
 import io.sidecheck.v1.NormalizeToolResultRequest;
 import io.sidecheck.v1.NormalizeToolResultResponse;
 import io.sidecheck.v1.ProtocolMessage;
-import io.sidecheck.v1.ResultProfile;
 import io.sidecheck.v1.Sampling;
-import io.sidecheck.v1.Sender;
 import io.sidecheck.v1.ToolOutcome;
 import io.sidecheck.v1.ToolResult;
 import java.util.List;
@@ -73,14 +71,18 @@ final class ProtocolMessages {
     static ProtocolMessage message(CheckItem.Message sent) {
         return ProtocolMessage.newBuilder()
                 .setJson(sent.json().raw())
-                .setSender(Sender.valueOf("SENDER_" + sent.sender()))
+                .setSender(sender(sent.sender()))
                 .setRequestMethod(sent.requestMethod())
                 .setRequest(sent.request().raw())
                 .build();
     }
 
-    static ResultProfile profile(CheckItem.Profile profile) {
-        return ResultProfile.valueOf("RESULT_PROFILE_" + profile);
+    static io.sidecheck.v1.Sender sender(Sender sender) {
+        return io.sidecheck.v1.Sender.valueOf("SENDER_" + sender);
+    }
+
+    static io.sidecheck.v1.ResultProfile profile(ResultProfile profile) {
+        return io.sidecheck.v1.ResultProfile.valueOf("RESULT_PROFILE_" + profile);
     }
 
     static void returned(NormalizeToolResultRequest.Builder message, ReturnValue returned) {
@@ -106,6 +108,16 @@ final class ProtocolMessages {
         return new CheckResult(
                 verdict(result.hasVerdict(), result.getVerdict(), "CheckResult.verdict"),
                 ValidationMessages.json(result.getErrorResponse()));
+    }
+
+    static SessionSummary summary(io.sidecheck.v1.SessionSummary summary) {
+        return new SessionSummary(summary.getRepeatedViolationsList().stream()
+                .map(repeated -> new SessionSummary.RepeatedViolation(
+                        repeated.getCode(),
+                        repeated.getTool(),
+                        repeated.getCount(),
+                        repeated.getFirstItem()))
+                .toList());
     }
 
     static Verdict verdict(boolean present, io.sidecheck.v1.Verdict verdict, String field) {

@@ -119,8 +119,8 @@ class ServerTest {
             var outcomes = client.protocol().checkBatch(List.of(
                     new CheckItem.Message(
                             Json.text("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}"),
-                            CheckItem.Sender.CLIENT),
-                    new CheckItem.Message(Json.text("{\"jsonrpc\":"), CheckItem.Sender.CLIENT)));
+                            Sender.CLIENT),
+                    new CheckItem.Message(Json.text("{\"jsonrpc\":"), Sender.CLIENT)));
             assertTrue(outcomes.get(0).orThrow().verdict().valid());
             assertFalse(outcomes.get(1).orThrow().verdict().valid());
             assertFalse(outcomes.get(1).orThrow().errorResponse().isEmpty());
