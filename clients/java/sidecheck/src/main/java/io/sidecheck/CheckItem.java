@@ -41,8 +41,7 @@ public sealed interface CheckItem {
      * @param requestMethod for a response: method of its request, or ""
      * @param request for a response: its request, or empty; takes precedence
      */
-    record Message(Json json, Sender sender, String requestMethod, Json request)
-            implements CheckItem {
+    record Message(Json json, Sender sender, String requestMethod, Json request) implements CheckItem {
         /**
          * A request or notification.
          *

@@ -75,8 +75,7 @@ public final class Client implements Validator, AutoCloseable {
      * @return the checks, with nothing known of the connection and the default options
      */
     public ProtocolClient protocol() {
-        return new ProtocolClient(
-                connection, timeout, ProtocolContext.UNKNOWN, CheckOptions.DEFAULTS);
+        return new ProtocolClient(connection, timeout, ProtocolContext.UNKNOWN, CheckOptions.DEFAULTS);
     }
 
     /**
@@ -122,8 +121,7 @@ public final class Client implements Validator, AutoCloseable {
      * @return the outcomes, in order
      * @throws SidecheckException if the batch as a whole failed
      */
-    public List<Outcome<Verdict>> validateBatch(
-            List<Item> items, Target target, ValidationOptions options) {
+    public List<Outcome<Verdict>> validateBatch(List<Item> items, Target target, ValidationOptions options) {
         return validations.validateBatch(items, target, options);
     }
 
@@ -180,8 +178,7 @@ public final class Client implements Validator, AutoCloseable {
      * @throws IllegalArgumentException if a tool, or a replacement as a whole, does not fit in a
      *     message; nothing was sent
      */
-    public Registration register(
-            String server, List<Target.ToolDefinition> tools, RegistrationOptions options) {
+    public Registration register(String server, List<Target.ToolDefinition> tools, RegistrationOptions options) {
         return registry.register(server, tools, options);
     }
 

@@ -38,8 +38,7 @@ final class Connection {
         }
         reconnect();
         try {
-            return UnaryCall.send(
-                    channel, method, request, answer, timeout == null ? options.timeout() : timeout);
+            return UnaryCall.send(channel, method, request, answer, timeout == null ? options.timeout() : timeout);
         } catch (SidecheckException error) {
             if (closed && error instanceof UnavailableException) {
                 throw Errors.clientClosed();
@@ -112,16 +111,17 @@ final class Connection {
         if (options.onUnavailable() != OnUnavailable.ERROR
                 && outcome instanceof Outcome.Failure<T> failure
                 && failure.error() instanceof UnavailableException error) {
-            return new Outcome.Success<>(
-                    fallback.apply(Verdict.ofUnavailable(error, options.onUnavailable())));
+            return new Outcome.Success<>(fallback.apply(Verdict.ofUnavailable(error, options.onUnavailable())));
         }
         return outcome;
     }
 
     ServerInfo info(Duration timeout) {
-        ServerInfo info = RegistryMessages.info(call(InfoServiceGrpc.getGetServerInfoMethod(),
+        ServerInfo info = RegistryMessages.info(call(
+                InfoServiceGrpc.getGetServerInfoMethod(),
                 GetServerInfoRequest.getDefaultInstance(),
-                GetServerInfoResponse.getDefaultInstance(), timeout));
+                GetServerInfoResponse.getDefaultInstance(),
+                timeout));
         limits = info.limits();
         return info;
     }

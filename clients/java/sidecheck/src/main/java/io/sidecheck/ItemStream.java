@@ -58,12 +58,7 @@ final class ItemStream<I, Q extends Message, A extends Message, T> {
     }
 
     /** Opens a stream with its first message; the timeout is that of all of it, or null. */
-    ItemStream(
-            Connection connection,
-            StreamKind<I, Q, A, T> kind,
-            Q opening,
-            int outstanding,
-            Duration timeout) {
+    ItemStream(Connection connection, StreamKind<I, Q, A, T> kind, Q opening, int outstanding, Duration timeout) {
         if (outstanding < 1) {
             throw new IllegalArgumentException("outstanding must be positive, not " + outstanding);
         }
@@ -184,9 +179,7 @@ final class ItemStream<I, Q extends Message, A extends Message, T> {
             if (next == null || !id.isEmpty() && !id.equals(next.id)) {
                 throw new InvalidResponseException("the server responded out of order");
             }
-            Outcome<T> outcome = next.error == null
-                    ? kind.outcome(response)
-                    : new Outcome.Failure<>(next.error);
+            Outcome<T> outcome = next.error == null ? kind.outcome(response) : new Outcome.Failure<>(next.error);
             sent.remove();
             return Optional.of(new Answer<>(next.id, outcome));
         } catch (InvalidResponseException invalid) {
@@ -244,9 +237,7 @@ final class ItemStream<I, Q extends Message, A extends Message, T> {
     }
 
     private SidecheckException callFailure() {
-        return callError == null
-                ? new InvalidResponseException("the server ended the stream early")
-                : callError;
+        return callError == null ? new InvalidResponseException("the server ended the stream early") : callError;
     }
 
     private StreamClosedException fail(SidecheckException cause) {
@@ -280,9 +271,7 @@ final class ItemStream<I, Q extends Message, A extends Message, T> {
             change(() -> {
                 callEnded = true;
                 if (!status.isOk()) {
-                    callError = connection.isClosed()
-                            ? Errors.clientClosed()
-                            : Errors.ofCall(status, trailers);
+                    callError = connection.isClosed() ? Errors.clientClosed() : Errors.ofCall(status, trailers);
                 }
             });
         }

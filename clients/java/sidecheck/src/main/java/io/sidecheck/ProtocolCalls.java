@@ -33,67 +33,68 @@ import java.util.function.Predicate;
 
 /** The calls of ProtocolService. */
 record ProtocolCalls(
-        Connection connection,
-        Duration timeout,
-        ProtocolContext context,
-        io.sidecheck.v1.CheckOptions options) {
+        Connection connection, Duration timeout, ProtocolContext context, io.sidecheck.v1.CheckOptions options) {
     CheckResult check(CheckItem item) {
-        return connection.orFallBack(
-                () -> send(ProtocolMessages.item(item)), ProtocolCalls::fallback);
+        return connection.orFallBack(() -> send(ProtocolMessages.item(item)), ProtocolCalls::fallback);
     }
 
     private CheckResult send(io.sidecheck.v1.CheckItem item) {
         return switch (item.getItemCase()) {
-            case ELICITATION -> send(
-                    ProtocolServiceGrpc.getCheckElicitationMethod(),
-                    CheckElicitationRequest.newBuilder()
-                            .setContext(context)
-                            .setOptions(options)
-                            .setElicitation(item.getElicitation())
-                            .build(),
-                    CheckElicitationResponse.getDefaultInstance(),
-                    CheckElicitationResponse::hasResult,
-                    CheckElicitationResponse::getResult);
-            case ELICITATION_RESULT -> send(
-                    ProtocolServiceGrpc.getCheckElicitationResultMethod(),
-                    CheckElicitationResultRequest.newBuilder()
-                            .setContext(context)
-                            .setOptions(options)
-                            .setElicitationResult(item.getElicitationResult())
-                            .build(),
-                    CheckElicitationResultResponse.getDefaultInstance(),
-                    CheckElicitationResultResponse::hasResult,
-                    CheckElicitationResultResponse::getResult);
-            case SAMPLING -> send(
-                    ProtocolServiceGrpc.getCheckSamplingMethod(),
-                    CheckSamplingRequest.newBuilder()
-                            .setContext(context)
-                            .setOptions(options)
-                            .setSampling(item.getSampling())
-                            .build(),
-                    CheckSamplingResponse.getDefaultInstance(),
-                    CheckSamplingResponse::hasResult,
-                    CheckSamplingResponse::getResult);
-            case TOOL_RESULT -> send(
-                    ProtocolServiceGrpc.getCheckToolResultMethod(),
-                    CheckToolResultRequest.newBuilder()
-                            .setContext(context)
-                            .setOptions(options)
-                            .setToolResult(item.getToolResult())
-                            .build(),
-                    CheckToolResultResponse.getDefaultInstance(),
-                    CheckToolResultResponse::hasResult,
-                    CheckToolResultResponse::getResult);
-            case MESSAGE, ITEM_NOT_SET -> send(
-                    ProtocolServiceGrpc.getCheckMessageMethod(),
-                    CheckMessageRequest.newBuilder()
-                            .setContext(context)
-                            .setOptions(options)
-                            .setMessage(item.getMessage())
-                            .build(),
-                    CheckMessageResponse.getDefaultInstance(),
-                    CheckMessageResponse::hasResult,
-                    CheckMessageResponse::getResult);
+            case ELICITATION ->
+                send(
+                        ProtocolServiceGrpc.getCheckElicitationMethod(),
+                        CheckElicitationRequest.newBuilder()
+                                .setContext(context)
+                                .setOptions(options)
+                                .setElicitation(item.getElicitation())
+                                .build(),
+                        CheckElicitationResponse.getDefaultInstance(),
+                        CheckElicitationResponse::hasResult,
+                        CheckElicitationResponse::getResult);
+            case ELICITATION_RESULT ->
+                send(
+                        ProtocolServiceGrpc.getCheckElicitationResultMethod(),
+                        CheckElicitationResultRequest.newBuilder()
+                                .setContext(context)
+                                .setOptions(options)
+                                .setElicitationResult(item.getElicitationResult())
+                                .build(),
+                        CheckElicitationResultResponse.getDefaultInstance(),
+                        CheckElicitationResultResponse::hasResult,
+                        CheckElicitationResultResponse::getResult);
+            case SAMPLING ->
+                send(
+                        ProtocolServiceGrpc.getCheckSamplingMethod(),
+                        CheckSamplingRequest.newBuilder()
+                                .setContext(context)
+                                .setOptions(options)
+                                .setSampling(item.getSampling())
+                                .build(),
+                        CheckSamplingResponse.getDefaultInstance(),
+                        CheckSamplingResponse::hasResult,
+                        CheckSamplingResponse::getResult);
+            case TOOL_RESULT ->
+                send(
+                        ProtocolServiceGrpc.getCheckToolResultMethod(),
+                        CheckToolResultRequest.newBuilder()
+                                .setContext(context)
+                                .setOptions(options)
+                                .setToolResult(item.getToolResult())
+                                .build(),
+                        CheckToolResultResponse.getDefaultInstance(),
+                        CheckToolResultResponse::hasResult,
+                        CheckToolResultResponse::getResult);
+            case MESSAGE, ITEM_NOT_SET ->
+                send(
+                        ProtocolServiceGrpc.getCheckMessageMethod(),
+                        CheckMessageRequest.newBuilder()
+                                .setContext(context)
+                                .setOptions(options)
+                                .setMessage(item.getMessage())
+                                .build(),
+                        CheckMessageResponse.getDefaultInstance(),
+                        CheckMessageResponse::hasResult,
+                        CheckMessageResponse::getResult);
         };
     }
 
@@ -108,8 +109,10 @@ record ProtocolCalls(
     }
 
     List<Outcome<CheckResult>> checkBatch(List<? extends CheckItem> items) {
-        CheckBatchRequest empty =
-                CheckBatchRequest.newBuilder().setContext(context).setOptions(options).build();
+        CheckBatchRequest empty = CheckBatchRequest.newBuilder()
+                .setContext(context)
+                .setOptions(options)
+                .build();
         return connection.callInParts(
                 items.stream().map(ProtocolMessages::item).toList(),
                 empty.getSerializedSize(),
@@ -154,7 +157,8 @@ record ProtocolCalls(
 
     CheckedTools checkDefinitions(List<Target.ToolDefinition> definitions) {
         CheckedTools checked = checkTools(CheckToolsRequest.newBuilder()
-                .addAllTools4(definitions.stream().map(ValidationMessages::inlineTool).toList()));
+                .addAllTools4(
+                        definitions.stream().map(ValidationMessages::inlineTool).toList()));
         Errors.requireCount(checked.outcomes().size(), definitions.size());
         return checked;
     }
@@ -167,8 +171,7 @@ record ProtocolCalls(
                 timeout));
     }
 
-    NormalizedResult normalizeToolResult(
-            ReturnValue returned, Target tool, ResultProfile profile) {
+    NormalizedResult normalizeToolResult(ReturnValue returned, Target tool, ResultProfile profile) {
         var request = NormalizeToolResultRequest.newBuilder()
                 .setContext(context)
                 .setOptions(options)
@@ -194,8 +197,7 @@ record ProtocolCalls(
                             .build(),
                     ListRulesResponse.getDefaultInstance(),
                     timeout);
-            return new Pages.Page<>(
-                    ProtocolMessages.rules(response.getRulesList()), response.getNextPageToken());
+            return new Pages.Page<>(ProtocolMessages.rules(response.getRulesList()), response.getNextPageToken());
         });
     }
 

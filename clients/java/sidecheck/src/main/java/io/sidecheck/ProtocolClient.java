@@ -15,11 +15,7 @@ public final class ProtocolClient {
     private final CheckOptions options;
     private final ProtocolCalls calls;
 
-    ProtocolClient(
-            Connection connection,
-            Duration timeout,
-            ProtocolContext context,
-            CheckOptions options) {
+    ProtocolClient(Connection connection, Duration timeout, ProtocolContext context, CheckOptions options) {
         this.connection = connection;
         this.timeout = timeout;
         this.context = context;
@@ -167,8 +163,7 @@ public final class ProtocolClient {
      * @return the result
      * @throws SidecheckException if it could not be checked
      */
-    public CheckResult checkMessage(
-            Json response, Sender sender, String requestMethod, Json request) {
+    public CheckResult checkMessage(Json response, Sender sender, String requestMethod, Json request) {
         return calls.check(new CheckItem.Message(response, sender, requestMethod, request));
     }
 
@@ -194,8 +189,7 @@ public final class ProtocolClient {
      * @return the result
      * @throws SidecheckException if nothing could be normalized
      */
-    public NormalizedResult normalizeToolResult(
-            ReturnValue returned, Target tool, ResultProfile profile) {
+    public NormalizedResult normalizeToolResult(ReturnValue returned, Target tool, ResultProfile profile) {
         return calls.normalizeToolResult(returned, tool, profile);
     }
 

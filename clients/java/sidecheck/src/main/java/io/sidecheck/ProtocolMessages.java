@@ -20,8 +20,7 @@ final class ProtocolMessages {
 
     static io.sidecheck.v1.ProtocolContext context(ProtocolContext context, String version) {
         var message = io.sidecheck.v1.ProtocolContext.newBuilder()
-                .setProtocolVersion(
-                        context.protocolVersion().isEmpty() ? version : context.protocolVersion());
+                .setProtocolVersion(context.protocolVersion().isEmpty() ? version : context.protocolVersion());
         if (context.clientCapabilities() != null) {
             message.setClientCapabilities(context.clientCapabilities().raw());
         }
@@ -35,21 +34,22 @@ final class ProtocolMessages {
         return io.sidecheck.v1.CheckOptions.newBuilder()
                 .setMaxViolations(options.maxViolations())
                 .setHideValues(options.hideValues())
-                .setMinSeverity(
-                        io.sidecheck.v1.Severity.valueOf("SEVERITY_" + options.minSeverity()))
+                .setMinSeverity(io.sidecheck.v1.Severity.valueOf("SEVERITY_" + options.minSeverity()))
                 .build();
     }
 
     static io.sidecheck.v1.CheckItem item(CheckItem item) {
         var message = io.sidecheck.v1.CheckItem.newBuilder();
         if (item instanceof CheckItem.Elicitation elicitation) {
-            message.setElicitation(Elicitation.newBuilder().setParams(elicitation.params().raw()));
+            message.setElicitation(
+                    Elicitation.newBuilder().setParams(elicitation.params().raw()));
         } else if (item instanceof CheckItem.ElicitationResult result) {
             message.setElicitationResult(ElicitationResult.newBuilder()
                     .setResult(result.result().raw())
                     .setParams(result.params().raw()));
         } else if (item instanceof CheckItem.Sampling sampling) {
-            message.setSampling(Sampling.newBuilder().setParams(sampling.params().raw()));
+            message.setSampling(
+                    Sampling.newBuilder().setParams(sampling.params().raw()));
         } else if (item instanceof CheckItem.ToolResult result) {
             message.setToolResult(toolResult(result));
         } else if (item instanceof CheckItem.Message sent) {
@@ -59,9 +59,8 @@ final class ProtocolMessages {
     }
 
     static ToolResult toolResult(CheckItem.ToolResult result) {
-        ToolResult.Builder message = ToolResult.newBuilder()
-                .setJson(result.result().raw())
-                .setProfile(profile(result.profile()));
+        ToolResult.Builder message =
+                ToolResult.newBuilder().setJson(result.result().raw()).setProfile(profile(result.profile()));
         if (result.tool() != null) {
             message.setTool(ValidationMessages.target(result.tool()));
         }
@@ -113,10 +112,7 @@ final class ProtocolMessages {
     static SessionSummary summary(io.sidecheck.v1.SessionSummary summary) {
         return new SessionSummary(summary.getRepeatedViolationsList().stream()
                 .map(repeated -> new SessionSummary.RepeatedViolation(
-                        repeated.getCode(),
-                        repeated.getTool(),
-                        repeated.getCount(),
-                        repeated.getFirstItem()))
+                        repeated.getCode(), repeated.getTool(), repeated.getCount(), repeated.getFirstItem()))
                 .toList());
     }
 
@@ -133,8 +129,7 @@ final class ProtocolMessages {
     static NormalizedResult normalized(NormalizeToolResultResponse response) {
         return new NormalizedResult(
                 requiredJson(response.getResult(), "NormalizeToolResultResponse.result"),
-                verdict(response.hasVerdict(), response.getVerdict(),
-                        "NormalizeToolResultResponse.verdict"));
+                verdict(response.hasVerdict(), response.getVerdict(), "NormalizeToolResultResponse.verdict"));
     }
 
     static CheckedNames names(CheckToolNamesResponse response, int count) {
@@ -142,16 +137,14 @@ final class ProtocolMessages {
         return new CheckedNames(
                 response.getOutcomesList().stream()
                         .map(outcome -> new CheckedNames.Outcome(
-                                verdict(outcome.hasVerdict(), outcome.getVerdict(),
-                                        "ToolNameOutcome.verdict"),
+                                verdict(outcome.hasVerdict(), outcome.getVerdict(), "ToolNameOutcome.verdict"),
                                 outcome.getSdkValid(),
                                 List.copyOf(outcome.getSdkWarningsList()),
                                 outcome.getSanitized()))
                         .toList(),
                 response.getCollisionsList().stream()
                         .map(collision -> new CheckedNames.Collision(
-                                collision.getSanitized(),
-                                List.copyOf(collision.getIndexesList())))
+                                collision.getSanitized(), List.copyOf(collision.getIndexesList())))
                         .toList());
     }
 
@@ -162,10 +155,11 @@ final class ProtocolMessages {
                                 outcome.getName(),
                                 outcome.getPointer(),
                                 disposition(outcome.getDisposition()),
-                                verdict(outcome.hasVerdict(), outcome.getVerdict(),
-                                        "ToolOutcome.verdict")))
+                                verdict(outcome.hasVerdict(), outcome.getVerdict(), "ToolOutcome.verdict")))
                         .toList(),
-                verdict(response.hasToolsListVerdict(), response.getToolsListVerdict(),
+                verdict(
+                        response.hasToolsListVerdict(),
+                        response.getToolsListVerdict(),
                         "CheckToolsResponse.tools_list_verdict"));
     }
 

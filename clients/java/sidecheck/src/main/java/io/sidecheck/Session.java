@@ -30,17 +30,12 @@ public final class Session implements AutoCloseable {
     private final AtomicLong ids = new AtomicLong();
 
     /** The messages for whose outcomes threads wait, by id. */
-    private final Map<String, CompletableFuture<Outcome<CheckResult>>> awaited =
-            new ConcurrentHashMap<>();
+    private final Map<String, CompletableFuture<Outcome<CheckResult>>> awaited = new ConcurrentHashMap<>();
 
     /** The thread that receives does so for all others. */
     private final ReentrantLock receiving = new ReentrantLock();
 
-    Session(
-            Connection connection,
-            CheckSessionRequest opening,
-            int outstanding,
-            Duration timeout) {
+    Session(Connection connection, CheckSessionRequest opening, int outstanding, Duration timeout) {
         items = new ItemStream<>(connection, Kind.INSTANCE, opening, outstanding, timeout);
     }
 
@@ -76,9 +71,7 @@ public final class Session implements AutoCloseable {
             throw new IllegalArgumentException("httpStatus must not be negative, but " + httpStatus);
         }
         Message item = new Message(
-                Objects.requireNonNull(message, "message"),
-                Objects.requireNonNull(sender, "sender"),
-                httpStatus);
+                Objects.requireNonNull(message, "message"), Objects.requireNonNull(sender, "sender"), httpStatus);
         String id = Long.toString(ids.incrementAndGet());
         var outcome = new CompletableFuture<Outcome<CheckResult>>();
         awaited.put(id, outcome);
@@ -122,8 +115,7 @@ public final class Session implements AutoCloseable {
         }
         return items.summary()
                 .map(response -> ProtocolMessages.summary(response.getSummary()))
-                .orElseThrow(() -> new InvalidResponseException(
-                        "the server sent no summary of the session"));
+                .orElseThrow(() -> new InvalidResponseException("the server sent no summary of the session"));
     }
 
     private boolean receive() throws InterruptedException {
@@ -145,9 +137,7 @@ public final class Session implements AutoCloseable {
 
     private record Message(Json json, Sender sender, int httpStatus) {}
 
-    private enum Kind
-            implements
-                    StreamKind<Message, CheckSessionRequest, CheckSessionResponse, CheckResult> {
+    private enum Kind implements StreamKind<Message, CheckSessionRequest, CheckSessionResponse, CheckResult> {
         INSTANCE;
 
         @Override

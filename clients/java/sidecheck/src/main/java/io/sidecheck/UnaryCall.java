@@ -64,7 +64,8 @@ final class UnaryCall extends ClientCall.Listener<ByteString> {
     }
 
     static <Q, A> MethodDescriptor<Q, ByteString> leavingBytes(MethodDescriptor<Q, A> method) {
-        return method.toBuilder(method.getRequestMarshaller(), BytesMarshaller.INSTANCE).build();
+        return method.toBuilder(method.getRequestMarshaller(), BytesMarshaller.INSTANCE)
+                .build();
     }
 
     /** Returns what a thread gets that was interrupted, and leaves it interrupted. */
@@ -88,12 +89,13 @@ final class UnaryCall extends ClientCall.Listener<ByteString> {
     public void onClose(Status status, Metadata trailers) {
         if (!status.isOk()) {
             result.completeExceptionally(
-                    status.getCode() == Status.Code.CANCELLED && Context.current().isCancelled()
+                    status.getCode() == Status.Code.CANCELLED
+                                    && Context.current().isCancelled()
                             ? cancelled(status.getCause())
                             : Errors.ofCall(status, trailers));
         } else if (response == null) {
-            result.completeExceptionally(new InvalidResponseException(
-                    "the call ended without an error and without a response"));
+            result.completeExceptionally(
+                    new InvalidResponseException("the call ended without an error and without a response"));
         } else {
             result.complete(response);
         }

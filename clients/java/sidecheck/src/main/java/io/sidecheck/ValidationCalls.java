@@ -15,8 +15,8 @@ import java.util.function.Function;
 /** The calls of ValidationService. */
 record ValidationCalls(Connection connection, Duration timeout) {
     Verdict validate(Item item) {
-        ValidateRequest.Builder request = ValidateRequest.newBuilder()
-                .setSubject(ValidationMessages.subject(item.subject()));
+        ValidateRequest.Builder request =
+                ValidateRequest.newBuilder().setSubject(ValidationMessages.subject(item.subject()));
         if (item.target() != null) {
             request.setTarget(ValidationMessages.target(item.target()));
         }
@@ -32,14 +32,12 @@ record ValidationCalls(Connection connection, Duration timeout) {
                             ValidateResponse.getDefaultInstance(),
                             timeout);
                     Errors.require(response.hasVerdict(), "ValidateResponse.verdict");
-                    return ValidationMessages.verdict(
-                            response.getVerdict(), response.getRegistryRevision());
+                    return ValidationMessages.verdict(response.getVerdict(), response.getRegistryRevision());
                 },
                 Function.identity());
     }
 
-    List<Outcome<Verdict>> validateBatch(
-            List<Item> items, Target target, ValidationOptions options) {
+    List<Outcome<Verdict>> validateBatch(List<Item> items, Target target, ValidationOptions options) {
         ValidateBatchRequest.Builder shared = ValidateBatchRequest.newBuilder();
         if (target != null) {
             shared.setTarget(ValidationMessages.target(target));
@@ -49,8 +47,9 @@ record ValidationCalls(Connection connection, Duration timeout) {
             shared.setOptions(filled);
         }
         ValidateBatchRequest empty = shared.build();
-        List<ValidateItem> messages =
-                items.stream().map(item -> ValidationMessages.item(item, version())).toList();
+        List<ValidateItem> messages = items.stream()
+                .map(item -> ValidationMessages.item(item, version()))
+                .toList();
         return connection.callInParts(
                 messages,
                 empty.getSerializedSize(),
@@ -61,8 +60,7 @@ record ValidationCalls(Connection connection, Duration timeout) {
                             ValidateBatchResponse.getDefaultInstance(),
                             timeout);
                     return response.getOutcomesList().stream()
-                            .map(outcome -> ValidationMessages.outcome(
-                                    outcome, response.getRegistryRevision()))
+                            .map(outcome -> ValidationMessages.outcome(outcome, response.getRegistryRevision()))
                             .toList();
                 },
                 Function.identity(),

@@ -24,17 +24,9 @@ import java.util.stream.StreamSupport;
 public final class ValidationStream implements AutoCloseable, Iterable<StreamOutcome> {
     private final ItemStream<Item, ValidateStreamRequest, ValidateStreamResponse, Verdict> items;
 
-    ValidationStream(
-            Connection connection,
-            ValidateStreamRequest opening,
-            int outstanding,
-            Duration timeout) {
+    ValidationStream(Connection connection, ValidateStreamRequest opening, int outstanding, Duration timeout) {
         items = new ItemStream<>(
-                connection,
-                new Kind(connection.options.protocolVersion()),
-                opening,
-                outstanding,
-                timeout);
+                connection, new Kind(connection.options.protocolVersion()), opening, outstanding, timeout);
     }
 
     /**
@@ -147,8 +139,7 @@ public final class ValidationStream implements AutoCloseable, Iterable<StreamOut
 
         @Override
         public Outcome<Verdict> outcome(ValidateStreamResponse response) {
-            return ValidationMessages.outcome(
-                    response.getOutcome(), response.getRegistryRevision());
+            return ValidationMessages.outcome(response.getOutcome(), response.getRegistryRevision());
         }
     }
 }

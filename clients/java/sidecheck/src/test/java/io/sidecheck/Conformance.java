@@ -41,7 +41,6 @@ record Conformance(JsonNode settings) {
 
     /** A client with a deadline that does not depend on how busy the machine is. */
     Client client(String server) {
-        return new Client(
-                address(server), ClientOptions.DEFAULTS.withTimeout(Duration.ofSeconds(120)));
+        return new Client(address(server), ClientOptions.DEFAULTS.withTimeout(Duration.ofSeconds(120)));
     }
 }

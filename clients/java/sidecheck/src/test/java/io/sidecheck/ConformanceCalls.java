@@ -6,7 +6,6 @@ import static io.sidecheck.ConformanceRequests.collected;
 import static io.sidecheck.ConformanceRequests.constant;
 import static io.sidecheck.ConformanceRequests.context;
 import static io.sidecheck.ConformanceRequests.conversionOptions;
-import static io.sidecheck.ConformanceRequests.definition;
 import static io.sidecheck.ConformanceRequests.documents;
 import static io.sidecheck.ConformanceRequests.flag;
 import static io.sidecheck.ConformanceRequests.item;
@@ -40,66 +39,88 @@ final class ConformanceCalls {
         JsonNode request = testCase.get("request");
         return switch (testCase.get("call").asString()) {
             case "Validate" -> Map.of("verdict", client.validate(item(request)));
-            case "ValidateBatch" -> Map.of("outcomes", client.validateBatch(
-                    list(request, "items", ConformanceRequests::item),
-                    target(request.get("target")),
-                    options(request.get("options"))));
+            case "ValidateBatch" ->
+                Map.of(
+                        "outcomes",
+                        client.validateBatch(
+                                list(request, "items", ConformanceRequests::item),
+                                target(request.get("target")),
+                                options(request.get("options"))));
             case "ValidateStream" -> stream(request);
-            case "RegisterTools" -> client.register(
-                    text(request, "server"),
-                    list(request, "tools", ConformanceRequests::definition),
-                    registrationOptions(request, testCase));
-            case "GetTool" -> Map.of("tool", client.get(
-                    text(request, "server"), text(request, "name"), text(request, "adapt_to_version")));
-            case "ListTools" -> Map.of("tools", collected(
-                    client.list(text(request, "server"), text(request, "adapt_to_version"))));
-            case "DeleteTools" -> flag(request, "all")
-                    ? client.deleteAll(text(request, "server"))
-                    : client.delete(text(request, "server"), texts(request, "names"));
+            case "RegisterTools" ->
+                client.register(
+                        text(request, "server"),
+                        list(request, "tools", ConformanceRequests::definition),
+                        registrationOptions(request, testCase));
+            case "GetTool" ->
+                Map.of(
+                        "tool",
+                        client.get(text(request, "server"), text(request, "name"), text(request, "adapt_to_version")));
+            case "ListTools" ->
+                Map.of("tools", collected(client.list(text(request, "server"), text(request, "adapt_to_version"))));
+            case "DeleteTools" ->
+                flag(request, "all")
+                        ? client.deleteAll(text(request, "server"))
+                        : client.delete(text(request, "server"), texts(request, "names"));
             case "GetServerInfo" -> client.info();
-            case "ListRules" -> Map.of("rules",
-                    collected(client.protocol().listRules(text(request, "protocol_version"))));
+            case "ListRules" ->
+                Map.of("rules", collected(client.protocol().listRules(text(request, "protocol_version"))));
             case "CheckToolNames" -> protocol(request).checkNames(texts(request, "names"));
-            case "CheckTools" -> request.has("tools_list")
-                    ? protocol(request).checkTools(json(request, "tools_list"), documents(request))
-                    : protocol(request)
-                            .checkDefinitions(list(request, "tools", ConformanceRequests::definition));
-            case "CheckElicitation", "CheckElicitationResult", "CheckSampling", "CheckToolResult",
-                    "CheckMessage" -> Map.of("result", check(request));
+            case "CheckTools" ->
+                request.has("tools_list")
+                        ? protocol(request).checkTools(json(request, "tools_list"), documents(request))
+                        : protocol(request).checkDefinitions(list(request, "tools", ConformanceRequests::definition));
+            case "CheckElicitation", "CheckElicitationResult", "CheckSampling", "CheckToolResult", "CheckMessage" ->
+                Map.of("result", check(request));
             case "CheckSession" -> session(request);
-            case "CheckBatch" -> Map.of("outcomes", protocol(request)
-                    .checkBatch(list(request, "items", ConformanceRequests::checkItem)));
-            case "NormalizeToolResult" -> protocol(request).normalizeToolResult(
-                    returned(request), target(request.get("tool")), profile(request));
-            case "ConvertTools" -> client.conversion().convertTools(
-                    constant(ModelApi.class, request.get("api"), null),
-                    list(request, "tools", tool -> new ToolToConvert(
-                            target(tool.get("tool")), text(tool, "server"))),
-                    texts(request, "servers"),
-                    conversionOptions(request.path("options")));
-            case "ConvertToolCall" -> client.conversion().convertToolCall(
-                    json(request, "call"),
-                    texts(request, "mappings").stream().map(Json::text).toList(),
-                    target(request.get("tool")),
-                    options(request.get("options")));
-            case "ConvertToolResult" -> client.conversion().convertToolResult(
-                    constant(ModelApi.class, request.get("api"), null),
-                    toolResult(request.get("result")),
-                    text(request, "call_id"),
-                    text(request, "name"),
-                    context(request.path("context")),
-                    checkOptions(request.path("options")));
-            case "InferTools" -> client.inference().inferTools(
-                    text(request, "source"),
-                    new InferenceOptions(
-                            texts(request, "functions"),
-                            constant(InferenceOptions.OnUnsupported.class,
-                                    request.get("on_unsupported"),
-                                    InferenceOptions.OnUnsupported.ERROR),
-                            texts(request, "injected_types"),
-                            texts(request, "injected_parameters")));
-            case "AdaptTool" -> client.inference()
-                    .adaptTool(target(request.get("tool")), text(request, "protocol_version"));
+            case "CheckBatch" ->
+                Map.of(
+                        "outcomes",
+                        protocol(request).checkBatch(list(request, "items", ConformanceRequests::checkItem)));
+            case "NormalizeToolResult" ->
+                protocol(request).normalizeToolResult(returned(request), target(request.get("tool")), profile(request));
+            case "ConvertTools" ->
+                client.conversion()
+                        .convertTools(
+                                constant(ModelApi.class, request.get("api"), null),
+                                list(
+                                        request,
+                                        "tools",
+                                        tool -> new ToolToConvert(target(tool.get("tool")), text(tool, "server"))),
+                                texts(request, "servers"),
+                                conversionOptions(request.path("options")));
+            case "ConvertToolCall" ->
+                client.conversion()
+                        .convertToolCall(
+                                json(request, "call"),
+                                texts(request, "mappings").stream()
+                                        .map(Json::text)
+                                        .toList(),
+                                target(request.get("tool")),
+                                options(request.get("options")));
+            case "ConvertToolResult" ->
+                client.conversion()
+                        .convertToolResult(
+                                constant(ModelApi.class, request.get("api"), null),
+                                toolResult(request.get("result")),
+                                text(request, "call_id"),
+                                text(request, "name"),
+                                context(request.path("context")),
+                                checkOptions(request.path("options")));
+            case "InferTools" ->
+                client.inference()
+                        .inferTools(
+                                text(request, "source"),
+                                new InferenceOptions(
+                                        texts(request, "functions"),
+                                        constant(
+                                                InferenceOptions.OnUnsupported.class,
+                                                request.get("on_unsupported"),
+                                                InferenceOptions.OnUnsupported.ERROR),
+                                        texts(request, "injected_types"),
+                                        texts(request, "injected_parameters")));
+            case "AdaptTool" ->
+                client.inference().adaptTool(target(request.get("tool")), text(request, "protocol_version"));
             default -> null;
         };
     }
@@ -167,8 +188,7 @@ final class ConformanceCalls {
             return checks.checkToolResult(result.result(), result.profile(), result.tool());
         }
         var message = (CheckItem.Message) item;
-        return checks.checkMessage(
-                message.json(), message.sender(), message.requestMethod(), message.request());
+        return checks.checkMessage(message.json(), message.sender(), message.requestMethod(), message.request());
     }
 
     private Object session(JsonNode request) {
@@ -176,10 +196,9 @@ final class ConformanceCalls {
         try (Session session = protocol(request.path("defaults")).session()) {
             for (JsonNode item : request.get("items")) {
                 JsonNode message = item.get("message");
-                CheckResult result = session.check(
-                        json(message, "json"), constant(Sender.class, message.get("sender"), null));
-                responses.add(Map.of(
-                        "id", text(item, "id"), "outcome", Map.of("result", result)));
+                CheckResult result =
+                        session.check(json(message, "json"), constant(Sender.class, message.get("sender"), null));
+                responses.add(Map.of("id", text(item, "id"), "outcome", Map.of("result", result)));
             }
             return Map.of("responses", responses, "summary", session.finish());
         }

@@ -33,13 +33,13 @@ final class ConformanceRequests {
         String kind = target.propertyNames().iterator().next();
         JsonNode value = target.get(kind);
         return switch (kind) {
-            case "registered_tool" -> new Target.RegisteredTool(
-                    text(value, "server"), text(value, "name"), text(value, "definition_digest"));
+            case "registered_tool" ->
+                new Target.RegisteredTool(text(value, "server"), text(value, "name"), text(value, "definition_digest"));
             case "definition_digest" -> new Target.DefinitionDigest(value.asString());
             case "schema_digest" -> new Target.SchemaDigest(value.asString());
             case "inline_tool" -> definition(value);
-            case "inline_schema" -> new Target.Schema(
-                    json(value, "json"), documents(value), text(value, "default_dialect"));
+            case "inline_schema" ->
+                new Target.Schema(json(value, "json"), documents(value), text(value, "default_dialect"));
             default -> throw new IllegalArgumentException(kind);
         };
     }
@@ -49,8 +49,7 @@ final class ConformanceRequests {
     }
 
     static List<Document> documents(JsonNode holder) {
-        return list(holder, "documents",
-                document -> new Document(text(document, "uri"), json(document, "json")));
+        return list(holder, "documents", document -> new Document(text(document, "uri"), json(document, "json")));
     }
 
     static ValidationOptions options(JsonNode fields) {
@@ -62,21 +61,24 @@ final class ConformanceRequests {
                 text(fields, "protocol_version"),
                 constant(ValidationOptions.Detail.class, fields.get("detail"), defaults.detail()),
                 fields.path("max_violations").asInt(defaults.maxViolations()),
-                constant(ValidationOptions.UnknownArguments.class, fields.get("unknown_arguments"),
+                constant(
+                        ValidationOptions.UnknownArguments.class,
+                        fields.get("unknown_arguments"),
                         defaults.unknownArguments()),
-                constant(ValidationOptions.Coercion.class, fields.get("coercion"),
-                        defaults.coercion()),
+                constant(ValidationOptions.Coercion.class, fields.get("coercion"), defaults.coercion()),
                 flag(fields, "apply_defaults"),
                 flag(fields, "assert_formats"),
-                constant(ValidationOptions.OnUnknownTool.class, fields.get("on_unknown_tool"),
-                        defaults.onUnknownTool()),
+                constant(
+                        ValidationOptions.OnUnknownTool.class, fields.get("on_unknown_tool"), defaults.onUnknownTool()),
                 flag(fields, "hide_values"));
     }
 
     static RegistrationOptions registrationOptions(JsonNode request, JsonNode testCase) {
         return new RegistrationOptions(
                 text(request, "mode").equals("replace"),
-                constant(RegistrationOptions.ChangePolicy.class, request.get("change_policy"),
+                constant(
+                        RegistrationOptions.ChangePolicy.class,
+                        request.get("change_policy"),
                         RegistrationOptions.ChangePolicy.ACCEPT),
                 flag(request, "validate_only"),
                 text(request, "protocol_version"),
@@ -87,8 +89,7 @@ final class ConformanceRequests {
         var defaults = ConversionOptions.DEFAULTS;
         return new ConversionOptions(
                 constant(ConversionOptions.Mode.class, fields.get("mode"), defaults.mode()),
-                constant(ConversionOptions.ServerPrefix.class, fields.get("server_prefix"),
-                        defaults.serverPrefix()),
+                constant(ConversionOptions.ServerPrefix.class, fields.get("server_prefix"), defaults.serverPrefix()),
                 flag(fields, "assume_closed"),
                 fields.path("description_length").asInt(0),
                 flag(fields, "include_output_schema"),
@@ -126,12 +127,11 @@ final class ConformanceRequests {
                 case "message":
                     return new CheckItem.Message(
                             json(item, "json"),
-                            constant(Sender.class, item.get("sender"),
-                                    Sender.UNSPECIFIED),
+                            constant(Sender.class, item.get("sender"), Sender.UNSPECIFIED),
                             text(item, "request_method"),
                             json(item, "request"));
                 default:
-                    // The context and the options.
+                // The context and the options.
             }
         }
         throw new IllegalArgumentException(holder.toString());
@@ -142,8 +142,7 @@ final class ConformanceRequests {
     }
 
     static ResultProfile profile(JsonNode holder) {
-        return constant(ResultProfile.class, holder.get("profile"),
-                ResultProfile.SPECIFICATION);
+        return constant(ResultProfile.class, holder.get("profile"), ResultProfile.SPECIFICATION);
     }
 
     static ReturnValue returned(JsonNode request) {

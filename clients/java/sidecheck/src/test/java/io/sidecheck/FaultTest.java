@@ -21,8 +21,7 @@ import tools.jackson.databind.JsonNode;
 class FaultTest {
     private static final Target SCHEMA = new Target.Schema(Json.text("{\"type\":\"object\"}"));
     private static final Item ITEM = new Item(new Subject.Arguments(Json.text("{}")));
-    private static final ClientOptions PATIENT =
-            ClientOptions.DEFAULTS.withTimeout(Duration.ofSeconds(120));
+    private static final ClientOptions PATIENT = ClientOptions.DEFAULTS.withTimeout(Duration.ofSeconds(120));
 
     /** A server of its own process; its output is read, so that it is never held up by it. */
     private record RunningServer(Process process, int port) implements AutoCloseable {
@@ -44,8 +43,7 @@ class FaultTest {
                     if (line.contains("\"server.ready\"")) {
                         JsonNode addresses = Conformance.MAPPER.readTree(line).get("addresses");
                         String address = addresses.get(0).asString();
-                        ready.complete(Integer.parseInt(
-                                address.substring(address.lastIndexOf(':') + 1)));
+                        ready.complete(Integer.parseInt(address.substring(address.lastIndexOf(':') + 1)));
                     }
                 }
                 ready.completeExceptionally(new IOException("the server ended before it was ready"));
@@ -84,7 +82,8 @@ class FaultTest {
             }
         }
         assertThrows(UnavailableException.class, () -> client.validate(SCHEMA, Json.text("{}")));
-        try (client; RunningServer second = RunningServer.start(conformance, port)) {
+        try (client;
+                RunningServer second = RunningServer.start(conformance, port)) {
             assertTrue(client.validate(SCHEMA, Json.text("{}")).valid());
             assertEquals(port, second.port());
         }
@@ -98,8 +97,7 @@ class FaultTest {
             assertTrue(client.validate(SCHEMA, Json.text("{}")).valid());
         }
         try (Client plain = new Client(address)) {
-            assertThrows(
-                    UnavailableException.class, () -> plain.validate(SCHEMA, Json.text("{}")));
+            assertThrows(UnavailableException.class, () -> plain.validate(SCHEMA, Json.text("{}")));
         }
     }
 

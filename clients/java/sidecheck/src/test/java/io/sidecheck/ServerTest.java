@@ -19,9 +19,8 @@ import tools.jackson.databind.json.JsonMapper;
 
 /** Calls to the servers that {@code tests/conformance} starts. */
 class ServerTest {
-    private static final Json TOOL = Json.of(Map.of(
-            "name", "search",
-            "inputSchema", Map.of("type", "object", "required", List.of("query"))));
+    private static final Json TOOL =
+            Json.of(Map.of("name", "search", "inputSchema", Map.of("type", "object", "required", List.of("query"))));
     private static final String TEXT = " { \"name\" : \"spaced\", \"inputSchema\": {\"type\":\"object\"} } ";
 
     private JsonNode servers;
@@ -44,9 +43,9 @@ class ServerTest {
         try (Client client = new Client(servers.get(name).asString(), options)) {
             String server = "java-" + name;
             var registration = client.register(
-                    server,
-                    List.of(new Target.ToolDefinition(TOOL), new Target.ToolDefinition(Json.text(TEXT))));
-            assertEquals(Registration.Action.CREATED, registration.outcomes().get(0).action());
+                    server, List.of(new Target.ToolDefinition(TOOL), new Target.ToolDefinition(Json.text(TEXT))));
+            assertEquals(
+                    Registration.Action.CREATED, registration.outcomes().get(0).action());
             assertArrayEquals(
                     TEXT.getBytes(java.nio.charset.StandardCharsets.UTF_8),
                     client.get(server, "spaced", "").json().bytes());
@@ -60,20 +59,19 @@ class ServerTest {
 
             var unknown = assertThrows(
                     SidecheckException.class,
-                    () -> client.validateCall(
-                            new Target.RegisteredTool(server), Json.text("{\"name\":\"none\"}")));
+                    () -> client.validateCall(new Target.RegisteredTool(server), Json.text("{\"name\":\"none\"}")));
             assertEquals("UNKNOWN_TOOL", unknown.reason());
             assertTrue(unknown.jsonRpcError().toString().contains("-32602"));
 
             var outcomes = client.validateBatch(
                     List.of(
                             new Item(new Subject.Arguments(Json.text("{"))),
-                            new Item(
-                                    new Subject.Arguments(TOOL),
-                                    new Target.RegisteredTool(server, "none"))),
+                            new Item(new Subject.Arguments(TOOL), new Target.RegisteredTool(server, "none"))),
                     target,
                     null);
-            assertEquals("PAYLOAD_NOT_JSON", outcomes.get(0).orThrow().violations().get(0).code());
+            assertEquals(
+                    "PAYLOAD_NOT_JSON",
+                    outcomes.get(0).orThrow().violations().get(0).code());
             assertThrows(SidecheckException.class, () -> outcomes.get(1).orThrow());
 
             var rejected = assertThrows(
@@ -99,13 +97,12 @@ class ServerTest {
             ServerInfo.Limits limits = client.info().limits();
             Item small = new Item(new Subject.Arguments(Json.text("{}")));
             Item large = new Item(new Subject.Arguments(Json.text(new byte[(int) limits.messageBytes()])));
-            var items = new java.util.ArrayList<>(
-                    java.util.Collections.nCopies((int) limits.batchItems() + 1, small));
+            var items = new java.util.ArrayList<>(java.util.Collections.nCopies((int) limits.batchItems() + 1, small));
             items.set(1, large);
-            var outcomes = client.validateBatch(
-                    items, new Target.Schema(Json.text("{\"type\":\"object\"}")), null);
+            var outcomes = client.validateBatch(items, new Target.Schema(Json.text("{\"type\":\"object\"}")), null);
             assertEquals(items.size(), outcomes.size());
-            var error = assertThrows(SidecheckException.class, () -> outcomes.get(1).orThrow());
+            var error =
+                    assertThrows(SidecheckException.class, () -> outcomes.get(1).orThrow());
             assertEquals("message_bytes", error.metadata().get("bound"));
             assertTrue(outcomes.get(items.size() - 1).orThrow().valid());
         }
@@ -116,11 +113,11 @@ class ServerTest {
     void checksMessages(String name) {
         var options = ClientOptions.DEFAULTS.withTimeout(Duration.ofSeconds(60));
         try (Client client = new Client(servers.get(name).asString(), options)) {
-            var outcomes = client.protocol().checkBatch(List.of(
-                    new CheckItem.Message(
-                            Json.text("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}"),
-                            Sender.CLIENT),
-                    new CheckItem.Message(Json.text("{\"jsonrpc\":"), Sender.CLIENT)));
+            var outcomes = client.protocol()
+                    .checkBatch(List.of(
+                            new CheckItem.Message(
+                                    Json.text("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}"), Sender.CLIENT),
+                            new CheckItem.Message(Json.text("{\"jsonrpc\":"), Sender.CLIENT)));
             assertTrue(outcomes.get(0).orThrow().verdict().valid());
             assertFalse(outcomes.get(1).orThrow().verdict().valid());
             assertFalse(outcomes.get(1).orThrow().errorResponse().isEmpty());

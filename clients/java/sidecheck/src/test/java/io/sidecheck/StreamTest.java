@@ -40,7 +40,11 @@ class StreamTest {
 
     @BeforeEach
     void start() throws Exception {
-        server = NettyServerBuilder.forPort(0).addService(new Info()).addService(new Echo()).build().start();
+        server = NettyServerBuilder.forPort(0)
+                .addService(new Info())
+                .addService(new Echo())
+                .build()
+                .start();
         client = new Client("127.0.0.1:" + server.getPort());
     }
 
@@ -57,7 +61,9 @@ class StreamTest {
                 stream.send(id, ITEM);
             }
             stream.finish();
-            assertEquals(List.of("a", "b", "a"), stream.stream().map(StreamOutcome::id).toList());
+            assertEquals(
+                    List.of("a", "b", "a"),
+                    stream.stream().map(StreamOutcome::id).toList());
             assertThrows(IllegalStateException.class, () -> stream.send("c", ITEM));
         }
     }
@@ -71,7 +77,8 @@ class StreamTest {
             stream.finish();
             List<StreamOutcome> outcomes = new ArrayList<>();
             stream.forEach(outcomes::add);
-            var error = assertThrows(SidecheckException.class, () -> outcomes.get(0).outcome().orThrow());
+            var error = assertThrows(
+                    SidecheckException.class, () -> outcomes.get(0).outcome().orThrow());
             assertEquals("LIMIT_EXCEEDED", error.reason());
             assertTrue(outcomes.get(1).outcome().orThrow().valid());
         }
@@ -85,7 +92,8 @@ class StreamTest {
             stream.finish();
             List<StreamOutcome> outcomes = new ArrayList<>();
             stream.forEach(outcomes::add);
-            var error = assertThrows(SidecheckException.class, () -> outcomes.get(0).outcome().orThrow());
+            var error = assertThrows(
+                    SidecheckException.class, () -> outcomes.get(0).outcome().orThrow());
             assertEquals("INVALID_REQUEST", error.reason());
             assertTrue(outcomes.get(1).outcome().orThrow().valid());
         }
@@ -185,8 +193,7 @@ class StreamTest {
 
     private static final class Info extends InfoServiceGrpc.InfoServiceImplBase {
         @Override
-        public void getServerInfo(
-                GetServerInfoRequest request, StreamObserver<GetServerInfoResponse> responses) {
+        public void getServerInfo(GetServerInfoRequest request, StreamObserver<GetServerInfoResponse> responses) {
             responses.onNext(GetServerInfoResponse.newBuilder()
                     .setLimits(Limits.newBuilder().setMessageBytes(1000).setBatchItems(10))
                     .build());
@@ -197,8 +204,7 @@ class StreamTest {
     /** Answers each item with a valid verdict, or not at all. */
     private final class Echo extends ValidationServiceGrpc.ValidationServiceImplBase {
         @Override
-        public StreamObserver<ValidateStreamRequest> validateStream(
-                StreamObserver<ValidateStreamResponse> responses) {
+        public StreamObserver<ValidateStreamRequest> validateStream(StreamObserver<ValidateStreamResponse> responses) {
             return new StreamObserver<>() {
                 @Override
                 public void onNext(ValidateStreamRequest request) {
@@ -209,7 +215,8 @@ class StreamTest {
                     responses.onNext(ValidateStreamResponse.newBuilder()
                             .setIdBytes(ByteString.copyFromUtf8(id))
                             .setOutcome(ValidateOutcome.newBuilder()
-                                    .setVerdict(io.sidecheck.v1.Verdict.newBuilder().setValid(true)))
+                                    .setVerdict(
+                                            io.sidecheck.v1.Verdict.newBuilder().setValid(true)))
                             .build());
                 }
 
