@@ -4,17 +4,13 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import java.io.BufferedReader;
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import tools.jackson.databind.JsonNode;
 
 /** Servers that are killed, silent or behind TLS. */
 @Timeout(300)
@@ -23,51 +19,12 @@ class FaultTest {
     private static final Item ITEM = new Item(new Subject.Arguments(Json.text("{}")));
     private static final ClientOptions PATIENT = ClientOptions.DEFAULTS.withTimeout(Duration.ofSeconds(120));
 
-    /** A server of its own process; its output is read, so that it is never held up by it. */
-    private record RunningServer(Process process, int port) implements AutoCloseable {
-        static RunningServer start(Conformance conformance, int port) throws Exception {
-            List<String> command = new ArrayList<>();
-            conformance.settings().get("serve").forEach(word -> command.add(word.asString()));
-            command.addAll(List.of("--listen", "127.0.0.1:" + port));
-            Process process = new ProcessBuilder(command).start();
-            CompletableFuture<Integer> ready = new CompletableFuture<>();
-            Thread reader = new Thread(() -> read(process.errorReader(), ready));
-            reader.setDaemon(true);
-            reader.start();
-            return new RunningServer(process, ready.get());
-        }
-
-        private static void read(BufferedReader lines, CompletableFuture<Integer> ready) {
-            try (lines) {
-                for (String line = lines.readLine(); line != null; line = lines.readLine()) {
-                    if (line.contains("\"server.ready\"")) {
-                        JsonNode addresses = Conformance.MAPPER.readTree(line).get("addresses");
-                        String address = addresses.get(0).asString();
-                        ready.complete(Integer.parseInt(address.substring(address.lastIndexOf(':') + 1)));
-                    }
-                }
-                ready.completeExceptionally(new IOException("the server ended before it was ready"));
-            } catch (IOException error) {
-                ready.completeExceptionally(new UncheckedIOException(error));
-            }
-        }
-
-        void kill() throws InterruptedException {
-            process.destroyForcibly().waitFor();
-        }
-
-        @Override
-        public void close() {
-            process.destroyForcibly().onExit().join();
-        }
-    }
-
     @Test
     void reportsAKilledServerAndCallsTheNextOne() throws Exception {
         Conformance conformance = Conformance.required();
         int port;
         Client client;
-        try (RunningServer first = RunningServer.start(conformance, 0)) {
+        try (RunningServer first = RunningServer.start(conformance, 0, Map.of())) {
             port = first.port();
             client = new Client("127.0.0.1:" + port, PATIENT);
             try (ValidationStream stream = client.stream(SCHEMA, null)) {
@@ -83,7 +40,7 @@ class FaultTest {
         }
         assertThrows(UnavailableException.class, () -> client.validate(SCHEMA, Json.text("{}")));
         try (client;
-                RunningServer second = RunningServer.start(conformance, port)) {
+                RunningServer second = RunningServer.start(conformance, port, Map.of())) {
             assertTrue(client.validate(SCHEMA, Json.text("{}")).valid());
             assertEquals(port, second.port());
         }

@@ -32,6 +32,9 @@ import java.util.function.Supplier;
  * reach the client: the {@code isError} result of the verdict takes its place. Without an answer of
  * Sidecheck, the client's {@link io.sidecheck.OnUnavailable} decides. What could not be validated is
  * the JSON-RPC error -32603.
+ *
+ * <p>The SDK does not tell handlers the protocol version that a session has negotiated, so that of
+ * the options applies, or else that of the client, or else the default of Sidecheck.
  */
 public final class ToolCallValidator {
     private static final Set<String> UNKNOWN = Set.of("UNKNOWN_TOOL", "NOT_FOUND");
