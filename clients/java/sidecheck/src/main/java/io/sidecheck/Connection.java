@@ -53,7 +53,8 @@ final class Connection {
 
     /**
      * Has a lost connection tried again at once. gRPC's own pauses between attempts grow to two
-     * minutes, cannot be set, and outlast the retries of a call.
+     * minutes, cannot be set, and outlast the retries of a call. From idle, calls wait for the
+     * outcome of the attempt; in the other states they would not.
      */
     void reconnect() {
         long now = System.nanoTime();
@@ -61,7 +62,7 @@ final class Connection {
         if (now - last > MIN_PAUSE
                 && channel.getState(false) == ConnectivityState.TRANSIENT_FAILURE
                 && reconnected.compareAndSet(last, now)) {
-            channel.resetConnectBackoff();
+            channel.enterIdle();
         }
     }
 

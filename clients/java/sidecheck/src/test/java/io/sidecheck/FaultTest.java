@@ -4,6 +4,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.ServerSocket;
+import java.net.Socket;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -43,6 +47,42 @@ class FaultTest {
                 RunningServer second = RunningServer.start(conformance, port, Map.of())) {
             assertTrue(client.validate(SCHEMA, Json.text("{}")).valid());
             assertEquals(port, second.port());
+        }
+    }
+
+    @Test
+    void waitsForAServerThatIsBackAndSlowToConnect() throws Exception {
+        String[] real = Conformance.required().address("real").split(":");
+        int port;
+        try (ServerSocket unused = new ServerSocket(0)) {
+            port = unused.getLocalPort();
+        }
+        try (Client client = new Client("127.0.0.1:" + port, PATIENT)) {
+            assertThrows(UnavailableException.class, () -> client.validate(SCHEMA, Json.text("{}")));
+            try (ServerSocket listener = new ServerSocket(port)) {
+                CompletableFuture.runAsync(() -> {
+                    try (Socket near = listener.accept();
+                            Socket far = new Socket(real[0], Integer.parseInt(real[1]))) {
+                        // Longer than the pauses between all attempts of a call.
+                        Thread.sleep(2000);
+                        CompletableFuture.runAsync(() -> forward(far, near));
+                        forward(near, far);
+                    } catch (IOException error) {
+                        throw new UncheckedIOException(error);
+                    } catch (InterruptedException error) {
+                        throw new IllegalStateException(error);
+                    }
+                });
+                assertTrue(client.validate(SCHEMA, Json.text("{}")).valid());
+            }
+        }
+    }
+
+    private static void forward(Socket from, Socket to) {
+        try {
+            from.getInputStream().transferTo(to.getOutputStream());
+        } catch (IOException error) {
+            throw new UncheckedIOException(error);
         }
     }
 
