@@ -135,7 +135,9 @@ LANGUAGES: Mapping[str, Language] = {
                 "-D",
                 "warnings",
             ),
+            ("cargo", "build", "--locked", "--all-features", "--example", "weather"),
         ),
         ("cargo", "test", "--locked", "--all-features"),
+        ("target/debug/examples/weather",),
     ),
 }

@@ -28,6 +28,9 @@ mod enumeration;
 mod error;
 mod info;
 mod json;
+#[cfg(feature = "rmcp")]
+pub mod mcp;
+mod options;
 mod protocol;
 mod registry;
 mod rpc;
@@ -39,10 +42,11 @@ mod tls;
 mod validation;
 mod verdict;
 
-pub use client::{Client, ClientOptions, OnUnavailable};
+pub use client::Client;
 pub use error::{Error, ErrorKind};
 pub use info::{Engine, Limits, ServerInfo};
 pub use json::Json;
+pub use options::{ClientOptions, OnUnavailable};
 pub use protocol::{
     CheckItem, CheckOptions, CheckResult, Protocol, ProtocolContext, ProtocolMessage,
     ResultProfile, Sender, ToolResult,

@@ -12,6 +12,9 @@
 //! # }
 //! ```
 
+// Methods of older protocol versions are passed on as well.
+#![allow(deprecated)]
+
 mod calls;
 mod registrar;
 
@@ -97,8 +100,7 @@ impl<H> Validated<H> {
 
 /// Passes requests on to the handler.
 macro_rules! delegate {
-    ($($(#[$attribute:meta])* $method:ident($params:ty) -> $result:ty;)*) => {$(
-        $(#[$attribute])*
+    ($($method:ident($params:ty) -> $result:ty;)*) => {$(
         async fn $method(
             &self,
             params: $params,
@@ -147,9 +149,7 @@ impl<H: ServerHandler> ServerHandler for Validated<H> {
         list_resources(Option<PaginatedRequestParams>) -> ListResourcesResult;
         list_resource_templates(Option<PaginatedRequestParams>) -> ListResourceTemplatesResult;
         read_resource(ReadResourceRequestParams) -> ReadResourceResponse;
-        #[allow(deprecated, reason = "older protocol versions have it")]
         subscribe(SubscribeRequestParams) -> ();
-        #[allow(deprecated, reason = "older protocol versions have it")]
         unsubscribe(UnsubscribeRequestParams) -> ();
         on_custom_request(CustomRequest) -> CustomResult;
         get_task(GetTaskParams) -> GetTaskResult;

@@ -17,14 +17,17 @@ use crate::target::RegisteredTool;
 use crate::validation::{Coercion, OnUnknownTool, Options, Subject, UnknownArguments};
 use crate::verdict::Verdict;
 
+type OnError = Arc<dyn Fn(&Error) + Send + Sync>;
+type OnReport = Arc<dyn Fn(&str, &Verdict) + Send + Sync>;
+
 /// Validates the calls of one MCP server.
 #[derive(Clone)]
 pub(super) struct Validator {
     pub(super) client: Client,
     pub(super) server: String,
     pub(super) options: Options,
-    pub(super) on_error: Arc<dyn Fn(&Error) + Send + Sync>,
-    pub(super) on_report: Arc<dyn Fn(&str, &Verdict) + Send + Sync>,
+    pub(super) on_error: OnError,
+    pub(super) on_report: OnReport,
     registrar: Arc<Registrar>,
 }
 
@@ -92,7 +95,11 @@ impl Validator {
         let options = self.options_for(&version);
         let mut call = Call {
             validator: self,
-            session: Session { handler, context: &context, version },
+            session: Session {
+                handler,
+                context: &context,
+                version,
+            },
             tool: params.name.to_string(),
             is_renewed: false,
         };
@@ -115,7 +122,10 @@ impl Validator {
             return Ok(result.into());
         }
         let target = RegisteredTool::new(&self.server, &call.tool);
-        let sent = as_sent(&call.session.version, ServerResult::CallToolResult(result.clone()));
+        let sent = as_sent(
+            &call.session.version,
+            ServerResult::CallToolResult(result.clone()),
+        );
         let subject = Subject::CallResult(encode(&sent)?);
         // The repairs of arguments are none of a result.
         let options = Options {
@@ -165,7 +175,7 @@ impl<H: ServerHandler> Call<'_, H> {
                     return Err(serde_json::from_value(reply).map_err(|_| undecodable())?);
                 }
                 (validator.on_error)(&error);
-                validator.client.settle(Err(error)).map_err(|error| {
+                validator.client.settle(error).map_err(|error| {
                     let fault = match error.is_unavailable() {
                         true => "Sidecheck is unavailable",
                         false => "Sidecheck could not validate the call",
@@ -193,7 +203,9 @@ impl<H: ServerHandler> Call<'_, H> {
         let (client, registrar) = (&self.validator.client, &self.validator.registrar);
         let registered = registrar.register(self.validator, &self.session).await?;
         self.expect_accepted(registered.rejection(&self.tool))?;
-        let result = client.validate_subject(target.clone(), subject.clone(), options).await;
+        let result = client
+            .validate_subject(target.clone().into(), subject.clone(), options)
+            .await;
         let error = match result {
             Err(error) if is_unknown_tool(&error) && !self.is_renewed => error,
             result => return Ok(result?),
@@ -206,7 +218,9 @@ impl<H: ServerHandler> Call<'_, H> {
             return Err(error.into());
         };
         self.expect_accepted(renewed.rejection(&self.tool))?;
-        Ok(client.validate_subject(target, subject, options).await?)
+        Ok(client
+            .validate_subject(target.into(), subject, options)
+            .await?)
     }
 
     fn expect_accepted(&self, rejection: Option<&str>) -> Result<(), ErrorData> {

@@ -75,7 +75,11 @@ impl Registrar {
         let tools = versions.entry(version.to_owned()).or_default();
         let mut changed = false;
         for (name, text) in definitions {
-            changed |= tools.definitions.insert(name.clone(), text.clone()).as_ref() != Some(text);
+            changed |= tools
+                .definitions
+                .insert(name.clone(), text.clone())
+                .as_ref()
+                != Some(text);
         }
         tools.changes += u64::from(changed);
     }
@@ -158,8 +162,12 @@ impl Registrar {
             return_rejected: true,
             ..RegisterOptions::default()
         };
-        let definitions = definitions.into_iter().map(|(_, text)| ToolDefinition::new(text));
-        let result = client.register(&validator.server, definitions, &options).await;
+        let definitions = definitions
+            .into_iter()
+            .map(|(_, text)| ToolDefinition::new(text));
+        let result = client
+            .register(&validator.server, definitions, &options)
+            .await;
         {
             let mut last = lock(&self.last_attempt);
             last.number += 1;
@@ -187,10 +195,16 @@ impl<H: ServerHandler> Session<'_, H> {
         let mut seen = HashSet::new();
         let mut params = None;
         loop {
-            let page = self.handler.list_tools(params, self.context.clone()).await?;
+            let page = self
+                .handler
+                .list_tools(params, self.context.clone())
+                .await?;
             definitions.extend(definitions_of(&self.version, &page)?);
             // A cursor that comes again would be followed for ever.
-            match page.next_cursor.filter(|cursor| seen.insert(cursor.clone())) {
+            match page
+                .next_cursor
+                .filter(|cursor| seen.insert(cursor.clone()))
+            {
                 Some(cursor) => {
                     params = Some(PaginatedRequestParams::default().with_cursor(Some(cursor)));
                 }

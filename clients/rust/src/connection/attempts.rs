@@ -1,0 +1,83 @@
+//! Attempts of a call, and the delays between them.
+
+use std::hash::{BuildHasher, RandomState};
+use std::time::Duration;
+
+use futures_util::{future, stream};
+use http::uri::PathAndQuery;
+use tokio::time::Instant;
+use tonic::client::Grpc;
+use tonic::{Code, Request};
+
+use crate::address::Address;
+use crate::codec::CheckedCodec;
+use crate::connection::{Connection, lock};
+use crate::error::Error;
+use crate::rpc::Rpc;
+use crate::status::call_error;
+
+/// Attempts of one call. Only `UNAVAILABLE` is retried: it is transient, and the server has not
+/// processed the call.
+const ATTEMPTS: u32 = 5;
+const FIRST_DELAY: Duration = Duration::from_millis(10);
+const LONGEST_DELAY: Duration = Duration::from_secs(1);
+const DELAY_FACTOR: u32 = 4;
+
+impl Connection {
+    pub(super) async fn retry<R: Rpc>(
+        &self,
+        request: R,
+        deadline: Instant,
+    ) -> Result<R::Response, Error> {
+        let mut delay = FIRST_DELAY;
+        let mut attempt = 1;
+        loop {
+            match self.attempt(request.clone(), deadline).await {
+                Err(error) if error.code() == Code::Unavailable && attempt < ATTEMPTS => {
+                    if matches!(self.shared.address, Address::AllOfHost(_)) {
+                        // The name may have other addresses by now.
+                        *lock(&self.shared.channel) = None;
+                    }
+                }
+                result => return result,
+            }
+            // Random, so that clients that lost the same server do not return together.
+            tokio::time::sleep(delay.mul_f64(random_fraction())).await;
+            delay = LONGEST_DELAY.min(delay * DELAY_FACTOR);
+            attempt += 1;
+        }
+    }
+
+    async fn attempt<R: Rpc>(&self, request: R, deadline: Instant) -> Result<R::Response, Error> {
+        // The server limits what it receives; a limit on responses could only lose them.
+        let mut grpc = Grpc::new(self.channel().await?).max_decoding_message_size(usize::MAX);
+        let not_ready = |error| call_error(&tonic::Status::from_error(Box::new(error)));
+        grpc.ready().await.map_err(not_ready)?;
+        let mut request = Request::new(stream::once(future::ready(request)));
+        request.set_timeout(deadline.saturating_duration_since(Instant::now()));
+        let path = PathAndQuery::from_static(R::PATH);
+        // As a stream, because tonic reports a response without a message as INTERNAL.
+        let codec = CheckedCodec::<R, R::Response>::new();
+        let response = grpc.streaming(request, path, codec).await;
+        let mut messages = response.map_err(|status| call_error(&status))?.into_inner();
+        let first = messages
+            .message()
+            .await
+            .map_err(|status| call_error(&status))?;
+        let Some(first) = first else {
+            let message = "the call ended without an error and without a response";
+            return Err(Error::invalid_response(message));
+        };
+        // The status comes after the message.
+        messages
+            .message()
+            .await
+            .map_err(|status| call_error(&status))?;
+        first
+    }
+}
+
+/// A number from 0 to 1; each hasher of the standard library has random keys.
+fn random_fraction() -> f64 {
+    RandomState::new().hash_one(0) as f64 / u64::MAX as f64
+}
