@@ -1,0 +1,317 @@
+//! MCP servers of the official SDK whose calls are validated, with its client.
+#![cfg(feature = "rmcp")]
+
+mod sidecheck_server;
+
+use std::sync::{Arc, Mutex};
+
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, ErrorCode, ListToolsResult,
+    PaginatedRequestParams, ProtocolVersion, ServerCapabilities, ServerConfig, Tool,
+};
+use rmcp::service::{ClientLifecycleMode, RequestContext, RunningService, ServiceError};
+use rmcp::{ErrorData, RoleClient, RoleServer, ServerHandler, ServiceExt};
+use serde_json::{Value, json};
+use sidecheck::mcp::Validated;
+use sidecheck::{Client, Coercion, OnUnavailable, Options};
+use sidecheck_server::{SidecheckServer, patient_client, settings, shared_server};
+
+/// A server whose tools return their arguments; each page of its list has one tool.
+#[derive(Clone)]
+struct Echo {
+    tools: Arc<Mutex<Vec<Tool>>>,
+}
+
+impl Echo {
+    fn new(tools: impl IntoIterator<Item = Tool>) -> Self {
+        let tools = Arc::new(Mutex::new(tools.into_iter().collect()));
+        Self { tools }
+    }
+}
+
+impl ServerHandler for Echo {
+    fn get_info(&self) -> ServerConfig {
+        ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
+    }
+
+    async fn list_tools(
+        &self,
+        params: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let cursor = params.and_then(|params| params.cursor);
+        let index: usize = cursor.map_or(0, |cursor| cursor.parse().unwrap());
+        let tools = self.tools.lock().unwrap();
+        let mut page = ListToolsResult::with_all_items(vec![tools[index].clone()]);
+        page.next_cursor = (index + 1 < tools.len()).then(|| (index + 1).to_string());
+        Ok(page)
+    }
+
+    async fn call_tool(
+        &self,
+        params: CallToolRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let mut arguments = params.arguments.unwrap_or_default();
+        let content = arguments
+            .remove("content")
+            .unwrap_or(Value::Object(arguments));
+        Ok(CallToolResult::structured(content).into())
+    }
+}
+
+fn tool(definition: Value) -> Tool {
+    serde_json::from_value(definition).unwrap()
+}
+
+fn repeat() -> Tool {
+    tool(json!({
+        "name": "repeat",
+        "inputSchema": {
+            "type": "object",
+            "properties": {"count": {"type": "integer"}},
+            "required": ["count"],
+        },
+        "outputSchema": {"type": "object", "properties": {"count": {"maximum": 9}}},
+    }))
+}
+
+fn broken() -> Tool {
+    tool(json!({
+        "name": "broken",
+        "inputSchema": {"type": "object", "properties": {"a": {"type": "any"}}},
+    }))
+}
+
+type Session = RunningService<RoleClient, ()>;
+
+/// A session that negotiated the latest version with `initialize`.
+async fn connect<H: ServerHandler>(server: Validated<H>) -> Session {
+    connect_with(server, ClientLifecycleMode::Initialize).await
+}
+
+async fn connect_with<H: ServerHandler>(
+    server: Validated<H>,
+    lifecycle: ClientLifecycleMode,
+) -> Session {
+    let (near, far) = tokio::io::duplex(4096);
+    tokio::spawn(async move { server.serve(far).await.unwrap().waiting().await.unwrap() });
+    rmcp::serve_client_with_lifecycle((), near, lifecycle)
+        .await
+        .unwrap()
+}
+
+/// Returns the text of a result, and whether it is an error.
+async fn call(
+    session: &Session,
+    tool: &'static str,
+    arguments: Value,
+) -> Result<(String, bool), ErrorData> {
+    let arguments = arguments.as_object().unwrap().clone();
+    let params = CallToolRequestParams::new(tool).with_arguments(arguments);
+    match session.call_tool(params).await {
+        Ok(result) => {
+            let text = result.content[0].as_text().unwrap().text.clone();
+            Ok((text, result.is_error == Some(true)))
+        }
+        Err(ServiceError::McpError(error)) => Err(error),
+        Err(error) => panic!("{error}"),
+    }
+}
+
+async fn expect(session: &Session, arguments: Value, text: &str, is_error: bool) {
+    let result = call(session, "repeat", arguments).await.unwrap();
+    assert!(
+        result.0.contains(text) && result.1 == is_error,
+        "{result:?}"
+    );
+}
+
+/// Each test has a name in the shared registry, so that none sees the tools of another.
+fn wrap(client: Client, name: &str, tools: impl IntoIterator<Item = Tool>) -> Validated<Echo> {
+    Validated::new(Echo::new(tools), client, format!("rust {name}"))
+}
+
+#[tokio::test]
+async fn calls_and_results_are_validated() {
+    let Some(client) = shared_server() else {
+        return;
+    };
+    let session = connect(wrap(client, "calls", [repeat()])).await;
+    expect(&session, json!({"count": 1}), r#"{"count":1}"#, false).await;
+    expect(
+        &session,
+        json!({"count": "1"}),
+        "count: expected an integer",
+        true,
+    )
+    .await;
+    expect(
+        &session,
+        json!({"count": 10}),
+        "Output validation error",
+        true,
+    )
+    .await;
+    let error = call(&session, "none", json!({})).await.unwrap_err();
+    assert_eq!(error.code, ErrorCode::INVALID_PARAMS);
+}
+
+#[tokio::test]
+async fn tools_that_changed_are_registered_again() {
+    let Some(client) = shared_server() else {
+        return;
+    };
+    let echo = Echo::new([repeat()]);
+    let tools = Arc::clone(&echo.tools);
+    let session = connect(Validated::new(echo, client, "rust changes")).await;
+    expect(&session, json!({"count": 1}), r#"{"count":1}"#, false).await;
+    let schema = json!({"type": "object", "required": ["other"]});
+    tools.lock().unwrap()[0].input_schema = Arc::new(schema.as_object().unwrap().clone());
+    session.list_all_tools().await.unwrap();
+    expect(
+        &session,
+        json!({"count": 1}),
+        r#""other" is required"#,
+        true,
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn a_restarted_server_gets_the_tools_again() {
+    let Some(settings) = settings() else { return };
+    let first = SidecheckServer::start(&settings, "127.0.0.1:0", &[]).await;
+    let address = first.address.clone();
+    let client = patient_client(&address, OnUnavailable::Error);
+    let session = connect(wrap(client, "restart", [repeat()])).await;
+    expect(&session, json!({"count": "1"}), "expected an integer", true).await;
+    first.stop().await;
+    let second = SidecheckServer::start(&settings, &address, &[]).await;
+    expect(&session, json!({"count": "1"}), "expected an integer", true).await;
+    second.stop().await;
+}
+
+#[tokio::test]
+async fn the_handler_gets_repaired_arguments() {
+    let Some(client) = shared_server() else {
+        return;
+    };
+    let options = Options {
+        coercion: Coercion::SafeScalars,
+        ..Options::default()
+    };
+    let session = connect(wrap(client, "repair", [repeat()]).with_options(options)).await;
+    expect(&session, json!({"count": "1"}), r#"{"count":1}"#, false).await;
+}
+
+#[tokio::test]
+async fn a_rejected_tool_is_reported() {
+    let Some(client) = shared_server() else {
+        return;
+    };
+    let reasons = Arc::new(Mutex::new(Vec::new()));
+    let reported = Arc::clone(&reasons);
+    let server = wrap(client, "rejection", [repeat(), broken()])
+        .on_error(move |error| reported.lock().unwrap().push(error.reason().to_owned()));
+    let session = connect(server).await;
+    let error = call(&session, "broken", json!({})).await.unwrap_err();
+    assert_eq!(error.code, ErrorCode::INTERNAL_ERROR);
+    assert!(
+        error.message.contains(r#"definition of tool "broken": "#),
+        "{error}"
+    );
+    expect(&session, json!({"count": 1}), r#"{"count":1}"#, false).await;
+    assert_eq!(*reasons.lock().unwrap(), ["TOOLS_REJECTED"]);
+}
+
+#[tokio::test]
+async fn the_policy_decides_where_no_server_answers() {
+    let address = format!("unix:{}/none.sock", env!("CARGO_TARGET_TMPDIR"));
+    for policy in [
+        OnUnavailable::Error,
+        OnUnavailable::Allow,
+        OnUnavailable::Deny,
+    ] {
+        let events = Arc::new(Mutex::new(Vec::new()));
+        let (errors, reports) = (Arc::clone(&events), Arc::clone(&events));
+        let server = wrap(patient_client(&address, policy), "policy", [repeat()])
+            .on_error(move |error| errors.lock().unwrap().push(error.reason().to_owned()))
+            .on_report(move |_, verdict| {
+                reports
+                    .lock()
+                    .unwrap()
+                    .push(verdict.violations[0].code.clone());
+            });
+        let session = connect(server).await;
+        assert_eq!(session.list_all_tools().await.unwrap().len(), 1);
+        let result = call(&session, "repeat", json!({"count": "1"})).await;
+        let stand_in = ["UNAVAILABLE", "SIDECHECK_UNAVAILABLE"];
+        match policy {
+            OnUnavailable::Error => {
+                let error = result.unwrap_err();
+                assert_eq!(error.code, ErrorCode::INTERNAL_ERROR);
+                assert_eq!(error.message, "Sidecheck is unavailable: UNAVAILABLE");
+                assert_eq!(*events.lock().unwrap(), ["UNAVAILABLE"]);
+            }
+            OnUnavailable::Allow => {
+                assert_eq!(result.unwrap(), (r#"{"count":"1"}"#.to_owned(), false));
+                assert_eq!(*events.lock().unwrap(), stand_in);
+            }
+            OnUnavailable::Deny => {
+                let (text, is_error) = result.unwrap();
+                assert!(is_error && text.contains("Try again later"), "{text}");
+                assert_eq!(*events.lock().unwrap(), stand_in);
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn verdicts_that_are_not_enforced_are_reported() {
+    let Some(settings) = settings() else { return };
+    let environment = [("SIDECHECK_REPORT_ONLY", r#"["rust reports"]"#)];
+    let running = SidecheckServer::start(&settings, "127.0.0.1:0", &environment).await;
+    let client = patient_client(&running.address, OnUnavailable::Error);
+    let reports = Arc::new(Mutex::new(Vec::new()));
+    let reported = Arc::clone(&reports);
+    let server = wrap(client, "reports", [repeat()]).on_report(move |tool, verdict| {
+        reported
+            .lock()
+            .unwrap()
+            .push((tool.to_owned(), verdict.valid));
+    });
+    let session = connect(server).await;
+    expect(&session, json!({"count": "1"}), r#"{"count":"1"}"#, false).await;
+    expect(&session, json!({"count": 10}), r#"{"count":10}"#, false).await;
+    assert_eq!(
+        *reports.lock().unwrap(),
+        vec![("repeat".to_owned(), false); 2]
+    );
+    running.stop().await;
+}
+
+/// Before 2026-07-28 the SDK lists no output schema of an array, and sends no such content.
+#[tokio::test]
+async fn the_version_of_the_session_applies() {
+    let Some(client) = shared_server() else {
+        return;
+    };
+    let list = tool(json!({
+        "name": "repeat",
+        "inputSchema": {"type": "object"},
+        "outputSchema": {"type": "array", "maxItems": 1},
+    }));
+    let server = wrap(client, "versions", [list]);
+    let later = ClientLifecycleMode::Discover {
+        preferred_versions: vec![ProtocolVersion::V_2026_07_28],
+    };
+    for (lifecycle, stopped) in [(ClientLifecycleMode::Initialize, false), (later, true)] {
+        let session = connect_with(server.clone(), lifecycle).await;
+        expect(&session, json!({"content": [1]}), "[1]", false).await;
+        let (text, is_error) = call(&session, "repeat", json!({"content": [1, 2]}))
+            .await
+            .unwrap();
+        assert_eq!(is_error, stopped, "{text}");
+    }
+}
