@@ -4,6 +4,7 @@ mod registry;
 
 use std::time::Duration;
 
+use futures_util::Stream;
 use tonic::transport::Channel;
 
 use crate::connection::Connection;
@@ -12,6 +13,7 @@ use crate::info::ServerInfo;
 use crate::json::Json;
 use crate::options::{ClientOptions, OnUnavailable};
 use crate::protocol::Protocol;
+use crate::stream::{self, StreamOptions, StreamOutcome, StreamOutcomes, StreamSender};
 use crate::stubs::sidecheck::v1 as pb;
 use crate::target::Target;
 use crate::validation::{Item, Options, Subject, decode_outcome};
@@ -189,6 +191,53 @@ impl Client {
         self.connection
             .call_in_parts(items, encode, decode, |verdict| verdict)
             .await
+    }
+
+    /// Opens a stream of payloads, which are validated as they come.
+    ///
+    /// The target and the options apply to items without their own. Send and read concurrently,
+    /// as [`Client::validate_stream`] does: sending waits while as many items as
+    /// [`StreamOptions::outstanding`] have outcomes that were not read. Opening fetches the
+    /// limits of the server, with the deadline and the retries of any call; the stream itself is
+    /// not retried. The policy for unavailable servers does not apply.
+    ///
+    /// # Errors
+    ///
+    /// The stream could not be opened.
+    pub async fn stream(
+        &self,
+        target: Option<&Target>,
+        options: &Options,
+        stream: &StreamOptions,
+    ) -> Result<(StreamSender, StreamOutcomes), Error> {
+        let defaults = pb::StreamDefaults {
+            target: target.cloned().map(Into::into),
+            options: Some(options.encode(self.connection.protocol_version())),
+        };
+        stream::open(&self.connection, defaults, stream).await
+    }
+
+    /// Validates payloads as they come, and returns the stream of their outcomes, in order.
+    ///
+    /// Items are pairs of an id, which need not be unique, and an item. They are taken while the
+    /// outcomes are read, at most [`StreamOptions::outstanding`] ahead. An error ends the stream,
+    /// and dropping it cancels the call; otherwise as [`Client::stream`].
+    ///
+    /// # Errors
+    ///
+    /// The stream could not be opened.
+    pub async fn validate_stream<S>(
+        &self,
+        items: S,
+        target: Option<&Target>,
+        options: &Options,
+        stream: &StreamOptions,
+    ) -> Result<impl Stream<Item = Result<StreamOutcome, Error>> + Send + use<S>, Error>
+    where
+        S: Stream<Item = (String, Item)> + Send,
+    {
+        let (sender, outcomes) = self.stream(target, options, stream).await?;
+        Ok(stream::feed(sender, outcomes, items))
     }
 
     /// Returns the server's version, limits and capabilities.

@@ -2,9 +2,12 @@
 
 mod attempts;
 mod channels;
+mod pages;
 mod parts;
 mod policy;
+pub(crate) mod streams;
 
+use std::future::{self, Future};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -105,14 +108,9 @@ impl Connection {
         let deadline = now
             .checked_add(self.timeout)
             .unwrap_or(now + LONGEST_TIMEOUT);
-        let mut closed = self.shared.closed.subscribe();
-        let result = tokio::select! {
-            biased;
-            _ = closed.wait_for(|closed| *closed) => Err(Error::client_closed()),
-            result = tokio::time::timeout_at(deadline, self.retry(request, deadline)) => {
-                result.unwrap_or_else(|_| Err(Error::deadline_exceeded()))
-            }
-        };
+        let result = self
+            .until_closed(self.retry(request, deadline), Some(deadline))
+            .await;
         if result
             .as_ref()
             .is_err_and(|error| error.reason() == "LIMIT_EXCEEDED")
@@ -121,6 +119,27 @@ impl Connection {
             *lock(&self.shared.limits) = None;
         }
         result
+    }
+
+    /// Runs a call until it ends, its deadline expires or the client is closed.
+    async fn until_closed<T>(
+        &self,
+        call: impl Future<Output = Result<T, Error>>,
+        deadline: Option<Instant>,
+    ) -> Result<T, Error> {
+        let mut closed = self.shared.closed.subscribe();
+        let expired = async {
+            match deadline {
+                Some(deadline) => tokio::time::sleep_until(deadline).await,
+                None => future::pending().await,
+            }
+        };
+        tokio::select! {
+            biased;
+            _ = closed.wait_for(|closed| *closed) => Err(Error::client_closed()),
+            result = call => result,
+            () = expired => Err(Error::deadline_exceeded()),
+        }
     }
 
     /// Fetches the server's version, limits and capabilities.

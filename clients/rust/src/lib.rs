@@ -35,6 +35,7 @@ mod protocol;
 mod registry;
 mod rpc;
 mod status;
+mod stream;
 pub mod stubs;
 mod target;
 #[cfg(feature = "tls")]
@@ -48,13 +49,16 @@ pub use info::{Engine, Limits, ServerInfo};
 pub use json::Json;
 pub use options::{ClientOptions, OnUnavailable};
 pub use protocol::{
-    CheckItem, CheckOptions, CheckResult, Protocol, ProtocolContext, ProtocolMessage,
-    ResultProfile, Sender, ToolResult,
+    CheckItem, CheckOptions, CheckResult, CheckedNames, CheckedTools, Disposition, NameCollision,
+    NormalizedResult, Protocol, ProtocolContext, ProtocolMessage, RepeatedViolation, ResultProfile,
+    Returned, Rule, Sender, Session, SessionOptions, SessionSummary, ToolNameOutcome, ToolOutcome,
+    ToolResult,
 };
 pub use registry::{
     Action, ChangePolicy, Deletion, Document, RegisterOptions, Registration, RegistrationOutcome,
     Tool,
 };
+pub use stream::{StreamOptions, StreamOutcome, StreamOutcomes, StreamSender};
 pub use target::{RegisteredTool, Schema, Target, ToolDefinition};
 #[cfg(feature = "tls")]
 pub use tls::Tls;

@@ -1,6 +1,6 @@
 //! The calls of the registry.
 
-use futures_util::{Stream, stream};
+use futures_util::Stream;
 
 use crate::client::Client;
 use crate::connection::{element_bytes, split};
@@ -112,23 +112,11 @@ impl Client {
             adapt_to_version: adapt_to_version.to_owned(),
             ..Default::default()
         };
-        let pages = stream::unfold(
-            (self.connection.clone(), Some(request)),
-            |(connection, request)| async move {
-                let mut request = request?;
-                let result = connection.call(request.clone()).await;
-                let (tools, rest) = match result {
-                    Err(error) => (vec![Err(error)], None),
-                    Ok(page) => {
-                        request.page_token = page.next_page_token;
-                        let tools = page.tools.into_iter().map(Tool::try_from).collect();
-                        (tools, (!request.page_token.is_empty()).then_some(request))
-                    }
-                };
-                Some((stream::iter(tools), (connection, rest)))
-            },
-        );
-        futures_util::StreamExt::flatten(pages)
+        self.connection.pages(request, |request, page| {
+            request.page_token = page.next_page_token;
+            let tools = page.tools.into_iter().map(Tool::try_from).collect();
+            (tools, !request.page_token.is_empty())
+        })
     }
 
     /// Deletes the tools of `server` called `names`, at least one.

@@ -3,11 +3,12 @@
 use std::hash::{BuildHasher, RandomState};
 use std::time::Duration;
 
-use futures_util::{future, stream};
+use futures_util::{Stream, future, stream};
 use http::uri::PathAndQuery;
+use prost::Message;
 use tokio::time::Instant;
+use tonic::Code;
 use tonic::client::Grpc;
-use tonic::{Code, Request};
 
 use crate::address::Address;
 use crate::codec::CheckedCodec;
@@ -49,31 +50,56 @@ impl Connection {
     }
 
     async fn attempt<R: Rpc>(&self, request: R, deadline: Instant) -> Result<R::Response, Error> {
-        // The server limits what it receives; a limit on responses could only lose them.
-        let mut grpc = Grpc::new(self.channel().await?).max_decoding_message_size(usize::MAX);
-        let not_ready = |error| call_error(&tonic::Status::from_error(Box::new(error)));
-        grpc.ready().await.map_err(not_ready)?;
-        let mut request = Request::new(stream::once(future::ready(request)));
-        request.set_timeout(deadline.saturating_duration_since(Instant::now()));
-        let path = PathAndQuery::from_static(R::PATH);
+        let request = stream::once(future::ready(request));
         // As a stream, because tonic reports a response without a message as INTERNAL.
-        let codec = CheckedCodec::<R, R::Response>::new();
-        let response = grpc.streaming(request, path, codec).await;
-        let mut messages = response.map_err(|status| call_error(&status))?.into_inner();
-        let first = messages
-            .message()
-            .await
-            .map_err(|status| call_error(&status))?;
-        let Some(first) = first else {
+        let mut responses = self.start(R::PATH, request, Some(deadline)).await?;
+        let Some(response) = responses.next().await? else {
             let message = "the call ended without an error and without a response";
             return Err(Error::invalid_response(message));
         };
         // The status comes after the message.
-        messages
-            .message()
-            .await
-            .map_err(|status| call_error(&status))?;
-        first
+        responses.next().await?;
+        Ok(response)
+    }
+
+    /// Starts a call.
+    pub(super) async fn start<Request: Message + 'static, Response: Message + Default + 'static>(
+        &self,
+        path: &'static str,
+        requests: impl Stream<Item = Request> + Send + 'static,
+        deadline: Option<Instant>,
+    ) -> Result<Responses<Response>, Error> {
+        // The server limits what it receives; a limit on responses could only lose them.
+        let mut grpc = Grpc::new(self.channel().await?).max_decoding_message_size(usize::MAX);
+        let not_ready = |error| call_error(&tonic::Status::from_error(Box::new(error)));
+        grpc.ready().await.map_err(not_ready)?;
+        let mut requests = tonic::Request::new(requests);
+        if let Some(deadline) = deadline {
+            requests.set_timeout(deadline.saturating_duration_since(Instant::now()));
+        }
+        let path = PathAndQuery::from_static(path);
+        let codec = CheckedCodec::<Request, Response>::new();
+        match grpc.streaming(requests, path, codec).await {
+            Ok(response) => Ok(Responses {
+                messages: response.into_inner(),
+            }),
+            Err(status) => Err(call_error(&status)),
+        }
+    }
+}
+
+/// The responses of a call.
+pub(super) struct Responses<Response> {
+    messages: tonic::Streaming<Result<Response, Error>>,
+}
+
+impl<Response> Responses<Response> {
+    /// The next response; none at the end of a call without an error.
+    pub(super) async fn next(&mut self) -> Result<Option<Response>, Error> {
+        match self.messages.message().await {
+            Ok(message) => message.transpose(),
+            Err(status) => Err(call_error(&status)),
+        }
     }
 }
 

@@ -5,6 +5,7 @@ mod protocol;
 mod registry;
 mod requests;
 mod results;
+mod streams;
 mod validation;
 
 use std::collections::BTreeMap;
@@ -104,12 +105,17 @@ async fn call(client: &Client, case: &Value) -> Option<Result<Value, Error>> {
         "RegisterTools" | "GetTool" | "ListTools" | "DeleteTools" | "GetServerInfo" => {
             registry::call(client, procedure, case).await
         }
-        "CheckElicitation"
+        "ValidateStream" | "CheckSession" => streams::call(client, procedure, case).await,
+        "CheckToolNames"
+        | "CheckTools"
+        | "CheckElicitation"
         | "CheckElicitationResult"
         | "CheckSampling"
         | "CheckToolResult"
+        | "NormalizeToolResult"
         | "CheckMessage"
-        | "CheckBatch" => protocol::call(client, procedure, case).await,
+        | "CheckBatch"
+        | "ListRules" => protocol::call(client, procedure, case).await,
         _ => return None,
     };
     Some(result)

@@ -33,7 +33,7 @@ pub fn definition(fields: &Value) -> ToolDefinition {
     }
 }
 
-fn documents(holder: &Value) -> Vec<Document> {
+pub fn documents(holder: &Value) -> Vec<Document> {
     let document = |fields: &Value| Document {
         uri: string(&fields["uri"]).to_owned(),
         json: text(&fields["json"]),

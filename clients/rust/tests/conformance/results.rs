@@ -22,6 +22,8 @@ pub fn error(error: &Error) -> Value {
     let kind = match error.kind() {
         ErrorKind::Unavailable => "unavailable",
         ErrorKind::InvalidResponse => "invalid_response",
+        ErrorKind::StreamClosed(_) => "stream_closed",
+        ErrorKind::StreamUnavailable(_) => "stream_unavailable",
         ErrorKind::ToolsRejected(_) => "tools_rejected",
         _ => "error",
     };
@@ -32,6 +34,7 @@ pub fn error(error: &Error) -> Value {
         "message": error.message(),
         "metadata": error.metadata(),
         "retry_after": error.retry_after().map(|delay| delay.as_secs_f64()),
+        "unanswered": error.unanswered(),
     })
 }
 

@@ -41,7 +41,7 @@ async fn validate(client: &Client, request: &Value) -> Result<Verdict, Error> {
     }
 }
 
-fn item(value: &Value) -> Item {
+pub fn item(value: &Value) -> Item {
     let (kind, payload) = only_field(&value["subject"]);
     let subject = match kind {
         "arguments" => Subject::Arguments(text(payload)),
