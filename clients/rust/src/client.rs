@@ -8,7 +8,9 @@ use futures_util::Stream;
 use tonic::transport::Channel;
 
 use crate::connection::Connection;
+use crate::conversion::Conversion;
 use crate::error::Error;
+use crate::inference::Inference;
 use crate::info::ServerInfo;
 use crate::json::Json;
 use crate::options::{ClientOptions, OnUnavailable};
@@ -57,6 +59,16 @@ impl Client {
     /// Checks of messages against the rules of the protocol.
     pub fn protocol(&self) -> Protocol {
         Protocol::new(self.connection.clone())
+    }
+
+    /// Conversions between MCP and the APIs of model providers.
+    pub fn conversion(&self) -> Conversion {
+        Conversion::new(self.connection.clone())
+    }
+
+    /// Inference of tool definitions, and their adaptation to protocol versions.
+    pub fn inference(&self) -> Inference {
+        Inference::new(self.connection.clone())
     }
 
     /// The connection, for the generated clients in [`stubs`](crate::stubs).

@@ -24,8 +24,10 @@ mod address;
 mod client;
 mod codec;
 mod connection;
+mod conversion;
 mod enumeration;
 mod error;
+mod inference;
 mod info;
 mod json;
 #[cfg(feature = "rmcp")]
@@ -44,7 +46,15 @@ mod validation;
 mod verdict;
 
 pub use client::Client;
+pub use conversion::{
+    Conversion, ConversionMode, ConversionOptions, ConvertedCall, ConvertedResult, ConvertedTool,
+    ConvertedTools, Effect, Loss, LossAction, ModelApi, ServerPrefix, ToolConversion,
+    ToolResultToConvert, ToolToConvert,
+};
 pub use error::{Error, ErrorKind};
+pub use inference::{
+    AdaptedTool, Diagnostic, InferOptions, Inference, InferredTool, InferredTools, OnUnsupported,
+};
 pub use info::{Engine, Limits, ServerInfo};
 pub use json::Json;
 pub use options::{ClientOptions, OnUnavailable};

@@ -1,6 +1,8 @@
 //! The cases that all clients share, against the servers that `tests/conformance` starts.
 
+mod conversion;
 mod harness;
+mod inference;
 mod protocol;
 mod registry;
 mod requests;
@@ -116,6 +118,10 @@ async fn call(client: &Client, case: &Value) -> Option<Result<Value, Error>> {
         | "CheckMessage"
         | "CheckBatch"
         | "ListRules" => protocol::call(client, procedure, case).await,
+        "ConvertTools" | "ConvertToolCall" | "ConvertToolResult" => {
+            conversion::call(client, procedure, case).await
+        }
+        "InferTools" | "AdaptTool" => inference::call(client, procedure, case).await,
         _ => return None,
     };
     Some(result)
