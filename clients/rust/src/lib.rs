@@ -75,3 +75,8 @@ pub use tls::Tls;
 pub use tonic::Code;
 pub use validation::{Coercion, Detail, Item, OnUnknownTool, Options, Subject, UnknownArguments};
 pub use verdict::{Change, InvalidPayload, Repair, Severity, Verdict, Violation};
+
+/// Compiles the examples of the README.
+#[cfg(all(doctest, feature = "rmcp", feature = "tls"))]
+#[doc = include_str!("../README.md")]
+mod readme {}
