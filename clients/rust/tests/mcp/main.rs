@@ -4,17 +4,22 @@
 mod sidecheck_server;
 
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ErrorCode, ListToolsResult,
-    PaginatedRequestParams, ProtocolVersion, ServerCapabilities, ServerConfig, Tool,
+    CallToolRequest, CallToolRequestParams, CallToolResponse, CallToolResult, ErrorCode,
+    ListToolsResult, PaginatedRequestParams, ProtocolVersion, ServerCapabilities, ServerConfig,
+    Tool,
 };
-use rmcp::service::{ClientLifecycleMode, RequestContext, RunningService, ServiceError};
+use rmcp::service::{
+    ClientLifecycleMode, PeerRequestOptions, RequestContext, RunningService, ServiceError,
+};
 use rmcp::{ErrorData, RoleClient, RoleServer, ServerHandler, ServiceExt};
 use serde_json::{Value, json};
 use sidecheck::mcp::Validated;
 use sidecheck::{Client, Coercion, OnUnavailable, Options};
 use sidecheck_server::{SidecheckServer, patient_client, settings, shared_server};
+use tokio::net::TcpListener;
 
 /// A server whose tools return their arguments; each page of its list has one tool.
 #[derive(Clone)]
@@ -215,12 +220,16 @@ async fn a_rejected_tool_is_reported() {
     let server = wrap(client, "rejection", [repeat(), broken()])
         .on_error(move |error| reported.lock().unwrap().push(error.reason().to_owned()));
     let session = connect(server).await;
-    let error = call(&session, "broken", json!({})).await.unwrap_err();
-    assert_eq!(error.code, ErrorCode::INTERNAL_ERROR);
-    assert!(
-        error.message.contains(r#"definition of tool "broken": "#),
-        "{error}"
-    );
+    // Concurrent first calls share one registration.
+    let calls = (0..8).map(|_| call(&session, "broken", json!({})));
+    for result in futures_util::future::join_all(calls).await {
+        let error = result.unwrap_err();
+        assert_eq!(error.code, ErrorCode::INTERNAL_ERROR);
+        assert!(
+            error.message.contains(r#"definition of tool "broken": "#),
+            "{error}"
+        );
+    }
     expect(&session, json!({"count": 1}), r#"{"count":1}"#, false).await;
     assert_eq!(*reasons.lock().unwrap(), ["TOOLS_REJECTED"]);
 }
@@ -289,6 +298,32 @@ async fn verdicts_that_are_not_enforced_are_reported() {
         vec![("repeat".to_owned(), false); 2]
     );
     running.stop().await;
+}
+
+#[tokio::test]
+async fn a_cancelled_call_ends() {
+    let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = silent.local_addr().unwrap().to_string();
+    let echo = Echo::new([repeat()]);
+    let tools = Arc::downgrade(&echo.tools);
+    let client = patient_client(&address, OnUnavailable::Error);
+    let errors = Arc::new(Mutex::new(Vec::new()));
+    let reported = Arc::clone(&errors);
+    let server = Validated::new(echo, client, "weather")
+        .on_error(move |error| reported.lock().unwrap().push(error.clone()));
+    let session = connect(server).await;
+    let request = CallToolRequest::new(CallToolRequestParams::new("repeat"));
+    let options = PeerRequestOptions::no_options();
+    let request = session.send_cancellable_request(request.into(), options);
+    let request = request.await.unwrap();
+    let _connection = silent.accept().await.unwrap();
+    request.cancel(None).await.unwrap();
+    session.cancel().await.unwrap();
+    // The handler lives as long as the session and its calls.
+    while tools.strong_count() > 0 {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    assert_eq!(*errors.lock().unwrap(), [], "it waited for its deadline");
 }
 
 /// Before 2026-07-28 the SDK lists no output schema of an array, and sends no such content.
