@@ -159,7 +159,7 @@ impl Connection {
     }
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    // The values are replaced as a whole, so they are sound after a panic.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    // No value is left half changed, so they are sound after a panic.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

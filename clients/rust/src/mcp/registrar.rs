@@ -1,7 +1,7 @@
 //! Registration of an MCP server's tools, when a call first needs them.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use rmcp::model::{ListToolsResult, PaginatedRequestParams, ProtocolVersion, ServerResult, Tool};
@@ -9,6 +9,7 @@ use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 
 use super::calls::{Failure, Validator, internal_error};
+use crate::connection::lock;
 use crate::error::Error;
 use crate::json::Json;
 use crate::registry::{Action, RegisterOptions, Registration};
@@ -250,9 +251,4 @@ fn rejected_tools(registration: &Registration) -> HashMap<String, String> {
         }
     }
     rejected
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    // No panic leaves these values half changed.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

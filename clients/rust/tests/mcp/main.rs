@@ -1,69 +1,21 @@
 //! MCP servers of the official SDK whose calls are validated, with its client.
 #![cfg(feature = "rmcp")]
 
+mod echo;
 mod sidecheck_server;
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use rmcp::model::{
-    CallToolRequest, CallToolRequestParams, CallToolResponse, CallToolResult, ErrorCode,
-    ListToolsResult, PaginatedRequestParams, ProtocolVersion, ServerCapabilities, ServerConfig,
-    Tool,
-};
-use rmcp::service::{
-    ClientLifecycleMode, PeerRequestOptions, RequestContext, RunningService, ServiceError,
-};
-use rmcp::{ErrorData, RoleClient, RoleServer, ServerHandler, ServiceExt};
+use echo::{Echo, Session, connect, connect_with};
+use rmcp::ErrorData;
+use rmcp::model::{CallToolRequest, CallToolRequestParams, ErrorCode, ProtocolVersion, Tool};
+use rmcp::service::{ClientLifecycleMode, PeerRequestOptions, ServiceError};
 use serde_json::{Value, json};
 use sidecheck::mcp::Validated;
 use sidecheck::{Client, Coercion, OnUnavailable, Options};
 use sidecheck_server::{SidecheckServer, patient_client, settings, shared_server};
 use tokio::net::TcpListener;
-
-/// A server whose tools return their arguments; each page of its list has one tool.
-#[derive(Clone)]
-struct Echo {
-    tools: Arc<Mutex<Vec<Tool>>>,
-}
-
-impl Echo {
-    fn new(tools: impl IntoIterator<Item = Tool>) -> Self {
-        let tools = Arc::new(Mutex::new(tools.into_iter().collect()));
-        Self { tools }
-    }
-}
-
-impl ServerHandler for Echo {
-    fn get_info(&self) -> ServerConfig {
-        ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
-    }
-
-    async fn list_tools(
-        &self,
-        params: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
-    ) -> Result<ListToolsResult, ErrorData> {
-        let cursor = params.and_then(|params| params.cursor);
-        let index: usize = cursor.map_or(0, |cursor| cursor.parse().unwrap());
-        let tools = self.tools.lock().unwrap();
-        let mut page = ListToolsResult::with_all_items(vec![tools[index].clone()]);
-        page.next_cursor = (index + 1 < tools.len()).then(|| (index + 1).to_string());
-        Ok(page)
-    }
-
-    async fn call_tool(
-        &self,
-        params: CallToolRequestParams,
-        _: RequestContext<RoleServer>,
-    ) -> Result<CallToolResponse, ErrorData> {
-        let mut arguments = params.arguments.unwrap_or_default();
-        let content = arguments
-            .remove("content")
-            .unwrap_or(Value::Object(arguments));
-        Ok(CallToolResult::structured(content).into())
-    }
-}
 
 fn tool(definition: Value) -> Tool {
     serde_json::from_value(definition).unwrap()
@@ -86,24 +38,6 @@ fn broken() -> Tool {
         "name": "broken",
         "inputSchema": {"type": "object", "properties": {"a": {"type": "any"}}},
     }))
-}
-
-type Session = RunningService<RoleClient, ()>;
-
-/// A session that negotiated the latest version with `initialize`.
-async fn connect<H: ServerHandler>(server: Validated<H>) -> Session {
-    connect_with(server, ClientLifecycleMode::Initialize).await
-}
-
-async fn connect_with<H: ServerHandler>(
-    server: Validated<H>,
-    lifecycle: ClientLifecycleMode,
-) -> Session {
-    let (near, far) = tokio::io::duplex(4096);
-    tokio::spawn(async move { server.serve(far).await.unwrap().waiting().await.unwrap() });
-    rmcp::serve_client_with_lifecycle((), near, lifecycle)
-        .await
-        .unwrap()
 }
 
 /// Returns the text of a result, and whether it is an error.
