@@ -71,7 +71,8 @@ impl Client {
         Inference::new(self.connection.clone())
     }
 
-    /// The connection, for the generated clients in [`stubs`](crate::stubs).
+    /// The connection, for the generated clients in [`stubs`](crate::stubs); of a host with
+    /// several addresses, that to the next one.
     ///
     /// # Errors
     ///

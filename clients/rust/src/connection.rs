@@ -5,9 +5,11 @@ mod channels;
 mod pages;
 mod parts;
 mod policy;
+mod responses;
 pub(crate) mod streams;
 
 use std::future::{self, Future};
+use std::hash::{BuildHasher, RandomState};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -22,7 +24,7 @@ use crate::options::{ClientOptions, OnUnavailable};
 use crate::rpc::Rpc;
 use crate::stubs::sidecheck::v1 as pb;
 
-use channels::endpoint;
+use channels::{Channels, endpoint};
 pub(crate) use parts::{element_bytes, split};
 
 /// Deadline that stands for none, where a longer one overflows the clock.
@@ -39,7 +41,7 @@ struct Shared {
     address: Address,
     options: ClientOptions,
     endpoint: Endpoint,
-    channel: Mutex<Option<Channel>>,
+    channels: Mutex<Channels>,
     limits: Mutex<Option<Limits>>,
     closed: watch::Sender<bool>,
 }
@@ -56,7 +58,7 @@ impl Connection {
             address,
             options,
             endpoint,
-            channel: Mutex::new(None),
+            channels: Mutex::default(),
             limits: Mutex::new(None),
             closed: watch::Sender::new(false),
         };
@@ -83,23 +85,12 @@ impl Connection {
 
     pub(crate) fn close(&self) {
         self.shared.closed.send_replace(true);
-        *lock(&self.shared.channel) = None;
+        *lock(&self.shared.channels) = Channels::default();
     }
 
-    /// The channel, which connects at its first call. It belongs to the current runtime.
+    /// The channel of the next address.
     pub(crate) async fn channel(&self) -> Result<Channel, Error> {
-        if *self.shared.closed.borrow() {
-            return Err(Error::client_closed());
-        }
-        if let Some(channel) = &*lock(&self.shared.channel) {
-            return Ok(channel.clone());
-        }
-        let channel = match &self.shared.address {
-            Address::AllOfHost(host) => self.balanced(host).await?,
-            _ => self.shared.endpoint.connect_lazy(),
-        };
-        // Another call may have made one meanwhile.
-        Ok(lock(&self.shared.channel).get_or_insert(channel).clone())
+        Ok(self.route().await?.channel)
     }
 
     /// Calls a procedure within the deadline.
@@ -157,6 +148,11 @@ impl Connection {
             None => Ok(self.info().await?.limits),
         }
     }
+}
+
+/// A number from 0 to 1; each hasher of the standard library has random keys.
+fn random_fraction() -> f64 {
+    RandomState::new().hash_one(0) as f64 / u64::MAX as f64
 }
 
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {

@@ -1,6 +1,5 @@
 //! Attempts of a call, and the delays between them.
 
-use std::hash::{BuildHasher, RandomState};
 use std::time::Duration;
 
 use futures_util::{Stream, future, stream};
@@ -10,9 +9,10 @@ use tokio::time::Instant;
 use tonic::Code;
 use tonic::client::Grpc;
 
-use crate::address::Address;
 use crate::codec::CheckedCodec;
-use crate::connection::{Connection, lock};
+use crate::connection::channels::Route;
+use crate::connection::responses::CheckedChannel;
+use crate::connection::{Connection, random_fraction};
 use crate::error::Error;
 use crate::rpc::Rpc;
 use crate::status::call_error;
@@ -34,12 +34,7 @@ impl Connection {
         let mut attempt = 1;
         loop {
             match self.attempt(request.clone(), deadline).await {
-                Err(error) if error.code() == Code::Unavailable && attempt < ATTEMPTS => {
-                    if matches!(self.shared.address, Address::AllOfHost(_)) {
-                        // The name may have other addresses by now.
-                        *lock(&self.shared.channel) = None;
-                    }
-                }
+                Err(error) if error.code() == Code::Unavailable && attempt < ATTEMPTS => {}
                 result => return result,
             }
             // Random, so that clients that lost the same server do not return together.
@@ -50,47 +45,61 @@ impl Connection {
     }
 
     async fn attempt<R: Rpc>(&self, request: R, deadline: Instant) -> Result<R::Response, Error> {
-        let request = stream::once(future::ready(request));
-        // As a stream, because tonic reports a response without a message as INTERNAL.
-        let mut responses = self.start(R::PATH, request, Some(deadline)).await?;
-        let Some(response) = responses.next().await? else {
-            let message = "the call ended without an error and without a response";
-            return Err(Error::invalid_response(message));
-        };
-        // The status comes after the message.
-        responses.next().await?;
-        Ok(response)
+        let route = self.route().await?;
+        let result = exchange(&route, request, deadline).await;
+        self.note_attempt(&route, &result);
+        result
     }
+}
 
-    /// Starts a call.
-    pub(super) async fn start<Request: Message + 'static, Response: Message + Default + 'static>(
-        &self,
-        path: &'static str,
-        requests: impl Stream<Item = Request> + Send + 'static,
-        deadline: Option<Instant>,
-    ) -> Result<Responses<Response>, Error> {
-        // The server limits what it receives; a limit on responses could only lose them.
-        let mut grpc = Grpc::new(self.channel().await?).max_decoding_message_size(usize::MAX);
-        let not_ready = |error| call_error(&tonic::Status::from_error(Box::new(error)));
-        grpc.ready().await.map_err(not_ready)?;
-        let mut requests = tonic::Request::new(requests);
-        if let Some(deadline) = deadline {
-            requests.set_timeout(deadline.saturating_duration_since(Instant::now()));
-        }
-        let path = PathAndQuery::from_static(path);
-        let codec = CheckedCodec::<Request, Response>::new();
-        match grpc.streaming(requests, path, codec).await {
-            Ok(response) => Ok(Responses {
-                messages: response.into_inner(),
-            }),
-            Err(status) => Err(call_error(&status)),
-        }
+async fn exchange<R: Rpc>(
+    route: &Route,
+    request: R,
+    deadline: Instant,
+) -> Result<R::Response, Error> {
+    let request = stream::once(future::ready(request));
+    // As a stream, because tonic reports a response without a message as INTERNAL.
+    let mut responses = start(route, R::PATH, request, Some(deadline)).await?;
+    let Some(response) = responses.next().await? else {
+        let message = "the call ended without an error and without a response";
+        return Err(Error::invalid_response(message));
+    };
+    // The status comes after the message.
+    responses.next().await?;
+    Ok(response)
+}
+
+/// Starts a call.
+pub(super) async fn start<Request: Message + 'static, Response: Message + Default + 'static>(
+    route: &Route,
+    path: &'static str,
+    requests: impl Stream<Item = Request> + Send + 'static,
+    deadline: Option<Instant>,
+) -> Result<Responses<Response>, Error> {
+    let channel = CheckedChannel(route.channel.clone());
+    // The server limits what it receives; a limit on responses could only lose them.
+    let mut grpc = Grpc::new(channel).max_decoding_message_size(usize::MAX);
+    let not_ready = |error| call_error(&tonic::Status::from_error(Box::new(error)), deadline);
+    grpc.ready().await.map_err(not_ready)?;
+    let mut requests = tonic::Request::new(requests);
+    if let Some(deadline) = deadline {
+        requests.set_timeout(deadline.saturating_duration_since(Instant::now()));
+    }
+    let path = PathAndQuery::from_static(path);
+    let codec = CheckedCodec::<Request, Response>::new();
+    match grpc.streaming(requests, path, codec).await {
+        Ok(response) => Ok(Responses {
+            messages: response.into_inner(),
+            deadline,
+        }),
+        Err(status) => Err(call_error(&status, deadline)),
     }
 }
 
 /// The responses of a call.
 pub(super) struct Responses<Response> {
     messages: tonic::Streaming<Result<Response, Error>>,
+    deadline: Option<Instant>,
 }
 
 impl<Response> Responses<Response> {
@@ -98,12 +107,7 @@ impl<Response> Responses<Response> {
     pub(super) async fn next(&mut self) -> Result<Option<Response>, Error> {
         match self.messages.message().await {
             Ok(message) => message.transpose(),
-            Err(status) => Err(call_error(&status)),
+            Err(status) => Err(call_error(&status, self.deadline)),
         }
     }
-}
-
-/// A number from 0 to 1; each hasher of the standard library has random keys.
-fn random_fraction() -> f64 {
-    RandomState::new().hash_one(0) as f64 / u64::MAX as f64
 }

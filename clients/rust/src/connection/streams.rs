@@ -6,13 +6,14 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use futures_util::{Stream, stream};
+use futures_util::{Stream, StreamExt, future, stream};
 use prost::Message;
 use tokio::sync::{Semaphore, mpsc};
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
 use tonic::Code;
 
+use crate::connection::attempts::start;
 use crate::connection::{Connection, lock};
 use crate::error::{Error, ErrorKind};
 
@@ -48,8 +49,6 @@ pub(crate) enum Response<Outcome, Summary> {
 /// The sending half of a stream. Dropping it ends the items.
 pub(crate) struct ItemSender<R: StreamRpc> {
     shared: Arc<Shared<R>>,
-    /// Unbounded, because the slots bound it.
-    requests: mpsc::UnboundedSender<R::Request>,
     message_bytes: usize,
 }
 
@@ -65,14 +64,18 @@ pub(crate) struct OutcomeReceiver<R: StreamRpc> {
 struct Shared<R: StreamRpc> {
     /// A permit for each further item; closed at the end of the call.
     slots: Semaphore,
-    state: Mutex<State<R::Summary>>,
+    state: Mutex<State<R>>,
 }
 
-struct State<Summary> {
+struct State<R: StreamRpc> {
+    /// The requests; unset once the items or the call have ended. The connection would keep a
+    /// call that was left for as long as it has requests to expect.
+    ///
+    /// Unbounded, because the slots bound it.
+    requests: Option<mpsc::UnboundedSender<R::Request>>,
     /// The items that have no outcome, in order.
     pending: VecDeque<PendingItem>,
-    finished: bool,
-    summary: Option<Summary>,
+    summary: Option<R::Summary>,
     /// What ended the call.
     end: Option<Result<(), Error>>,
 }
@@ -107,19 +110,21 @@ impl Connection {
         if opening.encoded_len() > message_bytes {
             return Err(Error::too_large(opening.encoded_len(), message_bytes));
         }
+        let (requests, to_send) = mpsc::unbounded_channel();
+        let (received, outcomes) = mpsc::unbounded_channel();
         let shared = Arc::new(Shared {
             slots: Semaphore::new(outstanding),
             state: Mutex::new(State {
+                requests: Some(requests),
                 pending: VecDeque::new(),
-                finished: false,
                 summary: None,
                 end: None,
             }),
         });
-        let (requests, to_send) = mpsc::unbounded_channel();
-        let (received, outcomes) = mpsc::unbounded_channel();
-        // The receiver is in scope, so this cannot fail.
-        let _ = requests.send(opening);
+        let to_send = stream::once(future::ready(opening)).chain(stream::poll_fn({
+            let mut to_send = to_send;
+            move |context| to_send.poll_recv(context)
+        }));
         // A task, because some servers send no headers before the first outcome: opening must
         // not wait for them. It also tells the sender at once when the call has ended.
         let call = tokio::spawn({
@@ -134,7 +139,6 @@ impl Connection {
         });
         let sender = ItemSender {
             shared: Arc::clone(&shared),
-            requests,
             message_bytes,
         };
         let receiver = OutcomeReceiver {
@@ -148,13 +152,13 @@ impl Connection {
 
     async fn exchange<R: StreamRpc>(
         &self,
-        mut requests: mpsc::UnboundedReceiver<R::Request>,
+        requests: impl Stream<Item = R::Request> + Send + 'static,
         shared: &Shared<R>,
         outcomes: &mpsc::UnboundedSender<(String, Result<R::Outcome, Error>)>,
         deadline: Option<Instant>,
     ) -> Result<(), Error> {
-        let requests = stream::poll_fn(move |context| requests.poll_recv(context));
-        let mut responses = self.start(R::PATH, requests, deadline).await?;
+        let route = self.answering_route().await?;
+        let mut responses = start(&route, R::PATH, requests, deadline).await?;
         while let Some(response) = responses.next().await? {
             match R::decode(response) {
                 Response::Item(id, outcome) => {
@@ -186,27 +190,24 @@ impl<R: StreamRpc> ItemSender<R> {
                 return Err(Error::invalid_argument(message));
             }
         }
-        {
-            let mut state = lock(&self.shared.state);
-            if state.end.is_some() {
-                drop(state);
-                return Err(self.shared.end_error());
-            }
-            let id = id.to_owned();
-            state.pending.push_back(PendingItem { id, error });
-        }
+        let mut state = lock(&self.shared.state);
+        let Some(requests) = &state.requests else {
+            drop(state);
+            return Err(self.shared.end_error());
+        };
+        // It fails if the call has just ended; the item is then listed as unanswered.
+        let _ = requests.send(message);
+        let id = id.to_owned();
+        state.pending.push_back(PendingItem { id, error });
         // The receiver gives it back once the outcome was read.
         slot.forget();
-        // It fails if the call has just ended; the item is then listed as unanswered.
-        let _ = self.requests.send(message);
         Ok(())
     }
 }
 
 impl<R: StreamRpc> Drop for ItemSender<R> {
     fn drop(&mut self) {
-        // Before the requests end, because the server may then end the responses.
-        lock(&self.shared.state).finished = true;
+        lock(&self.shared.state).requests = None;
     }
 }
 
@@ -270,12 +271,13 @@ impl<R: StreamRpc> Shared<R> {
     fn end(&self, result: Result<(), Error>) {
         let mut state = lock(&self.state);
         if state.end.is_none() {
-            let is_complete = state.finished && state.pending.is_empty();
+            let is_complete = state.requests.is_none() && state.pending.is_empty();
             state.end = Some(result.and_then(|()| match is_complete {
                 true => Ok(()),
                 false => Err(Error::invalid_response("the server ended the stream early")),
             }));
         }
+        state.requests = None;
         drop(state);
         self.slots.close();
     }

@@ -7,6 +7,8 @@ mod protocol;
 mod registry;
 mod requests;
 mod results;
+#[path = "../support/settings.rs"]
+mod settings;
 mod streams;
 mod validation;
 
@@ -18,20 +20,16 @@ use serde_json::{Value, json};
 use sidecheck::{Client, Error};
 
 use requests::parse;
+use settings::settings;
 
 /// Failures that the test describes.
 const SHOWN: usize = 10;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn shared_cases() {
-    let Some(path) = std::env::var_os("SIDECHECK_CONFORMANCE") else {
-        let required = std::env::var("SIDECHECK_REQUIRE_ALL").is_ok_and(|value| value == "1");
-        let reason = "SIDECHECK_CONFORMANCE is not set; see tests/conformance";
-        assert!(!required, "{reason}");
-        eprintln!("skipped: {reason}");
+    let Some(settings) = settings() else {
         return;
     };
-    let settings = parse(&fs::read_to_string(path).unwrap());
     let text = fs::read_to_string(settings["cases"].as_str().unwrap()).unwrap();
     let cases: Vec<Value> = text.lines().map(parse).collect();
     let mut results = Vec::new();

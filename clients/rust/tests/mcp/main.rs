@@ -2,7 +2,10 @@
 #![cfg(feature = "rmcp")]
 
 mod echo;
-mod sidecheck_server;
+#[path = "../support/server.rs"]
+mod server;
+#[path = "../support/settings.rs"]
+mod settings;
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -12,9 +15,10 @@ use rmcp::ErrorData;
 use rmcp::model::{CallToolRequest, CallToolRequestParams, ErrorCode, ProtocolVersion, Tool};
 use rmcp::service::{ClientLifecycleMode, PeerRequestOptions, ServiceError};
 use serde_json::{Value, json};
+use server::start;
+use settings::settings;
 use sidecheck::mcp::Validated;
-use sidecheck::{Client, Coercion, OnUnavailable, Options};
-use sidecheck_server::{SidecheckServer, patient_client, settings, shared_server};
+use sidecheck::{Client, ClientOptions, Coercion, OnUnavailable, Options};
 use tokio::net::TcpListener;
 
 fn tool(definition: Value) -> Tool {
@@ -64,6 +68,22 @@ async fn expect(session: &Session, arguments: Value, text: &str, is_error: bool)
         result.0.contains(text) && result.1 == is_error,
         "{result:?}"
     );
+}
+
+/// A client of the shared server; none if the test is to be skipped.
+fn shared_server() -> Option<Client> {
+    let settings = settings()?;
+    let address = settings["servers"]["real"].as_str().unwrap();
+    Some(patient_client(address, OnUnavailable::Error))
+}
+
+fn patient_client(address: &str, on_unavailable: OnUnavailable) -> Client {
+    let options = ClientOptions {
+        timeout: Duration::from_secs(120),
+        on_unavailable,
+        ..ClientOptions::default()
+    };
+    Client::new(address, options).unwrap()
 }
 
 /// Each test has a name in the shared registry, so that none sees the tools of another.
@@ -120,15 +140,13 @@ async fn tools_that_changed_are_registered_again() {
 #[tokio::test]
 async fn a_restarted_server_gets_the_tools_again() {
     let Some(settings) = settings() else { return };
-    let first = SidecheckServer::start(&settings, "127.0.0.1:0", &[]).await;
-    let address = first.address.clone();
+    let (mut first, address) = start(&settings, "127.0.0.1:0", &[]).await;
     let client = patient_client(&address, OnUnavailable::Error);
     let session = connect(wrap(client, "restart", [repeat()])).await;
     expect(&session, json!({"count": "1"}), "expected an integer", true).await;
-    first.stop().await;
-    let second = SidecheckServer::start(&settings, &address, &[]).await;
+    first.kill().await.unwrap();
+    let _second = start(&settings, &address, &[]).await;
     expect(&session, json!({"count": "1"}), "expected an integer", true).await;
-    second.stop().await;
 }
 
 #[tokio::test]
@@ -214,8 +232,8 @@ async fn the_policy_decides_where_no_server_answers() {
 async fn verdicts_that_are_not_enforced_are_reported() {
     let Some(settings) = settings() else { return };
     let environment = [("SIDECHECK_REPORT_ONLY", r#"["rust reports"]"#)];
-    let running = SidecheckServer::start(&settings, "127.0.0.1:0", &environment).await;
-    let client = patient_client(&running.address, OnUnavailable::Error);
+    let (_running, address) = start(&settings, "127.0.0.1:0", &environment).await;
+    let client = patient_client(&address, OnUnavailable::Error);
     let reports = Arc::new(Mutex::new(Vec::new()));
     let reported = Arc::clone(&reports);
     let server = wrap(client, "reports", [repeat()]).on_report(move |tool, verdict| {
@@ -231,7 +249,6 @@ async fn verdicts_that_are_not_enforced_are_reported() {
         *reports.lock().unwrap(),
         vec![("repeat".to_owned(), false); 2]
     );
-    running.stop().await;
 }
 
 #[tokio::test]
