@@ -8,7 +8,7 @@ use rmcp::model::{
 };
 use rmcp::service::{ClientLifecycleMode, RequestContext, RunningService};
 use rmcp::{ErrorData, RoleClient, RoleServer, ServerHandler, ServiceExt};
-use serde_json::Value;
+use serde_json::{Value, json};
 use sidecheck::mcp::Validated;
 
 /// A server whose tools return their arguments; each page of its list has one tool.
@@ -53,6 +53,29 @@ impl ServerHandler for Echo {
             .unwrap_or(Value::Object(arguments));
         Ok(CallToolResult::structured(content).into())
     }
+}
+
+pub fn tool(definition: Value) -> Tool {
+    serde_json::from_value(definition).unwrap()
+}
+
+pub fn repeat() -> Tool {
+    tool(json!({
+        "name": "repeat",
+        "inputSchema": {
+            "type": "object",
+            "properties": {"count": {"type": "integer"}},
+            "required": ["count"],
+        },
+        "outputSchema": {"type": "object", "properties": {"count": {"maximum": 9}}},
+    }))
+}
+
+pub fn broken() -> Tool {
+    tool(json!({
+        "name": "broken",
+        "inputSchema": {"type": "object", "properties": {"a": {"type": "any"}}},
+    }))
 }
 
 pub type Session = RunningService<RoleClient, ()>;

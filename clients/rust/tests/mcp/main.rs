@@ -10,7 +10,7 @@ mod settings;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use echo::{Echo, Session, connect, connect_with};
+use echo::{Echo, Session, broken, connect, connect_with, repeat, tool};
 use rmcp::ErrorData;
 use rmcp::model::{CallToolRequest, CallToolRequestParams, ErrorCode, ProtocolVersion, Tool};
 use rmcp::service::{ClientLifecycleMode, PeerRequestOptions, ServiceError};
@@ -20,29 +20,6 @@ use settings::settings;
 use sidecheck::mcp::Validated;
 use sidecheck::{Client, ClientOptions, Coercion, OnUnavailable, Options};
 use tokio::net::TcpListener;
-
-fn tool(definition: Value) -> Tool {
-    serde_json::from_value(definition).unwrap()
-}
-
-fn repeat() -> Tool {
-    tool(json!({
-        "name": "repeat",
-        "inputSchema": {
-            "type": "object",
-            "properties": {"count": {"type": "integer"}},
-            "required": ["count"],
-        },
-        "outputSchema": {"type": "object", "properties": {"count": {"maximum": 9}}},
-    }))
-}
-
-fn broken() -> Tool {
-    tool(json!({
-        "name": "broken",
-        "inputSchema": {"type": "object", "properties": {"a": {"type": "any"}}},
-    }))
-}
 
 /// Returns the text of a result, and whether it is an error.
 async fn call(
