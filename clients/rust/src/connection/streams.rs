@@ -1,21 +1,21 @@
 //! Streams: items are sent, and their outcomes read as they come, in order.
 
-use std::collections::VecDeque;
-use std::pin::Pin;
-use std::sync::{Arc, Mutex};
-use std::task::{Context, Poll, ready};
+mod halves;
+
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::{Stream, StreamExt, future, stream};
 use prost::Message;
-use tokio::sync::{Semaphore, mpsc};
-use tokio::task::AbortHandle;
+use tokio::sync::mpsc;
 use tokio::time::Instant;
-use tonic::Code;
 
+use crate::connection::Connection;
 use crate::connection::attempts::start;
-use crate::connection::{Connection, lock};
-use crate::error::{Error, ErrorKind};
+use crate::error::Error;
+
+pub(crate) use halves::{ItemSender, OutcomeReceiver};
+use halves::{Settled, Shared};
 
 /// A procedure whose requests and responses are streams: after the first request, which has
 /// none, each has one response.
@@ -46,47 +46,6 @@ pub(crate) enum Response<Outcome, Summary> {
     Summary(Summary),
 }
 
-/// The sending half of a stream. Dropping it ends the items.
-pub(crate) struct ItemSender<R: StreamRpc> {
-    shared: Arc<Shared<R>>,
-    message_bytes: usize,
-}
-
-/// The receiving half of a stream. Dropping it cancels the call.
-pub(crate) struct OutcomeReceiver<R: StreamRpc> {
-    shared: Arc<Shared<R>>,
-    /// Unbounded, because the slots bound it.
-    outcomes: mpsc::UnboundedReceiver<(String, Result<R::Outcome, Error>)>,
-    call: AbortHandle,
-    reported: bool,
-}
-
-struct Shared<R: StreamRpc> {
-    /// A permit for each further item; closed at the end of the call.
-    slots: Semaphore,
-    state: Mutex<State<R>>,
-}
-
-struct State<R: StreamRpc> {
-    /// The requests; unset once the items or the call have ended. The connection would keep a
-    /// call that was left for as long as it has requests to expect.
-    ///
-    /// Unbounded, because the slots bound it.
-    requests: Option<mpsc::UnboundedSender<R::Request>>,
-    /// The items that have no outcome, in order.
-    pending: VecDeque<PendingItem>,
-    summary: Option<R::Summary>,
-    /// What ended the call.
-    end: Option<Result<(), Error>>,
-}
-
-/// An item that was sent. If it could not be, only its id was, and the error replaces its
-/// outcome: so each item has one response, and responses stay in order.
-struct PendingItem {
-    id: String,
-    error: Option<Error>,
-}
-
 impl Connection {
     /// Opens a stream that begins with `opening`.
     pub(crate) async fn open_stream<R: StreamRpc>(
@@ -95,9 +54,8 @@ impl Connection {
         outstanding: usize,
         timeout: Option<Duration>,
     ) -> Result<(ItemSender<R>, OutcomeReceiver<R>), Error> {
-        if outstanding == 0 || outstanding > Semaphore::MAX_PERMITS {
-            let message = format!("outstanding must be positive, not {outstanding}");
-            return Err(Error::invalid_argument(message));
+        if outstanding == 0 {
+            return Err(Error::invalid_argument("outstanding must be positive"));
         }
         let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
         let opener = match timeout {
@@ -112,15 +70,7 @@ impl Connection {
         }
         let (requests, to_send) = mpsc::unbounded_channel();
         let (received, outcomes) = mpsc::unbounded_channel();
-        let shared = Arc::new(Shared {
-            slots: Semaphore::new(outstanding),
-            state: Mutex::new(State {
-                requests: Some(requests),
-                pending: VecDeque::new(),
-                summary: None,
-                end: None,
-            }),
-        });
+        let shared = Arc::new(Shared::new(requests, outstanding));
         let to_send = stream::once(future::ready(opening)).chain(stream::poll_fn({
             let mut to_send = to_send;
             move |context| to_send.poll_recv(context)
@@ -137,16 +87,8 @@ impl Connection {
                 drop(received);
             }
         });
-        let sender = ItemSender {
-            shared: Arc::clone(&shared),
-            message_bytes,
-        };
-        let receiver = OutcomeReceiver {
-            shared,
-            outcomes,
-            call: call.abort_handle(),
-            reported: false,
-        };
+        let sender = ItemSender::new(Arc::clone(&shared), message_bytes);
+        let receiver = OutcomeReceiver::new(shared, outcomes, call.abort_handle());
         Ok((sender, receiver))
     }
 
@@ -154,148 +96,25 @@ impl Connection {
         &self,
         requests: impl Stream<Item = R::Request> + Send + 'static,
         shared: &Shared<R>,
-        outcomes: &mpsc::UnboundedSender<(String, Result<R::Outcome, Error>)>,
+        outcomes: &mpsc::UnboundedSender<Settled<R>>,
         deadline: Option<Instant>,
     ) -> Result<(), Error> {
         let route = self.answering_route().await?;
-        let mut responses = start(&route, R::PATH, requests, deadline).await?;
-        while let Some(response) = responses.next().await? {
-            match R::decode(response) {
-                Response::Item(id, outcome) => {
-                    // It fails if the receiver was dropped, which aborts this task.
-                    let _ = outcomes.send(shared.settle(&id, outcome)?);
+        let result = async {
+            let mut responses = start(&route, R::PATH, requests, deadline).await?;
+            while let Some(response) = responses.next().await? {
+                match R::decode(response) {
+                    Response::Item(id, outcome) => {
+                        // It fails if the receiver was dropped, which aborts this task.
+                        let _ = outcomes.send(shared.settle(&id, outcome)?);
+                    }
+                    Response::Summary(summary) => shared.keep_summary(summary),
                 }
-                Response::Summary(summary) => lock(&shared.state).summary = Some(summary),
             }
-        }
-        Ok(())
-    }
-}
-
-impl<R: StreamRpc> ItemSender<R> {
-    /// Sends an item, once fewer than the outstanding ones have an outcome that was not read.
-    ///
-    /// Nothing is sent if the future is dropped.
-    pub(crate) async fn send(&mut self, id: &str, mut message: R::Request) -> Result<(), Error> {
-        let Ok(slot) = self.shared.slots.acquire().await else {
-            return Err(self.shared.end_error());
+            Ok(())
         };
-        let mut error = None;
-        let size = message.encoded_len();
-        if size > self.message_bytes {
-            error = Some(Error::too_large(size, self.message_bytes));
-            message = R::without_item(id);
-            if message.encoded_len() > self.message_bytes {
-                let message = "the id of the item does not fit in a message";
-                return Err(Error::invalid_argument(message));
-            }
-        }
-        let mut state = lock(&self.shared.state);
-        let Some(requests) = &state.requests else {
-            drop(state);
-            return Err(self.shared.end_error());
-        };
-        // It fails if the call has just ended; the item is then listed as unanswered.
-        let _ = requests.send(message);
-        let id = id.to_owned();
-        state.pending.push_back(PendingItem { id, error });
-        // The receiver gives it back once the outcome was read.
-        slot.forget();
-        Ok(())
+        let result = result.await;
+        self.note_attempt(&route, &result);
+        result
     }
-}
-
-impl<R: StreamRpc> Drop for ItemSender<R> {
-    fn drop(&mut self) {
-        lock(&self.shared.state).requests = None;
-    }
-}
-
-impl<R: StreamRpc> OutcomeReceiver<R> {
-    /// What the server said of the whole stream, at its end.
-    pub(crate) fn take_summary(&mut self) -> Option<R::Summary> {
-        lock(&self.shared.state).summary.take()
-    }
-}
-
-impl<R: StreamRpc> Stream for OutcomeReceiver<R> {
-    type Item = Result<(String, Result<R::Outcome, Error>), Error>;
-
-    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        if let Some(outcome) = ready!(self.outcomes.poll_recv(context)) {
-            self.shared.slots.add_permits(1);
-            return Poll::Ready(Some(Ok(outcome)));
-        }
-        if self.reported {
-            return Poll::Ready(None);
-        }
-        self.reported = true;
-        let end = lock(&self.shared.state).end.clone();
-        Poll::Ready(match end {
-            Some(Ok(())) => None,
-            _ => Some(Err(self.shared.end_error())),
-        })
-    }
-}
-
-impl<R: StreamRpc> Drop for OutcomeReceiver<R> {
-    fn drop(&mut self) {
-        self.call.abort();
-        self.shared.end(Err(left()));
-    }
-}
-
-impl<R: StreamRpc> Shared<R> {
-    /// Takes the oldest item, and returns its id and outcome.
-    fn settle(
-        &self,
-        id: &str,
-        outcome: Result<R::Outcome, Error>,
-    ) -> Result<(String, Result<R::Outcome, Error>), Error> {
-        let mut state = lock(&self.state);
-        let item = state.pending.front_mut();
-        let Some(item) = item.filter(|item| id.is_empty() || id == item.id) else {
-            return Err(Error::invalid_response("the server responded out of order"));
-        };
-        let outcome = match (item.error.take(), outcome) {
-            (Some(error), _) => Err(error),
-            (None, Err(error)) if error.kind() == &ErrorKind::InvalidResponse => return Err(error),
-            (None, outcome) => outcome,
-        };
-        let id = std::mem::take(&mut item.id);
-        state.pending.pop_front();
-        Ok((id, outcome))
-    }
-
-    /// Keeps what ended the call, and wakes up a sender that waits.
-    fn end(&self, result: Result<(), Error>) {
-        let mut state = lock(&self.state);
-        if state.end.is_none() {
-            let is_complete = state.requests.is_none() && state.pending.is_empty();
-            state.end = Some(result.and_then(|()| match is_complete {
-                true => Ok(()),
-                false => Err(Error::invalid_response("the server ended the stream early")),
-            }));
-        }
-        state.requests = None;
-        drop(state);
-        self.slots.close();
-    }
-
-    /// The error of a call that has ended, with the items that have no outcome.
-    fn end_error(&self) -> Error {
-        let state = lock(&self.state);
-        let unanswered = state.pending.iter().map(|item| item.id.clone()).collect();
-        let error = match &state.end {
-            Some(Err(error)) => error.clone(),
-            // The runtime dropped the task, or nothing was left to send for.
-            _ => left(),
-        };
-        error.in_stream(unanswered)
-    }
-}
-
-fn left() -> Error {
-    let message = "the stream was left";
-    Error::new(ErrorKind::Request, "CANCELLED", message, Code::Cancelled)
 }

@@ -155,7 +155,7 @@ impl Session {
         drop(messages);
         // There may be the outcome of a caller that was dropped.
         while outcomes.next().await.transpose()?.is_some() {}
-        let summary = outcomes.take_summary();
+        let summary = outcomes.take_summary()?;
         summary.ok_or_else(|| Error::invalid_response("the server sent no summary of the session"))
     }
 }

@@ -6,6 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use h2::Reason;
 use serde_json::json;
 use sidecheck::{Error, ErrorKind, Options, Schema, Verdict};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
 
 use crate::client;
 use crate::stand_in::{Call, listen, serve, serve_connection};
@@ -110,17 +112,36 @@ async fn a_call_on_a_connection_that_is_lost_is_retried() {
 }
 
 #[tokio::test]
-async fn a_call_on_a_connection_that_the_server_closes_is_retried() {
+async fn a_call_that_a_closing_server_did_not_process_is_retried() {
     let (listener, address) = listen().await;
     tokio::spawn(async move {
-        let (socket, _) = listener.accept().await.unwrap();
-        let mut connection = h2::server::handshake(socket).await.unwrap();
-        let _call = connection.accept().await.unwrap().unwrap();
-        connection.abrupt_shutdown(Reason::NO_ERROR);
-        // Sends the frame.
-        while let Some(Ok(_)) = connection.accept().await {}
-        let (socket, _) = listener.accept().await.unwrap();
-        serve_connection(socket, |call| async { call.validate() }).await;
+        let (mut socket, _) = listener.accept().await.unwrap();
+        socket.write_all(SETTINGS).await.unwrap();
+        let mut preface = [0; 24];
+        socket.read_exact(&mut preface).await.unwrap();
+        while read_frame_type(&mut socket).await != HEADERS {}
+        socket.write_all(GOAWAY).await.unwrap();
+        let (next, _) = listener.accept().await.unwrap();
+        serve_connection(next, |call| async { call.validate() }).await;
     });
     assert!(validate(&address).await.unwrap().valid);
+}
+
+/// Type of a frame (RFC 9113, section 6.2).
+const HEADERS: u8 = 1;
+
+/// A frame without settings (RFC 9113, section 6.5).
+const SETTINGS: &[u8] = b"\0\0\0\x04\0\0\0\0\0";
+
+/// A frame with the last stream 0 and the code NO_ERROR (RFC 9113, section 6.8).
+const GOAWAY: &[u8] = b"\0\0\x08\x07\0\0\0\0\0\0\0\0\0\0\0\0\0";
+
+/// Reads a frame (RFC 9113, section 4.1), and returns its type.
+async fn read_frame_type(socket: &mut TcpStream) -> u8 {
+    let mut header = [0; 9];
+    socket.read_exact(&mut header).await.unwrap();
+    let length = u32::from_be_bytes([0, header[0], header[1], header[2]]);
+    let mut payload = vec![0; length as usize];
+    socket.read_exact(&mut payload).await.unwrap();
+    header[3]
 }

@@ -66,12 +66,11 @@ async fn a_session_whose_server_is_lost_is_unavailable() {
         call.end("14", None);
     });
     let session = open(&client(&address.await)).await;
+    let lost = ErrorKind::StreamUnavailable(vec!["1".to_owned()]);
     for _ in 0..2 {
         let check = session.check(ping(1), Sender::Client, None);
         let error = check.await.unwrap_err();
-        assert_eq!(
-            error.kind(),
-            &ErrorKind::StreamUnavailable(vec!["1".to_owned()])
-        );
+        assert_eq!(error.kind(), &lost);
     }
+    assert_eq!(session.finish().await.unwrap_err().kind(), &lost);
 }

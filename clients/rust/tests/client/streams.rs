@@ -267,3 +267,19 @@ async fn the_outstanding_items_are_at_least_one() {
     let opened = client.stream(None, &Options::default(), &options).await;
     assert_eq!(opened.err().unwrap().kind(), &ErrorKind::InvalidArgument);
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_halves_may_be_in_tasks_of_their_own() {
+    let address = serve(|call| call.echo_items(|id| id)).await;
+    let (mut sender, outcomes) = open(&client(&address), 4).await;
+    let sending = tokio::spawn(async move {
+        for index in 0..100 {
+            sender.send(&index.to_string(), item()).await.unwrap();
+        }
+    });
+    let ids = outcomes.map(|outcome| outcome.unwrap().id).collect();
+    let ids: Vec<String> = tokio::spawn(ids).await.unwrap();
+    sending.await.unwrap();
+    let expected: Vec<_> = (0..100).map(|index: u32| index.to_string()).collect();
+    assert_eq!(ids, expected);
+}

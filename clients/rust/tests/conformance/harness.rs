@@ -1,6 +1,5 @@
 //! Clients of the servers that the cases name.
 
-use std::fs;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -19,7 +18,7 @@ pub fn client(settings: &Value, case: &Value) -> Result<Client, &'static str> {
     }
     #[cfg(feature = "tls")]
     let tls = (options["tls"] == true).then(|| {
-        let read = |name: &str| fs::read(settings["tls"][name].as_str().unwrap()).unwrap();
+        let read = |name: &str| std::fs::read(settings["tls"][name].as_str().unwrap()).unwrap();
         sidecheck::Tls {
             ca_certificates: Some(read("ca")),
             certificate: Some(read("certificate")),
