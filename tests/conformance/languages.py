@@ -151,7 +151,9 @@ LANGUAGES: Mapping[str, Language] = {
                 "-D",
                 "warnings",
             ),
+            ("cargo", "build", "--locked", "--all-features", "--example", "weather"),
         ),
         ("cargo", "test", "--locked", "--all-features"),
+        ("target/debug/examples/weather",),
     ),
 }

@@ -1,68 +1,25 @@
-//! The client, with the calls of validation, of the registry and of the server's description.
+//! The client, with the calls of validation and of the server's description.
+
+mod registry;
 
 use std::time::Duration;
 
-use futures_util::{Stream, stream};
+use futures_util::Stream;
 use tonic::transport::Channel;
 
-use crate::connection::{Connection, element_bytes, split};
+use crate::connection::Connection;
+use crate::conversion::Conversion;
 use crate::error::Error;
+use crate::inference::Inference;
 use crate::info::ServerInfo;
 use crate::json::Json;
+use crate::options::{ClientOptions, OnUnavailable};
 use crate::protocol::Protocol;
-use crate::registry::{Deletion, RegisterOptions, Registration, Tool};
+use crate::stream::{self, StreamOptions, StreamOutcome, StreamOutcomes, StreamSender};
 use crate::stubs::sidecheck::v1 as pb;
-use crate::target::{Target, ToolDefinition};
-use crate::validation::{Item, Options, Subject, decode_outcome, version_or};
+use crate::target::Target;
+use crate::validation::{Item, Options, Subject, decode_outcome};
 use crate::verdict::Verdict;
-
-/// Policy for validations that no server answers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum OnUnavailable {
-    /// The error is returned.
-    #[default]
-    Error,
-    /// The verdict is valid, with a warning of the code `SIDECHECK_UNAVAILABLE`.
-    Allow,
-    /// The verdict is invalid, with an error of the code `SIDECHECK_UNAVAILABLE`.
-    Deny,
-}
-
-/// Options of a client.
-#[derive(Clone)]
-pub struct ClientOptions {
-    /// Deadline of each call, retries included; 2 s by default. Must be positive.
-    pub timeout: Duration,
-    /// Policy for validations that no server answers.
-    pub on_unavailable: OnUnavailable,
-    /// MCP protocol version of all requests that name none, for example `2025-11-25`. Empty
-    /// leaves it to the server.
-    pub protocol_version: String,
-    /// TLS of the connection; without it, the connection is in plain text.
-    #[cfg(feature = "tls")]
-    pub tls: Option<crate::tls::Tls>,
-}
-
-impl Default for ClientOptions {
-    fn default() -> Self {
-        Self {
-            timeout: Duration::from_secs(2),
-            on_unavailable: OnUnavailable::default(),
-            protocol_version: String::new(),
-            #[cfg(feature = "tls")]
-            tls: None,
-        }
-    }
-}
-
-impl ClientOptions {
-    pub(crate) fn is_encrypted(&self) -> bool {
-        #[cfg(feature = "tls")]
-        return self.tls.is_some();
-        #[cfg(not(feature = "tls"))]
-        false
-    }
-}
 
 /// A client of a Sidecheck server. Clones share its connection.
 ///
@@ -104,7 +61,18 @@ impl Client {
         Protocol::new(self.connection.clone())
     }
 
-    /// The connection, for the generated clients in [`stubs`](crate::stubs).
+    /// Conversions between MCP and the APIs of model providers.
+    pub fn conversion(&self) -> Conversion {
+        Conversion::new(self.connection.clone())
+    }
+
+    /// Inference of tool definitions, and their adaptation to protocol versions.
+    pub fn inference(&self) -> Inference {
+        Inference::new(self.connection.clone())
+    }
+
+    /// The connection, for the generated clients in [`stubs`](crate::stubs); of a host with
+    /// several addresses, that to the next one.
     ///
     /// # Errors
     ///
@@ -179,7 +147,7 @@ impl Client {
             .await
     }
 
-    async fn validate_subject(
+    pub(crate) async fn validate_subject(
         &self,
         target: Target,
         subject: Subject,
@@ -196,6 +164,12 @@ impl Client {
             Ok(verdict.at_revision(response.registry_revision))
         });
         self.connection.settle(result, |verdict| verdict)
+    }
+
+    /// Returns the verdict that stands in for one, or the error.
+    #[cfg(feature = "rmcp")]
+    pub(crate) fn settle(&self, error: Error) -> Result<Verdict, Error> {
+        self.connection.settle(Err(error), |verdict| verdict)
     }
 
     /// Validates many payloads and returns their outcomes in order.
@@ -232,172 +206,51 @@ impl Client {
             .await
     }
 
-    /// Registers the tools of `server`. Those without an error are registered, whatever becomes
-    /// of the others.
+    /// Opens a stream of payloads, which are validated as they come.
     ///
-    /// Tools that do not fit in one message are sent in several, each with the deadline; if one
-    /// fails, the tools of earlier ones stay registered.
-    ///
-    /// # Errors
-    ///
-    /// A tool was rejected, unless the options ask for the outcomes; a tool, or a replacement
-    /// as a whole, does not fit in a message; or the call failed.
-    pub async fn register(
-        &self,
-        server: &str,
-        tools: impl IntoIterator<Item = ToolDefinition>,
-        options: &RegisterOptions,
-    ) -> Result<Registration, Error> {
-        let version = self.connection.protocol_version();
-        let encode = |tools| pb::RegisterToolsRequest {
-            server: server.to_owned(),
-            tools,
-            mode: match options.replace {
-                true => pb::RegistrationMode::Replace.into(),
-                false => pb::RegistrationMode::Upsert.into(),
-            },
-            change_policy: options.change_policy.into(),
-            validate_only: options.validate_only,
-            protocol_version: version_or(&options.protocol_version, version),
-        };
-        let tools: Vec<pb::InlineTool> = tools.into_iter().map(Into::into).collect();
-        let limit = self.connection.limits().await?.message_bytes as usize;
-        let room = limit.saturating_sub(prost::Message::encoded_len(&encode(Vec::new())));
-        let sizes: Vec<_> = tools.iter().map(element_bytes).collect();
-        if let Some(index) = sizes.iter().position(|size| *size > room) {
-            let size = sizes[index];
-            return Err(Error::invalid_argument(format!(
-                "tool {index} takes {size} bytes and one message holds {room}"
-            )));
-        }
-        let mut parts = split(&sizes, room, usize::MAX);
-        if options.replace && parts.len() > 1 {
-            return Err(Error::invalid_argument(format!(
-                "the tools take more bytes than one message holds ({room}); a replacement cannot \
-                 be split: register without it, then delete"
-            )));
-        }
-        if parts.is_empty() {
-            parts.push(0..0);
-        }
-        let mut registration = Registration::default();
-        for part in parts {
-            let count = part.len();
-            let response = self.connection.call(encode(tools[part].to_vec())).await?;
-            if response.outcomes.len() != count {
-                let found = response.outcomes.len();
-                return Err(Error::invalid_response(format!(
-                    "RegisterToolsResponse.outcomes has {found} elements for {count} tools"
-                )));
-            }
-            registration.extend(response);
-        }
-        if options.return_rejected {
-            Ok(registration)
-        } else {
-            registration.into_result()
-        }
-    }
-
-    /// Returns a registered tool, in the form for the protocol version `adapt_to_version`
-    /// unless that is empty.
+    /// The target and the options apply to items without their own. Send and read concurrently,
+    /// as [`Client::validate_stream`] does: sending waits while as many items as
+    /// [`StreamOptions::outstanding`] have outcomes that were not read. Opening fetches the
+    /// limits of the server, with the deadline and the retries of any call; the stream itself is
+    /// not retried. The policy for unavailable servers does not apply.
     ///
     /// # Errors
     ///
-    /// There is no such tool, or the call failed.
-    pub async fn get(
+    /// The stream could not be opened.
+    pub async fn stream(
         &self,
-        server: &str,
-        name: &str,
-        adapt_to_version: &str,
-    ) -> Result<Tool, Error> {
-        let request = pb::GetToolRequest {
-            server: server.to_owned(),
-            name: name.to_owned(),
-            adapt_to_version: adapt_to_version.to_owned(),
+        target: Option<&Target>,
+        options: &Options,
+        stream: &StreamOptions,
+    ) -> Result<(StreamSender, StreamOutcomes), Error> {
+        let defaults = pb::StreamDefaults {
+            target: target.cloned().map(Into::into),
+            options: Some(options.encode(self.connection.protocol_version())),
         };
-        let tool = self.connection.call(request).await?.tool;
-        tool.ok_or_else(|| Error::missing("GetToolResponse.tool"))?
-            .try_into()
+        stream::open(&self.connection, defaults, stream).await
     }
 
-    /// Lists the registered tools of one server, or of all if `server` is empty, by server and
-    /// name. They are fetched in pages, each with the deadline; after an error the stream ends.
-    pub fn list(
-        &self,
-        server: &str,
-        adapt_to_version: &str,
-    ) -> impl Stream<Item = Result<Tool, Error>> + Send + use<> {
-        let request = pb::ListToolsRequest {
-            server: server.to_owned(),
-            adapt_to_version: adapt_to_version.to_owned(),
-            ..Default::default()
-        };
-        let pages = stream::unfold(
-            (self.connection.clone(), Some(request)),
-            |(connection, request)| async move {
-                let mut request = request?;
-                let result = connection.call(request.clone()).await;
-                let (tools, rest) = match result {
-                    Err(error) => (vec![Err(error)], None),
-                    Ok(page) => {
-                        request.page_token = page.next_page_token;
-                        let tools = page.tools.into_iter().map(Tool::try_from).collect();
-                        (tools, (!request.page_token.is_empty()).then_some(request))
-                    }
-                };
-                Some((stream::iter(tools), (connection, rest)))
-            },
-        );
-        futures_util::StreamExt::flatten(pages)
-    }
-
-    /// Deletes the tools of `server` called `names`, at least one.
+    /// Validates payloads as they come, and returns the stream of their outcomes, in order.
+    ///
+    /// Items are pairs of an id, which need not be unique, and an item. They are taken while the
+    /// outcomes are read, at most [`StreamOptions::outstanding`] ahead. An error ends the stream,
+    /// and dropping it cancels the call; otherwise as [`Client::stream`].
     ///
     /// # Errors
     ///
-    /// Nothing was deleted.
-    pub async fn delete<N: Into<String>>(
+    /// The stream could not be opened.
+    pub async fn validate_stream<S>(
         &self,
-        server: &str,
-        names: impl IntoIterator<Item = N>,
-    ) -> Result<Deletion, Error> {
-        let names: Vec<String> = names.into_iter().map(Into::into).collect();
-        let named = !names.is_empty();
-        let request = pb::DeleteToolsRequest {
-            server: server.to_owned(),
-            names,
-            all: false,
-        };
-        let deletion = self.call_deletion(request).await?;
-        if named && deletion.deleted.is_empty() && deletion.unknown.is_empty() {
-            let message = "DeleteToolsResponse has no names for those of the request";
-            return Err(Error::invalid_response(message));
-        }
-        Ok(deletion)
-    }
-
-    /// Deletes all tools of `server`.
-    ///
-    /// # Errors
-    ///
-    /// Nothing was deleted.
-    pub async fn delete_all(&self, server: &str) -> Result<Deletion, Error> {
-        let request = pb::DeleteToolsRequest {
-            server: server.to_owned(),
-            names: Vec::new(),
-            all: true,
-        };
-        self.call_deletion(request).await
-    }
-
-    async fn call_deletion(&self, request: pb::DeleteToolsRequest) -> Result<Deletion, Error> {
-        let response = self.connection.call(request).await?;
-        Ok(Deletion {
-            deleted: response.deleted,
-            unknown: response.unknown,
-            registry_revision: response.registry_revision,
-        })
+        items: S,
+        target: Option<&Target>,
+        options: &Options,
+        stream: &StreamOptions,
+    ) -> Result<impl Stream<Item = Result<StreamOutcome, Error>> + Send + use<S>, Error>
+    where
+        S: Stream<Item = (String, Item)> + Send,
+    {
+        let (sender, outcomes) = self.stream(target, options, stream).await?;
+        Ok(stream::feed(sender, outcomes, items))
     }
 
     /// Returns the server's version, limits and capabilities.

@@ -138,6 +138,15 @@ impl Error {
         self
     }
 
+    /// The error of a stream that this one ended.
+    pub(crate) fn in_stream(mut self, unanswered: Vec<String>) -> Self {
+        self.0.kind = match self.is_unavailable() {
+            true => ErrorKind::StreamUnavailable(unanswered),
+            false => ErrorKind::StreamClosed(unanswered),
+        };
+        self
+    }
+
     pub(crate) fn invalid_argument(message: impl Into<String>) -> Self {
         Self::new(
             ErrorKind::InvalidArgument,

@@ -24,14 +24,20 @@ mod address;
 mod client;
 mod codec;
 mod connection;
+mod conversion;
 mod enumeration;
 mod error;
+mod inference;
 mod info;
 mod json;
+#[cfg(feature = "rmcp")]
+pub mod mcp;
+mod options;
 mod protocol;
 mod registry;
 mod rpc;
 mod status;
+mod stream;
 pub mod stubs;
 mod target;
 #[cfg(feature = "tls")]
@@ -39,21 +45,38 @@ mod tls;
 mod validation;
 mod verdict;
 
-pub use client::{Client, ClientOptions, OnUnavailable};
+pub use client::Client;
+pub use conversion::{
+    Conversion, ConversionMode, ConversionOptions, ConvertedCall, ConvertedResult, ConvertedTool,
+    ConvertedTools, Effect, Loss, LossAction, ModelApi, ServerPrefix, ToolConversion,
+    ToolResultToConvert, ToolToConvert,
+};
 pub use error::{Error, ErrorKind};
+pub use inference::{
+    AdaptedTool, Diagnostic, InferOptions, Inference, InferredTool, InferredTools, OnUnsupported,
+};
 pub use info::{Engine, Limits, ServerInfo};
 pub use json::Json;
+pub use options::{ClientOptions, OnUnavailable};
 pub use protocol::{
-    CheckItem, CheckOptions, CheckResult, Protocol, ProtocolContext, ProtocolMessage,
-    ResultProfile, Sender, ToolResult,
+    CheckItem, CheckOptions, CheckResult, CheckedNames, CheckedTools, Disposition, NameCollision,
+    NormalizedResult, Protocol, ProtocolContext, ProtocolMessage, RepeatedViolation, ResultProfile,
+    Returned, Rule, Sender, Session, SessionOptions, SessionSummary, ToolNameOutcome, ToolOutcome,
+    ToolResult,
 };
 pub use registry::{
     Action, ChangePolicy, Deletion, Document, RegisterOptions, Registration, RegistrationOutcome,
     Tool,
 };
+pub use stream::{StreamOptions, StreamOutcome, StreamOutcomes, StreamSender};
 pub use target::{RegisteredTool, Schema, Target, ToolDefinition};
 #[cfg(feature = "tls")]
 pub use tls::Tls;
 pub use tonic::Code;
 pub use validation::{Coercion, Detail, Item, OnUnknownTool, Options, Subject, UnknownArguments};
 pub use verdict::{Change, InvalidPayload, Repair, Severity, Verdict, Violation};
+
+/// Compiles the examples of the README.
+#[cfg(all(doctest, feature = "rmcp", feature = "tls"))]
+#[doc = include_str!("../README.md")]
+mod readme {}

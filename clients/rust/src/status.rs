@@ -1,8 +1,10 @@
 //! Errors from statuses, of failed calls and of items.
 
+use std::error::Error as _;
 use std::time::Duration;
 
 use prost::Message;
+use tokio::time::Instant;
 use tonic::Code;
 
 use crate::error::{Error, ErrorKind, code_name};
@@ -12,30 +14,31 @@ use crate::stubs::google::rpc;
 const DOMAIN: &str = "sidecheck";
 
 /// Parts of messages that say that a request is too large: of gRPC for C++ and Go, of gRPC for
-/// Java, and of HTTP status 413 as gRPC for C++ and tonic report it. Whoever writes the payload
-/// can bring these about, so they must never pass for an unavailable server.
-const TOO_LARGE: [&str; 4] = [
+/// Java, of tonic, and of HTTP status 413 as gRPC for C++ and tonic report it. Whoever writes the
+/// payload can bring these about, so they must never pass for an unavailable server.
+const TOO_LARGE: [&str; 5] = [
     "message larger than max",
     "message exceeds maximum size",
+    "decoded message length too large",
     "http2 header with status: 413",
     "HTTP status code 413",
 ];
 
-/// The error of a failed call.
-pub(crate) fn call_error(status: &tonic::Status) -> Error {
+/// The error of a failed call with a deadline, if it has one.
+pub(crate) fn call_error(status: &tonic::Status, deadline: Option<Instant>) -> Error {
     // Details that do not decode are ignored: the code and the message suffice.
     let details = rpc::Status::decode(status.details())
         .unwrap_or_default()
         .details;
+    let code = code_of(status);
     let full = rpc::Status {
-        code: status.code() as i32,
+        code: code as i32,
         message: status.message().to_owned(),
         details,
     };
     if error_info(&full).is_some() {
         return reported_error(full);
     }
-    let code = status.code();
     let message = if full.message.is_empty() {
         "the status has no message"
     } else {
@@ -50,8 +53,9 @@ pub(crate) fn call_error(status: &tonic::Status) -> Error {
         )
         .with_metadata([("bound", "message_bytes")]);
     }
-    // tonic ends a call at its deadline by itself, with another code and this message.
-    if code == Code::Cancelled && message == "Timeout expired" {
+    // A server that ends a call at its deadline may only reset it.
+    let is_late = deadline.is_some_and(|deadline| deadline <= Instant::now());
+    if is_late && is_reset(code) {
         return Error::deadline_exceeded();
     }
     let kind = if may_be_absent(code) {
@@ -60,6 +64,40 @@ pub(crate) fn call_error(status: &tonic::Status) -> Error {
         ErrorKind::Request
     };
     Error::new(kind, code_name(code), message, code).with_retry_after(retry_after(&full))
+}
+
+/// The code of a status. Of a lost connection it is `UNAVAILABLE`, as in other gRPC libraries:
+/// tonic has `UNKNOWN`, `CANCELLED` or, if the server closed it in order, `INTERNAL`.
+fn code_of(status: &tonic::Status) -> Code {
+    // Only a status that tonic made has a source.
+    let mut source = status.source();
+    if source.is_none() {
+        return status.code();
+    }
+    while let Some(error) = source {
+        if error.is::<tonic::TimeoutExpired>() {
+            return Code::DeadlineExceeded;
+        }
+        if let Some(error) = error.downcast_ref::<h2::Error>() {
+            let is_lost = error.is_go_away() || error.is_io();
+            return if is_lost {
+                Code::Unavailable
+            } else {
+                status.code()
+            };
+        }
+        source = error.source();
+    }
+    if is_reset(status.code()) {
+        Code::Unavailable
+    } else {
+        status.code()
+    }
+}
+
+/// Whether a call that ended without a status has the code.
+fn is_reset(code: Code) -> bool {
+    matches!(code, Code::Cancelled | Code::Unknown)
 }
 
 /// The error that a server reports for a call or an item.
@@ -124,4 +162,33 @@ fn details<'a, M: Message + Default>(
         .iter()
         .filter(move |detail| has_name(&detail.type_url));
     named.filter_map(|detail| M::decode(detail.value.as_slice()).ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reset_at_the_deadline_is_its_expiry() {
+        let status = tonic::Status::cancelled("reset");
+        let now = Instant::now();
+        let later = now + Duration::from_secs(600);
+        assert_eq!(call_error(&status, Some(now)).reason(), "DEADLINE_EXCEEDED");
+        assert_eq!(call_error(&status, Some(later)).reason(), "CANCELLED");
+        assert_eq!(call_error(&status, None).reason(), "CANCELLED");
+    }
+
+    #[test]
+    fn a_request_that_is_too_large_is_no_absence() {
+        for message in [
+            "Received message larger than max (9 vs. 4)",
+            "gRPC message exceeds maximum size 4: 9",
+            "Error, decoded message length too large: found 9 bytes, the limit is: 4 bytes",
+            "grpc-status header missing, mapped from HTTP status code 413",
+        ] {
+            let error = call_error(&tonic::Status::unknown(message), None);
+            assert_eq!(error.kind(), &ErrorKind::Request, "{message}");
+            assert_eq!(error.reason(), "LIMIT_EXCEEDED", "{message}");
+        }
+    }
 }

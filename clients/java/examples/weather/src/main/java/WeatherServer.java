@@ -36,8 +36,7 @@ public final class WeatherServer {
     private WeatherServer() {}
 
     public static void main(String[] args) {
-        var sidecheck = new Client(
-                System.getenv().getOrDefault("SIDECHECK_ADDRESS", "127.0.0.1:50151"));
+        var sidecheck = new Client(System.getenv().getOrDefault("SIDECHECK_ADDRESS", "127.0.0.1:50151"));
         var forecast = new SyncToolSpecification(
                 Tool.builder("get_forecast", JSON, INPUT)
                         .title("Forecast")
@@ -57,8 +56,8 @@ public final class WeatherServer {
         Object city = request.arguments().get("city");
         int count = ((Number) request.arguments().getOrDefault("days", 1)).intValue();
         List<Map<String, Object>> days = IntStream.rangeClosed(1, count)
-                .mapToObj(day -> Map.<String, Object>of(
-                        "day", day, "celsius", city.equals("Atlantis") ? "wet" : 10 + day))
+                .mapToObj(day ->
+                        Map.<String, Object>of("day", day, "celsius", city.equals("Atlantis") ? "wet" : 10 + day))
                 .toList();
         Map<String, Object> content = Map.of("city", city, "days", days);
         try {

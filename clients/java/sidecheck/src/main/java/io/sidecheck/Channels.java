@@ -17,12 +17,15 @@ import java.util.stream.Stream;
 
 /** Channels with the addresses, service config and options of the clients of all languages. */
 final class Channels {
-    private static final Pattern HOST_AND_PORT =
-            Pattern.compile("(\\[[0-9A-Fa-f:.]+\\]|[^\\s:/\\[\\]]+):(\\d{1,5})");
+    private static final Pattern HOST_AND_PORT = Pattern.compile("(\\[[0-9A-Fa-f:.]+\\]|[^\\s:/\\[\\]]+):(\\d{1,5})");
 
     private static final List<String> SERVICES = Stream.of(
-                    "ValidationService", "RegistryService", "InfoService", "ProtocolService",
-                    "ConversionService", "InferenceService")
+                    "ValidationService",
+                    "RegistryService",
+                    "InfoService",
+                    "ProtocolService",
+                    "ConversionService",
+                    "InferenceService")
             .map(name -> "sidecheck.v1." + name)
             .toList();
 
@@ -57,13 +60,11 @@ final class Channels {
         } else {
             String host = address.startsWith("dns:///") ? address.substring(7) : address;
             Matcher match = HOST_AND_PORT.matcher(host);
-            valid = match.matches()
-                    && Integer.parseInt(match.group(2)) > 0
-                    && Integer.parseInt(match.group(2)) < 65536;
+            valid = match.matches() && Integer.parseInt(match.group(2)) > 0 && Integer.parseInt(match.group(2)) < 65536;
         }
         if (!valid) {
-            throw new IllegalArgumentException("invalid address \"" + address
-                    + "\"; expected host:port, dns:///host:port or unix:/path");
+            throw new IllegalArgumentException(
+                    "invalid address \"" + address + "\"; expected host:port, dns:///host:port or unix:/path");
         }
     }
 
@@ -95,11 +96,16 @@ final class Channels {
                 "name", SERVICES.stream().map(name -> Map.of("service", name)).toList(),
                 "retryPolicy",
                         Map.of(
-                                "maxAttempts", 5.0,
-                                "initialBackoff", "0.01s",
-                                "maxBackoff", "1s",
-                                "backoffMultiplier", 4.0,
-                                "retryableStatusCodes", List.of("UNAVAILABLE")));
+                                "maxAttempts",
+                                5.0,
+                                "initialBackoff",
+                                "0.01s",
+                                "maxBackoff",
+                                "1s",
+                                "backoffMultiplier",
+                                4.0,
+                                "retryableStatusCodes",
+                                List.of("UNAVAILABLE")));
         Map<String, ?> streams = Map.of(
                 "name",
                 List.of(
@@ -108,9 +114,7 @@ final class Channels {
         List<Map<String, ?>> methods = List.of(retries, streams);
         if (address.startsWith("dns:")) {
             // A host name with several addresses has a server at each of them.
-            return Map.of(
-                    "methodConfig", methods,
-                    "loadBalancingConfig", List.of(Map.of("round_robin", Map.of())));
+            return Map.of("methodConfig", methods, "loadBalancingConfig", List.of(Map.of("round_robin", Map.of())));
         }
         return Map.of("methodConfig", methods);
     }

@@ -1,6 +1,6 @@
 package io.sidecheck;
 
-/** What is checked against the rules of the MCP specification. */
+/** One item of {@link ProtocolClient#checkBatch}. */
 public sealed interface CheckItem {
     /**
      * The {@code params} of an {@code elicitation/create} request.
@@ -31,7 +31,7 @@ public sealed interface CheckItem {
      * @param profile contract that it must fulfil
      * @param tool tool whose output schema applies to the structured content; null skips that
      */
-    record ToolResult(Json result, Profile profile, Target tool) implements CheckItem {}
+    record ToolResult(Json result, ResultProfile profile, Target tool) implements CheckItem {}
 
     /**
      * A JSON-RPC message, or a batch where the protocol version has batches.
@@ -41,8 +41,7 @@ public sealed interface CheckItem {
      * @param requestMethod for a response: method of its request, or ""
      * @param request for a response: its request, or empty; takes precedence
      */
-    record Message(Json json, Sender sender, String requestMethod, Json request)
-            implements CheckItem {
+    record Message(Json json, Sender sender, String requestMethod, Json request) implements CheckItem {
         /**
          * A request or notification.
          *
@@ -52,23 +51,5 @@ public sealed interface CheckItem {
         public Message(Json json, Sender sender) {
             this(json, sender, "", Json.EMPTY);
         }
-    }
-
-    /** Sender of a message. */
-    enum Sender {
-        /** Unknown: what either peer may send is accepted. */
-        UNSPECIFIED,
-        /** The client. */
-        CLIENT,
-        /** The server. */
-        SERVER
-    }
-
-    /** Contract that a tool result must fulfil. */
-    enum Profile {
-        /** The specification of the protocol version. */
-        SPECIFICATION,
-        /** Only text blocks and {@code isError}. */
-        TEXT
     }
 }

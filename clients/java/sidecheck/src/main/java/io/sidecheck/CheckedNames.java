@@ -17,8 +17,7 @@ public record CheckedNames(List<Outcome> outcomes, List<Collision> collisions) {
      * @param sdkWarnings warnings of the SDKs
      * @param sanitized nearest name that model APIs accept
      */
-    public record Outcome(
-            Verdict verdict, boolean sdkValid, List<String> sdkWarnings, String sanitized) {}
+    public record Outcome(Verdict verdict, boolean sdkValid, List<String> sdkWarnings, String sanitized) {}
 
     /**
      * Names with the same sanitized name.

@@ -13,10 +13,10 @@ import java.util.List;
  * interrupted during a call gets {@link java.util.concurrent.CancellationException} and stays
  * interrupted.
  */
-public final class Client implements AutoCloseable {
+public final class Client implements Validator, AutoCloseable {
     private final Connection connection;
     private final Duration timeout;
-    private final Validator validator;
+    private final ValidationCalls validations;
     private final Registry registry;
 
     /**
@@ -45,7 +45,7 @@ public final class Client implements AutoCloseable {
     private Client(Connection connection, Duration timeout) {
         this.connection = connection;
         this.timeout = timeout;
-        this.validator = new Validator(connection, timeout);
+        this.validations = new ValidationCalls(connection, timeout);
         this.registry = new Registry(connection, timeout);
     }
 
@@ -75,8 +75,7 @@ public final class Client implements AutoCloseable {
      * @return the checks, with nothing known of the connection and the default options
      */
     public ProtocolClient protocol() {
-        return new ProtocolClient(
-                connection, timeout, ProtocolContext.UNKNOWN, CheckOptions.DEFAULTS);
+        return new ProtocolClient(connection, timeout, ProtocolContext.UNKNOWN, CheckOptions.DEFAULTS);
     }
 
     /**
@@ -107,115 +106,9 @@ public final class Client implements AutoCloseable {
         return connection.channel;
     }
 
-    /**
-     * Validates the arguments of a tool call.
-     *
-     * @param target what to validate against
-     * @param arguments the arguments
-     * @return the verdict
-     * @throws SidecheckException if no verdict was possible
-     */
-    public Verdict validate(Target target, Json arguments) {
-        return validate(target, arguments, null);
-    }
-
-    /**
-     * The same, with options.
-     *
-     * @param target as above
-     * @param arguments as above
-     * @param options options; null are the defaults
-     * @return the verdict
-     * @throws SidecheckException if no verdict was possible
-     */
-    public Verdict validate(Target target, Json arguments, ValidationOptions options) {
-        return validate(new Item(new Subject.Arguments(arguments), target, options));
-    }
-
-    /**
-     * Validates a tool's structured content; see {@link Subject.AbsentContent} for none.
-     *
-     * @param target what to validate against
-     * @param content the content
-     * @return the verdict
-     * @throws SidecheckException if no verdict was possible
-     */
-    public Verdict validateStructuredContent(Target target, Json content) {
-        return validateStructuredContent(target, content, null);
-    }
-
-    /**
-     * The same, with options.
-     *
-     * @param target as above
-     * @param content as above
-     * @param options options; null are the defaults
-     * @return the verdict
-     * @throws SidecheckException if no verdict was possible
-     */
-    public Verdict validateStructuredContent(Target target, Json content, ValidationOptions options) {
-        return validate(new Item(new Subject.StructuredContent(content), target, options));
-    }
-
-    /**
-     * Validates the complete {@code params} of a {@code tools/call}.
-     *
-     * @param target a tool, without its name if the params select it
-     * @param params the params
-     * @return the verdict
-     * @throws SidecheckException if no verdict was possible
-     */
-    public Verdict validateCall(Target target, Json params) {
-        return validateCall(target, params, null);
-    }
-
-    /**
-     * The same, with options.
-     *
-     * @param target as above
-     * @param params as above
-     * @param options options; null are the defaults
-     * @return the verdict
-     * @throws SidecheckException if no verdict was possible
-     */
-    public Verdict validateCall(Target target, Json params, ValidationOptions options) {
-        return validate(new Item(new Subject.CallParams(params), target, options));
-    }
-
-    /**
-     * Validates a complete {@code CallToolResult}.
-     *
-     * @param target a tool
-     * @param result the result
-     * @return the verdict
-     * @throws SidecheckException if no verdict was possible
-     */
-    public Verdict validateCallResult(Target target, Json result) {
-        return validateCallResult(target, result, null);
-    }
-
-    /**
-     * The same, with options.
-     *
-     * @param target as above
-     * @param result as above
-     * @param options options; null are the defaults
-     * @return the verdict
-     * @throws SidecheckException if no verdict was possible
-     */
-    public Verdict validateCallResult(Target target, Json result, ValidationOptions options) {
-        return validate(new Item(new Subject.CallResult(result), target, options));
-    }
-
-    /**
-     * Validates any payload, with options.
-     *
-     * @param item the payload, its target and its options
-     * @return the verdict
-     * @throws SidecheckException if no verdict was possible
-     */
+    @Override
     public Verdict validate(Item item) {
-        return validator.validate(item);
+        return validations.validate(item);
     }
 
     /**
@@ -228,9 +121,8 @@ public final class Client implements AutoCloseable {
      * @return the outcomes, in order
      * @throws SidecheckException if the batch as a whole failed
      */
-    public List<Outcome<Verdict>> validateBatch(
-            List<Item> items, Target target, ValidationOptions options) {
-        return validator.validateBatch(items, target, options);
+    public List<Outcome<Verdict>> validateBatch(List<Item> items, Target target, ValidationOptions options) {
+        return validations.validateBatch(items, target, options);
     }
 
     /**
@@ -257,7 +149,7 @@ public final class Client implements AutoCloseable {
      * @throws IllegalArgumentException if {@code outstanding} is not positive
      */
     public ValidationStream stream(Target target, ValidationOptions options, int outstanding) {
-        return validator.stream(target, options, outstanding);
+        return validations.stream(target, options, outstanding);
     }
 
     /**
@@ -286,8 +178,7 @@ public final class Client implements AutoCloseable {
      * @throws IllegalArgumentException if a tool, or a replacement as a whole, does not fit in a
      *     message; nothing was sent
      */
-    public Registration register(
-            String server, List<Target.ToolDefinition> tools, RegistrationOptions options) {
+    public Registration register(String server, List<Target.ToolDefinition> tools, RegistrationOptions options) {
         return registry.register(server, tools, options);
     }
 

@@ -11,8 +11,7 @@ import java.time.Duration;
  *     server
  * @param tls TLS; null is plain text, for a server on the same machine or network
  */
-public record ClientOptions(
-        Duration timeout, OnUnavailable onUnavailable, String protocolVersion, Tls tls) {
+public record ClientOptions(Duration timeout, OnUnavailable onUnavailable, String protocolVersion, Tls tls) {
     /** A deadline of 2 s, errors thrown, plain text. */
     public static final ClientOptions DEFAULTS =
             new ClientOptions(Duration.ofSeconds(2), OnUnavailable.ERROR, "", null);

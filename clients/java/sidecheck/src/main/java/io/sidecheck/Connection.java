@@ -38,8 +38,7 @@ final class Connection {
         }
         reconnect();
         try {
-            return UnaryCall.send(
-                    channel, method, request, answer, timeout == null ? options.timeout() : timeout);
+            return UnaryCall.send(channel, method, request, answer, timeout == null ? options.timeout() : timeout);
         } catch (SidecheckException error) {
             if (closed && error instanceof UnavailableException) {
                 throw Errors.clientClosed();
@@ -54,7 +53,8 @@ final class Connection {
 
     /**
      * Has a lost connection tried again at once. gRPC's own pauses between attempts grow to two
-     * minutes, cannot be set, and outlast the retries of a call.
+     * minutes, cannot be set, and outlast the retries of a call. From idle, calls wait for the
+     * outcome of the attempt; in the other states they would not.
      */
     void reconnect() {
         long now = System.nanoTime();
@@ -62,7 +62,7 @@ final class Connection {
         if (now - last > MIN_PAUSE
                 && channel.getState(false) == ConnectivityState.TRANSIENT_FAILURE
                 && reconnected.compareAndSet(last, now)) {
-            channel.resetConnectBackoff();
+            channel.enterIdle();
         }
     }
 
@@ -112,16 +112,17 @@ final class Connection {
         if (options.onUnavailable() != OnUnavailable.ERROR
                 && outcome instanceof Outcome.Failure<T> failure
                 && failure.error() instanceof UnavailableException error) {
-            return new Outcome.Success<>(
-                    fallback.apply(Verdict.ofUnavailable(error, options.onUnavailable())));
+            return new Outcome.Success<>(fallback.apply(Verdict.ofUnavailable(error, options.onUnavailable())));
         }
         return outcome;
     }
 
     ServerInfo info(Duration timeout) {
-        ServerInfo info = RegistryMessages.info(call(InfoServiceGrpc.getGetServerInfoMethod(),
+        ServerInfo info = RegistryMessages.info(call(
+                InfoServiceGrpc.getGetServerInfoMethod(),
                 GetServerInfoRequest.getDefaultInstance(),
-                GetServerInfoResponse.getDefaultInstance(), timeout));
+                GetServerInfoResponse.getDefaultInstance(),
+                timeout));
         limits = info.limits();
         return info;
     }

@@ -36,16 +36,14 @@ public final class ConversionClient {
      * @throws SidecheckException if nothing was converted
      */
     public ConvertedTools convertTools(
-            ModelApi api,
-            List<ToolToConvert> tools,
-            List<String> servers,
-            ConversionOptions options) {
+            ModelApi api, List<ToolToConvert> tools, List<String> servers, ConversionOptions options) {
         ConvertedTools converted = ConversionMessages.tools(connection.call(
                 ConversionServiceGrpc.getConvertToolsMethod(),
                 ConvertToolsRequest.newBuilder()
                         .setApi(ConversionMessages.api(api))
                         .setOptions(ConversionMessages.options(options, version()))
-                        .addAllTools(tools.stream().map(ConversionMessages::tool).toList())
+                        .addAllTools(
+                                tools.stream().map(ConversionMessages::tool).toList())
                         .addAllServers(servers)
                         .build(),
                 ConvertToolsResponse.getDefaultInstance(),
@@ -71,8 +69,7 @@ public final class ConversionClient {
      * @throws SidecheckException with {@code MAPPING_MISMATCH} if no mapping has the name in the
      *     call, or it is of another definition; with another reason if nothing was converted
      */
-    public ConvertedCall convertToolCall(
-            Json call, List<Json> mappings, Target tool, ValidationOptions options) {
+    public ConvertedCall convertToolCall(Json call, List<Json> mappings, Target tool, ValidationOptions options) {
         var request = ConvertToolCallRequest.newBuilder()
                 .setCall(call.raw())
                 .addAllMappings(mappings.stream().map(Json::raw).toList());

@@ -25,8 +25,7 @@ final class ConversionMessages {
                 .setDescriptionLength(options.descriptionLength())
                 .setIncludeOutputSchema(options.includeOutputSchema())
                 .setDropDefaults(options.dropDefaults())
-                .setProtocolVersion(
-                        options.protocolVersion().isEmpty() ? version : options.protocolVersion())
+                .setProtocolVersion(options.protocolVersion().isEmpty() ? version : options.protocolVersion())
                 .build();
     }
 
@@ -43,8 +42,7 @@ final class ConversionMessages {
                         .map(conversion -> new ConvertedTools.Conversion(
                                 conversion.getServer(), conversion.getName(), outcome(conversion)))
                         .toList(),
-                ProtocolMessages.verdict(response.hasRequest(), response.getRequest(),
-                        "ConvertToolsResponse.request"));
+                ProtocolMessages.verdict(response.hasRequest(), response.getRequest(), "ConvertToolsResponse.request"));
     }
 
     private static Outcome<ConvertedTools.Converted> outcome(ToolConversion conversion) {
@@ -67,19 +65,18 @@ final class ConversionMessages {
                 response.getTool(),
                 response.getCallId(),
                 ValidationMessages.json(response.getCallParams()),
-                ProtocolMessages.verdict(response.hasVerdict(), response.getVerdict(),
-                        "ConvertToolCallResponse.verdict"),
+                ProtocolMessages.verdict(
+                        response.hasVerdict(), response.getVerdict(), "ConvertToolCallResponse.verdict"),
                 ValidationMessages.changes(response.getChangesList()),
                 response.getName());
     }
 
     static ConvertedResult result(ConvertToolResultResponse response) {
         return new ConvertedResult(
-                ProtocolMessages.requiredJson(
-                        response.getMessage(), "ConvertToolResultResponse.message"),
+                ProtocolMessages.requiredJson(response.getMessage(), "ConvertToolResultResponse.message"),
                 losses(response.getLossesList()),
-                ProtocolMessages.verdict(response.hasVerdict(), response.getVerdict(),
-                        "ConvertToolResultResponse.verdict"));
+                ProtocolMessages.verdict(
+                        response.hasVerdict(), response.getVerdict(), "ConvertToolResultResponse.verdict"));
     }
 
     private static List<Loss> losses(List<io.sidecheck.v1.Loss> messages) {

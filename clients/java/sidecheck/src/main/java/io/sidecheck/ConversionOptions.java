@@ -22,8 +22,8 @@ public record ConversionOptions(
         boolean dropDefaults,
         String protocolVersion) {
     /** The defaults of the server. */
-    public static final ConversionOptions DEFAULTS = new ConversionOptions(
-            Mode.COMPATIBLE, ServerPrefix.AUTOMATIC, false, 0, false, false, "");
+    public static final ConversionOptions DEFAULTS =
+            new ConversionOptions(Mode.COMPATIBLE, ServerPrefix.AUTOMATIC, false, 0, false, false, "");
 
     /**
      * Returns these options with another use of the strict mode.
@@ -32,8 +32,14 @@ public record ConversionOptions(
      * @return the options
      */
     public ConversionOptions withMode(Mode value) {
-        return new ConversionOptions(value, serverPrefix, assumeClosed, descriptionLength,
-                includeOutputSchema, dropDefaults, protocolVersion);
+        return new ConversionOptions(
+                value,
+                serverPrefix,
+                assumeClosed,
+                descriptionLength,
+                includeOutputSchema,
+                dropDefaults,
+                protocolVersion);
     }
 
     /** Use of the strict mode (structured outputs) of an API. */

@@ -30,10 +30,5 @@ public record ConvertedTools(List<Conversion> conversions, Verdict request) {
      * @param notStrictReason reason why it is not strict although the mode prefers it, or ""
      */
     public record Converted(
-            Json json,
-            String name,
-            boolean strict,
-            Json mapping,
-            List<Loss> losses,
-            String notStrictReason) {}
+            Json json, String name, boolean strict, Json mapping, List<Loss> losses, String notStrictReason) {}
 }

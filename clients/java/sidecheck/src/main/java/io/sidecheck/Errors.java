@@ -40,8 +40,8 @@ final class Errors {
      * HTTP status 413. Whoever writes the payload can bring these about, so they must never pass
      * for an unavailable server.
      */
-    private static final Pattern TOO_LARGE = Pattern.compile(
-            "message larger than max|message exceeds maximum size|http2 header with status: 413"
+    private static final Pattern TOO_LARGE =
+            Pattern.compile("message larger than max|message exceeds maximum size|http2 header with status: 413"
                     + "|HTTP status code 413");
 
     private Errors() {}
@@ -62,12 +62,10 @@ final class Errors {
         if (errorInfo(decoded.build()) != null) {
             return ofItem(decoded.build());
         }
-        String message = decoded.getMessage().isEmpty()
-                ? "the status has no message"
-                : decoded.getMessage();
+        String message = decoded.getMessage().isEmpty() ? "the status has no message" : decoded.getMessage();
         if (TOO_LARGE.matcher(message).find()) {
-            return new SidecheckException("LIMIT_EXCEEDED", message,
-                    Map.of("bound", "message_bytes"), Status.Code.RESOURCE_EXHAUSTED, null);
+            return new SidecheckException(
+                    "LIMIT_EXCEEDED", message, Map.of("bound", "message_bytes"), Status.Code.RESOURCE_EXHAUSTED, null);
         }
         Status.Code code = status.getCode();
         Duration delay = retryAfter(decoded.build());
@@ -121,25 +119,29 @@ final class Errors {
     }
 
     static SidecheckException clientClosed() {
-        return new SidecheckException("CLIENT_CLOSED", "the client was closed", Map.of(),
-                Status.Code.CANCELLED, null);
+        return new SidecheckException("CLIENT_CLOSED", "the client was closed", Map.of(), Status.Code.CANCELLED, null);
+    }
+
+    static SidecheckException streamLeft() {
+        return new SidecheckException("CANCELLED", "the stream was left", Map.of(), Status.Code.CANCELLED, null);
     }
 
     static SidecheckException tooLarge(long size, long limit) {
         return new SidecheckException(
                 "LIMIT_EXCEEDED",
-                "item too large: " + size + " bytes exceed the limit of " + limit
-                        + " (message_bytes)",
-                Map.of("bound", "message_bytes", "limit", String.valueOf(limit),
-                        "found", String.valueOf(size)),
+                "item too large: " + size + " bytes exceed the limit of " + limit + " (message_bytes)",
+                Map.of("bound", "message_bytes", "limit", String.valueOf(limit), "found", String.valueOf(size)),
                 Status.Code.RESOURCE_EXHAUSTED,
                 null);
     }
 
     static SidecheckException notEncodable(RuntimeException failure) {
-        return new SidecheckException("INVALID_REQUEST",
-                "cannot encode the item: " + failure.getMessage(), Map.of("field", "subject"),
-                Status.Code.INVALID_ARGUMENT, null);
+        return new SidecheckException(
+                "INVALID_REQUEST",
+                "cannot encode the item: " + failure.getMessage(),
+                Map.of("field", "subject"),
+                Status.Code.INVALID_ARGUMENT,
+                null);
     }
 
     static void require(boolean present, String field) {
@@ -150,8 +152,7 @@ final class Errors {
 
     static void requireCount(int found, int expected) {
         if (found != expected) {
-            throw new InvalidResponseException(
-                    "the response has " + found + " outcomes for " + expected + " items");
+            throw new InvalidResponseException("the response has " + found + " outcomes for " + expected + " items");
         }
     }
 }

@@ -38,8 +38,7 @@ public final class InferenceClient {
                 InferToolsRequest.newBuilder()
                         .setSource(ByteString.copyFromUtf8(source))
                         .addAllFunctions(options.functions())
-                        .setOnUnsupported(
-                                OnUnsupported.valueOf("ON_UNSUPPORTED_" + options.onUnsupported()))
+                        .setOnUnsupported(OnUnsupported.valueOf("ON_UNSUPPORTED_" + options.onUnsupported()))
                         .addAllInjectedTypes(options.injectedTypes())
                         .addAllInjectedParameters(options.injectedParameters())
                         .build(),
@@ -81,9 +80,8 @@ public final class InferenceClient {
                 InferenceServiceGrpc.getAdaptToolMethod(),
                 AdaptToolRequest.newBuilder()
                         .setTool(ValidationMessages.target(tool))
-                        .setProtocolVersion(protocolVersion.isEmpty()
-                                ? connection.options.protocolVersion()
-                                : protocolVersion)
+                        .setProtocolVersion(
+                                protocolVersion.isEmpty() ? connection.options.protocolVersion() : protocolVersion)
                         .build(),
                 AdaptToolResponse.getDefaultInstance(),
                 timeout);

@@ -64,8 +64,7 @@ public final class Json {
         try {
             return new Json(ByteString.copyFrom(MAPPER.writeValueAsBytes(value)));
         } catch (JacksonException error) {
-            throw new IllegalArgumentException(
-                    "JSON cannot express the value: " + error.getOriginalMessage(), error);
+            throw new IllegalArgumentException("JSON cannot express the value: " + error.getOriginalMessage(), error);
         }
     }
 

@@ -1,49 +1,30 @@
 package io.sidecheck;
 
-import io.sidecheck.v1.CheckBatchRequest;
-import io.sidecheck.v1.CheckBatchResponse;
-import io.sidecheck.v1.CheckElicitationRequest;
-import io.sidecheck.v1.CheckElicitationResponse;
-import io.sidecheck.v1.CheckElicitationResultRequest;
-import io.sidecheck.v1.CheckElicitationResultResponse;
-import io.sidecheck.v1.CheckMessageRequest;
-import io.sidecheck.v1.CheckMessageResponse;
-import io.sidecheck.v1.CheckSamplingRequest;
-import io.sidecheck.v1.CheckSamplingResponse;
-import io.sidecheck.v1.CheckToolNamesRequest;
-import io.sidecheck.v1.CheckToolNamesResponse;
-import io.sidecheck.v1.CheckToolResultRequest;
-import io.sidecheck.v1.CheckToolResultResponse;
-import io.sidecheck.v1.CheckToolsRequest;
-import io.sidecheck.v1.CheckToolsResponse;
-import io.sidecheck.v1.ListRulesRequest;
-import io.sidecheck.v1.ListRulesResponse;
-import io.sidecheck.v1.NormalizeToolResultRequest;
-import io.sidecheck.v1.NormalizeToolResultResponse;
-import io.sidecheck.v1.ProtocolServiceGrpc;
 import java.time.Duration;
 import java.util.List;
 
 /**
  * Checks messages and definitions against the rules of the MCP specification: {@link
  * Client#protocol}. Violations are returned, never thrown. The client's {@link OnUnavailable}
- * applies to what returns a {@link CheckResult}.
+ * applies to what returns a {@link CheckResult}, except in a session.
  */
 public final class ProtocolClient {
     private final Connection connection;
     private final Duration timeout;
     private final ProtocolContext context;
     private final CheckOptions options;
+    private final ProtocolCalls calls;
 
-    ProtocolClient(
-            Connection connection,
-            Duration timeout,
-            ProtocolContext context,
-            CheckOptions options) {
+    ProtocolClient(Connection connection, Duration timeout, ProtocolContext context, CheckOptions options) {
         this.connection = connection;
         this.timeout = timeout;
         this.context = context;
         this.options = options;
+        this.calls = new ProtocolCalls(
+                connection,
+                timeout,
+                ProtocolMessages.context(context, connection.options.protocolVersion()),
+                ProtocolMessages.options(options));
     }
 
     /**
@@ -67,148 +48,27 @@ public final class ProtocolClient {
     }
 
     /**
-     * Checks a message, a tool result, an elicitation or its result, or a sampling.
-     *
-     * @param item what to check
-     * @return the result
-     * @throws SidecheckException if it could not be checked
-     */
-    public CheckResult check(CheckItem item) {
-        return connection.orFallBack(
-                () -> send(item), verdict -> new CheckResult(verdict, Json.EMPTY));
-    }
-
-    private CheckResult send(CheckItem item) {
-        io.sidecheck.v1.CheckItem message = ProtocolMessages.item(item);
-        return switch (message.getItemCase()) {
-            case ELICITATION -> {
-                var response = connection.call(
-                        ProtocolServiceGrpc.getCheckElicitationMethod(),
-                        CheckElicitationRequest.newBuilder()
-                                .setContext(context())
-                                .setOptions(options())
-                                .setElicitation(message.getElicitation())
-                                .build(),
-                        CheckElicitationResponse.getDefaultInstance(),
-                        timeout);
-                yield ProtocolMessages.result(response.hasResult(), response.getResult());
-            }
-            case ELICITATION_RESULT -> {
-                var response = connection.call(
-                        ProtocolServiceGrpc.getCheckElicitationResultMethod(),
-                        CheckElicitationResultRequest.newBuilder()
-                                .setContext(context())
-                                .setOptions(options())
-                                .setElicitationResult(message.getElicitationResult())
-                                .build(),
-                        CheckElicitationResultResponse.getDefaultInstance(),
-                        timeout);
-                yield ProtocolMessages.result(response.hasResult(), response.getResult());
-            }
-            case SAMPLING -> {
-                var response = connection.call(
-                        ProtocolServiceGrpc.getCheckSamplingMethod(),
-                        CheckSamplingRequest.newBuilder()
-                                .setContext(context())
-                                .setOptions(options())
-                                .setSampling(message.getSampling())
-                                .build(),
-                        CheckSamplingResponse.getDefaultInstance(),
-                        timeout);
-                yield ProtocolMessages.result(response.hasResult(), response.getResult());
-            }
-            case TOOL_RESULT -> {
-                var response = connection.call(
-                        ProtocolServiceGrpc.getCheckToolResultMethod(),
-                        CheckToolResultRequest.newBuilder()
-                                .setContext(context())
-                                .setOptions(options())
-                                .setToolResult(message.getToolResult())
-                                .build(),
-                        CheckToolResultResponse.getDefaultInstance(),
-                        timeout);
-                yield ProtocolMessages.result(response.hasResult(), response.getResult());
-            }
-            case MESSAGE, ITEM_NOT_SET -> {
-                var response = connection.call(
-                        ProtocolServiceGrpc.getCheckMessageMethod(),
-                        CheckMessageRequest.newBuilder()
-                                .setContext(context())
-                                .setOptions(options())
-                                .setMessage(message.getMessage())
-                                .build(),
-                        CheckMessageResponse.getDefaultInstance(),
-                        timeout);
-                yield ProtocolMessages.result(response.hasResult(), response.getResult());
-            }
-        };
-    }
-
-    /**
-     * Checks items of any kind. A batch beyond the server's limits is sent in several calls, and
-     * the deadline is that of each.
-     *
-     * @param items items
-     * @return the outcomes, in order
-     * @throws SidecheckException if the batch as a whole failed
-     */
-    public List<Outcome<CheckResult>> checkBatch(List<CheckItem> items) {
-        CheckBatchRequest empty = CheckBatchRequest.newBuilder()
-                .setContext(context())
-                .setOptions(options())
-                .build();
-        return connection.callInParts(
-                items.stream().map(ProtocolMessages::item).toList(),
-                empty.getSerializedSize(),
-                part -> connection
-                        .call(
-                                ProtocolServiceGrpc.getCheckBatchMethod(),
-                                empty.toBuilder().addAllItems(part).build(),
-                                CheckBatchResponse.getDefaultInstance(),
-                                timeout)
-                        .getOutcomesList()
-                        .stream()
-                        .map(ProtocolMessages::outcome)
-                        .toList(),
-                verdict -> new CheckResult(verdict, Json.EMPTY),
-                timeout);
-    }
-
-    /**
      * Checks tool names, separately and against each other.
      *
      * @param names names, at most {@code Limits.batchItems}
-     * @return the outcomes and collisions
+     * @return the outcomes, in order
      * @throws SidecheckException if they could not be checked
      */
     public CheckedNames checkNames(List<String> names) {
-        return ProtocolMessages.names(
-                connection.call(
-                        ProtocolServiceGrpc.getCheckToolNamesMethod(),
-                        CheckToolNamesRequest.newBuilder()
-                                .setContext(context())
-                                .setOptions(options())
-                                .addAllNames(names)
-                                .build(),
-                        CheckToolNamesResponse.getDefaultInstance(),
-                        timeout),
-                names.size());
+        return calls.checkNames(names);
     }
 
     /**
-     * Checks a tools list: a {@code tools/list} result, bare or in its JSON-RPC response, a list of
-     * definitions, or one definition. The options apply to each tool.
+     * Checks a tools list as the specification has it: a {@code tools/list} result, bare or in its
+     * JSON-RPC response, a list of definitions, or one definition. The options apply to each tool.
      *
-     * @param toolsList the tools list
+     * @param toolsList the list
      * @param documents documents that its schemas refer to
-     * @return the outcomes
+     * @return the outcomes, in order
      * @throws SidecheckException if it could not be checked
      */
     public CheckedTools checkTools(Json toolsList, List<Document> documents) {
-        // protoc adds the field numbers, because the accessors of the two fields would collide.
-        return checkTools(CheckToolsRequest.newBuilder()
-                .setToolsList3(toolsList.raw())
-                .addAllDocuments(ValidationMessages.documents(documents)));
+        return calls.checkTools(toolsList, documents);
     }
 
     /**
@@ -219,18 +79,104 @@ public final class ProtocolClient {
      * @throws SidecheckException if they could not be checked
      */
     public CheckedTools checkDefinitions(List<Target.ToolDefinition> definitions) {
-        CheckedTools checked = checkTools(CheckToolsRequest.newBuilder()
-                .addAllTools4(definitions.stream().map(ValidationMessages::inlineTool).toList()));
-        Errors.requireCount(checked.outcomes().size(), definitions.size());
-        return checked;
+        return calls.checkDefinitions(definitions);
     }
 
-    private CheckedTools checkTools(CheckToolsRequest.Builder request) {
-        return ProtocolMessages.tools(connection.call(
-                ProtocolServiceGrpc.getCheckToolsMethod(),
-                request.setContext(context()).setOptions(options()).build(),
-                CheckToolsResponse.getDefaultInstance(),
-                timeout));
+    /**
+     * Checks the {@code params} of an {@code elicitation/create} request.
+     *
+     * @param params the params
+     * @return the result
+     * @throws SidecheckException if they could not be checked
+     */
+    public CheckResult checkElicitation(Json params) {
+        return calls.check(new CheckItem.Elicitation(params));
+    }
+
+    /**
+     * Checks the result of an {@code elicitation/create} request.
+     *
+     * @param result the result
+     * @param params those of the request; if empty, the content is not validated against the
+     *     requested schema
+     * @return the check's result
+     * @throws SidecheckException if it could not be checked
+     */
+    public CheckResult checkElicitationResult(Json result, Json params) {
+        return calls.check(new CheckItem.ElicitationResult(result, params));
+    }
+
+    /**
+     * Checks the {@code params} of a {@code sampling/createMessage} request.
+     *
+     * @param params the params, with the whole history
+     * @return the result
+     * @throws SidecheckException if they could not be checked
+     */
+    public CheckResult checkSampling(Json params) {
+        return calls.check(new CheckItem.Sampling(params));
+    }
+
+    /**
+     * Checks a {@code CallToolResult} against the specification, apart from its structured content.
+     *
+     * @param result the result
+     * @return the check's result
+     * @throws SidecheckException if it could not be checked
+     */
+    public CheckResult checkToolResult(Json result) {
+        return checkToolResult(result, ResultProfile.SPECIFICATION, null);
+    }
+
+    /**
+     * Checks a {@code CallToolResult}.
+     *
+     * @param result the result
+     * @param profile contract that it must fulfil
+     * @param tool tool whose output schema applies to the structured content; null skips that
+     * @return the check's result
+     * @throws SidecheckException if it could not be checked
+     */
+    public CheckResult checkToolResult(Json result, ResultProfile profile, Target tool) {
+        return calls.check(new CheckItem.ToolResult(result, profile, tool));
+    }
+
+    /**
+     * Checks a JSON-RPC message, of a response only the envelope.
+     *
+     * @param message the message, or a batch where the protocol version has batches
+     * @param sender its sender
+     * @return the result
+     * @throws SidecheckException if it could not be checked
+     */
+    public CheckResult checkMessage(Json message, Sender sender) {
+        return calls.check(new CheckItem.Message(message, sender));
+    }
+
+    /**
+     * Checks a JSON-RPC response with what is known of its request.
+     *
+     * @param response the response
+     * @param sender its sender
+     * @param requestMethod method of its request, or ""
+     * @param request its request, or empty; takes precedence
+     * @return the result
+     * @throws SidecheckException if it could not be checked
+     */
+    public CheckResult checkMessage(Json response, Sender sender, String requestMethod, Json request) {
+        return calls.check(new CheckItem.Message(response, sender, requestMethod, request));
+    }
+
+    /**
+     * Checks items of any kind. A batch beyond the server's limits is sent in several calls, and
+     * the deadline is that of each.
+     *
+     * @param items items
+     * @return the outcomes, in order
+     * @throws SidecheckException if the batch as a whole failed
+     */
+    public List<Outcome<CheckResult>> checkBatch(List<? extends CheckItem> items) {
+        return calls.checkBatch(items);
     }
 
     /**
@@ -243,21 +189,8 @@ public final class ProtocolClient {
      * @return the result
      * @throws SidecheckException if nothing could be normalized
      */
-    public NormalizedResult normalizeToolResult(
-            ReturnValue returned, Target tool, CheckItem.Profile profile) {
-        var request = NormalizeToolResultRequest.newBuilder()
-                .setContext(context())
-                .setOptions(options())
-                .setProfile(ProtocolMessages.profile(profile));
-        ProtocolMessages.returned(request, returned);
-        if (tool != null) {
-            request.setTool(ValidationMessages.target(tool));
-        }
-        return ProtocolMessages.normalized(connection.call(
-                ProtocolServiceGrpc.getNormalizeToolResultMethod(),
-                request.build(),
-                NormalizeToolResultResponse.getDefaultInstance(),
-                timeout));
+    public NormalizedResult normalizeToolResult(ReturnValue returned, Target tool, ResultProfile profile) {
+        return calls.normalizeToolResult(returned, tool, profile);
     }
 
     /**
@@ -268,25 +201,29 @@ public final class ProtocolClient {
      * @return the rules, which may be iterated several times
      */
     public Iterable<Rule> listRules(String protocolVersion) {
-        return new Pages<>(token -> {
-            ListRulesResponse response = connection.call(
-                    ProtocolServiceGrpc.getListRulesMethod(),
-                    ListRulesRequest.newBuilder()
-                            .setProtocolVersion(protocolVersion)
-                            .setPageToken(token)
-                            .build(),
-                    ListRulesResponse.getDefaultInstance(),
-                    timeout);
-            return new Pages.Page<>(
-                    ProtocolMessages.rules(response.getRulesList()), response.getNextPageToken());
-        });
+        return calls.listRules(protocolVersion);
     }
 
-    private io.sidecheck.v1.ProtocolContext context() {
-        return ProtocolMessages.context(context, connection.options.protocolVersion());
+    /**
+     * Opens a session that is checked from its beginning; see {@link #session(SessionOptions)}.
+     *
+     * @return the session, to be closed
+     * @throws SidecheckException if the server does not answer
+     */
+    public Session session() {
+        return session(SessionOptions.DEFAULTS);
     }
 
-    private io.sidecheck.v1.CheckOptions options() {
-        return ProtocolMessages.options(options);
+    /**
+     * Opens a session. The context is what is known before its first message; without a protocol
+     * version, in it or of the client, the one that the session negotiates applies. It has no
+     * deadline as a whole, unless {@link Client#withTimeout} gave one.
+     *
+     * @param session options
+     * @return the session, to be closed
+     * @throws SidecheckException if the server does not answer
+     */
+    public Session session(SessionOptions session) {
+        return calls.session(session);
     }
 }

@@ -9,9 +9,7 @@ import io.sidecheck.v1.ElicitationResult;
 import io.sidecheck.v1.NormalizeToolResultRequest;
 import io.sidecheck.v1.NormalizeToolResultResponse;
 import io.sidecheck.v1.ProtocolMessage;
-import io.sidecheck.v1.ResultProfile;
 import io.sidecheck.v1.Sampling;
-import io.sidecheck.v1.Sender;
 import io.sidecheck.v1.ToolOutcome;
 import io.sidecheck.v1.ToolResult;
 import java.util.List;
@@ -22,8 +20,7 @@ final class ProtocolMessages {
 
     static io.sidecheck.v1.ProtocolContext context(ProtocolContext context, String version) {
         var message = io.sidecheck.v1.ProtocolContext.newBuilder()
-                .setProtocolVersion(
-                        context.protocolVersion().isEmpty() ? version : context.protocolVersion());
+                .setProtocolVersion(context.protocolVersion().isEmpty() ? version : context.protocolVersion());
         if (context.clientCapabilities() != null) {
             message.setClientCapabilities(context.clientCapabilities().raw());
         }
@@ -37,21 +34,22 @@ final class ProtocolMessages {
         return io.sidecheck.v1.CheckOptions.newBuilder()
                 .setMaxViolations(options.maxViolations())
                 .setHideValues(options.hideValues())
-                .setMinSeverity(
-                        io.sidecheck.v1.Severity.valueOf("SEVERITY_" + options.minSeverity()))
+                .setMinSeverity(io.sidecheck.v1.Severity.valueOf("SEVERITY_" + options.minSeverity()))
                 .build();
     }
 
     static io.sidecheck.v1.CheckItem item(CheckItem item) {
         var message = io.sidecheck.v1.CheckItem.newBuilder();
         if (item instanceof CheckItem.Elicitation elicitation) {
-            message.setElicitation(Elicitation.newBuilder().setParams(elicitation.params().raw()));
+            message.setElicitation(
+                    Elicitation.newBuilder().setParams(elicitation.params().raw()));
         } else if (item instanceof CheckItem.ElicitationResult result) {
             message.setElicitationResult(ElicitationResult.newBuilder()
                     .setResult(result.result().raw())
                     .setParams(result.params().raw()));
         } else if (item instanceof CheckItem.Sampling sampling) {
-            message.setSampling(Sampling.newBuilder().setParams(sampling.params().raw()));
+            message.setSampling(
+                    Sampling.newBuilder().setParams(sampling.params().raw()));
         } else if (item instanceof CheckItem.ToolResult result) {
             message.setToolResult(toolResult(result));
         } else if (item instanceof CheckItem.Message sent) {
@@ -61,9 +59,8 @@ final class ProtocolMessages {
     }
 
     static ToolResult toolResult(CheckItem.ToolResult result) {
-        ToolResult.Builder message = ToolResult.newBuilder()
-                .setJson(result.result().raw())
-                .setProfile(profile(result.profile()));
+        ToolResult.Builder message =
+                ToolResult.newBuilder().setJson(result.result().raw()).setProfile(profile(result.profile()));
         if (result.tool() != null) {
             message.setTool(ValidationMessages.target(result.tool()));
         }
@@ -73,14 +70,18 @@ final class ProtocolMessages {
     static ProtocolMessage message(CheckItem.Message sent) {
         return ProtocolMessage.newBuilder()
                 .setJson(sent.json().raw())
-                .setSender(Sender.valueOf("SENDER_" + sent.sender()))
+                .setSender(sender(sent.sender()))
                 .setRequestMethod(sent.requestMethod())
                 .setRequest(sent.request().raw())
                 .build();
     }
 
-    static ResultProfile profile(CheckItem.Profile profile) {
-        return ResultProfile.valueOf("RESULT_PROFILE_" + profile);
+    static io.sidecheck.v1.Sender sender(Sender sender) {
+        return io.sidecheck.v1.Sender.valueOf("SENDER_" + sender);
+    }
+
+    static io.sidecheck.v1.ResultProfile profile(ResultProfile profile) {
+        return io.sidecheck.v1.ResultProfile.valueOf("RESULT_PROFILE_" + profile);
     }
 
     static void returned(NormalizeToolResultRequest.Builder message, ReturnValue returned) {
@@ -108,6 +109,13 @@ final class ProtocolMessages {
                 ValidationMessages.json(result.getErrorResponse()));
     }
 
+    static SessionSummary summary(io.sidecheck.v1.SessionSummary summary) {
+        return new SessionSummary(summary.getRepeatedViolationsList().stream()
+                .map(repeated -> new SessionSummary.RepeatedViolation(
+                        repeated.getCode(), repeated.getTool(), repeated.getCount(), repeated.getFirstItem()))
+                .toList());
+    }
+
     static Verdict verdict(boolean present, io.sidecheck.v1.Verdict verdict, String field) {
         Errors.require(present, field);
         return ValidationMessages.verdict(verdict, 0);
@@ -121,8 +129,7 @@ final class ProtocolMessages {
     static NormalizedResult normalized(NormalizeToolResultResponse response) {
         return new NormalizedResult(
                 requiredJson(response.getResult(), "NormalizeToolResultResponse.result"),
-                verdict(response.hasVerdict(), response.getVerdict(),
-                        "NormalizeToolResultResponse.verdict"));
+                verdict(response.hasVerdict(), response.getVerdict(), "NormalizeToolResultResponse.verdict"));
     }
 
     static CheckedNames names(CheckToolNamesResponse response, int count) {
@@ -130,16 +137,14 @@ final class ProtocolMessages {
         return new CheckedNames(
                 response.getOutcomesList().stream()
                         .map(outcome -> new CheckedNames.Outcome(
-                                verdict(outcome.hasVerdict(), outcome.getVerdict(),
-                                        "ToolNameOutcome.verdict"),
+                                verdict(outcome.hasVerdict(), outcome.getVerdict(), "ToolNameOutcome.verdict"),
                                 outcome.getSdkValid(),
                                 List.copyOf(outcome.getSdkWarningsList()),
                                 outcome.getSanitized()))
                         .toList(),
                 response.getCollisionsList().stream()
                         .map(collision -> new CheckedNames.Collision(
-                                collision.getSanitized(),
-                                List.copyOf(collision.getIndexesList())))
+                                collision.getSanitized(), List.copyOf(collision.getIndexesList())))
                         .toList());
     }
 
@@ -150,10 +155,11 @@ final class ProtocolMessages {
                                 outcome.getName(),
                                 outcome.getPointer(),
                                 disposition(outcome.getDisposition()),
-                                verdict(outcome.hasVerdict(), outcome.getVerdict(),
-                                        "ToolOutcome.verdict")))
+                                verdict(outcome.hasVerdict(), outcome.getVerdict(), "ToolOutcome.verdict")))
                         .toList(),
-                verdict(response.hasToolsListVerdict(), response.getToolsListVerdict(),
+                verdict(
+                        response.hasToolsListVerdict(),
+                        response.getToolsListVerdict(),
                         "CheckToolsResponse.tools_list_verdict"));
     }
 

@@ -16,7 +16,9 @@ public record Registration(List<Outcome> outcomes, List<String> removed, long re
      * @return the outcomes, in order
      */
     public List<Outcome> rejected() {
-        return outcomes.stream().filter(outcome -> outcome.action() == Action.REJECTED).toList();
+        return outcomes.stream()
+                .filter(outcome -> outcome.action() == Action.REJECTED)
+                .toList();
     }
 
     /** Effect of a registration on one name. */

@@ -18,12 +18,12 @@ import java.util.List;
 record Registry(Connection connection, Duration timeout) {
     private static final Duration REGISTRATION_TIMEOUT = Duration.ofSeconds(30);
 
-    Registration register(
-            String server, List<Target.ToolDefinition> tools, RegistrationOptions options) {
+    Registration register(String server, List<Target.ToolDefinition> tools, RegistrationOptions options) {
         Duration deadline = timeout == null ? REGISTRATION_TIMEOUT : timeout;
-        RegisterToolsRequest empty = RegistryMessages.registrationRequest(
-                server, options, connection.options.protocolVersion());
-        List<InlineTool> messages = tools.stream().map(ValidationMessages::inlineTool).toList();
+        RegisterToolsRequest empty =
+                RegistryMessages.registrationRequest(server, options, connection.options.protocolVersion());
+        List<InlineTool> messages =
+                tools.stream().map(ValidationMessages::inlineTool).toList();
         long room = connection.limits(deadline).messageBytes() - empty.getSerializedSize();
         List<String> removed = new ArrayList<>();
         List<Registration.Outcome> outcomes = new ArrayList<>();
@@ -40,19 +40,16 @@ record Registry(Connection connection, Duration timeout) {
             removed.addAll(registered.removed());
             revision = registered.registryRevision();
         }
-        Registration registration =
-                new Registration(List.copyOf(outcomes), List.copyOf(removed), revision);
+        Registration registration = new Registration(List.copyOf(outcomes), List.copyOf(removed), revision);
         if (!options.returnRejected() && !registration.rejected().isEmpty()) {
             throw new ToolsRejectedException(registration);
         }
         return registration;
     }
 
-    private static List<List<InlineTool>> parts(
-            List<InlineTool> messages, long room, boolean replace) {
-        List<List<InlineTool>> parts = messages.isEmpty()
-                ? List.of(messages)
-                : Connection.split(messages, room, messages.size());
+    private static List<List<InlineTool>> parts(List<InlineTool> messages, long room, boolean replace) {
+        List<List<InlineTool>> parts =
+                messages.isEmpty() ? List.of(messages) : Connection.split(messages, room, messages.size());
         if (replace && parts.size() > 1) {
             throw new IllegalArgumentException("the tools do not fit in one message of " + room
                     + " bytes, and a replacement cannot be split: register without replace, then"
@@ -61,8 +58,7 @@ record Registry(Connection connection, Duration timeout) {
         for (InlineTool message : messages) {
             long size = Connection.elementBytes(message);
             if (size > room) {
-                throw new IllegalArgumentException(
-                        "a tool takes " + size + " bytes and one message holds " + room);
+                throw new IllegalArgumentException("a tool takes " + size + " bytes and one message holds " + room);
             }
         }
         return parts;
@@ -94,31 +90,31 @@ record Registry(Connection connection, Duration timeout) {
                     ListToolsResponse.getDefaultInstance(),
                     timeout);
             return new Pages.Page<>(
-                    response.getToolsList().stream().map(RegistryMessages::tool).toList(),
-                    response.getNextPageToken());
+                    response.getToolsList().stream().map(RegistryMessages::tool).toList(), response.getNextPageToken());
         });
     }
 
     Deletion delete(String server, List<String> names) {
-        Deletion deletion = delete(
-                DeleteToolsRequest.newBuilder().setServer(server).addAllNames(names).build());
-        if (!names.isEmpty() && deletion.deleted().isEmpty() && deletion.unknown().isEmpty()) {
-            throw new InvalidResponseException(
-                    "DeleteToolsResponse has no names for those of the request");
+        Deletion deletion = delete(DeleteToolsRequest.newBuilder()
+                .setServer(server)
+                .addAllNames(names)
+                .build());
+        if (!names.isEmpty()
+                && deletion.deleted().isEmpty()
+                && deletion.unknown().isEmpty()) {
+            throw new InvalidResponseException("DeleteToolsResponse has no names for those of the request");
         }
         return deletion;
     }
 
     Deletion deleteAll(String server) {
-        return delete(DeleteToolsRequest.newBuilder().setServer(server).setAll(true).build());
+        return delete(
+                DeleteToolsRequest.newBuilder().setServer(server).setAll(true).build());
     }
 
     private Deletion delete(DeleteToolsRequest request) {
         DeleteToolsResponse response = connection.call(
-                RegistryServiceGrpc.getDeleteToolsMethod(),
-                request,
-                DeleteToolsResponse.getDefaultInstance(),
-                timeout);
+                RegistryServiceGrpc.getDeleteToolsMethod(), request, DeleteToolsResponse.getDefaultInstance(), timeout);
         return new Deletion(
                 List.copyOf(response.getDeletedList()),
                 List.copyOf(response.getUnknownList()),

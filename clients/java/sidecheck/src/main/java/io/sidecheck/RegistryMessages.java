@@ -11,17 +11,16 @@ import java.util.List;
 final class RegistryMessages {
     private RegistryMessages() {}
 
-    static RegisterToolsRequest registrationRequest(
-            String server, RegistrationOptions options, String version) {
+    static RegisterToolsRequest registrationRequest(String server, RegistrationOptions options, String version) {
         return RegisterToolsRequest.newBuilder()
                 .setServer(server)
-                .setMode(options.replace()
-                        ? RegistrationMode.REGISTRATION_MODE_REPLACE
-                        : RegistrationMode.REGISTRATION_MODE_UPSERT)
+                .setMode(
+                        options.replace()
+                                ? RegistrationMode.REGISTRATION_MODE_REPLACE
+                                : RegistrationMode.REGISTRATION_MODE_UPSERT)
                 .setChangePolicy(ChangePolicy.valueOf("CHANGE_POLICY_" + options.changePolicy()))
                 .setValidateOnly(options.validateOnly())
-                .setProtocolVersion(
-                        options.protocolVersion().isEmpty() ? version : options.protocolVersion())
+                .setProtocolVersion(options.protocolVersion().isEmpty() ? version : options.protocolVersion())
                 .build();
     }
 
@@ -37,10 +36,7 @@ final class RegistryMessages {
                         outcome.getOutputSchemaDigest(),
                         outcome.getPreviousDefinitionDigest()))
                 .toList();
-        return new Registration(
-                outcomes,
-                List.copyOf(response.getRemovedList()),
-                response.getRegistryRevision());
+        return new Registration(outcomes, List.copyOf(response.getRemovedList()), response.getRegistryRevision());
     }
 
     private static Registration.Action action(io.sidecheck.v1.RegistrationOutcome.Action action) {
@@ -60,8 +56,7 @@ final class RegistryMessages {
                 message.getName(),
                 new Json(message.getJson()),
                 message.getDocumentsList().stream()
-                        .map(document -> new Document(
-                                document.getUri(), ValidationMessages.json(document.getJson())))
+                        .map(document -> new Document(document.getUri(), ValidationMessages.json(document.getJson())))
                         .toList(),
                 message.getDefinitionDigest(),
                 message.getInputSchemaDigest(),
@@ -100,8 +95,8 @@ final class RegistryMessages {
                 List.copyOf(response.getProtocolVersionsList()),
                 response.getDefaultProtocolVersion(),
                 response.getEnginesList().stream()
-                        .map(engine -> new ServerInfo.Engine(
-                                engine.getName(), engine.getLibrary(), engine.getVersion()))
+                        .map(engine ->
+                                new ServerInfo.Engine(engine.getName(), engine.getLibrary(), engine.getVersion()))
                         .toList(),
                 response.getRegistryRevision());
     }

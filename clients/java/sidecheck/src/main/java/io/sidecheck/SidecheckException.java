@@ -28,11 +28,7 @@ public class SidecheckException extends RuntimeException {
     private final Duration retryAfter;
 
     SidecheckException(
-            String reason,
-            String description,
-            Map<String, String> metadata,
-            Status.Code status,
-            Duration retryAfter) {
+            String reason, String description, Map<String, String> metadata, Status.Code status, Duration retryAfter) {
         super(reason + ": " + description);
         this.reason = reason;
         this.description = description;

@@ -37,11 +37,12 @@ public final class ToolsRejectedException extends SidecheckException {
         List<Registration.Outcome> rejected = registration.rejected();
         String lines = rejected.stream()
                 .limit(MAX_LINES)
-                .map(outcome -> outcome.name() + outcome.violations().stream()
-                        .filter(violation -> violation.severity() == Severity.ERROR)
-                        .findFirst()
-                        .map(violation -> ": " + violation)
-                        .orElse(""))
+                .map(outcome -> outcome.name()
+                        + outcome.violations().stream()
+                                .filter(violation -> violation.severity() == Severity.ERROR)
+                                .findFirst()
+                                .map(violation -> ": " + violation)
+                                .orElse(""))
                 .collect(Collectors.joining("; "));
         return rejected.size() + " of " + registration.outcomes().size() + " tools rejected: " + lines;
     }

@@ -32,7 +32,7 @@ final class UnaryCall extends ClientCall.Listener<ByteString> {
     static <Q extends Message, A extends Message> A send(
             Channel channel, MethodDescriptor<Q, A> method, Q request, A answer, Duration timeout) {
         ClientCall<Q, ByteString> call = channel.newCall(
-                method.toBuilder(method.getRequestMarshaller(), BytesMarshaller.INSTANCE).build(),
+                leavingBytes(method),
                 CallOptions.DEFAULT
                         .withDeadlineAfter(timeout.toNanos(), TimeUnit.NANOSECONDS)
                         // The listener never blocks.
@@ -46,8 +46,7 @@ final class UnaryCall extends ClientCall.Listener<ByteString> {
             return parse(listener.result.get(), answer);
         } catch (InterruptedException interrupt) {
             call.cancel("interrupted", interrupt);
-            Thread.currentThread().interrupt();
-            throw cancelled(interrupt);
+            throw interrupted(interrupt);
         } catch (ExecutionException failure) {
             throw (RuntimeException) failure.getCause();
         }
@@ -64,7 +63,18 @@ final class UnaryCall extends ClientCall.Listener<ByteString> {
         }
     }
 
-    static CancellationException cancelled(Throwable cause) {
+    static <Q, A> MethodDescriptor<Q, ByteString> leavingBytes(MethodDescriptor<Q, A> method) {
+        return method.toBuilder(method.getRequestMarshaller(), BytesMarshaller.INSTANCE)
+                .build();
+    }
+
+    /** Returns what a thread gets that was interrupted, and leaves it interrupted. */
+    static CancellationException interrupted(InterruptedException interrupt) {
+        Thread.currentThread().interrupt();
+        return cancelled(interrupt);
+    }
+
+    private static CancellationException cancelled(Throwable cause) {
         CancellationException error = new CancellationException("the call was cancelled");
         error.initCause(cause);
         return error;
@@ -79,19 +89,20 @@ final class UnaryCall extends ClientCall.Listener<ByteString> {
     public void onClose(Status status, Metadata trailers) {
         if (!status.isOk()) {
             result.completeExceptionally(
-                    status.getCode() == Status.Code.CANCELLED && Context.current().isCancelled()
+                    status.getCode() == Status.Code.CANCELLED
+                                    && Context.current().isCancelled()
                             ? cancelled(status.getCause())
                             : Errors.ofCall(status, trailers));
         } else if (response == null) {
-            result.completeExceptionally(new InvalidResponseException(
-                    "the call ended without an error and without a response"));
+            result.completeExceptionally(
+                    new InvalidResponseException("the call ended without an error and without a response"));
         } else {
             result.complete(response);
         }
     }
 
     /** Leaves responses as bytes. */
-    enum BytesMarshaller implements MethodDescriptor.Marshaller<ByteString> {
+    private enum BytesMarshaller implements MethodDescriptor.Marshaller<ByteString> {
         INSTANCE;
 
         @Override

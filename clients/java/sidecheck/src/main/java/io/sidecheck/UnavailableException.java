@@ -12,11 +12,7 @@ public final class UnavailableException extends SidecheckException {
     private static final long serialVersionUID = 1L;
 
     UnavailableException(
-            String reason,
-            String description,
-            Map<String, String> metadata,
-            Status.Code status,
-            Duration retryAfter) {
+            String reason, String description, Map<String, String> metadata, Status.Code status, Duration retryAfter) {
         super(reason, description, metadata, status, retryAfter);
     }
 }

@@ -87,17 +87,15 @@ final class ValidationMessages {
 
     static io.sidecheck.v1.ValidationOptions options(ValidationOptions options, String version) {
         return io.sidecheck.v1.ValidationOptions.newBuilder()
-                .setProtocolVersion(
-                        options.protocolVersion().isEmpty() ? version : options.protocolVersion())
+                .setProtocolVersion(options.protocolVersion().isEmpty() ? version : options.protocolVersion())
                 .setDetail(io.sidecheck.v1.Detail.valueOf("DETAIL_" + options.detail()))
                 .setMaxViolations(options.maxViolations())
-                .setUnknownArguments(io.sidecheck.v1.UnknownArguments.valueOf(
-                        "UNKNOWN_ARGUMENTS_" + options.unknownArguments()))
+                .setUnknownArguments(
+                        io.sidecheck.v1.UnknownArguments.valueOf("UNKNOWN_ARGUMENTS_" + options.unknownArguments()))
                 .setCoercion(io.sidecheck.v1.Coercion.valueOf("COERCION_" + options.coercion()))
                 .setApplyDefaults(options.applyDefaults())
                 .setAssertFormats(options.assertFormats())
-                .setOnUnknownTool(io.sidecheck.v1.OnUnknownTool.valueOf(
-                        "ON_UNKNOWN_TOOL_" + options.onUnknownTool()))
+                .setOnUnknownTool(io.sidecheck.v1.OnUnknownTool.valueOf("ON_UNKNOWN_TOOL_" + options.onUnknownTool()))
                 .setHideValues(options.hideValues())
                 .build();
     }

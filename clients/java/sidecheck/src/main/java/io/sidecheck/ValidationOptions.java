@@ -26,8 +26,7 @@ public record ValidationOptions(
         boolean hideValues) {
     /** The defaults of the server. */
     public static final ValidationOptions DEFAULTS = new ValidationOptions(
-            "", Detail.ALL, 20, UnknownArguments.SCHEMA, Coercion.NONE, false, false,
-            OnUnknownTool.ERROR, false);
+            "", Detail.ALL, 20, UnknownArguments.SCHEMA, Coercion.NONE, false, false, OnUnknownTool.ERROR, false);
 
     /**
      * Returns these options for another protocol version.
@@ -36,8 +35,16 @@ public record ValidationOptions(
      * @return the options
      */
     public ValidationOptions withProtocolVersion(String value) {
-        return new ValidationOptions(value, detail, maxViolations, unknownArguments, coercion,
-                applyDefaults, assertFormats, onUnknownTool, hideValues);
+        return new ValidationOptions(
+                value,
+                detail,
+                maxViolations,
+                unknownArguments,
+                coercion,
+                applyDefaults,
+                assertFormats,
+                onUnknownTool,
+                hideValues);
     }
 
     /**
@@ -47,8 +54,16 @@ public record ValidationOptions(
      * @return the options
      */
     public ValidationOptions withDetail(Detail value) {
-        return new ValidationOptions(protocolVersion, value, maxViolations, unknownArguments, coercion,
-                applyDefaults, assertFormats, onUnknownTool, hideValues);
+        return new ValidationOptions(
+                protocolVersion,
+                value,
+                maxViolations,
+                unknownArguments,
+                coercion,
+                applyDefaults,
+                assertFormats,
+                onUnknownTool,
+                hideValues);
     }
 
     /**
@@ -58,8 +73,16 @@ public record ValidationOptions(
      * @return the options
      */
     public ValidationOptions withMaxViolations(int value) {
-        return new ValidationOptions(protocolVersion, detail, value, unknownArguments, coercion,
-                applyDefaults, assertFormats, onUnknownTool, hideValues);
+        return new ValidationOptions(
+                protocolVersion,
+                detail,
+                value,
+                unknownArguments,
+                coercion,
+                applyDefaults,
+                assertFormats,
+                onUnknownTool,
+                hideValues);
     }
 
     /**
@@ -69,8 +92,16 @@ public record ValidationOptions(
      * @return the options
      */
     public ValidationOptions withUnknownArguments(UnknownArguments value) {
-        return new ValidationOptions(protocolVersion, detail, maxViolations, value, coercion,
-                applyDefaults, assertFormats, onUnknownTool, hideValues);
+        return new ValidationOptions(
+                protocolVersion,
+                detail,
+                maxViolations,
+                value,
+                coercion,
+                applyDefaults,
+                assertFormats,
+                onUnknownTool,
+                hideValues);
     }
 
     /**
@@ -80,8 +111,16 @@ public record ValidationOptions(
      * @return the options
      */
     public ValidationOptions withCoercion(Coercion value) {
-        return new ValidationOptions(protocolVersion, detail, maxViolations, unknownArguments, value,
-                applyDefaults, assertFormats, onUnknownTool, hideValues);
+        return new ValidationOptions(
+                protocolVersion,
+                detail,
+                maxViolations,
+                unknownArguments,
+                value,
+                applyDefaults,
+                assertFormats,
+                onUnknownTool,
+                hideValues);
     }
 
     /**
@@ -91,8 +130,16 @@ public record ValidationOptions(
      * @return the options
      */
     public ValidationOptions withApplyDefaults(boolean value) {
-        return new ValidationOptions(protocolVersion, detail, maxViolations, unknownArguments, coercion,
-                value, assertFormats, onUnknownTool, hideValues);
+        return new ValidationOptions(
+                protocolVersion,
+                detail,
+                maxViolations,
+                unknownArguments,
+                coercion,
+                value,
+                assertFormats,
+                onUnknownTool,
+                hideValues);
     }
 
     /**
@@ -102,8 +149,16 @@ public record ValidationOptions(
      * @return the options
      */
     public ValidationOptions withAssertFormats(boolean value) {
-        return new ValidationOptions(protocolVersion, detail, maxViolations, unknownArguments, coercion,
-                applyDefaults, value, onUnknownTool, hideValues);
+        return new ValidationOptions(
+                protocolVersion,
+                detail,
+                maxViolations,
+                unknownArguments,
+                coercion,
+                applyDefaults,
+                value,
+                onUnknownTool,
+                hideValues);
     }
 
     /**
@@ -113,8 +168,16 @@ public record ValidationOptions(
      * @return the options
      */
     public ValidationOptions withOnUnknownTool(OnUnknownTool value) {
-        return new ValidationOptions(protocolVersion, detail, maxViolations, unknownArguments, coercion,
-                applyDefaults, assertFormats, value, hideValues);
+        return new ValidationOptions(
+                protocolVersion,
+                detail,
+                maxViolations,
+                unknownArguments,
+                coercion,
+                applyDefaults,
+                assertFormats,
+                value,
+                hideValues);
     }
 
     /**
@@ -124,8 +187,16 @@ public record ValidationOptions(
      * @return the options
      */
     public ValidationOptions withHideValues(boolean value) {
-        return new ValidationOptions(protocolVersion, detail, maxViolations, unknownArguments, coercion,
-                applyDefaults, assertFormats, onUnknownTool, value);
+        return new ValidationOptions(
+                protocolVersion,
+                detail,
+                maxViolations,
+                unknownArguments,
+                coercion,
+                applyDefaults,
+                assertFormats,
+                onUnknownTool,
+                value);
     }
 
     /** Amount of detail in a verdict. */

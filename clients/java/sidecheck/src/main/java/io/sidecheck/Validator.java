@@ -1,91 +1,117 @@
 package io.sidecheck;
 
-import io.sidecheck.v1.StreamDefaults;
-import io.sidecheck.v1.ValidateBatchRequest;
-import io.sidecheck.v1.ValidateBatchResponse;
-import io.sidecheck.v1.ValidateItem;
-import io.sidecheck.v1.ValidateRequest;
-import io.sidecheck.v1.ValidateResponse;
-import io.sidecheck.v1.ValidateStreamRequest;
-import io.sidecheck.v1.ValidationServiceGrpc;
-import java.time.Duration;
-import java.util.List;
-import java.util.function.Function;
+/**
+ * Validates payloads one by one: the methods of {@link Client} that code can depend on and tests can
+ * replace, as only {@link #validate(Item)} is abstract.
+ */
+@FunctionalInterface
+public interface Validator {
+    /**
+     * Validates any payload.
+     *
+     * @param item the payload, its target and its options
+     * @return the verdict
+     * @throws SidecheckException if no verdict was possible
+     */
+    Verdict validate(Item item);
 
-/** The calls of ValidationService. */
-record Validator(Connection connection, Duration timeout) {
-    Verdict validate(Item item) {
-        ValidateRequest.Builder request = ValidateRequest.newBuilder()
-                .setSubject(ValidationMessages.subject(item.subject()));
-        if (item.target() != null) {
-            request.setTarget(ValidationMessages.target(item.target()));
-        }
-        var options = ValidationMessages.optional(item.options(), version());
-        if (options != null) {
-            request.setOptions(options);
-        }
-        return connection.orFallBack(
-                () -> {
-                    ValidateResponse response = connection.call(
-                            ValidationServiceGrpc.getValidateMethod(),
-                            request.build(),
-                            ValidateResponse.getDefaultInstance(),
-                            timeout);
-                    Errors.require(response.hasVerdict(), "ValidateResponse.verdict");
-                    return ValidationMessages.verdict(
-                            response.getVerdict(), response.getRegistryRevision());
-                },
-                Function.identity());
+    /**
+     * Validates the arguments of a tool call.
+     *
+     * @param target what to validate against
+     * @param arguments the arguments
+     * @return the verdict
+     * @throws SidecheckException if no verdict was possible
+     */
+    default Verdict validate(Target target, Json arguments) {
+        return validate(target, arguments, null);
     }
 
-    List<Outcome<Verdict>> validateBatch(
-            List<Item> items, Target target, ValidationOptions options) {
-        ValidateBatchRequest.Builder shared = ValidateBatchRequest.newBuilder();
-        if (target != null) {
-            shared.setTarget(ValidationMessages.target(target));
-        }
-        var filled = ValidationMessages.optional(options, version());
-        if (filled != null) {
-            shared.setOptions(filled);
-        }
-        ValidateBatchRequest empty = shared.build();
-        List<ValidateItem> messages =
-                items.stream().map(item -> ValidationMessages.item(item, version())).toList();
-        return connection.callInParts(
-                messages,
-                empty.getSerializedSize(),
-                part -> {
-                    ValidateBatchResponse response = connection.call(
-                            ValidationServiceGrpc.getValidateBatchMethod(),
-                            empty.toBuilder().addAllItems(part).build(),
-                            ValidateBatchResponse.getDefaultInstance(),
-                            timeout);
-                    return response.getOutcomesList().stream()
-                            .map(outcome -> ValidationMessages.outcome(
-                                    outcome, response.getRegistryRevision()))
-                            .toList();
-                },
-                Function.identity(),
-                timeout);
+    /**
+     * The same, with options.
+     *
+     * @param target as above
+     * @param arguments as above
+     * @param options options; null are the defaults
+     * @return the verdict
+     * @throws SidecheckException if no verdict was possible
+     */
+    default Verdict validate(Target target, Json arguments, ValidationOptions options) {
+        return validate(new Item(new Subject.Arguments(arguments), target, options));
     }
 
-    ValidationStream stream(Target target, ValidationOptions options, int outstanding) {
-        StreamDefaults.Builder defaults = StreamDefaults.newBuilder();
-        if (target != null) {
-            defaults.setTarget(ValidationMessages.target(target));
-        }
-        var filled = ValidationMessages.optional(options, version());
-        if (filled != null) {
-            defaults.setOptions(filled);
-        }
-        return new ValidationStream(
-                connection,
-                ValidateStreamRequest.newBuilder().setDefaults(defaults).build(),
-                outstanding,
-                timeout);
+    /**
+     * Validates a tool's structured content; see {@link Subject.AbsentContent} for none.
+     *
+     * @param target what to validate against
+     * @param content the content
+     * @return the verdict
+     * @throws SidecheckException if no verdict was possible
+     */
+    default Verdict validateStructuredContent(Target target, Json content) {
+        return validateStructuredContent(target, content, null);
     }
 
-    private String version() {
-        return connection.options.protocolVersion();
+    /**
+     * The same, with options.
+     *
+     * @param target as above
+     * @param content as above
+     * @param options options; null are the defaults
+     * @return the verdict
+     * @throws SidecheckException if no verdict was possible
+     */
+    default Verdict validateStructuredContent(Target target, Json content, ValidationOptions options) {
+        return validate(new Item(new Subject.StructuredContent(content), target, options));
+    }
+
+    /**
+     * Validates the complete {@code params} of a {@code tools/call}.
+     *
+     * @param target a tool, without its name if the params select it
+     * @param params the params
+     * @return the verdict
+     * @throws SidecheckException if no verdict was possible
+     */
+    default Verdict validateCall(Target target, Json params) {
+        return validateCall(target, params, null);
+    }
+
+    /**
+     * The same, with options.
+     *
+     * @param target as above
+     * @param params as above
+     * @param options options; null are the defaults
+     * @return the verdict
+     * @throws SidecheckException if no verdict was possible
+     */
+    default Verdict validateCall(Target target, Json params, ValidationOptions options) {
+        return validate(new Item(new Subject.CallParams(params), target, options));
+    }
+
+    /**
+     * Validates a complete {@code CallToolResult}.
+     *
+     * @param target a tool
+     * @param result the result
+     * @return the verdict
+     * @throws SidecheckException if no verdict was possible
+     */
+    default Verdict validateCallResult(Target target, Json result) {
+        return validateCallResult(target, result, null);
+    }
+
+    /**
+     * The same, with options.
+     *
+     * @param target as above
+     * @param result as above
+     * @param options options; null are the defaults
+     * @return the verdict
+     * @throws SidecheckException if no verdict was possible
+     */
+    default Verdict validateCallResult(Target target, Json result, ValidationOptions options) {
+        return validate(new Item(new Subject.CallResult(result), target, options));
     }
 }

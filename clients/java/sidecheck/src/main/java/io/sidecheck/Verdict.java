@@ -50,14 +50,18 @@ public record Verdict(
             throw error;
         }
         boolean allowed = policy == OnUnavailable.ALLOW;
-        Violation violation = new Violation("", "", "", UNAVAILABLE,
+        Violation violation = new Violation(
+                "",
+                "",
+                "",
+                UNAVAILABLE,
                 allowed ? Severity.WARNING : Severity.ERROR,
-                "not validated: " + error.getMessage(), "", "");
-        String text = allowed
-                ? ""
-                : "This could not be validated and was rejected. Try again later.";
-        return new Verdict(allowed, List.of(violation), false, "", "", text, true,
-                Optional.empty(), Json.EMPTY, Json.EMPTY, 0);
+                "not validated: " + error.getMessage(),
+                "",
+                "");
+        String text = allowed ? "" : "This could not be validated and was rejected. Try again later.";
+        return new Verdict(
+                allowed, List.of(violation), false, "", "", text, true, Optional.empty(), Json.EMPTY, Json.EMPTY, 0);
     }
 
     /**
@@ -93,11 +97,7 @@ public record Verdict(
      * @param changes all changes; nothing else differs from the original
      */
     public record Repair(
-            Json payload,
-            boolean valid,
-            List<Violation> violations,
-            boolean truncated,
-            List<Change> changes) {}
+            Json payload, boolean valid, List<Violation> violations, boolean truncated, List<Change> changes) {}
 
     /**
      * One change of a payload, or one that was skipped, with the reason.
@@ -107,6 +107,5 @@ public record Verdict(
      * @param keywordLocation JSON Pointer to the keyword that called for it; "" where unknown
      * @param message description, for people
      */
-    public record Change(
-            String instanceLocation, String code, String keywordLocation, String message) {}
+    public record Change(String instanceLocation, String code, String keywordLocation, String message) {}
 }

@@ -29,16 +29,13 @@ class ClientTest {
 
     @Test
     void rejectsATimeoutThatIsNotPositive() {
-        assertThrows(
-                IllegalArgumentException.class,
-                () -> ClientOptions.DEFAULTS.withTimeout(Duration.ZERO));
+        assertThrows(IllegalArgumentException.class, () -> ClientOptions.DEFAULTS.withTimeout(Duration.ZERO));
     }
 
     @Test
     void reportsAServerThatDoesNotListenAsUnavailable() throws IOException {
         try (Client client = new Client("127.0.0.1:" + unusedPort())) {
-            var error = assertThrows(
-                    UnavailableException.class, () -> client.validate(TARGET, ARGUMENTS));
+            var error = assertThrows(UnavailableException.class, () -> client.validate(TARGET, ARGUMENTS));
             assertEquals(error.status(), error.reason());
         }
     }
@@ -53,8 +50,8 @@ class ClientTest {
             assertEquals(allowed, verdict.valid());
             assertEquals("SIDECHECK_UNAVAILABLE", verdict.violations().get(0).code());
             assertEquals(allowed, verdict.toolErrorText().isEmpty());
-            var outcomes = client.validateBatch(
-                    List.of(new Item(new Subject.Arguments(ARGUMENTS), TARGET)), null, null);
+            var outcomes =
+                    client.validateBatch(List.of(new Item(new Subject.Arguments(ARGUMENTS), TARGET)), null, null);
             assertEquals(allowed, outcomes.get(0).orThrow().valid());
             assertThrows(UnavailableException.class, client::info);
         }
@@ -102,8 +99,10 @@ class ClientTest {
 
     @Test
     void encodesValuesAndKeepsTexts() {
-        assertEquals("{\"a\":[1,null]}", Json.of(java.util.Collections.singletonMap(
-                "a", java.util.Arrays.asList(1, null))).toString());
+        assertEquals(
+                "{\"a\":[1,null]}",
+                Json.of(java.util.Collections.singletonMap("a", java.util.Arrays.asList(1, null)))
+                        .toString());
         assertEquals("{ }", Json.of(Json.text("{ }")).toString());
         for (Object value : List.of(
                 Double.NaN,

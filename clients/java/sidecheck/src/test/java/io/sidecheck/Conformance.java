@@ -8,11 +8,15 @@ import java.time.Duration;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** What {@code tests/conformance} has started; without it, the tests that need it are skipped. */
-record Conformance(JsonNode settings) {
+/**
+ * What {@code tests/conformance} has started; without it, the tests that need it are skipped.
+ *
+ * @param settings addresses and paths
+ */
+public record Conformance(JsonNode settings) {
     static final JsonMapper MAPPER = new JsonMapper();
 
-    static Conformance required() {
+    public static Conformance required() {
         String path = System.getenv("SIDECHECK_CONFORMANCE");
         String reason = "SIDECHECK_CONFORMANCE is not set; see tests/conformance";
         if ("1".equals(System.getenv("SIDECHECK_REQUIRE_ALL"))) {
@@ -26,7 +30,7 @@ record Conformance(JsonNode settings) {
         return Path.of(settings.get(name).asString());
     }
 
-    String address(String server) {
+    public String address(String server) {
         return settings.get("servers").get(server).asString();
     }
 
@@ -40,8 +44,7 @@ record Conformance(JsonNode settings) {
     }
 
     /** A client with a deadline that does not depend on how busy the machine is. */
-    Client client(String server) {
-        return new Client(
-                address(server), ClientOptions.DEFAULTS.withTimeout(Duration.ofSeconds(120)));
+    public Client client(String server) {
+        return new Client(address(server), ClientOptions.DEFAULTS.withTimeout(Duration.ofSeconds(120)));
     }
 }

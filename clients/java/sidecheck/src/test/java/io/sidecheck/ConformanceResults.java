@@ -26,8 +26,8 @@ final class ConformanceResults {
         }
         if (value instanceof Map<?, ?> map) {
             Map<Object, Object> rendered = new LinkedHashMap<>();
-            map.forEach((key, element) -> rendered.put(key,
-                    element instanceof SidecheckException error ? error(error) : render(element)));
+            map.forEach((key, element) ->
+                    rendered.put(key, element instanceof SidecheckException error ? error(error) : render(element)));
             return rendered;
         }
         if (value instanceof SidecheckException error) {
@@ -54,9 +54,7 @@ final class ConformanceResults {
     private static Map<String, Object> record(Record object) {
         Map<String, Object> rendered = new LinkedHashMap<>();
         for (RecordComponent component : object.getClass().getRecordComponents()) {
-            String name = component.getName()
-                    .replaceAll("([A-Z])", "_$1")
-                    .toLowerCase(Locale.ROOT);
+            String name = component.getName().replaceAll("([A-Z])", "_$1").toLowerCase(Locale.ROOT);
             if (VARIABLE.contains(name)) {
                 continue;
             }
@@ -81,7 +79,9 @@ final class ConformanceResults {
         rendered.put("status", error.status());
         rendered.put("message", error.description());
         rendered.put("metadata", error.metadata());
-        rendered.put("retry_after", error.retryAfter().map(Duration::toMillis).map(m -> m / 1e3).orElse(null));
+        rendered.put(
+                "retry_after",
+                error.retryAfter().map(Duration::toMillis).map(m -> m / 1e3).orElse(null));
         if (error instanceof StreamClosedException closed) {
             rendered.put("unanswered", closed.unanswered());
         }
@@ -103,10 +103,12 @@ final class ConformanceResults {
     static boolean isExpected(JsonNode want, JsonNode actual) {
         if (want.isObject() && actual.isObject()) {
             return want.size() == actual.size()
-                    && want.propertyStream().allMatch(entry -> actual.has(entry.getKey())
-                            && (entry.getKey().equals("error") && entry.getValue().isObject()
-                                    ? isExpectedError(entry.getValue(), actual.get("error"))
-                                    : isExpected(entry.getValue(), actual.get(entry.getKey()))));
+                    && want.propertyStream()
+                            .allMatch(entry -> actual.has(entry.getKey())
+                                    && (entry.getKey().equals("error")
+                                                    && entry.getValue().isObject()
+                                            ? isExpectedError(entry.getValue(), actual.get("error"))
+                                            : isExpected(entry.getValue(), actual.get(entry.getKey()))));
         }
         if (want.isArray() && actual.isArray()) {
             for (int index = 0; index < want.size(); index++) {
@@ -120,7 +122,6 @@ final class ConformanceResults {
     }
 
     private static boolean isExpectedError(JsonNode want, JsonNode actual) {
-        return want.propertyStream()
-                .allMatch(entry -> entry.getValue().equals(actual.get(entry.getKey())));
+        return want.propertyStream().allMatch(entry -> entry.getValue().equals(actual.get(entry.getKey())));
     }
 }

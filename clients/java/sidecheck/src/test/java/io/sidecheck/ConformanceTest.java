@@ -52,8 +52,7 @@ class ConformanceTest {
         JsonNode fields = first.get("client");
         ClientOptions options = new ClientOptions(
                 Duration.ofMillis((long) (fields.get("timeout").asDouble() * 1000)),
-                OnUnavailable.valueOf(
-                        fields.get("on_unavailable").asString().toUpperCase(Locale.ROOT)),
+                OnUnavailable.valueOf(fields.get("on_unavailable").asString().toUpperCase(Locale.ROOT)),
                 fields.get("protocol_version").asString(),
                 fields.get("tls").asBoolean() ? conformance.tls() : null);
         String address = conformance.address(first.get("server").asString());
@@ -74,8 +73,7 @@ class ConformanceTest {
         }
     }
 
-    private static Object call(ConformanceCalls calls, JsonNode testCase)
-            throws InterruptedException {
+    private static Object call(ConformanceCalls calls, JsonNode testCase) throws InterruptedException {
         try {
             Object result = calls.result(testCase);
             return result == null ? null : ConformanceResults.render(result);
@@ -88,17 +86,21 @@ class ConformanceTest {
         Map<String, Object> result = new LinkedHashMap<>();
         result.put("id", testCase.get("id").asString());
         if (rendered == null) {
-            result.put("skipped", "the client has no method for " + testCase.get("call").asString());
+            result.put(
+                    "skipped",
+                    "the client has no method for " + testCase.get("call").asString());
         } else {
             // Read back, so that numbers compare by their text.
-            JsonNode actual = Conformance.MAPPER.readTree(
-                    Conformance.MAPPER.writeValueAsString(rendered));
+            JsonNode actual = Conformance.MAPPER.readTree(Conformance.MAPPER.writeValueAsString(rendered));
             boolean passed = ConformanceResults.isExpected(testCase.get("want"), actual);
             result.put("passed", passed);
             if (!passed) {
                 result.put("actual", actual);
-                failures.add(String.join("\n  ", testCase.get("id").asString(),
-                        testCase.get("want").toString(), actual.toString()));
+                failures.add(String.join(
+                        "\n  ",
+                        testCase.get("id").asString(),
+                        testCase.get("want").toString(),
+                        actual.toString()));
             }
         }
         results.add(result);

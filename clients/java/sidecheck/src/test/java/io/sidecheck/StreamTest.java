@@ -4,22 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import com.google.protobuf.ByteString;
-import io.grpc.Server;
-import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
-import io.grpc.stub.StreamObserver;
-import io.sidecheck.v1.GetServerInfoRequest;
-import io.sidecheck.v1.GetServerInfoResponse;
-import io.sidecheck.v1.InfoServiceGrpc;
-import io.sidecheck.v1.Limits;
-import io.sidecheck.v1.ValidateOutcome;
-import io.sidecheck.v1.ValidateStreamRequest;
-import io.sidecheck.v1.ValidateStreamResponse;
-import io.sidecheck.v1.ValidationServiceGrpc;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -32,22 +19,19 @@ class StreamTest {
     private static final Item ITEM = new Item(new Subject.Arguments(Json.text("{}")));
     private static final Target TARGET = new Target.Schema(Json.text("true"));
 
-    private final CountDownLatch cancelled = new CountDownLatch(1);
-    private volatile boolean silent;
-    private volatile String wrongId;
-    private Server server;
+    private FakeServer server;
     private Client client;
 
     @BeforeEach
     void start() throws Exception {
-        server = NettyServerBuilder.forPort(0).addService(new Info()).addService(new Echo()).build().start();
-        client = new Client("127.0.0.1:" + server.getPort());
+        server = new FakeServer();
+        client = new Client(server.address());
     }
 
     @AfterEach
-    void stop() throws Exception {
+    void stop() {
         client.close();
-        server.shutdownNow().awaitTermination(60, TimeUnit.SECONDS);
+        server.close();
     }
 
     @Test
@@ -57,7 +41,9 @@ class StreamTest {
                 stream.send(id, ITEM);
             }
             stream.finish();
-            assertEquals(List.of("a", "b", "a"), stream.stream().map(StreamOutcome::id).toList());
+            assertEquals(
+                    List.of("a", "b", "a"),
+                    stream.stream().map(StreamOutcome::id).toList());
             assertThrows(IllegalStateException.class, () -> stream.send("c", ITEM));
         }
     }
@@ -71,7 +57,8 @@ class StreamTest {
             stream.finish();
             List<StreamOutcome> outcomes = new ArrayList<>();
             stream.forEach(outcomes::add);
-            var error = assertThrows(SidecheckException.class, () -> outcomes.get(0).outcome().orThrow());
+            var error = assertThrows(
+                    SidecheckException.class, () -> outcomes.get(0).outcome().orThrow());
             assertEquals("LIMIT_EXCEEDED", error.reason());
             assertTrue(outcomes.get(1).outcome().orThrow().valid());
         }
@@ -85,7 +72,8 @@ class StreamTest {
             stream.finish();
             List<StreamOutcome> outcomes = new ArrayList<>();
             stream.forEach(outcomes::add);
-            var error = assertThrows(SidecheckException.class, () -> outcomes.get(0).outcome().orThrow());
+            var error = assertThrows(
+                    SidecheckException.class, () -> outcomes.get(0).outcome().orThrow());
             assertEquals("INVALID_REQUEST", error.reason());
             assertTrue(outcomes.get(1).outcome().orThrow().valid());
         }
@@ -106,10 +94,7 @@ class StreamTest {
                 }
             });
             sender.start();
-            while (sender.getState() != Thread.State.WAITING) {
-                assertTrue(sender.isAlive(), "the third item was sent without waiting");
-                Thread.onSpinWait();
-            }
+            awaitWaiting(sender);
             assertEquals("1", stream.receive().orElseThrow().id());
             assertEquals(Thread.State.TERMINATED, state.get());
             sender.join();
@@ -118,28 +103,83 @@ class StreamTest {
 
     @Test
     void cancelsTheCallWhenTheCallerLeaves() throws Exception {
-        silent = true;
+        server.silent = true;
         try (ValidationStream stream = client.stream(TARGET, null)) {
             stream.send("1", ITEM);
         }
-        assertTrue(cancelled.await(60, TimeUnit.SECONDS));
+        assertTrue(server.cancelled.await(60, TimeUnit.SECONDS));
     }
 
     @Test
     void listsTheItemsWithoutAnOutcomeWhenTheServerIsLost() throws Exception {
-        silent = true;
+        server.silent = true;
         try (ValidationStream stream = client.stream(TARGET, null)) {
             stream.send("1", ITEM);
             stream.send("2", ITEM);
-            server.shutdownNow();
+            server.kill();
             var error = assertThrows(StreamUnavailableException.class, stream::receive);
             assertEquals(List.of("1", "2"), error.unanswered());
         }
     }
 
     @Test
+    void listsTheItemsThatWaitToBeSentWhenTheServerIsLost() throws Exception {
+        server.silent = true;
+        try (ValidationStream stream = client.stream(TARGET, null, 1)) {
+            stream.send("1", ITEM);
+            List<CompletableFuture<List<String>>> senders = new ArrayList<>();
+            for (String id : List.of("2", "3")) {
+                CompletableFuture<List<String>> unanswered = new CompletableFuture<>();
+                Thread sender = new Thread(() ->
+                        unanswered.complete(assertThrows(StreamUnavailableException.class, () -> stream.send(id, ITEM))
+                                .unanswered()));
+                sender.start();
+                awaitWaiting(sender);
+                senders.add(unanswered);
+            }
+            server.kill();
+            List<String> all = List.of("1", "2", "3");
+            for (CompletableFuture<List<String>> unanswered : senders) {
+                assertEquals(all, unanswered.get());
+            }
+            assertEquals(
+                    all,
+                    assertThrows(StreamUnavailableException.class, stream::receive)
+                            .unanswered());
+        }
+    }
+
+    @Test
+    void forgetsAnItemWhoseThreadIsInterruptedAndSendsThoseBehindIt() throws Exception {
+        try (ValidationStream stream = client.stream(TARGET, null, 1)) {
+            stream.send("1", ITEM);
+            Thread interrupted =
+                    new Thread(() -> assertThrows(InterruptedException.class, () -> stream.send("2", ITEM)));
+            interrupted.start();
+            awaitWaiting(interrupted);
+            CompletableFuture<Void> sent = new CompletableFuture<>();
+            Thread sender = new Thread(() -> {
+                try {
+                    stream.send("3", ITEM);
+                    sent.complete(null);
+                } catch (InterruptedException interrupt) {
+                    sent.completeExceptionally(interrupt);
+                }
+            });
+            sender.start();
+            awaitWaiting(sender);
+            interrupted.interrupt();
+            interrupted.join();
+            stream.finish();
+            assertEquals(
+                    List.of("1", "3"), stream.stream().map(StreamOutcome::id).toList());
+            sent.get();
+        }
+    }
+
+    @Test
     void rejectsAResponseToAnotherItem() throws Exception {
-        wrongId = "other";
+        server.wrongId = "other";
         try (ValidationStream stream = client.stream(TARGET, null)) {
             stream.send("1", ITEM);
             var error = assertThrows(StreamClosedException.class, stream::receive);
@@ -150,7 +190,7 @@ class StreamTest {
 
     @Test
     void wakesAReceiverWhenTheClientIsClosed() throws Exception {
-        silent = true;
+        server.silent = true;
         try (ValidationStream stream = client.stream(TARGET, null)) {
             client.close();
             var error = assertThrows(StreamClosedException.class, stream::receive);
@@ -177,52 +217,23 @@ class StreamTest {
         streams.forEach(ValidationStream::close);
     }
 
+    /** Waits until a thread waits for a change of its stream or session, and not for a lock of it. */
+    static void awaitWaiting(Thread thread) {
+        while (thread.getState() != Thread.State.WAITING || isBusy(thread)) {
+            assertTrue(thread.isAlive(), "the thread did not wait");
+            Thread.onSpinWait();
+        }
+    }
+
+    private static boolean isBusy(Thread thread) {
+        List<StackTraceElement> frames = List.of(thread.getStackTrace());
+        return frames.stream().anyMatch(frame -> frame.getClassName().equals(ItemStream.class.getName()))
+                && frames.stream().noneMatch(frame -> frame.getMethodName().equals("await"));
+    }
+
     private static long clientThreads() {
         return Thread.getAllStackTraces().keySet().stream()
                 .filter(thread -> !thread.getName().startsWith("grpc-default-executor"))
                 .count();
-    }
-
-    private static final class Info extends InfoServiceGrpc.InfoServiceImplBase {
-        @Override
-        public void getServerInfo(
-                GetServerInfoRequest request, StreamObserver<GetServerInfoResponse> responses) {
-            responses.onNext(GetServerInfoResponse.newBuilder()
-                    .setLimits(Limits.newBuilder().setMessageBytes(1000).setBatchItems(10))
-                    .build());
-            responses.onCompleted();
-        }
-    }
-
-    /** Answers each item with a valid verdict, or not at all. */
-    private final class Echo extends ValidationServiceGrpc.ValidationServiceImplBase {
-        @Override
-        public StreamObserver<ValidateStreamRequest> validateStream(
-                StreamObserver<ValidateStreamResponse> responses) {
-            return new StreamObserver<>() {
-                @Override
-                public void onNext(ValidateStreamRequest request) {
-                    if (silent || !request.hasItem()) {
-                        return;
-                    }
-                    String id = wrongId == null ? request.getItem().getId() : wrongId;
-                    responses.onNext(ValidateStreamResponse.newBuilder()
-                            .setIdBytes(ByteString.copyFromUtf8(id))
-                            .setOutcome(ValidateOutcome.newBuilder()
-                                    .setVerdict(io.sidecheck.v1.Verdict.newBuilder().setValid(true)))
-                            .build());
-                }
-
-                @Override
-                public void onError(Throwable error) {
-                    cancelled.countDown();
-                }
-
-                @Override
-                public void onCompleted() {
-                    responses.onCompleted();
-                }
-            };
-        }
     }
 }

@@ -14,9 +14,8 @@ public interface ToolCallListener {
      * @param error the error; its message may have values of the payload, its reason has none
      */
     default void onError(SidecheckException error) {
-        System.getLogger("io.sidecheck.mcp").log(
-                System.Logger.Level.WARNING,
-                () -> "Sidecheck did not validate a call: " + error.reason());
+        System.getLogger("io.sidecheck.mcp")
+                .log(System.Logger.Level.WARNING, () -> "Sidecheck did not validate a call: " + error.reason());
     }
 
     /**
@@ -27,13 +26,14 @@ public interface ToolCallListener {
      * @param verdict the verdict
      */
     default void onReport(String tool, Verdict verdict) {
-        System.getLogger("io.sidecheck.mcp").log(
-                System.Logger.Level.WARNING,
-                () -> "Sidecheck verdict not enforced for a call of " + tool + ": "
-                        + verdict.violations().stream()
-                                .map(Violation::code)
-                                .distinct()
-                                .sorted()
-                                .collect(Collectors.joining(", ")));
+        System.getLogger("io.sidecheck.mcp")
+                .log(
+                        System.Logger.Level.WARNING,
+                        () -> "Sidecheck verdict not enforced for a call of " + tool + ": "
+                                + verdict.violations().stream()
+                                        .map(Violation::code)
+                                        .distinct()
+                                        .sorted()
+                                        .collect(Collectors.joining(", ")));
     }
 }

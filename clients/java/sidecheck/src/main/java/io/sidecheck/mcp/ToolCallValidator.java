@@ -32,6 +32,9 @@ import java.util.function.Supplier;
  * reach the client: the {@code isError} result of the verdict takes its place. Without an answer of
  * Sidecheck, the client's {@link io.sidecheck.OnUnavailable} decides. What could not be validated is
  * the JSON-RPC error -32603.
+ *
+ * <p>The SDK does not tell handlers the protocol version that a session has negotiated, so that of
+ * the options applies, or else that of the client, or else the default of Sidecheck.
  */
 public final class ToolCallValidator {
     private static final Set<String> UNKNOWN = Set.of("UNKNOWN_TOOL", "NOT_FOUND");
@@ -62,8 +65,7 @@ public final class ToolCallValidator {
      *     params. An unknown tool is always an error
      * @param listener is told what kept a call from being validated
      */
-    public ToolCallValidator(
-            Client client, String server, ValidationOptions options, ToolCallListener listener) {
+    public ToolCallValidator(Client client, String server, ValidationOptions options, ToolCallListener listener) {
         this.client = Objects.requireNonNull(client, "client");
         this.server = Objects.requireNonNull(server, "server");
         this.options = options.withOnUnknownTool(ValidationOptions.OnUnknownTool.ERROR);
@@ -73,8 +75,7 @@ public final class ToolCallValidator {
                 .withAssertFormats(options.assertFormats())
                 .withHideValues(options.hideValues());
         this.listener = listener;
-        this.registrar =
-                new ToolRegistrar(client, server, options.protocolVersion(), listener::onError);
+        this.registrar = new ToolRegistrar(client, server, options.protocolVersion(), listener::onError);
     }
 
     /**
@@ -91,8 +92,7 @@ public final class ToolCallValidator {
     private SyncToolSpecification wrapOne(SyncToolSpecification specification) {
         registrar.add(specification.tool());
         return new SyncToolSpecification(
-                specification.tool(),
-                (exchange, request) -> handle(exchange, request, specification.callHandler()));
+                specification.tool(), (exchange, request) -> handle(exchange, request, specification.callHandler()));
     }
 
     private CallToolResult handle(
@@ -100,8 +100,7 @@ public final class ToolCallValidator {
             CallToolRequest request,
             BiFunction<McpSyncServerExchange, CallToolRequest, CallToolResult> handler) {
         Call call = new Call(request.name());
-        Verdict verdict = call.verdict(
-                new Subject.CallParams(ToolMessages.encode(request)), "", options);
+        Verdict verdict = call.verdict(new Subject.CallParams(ToolMessages.encode(request)), "", options);
         CallToolRequest accepted = request;
         Json repaired = verdict.repair()
                 .filter(repair -> verdict.enforced() && repair.valid())
@@ -117,8 +116,8 @@ public final class ToolCallValidator {
             // Another call to a server that does not answer would cost another deadline.
             return result;
         }
-        Verdict checked = call.verdict(
-                new Subject.CallResult(ToolMessages.encode(result)), request.name(), resultOptions);
+        Verdict checked =
+                call.verdict(new Subject.CallResult(ToolMessages.encode(result)), request.name(), resultOptions);
         return checked.valid() || !checked.enforced() ? result : ToolMessages.replacement(checked);
     }
 
@@ -144,8 +143,7 @@ public final class ToolCallValidator {
                     throw ToolMessages.protocolError(error.jsonRpcError());
                 }
                 listener.onError(error);
-                throw ToolMessages.internalError(
-                        "Sidecheck could not validate the call: " + error.reason());
+                throw ToolMessages.internalError("Sidecheck could not validate the call: " + error.reason());
             }
             if (verdict.isFallback() || !verdict.valid() && !verdict.enforced()) {
                 listener.onReport(tool, verdict);
@@ -157,8 +155,7 @@ public final class ToolCallValidator {
             try {
                 return Verdict.ofUnavailable(error, client.options().onUnavailable());
             } catch (UnavailableException unanswered) {
-                throw ToolMessages.internalError(
-                        "Sidecheck is unavailable: " + unanswered.reason());
+                throw ToolMessages.internalError("Sidecheck is unavailable: " + unanswered.reason());
             }
         }
 
@@ -180,8 +177,8 @@ public final class ToolCallValidator {
         private void rejectRejected(ToolRegistrar.Registered registered) {
             String violation = registered.rejected().get(tool);
             if (violation != null) {
-                throw ToolMessages.internalError("Sidecheck rejected the definition of tool \""
-                        + tool + "\": " + violation);
+                throw ToolMessages.internalError(
+                        "Sidecheck rejected the definition of tool \"" + tool + "\": " + violation);
             }
         }
     }

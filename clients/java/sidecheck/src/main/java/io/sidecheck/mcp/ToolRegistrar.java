@@ -38,11 +38,7 @@ final class ToolRegistrar {
     /** A registration: the first violation of each rejected tool, by name. */
     record Registered(Map<String, String> rejected) {}
 
-    ToolRegistrar(
-            Client client,
-            String server,
-            String protocolVersion,
-            Consumer<SidecheckException> onError) {
+    ToolRegistrar(Client client, String server, String protocolVersion, Consumer<SidecheckException> onError) {
         this.client = client;
         this.server = server;
         this.protocolVersion = protocolVersion;
@@ -90,8 +86,7 @@ final class ToolRegistrar {
         List<Target.ToolDefinition> tools =
                 definitions.values().stream().map(Target.ToolDefinition::new).toList();
         var defaults = RegistrationOptions.DEFAULTS;
-        var options = new RegistrationOptions(
-                false, defaults.changePolicy(), false, protocolVersion, false);
+        var options = new RegistrationOptions(false, defaults.changePolicy(), false, protocolVersion, false);
         failure = null;
         try {
             client.withTimeout(TIMEOUT).register(server, tools, options);

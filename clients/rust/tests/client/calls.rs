@@ -1,17 +1,11 @@
-//! The client without a server, or with one that never answers.
+//! Calls without a server, or with one that accepts connections and never answers.
 
 use std::time::Duration;
 
 use serde_json::json;
 use sidecheck::{Client, ClientOptions, Code, ErrorKind, OnUnavailable, Options, Schema};
-use tokio::net::TcpListener;
 
-/// A server that accepts connections and never answers.
-async fn silent_server() -> (TcpListener, String) {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = listener.local_addr().unwrap().to_string();
-    (listener, address)
-}
+use crate::stand_in::listen;
 
 fn schema() -> Schema {
     Schema::new(json!({"type": "object"}))
@@ -26,14 +20,24 @@ fn bad_arguments_are_errors_at_construction() {
     for result in [
         Client::new("localhost", ClientOptions::default()),
         Client::new("localhost:1", options),
+        #[cfg(feature = "tls")]
+        Client::new("unix:/socket", with_tls()),
     ] {
         assert_eq!(result.err().unwrap().kind(), &ErrorKind::InvalidArgument);
     }
 }
 
+#[cfg(feature = "tls")]
+fn with_tls() -> ClientOptions {
+    ClientOptions {
+        tls: Some(sidecheck::Tls::default()),
+        ..ClientOptions::default()
+    }
+}
+
 #[tokio::test]
 async fn a_closed_client_rejects_calls() {
-    let (_listener, address) = silent_server().await;
+    let (_listener, address) = listen().await;
     let client = Client::new(&address, ClientOptions::default()).unwrap();
     client.close();
     let error = client.info().await.unwrap_err();
@@ -45,7 +49,7 @@ async fn a_closed_client_rejects_calls() {
 
 #[tokio::test]
 async fn closing_ends_pending_calls() {
-    let (listener, address) = silent_server().await;
+    let (listener, address) = listen().await;
     let options = ClientOptions {
         timeout: Duration::from_secs(600),
         ..ClientOptions::default()
@@ -61,7 +65,7 @@ async fn closing_ends_pending_calls() {
 
 #[tokio::test]
 async fn an_expired_deadline_is_unavailable() {
-    let (_listener, address) = silent_server().await;
+    let (_listener, address) = listen().await;
     let client = Client::new(&address, ClientOptions::default()).unwrap();
     let error = client
         .with_timeout(Duration::from_millis(50))
@@ -82,7 +86,7 @@ async fn the_policy_decides_where_no_server_answers() {
             on_unavailable: policy,
             ..ClientOptions::default()
         };
-        let (_listener, address) = silent_server().await;
+        let (_listener, address) = listen().await;
         let client = Client::new(&address, options).unwrap();
         let verdict = client
             .validate(schema(), json!({}), &Options::default())

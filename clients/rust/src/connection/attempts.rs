@@ -1,0 +1,113 @@
+//! Attempts of a call, and the delays between them.
+
+use std::time::Duration;
+
+use futures_util::{Stream, future, stream};
+use http::uri::PathAndQuery;
+use prost::Message;
+use tokio::time::Instant;
+use tonic::Code;
+use tonic::client::Grpc;
+
+use crate::codec::CheckedCodec;
+use crate::connection::channels::Route;
+use crate::connection::responses::CheckedChannel;
+use crate::connection::{Connection, random_fraction};
+use crate::error::Error;
+use crate::rpc::Rpc;
+use crate::status::call_error;
+
+/// Attempts of one call. Only `UNAVAILABLE` is retried: it is transient, and the server has not
+/// processed the call.
+const ATTEMPTS: u32 = 5;
+const FIRST_DELAY: Duration = Duration::from_millis(10);
+const LONGEST_DELAY: Duration = Duration::from_secs(1);
+const DELAY_FACTOR: u32 = 4;
+
+impl Connection {
+    pub(super) async fn retry<R: Rpc>(
+        &self,
+        request: R,
+        deadline: Instant,
+    ) -> Result<R::Response, Error> {
+        let mut delay = FIRST_DELAY;
+        let mut attempt = 1;
+        loop {
+            match self.attempt(request.clone(), deadline).await {
+                Err(error) if error.code() == Code::Unavailable && attempt < ATTEMPTS => {}
+                result => return result,
+            }
+            // Random, so that clients that lost the same server do not return together.
+            tokio::time::sleep(delay.mul_f64(random_fraction())).await;
+            delay = LONGEST_DELAY.min(delay * DELAY_FACTOR);
+            attempt += 1;
+        }
+    }
+
+    async fn attempt<R: Rpc>(&self, request: R, deadline: Instant) -> Result<R::Response, Error> {
+        let route = self.route().await?;
+        let result = exchange(&route, request, deadline).await;
+        self.note_attempt(&route, &result);
+        result
+    }
+}
+
+async fn exchange<R: Rpc>(
+    route: &Route,
+    request: R,
+    deadline: Instant,
+) -> Result<R::Response, Error> {
+    let request = stream::once(future::ready(request));
+    // As a stream, because tonic reports a response without a message as INTERNAL.
+    let mut responses = start(route, R::PATH, request, Some(deadline)).await?;
+    let Some(response) = responses.next().await? else {
+        let message = "the call ended without an error and without a response";
+        return Err(Error::invalid_response(message));
+    };
+    // The status comes after the message.
+    responses.next().await?;
+    Ok(response)
+}
+
+/// Starts a call.
+pub(super) async fn start<Request: Message + 'static, Response: Message + Default + 'static>(
+    route: &Route,
+    path: &'static str,
+    requests: impl Stream<Item = Request> + Send + 'static,
+    deadline: Option<Instant>,
+) -> Result<Responses<Response>, Error> {
+    let channel = CheckedChannel(route.channel.clone());
+    // The server limits what it receives; a limit on responses could only lose them.
+    let mut grpc = Grpc::new(channel).max_decoding_message_size(usize::MAX);
+    let not_ready = |error| call_error(&tonic::Status::from_error(Box::new(error)), deadline);
+    grpc.ready().await.map_err(not_ready)?;
+    let mut requests = tonic::Request::new(requests);
+    if let Some(deadline) = deadline {
+        requests.set_timeout(deadline.saturating_duration_since(Instant::now()));
+    }
+    let path = PathAndQuery::from_static(path);
+    let codec = CheckedCodec::<Request, Response>::new();
+    match grpc.streaming(requests, path, codec).await {
+        Ok(response) => Ok(Responses {
+            messages: response.into_inner(),
+            deadline,
+        }),
+        Err(status) => Err(call_error(&status, deadline)),
+    }
+}
+
+/// The responses of a call.
+pub(super) struct Responses<Response> {
+    messages: tonic::Streaming<Result<Response, Error>>,
+    deadline: Option<Instant>,
+}
+
+impl<Response> Responses<Response> {
+    /// The next response; none at the end of a call without an error.
+    pub(super) async fn next(&mut self) -> Result<Option<Response>, Error> {
+        match self.messages.message().await {
+            Ok(message) => message.transpose(),
+            Err(status) => Err(call_error(&status, self.deadline)),
+        }
+    }
+}

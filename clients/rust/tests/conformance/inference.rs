@@ -1,0 +1,30 @@
+//! Inferences and adaptations.
+
+use serde_json::{Value, json};
+use sidecheck::{Client, Error, InferOptions};
+
+use crate::requests::{elements, string, target, word};
+
+pub async fn call(client: &Client, procedure: &str, case: &Value) -> Result<Value, Error> {
+    let request = &case["request"];
+    let inference = client.inference();
+    Ok(match procedure {
+        "InferTools" => {
+            let names = |field: &str| elements(&request[field]).map(|name| string(name).to_owned());
+            let options = InferOptions {
+                functions: names("functions").collect(),
+                on_unsupported: word(&request["on_unsupported"]),
+                injected_types: names("injected_types").collect(),
+                injected_parameters: names("injected_parameters").collect(),
+            };
+            let source = string(&request["source"]);
+            json!(inference.infer_tools(source, &options).await?)
+        }
+        "AdaptTool" => {
+            let tool = target(&request["tool"]).expect("each case has a tool");
+            let version = string(&request["protocol_version"]);
+            json!(inference.adapt_tool(tool, version).await?)
+        }
+        other => panic!("unknown call {other}"),
+    })
+}
