@@ -236,6 +236,28 @@ impl Client {
     /// outcomes are read, at most [`StreamOptions::outstanding`] ahead. An error ends the stream,
     /// and dropping it cancels the call; otherwise as [`Client::stream`].
     ///
+    /// ```no_run
+    /// use futures_util::{StreamExt, stream};
+    /// use serde_json::json;
+    /// use sidecheck::{Client, Error, Item, Options, RegisteredTool, StreamOptions, Subject};
+    ///
+    /// # async fn run(client: Client) -> Result<(), Error> {
+    /// let target = RegisteredTool::new("weather", "get_forecast").into();
+    /// let items = stream::iter(["Oslo", "Rome"]).map(|city| {
+    ///     let arguments = Subject::Arguments(json!({"city": city}).into());
+    ///     (city.to_owned(), Item::from(arguments))
+    /// });
+    /// let (options, stream_options) = (Options::default(), StreamOptions::default());
+    /// let mut outcomes = client
+    ///     .validate_stream(items, Some(&target), &options, &stream_options)
+    ///     .await?;
+    /// while let Some(outcome) = outcomes.next().await.transpose()? {
+    ///     println!("{} {}", outcome.id, outcome.outcome?.valid);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     ///
     /// The stream could not be opened.

@@ -27,7 +27,7 @@ use crate::stubs::sidecheck::v1 as pb;
 use channels::{Channels, endpoint};
 pub(crate) use parts::{element_bytes, split};
 
-/// Deadline that stands for none, where a longer one overflows the clock.
+/// Longest deadline; the clock and the header of the call cannot express any.
 const LONGEST_TIMEOUT: Duration = Duration::from_secs(365 * 24 * 3600);
 
 /// The calls of one client; its services share it.
@@ -95,10 +95,7 @@ impl Connection {
 
     /// Calls a procedure within the deadline.
     pub(crate) async fn call<R: Rpc>(&self, request: R) -> Result<R::Response, Error> {
-        let now = Instant::now();
-        let deadline = now
-            .checked_add(self.timeout)
-            .unwrap_or(now + LONGEST_TIMEOUT);
+        let deadline = Instant::now() + self.timeout.min(LONGEST_TIMEOUT);
         let result = self
             .until_closed(self.retry(request, deadline), Some(deadline))
             .await;

@@ -10,8 +10,8 @@ use prost::Message;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-use crate::connection::Connection;
 use crate::connection::attempts::start;
+use crate::connection::{Connection, LONGEST_TIMEOUT};
 use crate::error::Error;
 
 pub(crate) use halves::{ItemSender, OutcomeReceiver};
@@ -57,7 +57,7 @@ impl Connection {
         if outstanding == 0 {
             return Err(Error::invalid_argument("outstanding must be positive"));
         }
-        let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+        let deadline = timeout.map(|timeout| Instant::now() + timeout.min(LONGEST_TIMEOUT));
         let opener = match timeout {
             Some(timeout) => self.with_timeout(self.timeout.min(timeout)),
             None => self.clone(),

@@ -70,6 +70,24 @@ impl Protocol {
     /// or of the client, the one that the session negotiates applies. Opening fetches the limits
     /// of the server, with the deadline and the retries of any call; the session is not retried.
     ///
+    /// ```no_run
+    /// use serde_json::json;
+    /// use sidecheck::{CheckOptions, Client, Error, ProtocolContext, Sender, SessionOptions};
+    ///
+    /// # async fn run(client: Client) -> Result<(), Error> {
+    /// let (context, options) = (ProtocolContext::default(), CheckOptions::default());
+    /// let session = client
+    ///     .protocol()
+    ///     .session(&context, &options, &SessionOptions::default())
+    ///     .await?;
+    /// let message = json!({"jsonrpc": "2.0", "id": 1, "method": "ping"});
+    /// let result = session.check(message, Sender::Client, None).await?;
+    /// println!("{}", result.verdict.valid);
+    /// println!("{:?}", session.finish().await?.repeated_violations);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     ///
     /// The session could not be opened.

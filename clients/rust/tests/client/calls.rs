@@ -48,6 +48,21 @@ async fn a_closed_client_rejects_calls() {
 }
 
 #[tokio::test]
+async fn the_longest_deadline_is_as_good_as_none() {
+    let address = crate::stand_in::serve(|call| async { call.validate() });
+    let client = crate::client(&address.await);
+    for timeout in [Duration::MAX, Duration::from_secs(1 << 45)] {
+        client.with_timeout(timeout).info().await.unwrap();
+        let options = sidecheck::StreamOptions {
+            timeout: Some(timeout),
+            ..sidecheck::StreamOptions::default()
+        };
+        let opened = client.stream(None, &Options::default(), &options).await;
+        assert!(opened.is_ok());
+    }
+}
+
+#[tokio::test]
 async fn closing_ends_pending_calls() {
     let (listener, address) = listen().await;
     let options = ClientOptions {

@@ -12,7 +12,7 @@ use sidecheck::{StreamOutcomes, StreamSender};
 use tokio::sync::Notify;
 
 use crate::stand_in::{Call, listen, response, serve, serve_connection};
-use crate::{client, eventually};
+use crate::{PATIENCE, client, eventually};
 
 fn item() -> Item {
     Subject::Arguments(json!({}).into()).into()
@@ -21,7 +21,8 @@ fn item() -> Item {
 async fn open(client: &Client, outstanding: usize) -> (StreamSender, StreamOutcomes) {
     let options = StreamOptions {
         outstanding,
-        ..StreamOptions::default()
+        // A test that waits in vain fails.
+        timeout: Some(PATIENCE),
     };
     client
         .stream(None, &Options::default(), &options)
