@@ -28,7 +28,6 @@ import {
   type Tool,
 } from "./registry.js";
 import { requireField } from "./statuses.js";
-import { type StreamItem, streamItems, type StreamOptions, type StreamOutcome } from "./stream.js";
 import { type Definition, encodeDefinition, encodeTarget, type Target } from "./targets.js";
 import {
   type ABSENT,
@@ -42,6 +41,12 @@ import {
   type ValidateOutcome,
   type ValidationOptions,
 } from "./validation.js";
+import {
+  type StreamItem,
+  type StreamOptions,
+  type StreamOutcome,
+  validateStream,
+} from "./validate-stream.js";
 import { decodeVerdict, type Verdict } from "./verdicts.js";
 
 /** Options of a client. */
@@ -227,7 +232,7 @@ export class Client {
     items: Iterable<StreamItem> | AsyncIterable<StreamItem>,
     options: StreamOptions = {},
   ): AsyncGenerator<StreamOutcome, void, undefined> {
-    return streamItems(this.connection, items, options);
+    return validateStream(this.connection, items, options);
   }
 
   /**
@@ -318,11 +323,7 @@ export class Client {
   }
 
   /** Deletes tools of a server by name, at least one. */
-  async delete(
-    server: string,
-    names: readonly string[],
-    options?: CallOptions,
-  ): Promise<Deletion> {
+  async delete(server: string, names: readonly string[], options?: CallOptions): Promise<Deletion> {
     if (!Array.isArray(names)) {
       throw new TypeError("names must be an array of strings");
     }

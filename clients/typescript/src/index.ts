@@ -44,7 +44,6 @@ export type {
   Elicitation,
   ElicitationResult,
   NameCollision,
-  NormalizedResult,
   ProtocolContext,
   ProtocolMessage,
   ResultProfile,
@@ -54,8 +53,10 @@ export type {
   ToolOutcome,
   ToolResult,
 } from "./protocol.js";
-export type { CheckOptions, ProtocolClient, ReturnValue } from "./protocol-client.js";
+export type { CheckOptions, ProtocolClient } from "./protocol-client.js";
+export type { NormalizedResult, ReturnValue } from "./normalization.js";
 export type { EngineInfo, Limits, ServerInfo } from "./info.js";
+export type { OutstandingOptions } from "./item-stream.js";
 export { type JsonInput, type JsonObjectInput, JsonText } from "./json.js";
 export type {
   ChangePolicy,
@@ -66,7 +67,14 @@ export type {
   RegistrationOutcome,
   Tool,
 } from "./registry.js";
-export type { StreamItem, StreamOptions, StreamOutcome } from "./stream.js";
+export type {
+  RepeatedViolation,
+  Session,
+  SessionMessageOptions,
+  SessionOptions,
+  SessionSummary,
+} from "./session.js";
+export type { StreamItem, StreamOptions, StreamOutcome } from "./validate-stream.js";
 export type {
   Definition,
   DefinitionDigest,

@@ -107,7 +107,9 @@ function rejectInexpressible(this: unknown, key: string, value: unknown): unknow
   // `value` is what toJSON returned: the value itself is in the object that contains it.
   const original = (this as Record<string, unknown>)[key];
   if (original instanceof Uint8Array || ArrayBuffer.isView(value)) {
-    throw new TypeError(`${describeKey(key)} is binary data; encode it as text, in Base64 for example`);
+    throw new TypeError(
+      `${describeKey(key)} is binary data; encode it as text, in Base64 for example`,
+    );
   }
   switch (typeof value) {
     case "number":

@@ -99,8 +99,7 @@ class CallValidator {
 
   constructor(options: SidecheckOptions) {
     this.#options = options;
-    this.#client =
-      typeof options.client === "string" ? new Client(options.client) : options.client;
+    this.#client = typeof options.client === "string" ? new Client(options.client) : options.client;
   }
 
   /** Keeps the handler of `tools/list`, and notices pages with other tools than were registered. */
@@ -191,8 +190,7 @@ class CallValidator {
     do {
       const params = cursor === undefined ? {} : { cursor };
       const page = (await this.#list?.({ method: "tools/list", params }, extra)) as
-        | { tools: object[]; nextCursor?: string }
-        | undefined;
+        { tools: object[]; nextCursor?: string } | undefined;
       tools.push(...(page?.tools ?? []));
       cursor = page?.nextCursor;
     } while (cursor !== undefined);
