@@ -103,16 +103,18 @@ export class Channel {
           reject(this.explain(error, signal) as Error);
         }
       };
-      const call = this.#client.makeUnaryRequest(
+      // The same on the wire as a unary request, for which grpc-js reads only one response: if there
+      // were another, the call would wait for its deadline.
+      const call = this.#client.makeClientStreamRequest(
         path,
         keepBytes,
         // Decoded later: grpc-js reports bytes that do not decode as an INTERNAL of the server.
         keepBytes,
-        request,
         new Metadata(),
         { deadline },
         callback,
       );
+      call.end(request);
       const cancel = (): void => call.cancel();
       this.#calls.add(call);
       signal?.addEventListener("abort", cancel);
