@@ -36,7 +36,7 @@ test("an invalid argument is rejected before the call", async (t) => {
   await assert.rejects(client.validate({} as { schema: true }, 1), /invalid target/);
   await assert.rejects(client.validate({ schema: true }, 1, { detail: "none" as "all" }), /detail/);
   await assert.rejects(client.validateBatch([{} as { arguments: 1 }]), /invalid item/);
-  await assert.rejects(client.register("s", "[]" as unknown as []), /not JSON text/);
+  await assert.rejects(client.register("s", "[]" as unknown as []), /not a string/);
 });
 
 test("a closed client rejects calls", async () => {
