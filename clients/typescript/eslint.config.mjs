@@ -14,6 +14,19 @@ export default defineConfig(
         "error",
         { allowForKnownSafeCalls: [{ from: "package", package: "node:test", name: "test" }] },
       ],
+      // Callers may write JavaScript, whose arguments have no types.
+      "@typescript-eslint/no-unnecessary-condition": "off",
+      "@typescript-eslint/no-unnecessary-type-conversion": "off",
+      // The low-level server of the SDK, which validates nothing itself.
+      "@typescript-eslint/no-deprecated": [
+        "error",
+        { allow: [{ from: "package", package: "@modelcontextprotocol/sdk", name: "Server" }] },
+      ],
+      // An aborted call rejects with the reason of its signal, whatever that is.
+      "@typescript-eslint/prefer-promise-reject-errors": ["error", { allowThrowingUnknown: true }],
+      // For callers that name the type of a result.
+      "@typescript-eslint/no-unnecessary-type-parameters": "off",
+      "@typescript-eslint/no-unused-vars": ["error", { varsIgnorePattern: "^_$" }],
       "@typescript-eslint/restrict-template-expressions": ["error", { allowNumber: true }],
     },
   },

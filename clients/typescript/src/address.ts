@@ -83,6 +83,12 @@ export function channelOptions(address: string, tls: TlsOptions | undefined): Ch
   };
 }
 
+/** What a service config needs to know of a method. */
+interface Rpc {
+  readonly path: string;
+  readonly requestStream: boolean;
+}
+
 /**
  * Returns the service config. Only UNAVAILABLE is retried: it is transient, and the server has not
  * processed the call. Streams are not retried: gRPC would replay their items, as far as it has
@@ -96,7 +102,7 @@ function serviceConfig(address: string): object {
     ProtocolServiceService,
     RegistryServiceService,
     ValidationServiceService,
-  ].flatMap((service) => Object.values(service));
+  ].flatMap((service) => Object.values<Rpc>(service));
   const names = rpcs.map(({ path, requestStream }) => {
     const [, service = "", method = ""] = path.split("/");
     return { service, method, requestStream };

@@ -100,7 +100,7 @@ export class Channel {
         if (response !== undefined && !error) {
           resolve(response);
         } else {
-          reject(this.explain(error, signal) as Error);
+          reject(this.explain(error, signal));
         }
       };
       // The same on the wire as a unary request, for which grpc-js reads only one response: if there
@@ -147,7 +147,7 @@ export class Channel {
     if (signal?.aborted) {
       return signal.reason;
     }
-    if (this.#closed) {
+    if (this.#closed && error?.code === status.CANCELLED) {
       return clientClosed();
     }
     return error

@@ -76,7 +76,7 @@ export function encodeJson(value: JsonInput, name: string): Buffer {
   } catch (error) {
     // Messages of JSON.stringify itself, of a cycle for example, may have several lines.
     const fault = error instanceof Error ? error.message.split("\n", 1)[0] : String(error);
-    throw new TypeError(`${name} cannot be encoded as JSON: ${fault}`);
+    throw new TypeError(`${name} cannot be encoded as JSON: ${fault}`, { cause: error });
   }
   if (text === undefined) {
     throw new TypeError(`${name} cannot be encoded as JSON: it is ${typeof value}`);

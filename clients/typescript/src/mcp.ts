@@ -61,8 +61,6 @@ type Handler = (request: Request, extra: Extra) => unknown;
  *
  * @throws Error if the server has a handler for `tools/list` or `tools/call`
  */
-// The low-level server is what the SDK deprecates, and the one that validates nothing itself.
-// eslint-disable-next-line @typescript-eslint/no-deprecated
 export function withSidecheck<S extends Server>(server: S, options: SidecheckOptions): S {
   checkNoHandlers(server);
   const { client, name, onError = logError, onReport = logReport } = options;
@@ -90,7 +88,7 @@ export function withSidecheck<S extends Server>(server: S, options: SidecheckOpt
             version: versionOf(extra) || negotiatedVersion(),
             signal: extra.signal,
             listTools: () => listAll(list, extra),
-            run: async (params) => handler({ ...request, params }, extra),
+            run: async (params) => await handler({ ...request, params }, extra),
           });
       default:
         return handler;
@@ -106,7 +104,6 @@ export function withSidecheck<S extends Server>(server: S, options: SidecheckOpt
   return server;
 }
 
-// eslint-disable-next-line @typescript-eslint/no-deprecated
 function checkNoHandlers(server: Server): void {
   try {
     server.assertCanSetRequestHandler("tools/list");
@@ -119,7 +116,6 @@ function checkNoHandlers(server: Server): void {
 }
 
 /** Returns a function that returns the protocol version that the server negotiated, "" before. */
-// eslint-disable-next-line @typescript-eslint/no-deprecated
 function trackVersion(server: Server): () => string {
   let version = "";
   const connect = server.connect.bind(server);

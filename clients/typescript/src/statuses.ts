@@ -67,7 +67,7 @@ export function decodeCallError(error: ServiceError): SidecheckError {
       status: "RESOURCE_EXHAUSTED",
     });
   }
-  if (found.code === status.UNIMPLEMENTED && NOT_ONE_RESPONSE.has(message)) {
+  if (error.code === status.UNIMPLEMENTED && NOT_ONE_RESPONSE.has(message)) {
     return new InvalidResponse("the call ended without an error and not with one response");
   }
   const name = statusName(found.code);
@@ -77,7 +77,7 @@ export function decodeCallError(error: ServiceError): SidecheckError {
 
 /** @internal Returns the error that a server reports for a call, or for one item. */
 export function decodeStatus(message: Status | undefined): SidecheckError {
-  if (message === undefined || message.code === status.OK) {
+  if (message === undefined || message.code === Number(status.OK)) {
     throw new InvalidResponse("an outcome has neither a result nor an error");
   }
   const name = statusName(message.code);

@@ -4,7 +4,7 @@
  * registry keeps it so.
  */
 
-import { encodeJsonObject, type JsonObjectInput, JsonText } from "./json.js";
+import { encodeJsonObject, JsonText } from "./json.js";
 import { type Definition, hasDefinition } from "./targets.js";
 
 /**
@@ -32,7 +32,7 @@ export function listDefinitions(tools: Tools, whole: boolean): Definition[] {
       return [...tools];
     }
   }
-  return splitDefinitions(encodeJsonObject(tools as JsonObjectInput, "tools"), whole);
+  return splitDefinitions(encodeJsonObject(tools, "tools"), whole);
 }
 
 /** Returns the text of each definition in a text. */

@@ -15,7 +15,6 @@ import {
 } from "sidecheck";
 
 /** A message of the API as JSON, with the names of its fields. */
-// eslint-disable-next-line @typescript-eslint/no-explicit-any
 export type Json = any;
 
 /** Returns JSON text of a field. */

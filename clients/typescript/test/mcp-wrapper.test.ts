@@ -11,7 +11,6 @@ import {
   CallToolRequestSchema,
   CallToolResultSchema,
   ListToolsRequestSchema,
-  type ListToolsResult,
 } from "@modelcontextprotocol/sdk/types.js";
 import { Client, type ClientOptions, type SidecheckError, ToolsRejected } from "sidecheck";
 import { type SidecheckOptions, withSidecheck } from "sidecheck/mcp";
@@ -36,7 +35,7 @@ interface Wrapped {
   readonly calls: unknown[];
   readonly errors: SidecheckError[];
   readonly reports: string[];
-  call(args: object, name?: string): ReturnType<McpClient["callTool"]>;
+  readonly call: (args: object, name?: string) => ReturnType<McpClient["callTool"]>;
 }
 
 interface Setup extends Partial<SidecheckOptions> {
@@ -63,7 +62,7 @@ async function start(t: TestContext, client: Client, setup: Setup = {}): Promise
   server.setRequestHandler(ListToolsRequestSchema, ({ params }) => {
     const page = Number(params?.cursor ?? 0);
     const next = page + 1 < tools.length ? { nextCursor: String(page + 1) } : {};
-    return { tools: tools.slice(page, page + 1), ...next } as ListToolsResult;
+    return { tools: tools.slice(page, page + 1), ...next };
   });
   server.setRequestHandler(CallToolRequestSchema, ({ params }) => {
     calls.push(params.arguments);
