@@ -29,7 +29,7 @@ class JsonRpcError extends Error {
   }
 }
 
-/** One `tools/call` request. */
+/** @internal One `tools/call` request. */
 export interface ToolCall {
   /** The complete params. */
   readonly params: object & { readonly name: string };
@@ -41,7 +41,7 @@ export interface ToolCall {
   readonly run: (params: object) => Promise<unknown>;
 }
 
-/** What a validator needs beside the client. */
+/** @internal What a validator needs beside the client. */
 export interface ValidatorOptions {
   readonly name: string;
   readonly options: ValidationOptions | undefined;
@@ -49,7 +49,7 @@ export interface ValidatorOptions {
   readonly onReport: (tool: string, verdict: Verdict) => void;
 }
 
-/** Validates the tool calls of one MCP server and the results of its handler. */
+/** @internal Validates the tool calls of one MCP server and the results of its handler. */
 export class ToolCallValidator {
   readonly registrar: ToolRegistrar;
   readonly #client: Client;

@@ -5,13 +5,13 @@ import { type SidecheckError, ToolsRejected } from "../errors.js";
 import type { Registration } from "../registry.js";
 import { describeViolation } from "../verdicts.js";
 
-/** Definition of a tool, as an entry of a `tools/list` result. */
+/** @internal Definition of a tool, as an entry of a `tools/list` result. */
 export type ToolEntry = object & { readonly name?: unknown };
 
-/** Returns the server's own tools, those of all pages. */
+/** @internal Returns the server's own tools, those of all pages. */
 export type ListTools = () => Promise<readonly ToolEntry[]>;
 
-/** A registration of a server's tools; another one is another object. */
+/** @internal A registration of a server's tools; another one is another object. */
 export interface RegisteredTools {
   /** Number of changes of the definitions that preceded it. */
   readonly changes: number;
@@ -23,9 +23,9 @@ export interface RegisteredTools {
 const TIMEOUT_MS = 10_000;
 
 /**
- * Registers the tools of one MCP server. Tools are added and never removed: several processes may
- * serve the same name, and `tools/list` may differ between users. Each protocol version is registered
- * by itself, because a definition may be rejected under one and not under another.
+ * @internal Registers the tools of one MCP server. Tools are added and never removed: several
+ * processes may serve the same name, and `tools/list` may differ between users. Each protocol version
+ * is registered by itself, because a definition may be rejected under one and not under another.
  */
 export class ToolRegistrar {
   readonly #client: Client;
