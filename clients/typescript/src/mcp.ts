@@ -1,6 +1,4 @@
-/** Validation of an MCP server of `@modelcontextprotocol/sdk`: calls before, results after its handler. */
-
-import type { Server } from "@modelcontextprotocol/sdk/server/index.js";
+/** Validation of an MCP server of `@modelcontextprotocol/sdk`: its calls and their results. */
 
 import { Client } from "./client.js";
 import type { SidecheckError } from "./errors.js";
@@ -35,7 +33,17 @@ export interface SidecheckOptions {
   readonly onReport?: ((tool: string, verdict: Verdict) => void) | undefined;
 }
 
-/** What the SDK passes to a handler, as far as it matters here. */
+/**
+ * The low-level `Server` of the SDK, as far as it matters here: its classes for ECMAScript modules and
+ * for CommonJS are different types.
+ */
+export interface McpServerLike {
+  connect(transport: never): Promise<void>;
+  setRequestHandler(schema: never, handler: never): void;
+  assertCanSetRequestHandler(method: string): void;
+}
+
+/** What the SDK passes to a handler. */
 interface Request {
   readonly method: string;
   readonly params?: object;
@@ -45,6 +53,11 @@ interface Extra {
   readonly requestInfo?: { readonly headers: Readonly<Record<string, unknown>> };
 }
 type Handler = (request: Request, extra: Extra) => unknown;
+
+/** What the SDK sends messages with. */
+interface Transport {
+  send(message: { readonly result?: unknown }, options: unknown): Promise<void>;
+}
 
 /**
  * Validates the calls and results of an MCP server. Call it before the handlers are set, and set
@@ -61,7 +74,7 @@ type Handler = (request: Request, extra: Extra) => unknown;
  *
  * @throws Error if the server has a handler for `tools/list` or `tools/call`
  */
-export function withSidecheck<S extends Server>(server: S, options: SidecheckOptions): S {
+export function withSidecheck<S extends McpServerLike>(server: S, options: SidecheckOptions): S {
   checkNoHandlers(server);
   const { client, name, onError = logError, onReport = logReport } = options;
   const validator = new ToolCallValidator(
@@ -98,13 +111,13 @@ export function withSidecheck<S extends Server>(server: S, options: SidecheckOpt
     schema: unknown,
     handler: Handler,
   ) => void;
-  server.setRequestHandler = ((schema: unknown, handler: Handler) => {
+  server.setRequestHandler = (schema: unknown, handler: Handler): void => {
     setRequestHandler(schema, wrap(methodOf(schema), handler));
-  }) as S["setRequestHandler"];
+  };
   return server;
 }
 
-function checkNoHandlers(server: Server): void {
+function checkNoHandlers(server: McpServerLike): void {
   try {
     server.assertCanSetRequestHandler("tools/list");
     server.assertCanSetRequestHandler("tools/call");
@@ -116,15 +129,16 @@ function checkNoHandlers(server: Server): void {
 }
 
 /** Returns a function that returns the protocol version that the server negotiated, "" before. */
-function trackVersion(server: Server): () => string {
+function trackVersion(server: McpServerLike): () => string {
   let version = "";
-  const connect = server.connect.bind(server);
+  const connect = server.connect.bind(server) as (transport: Transport) => Promise<void>;
   // The SDK does not tell the version. It is in the response to `initialize`, the only one with it.
-  server.connect = async (transport) => {
+  server.connect = async (transport: Transport) => {
     const send = transport.send.bind(transport);
     transport.send = async (message, options) => {
-      if ("result" in message && typeof message.result["protocolVersion"] === "string") {
-        version = message.result["protocolVersion"];
+      const { protocolVersion } = (message.result ?? {}) as { protocolVersion?: unknown };
+      if (typeof protocolVersion === "string") {
+        version = protocolVersion;
       }
       await send(message, options);
     };
