@@ -1,6 +1,6 @@
 /** Sessions: the messages of a connection, checked in order with the rules that need state. */
 
-import type { Connection } from "./connection.js";
+import { checkTimeout, type Connection } from "./connection.js";
 import { InvalidResponse, SidecheckError, StreamClosed } from "./errors.js";
 import * as wire from "./gen/sidecheck/v1/protocol_service.js";
 import {
@@ -97,6 +97,7 @@ export class Session implements AsyncDisposable {
   /** @internal */
   constructor(connection: Connection, options: SessionOptions) {
     checkOutstanding(options.outstanding);
+    checkTimeout(options.timeoutMs ?? Infinity);
     this.#connection = connection;
     this.#options = options;
     this.#defaults = {

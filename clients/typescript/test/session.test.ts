@@ -66,6 +66,7 @@ test("invalid arguments of a session are rejected before it begins", async (t) =
   t.after(() => client.close());
   const { protocol } = client;
   assert.throws(() => protocol.session({ outstanding: 0 }), /outstanding must be a positive/);
+  assert.throws(() => protocol.session({ timeoutMs: 0 }), /timeoutMs must be positive/);
   const session = protocol.session();
   await assert.rejects(session.check("{}" as unknown as object), TypeError);
   await assert.rejects(session.check({}, { sender: "me" as "client" }), /invalid sender/);
