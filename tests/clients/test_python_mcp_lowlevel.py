@@ -133,3 +133,14 @@ async def test_verdicts_that_are_not_enforced_are_reported(tmp_path: Path) -> No
         await asyncio.to_thread(running.close)
     assert 'get_forecast {"days": "1"}' == result.content[0].text
     assert [("get_forecast", False)] == reports
+
+
+async def test_the_version_of_the_options_applies_throughout(emptied: RunningServer) -> None:
+    """Tools are registered under it, whatever the session negotiates."""
+    server = low_level_server([takes("integer")])
+    async with Client(emptied.address, timeout=120) as sidecheck:
+        with_sidecheck(server, sidecheck, options=Options(protocol_version="2025-06-18"))
+        async with mcp.Client(server) as client:
+            await client.call_tool("get_forecast", {"days": 1})
+        tool = await sidecheck.get("weather", "get_forecast")
+    assert "2025-06-18" == tool.protocol_version

@@ -121,7 +121,11 @@ LANGUAGES: Mapping[str, Language] = {
     "TypeScript": Language(
         _CLIENTS / "typescript",
         ("node", "npm"),
-        (("npm", "ci", "--no-audit", "--no-fund"), ("npm", "run", "build")),
+        (
+            ("npm", "ci", "--no-audit", "--no-fund"),
+            ("npm", "run", "build"),
+            ("npm", "run", "lint"),
+        ),
         ("npm", "test"),
         ("node", "build/examples/weather.js"),
     ),

@@ -13,6 +13,8 @@ from mcp.shared.exceptions import MCPError
 from support.running import RunningServer
 from support.shared_material import REPOSITORY, unavailable
 
+_ATTEMPTS = 10
+
 _NAMES = [name for name, language in LANGUAGES.items() if language.example]
 
 
@@ -45,14 +47,25 @@ async def weather_client(language: Language, address: str) -> AsyncIterator[mcp.
         yield client
 
 
+async def call_forecast(weather: mcp.Client, **arguments: Any) -> Any:
+    """Call the tool; again while the deadline of the example, 2 s, is too short for the machine."""
+    for _ in range(_ATTEMPTS):
+        try:
+            return await weather.call_tool("get_forecast", arguments)
+        except MCPError as error:
+            if "unavailable" not in str(error):
+                raise
+    return await weather.call_tool("get_forecast", arguments)
+
+
 async def test_calls_and_results_are_validated(language: Language, server: RunningServer) -> None:
     """Good calls pass; bad arguments, a bad output and an unknown tool do not."""
     async with weather_client(language, server.address) as weather:
         tools = await weather.list_tools()
-        good = await weather.call_tool("get_forecast", {"city": "Oslo", "days": 2})
-        bad: Any = await weather.call_tool("get_forecast", {"city": "Oslo", "days": "2"})
-        misspelt: Any = await weather.call_tool("get_forecast", {"town": "Oslo"})
-        stopped: Any = await weather.call_tool("get_forecast", {"city": "Atlantis"})
+        good = await call_forecast(weather, city="Oslo", days=2)
+        bad = await call_forecast(weather, city="Oslo", days="2")
+        misspelt = await call_forecast(weather, town="Oslo")
+        stopped = await call_forecast(weather, city="Atlantis")
         with pytest.raises(MCPError) as unknown:
             await weather.call_tool("get_tides", {})
 
@@ -76,7 +89,7 @@ async def test_sidecheck_starts_after_the_server(language: Language, tmp_path: P
             await weather.call_tool("get_forecast", {"city": "Oslo"})
         sidecheck = RunningServer(tmp_path)
         try:
-            result = await weather.call_tool("get_forecast", {"city": "Oslo"})
+            result = await call_forecast(weather, city="Oslo")
         finally:
             sidecheck.close()
 

@@ -88,7 +88,7 @@ func (w *wrapper) middleware(next mcp.MethodHandler) mcp.MethodHandler {
 // toolCall is one tools/call request.
 type toolCall struct {
 	request *mcp.CallToolRequest
-	// version is the protocol version of the connection; empty if unknown.
+	// version is the protocol version that applies; empty if unknown.
 	version string
 	next    mcp.MethodHandler
 	// isRenewed says whether the tools were registered again for this call.
@@ -100,9 +100,10 @@ func (c *toolCall) tool() string { return c.request.Params.Name }
 // callTool validates a call, makes it, and validates its result.
 func (w *wrapper) callTool(ctx context.Context, call *toolCall) (mcp.Result, error) {
 	options := w.options.Validation
-	if options.ProtocolVersion == "" {
-		options.ProtocolVersion = call.version
+	if options.ProtocolVersion != "" {
+		call.version = options.ProtocolVersion
 	}
+	options.ProtocolVersion = call.version
 	verdict, err := w.verdict(ctx, call, func() (*sidecheck.Verdict, error) {
 		return w.client.ValidateCall(
 			ctx, sidecheck.RegisteredTool{Server: w.server}, call.request.Params, &options)
@@ -127,7 +128,7 @@ func (w *wrapper) callTool(ctx context.Context, call *toolCall) (mcp.Result, err
 		return w.client.ValidateCallResult(ctx,
 			sidecheck.RegisteredTool{Server: w.server, Name: call.tool()}, result,
 			&sidecheck.Options{
-				ProtocolVersion: options.ProtocolVersion,
+				ProtocolVersion: call.version,
 				AssertFormats:   options.AssertFormats,
 				HideValues:      options.HideValues,
 			})

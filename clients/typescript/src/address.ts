@@ -69,6 +69,9 @@ export function channelOptions(address: string, tls: TlsOptions | undefined): Ch
     // The server limits what it receives. A limit on responses could only lose them.
     "grpc.max_send_message_length": -1,
     "grpc.max_receive_message_length": -1,
+    // By default requests beyond 1 MiB, and 16 MiB in all, are not retried. They are in memory anyway.
+    "grpc.per_rpc_retry_buffer_size": Number.MAX_SAFE_INTEGER,
+    "grpc.retry_buffer_size": Number.MAX_SAFE_INTEGER,
     // A connection belongs to its client, and ends with it.
     "grpc.use_local_subchannel_pool": 1,
     // Plain text for a server nearby must not pass through a forward proxy.
@@ -78,6 +81,12 @@ export function channelOptions(address: string, tls: TlsOptions | undefined): Ch
       "grpc.default_authority": tls.serverName,
     }),
   };
+}
+
+/** What a service config needs to know of a method. */
+interface Rpc {
+  readonly path: string;
+  readonly requestStream: boolean;
 }
 
 /**
@@ -93,7 +102,7 @@ function serviceConfig(address: string): object {
     ProtocolServiceService,
     RegistryServiceService,
     ValidationServiceService,
-  ].flatMap((service) => Object.values(service));
+  ].flatMap((service) => Object.values<Rpc>(service));
   const names = rpcs.map(({ path, requestStream }) => {
     const [, service = "", method = ""] = path.split("/");
     return { service, method, requestStream };

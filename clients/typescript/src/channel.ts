@@ -6,10 +6,11 @@ import {
   type ClientDuplexStream,
   Metadata,
   type ServiceError,
+  status,
 } from "@grpc/grpc-js";
 
 import { channelCredentials, channelOptions, checkAddress, type TlsOptions } from "./address.js";
-import { InvalidResponse } from "./errors.js";
+import { InvalidResponse, Unavailable } from "./errors.js";
 import { clientClosed, decodeCallError } from "./statuses.js";
 
 /** @internal A method of the API, as ts-proto describes it. */
@@ -34,6 +35,9 @@ interface Cancellable {
 
 /** @internal */
 export type DuplexCall = ClientDuplexStream<Buffer, Buffer>;
+
+/** Message of grpc-js for a stream that the server refused. */
+const REFUSED = "Stream refused by server";
 
 /** @internal A gRPC channel to one address. It connects at the first call. */
 export class Channel {
@@ -63,8 +67,33 @@ export class Channel {
     timeoutMs: number,
     signal: AbortSignal | undefined,
   ): Promise<Response> {
-    this.checkOpen(signal);
-    const bytes = await new Promise<Buffer>((resolve, reject) => {
+    const deadline = Date.now() + timeoutMs;
+    for (;;) {
+      this.checkOpen(signal);
+      try {
+        return decodeResponse(rpc, await this.send(rpc.path, request, deadline, signal));
+      } catch (error) {
+        // A server at its limit of streams refuses one before any work on it, so that it may be sent
+        // again as often as the deadline allows (RFC 9113, section 8.7). It happens to clients with
+        // as many calls as the limit, because a server may count a stream for longer than its client
+        // does. Each of these calls has the retries and pauses of the service config.
+        if (
+          !(error instanceof Unavailable && error.message === REFUSED) ||
+          Date.now() >= deadline
+        ) {
+          throw error;
+        }
+      }
+    }
+  }
+
+  private async send(
+    path: string,
+    request: Buffer,
+    deadline: number,
+    signal: AbortSignal | undefined,
+  ): Promise<Buffer> {
+    return new Promise<Buffer>((resolve, reject) => {
       const callback = (error: ServiceError | null, response?: Buffer): void => {
         this.#calls.delete(call);
         signal?.removeEventListener("abort", cancel);
@@ -74,21 +103,22 @@ export class Channel {
           reject(this.explain(error, signal));
         }
       };
-      const call = this.#client.makeUnaryRequest(
-        rpc.path,
+      // The same on the wire as a unary request, for which grpc-js reads only one response: if there
+      // were another, the call would wait for its deadline.
+      const call = this.#client.makeClientStreamRequest(
+        path,
         keepBytes,
-        // Decoded below: grpc-js reports bytes that do not decode as an INTERNAL of the server.
+        // Decoded later: grpc-js reports bytes that do not decode as an INTERNAL of the server.
         keepBytes,
-        request,
         new Metadata(),
-        { deadline: Date.now() + timeoutMs },
+        { deadline },
         callback,
       );
+      call.end(request);
       const cancel = (): void => call.cancel();
       this.#calls.add(call);
       signal?.addEventListener("abort", cancel);
     });
-    return decodeResponse(rpc, bytes);
   }
 
   /** Starts a call with a stream of requests and a stream of responses, in their wire format. */
@@ -117,10 +147,12 @@ export class Channel {
     if (signal?.aborted) {
       return signal.reason;
     }
-    if (this.#closed) {
+    if (this.#closed && error?.code === status.CANCELLED) {
       return clientClosed();
     }
-    return error ? decodeCallError(error) : new InvalidResponse("the call ended without a response");
+    return error
+      ? decodeCallError(error)
+      : new InvalidResponse("the call ended without a response");
   }
 
   /** Closes the connection. Pending calls are cancelled. */

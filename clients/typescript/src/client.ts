@@ -5,44 +5,48 @@ import type { ChannelInterface } from "@grpc/grpc-js";
 import type { TlsOptions } from "./address.js";
 import { type CallOptions, Channel } from "./channel.js";
 import { Coalescer } from "./coalescing.js";
-import { Connection, encodeElement, splitElements } from "./connection.js";
+import { Connection } from "./connection.js";
 import { ConversionClient } from "./conversion.js";
-import { encodeEnum } from "./enums.js";
-import { ToolsRejected, type Unavailable } from "./errors.js";
+import type { Unavailable } from "./errors.js";
 import * as registry from "./gen/sidecheck/v1/registry_service.js";
-import { InlineTool } from "./gen/sidecheck/v1/target.js";
-import * as validation from "./gen/sidecheck/v1/validation_service.js";
 import type { ServerInfo } from "./info.js";
 import { InferenceClient } from "./inference.js";
 import type { JsonInput, JsonObjectInput } from "./json.js";
 import { ProtocolClient } from "./protocol-client.js";
+import { type RegisterOptions, registerTools } from "./registration.js";
 import {
-  type ChangePolicy,
   decodeDeletion,
   decodeRegisteredTool,
-  decodeRegistration,
   decodeTool,
   type Deletion,
-  joinRegistrations,
+  type GetOptions,
   type Registration,
   type Tool,
 } from "./registry.js";
-import { requireField } from "./statuses.js";
-import { type StreamItem, streamItems, type StreamOptions, type StreamOutcome } from "./stream.js";
-import { type Definition, encodeDefinition, encodeTarget, type Target } from "./targets.js";
+import type { Target } from "./targets.js";
+import type { Tools } from "./tool-lists.js";
+import {
+  type StreamItem,
+  type StreamOptions,
+  type StreamOutcome,
+  validateStream,
+} from "./validate-stream.js";
 import {
   type ABSENT,
-  decodeOutcome,
   encodeItem,
-  encodeOptions,
   fallbackVerdict,
   type Item,
   type OnUnavailable,
   type Subject,
   type ValidateOutcome,
-  type ValidationOptions,
 } from "./validation.js";
-import { decodeVerdict, type Verdict } from "./verdicts.js";
+import {
+  type BatchOptions,
+  validateBatch,
+  validateItem,
+  type ValidateOptions,
+} from "./validation-calls.js";
+import type { Verdict } from "./verdicts.js";
 
 /** Options of a client. */
 export interface ClientOptions {
@@ -65,40 +69,8 @@ export interface ClientOptions {
   readonly tls?: TlsOptions | undefined;
 }
 
-/** Options of one validation. */
-export interface ValidateOptions extends ValidationOptions, CallOptions {}
-
-/** Options of a batch. The validation options are those of items that have none of their own. */
-export interface BatchOptions extends ValidateOptions {
-  /** Target of items that have none of their own. */
-  readonly target?: Target | undefined;
-}
-
-/** Options of a registration. */
-export interface RegisterOptions extends CallOptions {
-  /** Whether the tools are the complete set: other tools of the server are deleted. */
-  readonly replace?: boolean | undefined;
-  /** Treatment of changed definitions, "accept" by default. */
-  readonly changePolicy?: ChangePolicy | undefined;
-  /** Whether to return what would happen, without registering. */
-  readonly validateOnly?: boolean | undefined;
-  /** Protocol version whose rules apply to the definitions; by default that of the client. */
-  readonly protocolVersion?: string | undefined;
-  /** Whether to reject with `ToolsRejected` if a tool is rejected (the default), or to return. */
-  readonly onRejected?: "error" | "return" | undefined;
-}
-
-/** Options of the calls that return registered tools. */
-export interface GetOptions extends CallOptions {
-  /** Protocol version in whose form the definitions are returned; as registered if absent. */
-  readonly adaptToVersion?: string | undefined;
-}
-
 /** Default deadline of a call, in milliseconds. */
 const TIMEOUT_MS = 2_000;
-
-/** Default deadline of each request of a registration, which compiles schemas. */
-const REGISTER_TIMEOUT_MS = 30_000;
 
 /**
  * A client of a Sidecheck server. It may be shared: calls are concurrent. It connects at its first
@@ -133,7 +105,7 @@ export class Client {
     const channel = new Channel(address, options.tls);
     this.connection = new Connection(channel, timeoutMs, onUnavailable, protocolVersion);
     this.#coalescer = options.coalesce
-      ? new Coalescer(this.connection, (item, call) => this.validateItem(item, call))
+      ? new Coalescer(this.connection, (item, call) => validateItem(this.connection, item, call))
       : undefined;
     this.protocol = new ProtocolClient(this.connection);
     this.conversion = new ConversionClient(this.connection);
@@ -195,24 +167,7 @@ export class Client {
     items: Iterable<Item>,
     options: BatchOptions = {},
   ): Promise<ValidateOutcome[]> {
-    const { protocolVersion } = this.connection;
-    const head = validation.ValidationServiceService.validateBatch.requestSerialize({
-      target: encodeTarget(options.target),
-      options: encodeOptions(options, protocolVersion),
-      items: [],
-    });
-    const elements = Array.from(items, (item) =>
-      encodeElement(3, validation.ValidateItem.encode(encodeItem(item, protocolVersion)).finish()),
-    );
-    return this.connection.callInParts<validation.ValidateBatchResponse, Verdict>(
-      validation.ValidationServiceService.validateBatch,
-      head,
-      elements,
-      (response) =>
-        response.outcomes.map((outcome) => decodeOutcome(outcome, response.registryRevision)),
-      (verdict) => verdict,
-      options,
-    );
+    return validateBatch(this.connection, items, options);
   }
 
   /**
@@ -227,64 +182,26 @@ export class Client {
     items: Iterable<StreamItem> | AsyncIterable<StreamItem>,
     options: StreamOptions = {},
   ): AsyncGenerator<StreamOutcome, void, undefined> {
-    return streamItems(this.connection, items, options);
+    return validateStream(this.connection, items, options);
   }
 
   /**
-   * Registers the tools of a server: definitions as JSON text or objects, or with documents as
-   * `{ tool, documents }`.
+   * Registers the tools of a server: a `tools/list` result, or definitions; see {@link Tools}.
    *
    * Tools without an error are registered, whatever becomes of the others. Tools that do not fit in
    * one message are sent in several, each with the deadline, 30 seconds by default; if one fails, the
    * tools of earlier ones stay registered.
    *
    * @throws ToolsRejected if a tool was rejected, unless `onRejected` is "return"
-   * @throws TypeError if a tool, or a replacement as a whole, does not fit in a message
+   * @throws TypeError if `tools` is no list of tools, or a single page of several with `replace`; or a
+   *   tool, or a replacement as a whole, does not fit in a message; nothing was sent
    */
   async register(
     server: string,
-    tools: Iterable<Definition>,
+    tools: Tools,
     options: RegisterOptions = {},
   ): Promise<Registration> {
-    const call = { ...options, timeoutMs: options.timeoutMs ?? REGISTER_TIMEOUT_MS };
-    const replace = options.replace ?? false;
-    const rpc = registry.RegistryServiceService.registerTools;
-    const head = rpc.requestSerialize({
-      server,
-      tools: [],
-      mode: registry.RegistrationMode[
-        replace ? "REGISTRATION_MODE_REPLACE" : "REGISTRATION_MODE_UPSERT"
-      ],
-      changePolicy: encodeEnum(
-        registry.ChangePolicy,
-        "CHANGE_POLICY_",
-        options.changePolicy,
-        "changePolicy",
-      ),
-      validateOnly: options.validateOnly ?? false,
-      protocolVersion: options.protocolVersion || this.connection.protocolVersion,
-    });
-    const elements = listDefinitions(tools).map((tool, index) =>
-      encodeElement(2, InlineTool.encode(encodeDefinition(tool, `tools[${index}]`)).finish()),
-    );
-    const room = (await this.connection.limits(call)).messageBytes - head.length;
-    const registrations: Registration[] = [];
-    for (const part of splitTools(elements, room, replace)) {
-      registrations.push(
-        await this.connection.send(
-          rpc,
-          Buffer.concat([head, ...part]),
-          (response) => decodeRegistration(response, part.length),
-          call,
-        ),
-      );
-    }
-    const registration = joinRegistrations(registrations);
-    const rejected = registration.outcomes.some(({ action }) => action === "rejected");
-    if (rejected && options.onRejected !== "return") {
-      throw new ToolsRejected(registration);
-    }
-    return registration;
+    return registerTools(this.connection, server, tools, options);
   }
 
   /** Returns a registered tool. */
@@ -318,17 +235,13 @@ export class Client {
   }
 
   /** Deletes tools of a server by name, at least one. */
-  async delete(
-    server: string,
-    names: readonly string[],
-    options?: CallOptions,
-  ): Promise<Deletion> {
+  async delete(server: string, names: readonly string[], options?: CallOptions): Promise<Deletion> {
     if (!Array.isArray(names)) {
       throw new TypeError("names must be an array of strings");
     }
     return this.connection.call(
       registry.RegistryServiceService.deleteTools,
-      { server, names: [...names], all: false },
+      { server, names: [...(names as readonly string[])], all: false },
       (response) => decodeDeletion(response, names.length > 0),
       options,
     );
@@ -371,52 +284,7 @@ export class Client {
     const item = encodeItem({ ...subject, target, options }, this.connection.protocolVersion);
     const result = this.#coalescer
       ? this.#coalescer.validate(item, options)
-      : this.validateItem(item, options);
+      : validateItem(this.connection, item, options);
     return this.connection.orFallBack(result, (verdict) => verdict);
   }
-
-  private async validateItem(
-    item: validation.ValidateItem,
-    options: CallOptions,
-  ): Promise<Verdict> {
-    return this.connection.call(
-      validation.ValidationServiceService.validate,
-      item,
-      (response) =>
-        decodeVerdict(
-          requireField(response.verdict, "ValidateResponse.verdict"),
-          response.registryRevision,
-        ),
-      options,
-    );
-  }
-}
-
-/** Returns definitions as an array. */
-function listDefinitions(tools: Iterable<Definition>): Definition[] {
-  if (typeof tools === "string" || tools instanceof Uint8Array) {
-    throw new TypeError("tools must be an array or other iterable of definitions, not JSON text");
-  }
-  return [...tools];
-}
-
-/** Returns tools in parts that fit in `room` bytes each, at least one part. */
-function splitTools(
-  elements: readonly Uint8Array[],
-  room: number,
-  replace: boolean,
-): (readonly Uint8Array[])[] {
-  const large = elements.findIndex(({ length }) => length > room);
-  if (large >= 0) {
-    throw new TypeError(
-      `tools[${large}] takes ${elements[large]?.length} bytes and one message holds ${room}`,
-    );
-  }
-  const parts = [...splitElements(elements, room)];
-  if (replace && parts.length > 1) {
-    throw new TypeError(
-      `the tools do not fit in one message, which holds ${room} bytes, and a replacement cannot be split: register without replace, then delete`,
-    );
-  }
-  return parts.length === 0 ? [[]] : parts;
 }

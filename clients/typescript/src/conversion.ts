@@ -5,8 +5,19 @@ import type { Connection } from "./connection.js";
 import { decodeEnum, encodeEnum } from "./enums.js";
 import type { SidecheckError } from "./errors.js";
 import * as wire from "./gen/sidecheck/v1/conversion_service.js";
-import { decodeJson, encodeJsonObject, type JsonObjectInput, type JsonText, requireJson } from "./json.js";
-import { encodeCheckOptions, encodeContext, encodeToolResult, type ResultProfile } from "./protocol.js";
+import {
+  decodeJson,
+  encodeJsonObject,
+  type JsonObjectInput,
+  type JsonText,
+  requireJson,
+} from "./json.js";
+import {
+  encodeCheckOptions,
+  encodeContext,
+  encodeToolResult,
+  type ResultProfile,
+} from "./protocol.js";
 import type { CheckOptions } from "./protocol-client.js";
 import { decodeStatus, requireCount, requireField } from "./statuses.js";
 import { encodeTarget, encodeToolTarget, type Target } from "./targets.js";
@@ -233,9 +244,7 @@ export class ConversionClient {
 }
 
 function isToolToConvert(tool: ToolToConvert | Target | JsonObjectInput): tool is ToolToConvert {
-  return (
-    "target" in tool && Object.keys(tool).every((key) => key === "target" || key === "server")
-  );
+  return "target" in tool && Object.keys(tool).every((key) => key === "target" || key === "server");
 }
 
 function encodeApi(api: ModelApi): wire.ModelApi {

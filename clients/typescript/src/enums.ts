@@ -22,7 +22,9 @@ export function encodeEnum<E extends number>(
     const words = Object.keys(values)
       .filter((key) => key.startsWith(prefix) && values[key] !== 0)
       .map((key) => JSON.stringify(key.slice(prefix.length).toLowerCase()));
-    throw new TypeError(`invalid ${name} ${JSON.stringify(word)}; expected one of ${words.join(", ")}`);
+    throw new TypeError(
+      `invalid ${name} ${JSON.stringify(word)}; expected one of ${words.join(", ")}`,
+    );
   }
   return value as E;
 }

@@ -171,10 +171,14 @@ export class ToolsRejected extends SidecheckError {
       return [[name, ...errors.slice(0, 1).map(describeViolation)].join(": ") + more];
     });
     const others = lines.length === total ? "" : ", the others are unaffected";
-    super("TOOLS_REJECTED", listLines(`${lines.length} of ${total} tools rejected${others}`, lines), {
-      metadata: { rejected: String(lines.length), tools: String(total) },
-      status: "INVALID_ARGUMENT",
-    });
+    super(
+      "TOOLS_REJECTED",
+      listLines(`${lines.length} of ${total} tools rejected${others}`, lines),
+      {
+        metadata: { rejected: String(lines.length), tools: String(total) },
+        status: "INVALID_ARGUMENT",
+      },
+    );
     this.registration = registration;
   }
 }
@@ -211,5 +215,9 @@ export function assertValid(verdict: Verdict): void {
 
 /** Sets the name of the errors of a class where their stack is captured: on its prototype. */
 function nameErrors(kind: { prototype: Error }, name: string): void {
-  Object.defineProperty(kind.prototype, "name", { value: name, configurable: true, writable: true });
+  Object.defineProperty(kind.prototype, "name", {
+    value: name,
+    configurable: true,
+    writable: true,
+  });
 }

@@ -2,14 +2,7 @@
 
 export type { TlsOptions } from "./address.js";
 export type { CallOptions } from "./channel.js";
-export {
-  type BatchOptions,
-  Client,
-  type ClientOptions,
-  type GetOptions,
-  type RegisterOptions,
-  type ValidateOptions,
-} from "./client.js";
+export { Client, type ClientOptions } from "./client.js";
 export type {
   ConversionClient,
   ConversionOptions,
@@ -44,7 +37,6 @@ export type {
   Elicitation,
   ElicitationResult,
   NameCollision,
-  NormalizedResult,
   ProtocolContext,
   ProtocolMessage,
   ResultProfile,
@@ -54,19 +46,30 @@ export type {
   ToolOutcome,
   ToolResult,
 } from "./protocol.js";
-export type { CheckOptions, ProtocolClient, ReturnValue } from "./protocol-client.js";
+export type { CheckOptions, ProtocolClient } from "./protocol-client.js";
+export type { NormalizedResult, ReturnValue } from "./normalization.js";
 export type { EngineInfo, Limits, ServerInfo } from "./info.js";
+export type { OutstandingOptions } from "./item-stream.js";
 export { type JsonInput, type JsonObjectInput, JsonText } from "./json.js";
+export type { RegisterOptions } from "./registration.js";
 export type {
   ChangePolicy,
   Deletion,
+  GetOptions,
   RegisteredDocument,
   Registration,
   RegistrationAction,
   RegistrationOutcome,
   Tool,
 } from "./registry.js";
-export type { StreamItem, StreamOptions, StreamOutcome } from "./stream.js";
+export type {
+  RepeatedViolation,
+  Session,
+  SessionMessageOptions,
+  SessionOptions,
+  SessionSummary,
+} from "./session.js";
+export type { StreamItem, StreamOptions, StreamOutcome } from "./validate-stream.js";
 export type {
   Definition,
   DefinitionDigest,
@@ -77,6 +80,8 @@ export type {
   Target,
   ToolDefinition,
 } from "./targets.js";
+export type { Tools } from "./tool-lists.js";
+export type { BatchOptions, ValidateOptions } from "./validation-calls.js";
 export {
   ABSENT,
   type Arguments,

@@ -76,7 +76,7 @@ export function encodeJson(value: JsonInput, name: string): Buffer {
   } catch (error) {
     // Messages of JSON.stringify itself, of a cycle for example, may have several lines.
     const fault = error instanceof Error ? error.message.split("\n", 1)[0] : String(error);
-    throw new TypeError(`${name} cannot be encoded as JSON: ${fault}`);
+    throw new TypeError(`${name} cannot be encoded as JSON: ${fault}`, { cause: error });
   }
   if (text === undefined) {
     throw new TypeError(`${name} cannot be encoded as JSON: it is ${typeof value}`);
@@ -107,7 +107,9 @@ function rejectInexpressible(this: unknown, key: string, value: unknown): unknow
   // `value` is what toJSON returned: the value itself is in the object that contains it.
   const original = (this as Record<string, unknown>)[key];
   if (original instanceof Uint8Array || ArrayBuffer.isView(value)) {
-    throw new TypeError(`${describeKey(key)} is binary data; encode it as text, in Base64 for example`);
+    throw new TypeError(
+      `${describeKey(key)} is binary data; encode it as text, in Base64 for example`,
+    );
   }
   switch (typeof value) {
     case "number":

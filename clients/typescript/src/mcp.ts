@@ -1,39 +1,62 @@
-/** Validation of an MCP server of `@modelcontextprotocol/sdk`: calls before, results after its handler. */
-
-import type { Server } from "@modelcontextprotocol/sdk/server/index.js";
+/** Validation of an MCP server of `@modelcontextprotocol/sdk`: its calls and their results. */
 
 import { Client } from "./client.js";
-import { SidecheckError, ToolsRejected, Unavailable } from "./errors.js";
-import type { JsonText } from "./json.js";
-import type { RegistrationOutcome } from "./registry.js";
-import type { RegisteredTool } from "./targets.js";
+import type { SidecheckError } from "./errors.js";
+import { ToolCallValidator } from "./mcp/tool-call-validator.js";
+import type { ToolEntry } from "./mcp/tool-registrar.js";
 import type { ValidationOptions } from "./validation.js";
 import type { Verdict } from "./verdicts.js";
 
 /** Options of {@link withSidecheck}. */
 export interface SidecheckOptions {
-  /** A client, or the address of a Sidecheck server, whose client then has the default options. */
+  /**
+   * A client, or the address of a Sidecheck server, whose client then has the default options and
+   * lives as long as the process.
+   */
   readonly client: Client | string;
   /** Name under which the server's tools are registered: of the server alone, 1 to 256 characters. */
   readonly name: string;
   /**
-   * Options of the validations. With those that repair, the handler gets the repaired params. The SDK
-   * does not tell which protocol version was negotiated: name one here, or that of the client applies.
+   * Options of the validations. With those that repair, the handler gets the repaired params. Without
+   * a protocol version, the one that the session negotiated applies.
    */
   readonly options?: ValidationOptions | undefined;
   /**
-   * Is told what went wrong or was let pass: the error of a call or registration, or an invalid
-   * verdict that is not enforced. Payloads may be in verdicts; log their codes.
+   * Is told what kept a call from being validated, and the tools that were rejected. By default the
+   * reason is written to the standard error.
    */
-  readonly onError?: ((event: SidecheckError | Verdict, tool: string) => void) | undefined;
+  readonly onError?: ((error: SidecheckError) => void) | undefined;
+  /**
+   * Is told the verdicts that do not decide: those that are invalid and not enforced, and those of
+   * `onUnavailable`. By default their codes are written to the standard error.
+   */
+  readonly onReport?: ((tool: string, verdict: Verdict) => void) | undefined;
 }
 
-/** What the SDK passes to a handler, as far as it matters here. */
-type Handler = (request: { method: string; params?: object }, extra: unknown) => unknown;
+/**
+ * The low-level `Server` of the SDK, as far as it matters here: its classes for ECMAScript modules and
+ * for CommonJS are different types.
+ */
+export interface McpServerLike {
+  connect(transport: never): Promise<void>;
+  setRequestHandler(schema: never, handler: never): void;
+  assertCanSetRequestHandler(method: string): void;
+}
 
-interface CallRequest {
+/** What the SDK passes to a handler. */
+interface Request {
   readonly method: string;
-  readonly params: { readonly name: string; readonly arguments?: unknown };
+  readonly params?: object;
+}
+interface Extra {
+  readonly signal?: AbortSignal;
+  readonly requestInfo?: { readonly headers: Readonly<Record<string, unknown>> };
+}
+type Handler = (request: Request, extra: Extra) => unknown;
+
+/** What the SDK sends messages with. */
+interface Transport {
+  send(message: { readonly result?: unknown }, options: unknown): Promise<void>;
 }
 
 /**
@@ -46,222 +69,125 @@ interface CallRequest {
  *
  * An invalid call gets the result or JSON-RPC error of the verdict, and its handler is not called. A
  * result that breaks the output schema is replaced. The tools are registered at the first call, from
- * the server's own `tools/list`: it starts and lists its tools without Sidecheck.
+ * the server's own `tools/list`, and when they have changed: it starts and lists its tools without
+ * Sidecheck. Calls that could not be validated are treated as the client's `onUnavailable` says.
+ *
+ * @throws Error if the server has a handler for `tools/list` or `tools/call`
  */
-export function withSidecheck<S extends Server>(server: S, options: SidecheckOptions): S {
-  const validator = new CallValidator(options);
+export function withSidecheck<S extends McpServerLike>(server: S, options: SidecheckOptions): S {
+  checkNoHandlers(server);
+  const { client, name, onError = logError, onReport = logReport } = options;
+  const validator = new ToolCallValidator(
+    typeof client === "string" ? new Client(client) : client,
+    { name, options: options.options, onError, onReport },
+  );
+  const negotiatedVersion = trackVersion(server);
+  let list: Handler = () => {
+    throw new Error("the server has no handler for tools/list, whose tools Sidecheck needs");
+  };
+  const wrap = (method: unknown, handler: Handler): Handler => {
+    switch (method) {
+      case "tools/list":
+        list = handler;
+        return async (request, extra) => {
+          const page = await handler(request, extra);
+          validator.registrar.observe(toolsOf(page));
+          return page;
+        };
+      case "tools/call":
+        return (request, extra) =>
+          validator.handle({
+            params: request.params as { name: string },
+            version: versionOf(extra) || negotiatedVersion(),
+            signal: extra.signal,
+            listTools: () => listAll(list, extra),
+            run: async (params) => await handler({ ...request, params }, extra),
+          });
+      default:
+        return handler;
+    }
+  };
   const setRequestHandler = server.setRequestHandler.bind(server) as (
     schema: unknown,
     handler: Handler,
   ) => void;
-  server.setRequestHandler = ((schema: unknown, handler: Handler) => {
-    const method = readMethod(schema);
-    if (method === "tools/list") {
-      setRequestHandler(schema, validator.wrapList(handler));
-    } else if (method === "tools/call") {
-      setRequestHandler(schema, validator.wrapCall(handler));
-    } else {
-      setRequestHandler(schema, handler);
-    }
-  }) as S["setRequestHandler"];
+  server.setRequestHandler = (schema: unknown, handler: Handler): void => {
+    setRequestHandler(schema, wrap(methodOf(schema), handler));
+  };
   return server;
 }
 
-/** Code of JSON-RPC for a failure inside of the server. */
-const INTERNAL_ERROR = -32603;
-
-/** An error of JSON-RPC: the SDK sends the code, message and data of what a handler throws. */
-class JsonRpcError extends Error {
-  readonly code: number;
-  readonly data: unknown;
-
-  constructor(code: number, message: string, data?: unknown) {
-    super(message);
-    this.code = code;
-    this.data = data;
-  }
-
-  static parse(text: JsonText): JsonRpcError {
-    const { code, message, data } = text.parse<{ code: number; message: string; data?: unknown }>();
-    return new JsonRpcError(code, message, data);
+function checkNoHandlers(server: McpServerLike): void {
+  try {
+    server.assertCanSetRequestHandler("tools/list");
+    server.assertCanSetRequestHandler("tools/call");
+  } catch (cause) {
+    throw new Error("wrap the server before its handlers of tools/list and tools/call are set", {
+      cause,
+    });
   }
 }
 
-class CallValidator {
-  readonly #client: Client;
-  readonly #options: SidecheckOptions;
-  #list: Handler | undefined;
-  /** The registration of the tools, and of which list of them; shared by concurrent calls. */
-  #registered: Promise<void> | undefined;
-  #listing = "";
-  /** What is wrong with the tools that were rejected, by name. */
-  #rejected = new Map<string, RegistrationOutcome>();
-
-  constructor(options: SidecheckOptions) {
-    this.#options = options;
-    this.#client =
-      typeof options.client === "string" ? new Client(options.client) : options.client;
-  }
-
-  /** Keeps the handler of `tools/list`, and notices pages with other tools than were registered. */
-  wrapList(handler: Handler): Handler {
-    this.#list = handler;
-    return async (request, extra) => {
-      const result = (await handler(request, extra)) as { tools?: object[] };
-      const known = this.#listing;
-      if (known && !result.tools?.every((tool) => known.includes(JSON.stringify(tool)))) {
-        this.#registered = undefined;
+/** Returns a function that returns the protocol version that the server negotiated, "" before. */
+function trackVersion(server: McpServerLike): () => string {
+  let version = "";
+  const connect = server.connect.bind(server) as (transport: Transport) => Promise<void>;
+  // The SDK does not tell the version. It is in the response to `initialize`, the only one with it.
+  server.connect = async (transport: Transport) => {
+    const send = transport.send.bind(transport);
+    transport.send = async (message, options) => {
+      const { protocolVersion } = (message.result ?? {}) as { protocolVersion?: unknown };
+      if (typeof protocolVersion === "string") {
+        version = protocolVersion;
       }
-      return result;
+      await send(message, options);
     };
-  }
+    await connect(transport);
+  };
+  return () => version;
+}
 
-  wrapCall(handler: Handler): Handler {
-    return async (request, extra) => {
-      const { params } = request as CallRequest;
-      const call = await this.explain(params.name, () => this.checkCall(params, extra));
-      if ("answer" in call) {
-        return call.answer;
-      }
-      const result = (await handler({ ...request, params: call.params }, extra)) as object;
-      return this.explain(params.name, () => this.checkResult(params.name, result));
-    };
-  }
+/** Returns the protocol version that the header of an HTTP request names, "" without it. */
+function versionOf({ requestInfo }: Extra): string {
+  const version = requestInfo?.headers["mcp-protocol-version"];
+  return typeof version === "string" ? version : "";
+}
 
-  /** Returns the params for the handler, or the result to return instead of calling it. */
-  private async checkCall(
-    params: CallRequest["params"],
-    extra: unknown,
-  ): Promise<{ params: object } | { answer: unknown }> {
-    const validate = (): Promise<Verdict> =>
-      this.#client.validateCall({ server: this.#options.name }, params, this.#options.options);
-    let verdict: Verdict;
-    try {
-      await this.register(extra);
-      verdict = await validate();
-    } catch (error) {
-      if (error instanceof Unavailable) {
-        const answer = this.fallBack(error, params.name);
-        return answer ? { answer } : { params };
-      }
-      const unknown =
-        error instanceof SidecheckError && ["UNKNOWN_TOOL", "NOT_FOUND"].includes(error.reason);
-      if (!unknown || !this.#listing.includes(`"name":${JSON.stringify(params.name)}`)) {
-        throw error;
-      }
-      if (!this.#rejected.has(params.name)) {
-        // Sidecheck may have been restarted with an empty registry.
-        this.#registered = undefined;
-        await this.register(extra);
-      }
-      this.throwIfRejected(params.name);
-      verdict = await validate();
-    }
-    if (verdict.repair?.valid) {
-      return { params: verdict.repair.payload.parse<object>() };
-    }
-    const answer = verdict.valid ? undefined : this.rejection(verdict, params.name);
-    return answer ? { answer } : { params };
-  }
+/** Returns the tools of all pages. */
+async function listAll(list: Handler, extra: Extra): Promise<ToolEntry[]> {
+  const tools: ToolEntry[] = [];
+  const seen = new Set<unknown>();
+  let cursor: unknown;
+  do {
+    seen.add(cursor);
+    const params = cursor === undefined ? {} : { cursor };
+    const page = await list({ method: "tools/list", params }, extra);
+    tools.push(...toolsOf(page));
+    cursor = (page as { nextCursor?: unknown } | undefined)?.nextCursor;
+    // A cursor that comes again would be followed for ever.
+  } while (cursor && !seen.has(cursor));
+  return tools;
+}
 
-  /** Returns a result, or what to return in its place. */
-  private async checkResult(name: string, result: object): Promise<object> {
-    const target: RegisteredTool = { server: this.#options.name, name };
-    const verdict = await this.#client.validateCallResult(target, result, this.#options.options);
-    return verdict.valid ? result : (this.rejection(verdict, name) ?? result);
-  }
-
-  /** Registers all tools that the server lists, unless they are registered already. */
-  private async register(extra: unknown): Promise<void> {
-    this.#registered ??= this.registerAll(extra);
-    const registered = this.#registered;
-    try {
-      await registered;
-    } catch (error) {
-      if (this.#registered === registered) {
-        this.#registered = undefined;
-      }
-      throw error;
-    }
-  }
-
-  private async registerAll(extra: unknown): Promise<void> {
-    const tools: object[] = [];
-    let cursor: string | undefined;
-    do {
-      const params = cursor === undefined ? {} : { cursor };
-      const page = (await this.#list?.({ method: "tools/list", params }, extra)) as
-        | { tools: object[]; nextCursor?: string }
-        | undefined;
-      tools.push(...(page?.tools ?? []));
-      cursor = page?.nextCursor;
-    } while (cursor !== undefined);
-    this.#listing = JSON.stringify(tools);
-    const registration = await this.#client.register(this.#options.name, tools, {
-      onRejected: "return",
-      protocolVersion: this.#options.options?.protocolVersion,
-    });
-    const rejected = registration.outcomes.filter(({ action }) => action === "rejected");
-    this.#rejected = new Map(rejected.map((outcome) => [outcome.name, outcome]));
-    if (rejected.length > 0) {
-      this.#options.onError?.(new ToolsRejected(registration), "");
-    }
-  }
-
-  private throwIfRejected(name: string): void {
-    const outcome = this.#rejected.get(name);
-    if (outcome) {
-      const fault = outcome.violations.find(({ severity }) => severity === "error");
-      const tool = `The definition of the tool ${JSON.stringify(name)} is invalid`;
-      throw new JsonRpcError(INTERNAL_ERROR, `${tool}: ${fault?.message ?? "no reason given"}`);
-    }
-  }
-
-  /** Returns what to answer for an invalid verdict, undefined if it is not enforced. */
-  private rejection(verdict: Verdict, tool: string): object | undefined {
-    if (!verdict.enforced) {
-      this.#options.onError?.(verdict, tool);
-      return undefined;
-    }
-    if (verdict.callToolResult) {
-      return verdict.callToolResult.parse<object>();
-    }
-    if (verdict.jsonRpcError) {
-      throw JsonRpcError.parse(verdict.jsonRpcError);
-    }
-    return { content: [{ type: "text", text: verdict.toolErrorText }], isError: true };
-  }
-
-  /** Returns what the policy prescribes if the tools could not be registered; undefined to pass. */
-  private fallBack(error: Unavailable, tool: string): object | undefined {
-    const verdict = this.#client.fallbackVerdict(error);
-    this.#options.onError?.(error, tool);
-    return verdict.valid ? undefined : this.rejection(verdict, tool);
-  }
-
-  /** Runs a check; its errors become JSON-RPC errors. */
-  private async explain<T>(tool: string, check: () => Promise<T>): Promise<T> {
-    try {
-      return await check();
-    } catch (error) {
-      if (!(error instanceof SidecheckError)) {
-        throw error;
-      }
-      this.#options.onError?.(error, tool);
-      if (error.jsonRpcError) {
-        throw JsonRpcError.parse(error.jsonRpcError);
-      }
-      const message =
-        error instanceof Unavailable
-          ? `Sidecheck is unavailable: ${error.reason}`
-          : `Sidecheck could not validate this: ${error.reason}`;
-      throw new JsonRpcError(INTERNAL_ERROR, message);
-    }
-  }
+function toolsOf(page: unknown): ToolEntry[] {
+  return (page as { tools?: ToolEntry[] } | undefined)?.tools ?? [];
 }
 
 /** Returns the method of the requests that a schema of zod 3 or 4 describes. */
-function readMethod(schema: unknown): unknown {
+function methodOf(schema: unknown): unknown {
   const { shape } = schema as { shape?: { method?: { value?: unknown } } };
   return shape?.method?.value;
+}
+
+/** Writes the reason of an error; its message may have values of the payload. */
+function logError(error: SidecheckError): void {
+  console.error(`sidecheck: a call was not validated: ${error.reason}`);
+}
+
+/** Writes the codes of a verdict that does not decide. */
+function logReport(tool: string, { violations }: Verdict): void {
+  const codes = [...new Set(violations.map(({ code }) => code))].join(", ");
+  console.error(
+    `sidecheck: the verdict on a call of ${JSON.stringify(tool)} is not enforced: ${codes}`,
+  );
 }

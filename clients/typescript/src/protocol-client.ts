@@ -3,7 +3,13 @@
 import type { CallOptions, Rpc } from "./channel.js";
 import { type Connection, encodeElement } from "./connection.js";
 import * as wire from "./gen/sidecheck/v1/protocol_service.js";
-import { encodeJson, encodeJsonObject, type JsonInput, type JsonObjectInput } from "./json.js";
+import { encodeJsonObject, type JsonObjectInput } from "./json.js";
+import {
+  decodeNormalized,
+  encodeReturnValue,
+  type NormalizedResult,
+  type ReturnValue,
+} from "./normalization.js";
 import {
   type CheckDetailOptions,
   type CheckedNames,
@@ -14,21 +20,27 @@ import {
   decodeCheckOutcome,
   decodeCheckResponse,
   decodeNames,
-  decodeNormalized,
   decodeRule,
   decodeTools,
   encodeCheckItem,
   encodeCheckOptions,
   encodeContext,
   encodeProfile,
-  type NormalizedResult,
   type ProtocolContext,
   type ProtocolMessage,
   type ResultProfile,
   type Rule,
 } from "./protocol.js";
+import { Session, type SessionOptions } from "./session.js";
 import { requireCount } from "./statuses.js";
-import { type Definition, type Document, encodeDefinition, encodeDocuments, encodeTarget, type Target } from "./targets.js";
+import {
+  type Definition,
+  type Document,
+  encodeDefinition,
+  encodeDocuments,
+  encodeTarget,
+  type Target,
+} from "./targets.js";
 import type { Verdict } from "./verdicts.js";
 
 /** Options of a check. */
@@ -36,13 +48,6 @@ export interface CheckOptions extends CheckDetailOptions, CallOptions {
   /** Protocol version and capabilities of the connection. */
   readonly context?: ProtocolContext | undefined;
 }
-
-/** What a tool returned: data, content blocks, a complete result, or the text of an error. */
-export type ReturnValue =
-  | { readonly value: JsonInput }
-  | { readonly content: JsonObjectInput }
-  | { readonly result: JsonObjectInput }
-  | { readonly error: string | Error };
 
 /**
  * Checks messages and definitions against the MCP rules: `client.protocol`. Violations are returned.
@@ -82,7 +87,7 @@ export class ProtocolClient {
     }
     return this.#connection.call(
       wire.ProtocolServiceService.checkToolNames,
-      { ...this.head(options), names: [...names] },
+      { ...this.head(options), names: [...(names as readonly string[])] },
       (response) => {
         requireCount(response.outcomes, names.length, "CheckToolNamesResponse.outcomes");
         return decodeNames(response);
@@ -130,7 +135,10 @@ export class ProtocolClient {
   }
 
   /** Checks the `params` of an `elicitation/create` request. */
-  async checkElicitation(params: JsonObjectInput, options: CheckOptions = {}): Promise<CheckResult> {
+  async checkElicitation(
+    params: JsonObjectInput,
+    options: CheckOptions = {},
+  ): Promise<CheckResult> {
     return this.check({ elicitation: { params } }, options);
   }
 
@@ -218,6 +226,16 @@ export class ProtocolClient {
     );
   }
 
+  /**
+   * Returns a session: the messages of a connection, checked in order, also against the rules that
+   * span messages.
+   *
+   * @throws TypeError if an option is invalid
+   */
+  session(options: SessionOptions = {}): Session {
+    return new Session(this.#connection, options);
+  }
+
   private async check(item: CheckItem, options: CheckOptions): Promise<CheckResult> {
     const { $case, value } = encodeCheckItem(item);
     const request = { ...this.head(options), [$case]: value };
@@ -248,23 +266,4 @@ const CHECKS = {
 
 function checkResult(verdict: Verdict): CheckResult {
   return { verdict, errorResponse: undefined };
-}
-
-function encodeReturnValue(
-  returned: ReturnValue,
-): NonNullable<wire.NormalizeToolResultRequest["returned"]> {
-  if ("value" in returned) {
-    return { $case: "value", value: encodeJson(returned.value, "value") };
-  }
-  if ("content" in returned) {
-    return { $case: "content", value: encodeJsonObject(returned.content, "content") };
-  }
-  if ("result" in returned) {
-    return { $case: "result", value: encodeJsonObject(returned.result, "result") };
-  }
-  if ("error" in returned) {
-    const { error } = returned;
-    return { $case: "error", value: error instanceof Error ? error.message || error.name : error };
-  }
-  throw new TypeError("invalid return value; expected an object with value, content, result or error");
 }

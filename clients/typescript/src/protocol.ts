@@ -4,7 +4,7 @@ import { decodeEnum, encodeEnum } from "./enums.js";
 import type { SidecheckError } from "./errors.js";
 import * as wire from "./gen/sidecheck/v1/protocol_service.js";
 import { Severity as WireSeverity } from "./gen/sidecheck/v1/verdict.js";
-import { decodeJson, encodeJsonObject, type JsonObjectInput, type JsonText, requireJson } from "./json.js";
+import { decodeJson, encodeJsonObject, type JsonObjectInput, type JsonText } from "./json.js";
 import { decodeStatus, requireField } from "./statuses.js";
 import { encodeTarget, type Target } from "./targets.js";
 import { encodeCount } from "./validation.js";
@@ -146,12 +146,6 @@ export interface CheckedTools {
   readonly toolsListVerdict: Verdict;
 }
 
-/** A conforming `CallToolResult`. */
-export interface NormalizedResult {
-  readonly result: JsonText;
-  readonly verdict: Verdict;
-}
-
 /** @internal */
 export function encodeContext(
   context: ProtocolContext | undefined,
@@ -199,6 +193,16 @@ export function encodeToolResult({ toolResult }: ToolResult): wire.ToolResult {
   };
 }
 
+/** @internal */
+export function encodeMessage(message: ProtocolMessage["message"]): wire.ProtocolMessage {
+  return {
+    json: encodeJsonObject(message.json, "message"),
+    sender: encodeEnum<wire.Sender>(wire.Sender, "SENDER_", message.sender, "sender"),
+    requestMethod: message.requestMethod ?? "",
+    request: encodeOptionalText(message.request, "request"),
+  };
+}
+
 /** @internal Returns the message for an item, as the oneof of a batch has it. */
 export function encodeCheckItem(item: CheckItem): NonNullable<wire.CheckItem["item"]> {
   if ("elicitation" in item) {
@@ -220,14 +224,7 @@ export function encodeCheckItem(item: CheckItem): NonNullable<wire.CheckItem["it
     return { $case: "toolResult", value: encodeToolResult(item) };
   }
   if ("message" in item) {
-    const { json, sender, requestMethod = "", request } = item.message;
-    const value = {
-      json: encodeJsonObject(json, "message"),
-      sender: encodeEnum<wire.Sender>(wire.Sender, "SENDER_", sender, "sender"),
-      requestMethod,
-      request: encodeOptionalText(request, "request"),
-    };
-    return { $case: "message", value };
+    return { $case: "message", value: encodeMessage(item.message) };
   }
   throw new TypeError(
     "invalid item; expected an object with elicitation, elicitationResult, sampling, toolResult or message",
@@ -235,7 +232,9 @@ export function encodeCheckItem(item: CheckItem): NonNullable<wire.CheckItem["it
 }
 
 /** @internal */
-export function decodeCheckResponse(response: { result: wire.CheckResult | undefined }): CheckResult {
+export function decodeCheckResponse(response: {
+  result: wire.CheckResult | undefined;
+}): CheckResult {
   return decodeCheckResult(requireField(response.result, "result"));
 }
 
@@ -284,13 +283,5 @@ export function decodeTools(message: wire.CheckToolsResponse): CheckedTools {
     toolsListVerdict: decodeVerdict(
       requireField(message.toolsListVerdict, "CheckToolsResponse.tools_list_verdict"),
     ),
-  };
-}
-
-/** @internal */
-export function decodeNormalized(message: wire.NormalizeToolResultResponse): NormalizedResult {
-  return {
-    result: requireJson(message.result, "NormalizeToolResultResponse.result"),
-    verdict: decodeVerdict(requireField(message.verdict, "NormalizeToolResultResponse.verdict")),
   };
 }

@@ -1,5 +1,6 @@
 /** Values of RegistryService: registered tools and the results of changes. */
 
+import type { CallOptions } from "./channel.js";
 import { decodeEnum } from "./enums.js";
 import { InvalidResponse } from "./errors.js";
 import * as wire from "./gen/sidecheck/v1/registry_service.js";
@@ -77,6 +78,12 @@ export interface Deletion {
   readonly unknown: readonly string[];
   /** Revision of the registry afterwards. */
   readonly registryRevision: number;
+}
+
+/** Options of the calls that return registered tools. */
+export interface GetOptions extends CallOptions {
+  /** Protocol version in whose form the definitions are returned; as registered if absent. */
+  readonly adaptToVersion?: string | undefined;
 }
 
 /** @internal Returns the result of a registration of `count` tools. */

@@ -40,8 +40,11 @@ const UNAVAILABLE_REASONS: ReadonlySet<string> = new Set(["OVERLOADED", "SHUTTIN
 const TOO_LARGE =
   /message larger than max|message exceeds maximum size|http2 header with status: 413|Received HTTP status code 413/;
 
-/** Message of grpc-js for a call that ended with the status OK and without a response. */
-const NO_RESPONSE = "No message received";
+/** Messages of grpc-js for calls that have no response, or several, and the status OK. */
+const NOT_ONE_RESPONSE: ReadonlySet<string> = new Set([
+  "No message received",
+  "Too many responses received",
+]);
 
 /**
  * @internal Returns the error of a failed call that the caller did not cancel. Details that do not
@@ -64,8 +67,8 @@ export function decodeCallError(error: ServiceError): SidecheckError {
       status: "RESOURCE_EXHAUSTED",
     });
   }
-  if (found.code === status.UNIMPLEMENTED && message === NO_RESPONSE) {
-    return new InvalidResponse("the call ended without an error and without a response");
+  if (error.code === status.UNIMPLEMENTED && NOT_ONE_RESPONSE.has(message)) {
+    return new InvalidResponse("the call ended without an error and not with one response");
   }
   const name = statusName(found.code);
   const kind = UNAVAILABLE_CODES.has(status[name]) ? Unavailable : SidecheckError;
@@ -74,7 +77,7 @@ export function decodeCallError(error: ServiceError): SidecheckError {
 
 /** @internal Returns the error that a server reports for a call, or for one item. */
 export function decodeStatus(message: Status | undefined): SidecheckError {
-  if (message === undefined || message.code === status.OK) {
+  if (message === undefined || message.code === Number(status.OK)) {
     throw new InvalidResponse("an outcome has neither a result nor an error");
   }
   const name = statusName(message.code);

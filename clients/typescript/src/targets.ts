@@ -1,7 +1,9 @@
 /** Targets of a validation: registered tools, digests, and tools or schemas sent inline. */
 
 import type * as wire from "./gen/sidecheck/v1/target.js";
+import type { AdaptedTool, InferredTool } from "./inference.js";
 import { encodeJson, encodeJsonObject, JsonText, type JsonObjectInput } from "./json.js";
+import type { Tool } from "./registry.js";
 
 /** A JSON document sent along with a schema, for its references. */
 export interface Document {
@@ -55,8 +57,11 @@ export interface Schema {
  */
 export type Target = RegisteredTool | DefinitionDigest | SchemaDigest | ToolDefinition | Schema;
 
-/** A definition, bare or with documents. */
-export type Definition = ToolDefinition | JsonObjectInput;
+/**
+ * A definition: JSON text or an object, with documents as a `ToolDefinition`, or as this client
+ * returns it.
+ */
+export type Definition = ToolDefinition | Tool | InferredTool | AdaptedTool | JsonObjectInput;
 
 /** @internal */
 export function encodeDocuments(documents: readonly Document[] = []): wire.Document[] {
@@ -65,16 +70,29 @@ export function encodeDocuments(documents: readonly Document[] = []): wire.Docum
 
 /** @internal Returns the message for a definition, called `name` in errors. */
 export function encodeDefinition(definition: Definition, name: string): wire.InlineTool {
-  return isToolDefinition(definition)
-    ? {
-        json: encodeJsonObject(definition.tool, `${name}.tool`),
-        documents: encodeDocuments(definition.documents),
-      }
-    : { json: encodeJsonObject(definition, name), documents: [] };
+  if (isToolDefinition(definition)) {
+    const json = encodeJsonObject(definition.tool, `${name}.tool`);
+    return { json, documents: encodeDocuments(definition.documents) };
+  }
+  if (isReturnedTool(definition)) {
+    const documents = "documents" in definition ? definition.documents : [];
+    return { json: encodeJsonObject(definition.json, name), documents: encodeDocuments(documents) };
+  }
+  return { json: encodeJsonObject(definition, name), documents: [] };
 }
 
-/** @internal Whether a definition has its JSON in the property `tool`, as `ToolDefinition`. */
-export function isToolDefinition(value: unknown): value is ToolDefinition {
+/** @internal Whether a value is a definition that is not bare JSON. */
+export function hasDefinition(value: unknown): value is ToolDefinition | Tool {
+  return isToolDefinition(value) || isReturnedTool(value);
+}
+
+/** Whether a value is a tool that this client returned, with its definition in `json`. */
+function isReturnedTool(value: unknown): value is Tool | InferredTool | AdaptedTool {
+  return isPlainObject(value) && "json" in value && value.json instanceof JsonText;
+}
+
+/** Whether a definition has its JSON in the property `tool`. */
+function isToolDefinition(value: unknown): value is ToolDefinition {
   return (
     isPlainObject(value) &&
     "tool" in value &&

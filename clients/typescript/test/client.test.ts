@@ -8,7 +8,14 @@ import { connect, GENEROUS_MS, skip } from "./servers.js";
 const SCHEMA = { type: "object", required: ["q"], properties: { q: { type: "string" } } };
 
 test("an address of another form is rejected", () => {
-  for (const address of ["", "localhost", "http://localhost:1", "localhost:0", "h:65536", "unix:"]) {
+  for (const address of [
+    "",
+    "localhost",
+    "http://localhost:1",
+    "localhost:0",
+    "h:65536",
+    "unix:",
+  ]) {
     assert.throws(() => new Client(address), TypeError, address);
   }
 });
@@ -29,7 +36,7 @@ test("an invalid argument is rejected before the call", async (t) => {
   await assert.rejects(client.validate({} as { schema: true }, 1), /invalid target/);
   await assert.rejects(client.validate({ schema: true }, 1, { detail: "none" as "all" }), /detail/);
   await assert.rejects(client.validateBatch([{} as { arguments: 1 }]), /invalid item/);
-  await assert.rejects(client.register("s", "[]" as unknown as []), /not JSON text/);
+  await assert.rejects(client.register("s", "[]" as unknown as []), /not a string/);
 });
 
 test("a closed client rejects calls", async () => {
@@ -79,7 +86,10 @@ test("tools are registered, listed and deleted", { skip }, async (t) => {
   const server = "typescript-registry";
   const definition = { name: "search", inputSchema: SCHEMA };
   const { outcomes } = await client.register(server, [definition]);
-  assert.deepEqual(outcomes.map(({ name, action }) => [name, action]), [["search", "created"]]);
+  assert.deepEqual(
+    outcomes.map(({ name, action }) => [name, action]),
+    [["search", "created"]],
+  );
   assert.deepEqual((await client.get(server, "search")).json.parse(), definition);
   const names: string[] = [];
   for await (const tool of client.list(server)) {
@@ -106,7 +116,9 @@ test("a rejected tool rejects the registration, or is returned", { skip }, async
     client.register("typescript-rejected", tools),
     (error) => error instanceof ToolsRejected && error.registration.outcomes.length === 1,
   );
-  const { outcomes } = await client.register("typescript-rejected", tools, { onRejected: "return" });
+  const { outcomes } = await client.register("typescript-rejected", tools, {
+    onRejected: "return",
+  });
   assert.equal(outcomes[0]?.action, "rejected");
 });
 
@@ -117,10 +129,7 @@ test("an abort rejects with the reason of the signal", { skip }, async (t) => {
   const reason = new Error("changed my mind");
   setImmediate(() => controller.abort(reason));
   await assert.rejects(call, (error) => error === reason);
-  await assert.rejects(
-    client.info({ signal: controller.signal }),
-    (error) => error === reason,
-  );
+  await assert.rejects(client.info({ signal: controller.signal }), (error) => error === reason);
 });
 
 test("a pending call of a client that is closed rejects", { skip }, async (t) => {

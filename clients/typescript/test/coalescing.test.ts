@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import type { SidecheckError } from "sidecheck";
+
 import { connect, skip } from "./servers.js";
 
 const TARGET = { schema: { type: "integer" } };
@@ -34,6 +36,9 @@ test("closing fails coalesced calls", { skip }, async (t) => {
   const calls = [1, 2, 3].map((payload) => client.validate(TARGET, payload));
   client.close();
   for (const call of await Promise.allSettled(calls)) {
-    assert.equal(call.status === "rejected" && call.reason.reason, "CLIENT_CLOSED");
+    assert.equal(
+      call.status === "rejected" && (call.reason as SidecheckError).reason,
+      "CLIENT_CLOSED",
+    );
   }
 });

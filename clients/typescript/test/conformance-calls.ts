@@ -15,7 +15,6 @@ import {
 } from "sidecheck";
 
 /** A message of the API as JSON, with the names of its fields. */
-// eslint-disable-next-line @typescript-eslint/no-explicit-any
 export type Json = any;
 
 /** Returns JSON text of a field. */
@@ -31,7 +30,10 @@ function optionalText(value: string | undefined): Buffer | undefined {
 export function camel(message: Json): Json {
   const entries = Object.entries(message ?? {});
   return Object.fromEntries(
-    entries.map(([name, value]) => [name.replace(/_(\w)/g, (_, c: string) => c.toUpperCase()), value]),
+    entries.map(([name, value]) => [
+      name.replace(/_(\w)/g, (_, c: string) => c.toUpperCase()),
+      value,
+    ]),
   );
 }
 
@@ -154,7 +156,9 @@ export const CALLS: Readonly<Record<string, Call>> = {
     }
     if ("structuredContent" in item) {
       const { structuredContent } = item;
-      return { verdict: await client.validateStructuredContent(target, structuredContent, options) };
+      return {
+        verdict: await client.validateStructuredContent(target, structuredContent, options),
+      };
     }
     return {
       verdict:
@@ -237,6 +241,16 @@ export const CALLS: Readonly<Record<string, Call>> = {
   CheckBatch: async (client, request) => ({
     outcomes: await client.protocol.checkBatch(request.items.map(checkItem), checkOptions(request)),
   }),
+  CheckSession: async (client, { defaults, items }) => {
+    const session = client.protocol.session(checkOptions(defaults));
+    const responses: Json[] = [];
+    for (const { id, message, http_status: httpStatus } of items) {
+      const { json, sender } = message;
+      const outcome = await session.check(text(json), { sender, httpStatus });
+      responses.push({ id, outcome: { result: outcome } });
+    }
+    return { responses, summary: await session.finish() };
+  },
   NormalizeToolResult: (client, request) =>
     client.protocol.normalizeToolResult(returnValue(request), {
       ...checkOptions(request),

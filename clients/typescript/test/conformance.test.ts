@@ -222,7 +222,9 @@ function isExpected(want: Json, actual: Json): boolean {
       isDeepStrictEqual(Object.keys(want).sort(), Object.keys(actual).sort()) &&
       Object.entries(want).every(([name, value]) =>
         name === "error" && isObject(value) && isObject(actual[name])
-          ? Object.entries(value as object).every(([key, e]) => isDeepStrictEqual(e, actual[name][key]))
+          ? Object.entries(value as object).every(([key, e]) =>
+              isDeepStrictEqual(e, actual[name][key]),
+            )
           : isExpected(value, actual[name]),
       )
     );

@@ -50,7 +50,10 @@ test("an MCP server works as soon as Sidecheck does", { skip }, async (t) => {
   first.kill("SIGKILL");
   const client = await connect(t, address);
   const { tools } = await client.listTools();
-  assert.deepEqual(tools.map(({ name }) => name), ["get_forecast"]);
+  assert.deepEqual(
+    tools.map(({ name }) => name),
+    ["get_forecast"],
+  );
   await assert.rejects(forecast(client, { city: "Oslo" }), {
     code: -32603,
     message: /Sidecheck is unavailable/,

@@ -57,10 +57,18 @@ export interface OwnServer {
   readonly process: ChildProcess;
 }
 
-/** Starts a server, and returns it when it is ready. It is killed at the end of the test. */
-export async function serve(t: TestContext, listen = "127.0.0.1:0"): Promise<OwnServer> {
+/**
+ * Starts a server with settings of the environment, and returns it when it is ready. It is killed at
+ * the end of the test.
+ */
+export async function serve(
+  t: TestContext,
+  listen = "127.0.0.1:0",
+  settings: Readonly<Record<string, string>> = {},
+): Promise<OwnServer> {
   const [command = "", ...args] = requireEnvironment().serve;
   const child = spawn(command, [...args, "--listen", listen, "--log-format", "json"], {
+    env: { ...process.env, ...settings },
     stdio: ["ignore", "ignore", "pipe"],
   });
   t.after(() => kill(child));

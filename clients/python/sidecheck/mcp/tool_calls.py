@@ -44,7 +44,7 @@ class ToolCall:
 
     #: The complete params.
     params: Mapping[str, Any]
-    #: Protocol version of the connection; "" if unknown.
+    #: Protocol version that applies; "" if unknown.
     version: str
     list_tools: ListTools
     #: Calls the handler, with repaired params if not None.
@@ -87,9 +87,8 @@ class ToolCallValidator:
         Raises:
             MCPError: The call is a protocol error, or it could not be validated.
         """
-        options = replace(
-            self._options, protocol_version=self._options.protocol_version or call.version
-        )
+        call = replace(call, version=self._options.protocol_version or call.version)
+        options = replace(self._options, protocol_version=call.version)
         target = RegisteredTool(self._server)
         validate_params = partial(self._client.validate_call, target, call.params, options=options)
         verdict = await self._verdict(call, validate_params)
@@ -109,7 +108,7 @@ class ToolCallValidator:
             target,
             result,
             options=Options(
-                protocol_version=options.protocol_version,
+                protocol_version=call.version,
                 assert_formats=options.assert_formats,
                 hide_values=options.hide_values,
             ),

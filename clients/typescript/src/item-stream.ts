@@ -1,7 +1,8 @@
-/** Streams: items are sent and their outcomes read as they come, in order. */
+/** Streams of items and their outcomes: what streams of payloads and sessions have in common. */
 
-import type { CallOptions, DuplexCall } from "./channel.js";
-import { decodeResponse } from "./channel.js";
+import type { ServiceError } from "@grpc/grpc-js";
+
+import { type CallOptions, decodeResponse, type DuplexCall, type Rpc } from "./channel.js";
 import { checkTimeout, type Connection } from "./connection.js";
 import {
   InvalidResponse,
@@ -10,92 +11,82 @@ import {
   StreamUnavailable,
   Unavailable,
 } from "./errors.js";
-import * as wire from "./gen/sidecheck/v1/validation_service.js";
 import type { Limits } from "./info.js";
 import { itemNotEncodable, itemTooLarge } from "./statuses.js";
-import { encodeTarget, type Target } from "./targets.js";
-import {
-  decodeOutcome,
-  encodeItem,
-  encodeOptions,
-  type Item,
-  type ValidateOutcome,
-  type ValidationOptions,
-} from "./validation.js";
-
-/** One payload of a stream. */
-export type StreamItem = Item & {
-  /** Returned with the outcome; need not be unique. */
-  readonly id: string;
-};
-
-/** Outcome of one item of a stream: a verdict, or the error of the item. */
-export interface StreamOutcome {
-  readonly id: string;
-  readonly outcome: ValidateOutcome;
-}
 
 /** Options of a stream. There is no deadline by default. */
-export interface StreamOptions extends ValidationOptions, CallOptions {
-  /** Target of items that have none of their own. */
-  readonly target?: Target | undefined;
-  /** Most items taken whose outcomes have not been read, 64 by default. */
+export interface OutstandingOptions extends CallOptions {
+  /** Most items sent whose outcomes have not been read, 64 by default. */
   readonly outstanding?: number | undefined;
+}
+
+/** @internal How a kind of stream encodes its items and decodes its responses. */
+export interface StreamKind<Item extends { readonly id: string }, Response, Outcome> {
+  readonly rpc: Rpc<never, Response>;
+  /** The first message, which has no response. */
+  readonly opening: Buffer;
+  /** Returns the message for an item. */
+  encode(item: Item): Buffer;
+  /** Returns the message for the id of an item that cannot be sent. */
+  encodeId(id: string): Buffer;
+  /** Returns the id and the outcome in a response, undefined if it is to no item. */
+  decode(response: Response): { readonly id: string; readonly outcome: Outcome } | undefined;
 }
 
 /** Most items without an outcome that was read. */
 const OUTSTANDING = 64;
 
-const RPC = wire.ValidationServiceService.validateStream;
-
-/** @internal See {@link Client.validateStream}. */
-export async function* streamItems(
-  connection: Connection,
-  items: Iterable<StreamItem> | AsyncIterable<StreamItem>,
-  options: StreamOptions,
-): AsyncGenerator<StreamOutcome, void, undefined> {
-  const { timeoutMs = Infinity, outstanding = OUTSTANDING, signal } = options;
+/** @internal Returns the most items without an outcome; throws a TypeError if it is not positive. */
+export function checkOutstanding(outstanding: number = OUTSTANDING): number {
   if (!(Number.isInteger(outstanding) && outstanding > 0)) {
     throw new TypeError(`outstanding must be a positive integer, not ${outstanding}`);
   }
+  return outstanding;
+}
+
+/**
+ * @internal Sends items while fewer than `outstanding` are without an outcome that was read, and
+ * yields their outcomes in order. Leaving the loop cancels the call.
+ */
+export async function* streamItems<Item extends { readonly id: string }, Response, Outcome>(
+  connection: Connection,
+  kind: StreamKind<Item, Response, Outcome>,
+  items: Iterable<Item> | AsyncIterable<Item>,
+  options: OutstandingOptions,
+): AsyncGenerator<{ id: string; outcome: Outcome | SidecheckError }, void, undefined> {
+  const { timeoutMs = Infinity, signal } = options;
+  const outstanding = checkOutstanding(options.outstanding);
   const deadline = performance.now() + checkTimeout(timeoutMs);
   // Fetched for each stream: this call is retried while no server responds, unlike the stream.
   const { limits } = await connection.info({
     timeoutMs: Math.min(connection.timeoutMs, timeoutMs),
     signal,
   });
-  const defaults = RPC.requestSerialize({
-    message: {
-      $case: "defaults",
-      value: {
-        target: encodeTarget(options.target),
-        options: encodeOptions(options, connection.protocolVersion),
-      },
-    },
-  });
-  if (defaults.length > limits.messageBytes) {
-    throw itemTooLarge(defaults.length, limits);
+  if (kind.opening.length > limits.messageBytes) {
+    throw itemTooLarge(kind.opening.length, limits);
   }
   const remaining = Math.max(deadline - performance.now(), 0);
-  const call = connection.channel.stream(RPC, remaining, signal);
-  const sender = new Sender(call, limits, connection.protocolVersion, outstanding);
+  const call = connection.channel.stream(kind.rpc, remaining, signal);
+  const sender = new Sender<Item, Outcome>(call, kind, limits, outstanding);
   try {
-    call.write(defaults);
+    call.write(kind.opening);
     sender.start(items);
     for await (const bytes of call) {
-      const response = decodeResponse(RPC, bytes as Buffer);
-      yield sender.settle(response);
+      const response = kind.decode(decodeResponse(kind.rpc, bytes as Buffer));
+      if (response !== undefined) {
+        yield sender.settle(response);
+      }
     }
     sender.checkFinished();
   } catch (error) {
     if (sender.fault) {
       throw sender.fault.error;
     }
-    const explained =
-      error instanceof SidecheckError || !isServiceError(error)
-        ? error
-        : connection.channel.explain(error, signal);
-    throw explained instanceof SidecheckError ? closeError(explained, sender.unanswered) : explained;
+    signal?.throwIfAborted();
+    const explained = isServiceError(error) ? connection.channel.explain(error, signal) : error;
+    throw explained instanceof SidecheckError
+      ? closeError(explained, sender.unanswered)
+      : explained;
   } finally {
     sender.stop();
     call.cancel();
@@ -112,22 +103,27 @@ interface Pending {
  * Sends items while fewer than a number are without an outcome. For an item that cannot be sent only
  * its id is, and its error replaces the response: so outcomes stay in order.
  */
-class Sender {
+class Sender<Item extends { readonly id: string }, Outcome> {
   /** What the source of the items threw, if it did. */
   fault: { readonly error: unknown } | undefined;
   readonly #call: DuplexCall;
+  readonly #kind: Pick<StreamKind<Item, unknown, Outcome>, "encode" | "encodeId">;
   readonly #limits: Limits;
-  readonly #protocolVersion: string;
   readonly #outstanding: number;
   readonly #pending: Pending[] = [];
   #finished = false;
   #stopped = false;
   #wake: () => void = () => undefined;
 
-  constructor(call: DuplexCall, limits: Limits, protocolVersion: string, outstanding: number) {
+  constructor(
+    call: DuplexCall,
+    kind: Pick<StreamKind<Item, unknown, Outcome>, "encode" | "encodeId">,
+    limits: Limits,
+    outstanding: number,
+  ) {
     this.#call = call;
+    this.#kind = kind;
     this.#limits = limits;
-    this.#protocolVersion = protocolVersion;
     this.#outstanding = outstanding;
     // The error is thrown where the responses are read; an event without a listener would be fatal.
     call.on("error", () => this.stop());
@@ -139,7 +135,7 @@ class Sender {
     return this.#pending.map(({ id }) => id);
   }
 
-  start(items: Iterable<StreamItem> | AsyncIterable<StreamItem>): void {
+  start(items: Iterable<Item> | AsyncIterable<Item>): void {
     this.run(items).catch((error: unknown) => {
       this.fault = { error };
       this.#call.cancel();
@@ -153,16 +149,18 @@ class Sender {
   }
 
   /** Returns the outcome in a response, with the id of the oldest item that has none. */
-  settle(response: wire.ValidateStreamResponse): StreamOutcome {
+  settle(response: { id: string; outcome: Outcome }): {
+    id: string;
+    outcome: Outcome | SidecheckError;
+  } {
     const [oldest] = this.#pending;
     // The id is "" where the server could not read it.
     if (oldest === undefined || (response.id !== "" && response.id !== oldest.id)) {
       throw new InvalidResponse("the server responded out of order");
     }
-    const outcome = oldest.error ?? decodeOutcome(response.outcome, response.registryRevision);
     this.#pending.shift();
     this.#wake();
-    return { id: oldest.id, outcome };
+    return { id: oldest.id, outcome: oldest.error ?? response.outcome };
   }
 
   /** Checks that all items have outcomes, at the end of the responses. */
@@ -172,7 +170,7 @@ class Sender {
     }
   }
 
-  private async run(items: Iterable<StreamItem> | AsyncIterable<StreamItem>): Promise<void> {
+  private async run(items: Iterable<Item> | AsyncIterable<Item>): Promise<void> {
     const source =
       Symbol.asyncIterator in items ? items[Symbol.asyncIterator]() : items[Symbol.iterator]();
     for (;;) {
@@ -196,30 +194,26 @@ class Sender {
     }
   }
 
-  private encode(item: StreamItem): Buffer {
+  private encode(item: Item): Buffer {
     const { id } = item;
     if (typeof id !== "string") {
       throw new TypeError(`the id of an item must be a string, not ${typeof id}`);
     }
-    const encode = (own: wire.ValidateItem | undefined): Buffer =>
-      RPC.requestSerialize({ message: { $case: "item", value: { id, item: own } } });
-    let bytes: Buffer;
+    let bytes: Buffer | undefined;
     let error: SidecheckError | undefined;
     try {
-      bytes = encode(encodeItem(item, this.#protocolVersion));
+      bytes = this.#kind.encode(item);
       if (bytes.length > this.#limits.messageBytes) {
         error = itemTooLarge(bytes.length, this.#limits);
-        bytes = encode(undefined);
       }
     } catch (failure) {
       if (!(failure instanceof TypeError)) {
         throw failure;
       }
       error = itemNotEncodable(failure);
-      bytes = encode(undefined);
     }
     this.#pending.push({ id, error });
-    return bytes;
+    return bytes === undefined || error ? this.#kind.encodeId(id) : bytes;
   }
 }
 
@@ -228,6 +222,6 @@ function closeError(error: SidecheckError, unanswered: readonly string[]): Strea
   return new kind(error.reason, error.message, error, unanswered);
 }
 
-function isServiceError(error: unknown): error is import("@grpc/grpc-js").ServiceError {
+function isServiceError(error: unknown): error is ServiceError {
   return error instanceof Error && "code" in error && "details" in error;
 }

@@ -1,0 +1,98 @@
+/** Registration of tools, in as many requests as the limits require. */
+
+import type { CallOptions } from "./channel.js";
+import { type Connection, encodeElement, splitElements } from "./connection.js";
+import { encodeEnum } from "./enums.js";
+import { ToolsRejected } from "./errors.js";
+import * as wire from "./gen/sidecheck/v1/registry_service.js";
+import { InlineTool } from "./gen/sidecheck/v1/target.js";
+import {
+  type ChangePolicy,
+  decodeRegistration,
+  joinRegistrations,
+  type Registration,
+} from "./registry.js";
+import { encodeDefinition } from "./targets.js";
+import { listDefinitions, type Tools } from "./tool-lists.js";
+
+/** Options of a registration. */
+export interface RegisterOptions extends CallOptions {
+  /** Whether the tools are the complete set: other tools of the server are deleted. */
+  readonly replace?: boolean | undefined;
+  /** Treatment of changed definitions, "accept" by default. */
+  readonly changePolicy?: ChangePolicy | undefined;
+  /** Whether to return what would happen, without registering. */
+  readonly validateOnly?: boolean | undefined;
+  /** Protocol version whose rules apply to the definitions; by default that of the client. */
+  readonly protocolVersion?: string | undefined;
+  /** Whether to reject with `ToolsRejected` if a tool is rejected (the default), or to return. */
+  readonly onRejected?: "error" | "return" | undefined;
+}
+
+/** Deadline of each request by default, in milliseconds: the server compiles the schemas. */
+const TIMEOUT_MS = 30_000;
+
+const RPC = wire.RegistryServiceService.registerTools;
+
+/** @internal See {@link Client.register}. */
+export async function registerTools(
+  connection: Connection,
+  server: string,
+  tools: Tools,
+  options: RegisterOptions,
+): Promise<Registration> {
+  const { replace = false, onRejected = "error" } = options;
+  if (!["error", "return"].includes(onRejected)) {
+    const given = JSON.stringify(onRejected);
+    throw new TypeError(`invalid onRejected ${given}; expected "error" or "return"`);
+  }
+  const call = { ...options, timeoutMs: options.timeoutMs ?? TIMEOUT_MS };
+  const mode = replace ? "REGISTRATION_MODE_REPLACE" : "REGISTRATION_MODE_UPSERT";
+  const { changePolicy } = options;
+  const head = RPC.requestSerialize({
+    server,
+    tools: [],
+    mode: wire.RegistrationMode[mode],
+    changePolicy: encodeEnum(wire.ChangePolicy, "CHANGE_POLICY_", changePolicy, "changePolicy"),
+    validateOnly: options.validateOnly ?? false,
+    protocolVersion: options.protocolVersion || connection.protocolVersion,
+  });
+  const elements = listDefinitions(tools, replace).map((tool, index) =>
+    encodeElement(2, InlineTool.encode(encodeDefinition(tool, `tools[${index}]`)).finish()),
+  );
+  const room = (await connection.limits(call)).messageBytes - head.length;
+  const registrations: Registration[] = [];
+  for (const part of splitTools(elements, room, replace)) {
+    const request = Buffer.concat([head, ...part]);
+    const decode = (response: wire.RegisterToolsResponse): Registration =>
+      decodeRegistration(response, part.length);
+    registrations.push(await connection.send(RPC, request, decode, call));
+  }
+  const registration = joinRegistrations(registrations);
+  const rejected = registration.outcomes.some(({ action }) => action === "rejected");
+  if (rejected && onRejected === "error") {
+    throw new ToolsRejected(registration);
+  }
+  return registration;
+}
+
+/** Returns tools in parts that fit in `room` bytes each, at least one part. */
+function splitTools(
+  elements: readonly Uint8Array[],
+  room: number,
+  replace: boolean,
+): (readonly Uint8Array[])[] {
+  const large = elements.findIndex(({ length }) => length > room);
+  if (large >= 0) {
+    throw new TypeError(
+      `tools[${large}] takes ${elements[large]?.length} bytes and one message holds ${room}`,
+    );
+  }
+  const parts = [...splitElements(elements, room)];
+  if (replace && parts.length > 1) {
+    throw new TypeError(
+      `the tools do not fit in one message, which holds ${room} bytes, and a replacement cannot be split: register without replace, then delete`,
+    );
+  }
+  return parts.length === 0 ? [[]] : parts;
+}
