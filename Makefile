@@ -113,6 +113,7 @@ bench: setup build/servers/.made
 	$(BIN)/python benchmarks/remote.py --report benchmarks/report
 	$(BIN)/python benchmarks/coalescing.py --report benchmarks/report
 	$(BIN)/python benchmarks/overload.py --report benchmarks/report
+	$(BIN)/python benchmarks/proxy.py --report benchmarks/report
 	$(BIN)/python benchmarks/summary.py
 
 # The locks of the image hold releases of requirements.lock: what the service needs, and

@@ -25,6 +25,7 @@ _ORDER = (
     "remote",
     "coalescing",
     "overload",
+    "proxy",
 )
 _FOLDER = Path(__file__).resolve().parent / "report"
 

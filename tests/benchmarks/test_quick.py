@@ -21,6 +21,7 @@ SCRIPTS = (
     "serving",
     "remote",
     "coalescing",
+    "proxy",
 )
 PLOTS = {
     "validation.svg",
