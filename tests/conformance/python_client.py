@@ -20,7 +20,7 @@ from sidecheck import BlockingClient, CheckOptions, Client, SidecheckError, Tls
 from conformance.python_calls import CALLS, context_of, item_of, options_of, target_of
 from conformance.python_results import is_expected, render, render_outcome, render_result
 
-__all__ = ["main"]
+__all__ = ["main", "run_case"]
 
 _SHOWN = 10
 
@@ -49,9 +49,9 @@ async def _run_all(
         client = _client(blocking, settings, alike[0])
         try:
             if alike[0]["concurrent"] and not blocking:
-                results += await asyncio.gather(*(_run(client, case) for case in alike))
+                results += await asyncio.gather(*(run_case(client, case) for case in alike))
             else:
-                results += [await _run(client, case) for case in alike]
+                results += [await run_case(client, case) for case in alike]
         finally:
             closing = client.close()
             if closing is not None:
@@ -79,7 +79,8 @@ def _client(blocking: bool, settings: dict[str, Any], case: dict[str, Any]) -> A
     return kind(settings["servers"][case["server"]], **options)
 
 
-async def _run(client: Any, case: dict[str, Any]) -> dict[str, Any]:
+async def run_case(client: Any, case: dict[str, Any]) -> dict[str, Any]:
+    """Return the result of one case with *client*."""
     if isinstance(client, BlockingClient) and case["client"]["coalesce"]:
         return {"id": case["id"], "skipped": "the blocking client does not coalesce calls"}
     if isinstance(client, BlockingClient):
