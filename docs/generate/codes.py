@@ -101,6 +101,21 @@ _TRANSCRIPTS: CodeTable = MappingProxyType(
     {"TRANSCRIPT_LINE": "The object around a message in a transcript is malformed."}
 )
 
+_PROXY: CodeTable = MappingProxyType(
+    {
+        "NOT_A_MESSAGE": "A line of the server is no JSON object or array; it is not forwarded.",
+        "CONTENT_LENGTH_FRAMING": "The server frames messages as language servers do; the "
+        "connection ends.",
+        "MESSAGE_TOO_LONG": "A message is beyond `--max-message-bytes`; the connection ends.",
+        "TOOLS_NOT_LISTED": "The server did not list its tools, so a call could not be validated.",
+        "TOOL_DROPPED": "A call names a tool that was taken out of the list.",
+        "TOOL_ADDED": "A tool is not among the pinned ones.",
+        "TOOL_CHANGED": "A tool differs from the pinned one.",
+        "TOOL_RENAMED": "A tool is a pinned one under another name.",
+        "TOOL_REMOVED": "A pinned tool is not listed.",
+    }
+)
+
 _CHANGES: CodeTable = MappingProxyType(
     {
         "JSON_STRING_DECODED": "A string became the object or array whose JSON text it was.",
@@ -127,6 +142,7 @@ TABLES: Mapping[str, CodeTable] = MappingProxyType(
         "Calls of models, and requests to provider APIs": _CALLS,
         "Mappings": _MAPPINGS,
         "Transcripts": _TRANSCRIPTS,
+        "Proxy": _PROXY,
         "Changes": _CHANGES,
     }
 )
