@@ -1,0 +1,123 @@
+"""Headers of HTTP that repeat parts of a message, held against it.
+
+Clause: 2026-07-28, basic/transports/streamable-http, "Request Metadata".
+"""
+
+import re
+from base64 import b64decode
+from binascii import Error
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from sidecheck_server.core.types import JsonValue
+
+__all__ = ["HEADER_MISMATCH", "HeaderFault", "find_header_faults"]
+
+HEADER_MISMATCH = -32020
+"""Code of the JSON-RPC error for headers that do not match."""
+
+_VERSION = "io.modelcontextprotocol/protocolVersion"
+_PARAMETER = "x-mcp-header"
+_ENCODED = re.compile(r"=\?base64\?(.*)\?=", re.DOTALL)
+_NAMED_BY = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
+
+
+@dataclass(frozen=True, slots=True)
+class HeaderFault:
+    """A header that is missing, or does not match the message."""
+
+    #: The header, as the specification writes it.
+    header: str
+    #: JSON Pointer to what it repeats in the message.
+    location: str
+    message: str
+
+
+def find_header_faults(
+    headers: Mapping[str, str], message: Any, input_schema: JsonValue = None
+) -> Iterator[HeaderFault]:
+    """Yield what is wrong with *headers*, by lower-case names, of the request *message*.
+
+    *input_schema* is that of the tool that a call names, if it is known; it tells which
+    arguments are repeated.
+    """
+    params = message.get("params")
+    params = params if isinstance(params, dict) else {}
+    metadata = params.get("_meta")
+    version = metadata.get(_VERSION) if isinstance(metadata, dict) else None
+    pointer = f"/params/_meta/{_VERSION.replace('/', '~1')}"
+    yield from _compare(headers, "MCP-Protocol-Version", version, pointer, encoded=False)
+    method = message.get("method")
+    yield from _compare(headers, "Mcp-Method", method, "/method", encoded=False)
+    key = _NAMED_BY.get(method) if isinstance(method, str) else None
+    if key is not None:
+        yield from _compare(headers, "Mcp-Name", params.get(key), f"/params/{key}", encoded=True)
+    arguments = params.get("arguments")
+    if method == "tools/call" and isinstance(arguments, dict):
+        for name, path in _repeated(input_schema, ()):
+            value = _value_at(arguments, path)
+            location = "/params/arguments" + "".join(f"/{_escape(part)}" for part in path)
+            if value is None and f"mcp-param-{name.lower()}" not in headers:
+                continue
+            yield from _compare(headers, f"Mcp-Param-{name}", value, location, encoded=True)
+
+
+def _compare(
+    headers: Mapping[str, str], header: str, value: Any, location: str, *, encoded: bool
+) -> Iterator[HeaderFault]:
+    found = headers.get(header.lower())
+    if found is None:
+        yield HeaderFault(header, location, f"the header {header} is missing")
+        return
+    text = _decode(found) if encoded else found
+    if text is None:
+        yield HeaderFault(header, location, f"the header {header} is not valid Base64 of UTF-8")
+    elif not _is_equal(text, value):
+        yield HeaderFault(header, location, f"the header {header} differs from the message")
+
+
+def _decode(text: str) -> str | None:
+    match = _ENCODED.fullmatch(text)
+    if match is None:
+        return text
+    try:
+        return b64decode(match[1], validate=True).decode()
+    except (Error, ValueError):
+        return None
+
+
+def _is_equal(text: str, value: Any) -> bool:
+    if isinstance(value, bool):
+        return text == ("true" if value else "false")
+    if isinstance(value, int | float):
+        try:
+            return Decimal(text) == Decimal(str(value))
+        except InvalidOperation:
+            return False
+    return text == value
+
+
+def _repeated(schema: JsonValue, path: tuple[str, ...]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield the header names of parameters, with the path of each in the arguments."""
+    properties = schema.get("properties") if isinstance(schema, dict) else None
+    if not isinstance(properties, dict):
+        return
+    for key, inner in properties.items():
+        name = inner.get(_PARAMETER) if isinstance(inner, dict) else None
+        if isinstance(name, str):
+            yield name, (*path, key)
+        yield from _repeated(inner, (*path, key))
+
+
+def _value_at(value: Any, path: tuple[str, ...]) -> Any:
+    for key in path:
+        if not isinstance(value, dict):
+            return None
+        value = value.get(key)
+    return value
+
+
+def _escape(key: str) -> str:
+    return key.replace("~", "~0").replace("/", "~1")
