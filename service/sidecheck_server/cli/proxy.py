@@ -9,6 +9,7 @@ import click
 
 from sidecheck_server.cli.options import examples
 from sidecheck_server.cli.rows import printable
+from sidecheck_server.proxy.http_server import HttpAddress
 from sidecheck_server.proxy.options import ProxyOptions
 from sidecheck_server.proxy.pins import LockFileError, open_pins
 from sidecheck_server.proxy.policies import Pinning, Policies, Policy, Repairs
@@ -17,6 +18,7 @@ from sidecheck_server.proxy.server_process import ServerNotStartedError, start_s
 __all__ = ["proxy"]
 
 _POLICY = click.Choice([policy.value for policy in Policy])
+_LARGEST_PORT = 65_535
 _NOT_STARTED = 127
 """Exit code of shells for a command that cannot be run."""
 
@@ -29,7 +31,28 @@ _NOT_STARTED = 127
         "sidecheck proxy --record session.jsonl -- python server.py",
     ),
 )
-@click.argument("command", nargs=-1, required=True, metavar="-- COMMAND...")
+@click.argument("command", nargs=-1, metavar="[-- COMMAND...]")
+@click.option(
+    "--upstream", metavar="URL", help="Server over Streamable HTTP, in place of a command."
+)
+@click.option(
+    "--listen",
+    default="127.0.0.1:8808",
+    show_default=True,
+    metavar="HOST:PORT",
+    help="With --upstream, address to listen on.",
+)
+@click.option(
+    "--allow-origin",
+    "origins",
+    multiple=True,
+    metavar="ORIGIN",
+    help="With --upstream, origin of pages that may call. May be repeated.",
+)
+@click.option(
+    "--certificate", type=click.Path(path_type=Path), help="With --upstream, for TLS, in PEM."
+)
+@click.option("--private-key", type=click.Path(path_type=Path), help="Its key, in PEM.")
 @click.option("--arguments", type=_POLICY, default="audit", help="Arguments of tool calls.")
 @click.option("--results", type=_POLICY, default="audit", help="Results of tool calls.")
 @click.option("--messages", type=_POLICY, default="audit", help="Everything else in messages.")
@@ -93,6 +116,11 @@ _NOT_STARTED = 127
 )
 def proxy(
     command: tuple[str, ...],
+    upstream: str | None,
+    listen: str,
+    origins: tuple[str, ...],
+    certificate: Path | None,
+    private_key: Path | None,
     arguments: str,
     results: str,
     messages: str,
@@ -117,6 +145,8 @@ def proxy(
 
     Exits with the exit code of COMMAND, or with 127 if it cannot be run.
     """
+    if bool(command) == (upstream is not None):
+        raise click.UsageError("give either -- COMMAND or --upstream")
     named = {"arguments": arguments, "results": results, "messages": messages, "tools": tools}
     policies = {name: Policy.ENFORCE if enforce else Policy(value) for name, value in named.items()}
     try:
@@ -133,7 +163,11 @@ def proxy(
         show_values,
         min_severity,
         max_message_bytes,
+        origins,
     )
+    if upstream is not None:
+        address = _address(listen, certificate, private_key)
+        raise SystemExit(asyncio.run(_serve(upstream, address, options)))
     raise SystemExit(asyncio.run(_start(command, options)))
 
 
@@ -151,3 +185,18 @@ async def _start(command: tuple[str, ...], options: ProxyOptions) -> int:
     from sidecheck_server.cli.proxy_run import run_proxy  # noqa: PLC0415
 
     return await run_proxy(server, options)
+
+
+def _address(listen: str, certificate: Path | None, private_key: Path | None) -> HttpAddress:
+    host, _, port = listen.rpartition(":")
+    if not host or not port.isascii() or not port.isdecimal() or int(port) > _LARGEST_PORT:
+        raise click.UsageError(f"--listen {printable(listen)}: expected host:port")
+    if (certificate is None) != (private_key is None):
+        raise click.UsageError("--certificate and --private-key belong together")
+    return HttpAddress(host.strip("[]"), int(port), certificate, private_key)
+
+
+async def _serve(upstream: str, address: HttpAddress, options: ProxyOptions) -> int:
+    from sidecheck_server.cli.proxy_run import run_http_proxy  # noqa: PLC0415
+
+    return await run_http_proxy(upstream, address, options)

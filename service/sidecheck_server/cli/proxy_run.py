@@ -1,7 +1,7 @@
 """What `sidecheck proxy` runs: the server, the services, and the relay between both pipes."""
 
 from asyncio.subprocess import Process
-from contextlib import AsyncExitStack, suppress
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, suppress
 from functools import partial
 
 import click
@@ -11,9 +11,13 @@ from sidecheck_server.app import running_client
 from sidecheck_server.cli.rows import printable
 from sidecheck_server.log import LOG_FLUSH_SECONDS, configure_log
 from sidecheck_server.log_writer import LogWriter
+from sidecheck_server.proxy.http import HttpProxy
+from sidecheck_server.proxy.http_server import HttpAddress, serve_http
+from sidecheck_server.proxy.listings import Listings
 from sidecheck_server.proxy.options import ProxyOptions
 from sidecheck_server.proxy.pins import LockFileError
 from sidecheck_server.proxy.pipes import open_reader, open_writer
+from sidecheck_server.proxy.policies import Policy
 from sidecheck_server.proxy.report import Report
 from sidecheck_server.proxy.session import ProxySession
 from sidecheck_server.proxy.stdio import StdioProxy
@@ -21,7 +25,7 @@ from sidecheck_server.proxy.transcript import Transcript
 from sidecheck_server.settings import Settings, UnusableSettingsError, read_settings
 from sidecheck_server.workers import WorkerStartError
 
-__all__ = ["run_proxy"]
+__all__ = ["run_http_proxy", "run_proxy"]
 
 _ENVELOPE_BYTES = 1 << 20
 """Room in a request of the API for what is beside a message: the definition of a tool."""
@@ -41,11 +45,7 @@ async def run_proxy(server: Process, options: ProxyOptions) -> int:
     report = _report(options, log)
     try:
         async with AsyncExitStack() as stack:
-            client = await stack.enter_async_context(
-                running_client(settings)
-                if options.service is None
-                else Client(options.service, on_unavailable=options.on_unavailable)
-            )
+            client = await stack.enter_async_context(_client(settings, options))
             stdio = StdioProxy(
                 server,
                 await open_reader(0),
@@ -62,6 +62,58 @@ async def run_proxy(server: Process, options: ProxyOptions) -> int:
         _kill(server)
         log.write(f"sidecheck proxy: {report.summary()}\n")
         log.flush(LOG_FLUSH_SECONDS)
+
+
+async def run_http_proxy(upstream: str, address: HttpAddress, options: ProxyOptions) -> int:
+    """Relay between the clients that connect to *address* and the server at *upstream*.
+
+    Raises:
+        click.ClickException: the proxy cannot go on.
+    """
+    settings = _settings(options)
+    log = configure_log(settings)
+    report = _report(options, log)
+    policies = options.policies
+    scheme = "http" if address.certificate is None else "https"
+
+    def report_ready(port: int) -> None:
+        log.write(f"sidecheck proxy: listening on {scheme}://{address.host}:{port}\n")
+
+    try:
+        async with AsyncExitStack() as stack:
+            client = await stack.enter_async_context(_client(settings, options))
+            proxy = HttpProxy(
+                upstream,
+                partial(Listings, client, policies.tools, options.pins, report),
+                lambda listings, *, from_beginning: ProxySession(
+                    client,
+                    policies,
+                    options.pins,
+                    report,
+                    proxy.list_tools,
+                    listings=listings,
+                    from_beginning=from_beginning,
+                ),
+                report,
+                None if options.record is None else Transcript(options.record),
+                options.max_message_bytes,
+                frozenset(options.origins),
+                enforces_headers=policies.messages is Policy.ENFORCE,
+                checks_headers=policies.messages is not Policy.OFF,
+            )
+            await serve_http(proxy.application(), address, report_ready)
+    except (OSError, LockFileError) as error:
+        raise click.ClickException(printable(str(error))) from None
+    finally:
+        log.write(f"sidecheck proxy: {report.summary()}\n")
+        log.flush(LOG_FLUSH_SECONDS)
+    return 0
+
+
+def _client(settings: Settings, options: ProxyOptions) -> AbstractAsyncContextManager[Client]:
+    if options.service is None:
+        return running_client(settings)
+    return Client(options.service, on_unavailable=options.on_unavailable)
 
 
 def _settings(options: ProxyOptions) -> Settings:

@@ -4,8 +4,10 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
+import msgspec
 from sidecheck import Client, ProtocolContext, SidecheckError, ToolDefinition
 
+from sidecheck_server.core.types import JsonValue
 from sidecheck_server.proxy.messages import (
     Message,
     join_object,
@@ -82,6 +84,16 @@ class Listings:
     def is_dropped(self, name: str) -> bool:
         """Return whether a tool called *name* was taken out of the list."""
         return name in self._dropped
+
+    def input_schema(self, call: Message) -> JsonValue:
+        """Return the input schema of the tool that *call* names, None if it is unknown."""
+        definition = self._tools.get(string_value(call.params.get("name")))
+        if definition is None:
+            return None
+        assert isinstance(definition.json, bytes)
+        schema = (read_object(definition.json) or {}).get("inputSchema", b"null")
+        value: JsonValue = msgspec.json.decode(schema)
+        return value
 
     async def find(self, name: str, params: Mapping[str, bytes]) -> ToolDefinition | None:
         """Return the definition of the tool called *name*, which a call with *params* names.

@@ -24,3 +24,5 @@ class ProxyOptions:
     show_values: bool
     min_severity: str
     max_message_bytes: int
+    #: Origins of browsers that may call over HTTP.
+    origins: tuple[str, ...] = ()

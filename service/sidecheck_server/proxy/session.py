@@ -63,16 +63,19 @@ class ProxySession:
         pins: PinnedTools,
         report: Report,
         list_tools: ListTools,
+        *,
+        listings: Listings | None = None,
+        from_beginning: bool = True,
     ) -> None:
         self._client = client
         self._policies = policies
         self._report = report
-        self._listings = Listings(client, policies.tools, pins, report, list_tools)
+        self._listings = listings or Listings(client, policies.tools, pins, report, list_tools)
         self._calls = ToolCalls(client, policies, self._listings, report)
         self._filters = pins.active or policies.tools is not Policy.OFF
         self._checks = client.protocol.session()
         self._entered = False
-        self._from_beginning = True
+        self._from_beginning = from_beginning
         self._version = ""
         self._requests: dict[RequestId, _Request] = {}
 
@@ -238,6 +241,11 @@ class ProxySession:
             # The next message begins another stream, which knows nothing of those before it.
             await self._leave()
             raise
+
+    async def forget(self) -> None:
+        """Take the next message for one in the middle of a session that nothing is known of."""
+        self._from_beginning = False
+        await self._leave()
 
     async def _leave(self) -> None:
         if self._entered:

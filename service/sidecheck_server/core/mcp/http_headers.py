@@ -96,7 +96,7 @@ def _is_equal(text: str, value: Any) -> bool:
             return Decimal(text) == Decimal(str(value))
         except InvalidOperation:
             return False
-    return text == value
+    return isinstance(value, str) and text == value
 
 
 def _repeated(schema: JsonValue, path: tuple[str, ...]) -> Iterator[tuple[str, tuple[str, ...]]]:

@@ -1,0 +1,85 @@
+"""Headers and bodies between a client of HTTP, the proxy and the server that it was given."""
+
+from collections.abc import Mapping
+
+import httpx
+from starlette.requests import Request
+
+__all__ = ["BodyTooLargeError", "Upstream", "read_body", "response_headers"]
+
+_NOT_PASSED = frozenset(
+    {
+        # Of one connection (RFC 9110, section 7.6.1).
+        "connection",
+        "keep-alive",
+        "proxy-authenticate",
+        "proxy-authorization",
+        "proxy-connection",
+        "te",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+        # Of the message as this process sends it.
+        "content-encoding",
+        "content-length",
+        "accept-encoding",
+        "host",
+    }
+)
+_CONNECT_SECONDS = 10.0
+_WRITE_SECONDS = 60.0
+
+
+class BodyTooLargeError(Exception):
+    """The body of a request is larger than the limit."""
+
+
+async def read_body(request: Request, limit: int) -> bytes:
+    """Return the body of *request*.
+
+    Raises:
+        BodyTooLargeError: it has more than *limit* bytes.
+        ClientDisconnect: the client is gone.
+    """
+    pieces, size = [], 0
+    async for chunk in request.stream():
+        size += len(chunk)
+        if size > limit:
+            raise BodyTooLargeError
+        pieces.append(chunk)
+    return b"".join(pieces)
+
+
+def response_headers(response: httpx.Response) -> dict[str, str]:
+    """Return the headers of *response* that are passed on."""
+    return {k: v for k, v in response.headers.items() if k not in _NOT_PASSED}
+
+
+class Upstream:
+    """The server at *url*, and what else its host answers. Belongs to one event loop."""
+
+    def __init__(self, url: str) -> None:
+        self.url = httpx.URL(url)
+        timeout = httpx.Timeout(None, connect=_CONNECT_SECONDS, write=_WRITE_SECONDS)
+        limits = httpx.Limits(max_connections=None)
+        # The environment's proxies are for the outside.
+        self._client = httpx.AsyncClient(timeout=timeout, limits=limits, trust_env=False)
+
+    async def send(
+        self, method: str, path: str, query: str, headers: Mapping[str, str], body: bytes | None
+    ) -> httpx.Response:
+        """Return the response, whose body is yet to be read; close it.
+
+        Raises:
+            httpx.HTTPError: there is none.
+        """
+        url = self.url.copy_with(path=path, query=query.encode() or None)
+        passed = {k: v for k, v in headers.items() if k.lower() not in _NOT_PASSED}
+        request = self._client.build_request(
+            method, url, headers={**passed, "accept-encoding": "identity"}, content=body
+        )
+        return await self._client.send(request, stream=True)
+
+    async def close(self) -> None:
+        """Close all connections."""
+        await self._client.aclose()
