@@ -215,16 +215,28 @@ class ProxySession:
         """Return the violations in *checked* that no other policy is about."""
         if checked is None:
             return []
-        other = ""
-        if request is not None and request.method == _LIST and self._filters:
-            other = "/result/tools/"
-        elif request is not None and request.definition is not None:
-            other = "/result" if self._is_call_result(request, message.result or {}) else ""
+        other = self._location_of_others(message, request)
         return [
             violation
             for violation in checked.verdict.violations
             if not (other and violation.instance_location.startswith(other))
         ]
+
+    def _location_of_others(self, message: Message, request: _Request | None) -> str:
+        """Return where in *message* another policy than that about messages applies."""
+        if message.method == CALL:
+            # A session knows the schemas that the server has listed.
+            return "/params/arguments"
+        if request is None:
+            return ""
+        if request.method == _LIST and self._filters:
+            return "/result/tools/"
+        if request.method != CALL:
+            return ""
+        is_validated = request.definition is not None and self._is_call_result(
+            request, message.result or {}
+        )
+        return "/result" if is_validated else "/result/structuredContent"
 
     # Checks of messages as such
 
