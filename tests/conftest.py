@@ -26,6 +26,7 @@ _MARKERS = {
     "hostile/test_hostile.py": ("server", "slow"),
     "image/test_distributions.py": ("slow",),
     "image/test_image.py": ("server", "slow"),
+    "proxy/test_http.py": ("server", "slow"),
     "proxy/test_stdio.py": ("server", "slow"),
     "resilience": ("server", "slow"),
     "rpc": ("server",),

@@ -108,6 +108,11 @@ _PROXY: CodeTable = MappingProxyType(
         "connection ends.",
         "MESSAGE_TOO_LONG": "A message is beyond `--max-message-bytes`; the connection ends.",
         "TOOLS_NOT_LISTED": "The server did not list its tools, so a call could not be validated.",
+        "HEADER_MISMATCH": "A header of HTTP is missing, or differs from the part of the message "
+        "that it repeats.",
+        "CALLER_NOT_ALLOWED": "A page of another origin called, or by another name of the host.",
+        "UPSTREAM_UNAVAILABLE": "The server at the other end of HTTP does not respond, or broke "
+        "off.",
         "TOOL_DROPPED": "A call names a tool that was taken out of the list.",
         "TOOL_ADDED": "A tool is not among the pinned ones.",
         "TOOL_CHANGED": "A tool differs from the pinned one.",

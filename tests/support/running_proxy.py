@@ -8,6 +8,7 @@ from typing import Any
 
 from sidecheck import Client, Severity
 from sidecheck_server.core.limits import Limits
+from sidecheck_server.proxy.listings import Listings
 from sidecheck_server.proxy.messages import Message, read_message
 from sidecheck_server.proxy.pins import PinnedTools
 from sidecheck_server.proxy.policies import Policies, Policy, Repairs
@@ -71,6 +72,11 @@ async def proxied(
     report = Report(lambda _: None, write, minimum=Severity.WARNING)
     async with (
         local_client() as client,
-        ProxySession(client, policies, pins or PinnedTools(), report, list_tools) as session,
+        ProxySession(
+            client,
+            policies,
+            report,
+            Listings(client, policies.tools, pins or PinnedTools(), report, list_tools),
+        ) as session,
     ):
         yield Proxied(session, findings)

@@ -4,6 +4,7 @@ import asyncio
 import os
 from pathlib import Path
 from typing import BinaryIO, Literal
+from urllib.parse import urlsplit
 
 import click
 
@@ -29,6 +30,7 @@ _NOT_STARTED = 127
         "sidecheck proxy --arguments enforce --repair json-strings -- uvx mcp-server-git",
         "sidecheck proxy --tools enforce --pins first-use -- python server.py",
         "sidecheck proxy --record session.jsonl -- python server.py",
+        "sidecheck proxy --upstream http://127.0.0.1:3000/mcp --listen 127.0.0.1:8808",
     ),
 )
 @click.argument("command", nargs=-1, metavar="[-- COMMAND...]")
@@ -137,10 +139,10 @@ def proxy(
     min_severity: str,
     max_message_bytes: int,
 ) -> None:
-    """Start the MCP server COMMAND, relay its messages, and validate what passes.
+    """Relay the messages of an MCP server, and validate what passes.
 
-    Put it before the command of a server in the configuration of a client. What is valid passes
-    byte for byte. Each policy is enforce, audit (the default: report only) or off; what is
+    Put it before the COMMAND of a server in the configuration of a client, or give the URL of one
+    that is reached over HTTP. What is valid passes byte for byte. Each policy is enforce, audit (the default: report only) or off; what is
     enforced is rejected as the specification says. Findings go to standard error.
 
     Exits with the exit code of COMMAND, or with 127 if it cannot be run.
@@ -167,7 +169,7 @@ def proxy(
     )
     if upstream is not None:
         address = _address(listen, certificate, private_key)
-        raise SystemExit(asyncio.run(_serve(upstream, address, options)))
+        raise SystemExit(asyncio.run(_serve(_upstream(upstream), address, options)))
     raise SystemExit(asyncio.run(_start(command, options)))
 
 
@@ -185,6 +187,13 @@ async def _start(command: tuple[str, ...], options: ProxyOptions) -> int:
     from sidecheck_server.cli.proxy_run import run_proxy  # noqa: PLC0415
 
     return await run_proxy(server, options)
+
+
+def _upstream(url: str) -> str:
+    parts = urlsplit(url)
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        raise click.UsageError(f"--upstream {printable(url)}: expected an URL of http or https")
+    return url
 
 
 def _address(listen: str, certificate: Path | None, private_key: Path | None) -> HttpAddress:

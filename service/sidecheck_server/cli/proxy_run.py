@@ -12,12 +12,14 @@ from sidecheck_server.cli.rows import printable
 from sidecheck_server.log import LOG_FLUSH_SECONDS, configure_log
 from sidecheck_server.log_writer import LogWriter
 from sidecheck_server.proxy.http import HttpProxy
+from sidecheck_server.proxy.http_checks import CallerCheck
+from sidecheck_server.proxy.http_exchange import Upstream
+from sidecheck_server.proxy.http_listing import HttpListings
 from sidecheck_server.proxy.http_server import HttpAddress, serve_http
 from sidecheck_server.proxy.listings import Listings
 from sidecheck_server.proxy.options import ProxyOptions
 from sidecheck_server.proxy.pins import LockFileError
 from sidecheck_server.proxy.pipes import open_reader, open_writer
-from sidecheck_server.proxy.policies import Policy
 from sidecheck_server.proxy.report import Report
 from sidecheck_server.proxy.session import ProxySession
 from sidecheck_server.proxy.stdio import StdioProxy
@@ -50,7 +52,8 @@ async def run_proxy(server: Process, options: ProxyOptions) -> int:
                 server,
                 await open_reader(0),
                 await open_writer(1),
-                partial(ProxySession, client, options.policies, options.pins, report),
+                partial(Listings, client, options.policies.tools, options.pins, report),
+                partial(ProxySession, client, options.policies, report),
                 report,
                 None if options.record is None else Transcript(options.record),
                 options.max_message_bytes,
@@ -82,24 +85,18 @@ async def run_http_proxy(upstream: str, address: HttpAddress, options: ProxyOpti
     try:
         async with AsyncExitStack() as stack:
             client = await stack.enter_async_context(_client(settings, options))
+            server = Upstream(upstream)
+            stack.push_async_callback(server.close)
+            make_listings = partial(Listings, client, policies.tools, options.pins, report)
             proxy = HttpProxy(
-                upstream,
-                partial(Listings, client, policies.tools, options.pins, report),
-                lambda listings, *, from_beginning: ProxySession(
-                    client,
-                    policies,
-                    options.pins,
-                    report,
-                    proxy.list_tools,
-                    listings=listings,
-                    from_beginning=from_beginning,
-                ),
+                server,
+                HttpListings(server, make_listings, options.max_message_bytes),
+                partial(ProxySession, client, policies, report),
+                CallerCheck(address.host, frozenset(options.origins)),
+                policies.messages,
                 report,
                 None if options.record is None else Transcript(options.record),
                 options.max_message_bytes,
-                frozenset(options.origins),
-                enforces_headers=policies.messages is Policy.ENFORCE,
-                checks_headers=policies.messages is not Policy.OFF,
             )
             await serve_http(proxy.application(), address, report_ready)
     except (OSError, LockFileError) as error:

@@ -6,12 +6,9 @@ streams; 2026-07-28, basic/transports/streamable-http, without either.
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from contextvars import ContextVar
-from hashlib import sha256
-from itertools import count
-from typing import Any, Protocol
+from typing import Protocol
 
 import httpx
 import msgspec
@@ -20,16 +17,24 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
-from sidecheck_server.core.mcp.http_headers import HEADER_MISMATCH, find_header_faults
 from sidecheck_server.proxy.calls import Ruling
+from sidecheck_server.proxy.http_checks import (
+    CallerCheck,
+    find_mismatches,
+    mismatch_response,
+    repeats_parts,
+)
 from sidecheck_server.proxy.http_exchange import (
     BodyTooLargeError,
     Upstream,
+    media_type,
     read_body,
     response_headers,
 )
-from sidecheck_server.proxy.listings import ListingFailed, Listings
-from sidecheck_server.proxy.messages import Message, error_response, join_object, read_message
+from sidecheck_server.proxy.http_listing import HEADERS, HttpListings
+from sidecheck_server.proxy.listings import Listings
+from sidecheck_server.proxy.messages import Message, error_response, read_message
+from sidecheck_server.proxy.policies import Policy
 from sidecheck_server.proxy.report import Action, Direction, Finding, Report
 from sidecheck_server.proxy.session import ProxySession
 from sidecheck_server.proxy.sse import EventReader, EventTooLongError
@@ -38,22 +43,17 @@ from sidecheck_server.proxy.transcript import Transcript
 __all__ = ["HttpProxy", "MakeSession"]
 
 _JSON, _EVENTS = "application/json", "text/event-stream"
+_METHODS = ["GET", "POST", "DELETE", "PUT", "PATCH", "OPTIONS", "HEAD"]
 _SESSION = "mcp-session-id"
-_VERSION = "mcp-protocol-version"
-#: The first version whose headers repeat parts of the message.
-_WITH_HEADERS = "2026-07-28"
 _MOST_SESSIONS = 10_000
-_MOST_IDENTITIES = 1_000
-_LISTING_SECONDS = 10.0
-
-#: Headers of the request at hand, for requests that the proxy makes on its behalf.
-_HEADERS: ContextVar[Mapping[str, str]] = ContextVar("_HEADERS")
 
 
 class MakeSession(Protocol):
     """Makes the session of a connection."""
 
-    def __call__(self, listings: Listings, *, from_beginning: bool) -> ProxySession: ...
+    def __call__(self, listings: Listings, *, from_beginning: bool) -> ProxySession:
+        """Return a session whose tools are *listings*."""
+        ...
 
 
 class _Connection:
@@ -72,43 +72,36 @@ class _Connection:
 
 
 class HttpProxy:
-    """Relays requests to the server at *url*, and validates the messages in them.
+    """Relays requests to the server *upstream*, and validates the messages in them.
 
-    Requests for other paths than that of *url* are passed on as they are. Those with an Origin
-    that is not one of *origins* are refused.
+    Requests for other paths than that of the server are passed on as they are. *messages* is
+    the policy about messages, which headers belong to.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913, PLR0917  (what it is composed of)
         self,
-        url: str,
-        make_listings: Callable[[Any], Listings],
+        upstream: Upstream,
+        listings: HttpListings,
         make_session: MakeSession,
+        callers: CallerCheck,
+        messages: Policy,
         report: Report,
         transcript: Transcript | None,
         max_bytes: int,
-        origins: frozenset[str],
-        *,
-        enforces_headers: bool,
-        checks_headers: bool,
     ) -> None:
-        self._upstream = Upstream(url)
-        self._make_listings = make_listings
+        self._upstream = upstream
+        self._listings = listings
         self._make_session = make_session
+        self._callers = callers
+        self._messages = messages
         self._report = report
         self._transcript = transcript
         self._max_bytes = max_bytes
-        self._origins = origins
-        self._enforces_headers = enforces_headers
-        self._checks_headers = checks_headers
-        self._ids = count(1)
         self._sessions: OrderedDict[str, _Connection] = OrderedDict()
-        #: Tools by who asks for them: servers may list others to others.
-        self._listings: OrderedDict[bytes, Listings] = OrderedDict()
 
     def application(self) -> Starlette:
         """Return the ASGI application."""
-        methods = ["GET", "POST", "DELETE", "PUT", "PATCH", "OPTIONS", "HEAD"]
-        route = Route("/{path:path}", self._respond, methods=methods)
+        route = Route("/{path:path}", self._respond, methods=_METHODS)
         return Starlette(routes=[route], lifespan=self._lifespan)
 
     @asynccontextmanager
@@ -121,17 +114,15 @@ class HttpProxy:
             await self._upstream.close()
 
     async def _respond(self, request: Request) -> Response:
-        origin = request.headers.get("origin")
-        if origin is not None and origin not in self._origins:
-            self._add("client", "ORIGIN_NOT_ALLOWED", Action.REJECTED, "another origin")
-            return _problem(403, "this origin is not allowed")
-        _HEADERS.set(request.headers)
+        if fault := self._callers.fault(request.headers):
+            self._add("client", "CALLER_NOT_ALLOWED", Action.REJECTED, fault)
+            return _problem(403, fault)
+        HEADERS.set(request.headers)
         try:
-            is_message = request.method == "POST"
             if request.url.path != self._upstream.url.path or request.method == "OPTIONS":
                 return await self._pass_on(request)
             body = await read_body(request, self._max_bytes)
-            if is_message:
+            if request.method == "POST":
                 return await self._relay(request, body)
             return await self._stream(request, body)
         except BodyTooLargeError:
@@ -153,11 +144,11 @@ class HttpProxy:
     async def _relay(self, request: Request, body: bytes) -> Response:
         """Validate the message of a POST, and relay it and the response."""
         message = read_message(body)
+        self._record(body, "client", message)
         connection = self._connection(request.headers)
         ruling = await connection.handle(body, "client")
-        self._record(body, "client", message)
-        refused = await self._check_headers(request, message)
-        if refused is not None:
+        # The tool of a call is known by now.
+        if refused := self._check_headers(request.headers, message):
             return refused
         if ruling.forward is None:
             if ruling.reply is None:
@@ -192,7 +183,7 @@ class HttpProxy:
     async def _relay_response(
         self, request: Request, response: httpx.Response, connection: _Connection
     ) -> Response:
-        kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+        kind = media_type(response)
         if kind == _EVENTS:
             return _streaming(response, self._events(request, response, connection))
         if kind != _JSON or not response.is_success:
@@ -235,82 +226,23 @@ class HttpProxy:
         finally:
             await response.aclose()
 
-    async def _check_headers(self, request: Request, message: Any) -> Response | None:
-        """Return the response to a request whose headers do not match its *message*."""
-        headers = request.headers
-        if not self._checks_headers or not isinstance(message, Message):
+    def _check_headers(
+        self, headers: Mapping[str, str], message: Message | list[Message] | None
+    ) -> Response | None:
+        """Return the response to a message that its *headers* do not match."""
+        if self._messages is Policy.OFF or not isinstance(message, Message):
             return None
-        if headers.get(_VERSION, "") < _WITH_HEADERS or not message.is_request:
+        if not repeats_parts(headers, message):
             return None
-        listings = self._listings_of(headers)
-        schema = listings.input_schema(message)
-        faults = list(find_header_faults(headers, msgspec.json.decode(message.text), schema))
-        action = Action.REJECTED if self._enforces_headers else Action.PASSED
-        for fault in faults:
-            self._report.add(
-                Finding(
-                    sender="client",
-                    method=message.method,
-                    code="HEADER_MISMATCH",
-                    location=fault.location,
-                    action=action,
-                    note=fault.message,
-                )
-            )
-        if not faults or not self._enforces_headers:
+        enforces = self._messages is Policy.ENFORCE
+        action = Action.REJECTED if enforces else Action.PASSED
+        schema = self._listings.of(headers).input_schema(message)
+        mismatches = list(find_mismatches(headers, message, schema, action))
+        for mismatch in mismatches:
+            self._report.add(mismatch)
+        if not (mismatches and enforces):
             return None
-        error = {"code": HEADER_MISMATCH, "message": f"Header mismatch: {faults[0].message}"}
-        text = error_response(message, msgspec.json.encode(error))
-        return Response(text, 400, media_type=_JSON)
-
-    async def list_tools(self, params: Mapping[str, bytes]) -> Message:
-        """Ask the server for a page of its tools, with the headers of the request at hand.
-
-        Raises:
-            ListingFailed: it does not respond.
-        """
-        id_ = b'"sidecheck-%d"' % next(self._ids)
-        request = {"jsonrpc": b'"2.0"', "id": id_, "method": b'"tools/list"'}
-        if params:
-            request["params"] = join_object(params)
-        passed = {
-            name: value
-            for name, value in _HEADERS.get().items()
-            if not name.startswith(("mcp-param-", "mcp-name", "content-"))
-        }
-        headers = {
-            **passed,
-            "mcp-method": "tools/list",
-            "content-type": _JSON,
-            "accept": f"{_JSON}, {_EVENTS}",
-        }
-        url = self._upstream.url
-        try:
-            async with asyncio.timeout(_LISTING_SECONDS):
-                response = await self._upstream.send(
-                    "POST", url.path, url.query.decode(), headers, join_object(request)
-                )
-                try:
-                    return await self._own_response(response, id_)
-                finally:
-                    await response.aclose()
-        except (httpx.HTTPError, TimeoutError, EventTooLongError):
-            raise ListingFailed from None
-
-    async def _own_response(self, response: httpx.Response, id_: bytes) -> Message:
-        kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
-        if kind == _EVENTS:
-            reader = EventReader(self._max_bytes)
-            async for chunk in response.aiter_bytes():
-                for event in reader.feed(chunk):
-                    message = read_message(event.data or b"")
-                    if isinstance(message, Message) and message.properties.get("id") == id_:
-                        return message
-            raise ListingFailed
-        message = read_message(await response.aread())
-        if not isinstance(message, Message):
-            raise ListingFailed
-        return message
+        return Response(mismatch_response(message, mismatches[0]), 400, media_type=_JSON)
 
     async def _reply(self, request: Request, reply: bytes) -> None:
         """Send the server the error of a request that it sent in a stream."""
@@ -330,24 +262,14 @@ class HttpProxy:
         known = self._sessions.get(headers.get(_SESSION, ""))
         if known is not None:
             return known
-        is_first = _SESSION not in headers and headers.get(_VERSION, "") < _WITH_HEADERS
-        session = self._make_session(self._listings_of(headers), from_beginning=is_first)
+        is_first = _SESSION not in headers and "mcp-method" not in headers
+        session = self._make_session(self._listings.of(headers), from_beginning=is_first)
         return _Connection(session)
 
     def _keep(self, id_: str, connection: _Connection) -> None:
         self._sessions.setdefault(id_, connection)
         while len(self._sessions) > _MOST_SESSIONS:
             self._sessions.popitem(last=False)
-
-    def _listings_of(self, headers: Mapping[str, str]) -> Listings:
-        identity = "\n".join(headers.get(name, "") for name in ("authorization", "cookie"))
-        key = sha256(identity.encode("utf-8", "surrogateescape")).digest()
-        listings = self._listings.get(key)
-        if listings is None:
-            listings = self._listings[key] = self._make_listings(self.list_tools)
-            if len(self._listings) > _MOST_IDENTITIES:
-                self._listings.popitem(last=False)
-        return listings
 
     def _record(self, text: bytes, sender: Direction, message: object) -> None:
         if self._transcript is not None and message is not None:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import httpx
 from starlette.requests import Request
 
-__all__ = ["BodyTooLargeError", "Upstream", "read_body", "response_headers"]
+__all__ = ["BodyTooLargeError", "Upstream", "media_type", "read_body", "response_headers"]
 
 _NOT_PASSED = frozenset(
     {
@@ -48,6 +48,12 @@ async def read_body(request: Request, limit: int) -> bytes:
             raise BodyTooLargeError
         pieces.append(chunk)
     return b"".join(pieces)
+
+
+def media_type(response: httpx.Response) -> str:
+    """Return the media type of *response*, without its parameters."""
+    kind: str = response.headers.get("content-type", "")
+    return kind.partition(";")[0].strip().lower()
 
 
 def response_headers(response: httpx.Response) -> dict[str, str]:

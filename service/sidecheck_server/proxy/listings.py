@@ -76,6 +76,11 @@ class Listings:
         #: Definitions whose violations have been reported.
         self._reported: set[bytes] = set()
 
+    @property
+    def filters(self) -> bool:
+        """Whether tools may be taken out of a list, or are reported."""
+        return self._pins.active or self._policy is not Policy.OFF
+
     def expire(self) -> None:
         """Note that the server's tools have changed."""
         self._current = False

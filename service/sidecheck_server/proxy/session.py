@@ -17,7 +17,7 @@ from sidecheck import (
 
 from sidecheck_server.proxy.calls import METHOD as CALL
 from sidecheck_server.proxy.calls import Admission, Ruling, ToolCalls
-from sidecheck_server.proxy.listings import Listings, ListTools
+from sidecheck_server.proxy.listings import Listings
 from sidecheck_server.proxy.messages import (
     Message,
     RequestId,
@@ -26,7 +26,6 @@ from sidecheck_server.proxy.messages import (
     read_object,
     string_value,
 )
-from sidecheck_server.proxy.pins import PinnedTools
 from sidecheck_server.proxy.policies import Policies, Policy
 from sidecheck_server.proxy.report import Action, Direction, Finding, Report, finding_of
 
@@ -60,19 +59,16 @@ class ProxySession:
         self,
         client: Client,
         policies: Policies,
-        pins: PinnedTools,
         report: Report,
-        list_tools: ListTools,
+        listings: Listings,
         *,
-        listings: Listings | None = None,
         from_beginning: bool = True,
     ) -> None:
         self._client = client
         self._policies = policies
         self._report = report
-        self._listings = listings or Listings(client, policies.tools, pins, report, list_tools)
+        self._listings = listings
         self._calls = ToolCalls(client, policies, self._listings, report)
-        self._filters = pins.active or policies.tools is not Policy.OFF
         self._checks = client.protocol.session()
         self._entered = False
         self._from_beginning = from_beginning
@@ -194,7 +190,7 @@ class ProxySession:
     @property
     def _validates_calls(self) -> bool:
         policies = self._policies
-        return self._filters or not policies.arguments is policies.results is Policy.OFF
+        return self._listings.filters or not policies.arguments is policies.results is Policy.OFF
 
     def _is_call_result(self, request: _Request, result: Mapping[str, bytes]) -> bool:
         """Return whether *result* is validated as the result of a tool.
@@ -229,7 +225,7 @@ class ProxySession:
             return "/params/arguments"
         if request is None:
             return ""
-        if request.method == _LIST and self._filters:
+        if request.method == _LIST and self._listings.filters:
             return "/result/tools/"
         if request.method != CALL:
             return ""

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from contextlib import nullcontext, suppress
 from itertools import count
 
-from sidecheck_server.proxy.listings import ListingFailed
+from sidecheck_server.proxy.listings import ListingFailed, Listings, ListTools
 from sidecheck_server.proxy.messages import Message, join_object, read_message
 from sidecheck_server.proxy.pipes import (
     LineTooLongError,
@@ -41,12 +41,13 @@ _HEADER = b"content-length:"
 class StdioProxy:
     """Relays lines between a client and the *server* process, and validates what passes."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913, PLR0917  (what it is composed of)
         self,
         server: Process,
         reader: Reader,
         writer: Writer,
-        make_session: Callable[[Callable[[Mapping[str, bytes]], object]], ProxySession],
+        make_listings: Callable[[ListTools], Listings],
+        make_session: Callable[[Listings], ProxySession],
         report: Report,
         transcript: Transcript | None,
         max_bytes: int,
@@ -58,7 +59,7 @@ class StdioProxy:
         self._to_server: Writer = StreamWriter(server.stdin)
         self._from_client = reader
         self._to_client = writer
-        self._session = make_session(self._list_tools)
+        self._session = make_session(make_listings(self._list_tools))
         self._report = report
         self._transcript = transcript
         self._max_bytes = max_bytes

@@ -1,0 +1,99 @@
+"""Tools over HTTP: the proxy asks for them on behalf of a client, with the client's headers."""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from contextvars import ContextVar
+from hashlib import sha256
+from itertools import count
+
+import httpx
+
+from sidecheck_server.proxy.http_exchange import Upstream, media_type
+from sidecheck_server.proxy.listings import ListingFailed, Listings, ListTools
+from sidecheck_server.proxy.messages import Message, join_object, read_message
+from sidecheck_server.proxy.sse import EventReader, EventTooLongError
+
+__all__ = ["HEADERS", "HttpListings"]
+
+_MOST_IDENTITIES = 1_000
+_LISTING_SECONDS = 10.0
+_IDENTITY = ("authorization", "cookie")
+_OTHERS = ("mcp-param-", "mcp-name", "content-", "last-event-id")
+"""Prefixes of headers that are about another request or its body."""
+
+HEADERS: ContextVar[Mapping[str, str]] = ContextVar("HEADERS")
+"""Headers of the request at hand, for requests that the proxy makes on its behalf."""
+
+
+class HttpListings:
+    """The tools of the server, by who asks for them: it may list others to others."""
+
+    def __init__(
+        self, upstream: Upstream, make: Callable[[ListTools], Listings], max_bytes: int
+    ) -> None:
+        self._upstream = upstream
+        self._make = make
+        self._max_bytes = max_bytes
+        self._ids = count(1)
+        self._listings: OrderedDict[bytes, Listings] = OrderedDict()
+
+    def of(self, headers: Mapping[str, str]) -> Listings:
+        """Return the tools of who sends *headers*."""
+        identity = "\n".join(headers.get(name, "") for name in _IDENTITY)
+        key = sha256(identity.encode("utf-8", "surrogateescape")).digest()
+        listings = self._listings.get(key)
+        if listings is None:
+            listings = self._listings[key] = self._make(self._list_tools)
+            if len(self._listings) > _MOST_IDENTITIES:
+                self._listings.popitem(last=False)
+        return listings
+
+    async def _list_tools(self, params: Mapping[str, bytes]) -> Message:
+        """Ask the server for a page of its tools.
+
+        Raises:
+            ListingFailed: it does not respond.
+        """
+        id_ = b'"sidecheck-%d"' % next(self._ids)
+        request = {"jsonrpc": b'"2.0"', "id": id_, "method": b'"tools/list"'}
+        if params:
+            request["params"] = join_object(params)
+        passed = {k: v for k, v in HEADERS.get().items() if not k.startswith(_OTHERS)}
+        headers = {
+            **passed,
+            "mcp-method": "tools/list",
+            "content-type": "application/json",
+            "accept": "application/json, text/event-stream",
+        }
+        url = self._upstream.url
+        try:
+            async with asyncio.timeout(_LISTING_SECONDS):
+                response = await self._upstream.send(
+                    "POST", url.path, url.query.decode(), headers, join_object(request)
+                )
+                try:
+                    return await self._read(response, id_)
+                finally:
+                    await response.aclose()
+        except (httpx.HTTPError, TimeoutError, EventTooLongError):
+            raise ListingFailed from None
+
+    async def _read(self, response: httpx.Response, id_: bytes) -> Message:
+        """Return the response to the request with *id_*.
+
+        Raises:
+            ListingFailed: there is none.
+        """
+        if media_type(response) == "text/event-stream":
+            reader = EventReader(self._max_bytes)
+            async for chunk in response.aiter_bytes():
+                for event in reader.feed(chunk):
+                    message = read_message(event.data or b"")
+                    if isinstance(message, Message) and message.properties.get("id") == id_:
+                        return message
+            raise ListingFailed
+        message = read_message(await response.aread())
+        if not isinstance(message, Message):
+            raise ListingFailed
+        return message

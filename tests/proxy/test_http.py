@@ -1,0 +1,300 @@
+"""The proxy over Streamable HTTP, as a process before a real server."""
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import httpx
+import pytest
+from support.http_mcp_server import SESSION, HttpMcpServer, http_mcp_server
+
+_SECONDS = 300
+ACCEPT = {"accept": "application/json, text/event-stream"}
+INITIALIZE = {
+    "protocolVersion": "2025-11-25",
+    "capabilities": {},
+    "clientInfo": {"name": "client", "version": "1"},
+}
+META = {
+    "_meta": {
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": {"name": "client", "version": "1"},
+        "io.modelcontextprotocol/clientCapabilities": {},
+    }
+}
+
+
+class Proxied:
+    """A running `sidecheck proxy --upstream`, and a client of it."""
+
+    def __init__(self, process: "subprocess.Popen[str]", url: str) -> None:
+        self.process = process
+        self.url = url
+        self.client = httpx.Client(timeout=_SECONDS, headers=ACCEPT, trust_env=False)
+
+    def post(
+        self, method: str, params: Any, id_: int = 2, headers: dict[str, str] | None = None
+    ) -> httpx.Response:
+        """Send a request."""
+        message = {"jsonrpc": "2.0", "id": id_, "method": method, "params": params}
+        return self.client.post(self.url, json=message, headers=headers)
+
+    def initialize(self) -> None:
+        """Begin a session."""
+        response = self.post("initialize", INITIALIZE, 1)
+        assert SESSION == response.headers["mcp-session-id"]
+        self.client.headers["mcp-session-id"] = SESSION
+        self.client.headers["mcp-protocol-version"] = "2025-11-25"
+        initialized = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+        assert 202 == self.client.post(self.url, json=initialized).status_code
+
+    def call(self, id_: int = 2, **arguments: Any) -> httpx.Response:
+        """Call the tool of the server."""
+        return self.post("tools/call", {"name": "echo", "arguments": arguments}, id_)
+
+    def end(self) -> str:
+        """End the proxy; return its findings and summary."""
+        self.client.close()
+        self.process.terminate()
+        _, err = self.process.communicate(timeout=_SECONDS)
+        return err
+
+
+@contextmanager
+def proxied(server: HttpMcpServer, *options: str, url: str = "") -> Iterator[Proxied]:
+    """Run a proxy before *server*."""
+    command = [sys.executable, "-m", "sidecheck_server", "proxy", "--listen", "127.0.0.1:0"]
+    process = subprocess.Popen(
+        [*command, "--upstream", url or server.url, *options], stderr=subprocess.PIPE, text=True
+    )
+    assert process.stderr is not None
+    line = process.stderr.readline()
+    found = re.search(r"http://[^ ]*:\d+", line)
+    assert found, line + process.stderr.read()
+    running = Proxied(process, f"{found[0]}/mcp")
+    try:
+        yield running
+    finally:
+        running.client.close()
+        process.kill()
+        process.communicate()
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[HttpMcpServer]:
+    """Yield a server of the module."""
+    with http_mcp_server() as running:
+        yield running
+
+
+def codes(err: str) -> list[str]:
+    """Return what the findings in *err* are about: their words from the direction on."""
+    lines = [line.split(" ", 1)[1] for line in err.splitlines() if "->" in line]
+    return [line.partition(":")[0] for line in lines]
+
+
+def test_a_session_passes(server: HttpMcpServer) -> None:
+    """Headers, bodies and status codes; other paths and the end of the session too."""
+    server.requests.clear()
+    with proxied(server, "--enforce") as proxy:
+        proxy.initialize()
+        listed = proxy.post("tools/list", {}, 2, {"authorization": "Bearer x"})
+        called = proxy.call(3, do="nothing")
+        other = proxy.client.get(proxy.url.replace("/mcp", "/.well-known/oauth?a=b"))
+        ended = proxy.client.delete(proxy.url)
+        err = proxy.end()
+
+    assert ["echo"] == [tool["name"] for tool in listed.json()["result"]["tools"]]
+    assert {"n": 1} == called.json()["result"]["structuredContent"]
+    assert ("oauth", 200) == (other.text, ended.status_code)
+    assert [] == codes(err)
+    listing = next(each for each in server.requests if b"tools/list" in each[3])
+    assert "Bearer x" == listing[2]["authorization"]
+    assert SESSION == listing[2]["mcp-session-id"]
+
+
+def test_an_invalid_call_does_not_reach_the_server(server: HttpMcpServer) -> None:
+    """The result says what is wrong; an invalid result of the server is replaced."""
+    server.requests.clear()
+    with proxied(server, "--enforce") as proxy:
+        proxy.initialize()
+        rejected = proxy.call(2, do=5)
+        replaced = proxy.call(3, do="break")
+        err = proxy.end()
+
+    assert "do: expected a string, found 5" in rejected.json()["result"]["content"][0]["text"]
+    assert replaced.json()["result"]["isError"]
+    assert [1, None, 3] == [each.get("id") for each in server.messages()]
+    assert [
+        "client->server tools/call echo TYPE /params/arguments/do error, rejected",
+        "server->client tools/call echo TYPE /result/structuredContent/n error, rejected",
+    ] == codes(err)
+
+
+def test_events_pass_as_they_come(server: HttpMcpServer) -> None:
+    """Byte for byte; what is invalid in a stream is taken out of it."""
+    with proxied(server, "--enforce") as proxy:
+        proxy.initialize()
+        direct = httpx.post(server.url, json=_call("stream"), headers=ACCEPT, timeout=_SECONDS)
+        through = proxy.call(2, do="stream")
+        stream = proxy.client.get(proxy.url)
+        err = proxy.end()
+
+    assert "text/event-stream" in through.headers["content-type"]
+    assert direct.content == through.content
+    changed = b'id: 7\ndata: {"jsonrpc":"2.0","method":"notifications/tools/list_changed"}\n\n'
+    assert b": hello\n\n" + changed == stream.content
+    assert ["server->client notifications/message ENUM /params/level error, rejected"] == [
+        code for code in codes(err) if "ENUM" in code
+    ]
+
+
+def _call(do: str) -> Any:
+    params = {"name": "echo", "arguments": {"do": do}}
+    return {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params}
+
+
+@pytest.mark.parametrize(
+    ("headers", "fault"),
+    [
+        pytest.param({}, "", id="as they should be"),
+        pytest.param({"mcp-method": "tools/list"}, "Mcp-Method differs", id="another method"),
+        pytest.param({"mcp-name": "other"}, "Mcp-Name differs", id="another name"),
+        pytest.param({"mcp-name": "=?base64?ZWNobw==?="}, "", id="a name in Base64"),
+        pytest.param({"mcp-name": "=?base64?!?="}, "Mcp-Name is not valid", id="broken Base64"),
+        pytest.param({"mcp-param-r": "south"}, "Mcp-Param-R differs", id="another argument"),
+        pytest.param({"mcp-param-r": ""}, "Mcp-Param-R differs", id="an empty argument"),
+    ],
+)
+def test_headers_are_held_against_the_message(
+    proxy_without_sessions: Proxied, headers: dict[str, str], fault: str
+) -> None:
+    """Since 2026-07-28 they repeat parts of it; -32020 and HTTP 400 say which does not match."""
+    params = {"name": "echo", "arguments": {"region": "north"}, **META}
+    own = {
+        "mcp-protocol-version": "2026-07-28",
+        "mcp-method": "tools/call",
+        "mcp-name": "echo",
+        "mcp-param-r": "north",
+    }
+    response = proxy_without_sessions.post("tools/call", params, headers={**own, **headers})
+    error = response.json().get("error", {"message": "", "code": 0})
+
+    assert (400 if fault else 200, -32020 if fault else 0) == (
+        response.status_code,
+        error["code"],
+    )
+    assert fault in error["message"]
+
+
+@pytest.fixture(scope="module")
+def proxy_without_sessions(server: HttpMcpServer) -> Iterator[Proxied]:
+    """Yield a proxy that enforces headers and nothing about results, for single requests."""
+    with proxied(server, "--messages", "enforce", "--results", "off") as proxy:
+        yield proxy
+
+
+@pytest.mark.parametrize(
+    ("headers", "allowed"),
+    [
+        ({}, True),
+        ({"origin": "http://localhost:3000"}, True),
+        ({"origin": "https://allowed.example"}, True),
+        ({"origin": "https://evil.example"}, False),
+        ({"origin": "null"}, False),
+        ({"host": "evil.example"}, False),
+    ],
+)
+def test_pages_of_other_origins_are_refused(
+    server: HttpMcpServer, headers: dict[str, str], allowed: bool
+) -> None:
+    """Also a page that has its own name resolve to this machine."""
+    with proxied(server, "--allow-origin", "https://allowed.example") as proxy:
+        response = proxy.post("initialize", INITIALIZE, 1, headers)
+
+    assert (200 if allowed else 403) == response.status_code
+
+
+def test_a_request_that_is_refused_may_come_again(server: HttpMcpServer) -> None:
+    """With credentials, for example; its id counts as used only once it was taken."""
+    with proxied(server, "--enforce") as proxy:
+        proxy.initialize()
+        refused = proxy.call(2, do="refuse")
+        again = proxy.call(2, do="nothing")
+        err = proxy.end()
+
+    assert (401, "Bearer") == (refused.status_code, refused.headers["www-authenticate"])
+    assert (200, []) == (again.status_code, codes(err))
+
+
+def test_a_server_that_is_absent_or_breaks_off(server: HttpMcpServer) -> None:
+    """Each request has an answer."""
+    with proxied(server, url="http://127.0.0.1:9/mcp") as proxy:
+        absent = proxy.post("initialize", INITIALIZE, 1)
+    with proxied(server) as proxy:
+        proxy.initialize()
+        cut = proxy.call(2, do="cut")
+        after = proxy.call(3)
+        err = proxy.end()
+
+    assert (502, 1, -32603) == (
+        absent.status_code,
+        absent.json()["id"],
+        absent.json()["error"]["code"],
+    )
+    assert b"" == cut.content
+    assert 200 == after.status_code
+    assert "server->client UPSTREAM_UNAVAILABLE error, rejected" in codes(err)
+
+
+def test_a_message_over_the_limit(server: HttpMcpServer) -> None:
+    """It is refused before it is read as a whole."""
+    with proxied(server, "--max-message-bytes", "2000") as proxy:
+        large = proxy.call(2, do="x" * 2000)
+        small = proxy.post("initialize", INITIALIZE, 1)
+
+    assert (413, 200) == (large.status_code, small.status_code)
+
+
+def test_a_record_has_both_sides(server: HttpMcpServer, tmp_path: Any) -> None:
+    """`lint-messages` reads it."""
+    record = tmp_path / "record.jsonl"
+    with proxied(server, "--record", str(record)) as proxy:
+        proxy.initialize()
+        proxy.call(2, do="stream")
+        proxy.end()
+    lines = [json.loads(line) for line in record.read_text().splitlines()]
+
+    assert ["client", "server", "client", "client", "server", "server"] == [
+        line["direction"].split("-")[0] for line in lines
+    ]
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (["--upstream", "http://h/mcp", "--", "server"], "give either -- COMMAND or --upstream"),
+        ([], "give either -- COMMAND or --upstream"),
+        (["--upstream", "http://h/mcp", "--listen", "8080"], "--listen 8080: expected host:port"),
+        (["--upstream", "ftp://h/mcp"], "--upstream ftp://h/mcp: expected an URL of http or https"),
+        (
+            ["--upstream", "http://h/mcp", "--certificate", "c.pem"],
+            "--certificate and --private-key belong together",
+        ),
+    ],
+)
+def test_a_wrong_command_line(options: list[str], expected: str) -> None:
+    """The message says what is expected."""
+    run = subprocess.run(
+        [sys.executable, "-m", "sidecheck_server", "proxy", *options],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert 2 == run.returncode
+    assert expected in run.stderr

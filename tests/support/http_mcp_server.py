@@ -1,0 +1,142 @@
+"""An MCP server over Streamable HTTP that does what its tool is called, in a thread."""
+
+import asyncio
+import json
+import threading
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+__all__ = ["HttpMcpServer", "http_mcp_server"]
+
+TOOL = {
+    "name": "echo",
+    "description": "Returns its arguments, or does what `do` says",
+    "inputSchema": {
+        "type": "object",
+        "properties": {"do": {"type": "string"}, "region": {"type": "string", "x-mcp-header": "R"}},
+    },
+    "outputSchema": {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]},
+}
+SESSION = "session-1"
+
+
+class HttpMcpServer:
+    """The server, with what it has received."""
+
+    def __init__(self) -> None:
+        self.url = ""
+        #: Method, path, headers and body of each request.
+        self.requests: list[tuple[str, str, dict[str, str], bytes]] = []
+        self.app = Starlette(
+            routes=[
+                Route("/mcp", self._mcp, methods=["GET", "POST", "DELETE"]),
+                Route("/.well-known/{name}", self._other),
+            ]
+        )
+
+    def messages(self) -> list[Any]:
+        """Return the messages of the POST requests, but for those of the proxy itself."""
+        read = [json.loads(body) for method, _, _, body in self.requests if method == "POST"]
+        return [each for each in read if not str(each.get("id")).startswith("sidecheck-")]
+
+    async def _other(self, request: Request) -> Response:
+        self._note(request, b"")
+        return PlainTextResponse(request.path_params["name"])
+
+    async def _mcp(self, request: Request) -> Response:
+        body = await request.body()
+        self._note(request, body)
+        if request.method == "DELETE":
+            return Response(status_code=200)
+        if request.method == "GET":
+            return StreamingResponse(self._listen(), media_type="text/event-stream")
+        message = json.loads(body)
+        if "method" not in message or "id" not in message:
+            return Response(status_code=202)
+        return self._respond(message)
+
+    def _note(self, request: Request, body: bytes) -> None:
+        noted = (request.method, request.url.path, dict(request.headers), body)
+        self.requests.append(noted)
+
+    async def _listen(self) -> AsyncIterator[bytes]:
+        yield b": hello\n\n"
+        yield b'id: 7\ndata: {"jsonrpc":"2.0","method":"notifications/tools/list_changed"}\n\n'
+        yield b'data: {"jsonrpc":"2.0","method":"notifications/message","params":{"level":"x"}}\n\n'
+
+    def _respond(self, message: Any) -> Response:
+        match message["method"]:
+            case "initialize":
+                result: Any = {
+                    "protocolVersion": "2025-11-25",
+                    "capabilities": {"tools": {"listChanged": True}, "logging": {}},
+                    "serverInfo": {"name": "scripted", "version": "1"},
+                }
+                return _json(message, result, {"mcp-session-id": SESSION})
+            case "tools/list":
+                return _json(message, {"tools": [TOOL]})
+        arguments = message["params"].get("arguments", {})
+        content = {"n": "x"} if arguments.get("do") == "break" else {"n": 1}
+        result = {
+            "content": [{"type": "text", "text": json.dumps(content)}],
+            "structuredContent": content,
+            # Of 2026-07-28; before, a property like any other.
+            "resultType": "complete",
+        }
+        match arguments.get("do"):
+            case "stream":
+                return StreamingResponse(_events(message, result), media_type="text/event-stream")
+            case "refuse":
+                return Response(status_code=401, headers={"www-authenticate": "Bearer"})
+            case "cut":
+                return StreamingResponse(_cut(), media_type="text/event-stream")
+        return _json(message, result)
+
+
+def _json(message: Any, result: Any, headers: dict[str, str] | None = None) -> Response:
+    response = {"jsonrpc": "2.0", "id": message["id"], "result": result}
+    return Response(json.dumps(response), headers=headers, media_type="application/json")
+
+
+async def _events(message: Any, result: Any) -> AsyncIterator[bytes]:
+    # In pieces that divide lines and line breaks.
+    progress = {"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info"}}
+    progress["params"]["data"] = "é"  # type: ignore[index]
+    text = f"event: message\r\nid: 1\r\ndata: {json.dumps(progress, ensure_ascii=False)}\r\n\r\n"
+    response = {"jsonrpc": "2.0", "id": message["id"], "result": result}
+    text += f"id: 2\ndata: {json.dumps(response)}\n\n"
+    data = text.encode()
+    for start in range(0, len(data), 7):
+        yield data[start : start + 7]
+        await asyncio.sleep(0)
+
+
+async def _cut() -> AsyncIterator[bytes]:
+    yield b'data: {"jsonrpc":'
+    raise ConnectionResetError
+
+
+@contextmanager
+def http_mcp_server() -> Iterator[HttpMcpServer]:
+    """Serve on a free port."""
+    served = HttpMcpServer()
+    config = uvicorn.Config(served.app, port=0, log_config=None, lifespan="off")
+    config.load()
+    listener = config.bind_socket()
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[listener])))
+    thread.start()
+    served.url = f"http://127.0.0.1:{listener.getsockname()[1]}/mcp"
+    try:
+        yield served
+    finally:
+        server.should_exit = True
+        thread.join(timeout=120)
+        listener.close()
