@@ -142,8 +142,9 @@ def proxy(
     """Relay the messages of an MCP server, and validate what passes.
 
     Put it before the COMMAND of a server in the configuration of a client, or give the URL of one
-    that is reached over HTTP. What is valid passes byte for byte. Each policy is enforce, audit (the default: report only) or off; what is
-    enforced is rejected as the specification says. Findings go to standard error.
+    that is reached over HTTP. What is valid passes byte for byte. Each policy is enforce, audit
+    (the default: report only) or off; what is enforced is rejected as the specification says.
+    Findings go to standard error.
 
     Exits with the exit code of COMMAND, or with 127 if it cannot be run.
     """

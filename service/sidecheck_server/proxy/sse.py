@@ -30,8 +30,10 @@ class EventReader:
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
-        self._rest = b""
+        #: The pieces of the line that has not ended.
+        self._line: list[bytes] = []
         self._lines: list[bytes] = []
+        #: The bytes of both.
         self._size = 0
 
     def feed(self, chunk: bytes) -> Iterator[Event]:
@@ -40,23 +42,22 @@ class EventReader:
         Raises:
             EventTooLongError: an event is longer than the limit.
         """
-        lines = (self._rest + chunk).splitlines(keepends=True)
-        # A carriage return at the end may be the first half of a line break.
-        is_open = bool(lines) and not lines[-1].endswith(b"\n")
-        self._rest = lines.pop() if is_open else b""
-        if self._size + len(self._rest) > self._limit:
-            raise EventTooLongError
-        for line in lines:
-            self._lines.append(line)
-            self._size += len(line)
+        for piece in chunk.splitlines(keepends=True):
+            self._size += len(piece)
             if self._size > self._limit:
                 raise EventTooLongError
-            if not line.strip(b"\r\n"):
-                yield self._event()
+            self._line.append(piece)
+            # A carriage return may be the first half of a line break.
+            if piece.endswith(b"\n"):
+                line = b"".join(self._line)
+                self._line = []
+                self._lines.append(line)
+                if not line.strip(b"\r\n"):
+                    yield self._event()
 
     def rest(self) -> bytes:
         """Return the bytes after the last event, which are none by the specification."""
-        return b"".join(self._lines) + self._rest
+        return b"".join([*self._lines, *self._line])
 
     def _event(self) -> Event:
         data = [_value(line) for line in self._lines if line.rstrip(b"\r\n").startswith(b"data")]
