@@ -21,7 +21,7 @@ class Event:
 
     def with_data(self, data: bytes) -> bytes:
         """Return the event with the line *data* in place of its own."""
-        kept = [line for line in self.text.splitlines() if line and not line.startswith(b"data")]
+        kept = [line for line in self.text.splitlines() if line and not _is_data(line)]
         return b"\n".join([*kept, b"data: " + data, b"", b""])
 
 
@@ -60,10 +60,14 @@ class EventReader:
         return b"".join([*self._lines, *self._line])
 
     def _event(self) -> Event:
-        data = [_value(line) for line in self._lines if line.rstrip(b"\r\n").startswith(b"data")]
+        data = [_value(line) for line in self._lines if _is_data(line)]
         event = Event(b"".join(self._lines), b"\n".join(data) if data else None)
         self._lines, self._size = [], 0
         return event
+
+
+def _is_data(line: bytes) -> bool:
+    return line.rstrip(b"\r\n").partition(b":")[0] == b"data"
 
 
 def _value(line: bytes) -> bytes:
