@@ -195,9 +195,12 @@ class HttpProxy:
             return _problem(502, "the server ended before its response did")
         finally:
             await response.aclose()
-        self._record(text, "server", read_message(text))
-        ruling = await connection.handle(text, "server")
-        return Response(ruling.forward or b"", response.status_code, response_headers(response))
+        passed = text
+        # Some servers give the empty response to a notification a type.
+        if text:
+            self._record(text, "server", read_message(text))
+            passed = (await connection.handle(text, "server")).forward or b""
+        return Response(passed, response.status_code, response_headers(response))
 
     async def _events(
         self, request: Request, response: httpx.Response, connection: _Connection

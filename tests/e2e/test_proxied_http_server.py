@@ -1,0 +1,128 @@
+"""A server of FastMCP over Streamable HTTP behind `sidecheck proxy`, with the SDK's client."""
+
+import asyncio
+import re
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import mcp
+import pytest
+import uvicorn
+from fastmcp import Context, FastMCP
+
+_SECONDS = 300
+
+
+def weather_server() -> FastMCP[Any]:
+    """Return a server with a tool, a resource and a prompt."""
+    server: FastMCP[Any] = FastMCP("weather")
+
+    @server.tool
+    async def get_forecast(city: str, context: Context, days: int = 1) -> dict[str, int]:
+        """Forecast for a city."""
+        await context.info(f"asked for {city}")
+        await context.report_progress(1, 1)
+        return {"celsius": 10 + days}
+
+    @server.resource("weather://cities")
+    def cities() -> str:
+        return "Oslo"
+
+    @server.prompt
+    def ask(city: str) -> str:
+        return f"How is the weather in {city}?"
+
+    return server
+
+
+@contextmanager
+def serving(server: FastMCP[Any]) -> Iterator[str]:
+    """Yield the URL of *server*, which runs in a thread."""
+    config = uvicorn.Config(server.http_app(), port=0, log_config=None, lifespan="on")
+    config.load()
+    listener = config.bind_socket()
+    running = uvicorn.Server(config)
+    thread = threading.Thread(target=lambda: asyncio.run(running.serve(sockets=[listener])))
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}/mcp"
+    finally:
+        running.should_exit = True
+        thread.join(timeout=_SECONDS)
+        listener.close()
+
+
+@contextmanager
+def proxied(url: str, findings: list[str]) -> Iterator[str]:
+    """Yield the URL of a proxy that enforces everything; add what it finds to *findings*."""
+    process = subprocess.Popen(
+        [
+            *(sys.executable, "-m", "sidecheck_server", "proxy", "--enforce"),
+            *("--upstream", url, "--listen", "127.0.0.1:0"),
+        ],
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stderr is not None
+    line = process.stderr.readline()
+    found = re.search(r"http://[^ ]*:\d+", line)
+    assert found, line
+    try:
+        yield f"{found[0]}/mcp"
+    finally:
+        process.terminate()
+        _, err = process.communicate(timeout=_SECONDS)
+        findings += [each for each in err.splitlines() if "->" in each]
+
+
+async def use(url: str, mode: str) -> list[Any]:
+    """Return what a client of the server at *url* gets."""
+    logged: list[Any] = []
+
+    async def log(params: Any) -> None:
+        logged.append(params.data)
+
+    async with mcp.Client(
+        url, mode=mode, read_timeout_seconds=_SECONDS, logging_callback=log
+    ) as client:
+        tools = await client.list_tools()
+        results = [
+            await client.call_tool("get_forecast", {"city": "Oslo", "days": 2}),
+            await client.read_resource("weather://cities"),
+            await client.get_prompt("ask", {"city": "Oslo"}),
+        ]
+        return [
+            client.protocol_version,
+            [tool.model_dump() for tool in tools.tools],
+            *(result.model_dump() for result in results),
+            logged,
+        ]
+
+
+@pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
+async def test_a_client_gets_what_it_gets_without_the_proxy(mode: str) -> None:
+    """With sessions and streams, and without either."""
+    findings: list[str] = []
+    with serving(weather_server()) as url, proxied(url, findings) as through:
+        direct = await use(url, mode)
+        relayed = await use(through, mode)
+
+    assert direct == relayed
+    assert [] == findings
+
+
+@pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
+async def test_an_invalid_call_is_answered_by_the_proxy(mode: str) -> None:
+    """In the words of Sidecheck."""
+    findings: list[str] = []
+    with serving(weather_server()) as url, proxied(url, findings) as through:
+        async with mcp.Client(through, mode=mode, read_timeout_seconds=_SECONDS) as client:
+            result: Any = await client.call_tool("get_forecast", {"city": "Oslo", "days": "2"})
+
+    assert result.is_error
+    assert "days: expected an integer" in result.content[0].text
+    assert 1 == len(findings)
