@@ -29,6 +29,7 @@ from sidecheck_server.proxy.http_exchange import (
     Upstream,
     media_type,
     read_body,
+    read_response,
     response_headers,
 )
 from sidecheck_server.proxy.http_listing import HEADERS, HttpListings
@@ -189,12 +190,14 @@ class HttpProxy:
         if kind != _JSON or not response.is_success:
             return _streaming(response, response.aiter_bytes())
         try:
-            text = await response.aread()
+            text = await read_response(response, self._max_bytes)
+        except BodyTooLargeError:
+            note = f"a response is larger than {self._max_bytes:,} bytes (--max-message-bytes)"
+            self._add("server", "MESSAGE_TOO_LONG", Action.REJECTED, note)
+            return _problem(502, note)
         except httpx.HTTPError:
             self._add("server", "UPSTREAM_UNAVAILABLE", Action.REJECTED, "ended in a response")
             return _problem(502, "the server ended before its response did")
-        finally:
-            await response.aclose()
         passed = text
         # Some servers give the empty response to a notification a type.
         if text:

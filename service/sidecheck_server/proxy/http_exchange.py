@@ -5,7 +5,14 @@ from collections.abc import Mapping
 import httpx
 from starlette.requests import Request
 
-__all__ = ["BodyTooLargeError", "Upstream", "media_type", "read_body", "response_headers"]
+__all__ = [
+    "BodyTooLargeError",
+    "Upstream",
+    "media_type",
+    "read_body",
+    "read_response",
+    "response_headers",
+]
 
 _NOT_PASSED = frozenset(
     {
@@ -31,7 +38,7 @@ _WRITE_SECONDS = 60.0
 
 
 class BodyTooLargeError(Exception):
-    """The body of a request is larger than the limit."""
+    """A body is larger than the limit."""
 
 
 async def read_body(request: Request, limit: int) -> bytes:
@@ -47,6 +54,25 @@ async def read_body(request: Request, limit: int) -> bytes:
         if size > limit:
             raise BodyTooLargeError
         pieces.append(chunk)
+    return b"".join(pieces)
+
+
+async def read_response(response: httpx.Response, limit: int) -> bytes:
+    """Return the body of *response*, and close it.
+
+    Raises:
+        BodyTooLargeError: it has more than *limit* bytes.
+        httpx.HTTPError: it broke off.
+    """
+    pieces, size = [], 0
+    try:
+        async for chunk in response.aiter_bytes():
+            size += len(chunk)
+            if size > limit:
+                raise BodyTooLargeError
+            pieces.append(chunk)
+    finally:
+        await response.aclose()
     return b"".join(pieces)
 
 
