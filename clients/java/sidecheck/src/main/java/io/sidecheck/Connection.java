@@ -38,7 +38,7 @@ final class Connection {
         }
         reconnect();
         try {
-            return UnaryCall.send(channel, method, request, answer, timeout == null ? options.timeout() : timeout);
+            return sendUnlessRefused(method, request, answer, timeout == null ? options.timeout() : timeout);
         } catch (SidecheckException error) {
             if (closed && error instanceof UnavailableException) {
                 throw Errors.clientClosed();
@@ -48,6 +48,28 @@ final class Connection {
                 limits = null;
             }
             throw error;
+        }
+    }
+
+    /**
+     * Sends a call, again as often as its deadline allows if the server refuses it before any work
+     * on it (RFC 9113, section 8.7). That happens to clients that have as many calls as the server's
+     * limit, because a server may count a stream for longer than its client does. Each call has the
+     * retries and pauses of the service config.
+     */
+    private <Q extends Message, A extends Message> A sendUnlessRefused(
+            MethodDescriptor<Q, A> method, Q request, A answer, Duration timeout) {
+        long start = System.nanoTime();
+        Duration left = timeout;
+        while (true) {
+            try {
+                return UnaryCall.send(channel, method, request, answer, left);
+            } catch (UnavailableException error) {
+                left = timeout.minusNanos(System.nanoTime() - start);
+                if (!Errors.isRefused(error) || left.isNegative() || left.isZero()) {
+                    throw error;
+                }
+            }
         }
     }
 
