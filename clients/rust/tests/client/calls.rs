@@ -53,6 +53,8 @@ async fn a_closed_client_rejects_calls() {
 #[tokio::test]
 async fn a_registration_has_a_longer_deadline() {
     let address = crate::stand_in::serve(|mut call| async {
+        // Longer than the shortest deadline, which the clock rounds up to a millisecond.
+        tokio::time::sleep(Duration::from_millis(50)).await;
         call.send(&pb::RegisterToolsResponse::default());
         call.end("0", None);
     });
