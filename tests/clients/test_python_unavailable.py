@@ -132,6 +132,14 @@ async def test_a_call_that_is_refused_is_sent_again(kind: str) -> None:
     assert len(refused) == 12
 
 
+@pytest.mark.parametrize("seconds", [0, -1.0, float("nan")])
+async def test_a_call_without_time_is_an_error_of_the_caller(kind: str, seconds: float) -> None:
+    """The policy would let each payload pass otherwise, or reject it."""
+    async with connect(kind, "127.0.0.1:1", on_unavailable="allow") as client:
+        with pytest.raises(ValueError, match="timeout must be positive"):
+            await client.validate(Schema(b"true"), {}, timeout=seconds)
+
+
 async def test_a_call_that_is_always_refused_ends_at_its_deadline(kind: str) -> None:
     """The reason is that of the last refusal, or of the deadline."""
     with serving_frames(reset(7)) as address:

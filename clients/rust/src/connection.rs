@@ -108,6 +108,9 @@ impl Connection {
 
     /// Calls a procedure within the deadline.
     pub(crate) async fn call<R: Rpc>(&self, request: R) -> Result<R::Response, Error> {
+        if self.timeout().is_zero() {
+            return Err(Error::invalid_argument("timeout must be positive"));
+        }
         let deadline = Instant::now() + self.timeout().min(LONGEST_TIMEOUT);
         let result = self
             .until_closed(self.retry(request, deadline), Some(deadline))

@@ -39,6 +39,17 @@ fn with_tls() -> ClientOptions {
 }
 
 #[tokio::test]
+async fn a_call_without_time_is_an_error() {
+    let client = Client::new("localhost:1", ClientOptions::default()).unwrap();
+    let error = client
+        .with_timeout(Duration::ZERO)
+        .info()
+        .await
+        .unwrap_err();
+    assert_eq!(error.kind(), &ErrorKind::InvalidArgument);
+}
+
+#[tokio::test]
 async fn a_closed_client_rejects_calls() {
     let (_listener, address) = listen().await;
     let client = Client::new(&address, ClientOptions::default()).unwrap();
