@@ -1,5 +1,4 @@
-# Generated from sidecheck/_async by generate_blocking.py. Do not edit.
-"""The blocking client.
+"""The asynchronous client, and the source of the blocking one.
 
 ``clients/python/generate_blocking.py`` generates `sidecheck._blocking` from `sidecheck._async`.
 """
