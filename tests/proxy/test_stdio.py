@@ -7,80 +7,9 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-from support.shared_material import REPOSITORY
-
-SERVER = [sys.executable, str(REPOSITORY / "tests" / "support" / "scripted_server.py")]
-_PROXY = [sys.executable, "-m", "sidecheck_server", "proxy", "--"]
-_SECONDS = 300
-
-HANDSHAKE: list[dict[str, Any]] = [
-    {
-        "id": 1,
-        "method": "initialize",
-        "params": {
-            "protocolVersion": "2025-11-25",
-            "capabilities": {},
-            "clientInfo": {"name": "client", "version": "1"},
-        },
-    },
-    {"method": "notifications/initialized"},
-]
-
-
-class Proxy:
-    """A running `sidecheck proxy`, past the handshake."""
-
-    def __init__(
-        self, *options: str, server: list[str] = SERVER, env: dict[str, str] | None = None
-    ) -> None:
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "sidecheck_server", "proxy", *options, "--", *server],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env={**os.environ, **(env or {})},
-        )
-
-    def shake_hands(self) -> None:
-        """Initialize the session."""
-        self.send(HANDSHAKE[0])
-        assert 1 == self.receive()["id"]
-        self.send(HANDSHAKE[1])
-
-    def send(self, message: Any) -> None:
-        """Send *message*."""
-        self.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
-
-    def call(self, id_: int, **arguments: Any) -> None:
-        """Call the tool of the server."""
-        params = {"name": "echo", "arguments": arguments}
-        self.send({"id": id_, "method": "tools/call", "params": params})
-
-    def write(self, text: bytes) -> None:
-        assert self.process.stdin is not None
-        self.process.stdin.write(text)
-        self.process.stdin.flush()
-
-    def line(self) -> bytes:
-        """Return the next line that the client gets; b"" at the end."""
-        assert self.process.stdout is not None
-        return self.process.stdout.readline()
-
-    def receive(self) -> Any:
-        """Return the next message that the client gets."""
-        return json.loads(self.line())
-
-    def end(self) -> tuple[int, list[Any], str]:
-        """Close the input; return the exit code, the remaining messages and standard error."""
-        out, err = self.process.communicate(timeout=_SECONDS)
-        return (
-            self.process.returncode,
-            [json.loads(line) for line in out.splitlines()],
-            err.decode(),
-        )
+from support.stdio_proxy import HANDSHAKE, PROXY, SECONDS, SERVER, Proxy, codes
 
 
 @pytest.fixture
@@ -91,12 +20,6 @@ def proxy() -> Iterator[Proxy]:
     with running.process:
         yield running
         running.process.kill()
-
-
-def codes(err: str) -> list[str]:
-    """Return what the findings in *err* are about: their words from the direction on."""
-    lines = [line.split(" ", 1)[1] for line in err.splitlines() if "->" in line]
-    return [line.partition(":")[0] for line in lines]
 
 
 def test_what_is_valid_passes_byte_for_byte(proxy: Proxy) -> None:
@@ -240,7 +163,7 @@ def test_a_thousand_calls_in_flight(proxy: Proxy) -> None:
 def test_the_last_line_needs_no_end() -> None:
     """It is forwarded as it is."""
     run = subprocess.run(
-        [*_PROXY, *SERVER],
+        [*PROXY, *SERVER],
         input=json.dumps({"jsonrpc": "2.0", **HANDSHAKE[0]}).encode(),
         capture_output=True,
         check=False,
@@ -255,7 +178,7 @@ def test_files_are_as_good_as_pipes(tmp_path: Path) -> None:
     source.write_text(json.dumps({"jsonrpc": "2.0", **HANDSHAKE[0]}) + "\n")
     with source.open("rb") as stdin, target.open("wb") as stdout:
         run = subprocess.run(
-            [*_PROXY, *SERVER],
+            [*PROXY, *SERVER],
             stdin=stdin,
             stdout=stdout,
             stderr=subprocess.DEVNULL,
@@ -269,7 +192,7 @@ def test_files_are_as_good_as_pipes(tmp_path: Path) -> None:
 def test_signals_reach_the_server(proxy: Proxy, number: signal.Signals) -> None:
     """It ends in its own way."""
     proxy.process.send_signal(number)
-    code = proxy.process.wait(timeout=_SECONDS)
+    code = proxy.process.wait(timeout=SECONDS)
 
     assert {signal.SIGTERM: 7, signal.SIGINT: 130, signal.SIGHUP: 129}[number] == code
 
@@ -282,13 +205,13 @@ def test_a_server_ends_when_its_client_is_gone(proxy: Proxy) -> None:
     proxy.call(2)
     proxy.process.stdin.close()
 
-    assert proxy.process.wait(timeout=_SECONDS) in {0, 7}
+    assert proxy.process.wait(timeout=SECONDS) in {0, 7}
 
 
 def test_a_command_that_cannot_be_run() -> None:
     """As in a shell."""
     run = subprocess.run(
-        [*_PROXY, "/no/such/program"],
+        [*PROXY, "/no/such/program"],
         capture_output=True,
         text=True,
         stdin=subprocess.DEVNULL,
@@ -321,139 +244,3 @@ def test_environment_of_the_server() -> None:
     )
 
     assert "marked\n" in run.stderr
-
-
-def test_a_server_that_closes_its_output_and_lives_on(proxy: Proxy) -> None:
-    """Requests before and after are answered at once."""
-    proxy.call(2, do="close")
-    first = proxy.receive()
-    proxy.call(3)
-    second = proxy.receive()
-    _, rest, _ = proxy.end()
-
-    assert [2, 3] == [first["id"], second["id"]]
-    assert {-32603} == {first["error"]["code"], second["error"]["code"]}
-    assert [] == rest
-
-
-def test_a_server_that_floods_its_output_is_ended() -> None:
-    """Although nobody reads what it has written."""
-    proxy = Proxy("--max-message-bytes", "100000")
-    proxy.shake_hands()
-    proxy.call(2, do="flood")
-    code, responses, err = proxy.end()
-
-    assert (7, [2]) == (code, [response["id"] for response in responses])
-    assert "server->client MESSAGE_TOO_LONG error, rejected" in codes(err)
-
-
-@pytest.mark.parametrize("option", ["--report", "--record"])
-def test_a_full_disk_is_no_end(option: str) -> None:
-    """It is said once, and messages go on."""
-    proxy = Proxy(option, "/dev/full")
-    proxy.shake_hands()
-    proxy.call(2, do=5)
-    proxy.call(3, do=5)
-    received = [proxy.receive()["id"], proxy.receive()["id"]]
-    code, _, err = proxy.end()
-
-    assert (0, [2, 3]) == (code, received)
-    assert 1 == err.count("'/dev/full' ends here: No space left on device")
-    assert "Traceback" not in err
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        ("--record", "/no/such/folder/file"),
-        ("--record", "-"),
-        ("--pins", "first-use", "--pins-file", "/no/such/folder/file"),
-    ],
-)
-def test_files_that_cannot_be_written(options: tuple[str, ...]) -> None:
-    """They are errors before the server starts; `-` would be the client's messages."""
-    run = subprocess.run(
-        [*_PROXY[:-1], *options, "--", *SERVER],
-        capture_output=True,
-        stdin=subprocess.DEVNULL,
-        text=True,
-        check=False,
-    )
-
-    assert (2, "") == (run.returncode, run.stdout)
-    assert "Error: " in run.stderr
-
-
-def test_a_lock_file_that_cannot_be_written(tmp_path: Path) -> None:
-    """The call that it is written for is answered."""
-    folder = tmp_path / "folder"
-    folder.mkdir()
-    proxy = Proxy("--pins", "first-use", "--pins-file", str(folder / "pins.json"))
-    proxy.shake_hands()
-    folder.rmdir()
-    proxy.call(2)
-    code, responses, err = proxy.end()
-
-    assert (1, [2]) == (code, [response["id"] for response in responses])
-    assert "pins.json: No such file or directory" in err
-
-
-def test_a_server_ends_with_a_proxy_that_is_killed(proxy: Proxy) -> None:
-    """Clients kill what does not end otherwise; here the server holds standard error."""
-    proxy.call(2, do="flood")
-    proxy.process.kill()
-
-    assert proxy.process.stderr is not None
-    assert b"" == proxy.process.stderr.read()
-
-
-def test_no_input(tmp_path: Path) -> None:
-    """`/dev/null` is at its end, and so is the server's input."""
-    run = subprocess.run(
-        [*_PROXY, *SERVER],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=tmp_path,
-        timeout=_SECONDS,
-    )
-
-    assert (0, "") == (run.returncode, run.stdout)
-    assert run.stderr.startswith("end of input\nsidecheck proxy: ")
-
-
-def test_a_server_that_does_not_list_its_tools_is_asked_once() -> None:
-    """Under `audit` calls pass, and only the first of them waits."""
-    proxy = Proxy(env={"LISTS": "no"})
-    proxy.shake_hands()
-    for id_ in range(2, 40):
-        proxy.call(id_)
-    received = [proxy.receive()["id"] for _ in range(2, 40)]
-    _, rest, err = proxy.end()
-
-    assert ([*range(2, 40)], []) == (received, rest)
-    assert 38 == err.count("TOOLS_NOT_LISTED error, passed")
-
-
-@pytest.mark.parametrize(
-    ("options", "error"),
-    [
-        (("--arguments", "enforce"), "not validated by Sidecheck: UNAVAILABLE"),
-        (
-            ("--arguments", "enforce", "--messages", "off", "--on-unavailable", "deny"),
-            "This could not be validated and was rejected. Try again later.",
-        ),
-        (("--arguments", "enforce", "--on-unavailable", "allow"), None),
-        ((), None),
-    ],
-)
-def test_without_the_service(options: tuple[str, ...], error: str | None, tmp_path: Path) -> None:
-    """What is enforced does not pass, also if messages are only audited."""
-    proxy = Proxy("--service", f"unix:{tmp_path}/none.sock", *options)
-    proxy.shake_hands()
-    proxy.call(2)
-    response = proxy.receive()
-    proxy.end()
-
-    assert error == response.get("error", {}).get("message")

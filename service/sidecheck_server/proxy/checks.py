@@ -31,6 +31,12 @@ class Checked:
         errors = (each for each in self.violations if each.severity is Severity.ERROR)
         return next(errors, None)
 
+    @property
+    def fault(self) -> str:
+        """The first error in words, without values of the message."""
+        first = self.first_error
+        return f"{first.code} at {first.instance_location or 'its root'}" if first else "invalid"
+
     def ambiguous(self) -> "Checked":
         """Return the outcome for a message that has a property twice."""
         violations = self.violations

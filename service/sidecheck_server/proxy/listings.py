@@ -19,7 +19,7 @@ from sidecheck_server.proxy.pending import Request
 from sidecheck_server.proxy.pins import PinnedTools
 from sidecheck_server.proxy.policies import Policy
 from sidecheck_server.proxy.report import Action, Finding, Report, finding_of, finding_of_error
-from sidecheck_server.proxy.rulings import passes_unvalidated
+from sidecheck_server.proxy.rulings import Ruling, passes_unvalidated, reject, unvalidated_reason
 
 __all__ = ["ListTools", "ListingFailed", "Listings"]
 
@@ -114,7 +114,20 @@ class Listings:
             self._unknown.add(name)
         return self._tools.get(name)
 
-    async def receive(self, request: Request, result: bytes) -> bytes:
+    async def rule_result(self, response: Message, request: Request) -> Ruling:
+        """Return what becomes of *response*, the page that *request* asks for."""
+        listed = response.properties["result"]
+        try:
+            kept = await self._receive(request, listed)
+        except SidecheckError as error:
+            passes = passes_unvalidated(self._client, error, self._policy)
+            self._report.add(finding_of_error(error, "server", _METHOD, passes=passes))
+            if passes:
+                return Ruling(response.text)
+            return reject(response, unvalidated_reason(error))
+        return Ruling(response.text if kept is listed else response.with_property("result", kept))
+
+    async def _receive(self, request: Request, result: bytes) -> bytes:
         """Learn the tools of *result*, the client's page, and return what the client gets.
 
         Raises:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Self
 
-from sidecheck import Client, SidecheckError
+from sidecheck import Client
 
 from sidecheck_server.proxy.calls import METHOD as CALL
 from sidecheck_server.proxy.calls import ToolCalls
@@ -235,20 +235,8 @@ class ProxySession:
         if request.method == "initialize" and message.result is not None:
             self._version = string_value(message.result.get("protocolVersion"))
         if request.method == _LIST and message.result is not None:
-            return await self._rule_list(message, request)
+            return await self._listings.rule_result(message, request)
         return Ruling(message.text)
-
-    async def _rule_list(self, message: Message, request: Request) -> Ruling:
-        listed = message.properties["result"]
-        try:
-            kept = await self._listings.receive(request, listed)
-        except SidecheckError as error:
-            passes = passes_unvalidated(self._client, error, self._policies.tools)
-            self._report.add(finding_of_error(error, "server", _LIST, passes=passes))
-            if passes:
-                return Ruling(message.text)
-            return reject(message, unvalidated_reason(error))
-        return Ruling(message.text if kept is listed else message.with_property("result", kept))
 
     @property
     def _validates_calls(self) -> bool:
@@ -313,8 +301,6 @@ class ProxySession:
             return reject(message, unvalidated_reason(checked.failure))
         if message.is_request and checked.error_response:
             return Ruling(reply=with_id(checked.error_response, message))
-        first = checked.first_error
-        fault = f"{first.code} at {first.instance_location or 'its root'}" if first else "invalid"
         if message.is_response:
-            return reject(message, f"the response is invalid: {fault}")
-        return reject(message, f"Invalid request: {fault}", INVALID_REQUEST)
+            return reject(message, f"the response is invalid: {checked.fault}")
+        return reject(message, f"Invalid request: {checked.fault}", INVALID_REQUEST)
