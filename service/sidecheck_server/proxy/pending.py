@@ -1,16 +1,17 @@
 """Requests whose responses are awaited, by their ids."""
 
 from collections import deque
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from sidecheck import ToolDefinition
 
-from sidecheck_server.proxy.messages import Message, RequestId
+from sidecheck_server.proxy.messages import Message, RequestId, string_value
 
 __all__ = ["PendingRequests", "Request", "request_of"]
 
 _MOST_CANCELLED = 1_000
+_RESULT_TYPES_SINCE = "2026-07-28"
 
 
 @dataclass(slots=True, eq=False)
@@ -32,6 +33,17 @@ class Request:
     #: Whether it asks for a page of a list after the first.
     has_cursor: bool = False
     is_cancelled: bool = False
+
+    def is_answered_by(self, result: Mapping[str, bytes]) -> bool:
+        """Return whether *result* is no stand-in for a result that comes later.
+
+        Stand-ins are a task and a request for more input (2025-11-25, tasks; 2026-07-28, multi
+        round-trip requests). In versions that lack them, a server cannot claim to send them.
+        """
+        if self.is_task and "task" in result:
+            return False
+        kind = string_value(result.get("resultType", b'"complete"'))
+        return kind == "complete" or self.version < _RESULT_TYPES_SINCE
 
 
 class PendingRequests:

@@ -44,7 +44,6 @@ __all__ = ["ProxySession"]
 
 _LIST = "tools/list"
 _VERSION = "io.modelcontextprotocol/protocolVersion"
-_RESULT_TYPES_SINCE = "2026-07-28"
 _MOST_OF_SERVER = 10_000
 """Requests of the server whose responses are told from others."""
 
@@ -244,18 +243,9 @@ class ProxySession:
         return self._filters or not policies.arguments is policies.results is Policy.OFF
 
     def _is_call_result(self, message: Message, request: Request) -> bool:
-        """Return whether *message* has a result that is validated as that of a tool.
-
-        A task and a request for more input stand for a result that comes later (2025-11-25,
-        tasks; 2026-07-28, multi round-trip requests).
-        """
-        if self._policies.results is Policy.OFF or "result" not in message.properties:
-            return False
-        result = message.result or {}
-        if request.is_task and "task" in result:
-            return False
-        kind = string_value(result.get("resultType", b'"complete"'))
-        return kind == "complete" or request.version < _RESULT_TYPES_SINCE
+        """Return whether *message* has a result that is validated as that of a tool."""
+        is_validated = self._policies.results is not Policy.OFF and "result" in message.properties
+        return is_validated and request.is_answered_by(message.result or {})
 
     def _enforces_content(self, sender: Direction) -> bool:
         """Return whether what *sender* calls or returns must be what was validated."""
