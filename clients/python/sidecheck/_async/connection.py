@@ -51,13 +51,8 @@ class Connection:
             )
         #: Protocol version of requests that name none; "" leaves it to the server.
         self.protocol_version = protocol_version
-<<<<<<< HEAD
         self._transport = transport
-        self._timeout = timeout
-=======
-        self._channel = channel
         self._timeout = positive(timeout)
->>>>>>> main
         #: Policy for validations that no server answers.
         self.on_unavailable: OnUnavailable = on_unavailable
         self._limits: Limits | None = None

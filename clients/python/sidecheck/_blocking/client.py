@@ -1,8 +1,7 @@
+# Generated from sidecheck/_async by generate_blocking.py. Do not edit.
 """The client, with the calls of ValidationService, RegistryService and InfoService."""
 
-# ruff: noqa: ASYNC109  (a timeout here is the deadline that the call carries to the server)
-
-from collections.abc import Iterator, Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any, get_args
 
@@ -61,7 +60,7 @@ class BlockingClient(BlockingValidator):
     other outstanding is sent at once; others wait at most 2 ms to be sent, and for the
     payloads before them in their batch. Only the asynchronous client has it.
 
-    A client may be shared by tasks of one event loop: the one that runs at its first call.
+    A client may be shared by any number of threads; do not create it before a fork.
 
     Raises:
         OSError: A file of *tls* cannot be read.
@@ -114,7 +113,7 @@ class BlockingClient(BlockingValidator):
         options: Options | None = None,
         timeout: float | None = None,
     ) -> list[ValidateOutcome]:
-        """Validate many payloads; see `Validator.validate_batch`."""
+        """Validate many payloads; see `BlockingValidator.validate_batch`."""
         version = self._protocol_version
         filled = fill_version(options, version)
         return self._connection.call_in_parts(
@@ -133,7 +132,7 @@ class BlockingClient(BlockingValidator):
         outstanding: int = OUTSTANDING,
         timeout: float | None = None,
     ) -> BlockingStream[Item, ValidateOutcome]:
-        """Return a stream of payloads; see `Validator.stream`."""
+        """Return a stream of payloads; see `BlockingValidator.stream`."""
         version = self._protocol_version
         opening = validation.encode_stream_defaults(target, fill_version(options, version))
         return self._connection.stream(validation_kind(version), opening, outstanding, timeout)
@@ -272,8 +271,7 @@ class BlockingClient(BlockingValidator):
             request = registry.encode_list(server or "", adapt_to_version, token)
             tools, token = self._connection.call(request, registry.decode_page, timeout)
             more = token != ""
-            for tool in tools:
-                yield tool
+            yield from tools
 
     def close(self) -> None:
         """Close the connection; pending calls are cancelled."""

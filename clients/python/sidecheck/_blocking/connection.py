@@ -1,0 +1,201 @@
+# Generated from sidecheck/_async by generate_blocking.py. Do not edit.
+"""Calls to a server, with the deadline and the policy of a client and the server's limits."""
+
+from collections.abc import Callable, Iterator, Sequence
+from copy import copy
+from typing import Any, TypeVar, get_args
+
+from google.protobuf.message import Message
+
+from sidecheck._blocking.streams import BlockingStream, ClientStream
+from sidecheck._transport.threads import Transport
+from sidecheck.errors import InvalidResponse, SidecheckError, Unavailable
+from sidecheck.info import Limits, ServerInfo
+from sidecheck.streams import StreamKind
+from sidecheck.validation import OnUnavailable, fallback_verdict
+from sidecheck.verdicts import Verdict
+from sidecheck.wire import registry
+from sidecheck.wire.errors import too_large
+from sidecheck.wire.values import element_bytes
+
+__all__ = ["Connection", "split"]
+
+ItemT = TypeVar("ItemT")
+MessageT = TypeVar("MessageT", bound=Message)
+OutcomeT = TypeVar("OutcomeT")
+Value = TypeVar("Value")
+
+
+class Connection:
+    """The calls of one client; its services share it.
+
+    Raises:
+        TypeError: *protocol_version* is not a ``str``.
+        ValueError: *timeout* is not positive, or *on_unavailable* is unknown.
+    """
+
+    def __init__(
+        self,
+        transport: Transport,
+        timeout: float,
+        on_unavailable: OnUnavailable,
+        protocol_version: str,
+    ) -> None:
+        if on_unavailable not in get_args(OnUnavailable):
+            expected = ", ".join(map(repr, get_args(OnUnavailable)))
+            raise ValueError(f"invalid on_unavailable {on_unavailable!r}; expected {expected}")
+        if not isinstance(protocol_version, str):
+            raise TypeError(
+                f"protocol_version must be a str, not {type(protocol_version).__name__}"
+            )
+        #: Protocol version of requests that name none; "" leaves it to the server.
+        self.protocol_version = protocol_version
+        self._transport = transport
+        self._timeout = positive(timeout)
+        #: Policy for validations that no server answers.
+        self.on_unavailable: OnUnavailable = on_unavailable
+        self._limits: Limits | None = None
+
+    def call(
+        self, request: Message, decode: Callable[[Any], Value], timeout: float | None
+    ) -> Value:
+        """Return the decoded response to *request*.
+
+        *timeout* is the deadline in seconds; None is the client's own.
+
+        Raises:
+            SidecheckError: The call failed.
+        """
+        seconds = self.seconds(timeout)
+        try:
+            response = self._transport.call(request, seconds)
+        except SidecheckError as error:
+            if error.reason == "LIMIT_EXCEEDED":
+                # The server may have been replaced by one with lower limits.
+                self._limits = None
+            raise
+        return decode(response)
+
+    def call_or_fall_back(
+        self,
+        request: Message,
+        decode: Callable[[Any], Value],
+        fallback: Callable[[Verdict], Value],
+        timeout: float | None,
+    ) -> Value:
+        """Return the decoded response, or *fallback* of the policy's verdict.
+
+        Raises:
+            SidecheckError: The call failed, and the policy does not apply.
+        """
+        try:
+            return self.call(request, decode, timeout)
+        except Unavailable as error:
+            return fallback(self.fall_back(error))
+
+    def fall_back(self, error: Unavailable) -> Verdict:
+        """Return the verdict of the policy; raises *error* if that is to raise."""
+        return fallback_verdict(error, self.on_unavailable)
+
+    def seconds(self, timeout: float | None) -> float:
+        """Return the deadline of a call in seconds: *timeout*, or the client's own for None.
+
+        Raises:
+            ValueError: It is not positive.
+        """
+        return self._timeout if timeout is None else positive(timeout)
+
+    def call_in_parts(
+        self,
+        messages: Sequence[MessageT],
+        encode: Callable[[Sequence[MessageT]], Message],
+        decode: Callable[[Any], list[Value | SidecheckError]],
+        fallback: Callable[[Verdict], Value],
+        timeout: float | None,
+    ) -> list[Value | SidecheckError]:
+        """Return the outcomes of *messages*, sent in as many requests as the limits require.
+
+        *encode* returns a request with some of the messages. If no server answers any more,
+        each of the remaining messages has the policy's verdict, or an `Unavailable`.
+        """
+        sizes = [element_bytes(message) for message in messages]
+        outcomes: list[Value | SidecheckError] = []
+        if not messages:
+            return outcomes
+        try:
+            limits = self.limits(timeout)
+            room = limits.message_bytes - encode([]).ByteSize()
+            for part in split(sizes, max_bytes=room, max_items=limits.batch_items):
+                if sizes[part.start] > room:
+                    outcomes.append(too_large(sizes[part.start], limits))
+                    continue
+                decoded = self.call(encode(messages[part]), decode, timeout)
+                if len(decoded) != part.stop - part.start:
+                    raise InvalidResponse(
+                        f"the response has {len(decoded):,} outcomes"
+                        f" for {part.stop - part.start:,} items"
+                    )
+                outcomes += [self._settle(outcome, fallback) for outcome in decoded]
+        except Unavailable as error:
+            # The remaining parts are not tried: each would cost another deadline. A copy each,
+            # because raising an exception adds to its traceback.
+            missing = len(messages) - len(outcomes)
+            outcomes += [self._settle(copy(error), fallback) for _ in range(missing)]
+        return outcomes
+
+    def _settle(
+        self, outcome: Value | SidecheckError, fallback: Callable[[Verdict], Value]
+    ) -> Value | SidecheckError:
+        """Return the outcome of one item of a batch, with the policy applied to it."""
+        if isinstance(outcome, Unavailable) and self.on_unavailable != "raise":
+            return fallback(fallback_verdict(outcome, self.on_unavailable))
+        return outcome
+
+    def info(self, timeout: float | None) -> ServerInfo:
+        """Return the server's version, limits and capabilities, and store the limits."""
+        info = self.call(registry.encode_info(), registry.decode_info, timeout)
+        self._limits = info.limits
+        return info
+
+    def limits(self, timeout: float | None) -> Limits:
+        """Return the server's limits, which are fetched once."""
+        return self._limits or (self.info(timeout)).limits
+
+    def stream(
+        self,
+        kind: StreamKind[ItemT, OutcomeT],
+        opening: Message,
+        outstanding: int,
+        timeout: float | None,
+    ) -> BlockingStream[ItemT, OutcomeT | SidecheckError]:
+        """Return a stream that begins with the message *opening*."""
+
+        def fetch_limits() -> Limits:
+            # The deadline of the stream holds for this call too.
+            seconds = self._timeout if timeout is None else min(self._timeout, timeout)
+            return (self.info(seconds)).limits
+
+        return ClientStream(self._transport, fetch_limits, kind, opening, outstanding, timeout)
+
+    def close(self) -> None:
+        """Close the transport; pending calls are cancelled."""
+        self._transport.close()
+
+
+def positive(timeout: float) -> float:
+    """Return *timeout*; raise a `ValueError` if it is not positive."""
+    if not timeout > 0:
+        raise ValueError(f"timeout must be positive, not {timeout}")
+    return timeout
+
+
+def split(sizes: Sequence[int], *, max_bytes: int, max_items: int) -> Iterator[slice]:
+    """Yield slices of *sizes* within both limits; a size over *max_bytes* gets its own."""
+    start = total = 0
+    for index, size in enumerate(sizes):
+        if index > start and (total + size > max_bytes or index - start >= max_items):
+            yield slice(start, index)
+            start, total = index, 0
+        total += size
+    if sizes:
+        yield slice(start, len(sizes))

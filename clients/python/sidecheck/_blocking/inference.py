@@ -1,0 +1,75 @@
+# Generated from sidecheck/_async by generate_blocking.py. Do not edit.
+"""The calls of InferenceService."""
+
+from collections.abc import Sequence
+
+from sidecheck._blocking.connection import Connection
+from sidecheck.definitions import AdaptedTool, InferredTools, OnUnsupported, Source
+from sidecheck.targets import Target, ToolJson
+from sidecheck.tool_lists import Definition
+from sidecheck.wire import inference
+
+__all__ = ["BlockingInferenceClient"]
+
+
+class BlockingInferenceClient:
+    """Infers definitions and adapts them to protocol versions: `BlockingClient.inference`.
+
+    *timeout* is the deadline in seconds and replaces the client's own.
+
+    All methods raise:
+
+    * `SidecheckError`: no result was possible; `Unavailable` if no server responds,
+      whatever the client's ``on_unavailable`` is.
+    * ``TypeError`` and ``ValueError``: an argument is invalid, or contains a value that
+      JSON cannot express; see `sidecheck.json_texts`.
+    """
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def infer_tools(
+        self,
+        source: str | bytes,
+        *,
+        functions: Sequence[str] = (),
+        on_unsupported: OnUnsupported = "error",
+        injected_types: Sequence[str] = (),
+        injected_parameters: Sequence[str] = (),
+        timeout: float | None = None,
+    ) -> InferredTools:
+        """Return the definitions of the tools in *source*, Python that is never executed.
+
+        *functions* are the names of those that are tools, ``Class.method`` for a method;
+        by default those with a decorator called ``tool``, or all public functions of the
+        module if there is none. Parameters of *injected_types* (and of ``Context`` etc.)
+        and *injected_parameters* are not arguments. What the text alone does not determine
+        is a diagnostic: a tool with an error is not returned, unless *on_unsupported* is
+        ``"any"``.
+        """
+        text = Source(
+            text=source,
+            functions=functions,
+            on_unsupported=on_unsupported,
+            injected_types=injected_types,
+            injected_parameters=injected_parameters,
+        )
+        request = inference.encode_inference(text)
+        return self._connection.call(request, inference.decode_inference, timeout)
+
+    def adapt_tool(
+        self,
+        tool: Target | Definition | ToolJson,
+        protocol_version: str = "",
+        *,
+        timeout: float | None = None,
+    ) -> AdaptedTool:
+        """Return a definition adapted to a protocol version, "" is the client's own.
+
+        *tool* is a definition or a target for one. Before 2026-07-28, an output schema
+        whose root is not an object is wrapped in one; since then it is unwrapped.
+        Properties that the version does not have are dropped and reported.
+        """
+        version = protocol_version or self._connection.protocol_version
+        request = inference.encode_adaptation(tool, version)
+        return self._connection.call(request, inference.decode_adaptation, timeout)

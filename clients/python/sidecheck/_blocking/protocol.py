@@ -1,0 +1,291 @@
+# Generated from sidecheck/_async by generate_blocking.py. Do not edit.
+"""The calls of ProtocolService."""
+
+from collections.abc import Iterable, Iterator
+from functools import partial
+from typing import Any
+
+from sidecheck._blocking.connection import Connection
+from sidecheck._blocking.session import BlockingSession
+from sidecheck.protocol import (
+    CheckedNames,
+    CheckedTools,
+    CheckItem,
+    CheckOptions,
+    CheckOutcome,
+    CheckResult,
+    Elicitation,
+    ElicitationResult,
+    Form,
+    ProtocolContext,
+    ProtocolJson,
+    ProtocolMessage,
+    ResultProfile,
+    Rule,
+    Sampling,
+    Sender,
+    ToolResult,
+    elicitation_params,
+    fill_context_version,
+)
+from sidecheck.return_values import NormalizedResult, ReturnValue
+from sidecheck.streams import OUTSTANDING, SESSION
+from sidecheck.targets import Document, Target, ToolJson
+from sidecheck.tool_lists import Definition
+from sidecheck.validation import ABSENT, Absent
+from sidecheck.verdicts import Verdict
+from sidecheck.wire import normalization, protocol, tool_checks
+
+__all__ = ["BlockingProtocolClient"]
+
+
+class BlockingProtocolClient:
+    """Checks messages and definitions against the MCP rules: `BlockingClient.protocol`.
+
+    *context* is the protocol version and the capabilities of the connection, *options*
+    the amount of detail. Where *context* names no protocol version, that of the client
+    applies. Violations are returned, never raised. JSON given as ``bytes`` is JSON text and
+    sent unchanged; any other value is encoded, as `sidecheck.json_texts` describes. *timeout*
+    is the deadline in seconds and replaces the client's own.
+
+    The client's ``on_unavailable`` applies to methods that return a `CheckResult`, except
+    in a session.
+
+    All methods raise:
+
+    * `SidecheckError`: nothing could be checked.
+    * ``TypeError`` and ``ValueError``: an argument contains a value that JSON cannot express,
+      or is a ``str`` where JSON text is expected, which is ``bytes``.
+    """
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def list_rules(
+        self, protocol_version: str = "", *, timeout: float | None = None
+    ) -> Iterator[Rule]:
+        """Yield the rules of a protocol version, "" is all versions, by code.
+
+        The client's own version does not apply. They are fetched in pages, and *timeout* is
+        the deadline of each.
+        """
+        token, more = "", True
+        while more:
+            request = protocol.encode_rules(protocol_version, token)
+            rules, token = self._connection.call(request, protocol.decode_rules, timeout)
+            more = token != ""
+            yield from rules
+
+    def check_names(
+        self,
+        names: Iterable[str],
+        *,
+        context: ProtocolContext | None = None,
+        options: CheckOptions | None = None,
+        timeout: float | None = None,
+    ) -> CheckedNames:
+        """Check tool names, separately and against each other.
+
+        There may be as many as `Limits.batch_items`. Only the protocol version of *context*
+        matters.
+        """
+        request = tool_checks.encode_names(names, self._fill(context), options)
+        decode = partial(tool_checks.decode_names, count=len(request.names))
+        return self._connection.call(request, decode, timeout)
+
+    def check_tools(
+        self,
+        tools: Definition | ToolJson | Iterable[Definition | ToolJson],
+        *,
+        documents: Iterable[Document] = (),
+        context: ProtocolContext | None = None,
+        options: CheckOptions | None = None,
+        timeout: float | None = None,
+    ) -> CheckedTools:
+        """Check tool definitions, separately and against each other.
+
+        *tools* is a tools list, as JSON text or as an object: a ``tools/list`` result, bare
+        or in its JSON-RPC response, a list of definitions, or one definition. Or it is an
+        iterable of definitions, as in `BlockingClient.register`. *documents* are those that the
+        schemas of a tools list refer to. *options* applies to each tool.
+        """
+        request = tool_checks.encode_tools(tools, documents, self._fill(context), options)
+        decode = partial(tool_checks.decode_tools, count=len(request.tools))
+        return self._connection.call(request, decode, timeout)
+
+    def check_elicitation(
+        self,
+        params: ProtocolJson | Form,
+        *,
+        context: ProtocolContext | None = None,
+        options: CheckOptions | None = None,
+        timeout: float | None = None,
+    ) -> CheckResult:
+        """Check the ``params`` of an ``elicitation/create`` request.
+
+        For a pydantic model class these are the params of `sidecheck.elicitation.form`.
+        """
+        item = Elicitation(elicitation_params(params))
+        return self._check(item, context, options, timeout)
+
+    def check_elicitation_result(
+        self,
+        result: ProtocolJson,
+        *,
+        params: ProtocolJson | Form | None = None,
+        context: ProtocolContext | None = None,
+        options: CheckOptions | None = None,
+        timeout: float | None = None,
+    ) -> CheckResult:
+        """Check the result of an ``elicitation/create`` request.
+
+        With *params*, those of the request, its content is validated against the requested
+        schema.
+        """
+        request_params = None if params is None else elicitation_params(params)
+        item = ElicitationResult(result, request_params)
+        return self._check(item, context, options, timeout)
+
+    def check_sampling(
+        self,
+        params: ProtocolJson,
+        *,
+        context: ProtocolContext | None = None,
+        options: CheckOptions | None = None,
+        timeout: float | None = None,
+    ) -> CheckResult:
+        """Check the ``params`` of a ``sampling/createMessage``, with the complete history."""
+        return self._check(Sampling(params), context, options, timeout)
+
+    def check_tool_result(
+        self,
+        result: ProtocolJson,
+        *,
+        profile: ResultProfile = "specification",
+        tool: Target | None = None,
+        context: ProtocolContext | None = None,
+        options: CheckOptions | None = None,
+        timeout: float | None = None,
+    ) -> CheckResult:
+        """Check a ``CallToolResult``; see `ToolResult`."""
+        return self._check(ToolResult(result, profile, tool), context, options, timeout)
+
+    def normalize_tool_result(  # noqa: PLR0913  (the fields of the request)
+        self,
+        value: Any = ABSENT,
+        *,
+        content: Any = ABSENT,
+        result: Any = ABSENT,
+        error: str | BaseException | Absent = ABSENT,
+        tool: Target | None = None,
+        profile: ResultProfile = "specification",
+        context: ProtocolContext | None = None,
+        options: CheckOptions | None = None,
+        timeout: float | None = None,
+    ) -> NormalizedResult:
+        """Make a conforming ``CallToolResult`` of what a tool returned.
+
+        Exactly one of four must be given; nothing is guessed from the form of a value:
+
+        * *value*: data. ``bytes`` are JSON text; any other value is converted by
+          `sidecheck.json_values.json_value`: a ``str`` is text, ``bytes`` inside of a value
+          become Base64.
+        * *content*: one content block or a list of them, as JSON, JSON text, or objects of
+          an SDK.
+        * *result*: a complete result, likewise; its structured content is in the form that
+          the tool's definition has.
+        * *error*: the error, as text or an exception.
+
+        The result is checked last: if it breaks the protocol, or the output schema of
+        *tool*, it is replaced with one that has ``isError`` and describes the violations.
+        Only the protocol version of *context* matters. If no server responds, `Unavailable`
+        is raised, whatever the client's ``on_unavailable`` is.
+        """
+        returned = ReturnValue(
+            value=value, content=content, result=result, error=error, tool=tool, profile=profile
+        )
+        request = normalization.encode_normalization(returned, self._fill(context), options)
+        return self._connection.call(request, normalization.decode_normalization, timeout)
+
+    def check_message(
+        self,
+        message: ProtocolJson,
+        *,
+        sender: Sender = "",
+        request_method: str = "",
+        request: ProtocolJson | None = None,
+        context: ProtocolContext | None = None,
+        options: CheckOptions | None = None,
+        timeout: float | None = None,
+    ) -> CheckResult:
+        """Check a JSON-RPC message or a JSON-RPC batch; see `ProtocolMessage`."""
+        item = ProtocolMessage(message, sender, request_method, request)
+        return self._check(item, context, options, timeout)
+
+    def check_batch(
+        self,
+        items: Iterable[CheckItem],
+        *,
+        context: ProtocolContext | None = None,
+        options: CheckOptions | None = None,
+        timeout: float | None = None,
+    ) -> list[CheckOutcome]:
+        """Check items of any kind and return their outcomes in order.
+
+        The error of an item is its outcome. A batch beyond the server's limits is sent in
+        several calls, and *timeout* is the deadline of each. Items that no server answers
+        have outcomes as in `BlockingValidator.validate_batch`.
+        """
+        return self._connection.call_in_parts(
+            [protocol.encode_item(item) for item in items],
+            partial(protocol.encode_batch, context=self._fill(context), options=options),
+            protocol.decode_batch,
+            check_result,
+            timeout,
+        )
+
+    def session(
+        self,
+        *,
+        context: ProtocolContext | None = None,
+        options: CheckOptions | None = None,
+        from_beginning: bool = True,
+        outstanding: int = OUTSTANDING,
+        timeout: float | None = None,
+    ) -> BlockingSession:
+        """Return a session; enter it with ``with``.
+
+        *context* is what is known before the first message. Without a protocol version, in
+        it or of the client, the one that the session negotiates applies. If the first
+        message to check is not the first of the session, *from_beginning* is False: then
+        rules that need the whole session are not applied. At most *outstanding* messages
+        are pending at a time. *timeout* is the deadline of the session as a whole; without
+        it, there is none.
+
+        Raises:
+            ValueError: *outstanding* is not positive.
+        """
+        opening = protocol.encode_session_defaults(
+            self._fill(context), options, from_beginning=from_beginning
+        )
+        return BlockingSession(self._connection.stream(SESSION, opening, outstanding, timeout))
+
+    def _check(
+        self,
+        item: CheckItem,
+        context: ProtocolContext | None,
+        options: CheckOptions | None,
+        timeout: float | None,
+    ) -> CheckResult:
+        request = protocol.encode_check(item, self._fill(context), options)
+        return self._connection.call_or_fall_back(
+            request, protocol.decode_response, check_result, timeout
+        )
+
+    def _fill(self, context: ProtocolContext | None) -> ProtocolContext | None:
+        return fill_context_version(context, self._connection.protocol_version)
+
+
+def check_result(verdict: Verdict) -> CheckResult:
+    """Return the check result with *verdict*."""
+    return CheckResult(verdict=verdict)

@@ -1,0 +1,201 @@
+# Generated from sidecheck/_async by generate_blocking.py. Do not edit.
+"""Interface between a program and whatever validates its payloads.
+
+A program that takes a `BlockingValidator` gets a client in production and a fake from
+`sidecheck.testing` in its tests.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Generator, Iterable
+from typing import Any, Self
+
+from sidecheck._blocking.streams import BlockingStream
+from sidecheck._transport.threads import Feed, ItemSource
+from sidecheck.streams import OUTSTANDING, StreamOutcome
+from sidecheck.targets import Target
+from sidecheck.validation import (
+    Arguments,
+    CallParams,
+    CallResult,
+    Content,
+    Item,
+    ObjectPayload,
+    Options,
+    Payload,
+    StructuredContent,
+    Subject,
+    ValidateOutcome,
+    fill_version,
+)
+from sidecheck.verdicts import Verdict
+
+__all__ = ["BlockingValidator"]
+
+
+class BlockingValidator(ABC):
+    """Validates payloads.
+
+    An invalid payload is returned as a verdict. Where no verdict is possible,
+    `SidecheckError` is raised, or returned as the outcome of an item of a batch.
+
+    `sidecheck.json_texts` describes how payloads become JSON: ``bytes`` are JSON text and
+    sent unchanged; any other value is encoded, also models and dataclasses.
+    """
+
+    #: Protocol version of requests whose options name none; "" leaves it to the server.
+    _protocol_version: str = ""
+
+    def validate(
+        self,
+        target: Target,
+        arguments: Payload,
+        *,
+        options: Options | None = None,
+        timeout: float | None = None,
+    ) -> Verdict:
+        """Validate the arguments of a tool call.
+
+        *timeout* is the deadline in seconds and replaces the client's own.
+
+        Raises:
+            SidecheckError: No verdict was possible.
+            TypeError: *target* is no target.
+            ValueError: *arguments* contains a value that JSON cannot express.
+        """
+        return self._validate_subject(Arguments(arguments), target, options, timeout)
+
+    def validate_structured_content(
+        self,
+        target: Target,
+        content: Content,
+        *,
+        options: Options | None = None,
+        timeout: float | None = None,
+    ) -> Verdict:
+        """Validate a tool's structured content, or `ABSENT`; otherwise as `validate`."""
+        return self._validate_subject(StructuredContent(content), target, options, timeout)
+
+    def validate_call(
+        self,
+        target: Target,
+        params: ObjectPayload,
+        *,
+        options: Options | None = None,
+        timeout: float | None = None,
+    ) -> Verdict:
+        """Validate the complete ``params`` of a ``tools/call``; otherwise as `validate`.
+
+        Raises:
+            TypeError: *params* is a ``str``.
+        """
+        return self._validate_subject(CallParams(params), target, options, timeout)
+
+    def validate_call_result(
+        self,
+        target: Target,
+        result: ObjectPayload,
+        *,
+        options: Options | None = None,
+        timeout: float | None = None,
+    ) -> Verdict:
+        """Validate a complete ``CallToolResult``, see `CallResult`; otherwise as `validate`.
+
+        Raises:
+            TypeError: *result* is a ``str``.
+        """
+        return self._validate_subject(CallResult(result), target, options, timeout)
+
+    @abstractmethod
+    def validate_batch(
+        self,
+        items: Iterable[Item],
+        *,
+        target: Target | None = None,
+        options: Options | None = None,
+        timeout: float | None = None,
+    ) -> list[ValidateOutcome]:
+        """Validate many payloads and return their outcomes in order.
+
+        *target* and *options* apply to items without their own. A batch beyond the
+        server's limits is sent in several calls, and *timeout* is the deadline of each. If
+        no server answers one, it and the rest are not tried again: each of their items has an
+        `Unavailable`, or the verdict of the client's ``on_unavailable``.
+
+        Raises:
+            SidecheckError: The batch as a whole failed.
+            TypeError: Call params or a result are a ``str``; nothing was sent.
+            ValueError: A payload contains a value that JSON cannot express; nothing was sent.
+        """
+
+    @abstractmethod
+    def stream(
+        self,
+        *,
+        target: Target | None = None,
+        options: Options | None = None,
+        outstanding: int = OUTSTANDING,
+        timeout: float | None = None,
+    ) -> BlockingStream[Item, ValidateOutcome]:
+        """Return a stream of payloads; enter it with ``with``.
+
+        *target* and *options* apply to items without their own. *timeout* is the deadline
+        of the stream as a whole; without it, there is none. Entering the stream fetches
+        the server's limits, with the deadline and the retries of any call; the stream
+        itself is not retried.
+
+        Raises:
+            ValueError: *outstanding* is not positive.
+        """
+
+    def validate_stream(
+        self,
+        items: ItemSource[Item],
+        *,
+        target: Target | None = None,
+        options: Options | None = None,
+        outstanding: int = OUTSTANDING,
+        timeout: float | None = None,
+    ) -> Generator[StreamOutcome, None]:
+        """Validate payloads as they come: yield the id and outcome of each, in order.
+
+        An outcome is a verdict or a `SidecheckError`, also for payloads that JSON cannot
+        express; none is raised. *items* are pairs of an id and an item, taken concurrently
+        and at most *outstanding* ahead of the outcomes that the caller has read. What
+        taking them raises is raised after the last outcome.
+
+        Leaving the iteration early cancels the call; use `contextlib.closing` to do so
+        at a definite time. The other parameters are those of `stream`.
+
+        Raises:
+            SidecheckError: The stream could not be opened.
+            StreamClosed: The stream ended early, as `StreamUnavailable` where the server
+                stopped or was lost; ``unanswered`` lists the items without an outcome.
+        """
+        with self.stream(
+            target=target, options=options, outstanding=outstanding, timeout=timeout
+        ) as stream:
+            feed = Feed(stream, items)
+            try:
+                yield from stream
+                feed.result()
+            finally:
+                feed.cancel()
+
+    @abstractmethod
+    def close(self) -> None:
+        """Release all resources; pending calls are cancelled."""
+
+    def _validate_subject(
+        self, subject: Subject, target: Target, options: Options | None, timeout: float | None
+    ) -> Verdict:
+        filled = fill_version(options, self._protocol_version)
+        return self._validate(Item(subject, target, filled), timeout)
+
+    @abstractmethod
+    def _validate(self, item: Item, timeout: float | None) -> Verdict: ...
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc_info: Any) -> None:
+        self.close()
