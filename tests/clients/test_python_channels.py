@@ -45,7 +45,9 @@ def test_valid_addresses_are_accepted(address: str) -> None:
         "/run/sidecheck.sock",
         "unix:",
         "unix:///",
+        "unix://host/run/sidecheck.sock",
         "two words:1",
+        "localhost:\u0967",
         "localhost:1\n",
     ],
 )

@@ -83,7 +83,6 @@ def kind(request: pytest.FixtureRequest) -> str:
             for name, number, code in (
                 ("NO_ERROR", 0, "INTERNAL"),
                 ("INTERNAL_ERROR", 2, "INTERNAL"),
-                ("REFUSED_STREAM", 7, "UNAVAILABLE"),
                 ("CANCEL", 8, "CANCELLED"),
                 ("ENHANCE_YOUR_CALM", 11, "RESOURCE_EXHAUSTED"),
                 ("INADEQUATE_SECURITY", 12, "PERMISSION_DENIED"),
@@ -114,6 +113,39 @@ async def test_whatever_else_answers_is_no_server(
     assert expected == raised.value.reason == raised.value.status.name
     assert [False, "SIDECHECK_UNAVAILABLE"] == [verdict.valid, verdict.violations[0].code]
     assert f"not validated: {expected}" in verdict.violations[0].message
+
+
+async def test_a_call_that_is_refused_is_sent_again(kind: str) -> None:
+    """As often as its deadline allows: more often than UNAVAILABLE is retried."""
+    refused: list[int] = []
+
+    def answer(stream: int) -> bytes:
+        if len(refused) == 12:
+            return http_answer(404)(stream)
+        refused.append(stream)
+        return reset(7)(stream)
+
+    with serving_frames(answer) as address:
+        async with connect(kind, address, timeout=120) as client:
+            with pytest.raises(Unavailable, match="UNIMPLEMENTED"):
+                await client.validate(Schema(b"true"), {})
+    assert len(refused) == 12
+
+
+@pytest.mark.parametrize("seconds", [0, -1.0, float("nan")])
+async def test_a_call_without_time_is_an_error_of_the_caller(kind: str, seconds: float) -> None:
+    """The policy would let each payload pass otherwise, or reject it."""
+    async with connect(kind, "127.0.0.1:1", on_unavailable="allow") as client:
+        with pytest.raises(ValueError, match="timeout must be positive"):
+            await client.validate(Schema(b"true"), {}, timeout=seconds)
+
+
+async def test_a_call_that_is_always_refused_ends_at_its_deadline(kind: str) -> None:
+    """The reason is that of the last refusal, or of the deadline."""
+    with serving_frames(reset(7)) as address:
+        async with connect(kind, address, timeout=0.5) as client:
+            with pytest.raises(Unavailable, match=r"UNAVAILABLE|DEADLINE_EXCEEDED"):
+                await client.validate(Schema(b"true"), {})
 
 
 @pytest.mark.parametrize("size", [(1 << 20) + 1, 5 << 20])

@@ -49,6 +49,7 @@ async def faulty_servers(address: str) -> AsyncIterator[dict[str, str]]:
         addresses["http_404"] = stack.enter_context(serving_frames(http_answer(404)))
         # INTERNAL_ERROR (RFC 9113, section 7).
         addresses["reset"] = stack.enter_context(serving_frames(reset(0x2)))
+        addresses["refusing"] = stack.enter_context(serving_frames(_refuse_first))
         addresses["not_http2"] = stack.enter_context(
             serving_bytes(b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n")
         )
@@ -70,6 +71,14 @@ def _forwarder(channel: grpc.aio.Channel) -> Responder:
         return None
 
     return forward
+
+
+def _refuse_first(stream: int) -> bytes:
+    """Refuse eight streams of each connection; a proxy answers the others.
+
+    Clients use odd ids, from 1 or 3 on (RFC 9113, section 5.1.1). REFUSED_STREAM is 0x7.
+    """
+    return (reset(0x7) if stream < 17 else http_answer(404))(stream)
 
 
 def _responders(forward: Responder) -> dict[str, Responder]:

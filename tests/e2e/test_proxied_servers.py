@@ -95,6 +95,8 @@ def command_of(name: str) -> list[str]:
         subprocess.run(
             ["npm", "ci", "--no-audit", "--no-fund"], cwd=_NODE, check=True, timeout=_SECONDS
         )
+    if not installed.exists():
+        unavailable(f"no {program} in {_PYTHON}: `make demo` installs it")
     return [str(installed), *arguments]
 
 

@@ -47,13 +47,15 @@ HANDSHAKE: list[tuple[Direction, Any]] = [
 
 
 def message_of(value: Any) -> Any:
-    """Return the message that *value* of a case stands for."""
-    if value is None:
-        return None
+    """Return the message that *value* of a case stands for; a string is the text itself."""
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, list):
+        return [message_of(item) for item in value]
     message = {"jsonrpc": "2.0", **value}
-    listed = message.get("result", {}).get("tools")
-    if listed in LISTS:
-        message["result"] = {**message["result"], "tools": LISTS[listed]}
+    result = message.get("result")
+    if isinstance(result, dict) and result.get("tools") in LISTS:
+        message["result"] = {**result, "tools": LISTS[result["tools"]]}
     return message
 
 
@@ -66,7 +68,7 @@ async def test_a_session(case: Any) -> None:
             await proxy.session.handle(json.dumps(message_of(message)).encode(), side)
         for step in case["steps"]:
             sender: Direction = "client" if "client" in step else "server"
-            text = json.dumps(message_of(step[sender])).encode()
+            text = text_of(message_of(step[sender]))
             ruling = await proxy.session.handle(text, sender)
             passed = ruling.forward is text
             rulings.append(
@@ -81,6 +83,11 @@ async def test_a_session(case: Any) -> None:
 
     assert expected == rulings
     assert case["findings"] == proxy.findings
+
+
+def text_of(message: Any) -> bytes:
+    """Return the JSON text of *message*, or the text that it is."""
+    return (message if isinstance(message, str) else json.dumps(message)).encode()
 
 
 def value_of(text: bytes | None) -> Any:

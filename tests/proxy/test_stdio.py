@@ -7,77 +7,9 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-from support.shared_material import REPOSITORY
-
-SERVER = [sys.executable, str(REPOSITORY / "tests" / "support" / "scripted_server.py")]
-_PROXY = [sys.executable, "-m", "sidecheck_server", "proxy", "--"]
-_SECONDS = 300
-
-HANDSHAKE: list[dict[str, Any]] = [
-    {
-        "id": 1,
-        "method": "initialize",
-        "params": {
-            "protocolVersion": "2025-11-25",
-            "capabilities": {},
-            "clientInfo": {"name": "client", "version": "1"},
-        },
-    },
-    {"method": "notifications/initialized"},
-]
-
-
-class Proxy:
-    """A running `sidecheck proxy`, past the handshake."""
-
-    def __init__(self, *options: str, server: list[str] = SERVER) -> None:
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "sidecheck_server", "proxy", *options, "--", *server],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
-
-    def shake_hands(self) -> None:
-        """Initialize the session."""
-        self.send(HANDSHAKE[0])
-        assert 1 == self.receive()["id"]
-        self.send(HANDSHAKE[1])
-
-    def send(self, message: Any) -> None:
-        """Send *message*."""
-        self.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
-
-    def call(self, id_: int, **arguments: Any) -> None:
-        """Call the tool of the server."""
-        params = {"name": "echo", "arguments": arguments}
-        self.send({"id": id_, "method": "tools/call", "params": params})
-
-    def write(self, text: bytes) -> None:
-        assert self.process.stdin is not None
-        self.process.stdin.write(text)
-        self.process.stdin.flush()
-
-    def line(self) -> bytes:
-        """Return the next line that the client gets; b"" at the end."""
-        assert self.process.stdout is not None
-        return self.process.stdout.readline()
-
-    def receive(self) -> Any:
-        """Return the next message that the client gets."""
-        return json.loads(self.line())
-
-    def end(self) -> tuple[int, list[Any], str]:
-        """Close the input; return the exit code, the remaining messages and standard error."""
-        out, err = self.process.communicate(timeout=_SECONDS)
-        return (
-            self.process.returncode,
-            [json.loads(line) for line in out.splitlines()],
-            err.decode(),
-        )
+from support.stdio_proxy import HANDSHAKE, PROXY, SECONDS, SERVER, Proxy, codes
 
 
 @pytest.fixture
@@ -88,12 +20,6 @@ def proxy() -> Iterator[Proxy]:
     with running.process:
         yield running
         running.process.kill()
-
-
-def codes(err: str) -> list[str]:
-    """Return what the findings in *err* are about: their words from the direction on."""
-    lines = [line.split(" ", 1)[1] for line in err.splitlines() if "->" in line]
-    return [line.partition(":")[0] for line in lines]
 
 
 def test_what_is_valid_passes_byte_for_byte(proxy: Proxy) -> None:
@@ -162,9 +88,9 @@ def test_requests_that_the_server_leaves_open_are_answered(
     proxy.call(3)
     code, responses, _ = proxy.end()
 
-    error = {"code": -32603, "message": "the server ended before it responded"}
+    error = {"code": -32603, "message": "the server ended the connection before it responded"}
     assert expected == code
-    assert [(2, error), (3, error)] == [(each["id"], each["error"]) for each in responses]
+    assert [(2, error), (3, error)] == sorted((each["id"], each["error"]) for each in responses)
 
 
 @pytest.mark.parametrize(
@@ -237,7 +163,7 @@ def test_a_thousand_calls_in_flight(proxy: Proxy) -> None:
 def test_the_last_line_needs_no_end() -> None:
     """It is forwarded as it is."""
     run = subprocess.run(
-        [*_PROXY, *SERVER],
+        [*PROXY, *SERVER],
         input=json.dumps({"jsonrpc": "2.0", **HANDSHAKE[0]}).encode(),
         capture_output=True,
         check=False,
@@ -252,7 +178,7 @@ def test_files_are_as_good_as_pipes(tmp_path: Path) -> None:
     source.write_text(json.dumps({"jsonrpc": "2.0", **HANDSHAKE[0]}) + "\n")
     with source.open("rb") as stdin, target.open("wb") as stdout:
         run = subprocess.run(
-            [*_PROXY, *SERVER],
+            [*PROXY, *SERVER],
             stdin=stdin,
             stdout=stdout,
             stderr=subprocess.DEVNULL,
@@ -266,7 +192,7 @@ def test_files_are_as_good_as_pipes(tmp_path: Path) -> None:
 def test_signals_reach_the_server(proxy: Proxy, number: signal.Signals) -> None:
     """It ends in its own way."""
     proxy.process.send_signal(number)
-    code = proxy.process.wait(timeout=_SECONDS)
+    code = proxy.process.wait(timeout=SECONDS)
 
     assert {signal.SIGTERM: 7, signal.SIGINT: 130, signal.SIGHUP: 129}[number] == code
 
@@ -279,13 +205,13 @@ def test_a_server_ends_when_its_client_is_gone(proxy: Proxy) -> None:
     proxy.call(2)
     proxy.process.stdin.close()
 
-    assert proxy.process.wait(timeout=_SECONDS) in {0, 7}
+    assert proxy.process.wait(timeout=SECONDS) in {0, 7}
 
 
 def test_a_command_that_cannot_be_run() -> None:
     """As in a shell."""
     run = subprocess.run(
-        [*_PROXY, "/no/such/program"],
+        [*PROXY, "/no/such/program"],
         capture_output=True,
         text=True,
         stdin=subprocess.DEVNULL,

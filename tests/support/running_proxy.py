@@ -57,7 +57,7 @@ async def proxied(
     """Yield a session with a server that lists *tools*."""
     findings: list[str] = []
 
-    def write(line: str) -> None:
+    def write(line: bytes) -> None:
         finding = json.loads(line)
         sender = finding["direction"].partition("->")[0]
         names = ("method", "tool", "code", "location", "severity", "action")

@@ -37,6 +37,8 @@ def respond(message: Any) -> None:
                 "capabilities": {"tools": {}},
                 "serverInfo": {"name": "scripted", "version": "1"},
             }
+        case "tools/list" if os.environ.get("LISTS") == "no":
+            return
         case "tools/list":
             result = {"tools": [TOOL]}
         case _:
@@ -64,8 +66,11 @@ def do(what: str) -> None:
         case "frame":
             write(b"Content-Length: 2\r\n\r\n{}")
             time.sleep(600)
-        case "wait":
-            time.sleep(600)
+        case "close":
+            os.dup2(2, 1)
+        case "flood":
+            while True:
+                write(b"x" * 100_000)
 
 
 def send(message: Any) -> None:

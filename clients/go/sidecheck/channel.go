@@ -21,11 +21,15 @@ import (
 
 var hostAndPort = regexp.MustCompile(`^(\[[0-9A-Fa-f:.]+\]|[^\s:/\[\]]+):(\d{1,5})$`)
 
+// socketPath is the path of a unix socket: relative, or after one or three slashes. After two, gRPC
+// expects a host.
+var socketPath = regexp.MustCompile(`^(/|///+)?[^/]`)
+
 // checkAddress returns an error unless address is host:port, dns:///host:port, unix:/path or
 // unix:path. gRPC itself would take an unknown scheme for a host name.
 func checkAddress(address string) error {
 	if path, isUnix := strings.CutPrefix(address, "unix:"); isUnix {
-		if strings.Trim(path, "/") != "" {
+		if socketPath.MatchString(path) {
 			return nil
 		}
 	} else if match := hostAndPort.FindStringSubmatch(strings.TrimPrefix(address, "dns:///")); match != nil {
@@ -73,7 +77,11 @@ func dial(address string, security *tls.Config) (*grpc.ClientConn, error) {
 	} else {
 		options = append(options, grpc.WithTransportCredentials(credentials.NewTLS(security)))
 	}
-	return grpc.NewClient(address, options...)
+	channel, err := grpc.NewClient(address, options...)
+	if err != nil {
+		return nil, fmt.Errorf("%w: address %q: %w", ErrInvalidArgument, address, err)
+	}
+	return channel, nil
 }
 
 type methodName struct {

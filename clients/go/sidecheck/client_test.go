@@ -196,7 +196,8 @@ func TestTLS(t *testing.T) {
 }
 
 func TestInvalidArguments(t *testing.T) {
-	for _, address := range []string{"", "localhost", "localhost:0", "http://localhost:1", "unix:", ":1"} {
+	for _, address := range []string{"", "localhost", "localhost:0", "http://localhost:1", "unix:", ":1",
+		"unix://host/a", "a%b:1"} {
 		if _, err := sidecheck.New(address, nil); !errors.Is(err, sidecheck.ErrInvalidArgument) {
 			t.Errorf("%q: got %v", address, err)
 		}

@@ -16,8 +16,12 @@ pub(crate) enum Address {
 impl Address {
     pub(crate) fn parse(address: &str) -> Result<Self, Error> {
         let parsed = if let Some(path) = address.strip_prefix("unix:") {
-            // `unix:///path` is the same as `unix:/path`.
-            let path = path.strip_prefix("//").unwrap_or(path);
+            // `unix:///path` is the same as `unix:/path`; with two slashes, a host would follow.
+            let path = match path.strip_prefix("//") {
+                Some(path) if !path.starts_with('/') => "",
+                Some(path) => path,
+                None => path,
+            };
             (!path.trim_matches('/').is_empty()).then(|| Self::Unix(path.to_owned()))
         } else if let Some(host) = address.strip_prefix("dns:///") {
             is_host_and_port(host).then(|| Self::AllOfHost(host.to_owned()))
@@ -36,7 +40,8 @@ fn is_host_and_port(text: &str) -> bool {
     let Some((host, port)) = text.rsplit_once(':') else {
         return false;
     };
-    let is_port = port.bytes().all(|byte| byte.is_ascii_digit())
+    let is_port = port.len() <= 5
+        && port.bytes().all(|byte| byte.is_ascii_digit())
         && port.parse::<u16>().is_ok_and(|number| number > 0);
     let is_host = match host
         .strip_prefix('[')
@@ -85,6 +90,8 @@ mod tests {
             "a:0",
             "a:65536",
             "a:+1",
+            "a:000080",
+            "unix://a/b",
             "http://a:1",
             "unix:",
             "unix:/",

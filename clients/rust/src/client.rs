@@ -43,7 +43,7 @@ impl Client {
         })
     }
 
-    /// The same client with another deadline for each call.
+    /// The same client with another deadline for each call, which must be positive.
     #[must_use]
     pub fn with_timeout(&self, timeout: Duration) -> Self {
         Self {

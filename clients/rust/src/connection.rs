@@ -30,11 +30,15 @@ pub(crate) use parts::{element_bytes, split};
 /// Longest deadline; the clock and the header of the call cannot express any.
 const LONGEST_TIMEOUT: Duration = Duration::from_secs(365 * 24 * 3600);
 
+/// Deadline of a registration: definitions are compiled.
+const REGISTRATION_TIMEOUT: Duration = Duration::from_secs(30);
+
 /// The calls of one client; its services share it.
 #[derive(Clone)]
 pub(crate) struct Connection {
     shared: Arc<Shared>,
-    timeout: Duration,
+    /// Deadline of each call in place of that of the options.
+    timeout: Option<Duration>,
 }
 
 struct Shared {
@@ -52,7 +56,6 @@ impl Connection {
         if options.timeout.is_zero() {
             return Err(Error::invalid_argument("timeout must be positive"));
         }
-        let timeout = options.timeout;
         let endpoint = endpoint(&address, &options)?;
         let shared = Shared {
             address,
@@ -64,15 +67,25 @@ impl Connection {
         };
         Ok(Self {
             shared: Arc::new(shared),
-            timeout,
+            timeout: None,
         })
     }
 
     pub(crate) fn with_timeout(&self, timeout: Duration) -> Self {
         Self {
             shared: Arc::clone(&self.shared),
-            timeout,
+            timeout: Some(timeout),
         }
+    }
+
+    /// Deadline of each call.
+    fn timeout(&self) -> Duration {
+        self.timeout.unwrap_or(self.shared.options.timeout)
+    }
+
+    /// The connection with the deadline of registrations.
+    pub(crate) fn for_registration(&self) -> Self {
+        self.with_timeout(self.timeout.unwrap_or(REGISTRATION_TIMEOUT))
     }
 
     pub(crate) fn protocol_version(&self) -> &str {
@@ -95,7 +108,10 @@ impl Connection {
 
     /// Calls a procedure within the deadline.
     pub(crate) async fn call<R: Rpc>(&self, request: R) -> Result<R::Response, Error> {
-        let deadline = Instant::now() + self.timeout.min(LONGEST_TIMEOUT);
+        if self.timeout().is_zero() {
+            return Err(Error::invalid_argument("timeout must be positive"));
+        }
+        let deadline = Instant::now() + self.timeout().min(LONGEST_TIMEOUT);
         let result = self
             .until_closed(self.retry(request, deadline), Some(deadline))
             .await;

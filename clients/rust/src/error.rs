@@ -21,6 +21,7 @@ struct Fields {
     metadata: BTreeMap<String, String>,
     code: Code,
     retry_after: Option<Duration>,
+    is_refused: bool,
 }
 
 /// Kind of an error.
@@ -118,6 +119,7 @@ impl Error {
             metadata: BTreeMap::new(),
             code,
             retry_after: None,
+            is_refused: false,
         }))
     }
 
@@ -136,6 +138,16 @@ impl Error {
     pub(crate) fn with_retry_after(mut self, delay: Option<Duration>) -> Self {
         self.0.retry_after = delay;
         self
+    }
+
+    pub(crate) fn with_refusal(mut self, is_refused: bool) -> Self {
+        self.0.is_refused = is_refused;
+        self
+    }
+
+    /// Whether the server refused the stream of the call before any work on it.
+    pub(crate) fn is_refused(&self) -> bool {
+        self.0.is_refused
     }
 
     /// The error of a stream that this one ended.

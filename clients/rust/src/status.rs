@@ -63,7 +63,20 @@ pub(crate) fn call_error(status: &tonic::Status, deadline: Option<Instant>) -> E
     } else {
         ErrorKind::Request
     };
-    Error::new(kind, code_name(code), message, code).with_retry_after(retry_after(&full))
+    Error::new(kind, code_name(code), message, code)
+        .with_retry_after(retry_after(&full))
+        .with_refusal(is_refused(status))
+}
+
+fn is_refused(status: &tonic::Status) -> bool {
+    let mut source = status.source();
+    while let Some(error) = source {
+        if let Some(error) = error.downcast_ref::<h2::Error>() {
+            return error.reason() == Some(h2::Reason::REFUSED_STREAM);
+        }
+        source = error.source();
+    }
+    false
 }
 
 /// The code of a status. Of a lost connection it is `UNAVAILABLE`, as in other gRPC libraries:

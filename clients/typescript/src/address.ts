@@ -21,6 +21,8 @@ export interface TlsOptions {
   readonly serverName?: string | undefined;
 }
 
+/** Relative, or after one or three slashes. After two, gRPC expects a host. */
+const SOCKET_PATH = /^(\/|\/{3,})?[^/]/;
 const HOST_AND_PORT = /^(\[[0-9A-Fa-f:.]+\]|[^\s:/[\]]+):(\d{1,5})$/;
 
 /**
@@ -32,7 +34,7 @@ const HOST_AND_PORT = /^(\[[0-9A-Fa-f:.]+\]|[^\s:/[\]]+):(\d{1,5})$/;
 export function checkAddress(address: string): void {
   const [, , port] = HOST_AND_PORT.exec(address.replace(/^dns:\/\/\//, "")) ?? [];
   const valid = address.startsWith("unix:")
-    ? /[^/]/.test(address.slice("unix:".length))
+    ? SOCKET_PATH.test(address.slice("unix:".length))
     : Number(port) > 0 && Number(port) < 2 ** 16;
   if (!valid) {
     throw new TypeError(

@@ -15,6 +15,7 @@ test("an address of another form is rejected", () => {
     "localhost:0",
     "h:65536",
     "unix:",
+    "unix://host/path",
   ]) {
     assert.throws(() => new Client(address), TypeError, address);
   }

@@ -2,8 +2,9 @@
 
 import asyncio
 import os
+from io import FileIO
 from pathlib import Path
-from typing import BinaryIO, Literal
+from typing import Any, Literal
 from urllib.parse import urlsplit
 
 import click
@@ -20,6 +21,31 @@ __all__ = ["proxy"]
 
 _POLICY = click.Choice([policy.value for policy in Policy])
 _LARGEST_PORT = 65_535
+
+
+class _OutputFile(click.ParamType[FileIO]):
+    """A file that is opened at once and written without a buffer."""
+
+    name = "file"
+
+    def __init__(self, mode: Literal["a", "w"]) -> None:
+        self._mode = mode
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> FileIO:
+        """Open the file called *value*."""
+        if value == "-":
+            self.fail("standard output is for messages; name a file", param, ctx)
+        try:
+            file = FileIO(value, self._mode)
+        except OSError as error:
+            self.fail(printable(f"{value}: {error.strerror}"), param, ctx)
+        if ctx is not None:
+            ctx.call_on_close(file.close)
+        return file
+
+
 _NOT_STARTED = 127
 """Exit code of shells for a command that cannot be run."""
 
@@ -93,11 +119,11 @@ _NOT_STARTED = 127
     help="With --service, for what it does not answer: an error, pass, or reject.",
 )
 @click.option(
-    "--report", type=click.File("ab"), metavar="FILE", help="Append findings to FILE, in JSON."
+    "--report", type=_OutputFile("a"), metavar="FILE", help="Append findings to FILE, in JSON."
 )
 @click.option(
     "--record",
-    type=click.File("wb"),
+    type=_OutputFile("w"),
     metavar="FILE",
     help="Write all messages to FILE, for `sidecheck lint-messages`.",
 )
@@ -133,8 +159,8 @@ def proxy(
     pins_file: Path,
     service: str | None,
     on_unavailable: Literal["raise", "allow", "deny"],
-    report: BinaryIO | None,
-    record: BinaryIO | None,
+    report: FileIO | None,
+    record: FileIO | None,
     show_values: bool,
     min_severity: str,
     max_message_bytes: int,

@@ -1,7 +1,8 @@
 """What `sidecheck proxy` runs: the server, the services, and the relay between both pipes."""
 
+import signal
 from asyncio.subprocess import Process
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, suppress
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from functools import partial
 
 import click
@@ -16,11 +17,13 @@ from sidecheck_server.proxy.http_checks import CallerCheck
 from sidecheck_server.proxy.http_exchange import Upstream
 from sidecheck_server.proxy.http_listing import HttpListings
 from sidecheck_server.proxy.http_server import HttpAddress, serve_http
+from sidecheck_server.proxy.line_file import LineFile
 from sidecheck_server.proxy.listings import Listings
 from sidecheck_server.proxy.options import ProxyOptions
 from sidecheck_server.proxy.pins import LockFileError
 from sidecheck_server.proxy.pipes import open_reader, open_writer
 from sidecheck_server.proxy.report import Report
+from sidecheck_server.proxy.server_process import signal_group
 from sidecheck_server.proxy.session import ProxySession
 from sidecheck_server.proxy.stdio import StdioProxy
 from sidecheck_server.proxy.transcript import Transcript
@@ -55,14 +58,15 @@ async def run_proxy(server: Process, options: ProxyOptions) -> int:
                 partial(Listings, client, options.policies.tools, options.pins, report),
                 partial(ProxySession, client, options.policies, report),
                 report,
-                None if options.record is None else Transcript(options.record),
+                _transcript(options, log),
                 options.max_message_bytes,
             )
             return await stdio.run()
     except (WorkerStartError, LockFileError) as error:
         raise click.ClickException(printable(str(error))) from None
     finally:
-        _kill(server)
+        # Still running only if the proxy cannot go on.
+        signal_group(server, signal.SIGKILL)
         log.write(f"sidecheck proxy: {report.summary()}\n")
         log.flush(LOG_FLUSH_SECONDS)
 
@@ -95,7 +99,7 @@ async def run_http_proxy(upstream: str, address: HttpAddress, options: ProxyOpti
                 CallerCheck(address.host, frozenset(options.origins)),
                 policies.messages,
                 report,
-                None if options.record is None else Transcript(options.record),
+                _transcript(options, log),
                 options.max_message_bytes,
             )
             await serve_http(proxy.application(), address, report_ready)
@@ -128,21 +132,16 @@ def _settings(options: ProxyOptions) -> Settings:
         raise click.UsageError(printable(str(error))) from None
 
 
-def _kill(server: Process) -> None:
-    """End a server that still runs because the proxy cannot go on."""
-    with suppress(ProcessLookupError):
-        server.kill()
-
-
 def _report(options: ProxyOptions, log: LogWriter) -> Report:
-    def write_json(line: str) -> None:
-        assert options.report is not None
-        options.report.write(f"{line}\n".encode())
-        options.report.flush()
-
     return Report(
         lambda line: log.write(f"{line}\n"),
-        None if options.report is None else write_json,
+        None if options.report is None else LineFile(options.report, log.write).write,
         show_values=options.show_values,
         minimum=Severity(options.min_severity),
     )
+
+
+def _transcript(options: ProxyOptions, log: LogWriter) -> Transcript | None:
+    if options.record is None:
+        return None
+    return Transcript(LineFile(options.record, log.write).write)

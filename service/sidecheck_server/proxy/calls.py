@@ -2,27 +2,36 @@
 
 from dataclasses import dataclass, replace
 
-import msgspec
-from sidecheck import Change, Client, Coercion, Options, Severity, ToolDefinition, Verdict
+from sidecheck import (
+    Change,
+    Client,
+    Coercion,
+    Options,
+    Severity,
+    SidecheckError,
+    ToolDefinition,
+    Verdict,
+)
 
 from sidecheck_server.proxy.listings import Listings
 from sidecheck_server.proxy.messages import (
+    INVALID_PARAMS,
     Message,
-    error_response,
+    join_array,
     join_object,
     read_list,
     read_object,
     result_response,
     string_value,
 )
+from sidecheck_server.proxy.pending import Request
 from sidecheck_server.proxy.policies import Policies, Policy, Repairs
-from sidecheck_server.proxy.report import Action, Finding, Report, finding_of
+from sidecheck_server.proxy.report import Action, Finding, Report, finding_of, finding_of_error
+from sidecheck_server.proxy.rulings import Ruling, passes_unvalidated, reject, unvalidated_reason
 
-__all__ = ["METHOD", "Admission", "Ruling", "ToolCalls"]
+__all__ = ["METHOD", "Admission", "ToolCalls"]
 
 METHOD = "tools/call"
-
-_INVALID_PARAMS = -32602
 
 _REPAIRS = {
     Repairs.OFF: Options(),
@@ -31,16 +40,6 @@ _REPAIRS = {
     Repairs.DEFAULTS: Options(coercion=Coercion.SAFE_SCALARS, apply_defaults=True),
 }
 """The options of a validation with these repairs."""
-
-
-@dataclass(frozen=True, slots=True)
-class Ruling:
-    """What becomes of a message."""
-
-    #: What the receiver gets: the message, or another in its place; None for nothing.
-    forward: bytes | None = None
-    #: What the sender gets in response.
-    reply: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,17 +64,22 @@ class ToolCalls:
         self._report = report
 
     async def admit(self, request: Message, version: str) -> Admission:
-        """Return what becomes of *request*, and what was found.
-
-        Raises:
-            SidecheckError: it could not be validated.
-        """
+        """Return what becomes of the call *request*, and what was found."""
         name = string_value(request.params.get("name"))
-        definition = await self._listings.find(name, request.params)
+        try:
+            definition = await self._listings.find(name, request.params)
+        except SidecheckError as error:
+            # Without the definition, neither side of the call can be validated.
+            enforced = Policy.ENFORCE in (self._policies.arguments, self._policies.results)
+            enforced = enforced or self._listings.is_pinned
+            return self._unvalidated(
+                request, name, error, Policy.ENFORCE if enforced else Policy.AUDIT
+            )
         if self._listings.is_dropped(name):
             note = "was taken out of the list of tools"
             finding = _finding(name, "TOOL_DROPPED", Severity.ERROR, Action.REJECTED, note)
-            return Admission(Ruling(reply=_unknown_tool(request, name)), findings=(finding,))
+            ruling = reject(request, f"Unknown tool: {name}", INVALID_PARAMS)
+            return Admission(ruling, findings=(finding,))
         if self._policies.arguments is Policy.OFF:
             return Admission(Ruling(request.text), definition)
         if definition is None:
@@ -84,7 +88,15 @@ class ToolCalls:
             return Admission(Ruling(request.text), findings=(finding,))
         params = request.properties.get("params", b"{}")
         options = replace(_REPAIRS[self._policies.repair], protocol_version=version)
-        verdict = await self._client.validate_call(definition, params, options=options)
+        try:
+            verdict = await self._client.validate_call(definition, params, options=options)
+        except SidecheckError as error:
+            return self._unvalidated(request, name, error, self._policies.arguments, definition)
+        return self._admit_validated(request, name, definition, verdict)
+
+    def _admit_validated(
+        self, request: Message, name: str, definition: ToolDefinition, verdict: Verdict
+    ) -> Admission:
         repair = verdict.repair
         if repair is not None and repair.valid and repair.changes:
             ruling = Ruling(request.with_property("params", repair.payload))
@@ -96,29 +108,48 @@ class ToolCalls:
             finding_of(violation, "client", METHOD, name, action, "/params")
             for violation in verdict.violations
         )
-        ruling = Ruling(reply=_reply(request, verdict)) if rejected else Ruling(request.text)
+        ruling = _reject_by(verdict, request) if rejected else Ruling(request.text)
         return Admission(ruling, definition, findings)
 
-    async def replace_result(
-        self, response: Message, name: str, definition: ToolDefinition, version: str
-    ) -> bytes:
-        """Return what the client gets for *response*, the result of the tool called *name*.
+    def _unvalidated(
+        self,
+        request: Message,
+        name: str,
+        error: SidecheckError,
+        policy: Policy,
+        definition: ToolDefinition | None = None,
+    ) -> Admission:
+        passes = passes_unvalidated(self._client, error, policy)
+        reason = unvalidated_reason(error)
+        ruling = Ruling(request.text) if passes else reject(request, reason)
+        finding = finding_of_error(error, "client", METHOD, name, passes=passes)
+        return Admission(ruling, definition, (finding,))
 
-        Raises:
-            SidecheckError: it could not be validated, and must not pass unvalidated.
-        """
+    async def rule_result(self, response: Message, request: Request) -> Ruling:
+        """Return what becomes of *response*, the result of the call *request*."""
+        assert request.definition is not None, "the result of an unknown tool is not validated"
         result = response.properties["result"]
-        options = Options(protocol_version=version)
-        verdict = await self._client.validate_call_result(definition, result, options=options)
+        try:
+            verdict = await self._client.validate_call_result(
+                request.definition, result, options=Options(protocol_version=request.version)
+            )
+        except SidecheckError as error:
+            passes = passes_unvalidated(self._client, error, self._policies.results)
+            self._report.add(finding_of_error(error, "server", METHOD, request.tool, passes=passes))
+            reason = unvalidated_reason(error)
+            return Ruling(response.text) if passes else reject(response, reason)
         rejected = not verdict.valid and self._policies.results is Policy.ENFORCE
         action = Action.REJECTED if rejected else Action.PASSED
         for violation in verdict.violations:
-            self._report.add(finding_of(violation, "server", METHOD, name, action, "/result"))
+            self._report.add(
+                finding_of(violation, "server", METHOD, request.tool, action, "/result")
+            )
         if not rejected:
-            return response.text
+            return Ruling(response.text)
         if not verdict.call_tool_result:
-            return error_response(response, verdict.json_rpc_error)
-        return response.with_property("result", _with_own_text(verdict.call_tool_result, result))
+            return reject(response, verdict.json_rpc_error or verdict.tool_error_text)
+        replacement = _with_own_text(verdict.call_tool_result, result)
+        return Ruling(response.with_property("result", replacement))
 
 
 def _finding(name: str, code: str, severity: Severity, action: Action, note: str) -> Finding:
@@ -146,18 +177,12 @@ def _finding_of_change(change: Change, name: str) -> Finding:
     )
 
 
-def _reply(request: Message, verdict: Verdict) -> bytes | None:
-    """Return the response to an invalid *request*; None for a notification."""
-    if not request.is_request:
-        return None
-    if verdict.call_tool_result:
-        return result_response(request, verdict.call_tool_result)
-    return error_response(request, verdict.json_rpc_error)
-
-
-def _unknown_tool(request: Message, name: str) -> bytes | None:
-    error = {"code": _INVALID_PARAMS, "message": f"Unknown tool: {name}"}
-    return error_response(request, msgspec.json.encode(error)) if request.is_request else None
+def _reject_by(verdict: Verdict, request: Message) -> Ruling:
+    """Return the ruling on *request*, a call with the invalid *verdict*."""
+    if request.is_request and verdict.call_tool_result:
+        response = result_response(request.properties["id"], verdict.call_tool_result)
+        return Ruling(reply=response)
+    return reject(request, verdict.json_rpc_error or verdict.tool_error_text)
 
 
 def _with_own_text(replacement: bytes, result: bytes) -> bytes:
@@ -173,4 +198,4 @@ def _with_own_text(replacement: bytes, result: bytes) -> bytes:
     ]
     properties = read_object(replacement) or {}
     blocks = [*texts, *(read_list(properties["content"]) or [])]
-    return join_object({**properties, "content": b"[" + b",".join(blocks) + b"]"})
+    return join_object({**properties, "content": join_array(blocks)})

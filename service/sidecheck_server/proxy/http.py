@@ -17,7 +17,6 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
-from sidecheck_server.proxy.calls import Ruling
 from sidecheck_server.proxy.http_checks import (
     CallerCheck,
     find_mismatches,
@@ -37,6 +36,7 @@ from sidecheck_server.proxy.listings import Listings
 from sidecheck_server.proxy.messages import Message, error_response, read_message
 from sidecheck_server.proxy.policies import Policy
 from sidecheck_server.proxy.report import Action, Direction, Finding, Report
+from sidecheck_server.proxy.rulings import Ruling
 from sidecheck_server.proxy.session import ProxySession
 from sidecheck_server.proxy.sse import EventReader, EventTooLongError
 from sidecheck_server.proxy.transcript import Transcript
@@ -283,7 +283,7 @@ class HttpProxy:
 
     def _unanswered(self, message: Message | list[Message] | None) -> Response:
         if isinstance(message, Message) and message.is_request:
-            text = error_response(message, "the server does not respond")
+            text = error_response(message.properties["id"], "the server does not respond")
             return Response(text, 502, media_type=_JSON)
         return _problem(502, "the server does not respond")
 

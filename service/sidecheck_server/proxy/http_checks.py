@@ -73,4 +73,4 @@ def find_mismatches(
 def mismatch_response(message: Message, finding: Finding) -> bytes:
     """Return the response to *message*, with the error of the specification."""
     error = {"code": HEADER_MISMATCH, "message": f"Header mismatch: {finding.note}"}
-    return error_response(message, msgspec.json.encode(error))
+    return error_response(message.properties["id"], msgspec.json.encode(error))

@@ -1,7 +1,8 @@
 """The tools that a server lists: learned for the validation of calls, and filtered."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from hashlib import sha256
 from typing import TypeAlias
 
 import msgspec
@@ -10,14 +11,17 @@ from sidecheck import Client, ProtocolContext, SidecheckError, ToolDefinition
 from sidecheck_server.core.types import JsonValue
 from sidecheck_server.proxy.messages import (
     Message,
+    join_array,
     join_object,
     read_list,
     read_object,
     string_value,
 )
+from sidecheck_server.proxy.pending import Request
 from sidecheck_server.proxy.pins import PinnedTools
 from sidecheck_server.proxy.policies import Policy
-from sidecheck_server.proxy.report import Action, Finding, Report, finding_of
+from sidecheck_server.proxy.report import Action, Finding, Report, finding_of, finding_of_error
+from sidecheck_server.proxy.rulings import Ruling, passes_unvalidated, reject, unvalidated_reason
 
 __all__ = ["ListTools", "ListingFailed", "Listings"]
 
@@ -27,7 +31,9 @@ ListTools: TypeAlias = Callable[[Mapping[str, bytes]], Awaitable[Message]]
 
 _METHOD = "tools/list"
 _MOST_PAGES = 1_000
+_MOST_BYTES = 64 << 20
 _MOST_UNKNOWN = 1_000
+_MOST_REPORTED = 10_000
 
 _REQUEST_METADATA = (
     "io.modelcontextprotocol/protocolVersion",
@@ -73,8 +79,10 @@ class Listings:
         self._current = False
         #: Names that a complete list lacked when they were called.
         self._unknown: set[str] = set()
-        #: Definitions whose violations have been reported.
+        #: Digests of definitions whose violations have been reported.
         self._reported: set[bytes] = set()
+        #: Why the server is not asked again for its list.
+        self._failure: SidecheckError | None = None
 
     @property
     def filters(self) -> bool:
@@ -85,6 +93,12 @@ class Listings:
         """Note that the server's tools have changed."""
         self._current = False
         self._unknown.clear()
+        self._failure = None
+
+    @property
+    def is_pinned(self) -> bool:
+        """Whether only tools of a lock file may be called."""
+        return self._pins.active
 
     def is_dropped(self, name: str) -> bool:
         """Return whether a tool called *name* was taken out of the list."""
@@ -110,29 +124,50 @@ class Listings:
         """
         is_known = name in self._tools or name in self._dropped or name in self._unknown
         if not (self._current and is_known):
+            if self._failure is not None:
+                raise self._failure
             await self._fetch(params)
         if name not in self._tools and len(self._unknown) < _MOST_UNKNOWN:
             self._unknown.add(name)
         return self._tools.get(name)
 
-    async def receive(self, request: Message, result: bytes, version: str) -> bytes:
-        """Learn the tools of *result*, the client's page, and return what the client gets."""
+    async def rule_result(self, response: Message, request: Request) -> Ruling:
+        """Return what becomes of *response*, the page that *request* asks for."""
+        listed = response.properties["result"]
+        try:
+            kept = await self._receive(request, listed)
+        except SidecheckError as error:
+            passes = passes_unvalidated(self._client, error, self._policy)
+            self._report.add(finding_of_error(error, "server", _METHOD, passes=passes))
+            if passes:
+                return Ruling(response.text)
+            return reject(response, unvalidated_reason(error))
+        return Ruling(response.text if kept is listed else response.with_property("result", kept))
+
+    async def _receive(self, request: Request, result: bytes) -> bytes:
+        """Learn the tools of *result*, the client's page, and return what the client gets.
+
+        Raises:
+            SidecheckError: the list could not be checked.
+        """
         page = read_object(result) or {}
         definitions = read_list(page.get("tools", b""))
         if definitions is None:
             return result
-        entries = await self._judge(result, definitions, version)
-        if "cursor" not in request.params:
+        entries = await self._judge(result, definitions, request.version)
+        self._failure = None
+        if not request.has_cursor:
             self._pages = []
         self._pages += entries
-        self._learn(entries)
         if not string_value(page.get("nextCursor")):
             self._complete(self._pages)
             self._pages = []
+            entries = [self._apply_pins(entry) for entry in entries]
+        self._learn(entries)
         if not any(entry.dropped for entry in entries):
             return result
-        kept = b",".join(entry.definition for entry in entries if not entry.dropped)
-        return join_object({**page, "tools": b"[" + kept + b"]"})
+        kept = [entry.definition for entry in entries if not entry.dropped]
+        return join_object({**page, "tools": join_array(kept)})
 
     async def _fetch(self, params: Mapping[str, bytes]) -> None:
         """Ask the server for all pages of its list, as the client of *params* would.
@@ -145,24 +180,30 @@ class Listings:
         version = string_value(own.get(_REQUEST_METADATA[0]))
         asked: dict[str, bytes] = {"_meta": join_object(own)} if own else {}
         pages: list[_Entry] = []
+        size = 0
         seen: set[bytes] = set()
         for _ in range(_MOST_PAGES):
             try:
                 response = await self._list_tools(asked)
             except ListingFailed:
-                raise _not_listed("the server did not respond to tools/list in time") from None
+                # Each attempt takes as long, and holds up what the client sends.
+                self._failure = _not_listed("the server did not respond to tools/list in time")
+                raise self._failure from None
             page = response.result
             definitions = None if page is None else read_list(page.get("tools", b""))
             if page is None or definitions is None:
                 raise _not_listed("the server did not list its tools")
+            size += len(response.text)
+            if size > _MOST_BYTES:
+                raise _not_listed("the list of tools is too large")
             pages += await self._judge(response.properties["result"], definitions, version)
             cursor = page.get("nextCursor", b"")
             if not string_value(cursor) or cursor in seen:
                 break
             seen.add(cursor)
             asked["cursor"] = cursor
-        self._learn(pages)
         self._complete(pages)
+        self._learn([self._apply_pins(entry) for entry in pages])
 
     async def _judge(self, result: bytes, definitions: list[bytes], version: str) -> list[_Entry]:
         """Return the tools of a page, and report those that are not as they should be."""
@@ -200,11 +241,9 @@ class Listings:
         try:
             checked = await self._client.protocol.check_tools(result, context=context)
         except SidecheckError as error:
-            if self._policy is Policy.ENFORCE and self._client.on_unavailable != "allow":
+            if not passes_unvalidated(self._client, error, self._policy):
                 raise
-            self._report.add(
-                Finding(sender="server", method=_METHOD, code=error.reason, note=error.message)
-            )
+            self._report.add(finding_of_error(error, "server", _METHOD, passes=True))
             return set()
         invalid = set()
         for index, tool in enumerate(checked.outcomes):
@@ -212,15 +251,22 @@ class Listings:
             if not tool.verdict.valid:
                 invalid.add(index)
                 action = Action.DROPPED if self._policy is Policy.ENFORCE else action
-            if definitions[index] in self._reported:
+            digest = sha256(definitions[index]).digest()
+            if digest in self._reported:
                 continue
-            self._reported.add(definitions[index])
+            if len(self._reported) < _MOST_REPORTED:
+                self._reported.add(digest)
             for violation in tool.verdict.violations:
                 inside = f"/result/tools/{index}"
                 self._report.add(
                     finding_of(violation, "server", _METHOD, tool.name, action, inside)
                 )
         return invalid
+
+    def _apply_pins(self, entry: _Entry) -> _Entry:
+        """Return *entry*, dropped if it is not as it was pinned meanwhile, by another proxy."""
+        is_dropped = entry.dropped or not self._pins.admits(entry.name, entry.definition)
+        return replace(entry, dropped=is_dropped)
 
     def _learn(self, entries: list[_Entry]) -> None:
         for entry in entries:

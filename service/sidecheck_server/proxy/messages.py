@@ -1,28 +1,39 @@
 """JSON-RPC messages as the proxy reads them: their parts as JSON text, byte for byte."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import msgspec
 
 __all__ = [
+    "INTERNAL_ERROR",
+    "INVALID_PARAMS",
+    "INVALID_REQUEST",
+    "PARSE_ERROR",
     "Message",
     "RequestId",
     "error_response",
+    "join_array",
     "join_object",
     "read_list",
     "read_message",
     "read_object",
+    "request_id",
     "result_response",
     "string_value",
 ]
 
-#: Id of a request that is equal to the id of its response: a string, or a number.
-RequestId: TypeAlias = tuple[type, str | int | float]
+#: Id of a request that is equal to the id of its response: a string, a number, or the JSON
+#: text of what is neither.
+RequestId: TypeAlias = tuple[type, str | int | float | bytes]
 
+# Codes of JSON-RPC.
+PARSE_ERROR = -32700
+INVALID_REQUEST = -32600
+INVALID_PARAMS = -32602
 INTERNAL_ERROR = -32603
-"""Code of JSON-RPC for what is wrong with neither side's request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +50,14 @@ class Message:
         return string_value(self.properties.get("method"))
 
     @property
-    def id(self) -> RequestId | None:
-        """The id; None if there is none, or none that JSON-RPC allows."""
-        value = _value(self.properties.get("id", b"null"))
-        if isinstance(value, str):
-            return (str, value)
-        is_number = isinstance(value, int | float) and not isinstance(value, bool)
-        return (float, value) if is_number else None
+    def id(self) -> RequestId:
+        """The id: 1 and 1.0 are equal, 1 and "1" are not."""
+        return request_id(self.properties.get("id", b"null"))
+
+    @property
+    def has_valid_id(self) -> bool:
+        """Whether the id is one that JSON-RPC allows."""
+        return self.id[0] is not bytes
 
     @property
     def is_request(self) -> bool:
@@ -67,6 +79,12 @@ class Message:
         """JSON texts of the properties of ``result``; None if that is no object."""
         return read_object(self.properties.get("result", b""))
 
+    @property
+    def has_duplicate_keys(self) -> bool:
+        """Whether it has a property twice, of which readers may take either."""
+        members = list(_split_members(self.text.strip()))
+        return len(members) > len(self.properties)
+
     def with_property(self, name: str, value: bytes) -> bytes:
         """Return the text with the JSON text *value* as its property *name*."""
         return join_object({**self.properties, name: value})
@@ -84,10 +102,25 @@ def read_message(text: bytes) -> Message | list[Message] | None:
     return batch or None
 
 
+def request_id(text: bytes) -> RequestId:
+    """Return the id in the JSON *text*."""
+    value = _value(text)
+    if isinstance(value, str):
+        return (str, value)
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return (float, value) if is_number else (bytes, text)
+
+
 def read_object(text: bytes) -> dict[str, bytes] | None:
-    """Return the JSON texts of the properties of the object in *text*; None if it is none."""
+    """Return the JSON texts of the properties of the object in *text*; None if it is none.
+
+    A property may have a value that other readers accept, although it nests too deep or
+    contains NaN.
+    """
     raw = _decode(text, dict[str, msgspec.Raw])
-    return None if raw is None else {name: bytes(value) for name, value in raw.items()}
+    if raw is None:
+        return _scan_object(text)
+    return {name: bytes(value) for name, value in raw.items()}
 
 
 def read_list(text: bytes) -> list[bytes] | None:
@@ -102,20 +135,68 @@ def join_object(properties: Mapping[str, bytes]) -> bytes:
     return b"{" + b",".join(members) + b"}"
 
 
-def result_response(request: Message, result: bytes) -> bytes:
-    """Return the response to *request* with the JSON text *result*."""
-    return _response(request, "result", result)
+def join_array(items: Iterable[bytes]) -> bytes:
+    """Return the JSON text of an array of *items*, which are JSON texts."""
+    return b"[" + b",".join(items) + b"]"
 
 
-def error_response(request: Message, error: bytes | str) -> bytes:
-    """Return the response to *request* with *error*: JSON text, or the message of an error."""
+def result_response(request_id: bytes, result: bytes) -> bytes:
+    """Return the response with the JSON text *result* to the request with *request_id*."""
+    return join_object({"jsonrpc": b'"2.0"', "id": request_id, "result": result})
+
+
+def error_response(
+    request_id: bytes | None, error: bytes | str, code: int = INTERNAL_ERROR
+) -> bytes:
+    """Return the response with *error* to the request with *request_id*, None if unknown.
+
+    *error* is JSON text, or the message of an error with *code*.
+    """
     if isinstance(error, str):
-        error = msgspec.json.encode({"code": INTERNAL_ERROR, "message": error})
-    return _response(request, "error", error)
+        error = msgspec.json.encode({"code": code, "message": error})
+    response = {"jsonrpc": b'"2.0"', "id": request_id, "error": error}
+    return join_object({name: text for name, text in response.items() if text is not None})
 
 
-def _response(request: Message, name: str, value: bytes) -> bytes:
-    return join_object({"jsonrpc": b'"2.0"', "id": request.properties["id"], name: value})
+_TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|[][{},:]', re.DOTALL)
+"""A string, or a character that separates."""
+
+
+def _scan_object(text: bytes) -> dict[str, bytes] | None:
+    """Return the properties of the object in *text* without decoding their values."""
+    text = text.strip(b" \t\r\n")
+    if not (text.startswith(b"{") and text.endswith(b"}")):
+        return None
+    properties = {}
+    for member in _split_members(text):
+        key, colon, value = member
+        name = _decode(key, str)
+        if name is None or not colon or not value:
+            return None
+        properties[name] = value
+    return properties
+
+
+def _split_members(text: bytes) -> Iterator[tuple[bytes, bytes, bytes]]:
+    """Yield key, colon and value of the members of an object; empty ones if it is broken."""
+    depth, start, colon = 0, 1, 0
+    for token in _TOKEN.finditer(text):
+        match token[0]:
+            case b"{" | b"[":
+                depth += 1
+            case b"}" | b"]":
+                depth -= 1
+            case b":" if depth == 1 and not colon:
+                colon = token.start()
+        at_end = depth == 0
+        if at_end or (depth == 1 and token[0] == b","):
+            key, value = text[start:colon].strip(), text[colon + 1 : token.start()].strip()
+            yield (key, b":", value) if colon else (b"", b"", b"")
+            start, colon = token.end(), 0
+        if at_end:
+            break
+    if depth or start != len(text):
+        yield b"", b"", b""
 
 
 def string_value(text: bytes | None) -> str:

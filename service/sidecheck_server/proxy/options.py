@@ -1,7 +1,8 @@
 """How a proxy is run."""
 
 from dataclasses import dataclass
-from typing import BinaryIO, Literal
+from io import FileIO
+from typing import Literal
 
 from sidecheck_server.proxy.pins import PinnedTools
 from sidecheck_server.proxy.policies import Policies
@@ -19,8 +20,8 @@ class ProxyOptions:
     service: str | None
     on_unavailable: Literal["raise", "allow", "deny"]
     #: Files of findings and of messages.
-    report: BinaryIO | None
-    record: BinaryIO | None
+    report: FileIO | None
+    record: FileIO | None
     show_values: bool
     min_severity: str
     max_message_bytes: int

@@ -6,6 +6,7 @@ much of a change as another definition.
 
 import json
 import os
+import secrets
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -96,8 +97,7 @@ class PinnedTools:
             ]
         if self._path is not None:
             values = {name: _read(definition) for name, definition in definitions.items()}
-            _write(self._path, values)
-            self._pin(values)
+            self._pin(_write(self._path, values))
         return []
 
     def _pin(self, pinned: Mapping[str, JsonValue]) -> None:
@@ -117,6 +117,8 @@ def open_pins(pinning: Pinning, path: Path) -> PinnedTools:
         text = path.read_bytes()
     except FileNotFoundError:
         if pinning is Pinning.FIRST_USE:
+            if not os.access(path.parent, os.W_OK):
+                raise LockFileError(f"{path}: its folder cannot be written") from None
             return PinnedTools(path=path)
         raise LockFileError(
             f"{path}: no such file; run once with --pins first-use to write it"
@@ -140,20 +142,43 @@ def _read_lock(text: bytes, path: Path) -> dict[str, JsonValue]:
     return {name: tool["definition"] for name, tool in tools.items()}
 
 
-def _write(path: Path, definitions: Mapping[str, JsonValue]) -> None:
-    """Write the lock file at once: a reader sees all of it or none."""
+def _write(path: Path, definitions: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+    """Write the lock file at once, and return the tools that it pins.
+
+    A reader sees all of it or none. If another proxy has written it meanwhile, its tools count.
+    """
     tools = {
         name: {"digest": digest_of(value), "definition": value}
         for name, value in sorted(definitions.items())
     }
     text = json.dumps({"format": _FORMAT, "tools": tools}, indent=2, ensure_ascii=False)
-    beside = path.with_name(f"{path.name}.{os.getpid()}")
+    beside = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
     try:
-        beside.write_text(f"{text}\n", encoding="utf-8")
-        beside.replace(path)
+        try:
+            beside.write_text(f"{text}\n", encoding="utf-8")
+            _publish(beside, path)
+        finally:
+            beside.unlink(missing_ok=True)
+    except FileExistsError:
+        return _read_lock(path.read_bytes(), path)
     except OSError as error:
-        beside.unlink(missing_ok=True)
         raise LockFileError(f"{path}: {error.strerror}") from None
+    return dict(definitions)
+
+
+def _publish(beside: Path, path: Path) -> None:
+    """Give the file *beside* the name *path*.
+
+    Raises:
+        FileExistsError: there is one.
+    """
+    try:
+        path.hardlink_to(beside)
+    except FileExistsError:
+        raise
+    except OSError:
+        # A file system without links.
+        beside.replace(path)
 
 
 def _read(text: bytes) -> JsonValue:

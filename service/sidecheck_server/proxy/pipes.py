@@ -34,6 +34,10 @@ class Writer(Protocol):
         """Write what is left, and close."""
         ...
 
+    def abort(self) -> None:
+        """Close at once; a `write` that waits raises `OSError`."""
+        ...
+
 
 async def read_lines(reader: Reader, limit: int) -> AsyncIterator[bytes]:
     r"""Yield the lines of *reader* with their line breaks, which the last may lack.
@@ -88,9 +92,11 @@ class StreamWriter:
 
     def __init__(self, stream: asyncio.StreamWriter) -> None:
         self._stream = stream
+        # Nothing is buffered when `write` returns, and so nothing lost at the end.
+        stream.transport.set_write_buffer_limits(high=0)
 
     async def write(self, data: bytes) -> None:
-        """Write *data*, and wait while too much is unread.
+        """Write *data*, and wait until it is.
 
         Raises:
             OSError: the other end is closed.
@@ -101,12 +107,16 @@ class StreamWriter:
         await self._stream.drain()
 
     async def close(self) -> None:
-        """Close the stream once everything is written; the other end may be gone."""
+        """Close the stream; the other end may be gone."""
         self._stream.close()
+
+    def abort(self) -> None:
+        """Close the stream, without what is not written."""
+        self._stream.transport.abort()
 
 
 class _FileReader:
-    """Reads a regular file, which never waits."""
+    """Reads a regular file or /dev/null, which never wait."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
@@ -116,7 +126,7 @@ class _FileReader:
 
 
 class _FileWriter:
-    """Writes a regular file."""
+    """Writes a regular file or /dev/null."""
 
     def __init__(self, descriptor: int) -> None:
         self._file = os.fdopen(os.dup(descriptor), "wb", buffering=0)
@@ -129,7 +139,11 @@ class _FileWriter:
     async def close(self) -> None:
         self._file.close()
 
+    def abort(self) -> None:
+        """Do nothing: no write waits."""
+
 
 def _is_stream(descriptor: int) -> bool:
+    # Of the character devices, only terminals make one wait; /dev/null cannot be polled.
     mode = os.fstat(descriptor).st_mode
-    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or stat.S_ISCHR(mode)
+    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or os.isatty(descriptor)

@@ -8,12 +8,15 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Literal, TypeAlias
 
-from sidecheck import Severity, Violation
+from sidecheck import Severity, SidecheckError, Violation
 
-__all__ = ["Action", "Direction", "Finding", "Report", "finding_of"]
+__all__ = ["Action", "Direction", "Finding", "Report", "finding_of", "finding_of_error"]
 
 #: Which side a message comes from.
 Direction: TypeAlias = Literal["client", "server"]
+
+_NAME_CHARACTERS = 200
+"""Of the name of a method or tool, which is whatever a peer sends."""
 
 _RECEIVERS = {"client": "server", "server": "client"}
 
@@ -67,6 +70,21 @@ def finding_of(
     )
 
 
+def finding_of_error(
+    error: SidecheckError, sender: Direction, method: str, tool: str = "", *, passes: bool
+) -> Finding:
+    """Return the finding of a message that was not validated because of *error*."""
+    return Finding(
+        sender=sender,
+        method=method,
+        tool=tool,
+        code=error.reason,
+        action=Action.PASSED if passes else Action.REJECTED,
+        message=error.message,
+        note="could not be validated",
+    )
+
+
 class Report:
     """Writes findings as they come, by *write_line* as text and by *write_json* as JSON.
 
@@ -76,7 +94,7 @@ class Report:
     def __init__(
         self,
         write_line: Callable[[str], None],
-        write_json: Callable[[str], None] | None = None,
+        write_json: Callable[[bytes], None] | None = None,
         *,
         show_values: bool = False,
         minimum: Severity = Severity.WARNING,
@@ -124,25 +142,29 @@ class Report:
 
 def _line(time: str, finding: Finding, explanation: str) -> str:
     direction = f"{finding.sender}->{_RECEIVERS[finding.sender]}"
-    words = [finding.method, finding.tool, finding.code, finding.location]
+    words = [_short(finding.method), _short(finding.tool), finding.code, finding.location]
     shown = [_printable(word) for word in words if word]
     text = " ".join([time, direction, *shown, f"{finding.severity}, {finding.action}"])
     return f"{text}: {_printable(explanation)}" if explanation else text
 
 
-def _json(time: str, finding: Finding, explanation: str) -> str:
+def _json(time: str, finding: Finding, explanation: str) -> bytes:
     fields = {
         "time": time,
         "direction": f"{finding.sender}->{_RECEIVERS[finding.sender]}",
-        "method": finding.method,
-        "tool": finding.tool,
+        "method": _short(finding.method),
+        "tool": _short(finding.tool),
         "code": finding.code,
         "severity": finding.severity,
         "location": finding.location,
         "action": finding.action,
         "message": explanation,
     }
-    return json.dumps({name: value for name, value in fields.items() if value})
+    return json.dumps({name: value for name, value in fields.items() if value}).encode()
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= _NAME_CHARACTERS else f"{name[:_NAME_CHARACTERS]}…"
 
 
 def _printable(text: str) -> str:

@@ -1,10 +1,22 @@
 """The MCP server that the proxy starts."""
 
 import asyncio
+import ctypes
+import os
+import signal
+import sys
 from asyncio.subprocess import PIPE, Process
 from collections.abc import Sequence
+from contextlib import suppress
 
-__all__ = ["ServerNotStartedError", "start_server"]
+__all__ = ["ServerNotStartedError", "signal_group", "start_server"]
+
+
+_PR_SET_PDEATHSIG = 1
+"""From ``linux/prctl.h``."""
+
+# Loaded here: nothing may be imported between fork and exec.
+_libc = ctypes.CDLL(None) if sys.platform == "linux" else None
 
 
 class ServerNotStartedError(Exception):
@@ -15,13 +27,32 @@ async def start_server(command: Sequence[str], stderr: int) -> Process:
     """Start the MCP server *command*, whose standard error is the descriptor *stderr*.
 
     It has a process group of its own: a signal of the terminal arrives once, through the proxy.
+    Clients that kill a server which does not end kill the proxy, and with it the server.
 
     Raises:
         ServerNotStartedError: there is no such program, or it cannot be run.
     """
     try:
         return await asyncio.create_subprocess_exec(
-            *command, stdin=PIPE, stdout=PIPE, stderr=stderr, process_group=0
+            *command,
+            stdin=PIPE,
+            stdout=PIPE,
+            stderr=stderr,
+            process_group=0,
+            preexec_fn=None if _libc is None else _die_with_proxy,
         )
     except OSError as error:
         raise ServerNotStartedError(f"{command[0]}: {error.strerror}") from None
+
+
+def signal_group(server: Process, number: int) -> None:
+    """Send the signal *number* to *server* and what it has started, unless it has ended."""
+    if server.returncode is None:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(server.pid, number)
+
+
+def _die_with_proxy() -> None:
+    """Have the kernel kill this process, the server, when its parent ends in any way."""
+    assert _libc is not None
+    _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)

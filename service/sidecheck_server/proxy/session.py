@@ -1,51 +1,51 @@
 """One MCP connection through the proxy: what becomes of each message of its two sides."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Self
 
-from sidecheck import (
-    CheckResult,
-    Client,
-    Severity,
-    SidecheckError,
-    StreamClosed,
-    ToolDefinition,
-    Unavailable,
-    Violation,
-)
+from sidecheck import Client
 
 from sidecheck_server.proxy.calls import METHOD as CALL
-from sidecheck_server.proxy.calls import Admission, Ruling, ToolCalls
+from sidecheck_server.proxy.calls import ToolCalls
+from sidecheck_server.proxy.checks import Checked, MessageChecks
 from sidecheck_server.proxy.listings import Listings
 from sidecheck_server.proxy.messages import (
+    INVALID_REQUEST,
+    PARSE_ERROR,
     Message,
-    RequestId,
     error_response,
+    join_array,
     read_message,
     read_object,
+    request_id,
     string_value,
 )
+from sidecheck_server.proxy.pending import PendingRequests, Request, request_of
 from sidecheck_server.proxy.policies import Policies, Policy
-from sidecheck_server.proxy.report import Action, Direction, Finding, Report, finding_of
+from sidecheck_server.proxy.report import (
+    Action,
+    Direction,
+    Finding,
+    Report,
+    finding_of,
+    finding_of_error,
+)
+from sidecheck_server.proxy.rulings import (
+    Ruling,
+    passes_unvalidated,
+    reject,
+    unvalidated_reason,
+    with_id,
+)
 
 __all__ = ["ProxySession"]
 
 _LIST = "tools/list"
 _VERSION = "io.modelcontextprotocol/protocolVersion"
-_COMPLETE = "complete"
+_MOST_OF_SERVER = 10_000
+"""Requests of the server whose responses are told from others."""
 
-
-@dataclass(frozen=True, slots=True)
-class _Request:
-    """A request of the client whose response is awaited."""
-
-    message: Message
-    method: str
-    #: The protocol version that applies to it; "" if unknown.
-    version: str
-    tool: str = ""
-    definition: ToolDefinition | None = None
+_PEERS: Mapping[Direction, Direction] = {"client": "server", "server": "client"}
 
 
 class ProxySession:
@@ -69,122 +69,172 @@ class ProxySession:
         self._report = report
         self._listings = listings
         self._calls = ToolCalls(client, policies, self._listings, report)
-        self._checks = client.protocol.session()
-        self._entered = False
+        self._checks = MessageChecks(client, policies.messages, from_beginning=from_beginning)
         self._from_beginning = from_beginning
         self._version = ""
-        self._requests: dict[RequestId, _Request] = {}
+        self._pending: Mapping[Direction, PendingRequests] = {
+            "client": PendingRequests(),
+            "server": PendingRequests(_MOST_OF_SERVER),
+        }
 
     async def __aenter__(self) -> Self:
         return self
 
     async def __aexit__(self, *_exc_info: object) -> None:
-        await self._leave()
+        await self._checks.close()
+
+    async def forget(self) -> None:
+        """Take the next message for one in the middle of a session that nothing is known of."""
+        self._from_beginning = False
+        await self._checks.forget()
 
     async def handle(self, text: bytes, sender: Direction, http_status: int = 0) -> Ruling:
         """Return what becomes of the message *text* of *sender*."""
         self._report.count_message(sender)
         read = read_message(text)
-        try:
-            checked = await self._check(text, sender, http_status)
-        except SidecheckError as error:
-            return self._unchecked(read, text, sender, error, self._policies.messages)
+        checked = await self._checks.check(text, sender, http_status)
         if isinstance(read, Message):
             return await self._rule(read, sender, checked)
-        violations = () if checked is None else checked.verdict.violations
-        rejected = self._rejects(violations)
-        self._add(violations, sender, "", rejected=rejected)
-        if rejected:
-            assert checked is not None
-            return Ruling(reply=checked.error_response or None)
-        if read is None:
+        if read is not None:
+            return await self._rule_batch(read, text, sender, checked)
+        # Another reader may find a call in what is no message here.
+        policy = self._policies.messages
+        if sender == "client" and self._policies.arguments is Policy.ENFORCE:
+            policy = Policy.ENFORCE
+        admitted = self._admits(checked, sender, is_rejected=policy is Policy.ENFORCE)
+        if admitted and policy is not Policy.ENFORCE:
             return Ruling(text)
-        return await self._rule_batch(read, text, sender)
+        if admitted and not checked.violations:
+            self._report.add(Finding(sender=sender, code="NOT_A_MESSAGE", action=Action.REJECTED))
+        error = error_response(None, "Parse error", PARSE_ERROR)
+        return Ruling(reply=checked.error_response or error)
 
-    def answers_to_pending(self, reason: str) -> list[bytes]:
-        """Return an error, with *reason*, for each request of the client without a response."""
-        pending, self._requests = self._requests, {}
-        return [error_response(request.message, reason) for request in pending.values()]
+    def answers_to_pending(
+        self, reason: str, messages: Iterable[Message] | None = None
+    ) -> list[bytes]:
+        """Return an error, with *reason*, for each request of the client without a response.
 
-    async def _rule_batch(self, batch: list[Message], text: bytes, sender: Direction) -> Ruling:
-        rulings = [await self._rule(message, sender, None) for message in batch]
+        With *messages*, for those among them.
+        """
+        ids = None if messages is None else [each.id for each in messages if each.is_request]
+        due = self._pending["client"].take_due(ids)
+        return [error_response(request.id_text, reason) for request in due]
+
+    async def _rule_batch(
+        self, batch: list[Message], text: bytes, sender: Direction, checked: Checked
+    ) -> Ruling:
+        whole, items = checked.split(len(batch))
+        if self._admits(whole, sender):
+            rulings = [
+                await self._rule(message, sender, item)
+                for message, item in zip(batch, items, strict=True)
+            ]
+        else:
+            own = Checked(whole.violations, failure=whole.failure)
+            rulings = [self._reject(message, sender, own) for message in batch]
         forwarded = [ruling.forward for ruling in rulings if ruling.forward is not None]
         replies = [ruling.reply for ruling in rulings if ruling.reply is not None]
         unchanged = forwarded == [message.text for message in batch]
-        return Ruling(text if unchanged else _array(forwarded), _array(replies))
+        return Ruling(
+            text if unchanged else join_array(forwarded) if forwarded else None,
+            join_array(replies) if replies else None,
+        )
 
-    async def _rule(
-        self, message: Message, sender: Direction, checked: CheckResult | None
-    ) -> Ruling:
+    async def _rule(self, message: Message, sender: Direction, checked: Checked) -> Ruling:
         """Return what becomes of one *message*, after it was *checked* as such."""
-        request = self._requests.get(message.id) if message.is_response and message.id else None
-        answered = request if sender == "server" else None
-        method = answered.method if answered is not None else message.method
-        tool = answered.tool if answered is not None else ""
-        violations = self._own_violations(message, answered, checked)
-        rejected = self._rejects(violations)
-        if answered is not None and message.id is not None:
-            del self._requests[message.id]
-        if sender == "client" and not rejected:
-            return await self._from_client(message, violations)
-        self._add(violations, sender, method, tool, rejected=rejected)
-        if rejected:
-            assert checked is not None
-            return self._reject(message, checked.error_response or None, violations)
-        try:
-            return await self._from_server(message, answered)
-        except SidecheckError as error:
-            policy = self._policies.tools if method == _LIST else self._policies.results
-            return self._unchecked(message, message.text, sender, error, policy)
-
-    async def _from_client(self, message: Message, violations: list[Violation]) -> Ruling:
-        """Return the ruling on a message whose *violations* as such do not reject it."""
+        if self._enforces_content(sender) and message.has_duplicate_keys:
+            checked = checked.ambiguous()
+        if message.is_response:
+            return await self._rule_response(message, sender, checked)
+        if not message.is_request:
+            return await self._rule_request(message, sender, checked, None)
         metadata = read_object(message.params.get("_meta", b"")) or {}
         version = string_value(metadata.get(_VERSION)) or self._version
-        admission = Admission(Ruling(message.text))
-        tool = ""
-        if message.method == CALL and self._validates_calls:
-            tool = string_value(message.params.get("name"))
-            admission = await self._admit(message, version)
-        ruling = admission.ruling
-        rejected = ruling.forward is None
-        self._add(violations, "client", message.method, tool, rejected=rejected)
-        known = {(violation.code, violation.instance_location) for violation in violations}
+        # Pending from here on, so that it is answered whatever happens.
+        request = request_of(message, version)
+        self._pending[sender].add(request)
+        ruling = await self._rule_request(message, sender, checked, request)
+        if ruling.forward is None:
+            self._pending[sender].remove(request)
+        return ruling
+
+    async def _rule_request(
+        self, message: Message, sender: Direction, checked: Checked, request: Request | None
+    ) -> Ruling:
+        """Return the ruling on a request or notification."""
+        if message.method == CALL:
+            # A session knows the schemas that the server has listed.
+            checked = checked.without("/params/arguments")
+        is_call = sender == "client" and message.method == CALL and self._validates_calls
+        if is_call and not self._rejects(checked):
+            return await self._rule_call(message, checked, request)
+        if not self._admits(checked, sender, message.method):
+            return self._reject(message, sender, checked)
+        if sender == "client" and message.method == "notifications/cancelled":
+            self._pending[sender].cancel(request_id(message.params.get("requestId", b"null")))
+        if sender == "server" and message.method == "notifications/tools/list_changed":
+            self._listings.expire()
+        return Ruling(message.text)
+
+    async def _rule_call(
+        self, message: Message, checked: Checked, request: Request | None
+    ) -> Ruling:
+        """Return the ruling on a call of a tool that passes as a message."""
+        version = self._version if request is None else request.version
+        admission = await self._calls.admit(message, version)
+        tool = string_value(message.params.get("name"))
+        if request is not None:
+            request.tool, request.definition = tool, admission.definition
+        is_rejected = admission.ruling.forward is None
+        self._admits(checked, "client", CALL, tool, is_rejected=is_rejected)
+        known = {(violation.code, violation.instance_location) for violation in checked.violations}
         for finding in admission.findings:
             if (finding.code, finding.location) not in known:
                 self._report.add(finding)
-        if message.is_request and message.id is not None and not rejected:
-            self._requests[message.id] = _Request(
-                message, message.method, version, tool, admission.definition
-            )
+        return admission.ruling
+
+    async def _rule_response(self, message: Message, sender: Direction, checked: Checked) -> Ruling:
+        pending = self._pending[_PEERS[sender]]
+        request = pending.find(message.id)
+        if request is None:
+            return self._rule_unexpected(message, sender, checked)
+        if sender == "server":
+            ruling = await self._rule_result(message, request, checked)
+        elif self._admits(checked, sender):
+            ruling = Ruling(message.text)
+        else:
+            ruling = self._reject(message, sender, checked)
+        # Until here, so that it is answered whatever happens.
+        pending.remove(request)
         return ruling
 
-    async def _admit(self, message: Message, version: str) -> Admission:
-        try:
-            return await self._calls.admit(message, version)
-        except SidecheckError as error:
-            policy = self._policies.arguments
-            return Admission(self._unchecked(message, message.text, "client", error, policy))
-
-    async def _from_server(self, message: Message, request: _Request | None) -> Ruling:
-        if message.method == "notifications/tools/list_changed":
-            self._listings.expire()
-        result = message.result
-        if request is None or result is None:
+    def _rule_unexpected(self, message: Message, sender: Direction, checked: Checked) -> Ruling:
+        """Return the ruling on a response to no request, or to one that has a response."""
+        admitted = self._admits(checked, sender)
+        if not admitted or self._policies.messages is not Policy.ENFORCE:
+            return Ruling(message.text if admitted else None)
+        if not (message.has_valid_id and self._from_beginning):
             return Ruling(message.text)
-        if request.method == "initialize":
-            self._version = string_value(result.get("protocolVersion"))
-        elif request.method == _LIST:
-            listed = message.properties["result"]
-            kept = await self._listings.receive(request.message, listed, request.version)
-            if kept is not listed:
-                return Ruling(message.with_property("result", kept))
-        elif request.definition is not None and self._is_call_result(request, result):
-            return Ruling(
-                await self._calls.replace_result(
-                    message, request.tool, request.definition, request.version
-                )
-            )
+        code = "RESPONSE_WITHOUT_REQUEST"
+        self._report.add(Finding(sender=sender, code=code, location="/id", action=Action.REJECTED))
+        return Ruling()
+
+    async def _rule_result(self, message: Message, request: Request, checked: Checked) -> Ruling:
+        """Return the ruling on the server's response to *request*."""
+        is_result = request.definition is not None and self._is_call_result(message, request)
+        # What another policy is about is not judged twice.
+        if request.method == _LIST and self._listings.filters:
+            checked = checked.without("/result/tools/")
+        elif request.method == CALL:
+            checked = checked.without("/result" if is_result else "/result/structuredContent")
+        if not self._admits(checked, "server", request.method, request.tool):
+            return self._reject(message, "server", checked)
+        if is_result:
+            return await self._calls.rule_result(message, request)
+        if request.method == "initialize" and message.result is not None:
+            self._version = string_value(message.result.get("protocolVersion"))
+        if request.method == _LIST and message.result is not None:
+            return await self._listings.rule_result(message, request)
         return Ruling(message.text)
 
     @property
@@ -192,137 +242,55 @@ class ProxySession:
         policies = self._policies
         return self._listings.filters or not policies.arguments is policies.results is Policy.OFF
 
-    def _is_call_result(self, request: _Request, result: Mapping[str, bytes]) -> bool:
-        """Return whether *result* is validated as the result of a tool.
+    def _is_call_result(self, message: Message, request: Request) -> bool:
+        """Return whether *message* has a result that is validated as that of a tool."""
+        is_validated = self._policies.results is not Policy.OFF and "result" in message.properties
+        return is_validated and request.is_answered_by(message.result or {})
 
-        A task and a request for more input stand for a result that comes later (2025-11-25,
-        tasks; 2026-07-28, multi round-trip requests).
-        """
-        kind = string_value(result.get("resultType", b'"complete"'))
-        is_task = "task" in request.message.params
-        return self._policies.results is not Policy.OFF and kind == _COMPLETE and not is_task
+    def _enforces_content(self, sender: Direction) -> bool:
+        """Return whether what *sender* calls or returns must be what was validated."""
+        if sender == "client":
+            return self._policies.arguments is Policy.ENFORCE
+        return self._listings.filters or self._policies.results is Policy.ENFORCE
 
-    def _own_violations(
+    def _rejects(self, checked: Checked) -> bool:
+        """Return whether what was *checked* does not pass as a message."""
+        if checked.failure is not None:
+            return not passes_unvalidated(self._client, checked.failure, self._policies.messages)
+        if checked.is_ambiguous:
+            return True
+        return checked.first_error is not None and self._policies.messages is Policy.ENFORCE
+
+    def _admits(
         self,
-        message: Message,
-        request: _Request | None,
-        checked: CheckResult | None,
-    ) -> list[Violation]:
-        """Return the violations in *checked* that no other policy is about."""
-        if checked is None:
-            return []
-        other = self._location_of_others(message, request)
-        return [
-            violation
-            for violation in checked.verdict.violations
-            if not (other and violation.instance_location.startswith(other))
-        ]
-
-    def _location_of_others(self, message: Message, request: _Request | None) -> str:
-        """Return where in *message* another policy than that about messages applies."""
-        if message.method == CALL:
-            # A session knows the schemas that the server has listed.
-            return "/params/arguments"
-        if request is None:
-            return ""
-        if request.method == _LIST and self._listings.filters:
-            return "/result/tools/"
-        if request.method != CALL:
-            return ""
-        is_validated = request.definition is not None and self._is_call_result(
-            request, message.result or {}
-        )
-        return "/result" if is_validated else "/result/structuredContent"
-
-    # Checks of messages as such
-
-    async def _check(self, text: bytes, sender: Direction, http_status: int) -> CheckResult | None:
-        if self._policies.messages is Policy.OFF:
-            return None
-        if not self._entered:
-            self._checks = self._client.protocol.session(from_beginning=self._from_beginning)
-            await self._checks.__aenter__()
-            self._entered, self._from_beginning = True, False
-        try:
-            return await self._checks.check(text, sender=sender, http_status=http_status)
-        except StreamClosed:
-            # The next message begins another stream, which knows nothing of those before it.
-            await self._leave()
-            raise
-
-    async def forget(self) -> None:
-        """Take the next message for one in the middle of a session that nothing is known of."""
-        self._from_beginning = False
-        await self._leave()
-
-    async def _leave(self) -> None:
-        if self._entered:
-            self._entered = False
-            await self._checks.__aexit__(None, None, None)
-
-    def _rejects(self, violations: Iterable[Violation]) -> bool:
-        has_errors = any(violation.severity is Severity.ERROR for violation in violations)
-        return has_errors and self._policies.messages is Policy.ENFORCE
-
-    def _add(
-        self,
-        violations: Iterable[Violation],
+        checked: Checked,
         sender: Direction,
-        method: str,
+        method: str = "",
         tool: str = "",
         *,
-        rejected: bool,
-    ) -> None:
-        action = Action.REJECTED if rejected else Action.PASSED
-        for violation in violations:
+        is_rejected: bool = False,
+    ) -> bool:
+        """Report what was *checked*, and return whether it passes as a message."""
+        rejects = self._rejects(checked)
+        action = Action.REJECTED if rejects or is_rejected else Action.PASSED
+        for violation in checked.violations:
             self._report.add(finding_of(violation, sender, method, tool, action, ""))
+        if checked.failure is not None:
+            passes = action is Action.PASSED
+            self._report.add(finding_of_error(checked.failure, sender, method, passes=passes))
+        return not rejects
 
-    def _reject(
-        self, message: Message, reply: bytes | None, violations: Iterable[Violation]
-    ) -> Ruling:
-        """Return the ruling on a *message* that has *violations*."""
-        first = next(v for v in violations if v.severity is Severity.ERROR)
-        reason = f"the response is invalid: {first.code} at {first.instance_location or 'its root'}"
-        return _ruling_on_rejected(message, reply, reason)
-
-    def _unchecked(
-        self,
-        read: Message | list[Message] | None,
-        text: bytes,
-        sender: Direction,
-        error: SidecheckError,
-        policy: Policy,
-    ) -> Ruling:
-        """Return the ruling on a message that could not be validated because of *error*."""
-        allowed = isinstance(error, Unavailable) and self._client.on_unavailable == "allow"
-        passes = allowed or policy is not Policy.ENFORCE
-        method = read.method if isinstance(read, Message) else ""
-        self._report.add(
-            Finding(
-                sender=sender,
-                method=method,
-                code=error.reason,
-                action=Action.PASSED if passes else Action.REJECTED,
-                message=error.message,
-                note="could not be validated",
-            )
-        )
-        if passes:
-            return Ruling(text)
-        if not isinstance(read, Message):
-            return Ruling()
-        reason = f"not validated by Sidecheck: {error.reason}"
-        reply = error_response(read, reason) if read.is_request else None
-        return _ruling_on_rejected(read, reply, reason)
-
-
-def _ruling_on_rejected(message: Message, reply: bytes | None, reason: str) -> Ruling:
-    """Return the ruling on *message*; if it is a response, its receiver waits for one."""
-    if message.is_response and message.id is not None:
-        return Ruling(error_response(message, reason))
-    return Ruling(reply=reply)
-
-
-def _array(texts: list[bytes]) -> bytes | None:
-    """Return the JSON array of *texts*, None if there are none."""
-    return b"[" + b",".join(texts) + b"]" if texts else None
+    def _reject(self, message: Message, sender: Direction, checked: Checked) -> Ruling:
+        """Return the ruling on a *message* that what was *checked* rejects."""
+        if message.is_response:
+            request = self._pending[_PEERS[sender]].find(message.id)
+            if request is None:
+                return Ruling()
+            self._pending[_PEERS[sender]].remove(request)
+        if checked.failure is not None:
+            return reject(message, unvalidated_reason(checked.failure))
+        if message.is_request and checked.error_response:
+            return Ruling(reply=with_id(checked.error_response, message))
+        if message.is_response:
+            return reject(message, f"the response is invalid: {checked.fault}")
+        return reject(message, f"Invalid request: {checked.fault}", INVALID_REQUEST)

@@ -5,14 +5,15 @@ server writes nothing else to its standard output.
 """
 
 import asyncio
+import secrets
 import signal
 from asyncio.subprocess import Process
 from collections.abc import Callable, Mapping
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from itertools import count
 
 from sidecheck_server.proxy.listings import ListingFailed, Listings, ListTools
-from sidecheck_server.proxy.messages import Message, join_object, read_message
+from sidecheck_server.proxy.messages import Message, join_object, read_message, string_value
 from sidecheck_server.proxy.pipes import (
     LineTooLongError,
     Reader,
@@ -21,6 +22,7 @@ from sidecheck_server.proxy.pipes import (
     read_lines,
 )
 from sidecheck_server.proxy.report import Action, Direction, Finding, Report
+from sidecheck_server.proxy.server_process import signal_group
 from sidecheck_server.proxy.session import ProxySession
 from sidecheck_server.proxy.transcript import Transcript
 
@@ -29,12 +31,14 @@ __all__ = ["StdioProxy"]
 _SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 _LISTING_SECONDS = 10.0
 _END_SECONDS = 5.0
-"""How long a server may take to end after a signal because nobody reads its messages."""
+"""How long a server may take to end after a signal because nobody reads its messages, and a
+client to read what is left after a signal."""
 
 _REST_SECONDS = 0.2
 """How long lines of the client that are on their way are waited for, after the server's end."""
 
-_ENDED = "the server ended before it responded"
+_ENDED = "the server ended the connection before it responded"
+_CHUNK = 64 << 10
 _HEADER = b"content-length:"
 
 
@@ -63,10 +67,13 @@ class StdioProxy:
         self._report = report
         self._transcript = transcript
         self._max_bytes = max_bytes
+        #: Whether the server has closed its output, so that it responds no more.
         self._ended = False
+        # Random, so that no id of the client is one of the proxy.
+        self._id_prefix = f"sidecheck-{secrets.token_hex(8)}-"
         self._ids = count(1)
-        #: Requests of the proxy itself, by the JSON text of their ids.
-        self._own: dict[bytes, asyncio.Future[Message]] = {}
+        #: Requests of the proxy itself, by their ids.
+        self._own: dict[str, asyncio.Future[Message]] = {}
 
     async def run(self) -> int:
         """Relay until the server has ended; return its exit code."""
@@ -75,17 +82,27 @@ class StdioProxy:
             loop.add_signal_handler(number, self._pass_signal, number)
         async with self._session:
             reading = asyncio.create_task(self._relay_client())
+            relaying = asyncio.create_task(self._relay_server())
             try:
-                await self._relay_server()
-                code = await self._server.wait()
+                await asyncio.wait({reading, relaying}, return_when=asyncio.FIRST_COMPLETED)
+                if reading.done() and reading.exception() is not None:
+                    await self._end_server()
+                await relaying
+                # A server that lives on cannot respond: what is open or comes is answered.
                 self._ended = True
                 await self._answer_pending()
+                code = await self._server.wait()
                 # What the client has sent by now is answered, too.
                 await asyncio.wait({reading}, timeout=_REST_SECONDS)
             finally:
                 reading.cancel()
-                await asyncio.gather(reading, return_exceptions=True)
+                relaying.cancel()
+                failure, _ = await asyncio.gather(reading, relaying, return_exceptions=True)
+                self._ended = True
+                await self._answer_pending()
                 await self._to_client.close()
+            if isinstance(failure, Exception):
+                raise failure
         return code if code >= 0 else 128 - code
 
     async def _relay_client(self) -> None:
@@ -104,7 +121,7 @@ class StdioProxy:
         """Relay what the server sends, until it closes its output or nobody reads it."""
         try:
             async for line in read_lines(self._from_server, self._max_bytes):
-                if line.lower().startswith(_HEADER):
+                if line[: len(_HEADER)].lower() == _HEADER:
                     self._add("CONTENT_LENGTH_FRAMING", _FRAMING_NOTE)
                     break
                 await self._relay(line, "server")
@@ -114,7 +131,14 @@ class StdioProxy:
             self._report_too_long("server")
         except OSError:
             pass  # the client is gone
+        # asyncio takes a process for running until its output is read.
+        discarding = asyncio.create_task(self._discard_output())
         await self._end_server()
+        discarding.cancel()
+
+    async def _discard_output(self) -> None:
+        while await self._from_server.read(_CHUNK):
+            pass
 
     async def _relay(self, line: bytes, sender: Direction) -> None:
         if not line.strip():
@@ -131,29 +155,39 @@ class StdioProxy:
         if self._transcript is not None and message is not None:
             self._transcript.write(text, sender)
         ruling = await self._session.handle(text, sender)
-        receiver, origin = self._to_server, self._to_client
-        if sender == "server":
-            receiver, origin = origin, receiver
         if ruling.forward is not None:
             passed = line if ruling.forward is text else ruling.forward + b"\n"
-            # The requests to a server that is gone are answered when it has ended.
-            with suppress(OSError) if sender == "client" else nullcontext():
-                await receiver.write(passed)
+            await self._write(passed, "client" if sender == "server" else "server")
         if ruling.reply is not None:
-            await origin.write(ruling.reply + b"\n")
+            await self._write(ruling.reply + b"\n", sender)
         if self._ended:
             await self._answer_pending()
 
+    async def _write(self, line: bytes, receiver: Direction) -> None:
+        """Write *line*. What the server does not read any more is answered.
+
+        Raises:
+            OSError: the client is gone.
+        """
+        if receiver == "client":
+            await self._to_client.write(line)
+            return
+        try:
+            await self._to_server.write(line)
+        except OSError:
+            read = read_message(line)
+            messages = [read] if isinstance(read, Message) else read or []
+            await self._answer_pending(messages)
+
     def _take_own(self, message: Message | list[Message]) -> bool:
-        """Return whether *message* responds to a request of the proxy."""
+        """Return whether *message* responds to a request of the proxy, maybe too late."""
         if not isinstance(message, Message) or not message.is_response:
             return False
-        waiting = self._own.pop(message.properties["id"], None)
-        if waiting is None:
-            return False
-        if not waiting.done():
+        id_ = string_value(message.properties["id"])
+        waiting = self._own.pop(id_, None)
+        if waiting is not None and not waiting.done():
             waiting.set_result(message)
-        return True
+        return id_.startswith(self._id_prefix)
 
     async def _list_tools(self, params: Mapping[str, bytes]) -> Message:
         """Ask the server for a page of its tools.
@@ -161,8 +195,10 @@ class StdioProxy:
         Raises:
             ListingFailed: it does not respond.
         """
-        id_ = b'"sidecheck-%d"' % next(self._ids)
-        request = {"jsonrpc": b'"2.0"', "id": id_, "method": b'"tools/list"'}
+        if self._ended:
+            raise ListingFailed
+        id_ = f"{self._id_prefix}{next(self._ids)}"
+        request = {"jsonrpc": b'"2.0"', "id": b'"%s"' % id_.encode(), "method": b'"tools/list"'}
         if params:
             request["params"] = join_object(params)
         waiting = self._own[id_] = asyncio.get_running_loop().create_future()
@@ -174,23 +210,28 @@ class StdioProxy:
         finally:
             self._own.pop(id_, None)
 
-    async def _answer_pending(self) -> None:
-        """Answer the requests that the server, which has ended, leaves open."""
+    async def _answer_pending(self, unread: list[Message] | None = None) -> None:
+        """Answer the requests that the server, which has ended, leaves open; or the *unread*."""
         with suppress(OSError):
-            for response in self._session.answers_to_pending(_ENDED):
+            for response in self._session.answers_to_pending(_ENDED, unread):
                 await self._to_client.write(response + b"\n")
 
     async def _end_server(self) -> None:
         """End the server, which goes on although its messages cannot be relayed."""
         for number in (signal.SIGTERM, signal.SIGKILL):
-            self._pass_signal(number)
+            signal_group(self._server, number)
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._server.wait(), _END_SECONDS)
                 return
 
     def _pass_signal(self, number: signal.Signals) -> None:
-        with suppress(ProcessLookupError):
-            self._server.send_signal(number)
+        signal_group(self._server, number)
+        asyncio.get_running_loop().call_later(_END_SECONDS, self._give_up)
+
+    def _give_up(self) -> None:
+        """If the server has ended, wait no longer for a client that does not read."""
+        if self._server.returncode is not None:
+            self._to_client.abort()
 
     def _report_too_long(self, sender: Direction) -> None:
         limit = f"{self._max_bytes:,}"

@@ -1,6 +1,6 @@
 """The record of a connection: one message per line, as `sidecheck lint-messages` reads it."""
 
-from typing import BinaryIO
+from collections.abc import Callable
 
 from sidecheck_server.proxy.report import Direction
 
@@ -10,14 +10,13 @@ _DIRECTIONS = {"client": b"client-to-server", "server": b"server-to-client"}
 
 
 class Transcript:
-    """Writes the messages of both sides to *file* as they arrive, values included."""
+    """Writes the messages of both sides by *write_line* as they arrive, values included."""
 
-    def __init__(self, file: BinaryIO) -> None:
-        self._file = file
+    def __init__(self, write_line: Callable[[bytes], None]) -> None:
+        self._write_line = write_line
 
     def write(self, message: bytes, sender: Direction, http_status: int = 0) -> None:
         """Write *message*, JSON text without line breaks."""
         status = b',"http":{"status":%d}' % http_status if http_status else b""
         direction = _DIRECTIONS[sender]
-        self._file.write(b'{"direction":"%s"%s,"message":%s}\n' % (direction, status, message))
-        self._file.flush()
+        self._write_line(b'{"direction":"%s"%s,"message":%s}' % (direction, status, message))

@@ -42,8 +42,6 @@ class Connection:
         on_unavailable: OnUnavailable,
         protocol_version: str,
     ) -> None:
-        if not timeout > 0:
-            raise ValueError(f"timeout must be positive, not {timeout}")
         if on_unavailable not in get_args(OnUnavailable):
             expected = ", ".join(map(repr, get_args(OnUnavailable)))
             raise ValueError(f"invalid on_unavailable {on_unavailable!r}; expected {expected}")
@@ -54,7 +52,7 @@ class Connection:
         #: Protocol version of requests that name none; "" leaves it to the server.
         self.protocol_version = protocol_version
         self._transport = transport
-        self._timeout = timeout
+        self._timeout = positive(timeout)
         #: Policy for validations that no server answers.
         self.on_unavailable: OnUnavailable = on_unavailable
         self._limits: Limits | None = None
@@ -101,8 +99,12 @@ class Connection:
         return fallback_verdict(error, self.on_unavailable)
 
     def seconds(self, timeout: float | None) -> float:
-        """Return the deadline of a call in seconds: *timeout*, or the client's own for None."""
-        return self._timeout if timeout is None else timeout
+        """Return the deadline of a call in seconds: *timeout*, or the client's own for None.
+
+        Raises:
+            ValueError: It is not positive.
+        """
+        return self._timeout if timeout is None else positive(timeout)
 
     async def call_in_parts(
         self,
@@ -179,6 +181,13 @@ class Connection:
     async def close(self) -> None:
         """Close the transport; pending calls are cancelled."""
         await self._transport.close()
+
+
+def positive(timeout: float) -> float:
+    """Return *timeout*; raise a `ValueError` if it is not positive."""
+    if not timeout > 0:
+        raise ValueError(f"timeout must be positive, not {timeout}")
+    return timeout
 
 
 def split(sizes: Sequence[int], *, max_bytes: int, max_items: int) -> Iterator[slice]:

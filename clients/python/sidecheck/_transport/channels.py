@@ -13,9 +13,20 @@ import grpc
 from sidecheck.tls import Tls, read_pem, system_roots
 from sidecheck.wire.rpcs import SERVICES, STREAMS
 
-__all__ = ["channel_credentials", "channel_options", "channel_target", "service_config"]
+__all__ = [
+    "channel_credentials",
+    "channel_options",
+    "channel_target",
+    "is_refused",
+    "service_config",
+]
 
-HOST_AND_PORT: Final = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\s:/\[\]]+):(\d{1,5})")
+#: How gRPC reports a stream that the server refused (RFC 9113, section 7, has the code).
+STREAM_REFUSED: Final = re.compile(r"RST_STREAM with error code 7\b")
+
+HOST_AND_PORT: Final = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\s:/\[\]]+):([0-9]{1,5})")
+#: The path of a unix socket. With two slashes, gRPC expects a host before the path.
+SOCKET_PATH: Final = re.compile(r"(?!//[^/])/*[^/].*", re.DOTALL)
 
 
 def channel_target(address: str) -> str:
@@ -29,7 +40,7 @@ def channel_target(address: str) -> str:
             where it is missing, and take an unknown scheme for a host name.
     """
     if address.startswith("unix:"):
-        valid = address.removeprefix("unix:").strip("/") != ""
+        valid = SOCKET_PATH.fullmatch(address.removeprefix("unix:")) is not None
     else:
         match = HOST_AND_PORT.fullmatch(address.removeprefix("dns:///"))
         valid = match is not None and 0 < int(match[2]) < 2**16
@@ -105,3 +116,16 @@ def service_config(target: str) -> dict[str, Any]:
         # A host name with several addresses has a server at each of them.
         config["loadBalancingConfig"] = [{"round_robin": {}}]
     return config
+
+
+def is_refused(error: grpc.RpcError) -> bool:
+    """Return whether the server refused the stream of a call, before any work on it.
+
+    The call may be sent again as often as its deadline allows (RFC 9113, section 8.7). It
+    happens to clients that have as many calls as the server's limit, because a server may count
+    a stream for longer than its client does. gRPC itself makes the attempts of the service
+    config, with their pauses.
+    """
+    return error.code() is grpc.StatusCode.UNAVAILABLE and bool(
+        STREAM_REFUSED.search(error.details() or "")
+    )

@@ -8,12 +8,18 @@
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress
+from time import monotonic
 from typing import Any, Final
 
 import grpc.aio
 from google.protobuf.message import Message
 
-from sidecheck._transport.channels import channel_credentials, channel_options, channel_target
+from sidecheck._transport.channels import (
+    channel_credentials,
+    channel_options,
+    channel_target,
+    is_refused,
+)
 from sidecheck.errors import SidecheckError
 from sidecheck.tls import Tls
 from sidecheck.wire.errors import client_closed, decode_call_error, decode_message
@@ -55,19 +61,23 @@ class Channel:
         send: grpc.aio.UnaryUnaryMultiCallable[Any, bytes | None] = self._open().unary_unary(
             rpc.path, rpc.request.SerializeToString
         )
-        pending = send(request, timeout=timeout)
-        try:
-            response = await pending
-        except grpc.RpcError as error:
-            raise self.decode_error(error) from None
-        except asyncio.CancelledError:
-            if is_cancelling() or not self._closed:
-                raise
-            raise client_closed() from None
-        finally:
-            # An abandoned call would run on until its deadline; a finished one ignores this.
-            pending.cancel()
-        return decode_message(response, rpc.response)
+        deadline = monotonic() + timeout
+        left = timeout
+        while True:
+            pending = send(request, timeout=left)
+            try:
+                return decode_message(await pending, rpc.response)
+            except grpc.RpcError as error:
+                left = deadline - monotonic()
+                if self._closed or left <= 0 or not is_refused(error):
+                    raise self.decode_error(error) from None
+            except asyncio.CancelledError:
+                if is_cancelling() or not self._closed:
+                    raise
+                raise client_closed() from None
+            finally:
+                # An abandoned call would run on until its deadline; a finished one ignores this.
+                pending.cancel()
 
     def stream(self, rpc: Rpc, timeout: float | None) -> "StreamCall":
         """Start a stream.

@@ -7,12 +7,18 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from queue import SimpleQueue as Queue
+from time import monotonic
 from typing import Any
 
 import grpc
 from google.protobuf.message import Message
 
-from sidecheck._transport.channels import channel_credentials, channel_options, channel_target
+from sidecheck._transport.channels import (
+    channel_credentials,
+    channel_options,
+    channel_target,
+    is_refused,
+)
 from sidecheck.errors import SidecheckError
 from sidecheck.tls import Tls
 from sidecheck.wire.errors import client_closed, decode_call_error, decode_message
@@ -51,12 +57,17 @@ class Channel:
         send: grpc.UnaryUnaryMultiCallable[Any, bytes | None] = self._channel.unary_unary(
             rpc.path, rpc.request.SerializeToString
         )
-        with self._usable():
+        deadline = monotonic() + timeout
+        left = timeout
+        while True:
             try:
-                response = send(request, timeout=timeout)
+                with self._usable():
+                    response = send(request, timeout=left)
+                return decode_message(response, rpc.response)
             except grpc.RpcError as error:
-                raise self.decode_error(error) from None
-        return decode_message(response, rpc.response)
+                left = deadline - monotonic()
+                if self._closed or left <= 0 or not is_refused(error):
+                    raise self.decode_error(error) from None
 
     def stream(self, rpc: Rpc, timeout: float | None) -> "StreamCall":
         """Start a stream.

@@ -14,8 +14,9 @@ impl Client {
     /// Registers the tools of `server`. Those without an error are registered, whatever becomes
     /// of the others.
     ///
-    /// Tools that do not fit in one message are sent in several, each with the deadline; if one
-    /// fails, the tools of earlier ones stay registered.
+    /// Tools that do not fit in one message are sent in several; if one fails, the tools of
+    /// earlier ones stay registered. Each has a deadline of 30 s, or that of
+    /// [`Client::with_timeout`].
     ///
     /// # Errors
     ///
@@ -40,7 +41,8 @@ impl Client {
             protocol_version: version_or(&options.protocol_version, version),
         };
         let tools: Vec<pb::InlineTool> = tools.into_iter().map(Into::into).collect();
-        let limit = self.connection.limits().await?.message_bytes as usize;
+        let connection = self.connection.for_registration();
+        let limit = connection.limits().await?.message_bytes as usize;
         let room = limit.saturating_sub(prost::Message::encoded_len(&encode(Vec::new())));
         let sizes: Vec<_> = tools.iter().map(element_bytes).collect();
         if let Some(index) = sizes.iter().position(|size| *size > room) {
@@ -62,7 +64,7 @@ impl Client {
         let mut registration = Registration::default();
         for part in parts {
             let count = part.len();
-            let response = self.connection.call(encode(tools[part].to_vec())).await?;
+            let response = connection.call(encode(tools[part].to_vec())).await?;
             if response.outcomes.len() != count {
                 let found = response.outcomes.len();
                 return Err(Error::invalid_response(format!(

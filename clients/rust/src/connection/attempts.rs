@@ -35,6 +35,11 @@ impl Connection {
         loop {
             match self.attempt(request.clone(), deadline).await {
                 Err(error) if error.code() == Code::Unavailable && attempt < ATTEMPTS => {}
+                // A server at its limit of streams refuses one before any work on it, so that it
+                // may be sent again as often as the deadline allows (RFC 9113, section 8.7). It
+                // happens to clients that have as many calls as the limit, because a server may
+                // count a stream for longer than its client does.
+                Err(error) if error.is_refused() => (attempt, delay) = (0, FIRST_DELAY),
                 result => return result,
             }
             // Random, so that clients that lost the same server do not return together.

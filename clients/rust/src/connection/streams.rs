@@ -59,7 +59,7 @@ impl Connection {
         }
         let deadline = timeout.map(|timeout| Instant::now() + timeout.min(LONGEST_TIMEOUT));
         let opener = match timeout {
-            Some(timeout) => self.with_timeout(self.timeout.min(timeout)),
+            Some(timeout) => self.with_timeout(self.timeout().min(timeout)),
             None => self.clone(),
         };
         // Fetched for each stream: this call is retried while no server responds, unlike the

@@ -3,7 +3,10 @@
 use std::time::Duration;
 
 use serde_json::json;
-use sidecheck::{Client, ClientOptions, Code, ErrorKind, OnUnavailable, Options, Schema};
+use sidecheck::stubs::sidecheck::v1 as pb;
+use sidecheck::{
+    Client, ClientOptions, Code, ErrorKind, OnUnavailable, Options, RegisterOptions, Schema,
+};
 
 use crate::stand_in::listen;
 
@@ -36,6 +39,17 @@ fn with_tls() -> ClientOptions {
 }
 
 #[tokio::test]
+async fn a_call_without_time_is_an_error() {
+    let client = Client::new("localhost:1", ClientOptions::default()).unwrap();
+    let error = client
+        .with_timeout(Duration::ZERO)
+        .info()
+        .await
+        .unwrap_err();
+    assert_eq!(error.kind(), &ErrorKind::InvalidArgument);
+}
+
+#[tokio::test]
 async fn a_closed_client_rejects_calls() {
     let (_listener, address) = listen().await;
     let client = Client::new(&address, ClientOptions::default()).unwrap();
@@ -45,6 +59,27 @@ async fn a_closed_client_rejects_calls() {
         (error.reason(), error.code()),
         ("CLIENT_CLOSED", Code::Cancelled)
     );
+}
+
+#[tokio::test]
+async fn a_registration_has_a_longer_deadline() {
+    let address = crate::stand_in::serve(|mut call| async {
+        // Longer than the shortest deadline, which the clock rounds up to a millisecond.
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        call.send(&pb::RegisterToolsResponse::default());
+        call.end("0", None);
+    });
+    let options = ClientOptions {
+        timeout: Duration::from_nanos(1),
+        ..ClientOptions::default()
+    };
+    let client = Client::new(&address.await, options).unwrap();
+    let options = RegisterOptions::default();
+    client.register("server", [], &options).await.unwrap();
+
+    let client = client.with_timeout(Duration::from_nanos(1));
+    let error = client.register("server", [], &options).await.unwrap_err();
+    assert_eq!(error.reason(), "DEADLINE_EXCEEDED");
 }
 
 #[tokio::test]

@@ -53,6 +53,24 @@ async fn a_call_that_was_not_processed_is_retried() {
 }
 
 #[tokio::test]
+async fn a_call_that_is_refused_is_sent_again_as_often_as_its_deadline_allows() {
+    const REFUSALS: usize = 8;
+    let attempts = Arc::new(AtomicUsize::new(0));
+    let counter = Arc::clone(&attempts);
+    let address = serve(move |call| {
+        let attempt = counter.fetch_add(1, Ordering::SeqCst);
+        async move {
+            match attempt {
+                0..REFUSALS => call.reset(Reason::REFUSED_STREAM),
+                _ => call.validate(),
+            }
+        }
+    });
+    assert!(validate(&address.await).await.unwrap().valid);
+    assert_eq!(attempts.load(Ordering::SeqCst), REFUSALS + 1);
+}
+
+#[tokio::test]
 async fn other_failures_are_not_retried() {
     let cases: [Failure; 6] = [
         (

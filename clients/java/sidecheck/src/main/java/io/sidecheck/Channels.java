@@ -33,10 +33,7 @@ final class Channels {
 
     static ManagedChannel open(String address, Tls tls) {
         requireAddress(address);
-        // gRPC takes "name:1" for the scheme "name" unless dns is named.
-        boolean named = address.startsWith("unix:") || address.startsWith("dns:///");
-        ManagedChannelBuilder<?> builder = Grpc.newChannelBuilder(
-                        named ? address : "dns:///" + address, credentials(tls))
+        ManagedChannelBuilder<?> builder = Grpc.newChannelBuilder(target(address), credentials(tls))
                 .defaultServiceConfig(serviceConfig(address))
                 .disableServiceConfigLookUp()
                 .enableRetry()
@@ -66,6 +63,18 @@ final class Channels {
             throw new IllegalArgumentException(
                     "invalid address \"" + address + "\"; expected host:port, dns:///host:port or unix:/path");
         }
+    }
+
+    /**
+     * Returns the URI that gRPC resolves. It takes "name:1" for the scheme "name" unless dns is
+     * named, and the path of a URI cannot have the brackets of an IPv6 address.
+     */
+    private static String target(String address) {
+        if (address.startsWith("unix:")) {
+            return address;
+        }
+        String host = address.startsWith("dns:///") ? address.substring(7) : address;
+        return "dns:///" + host.replace("[", "%5B").replace("]", "%5D");
     }
 
     private static ChannelCredentials credentials(Tls tls) {

@@ -55,8 +55,10 @@ public final class Client implements Validator, AutoCloseable {
      *
      * @param deadline deadline of each call
      * @return the client
+     * @throws IllegalArgumentException if the deadline is not positive
      */
     public Client withTimeout(Duration deadline) {
+        ClientOptions.requirePositive(deadline);
         return new Client(connection, deadline);
     }
 

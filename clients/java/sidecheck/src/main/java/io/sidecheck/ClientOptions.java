@@ -27,11 +27,15 @@ public record ClientOptions(Duration timeout, OnUnavailable onUnavailable, Strin
      * @throws NullPointerException if another argument than {@code tls} is null
      */
     public ClientOptions {
+        requirePositive(timeout);
+        java.util.Objects.requireNonNull(onUnavailable, "onUnavailable");
+        java.util.Objects.requireNonNull(protocolVersion, "protocolVersion");
+    }
+
+    static void requirePositive(Duration timeout) {
         if (timeout.isNegative() || timeout.isZero()) {
             throw new IllegalArgumentException("timeout must be positive, not " + timeout);
         }
-        java.util.Objects.requireNonNull(onUnavailable, "onUnavailable");
-        java.util.Objects.requireNonNull(protocolVersion, "protocolVersion");
     }
 
     /**

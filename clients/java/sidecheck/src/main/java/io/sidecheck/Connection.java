@@ -2,8 +2,10 @@ package io.sidecheck;
 
 import com.google.protobuf.CodedOutputStream;
 import com.google.protobuf.Message;
+import io.grpc.ClientStreamTracer;
 import io.grpc.ConnectivityState;
 import io.grpc.ManagedChannel;
+import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
 import io.sidecheck.v1.GetServerInfoRequest;
 import io.sidecheck.v1.GetServerInfoResponse;
@@ -26,6 +28,15 @@ final class Connection {
     private final AtomicLong reconnected = new AtomicLong(System.nanoTime() - MIN_PAUSE - 1);
     private volatile boolean closed;
 
+    /** Is called before each attempt of a call. */
+    private final ClientStreamTracer.Factory attempts = new ClientStreamTracer.Factory() {
+        @Override
+        public ClientStreamTracer newClientStreamTracer(ClientStreamTracer.StreamInfo info, Metadata headers) {
+            reconnect();
+            return new ClientStreamTracer() {};
+        }
+    };
+
     Connection(String address, ClientOptions options) {
         this.options = options;
         this.channel = Channels.open(address, options.tls());
@@ -36,9 +47,8 @@ final class Connection {
         if (closed) {
             throw Errors.clientClosed();
         }
-        reconnect();
         try {
-            return UnaryCall.send(channel, method, request, answer, timeout == null ? options.timeout() : timeout);
+            return sendUnlessRefused(method, request, answer, timeout == null ? options.timeout() : timeout);
         } catch (SidecheckException error) {
             if (closed && error instanceof UnavailableException) {
                 throw Errors.clientClosed();
@@ -52,11 +62,33 @@ final class Connection {
     }
 
     /**
-     * Has a lost connection tried again at once. gRPC's own pauses between attempts grow to two
+     * Sends a call, again as often as its deadline allows if the server refuses it before any work
+     * on it (RFC 9113, section 8.7). That happens to clients that have as many calls as the server's
+     * limit, because a server may count a stream for longer than its client does. Each call has the
+     * retries and pauses of the service config.
+     */
+    private <Q extends Message, A extends Message> A sendUnlessRefused(
+            MethodDescriptor<Q, A> method, Q request, A answer, Duration timeout) {
+        long start = System.nanoTime();
+        Duration left = timeout;
+        while (true) {
+            try {
+                return UnaryCall.send(channel, method, request, answer, left, attempts);
+            } catch (UnavailableException error) {
+                left = timeout.minusNanos(System.nanoTime() - start);
+                if (!Errors.isRefused(error) || left.isNegative() || left.isZero()) {
+                    throw error;
+                }
+            }
+        }
+    }
+
+    /**
+     * Has a lost connection tried again at once. gRPC's own pauses between connections grow to two
      * minutes, cannot be set, and outlast the retries of a call. From idle, calls wait for the
      * outcome of the attempt; in the other states they would not.
      */
-    void reconnect() {
+    private void reconnect() {
         long now = System.nanoTime();
         long last = reconnected.get();
         if (now - last > MIN_PAUSE

@@ -44,7 +44,15 @@ final class Errors {
             Pattern.compile("message larger than max|message exceeds maximum size|http2 header with status: 413"
                     + "|HTTP status code 413");
 
+    /** How gRPC reports a stream that the server refused. */
+    private static final String REFUSED = "HTTP/2 error code: REFUSED_STREAM";
+
     private Errors() {}
+
+    /** Whether a call failed because the server refused it before any work on it. */
+    static boolean isRefused(SidecheckException error) {
+        return error.description().contains(REFUSED);
+    }
 
     static SidecheckException ofCall(Status status, Metadata trailers) {
         com.google.rpc.Status.Builder decoded = com.google.rpc.Status.newBuilder()

@@ -6,6 +6,7 @@ import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonGenerator;
 import tools.jackson.core.json.JsonFactory;
 import tools.jackson.core.util.JsonGeneratorDelegate;
+import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
@@ -22,6 +23,8 @@ public final class Json {
     private static final JsonMapper MAPPER = JsonMapper.builder(JsonFactory.builder()
                     .addDecorator((factory, generator) -> new FiniteNumbers(generator))
                     .build())
+            // An object whose properties Jackson does not see would pass for an empty one.
+            .enable(SerializationFeature.FAIL_ON_EMPTY_BEANS)
             .build();
 
     private final ByteString text;

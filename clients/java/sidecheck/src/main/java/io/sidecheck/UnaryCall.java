@@ -6,6 +6,7 @@ import com.google.protobuf.Message;
 import io.grpc.CallOptions;
 import io.grpc.Channel;
 import io.grpc.ClientCall;
+import io.grpc.ClientStreamTracer;
 import io.grpc.Context;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
@@ -30,11 +31,17 @@ final class UnaryCall extends ClientCall.Listener<ByteString> {
     private UnaryCall() {}
 
     static <Q extends Message, A extends Message> A send(
-            Channel channel, MethodDescriptor<Q, A> method, Q request, A answer, Duration timeout) {
+            Channel channel,
+            MethodDescriptor<Q, A> method,
+            Q request,
+            A answer,
+            Duration timeout,
+            ClientStreamTracer.Factory attempts) {
         ClientCall<Q, ByteString> call = channel.newCall(
                 leavingBytes(method),
                 CallOptions.DEFAULT
                         .withDeadlineAfter(timeout.toNanos(), TimeUnit.NANOSECONDS)
+                        .withStreamTracerFactory(attempts)
                         // The listener never blocks.
                         .withExecutor(Runnable::run));
         UnaryCall listener = new UnaryCall();

@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.net.ServerSocket;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CancellationException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -27,9 +28,26 @@ class ClientTest {
         assertTrue(error.getMessage().contains("expected host:port"), error.getMessage());
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"localhost:1", "[::1]:1", "dns:///[::1]:1", "dns:///localhost:1", "unix:/a", "unix:a"})
+    void takesEachFormOfAnAddress(String address) {
+        new Client(address).close();
+    }
+
+    @Test
+    void rejectsValuesThatJsonCannotExpress() {
+        for (Object value : List.of(Double.NaN, new float[] {Float.POSITIVE_INFINITY}, new Object())) {
+            assertThrows(IllegalArgumentException.class, () -> Json.of(List.of(value)));
+        }
+        assertEquals(Json.text("{}"), Json.of(Map.of()));
+    }
+
     @Test
     void rejectsATimeoutThatIsNotPositive() {
         assertThrows(IllegalArgumentException.class, () -> ClientOptions.DEFAULTS.withTimeout(Duration.ZERO));
+        try (Client client = new Client("localhost:1")) {
+            assertThrows(IllegalArgumentException.class, () -> client.withTimeout(Duration.ZERO));
+        }
     }
 
     @Test

@@ -1,0 +1,57 @@
+"""What becomes of a message, and of one that could not be validated."""
+
+from dataclasses import dataclass
+
+from sidecheck import Client, SidecheckError, StreamClosed, Unavailable
+
+from sidecheck_server.proxy.messages import (
+    INTERNAL_ERROR,
+    Message,
+    error_response,
+    join_object,
+    read_object,
+)
+from sidecheck_server.proxy.policies import Policy
+
+__all__ = ["Ruling", "passes_unvalidated", "reject", "unvalidated_reason", "with_id"]
+
+
+@dataclass(frozen=True, slots=True)
+class Ruling:
+    """What becomes of a message."""
+
+    #: What the receiver gets: the message, or another in its place; None for nothing.
+    forward: bytes | None = None
+    #: What the sender gets in response.
+    reply: bytes | None = None
+
+
+def passes_unvalidated(client: Client, error: SidecheckError, policy: Policy) -> bool:
+    """Return whether a message passes that was not validated because of *error*."""
+    is_unavailable = isinstance(error, Unavailable | StreamClosed)
+    return policy is not Policy.ENFORCE or (is_unavailable and client.on_unavailable == "allow")
+
+
+def unvalidated_reason(error: SidecheckError) -> str:
+    """Return what a peer is told whose message was not validated because of *error*."""
+    return f"not validated by Sidecheck: {error.reason}"
+
+
+def reject(message: Message, error: bytes | str, code: int = INTERNAL_ERROR) -> Ruling:
+    """Return the ruling on a rejected *message*.
+
+    The sender of a request, and the receiver of a response, get *error* as a response:
+    JSON text, or the message of an error with *code*. A notification is dropped.
+    """
+    if not (message.is_request or message.is_response):
+        return Ruling()
+    response = error_response(message.properties["id"], error, code)
+    return Ruling(reply=response) if message.is_request else Ruling(forward=response)
+
+
+def with_id(response: bytes, request: Message) -> bytes:
+    """Return *response* with the id of *request*, whose sender waits for it."""
+    properties = read_object(response) or {}
+    if "id" in properties or not request.has_valid_id:
+        return response
+    return join_object({**properties, "id": request.properties["id"]})

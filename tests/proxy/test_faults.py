@@ -1,0 +1,170 @@
+"""The proxy over stdio where something is broken: a server, a file, or the service."""
+
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from sidecheck_server.proxy.pins import open_pins
+from sidecheck_server.proxy.policies import Pinning
+from support.stdio_proxy import PROXY, SECONDS, SERVER, Proxy, codes
+
+
+@pytest.fixture
+def proxy() -> Iterator[Proxy]:
+    """Yield a proxy that audits."""
+    running = Proxy()
+    running.shake_hands()
+    with running.process:
+        yield running
+        running.process.kill()
+
+
+def test_a_server_that_closes_its_output_and_lives_on(proxy: Proxy) -> None:
+    """Requests before and after are answered at once."""
+    proxy.call(2, do="close")
+    first = proxy.receive()
+    proxy.call(3)
+    second = proxy.receive()
+    _, rest, _ = proxy.end()
+
+    assert [2, 3] == [first["id"], second["id"]]
+    assert {-32603} == {first["error"]["code"], second["error"]["code"]}
+    assert [] == rest
+
+
+def test_a_server_that_floods_its_output_is_ended() -> None:
+    """Although nobody reads what it has written."""
+    proxy = Proxy("--max-message-bytes", "100000")
+    proxy.shake_hands()
+    proxy.call(2, do="flood")
+    code, responses, err = proxy.end()
+
+    assert (7, [2]) == (code, [response["id"] for response in responses])
+    assert "server->client MESSAGE_TOO_LONG error, rejected" in codes(err)
+
+
+@pytest.mark.parametrize("option", ["--report", "--record"])
+def test_a_full_disk_is_no_end(option: str) -> None:
+    """It is said once, and messages go on."""
+    proxy = Proxy(option, "/dev/full")
+    proxy.shake_hands()
+    proxy.call(2, do=5)
+    proxy.call(3, do=5)
+    received = [proxy.receive()["id"], proxy.receive()["id"]]
+    code, _, err = proxy.end()
+
+    assert (0, [2, 3]) == (code, received)
+    assert 1 == err.count("'/dev/full' ends here: No space left on device")
+    assert "Traceback" not in err
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--record", "/no/such/folder/file"),
+        ("--record", "-"),
+        ("--pins", "first-use", "--pins-file", "/no/such/folder/file"),
+    ],
+)
+def test_files_that_cannot_be_written(options: tuple[str, ...]) -> None:
+    """They are errors before the server starts; `-` would be the client's messages."""
+    run = subprocess.run(
+        [*PROXY[:-1], *options, "--", *SERVER],
+        capture_output=True,
+        stdin=subprocess.DEVNULL,
+        text=True,
+        check=False,
+    )
+
+    assert (2, "") == (run.returncode, run.stdout)
+    assert "Error: " in run.stderr
+
+
+def test_a_lock_file_that_cannot_be_written(tmp_path: Path) -> None:
+    """The call that it is written for is answered."""
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    proxy = Proxy("--pins", "first-use", "--pins-file", str(folder / "pins.json"))
+    proxy.shake_hands()
+    folder.rmdir()
+    proxy.call(2)
+    code, responses, err = proxy.end()
+
+    assert (1, [2]) == (code, [response["id"] for response in responses])
+    assert "pins.json: No such file or directory" in err
+
+
+def test_a_server_ends_with_a_proxy_that_is_killed() -> None:
+    """Clients kill what does not end otherwise; here the server holds standard error."""
+    server = ["/bin/sh", "-c", "trap '' TERM; echo ready >&2; exec sleep 600"]
+    with Proxy(server=server).process as process:
+        assert process.stderr is not None
+        assert b"ready\n" == process.stderr.readline()
+        process.kill()
+
+        assert b"" == process.stderr.read()
+
+
+def test_a_lock_file_that_another_proxy_writes_meanwhile(tmp_path: Path) -> None:
+    """Its tools count, also for the list that was to be pinned."""
+    path = tmp_path / "pins.json"
+    pins = [open_pins(Pinning.FIRST_USE, path) for _ in range(2)]
+    pins[0].complete({"a": b'{"name":"a"}'})
+    pins[1].complete({"b": b'{"name":"b"}'})
+
+    assert pins[1].admits("a", b'{"name":"a"}')
+    assert not pins[1].admits("b", b'{"name":"b"}')
+    assert [path] == list(tmp_path.iterdir())
+
+
+def test_no_input(tmp_path: Path) -> None:
+    """`/dev/null` is at its end, and so is the server's input."""
+    run = subprocess.run(
+        [*PROXY, *SERVER],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path,
+        timeout=SECONDS,
+    )
+
+    assert (0, "") == (run.returncode, run.stdout)
+    assert run.stderr.startswith("end of input\nsidecheck proxy: ")
+
+
+def test_a_server_that_does_not_list_its_tools_is_asked_once() -> None:
+    """Under `audit` calls pass, and only the first of them waits."""
+    proxy = Proxy(env={"LISTS": "no"})
+    proxy.shake_hands()
+    for id_ in range(2, 40):
+        proxy.call(id_)
+    received = [proxy.receive()["id"] for _ in range(2, 40)]
+    _, rest, err = proxy.end()
+
+    assert ([*range(2, 40)], []) == (received, rest)
+    assert 38 == err.count("TOOLS_NOT_LISTED error, passed")
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        (("--arguments", "enforce"), "not validated by Sidecheck: UNAVAILABLE"),
+        (
+            ("--arguments", "enforce", "--messages", "off", "--on-unavailable", "deny"),
+            "This could not be validated and was rejected. Try again later.",
+        ),
+        (("--arguments", "enforce", "--on-unavailable", "allow"), None),
+        ((), None),
+    ],
+)
+def test_without_the_service(options: tuple[str, ...], error: str | None, tmp_path: Path) -> None:
+    """What is enforced does not pass, also if messages are only audited."""
+    proxy = Proxy("--service", f"unix:{tmp_path}/none.sock", *options)
+    proxy.shake_hands()
+    proxy.call(2)
+    response = proxy.receive()
+    proxy.end()
+
+    assert error == response.get("error", {}).get("message")
