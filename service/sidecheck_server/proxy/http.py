@@ -11,10 +11,9 @@ from contextlib import asynccontextmanager
 from typing import Protocol
 
 import httpx
-import msgspec
 from starlette.applications import Starlette
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import Response
 from starlette.routing import Route
 
 from sidecheck_server.proxy.http_checks import (
@@ -27,9 +26,11 @@ from sidecheck_server.proxy.http_exchange import (
     BodyTooLargeError,
     Upstream,
     media_type,
+    problem,
     read_body,
     read_response,
     response_headers,
+    streamed,
 )
 from sidecheck_server.proxy.http_listing import HEADERS, HttpListings
 from sidecheck_server.proxy.listings import Listings
@@ -117,7 +118,7 @@ class HttpProxy:
     async def _respond(self, request: Request) -> Response:
         if fault := self._callers.fault(request.headers):
             self._add("client", "CALLER_NOT_ALLOWED", Action.REJECTED, fault)
-            return _problem(403, fault)
+            return problem(403, fault)
         HEADERS.set(request.headers)
         try:
             if request.url.path != self._upstream.url.path or request.method == "OPTIONS":
@@ -129,7 +130,7 @@ class HttpProxy:
         except BodyTooLargeError:
             note = f"a message is larger than {self._max_bytes:,} bytes (--max-message-bytes)"
             self._add("client", "MESSAGE_TOO_LONG", Action.REJECTED, note)
-            return _problem(413, note)
+            return problem(413, note)
         except ClientDisconnect:
             return Response(status_code=499)
 
@@ -139,8 +140,8 @@ class HttpProxy:
         try:
             response = await self._send(request, body)
         except httpx.HTTPError:
-            return _problem(502, "the server does not respond")
-        return _streaming(response, response.aiter_bytes())
+            return problem(502, "the server does not respond")
+        return streamed(response, response.aiter_bytes())
 
     async def _relay(self, request: Request, body: bytes) -> Response:
         """Validate the message of a POST, and relay it and the response."""
@@ -173,7 +174,7 @@ class HttpProxy:
         try:
             response = await self._send(request, body or None)
         except httpx.HTTPError:
-            return _problem(502, "the server does not respond")
+            return problem(502, "the server does not respond")
         connection = self._connection(request.headers)
         if request.method == "DELETE" and response.is_success:
             ended = self._sessions.pop(request.headers.get(_SESSION, ""), None)
@@ -186,18 +187,18 @@ class HttpProxy:
     ) -> Response:
         kind = media_type(response)
         if kind == _EVENTS:
-            return _streaming(response, self._events(request, response, connection))
+            return streamed(response, self._events(request, response, connection))
         if kind != _JSON or not response.is_success:
-            return _streaming(response, response.aiter_bytes())
+            return streamed(response, response.aiter_bytes())
         try:
             text = await read_response(response, self._max_bytes)
         except BodyTooLargeError:
             note = f"a response is larger than {self._max_bytes:,} bytes (--max-message-bytes)"
             self._add("server", "MESSAGE_TOO_LONG", Action.REJECTED, note)
-            return _problem(502, note)
+            return problem(502, note)
         except httpx.HTTPError:
             self._add("server", "UPSTREAM_UNAVAILABLE", Action.REJECTED, "ended in a response")
-            return _problem(502, "the server ended before its response did")
+            return problem(502, "the server ended before its response did")
         passed = text
         # Some servers give the empty response to a notification a type.
         if text:
@@ -285,28 +286,7 @@ class HttpProxy:
         if isinstance(message, Message) and message.is_request:
             text = error_response(message.properties["id"], "the server does not respond")
             return Response(text, 502, media_type=_JSON)
-        return _problem(502, "the server does not respond")
+        return problem(502, "the server does not respond")
 
     def _add(self, sender: Direction, code: str, action: Action, note: str) -> None:
         self._report.add(Finding(sender=sender, code=code, action=action, note=note))
-
-
-def _problem(status: int, text: str) -> Response:
-    error = {"code": -32000, "message": text}
-    return Response(
-        msgspec.json.encode({"jsonrpc": "2.0", "error": error}), status, media_type=_JSON
-    )
-
-
-def _streaming(response: httpx.Response, body: AsyncIterator[bytes]) -> Response:
-    async def relay() -> AsyncIterator[bytes]:
-        try:
-            async for chunk in body:
-                yield chunk
-        except httpx.HTTPError:
-            # Nothing but a body that ends too early can say so any more.
-            raise ConnectionResetError from None
-        finally:
-            await response.aclose()
-
-    return StreamingResponse(relay(), response.status_code, response_headers(response))

@@ -1,17 +1,22 @@
 """Headers and bodies between a client of HTTP, the proxy and the server that it was given."""
 
-from collections.abc import Mapping
+import ssl
+from collections.abc import AsyncIterator, Mapping
 
 import httpx
+import msgspec
 from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
 
 __all__ = [
     "BodyTooLargeError",
     "Upstream",
     "media_type",
+    "problem",
     "read_body",
     "read_response",
     "response_headers",
+    "streamed",
 ]
 
 _NOT_PASSED = frozenset(
@@ -87,6 +92,32 @@ def response_headers(response: httpx.Response) -> dict[str, str]:
     return {k: v for k, v in response.headers.items() if k not in _NOT_PASSED}
 
 
+def problem(status: int, text: str) -> Response:
+    """Return the response to a request that is not relayed, with *text*."""
+    error = {"code": -32000, "message": text}
+    return Response(
+        msgspec.json.encode({"jsonrpc": "2.0", "error": error}),
+        status,
+        media_type="application/json",
+    )
+
+
+def streamed(response: httpx.Response, body: AsyncIterator[bytes]) -> Response:
+    """Return *response* with another *body*, and close it at the end."""
+
+    async def relay() -> AsyncIterator[bytes]:
+        try:
+            async for chunk in body:
+                yield chunk
+        except httpx.HTTPError:
+            # Nothing but a body that ends too early can say so any more.
+            raise ConnectionResetError from None
+        finally:
+            await response.aclose()
+
+    return StreamingResponse(relay(), response.status_code, response_headers(response))
+
+
 class Upstream:
     """The server at *url*, and what else its host answers. Belongs to one event loop."""
 
@@ -94,8 +125,10 @@ class Upstream:
         self.url = httpx.URL(url)
         timeout = httpx.Timeout(None, connect=_CONNECT_SECONDS, write=_WRITE_SECONDS)
         limits = httpx.Limits(max_connections=None)
-        # The environment's proxies are for the outside.
-        self._client = httpx.AsyncClient(timeout=timeout, limits=limits, trust_env=False)
+        # The environment's proxies are for the outside; its certificates apply.
+        self._client = httpx.AsyncClient(
+            timeout=timeout, limits=limits, trust_env=False, verify=ssl.create_default_context()
+        )
 
     async def send(
         self, method: str, path: str, query: str, headers: Mapping[str, str], body: bytes | None
