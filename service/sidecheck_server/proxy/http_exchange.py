@@ -94,12 +94,8 @@ def response_headers(response: httpx.Response) -> dict[str, str]:
 
 def problem(status: int, text: str) -> Response:
     """Return the response to a request that is not relayed, with *text*."""
-    error = {"code": -32000, "message": text}
-    return Response(
-        msgspec.json.encode({"jsonrpc": "2.0", "error": error}),
-        status,
-        media_type="application/json",
-    )
+    body = msgspec.json.encode({"jsonrpc": "2.0", "error": {"code": -32000, "message": text}})
+    return Response(body, status, media_type="application/json")
 
 
 def streamed(response: httpx.Response, body: AsyncIterator[bytes]) -> Response:
