@@ -251,6 +251,25 @@ def test_a_server_that_is_absent_or_breaks_off(server: HttpMcpServer) -> None:
     assert "server->client UPSTREAM_UNAVAILABLE error, rejected" in codes(err)
 
 
+def test_a_stream_that_breaks_off_without_a_session(proxy_without_sessions: Proxied) -> None:
+    """Nothing can resume it, so the request is answered in the stream."""
+    params = {"name": "echo", "arguments": {"do": "cut"}, **META}
+    headers = {"mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call", "mcp-name": "echo"}
+    response = proxy_without_sessions.post("tools/call", params, 5, headers)
+    error = json.loads(response.text.removeprefix("data: "))
+
+    assert (5, -32603) == (error["id"], error["error"]["code"])
+
+
+def test_a_response_to_another_request(proxy_without_sessions: Proxied) -> None:
+    """The request is answered all the same, once."""
+    params = {"name": "echo", "arguments": {"do": "misname"}, **META}
+    headers = {"mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call", "mcp-name": "echo"}
+    response = proxy_without_sessions.post("tools/call", params, 5, headers).json()
+
+    assert (5, "the server does not respond") == (response["id"], response["error"]["message"])
+
+
 def test_a_message_over_the_limit(server: HttpMcpServer) -> None:
     """It is refused before it is read as a whole."""
     with proxied(server, "--max-message-bytes", "2000") as proxy:

@@ -95,6 +95,8 @@ class HttpMcpServer:
                 return StreamingResponse(_events(message, result), media_type="text/event-stream")
             case "refuse":
                 return Response(status_code=401, headers={"www-authenticate": "Bearer"})
+            case "misname":
+                return _json({"id": "another"}, result)
             case "large":
                 return _json(message, {**result, "content": [{"type": "text", "text": "x" * 2000}]})
             case "cut":

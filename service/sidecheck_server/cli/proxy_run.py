@@ -14,6 +14,7 @@ from sidecheck_server.log import LOG_FLUSH_SECONDS, configure_log
 from sidecheck_server.log_writer import LogWriter
 from sidecheck_server.proxy.http import HttpProxy
 from sidecheck_server.proxy.http_checks import CallerCheck
+from sidecheck_server.proxy.http_connections import HttpConnections
 from sidecheck_server.proxy.http_exchange import Upstream
 from sidecheck_server.proxy.http_listing import HttpListings
 from sidecheck_server.proxy.http_server import HttpAddress, serve_http
@@ -92,10 +93,12 @@ async def run_http_proxy(upstream: str, address: HttpAddress, options: ProxyOpti
             server = Upstream(upstream)
             stack.push_async_callback(server.close)
             make_listings = partial(Listings, client, policies.tools, options.pins, report)
+            listings = HttpListings(server, make_listings, options.max_message_bytes)
+            make_session = partial(ProxySession, client, policies, report)
             proxy = HttpProxy(
                 server,
-                HttpListings(server, make_listings, options.max_message_bytes),
-                partial(ProxySession, client, policies, report),
+                listings,
+                HttpConnections(listings, make_session),
                 CallerCheck(address.host, frozenset(options.origins)),
                 policies.messages,
                 report,

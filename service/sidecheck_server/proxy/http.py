@@ -4,11 +4,8 @@ Clauses: 2025-03-26 to 2025-11-25, basic/transports, "Streamable HTTP", with ses
 streams; 2026-07-28, basic/transports/streamable-http, without either.
 """
 
-import asyncio
-from collections import OrderedDict
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from typing import Protocol
 
 import httpx
 from starlette.applications import Starlette
@@ -22,6 +19,7 @@ from sidecheck_server.proxy.http_checks import (
     mismatch_response,
     repeats_parts,
 )
+from sidecheck_server.proxy.http_connections import UNANSWERED, Connection, HttpConnections
 from sidecheck_server.proxy.http_exchange import (
     BodyTooLargeError,
     Upstream,
@@ -33,44 +31,16 @@ from sidecheck_server.proxy.http_exchange import (
     streamed,
 )
 from sidecheck_server.proxy.http_listing import HEADERS, HttpListings
-from sidecheck_server.proxy.listings import Listings
-from sidecheck_server.proxy.messages import Message, error_response, read_message
+from sidecheck_server.proxy.messages import Message, read_message
 from sidecheck_server.proxy.policies import Policy
 from sidecheck_server.proxy.report import Action, Direction, Finding, Report
-from sidecheck_server.proxy.rulings import Ruling
-from sidecheck_server.proxy.session import ProxySession
 from sidecheck_server.proxy.sse import EventReader, EventTooLongError
 from sidecheck_server.proxy.transcript import Transcript
 
-__all__ = ["HttpProxy", "MakeSession"]
+__all__ = ["HttpProxy"]
 
 _JSON, _EVENTS = "application/json", "text/event-stream"
 _METHODS = ["GET", "POST", "DELETE", "PUT", "PATCH", "OPTIONS", "HEAD"]
-_SESSION = "mcp-session-id"
-_MOST_SESSIONS = 10_000
-
-
-class MakeSession(Protocol):
-    """Makes the session of a connection."""
-
-    def __call__(self, listings: Listings, *, from_beginning: bool) -> ProxySession:
-        """Return a session whose tools are *listings*."""
-        ...
-
-
-class _Connection:
-    """A session, whose messages of one side are handled one at a time."""
-
-    def __init__(self, session: ProxySession) -> None:
-        self.session = session
-        self._locks: dict[Direction, asyncio.Lock] = {
-            "client": asyncio.Lock(),
-            "server": asyncio.Lock(),
-        }
-
-    async def handle(self, text: bytes, sender: Direction) -> Ruling:
-        async with self._locks[sender]:
-            return await self.session.handle(text, sender)
 
 
 class HttpProxy:
@@ -84,7 +54,7 @@ class HttpProxy:
         self,
         upstream: Upstream,
         listings: HttpListings,
-        make_session: MakeSession,
+        connections: HttpConnections,
         callers: CallerCheck,
         messages: Policy,
         report: Report,
@@ -93,13 +63,12 @@ class HttpProxy:
     ) -> None:
         self._upstream = upstream
         self._listings = listings
-        self._make_session = make_session
+        self._connections = connections
         self._callers = callers
         self._messages = messages
         self._report = report
         self._transcript = transcript
         self._max_bytes = max_bytes
-        self._sessions: OrderedDict[str, _Connection] = OrderedDict()
 
     def application(self) -> Starlette:
         """Return the ASGI application."""
@@ -111,9 +80,7 @@ class HttpProxy:
         try:
             yield
         finally:
-            for connection in self._sessions.values():
-                await connection.session.__aexit__(None, None, None)
-            await self._upstream.close()
+            await self._connections.close()
 
     async def _respond(self, request: Request) -> Response:
         if fault := self._callers.fault(request.headers):
@@ -147,47 +114,61 @@ class HttpProxy:
         """Validate the message of a POST, and relay it and the response."""
         message = read_message(body)
         self._record(body, "client", message)
-        connection = self._connection(request.headers)
-        ruling = await connection.handle(body, "client")
-        # The tool of a call is known by now.
-        if refused := self._check_headers(request.headers, message):
-            return refused
-        if ruling.forward is None:
-            if ruling.reply is None:
-                return Response(status_code=202)
-            return Response(ruling.reply, media_type=_JSON)
+        connection = self._connections.of(request.headers)
         try:
-            response = await self._send(request, ruling.forward)
-        except httpx.HTTPError:
-            self._add("server", "UPSTREAM_UNAVAILABLE", Action.REJECTED, "does not respond")
-            return self._unanswered(message)
-        if response.status_code >= 400:
-            # The message was not taken, and may come again, with credentials for example.
-            await connection.session.forget()
-        session = response.headers.get(_SESSION)
-        if session is not None:
-            self._keep(session, connection)
-        return await self._relay_response(request, response, connection)
+            ruling = await connection.handle(body, "client")
+            # The tool of a call is known by now.
+            if refused := self._check_headers(request.headers, message):
+                connection.take_open(message)
+                return refused
+            if ruling.forward is None:
+                if ruling.reply is None:
+                    return Response(status_code=202)
+                return Response(ruling.reply, media_type=_JSON)
+            try:
+                response = await self._send(request, ruling.forward)
+            except httpx.HTTPError:
+                self._add("server", "UPSTREAM_UNAVAILABLE", Action.REJECTED, "does not respond")
+                error = connection.take_open(message)
+                return problem(502, UNANSWERED, error)
+            if response.status_code >= 400:
+                # The message was not taken, and may come again, with credentials for example.
+                connection.take_open(message)
+                await connection.session.forget()
+            await self._connections.keep(response.headers, connection)
+            return await self._relay_response(request, response, connection, message)
+        finally:
+            if not connection.is_streaming:
+                await connection.release()
 
     async def _stream(self, request: Request, body: bytes) -> Response:
         """Relay a GET, whose response is a stream of the server's messages, or a DELETE."""
         try:
             response = await self._send(request, body or None)
         except httpx.HTTPError:
-            return problem(502, "the server does not respond")
-        connection = self._connection(request.headers)
+            return problem(502, UNANSWERED)
+        connection = self._connections.of(request.headers)
         if request.method == "DELETE" and response.is_success:
-            ended = self._sessions.pop(request.headers.get(_SESSION, ""), None)
-            if ended is not None:
-                await ended.session.__aexit__(None, None, None)
-        return await self._relay_response(request, response, connection)
+            await self._connections.end(request.headers)
+        try:
+            return await self._relay_response(request, response, connection, None)
+        finally:
+            if not connection.is_streaming:
+                await connection.release()
 
     async def _relay_response(
-        self, request: Request, response: httpx.Response, connection: _Connection
+        self,
+        request: Request,
+        response: httpx.Response,
+        connection: Connection,
+        message: Message | list[Message] | None,
     ) -> Response:
+        """Validate the messages of *response*, which is to *message* if that is not None."""
         kind = media_type(response)
         if kind == _EVENTS:
-            return streamed(response, self._events(request, response, connection))
+            connection.is_streaming = True
+            events = self._events(request, response, connection, message)
+            return streamed(response, events, connection.release)
         if kind != _JSON or not response.is_success:
             return streamed(response, response.aiter_bytes())
         try:
@@ -195,19 +176,27 @@ class HttpProxy:
         except BodyTooLargeError:
             note = f"a response is larger than {self._max_bytes:,} bytes (--max-message-bytes)"
             self._add("server", "MESSAGE_TOO_LONG", Action.REJECTED, note)
-            return problem(502, note)
+            return problem(502, note, connection.take_open(message))
         except httpx.HTTPError:
             self._add("server", "UPSTREAM_UNAVAILABLE", Action.REJECTED, "ended in a response")
-            return problem(502, "the server ended before its response did")
-        passed = text
+            return problem(502, UNANSWERED, connection.take_open(message))
         # Some servers give the empty response to a notification a type.
-        if text:
-            self._record(text, "server", read_message(text))
-            passed = (await connection.handle(text, "server")).forward or b""
-        return Response(passed, response.status_code, response_headers(response))
+        if not text:
+            return Response(b"", response.status_code, response_headers(response))
+        self._record(text, "server", read_message(text))
+        passed = (await connection.handle(text, "server")).forward
+        # The body is all that the request gets; without its response, it is another's.
+        error = connection.take_open(message)
+        if self._messages is not Policy.ENFORCE:
+            error = passed or error
+        return Response(error or passed, response.status_code, response_headers(response))
 
     async def _events(
-        self, request: Request, response: httpx.Response, connection: _Connection
+        self,
+        request: Request,
+        response: httpx.Response,
+        connection: Connection,
+        message: Message | list[Message] | None,
     ) -> AsyncIterator[bytes]:
         """Yield the events of *response* as they come, with the messages in them validated."""
         reader = EventReader(self._max_bytes)
@@ -230,8 +219,9 @@ class HttpProxy:
             self._add("server", "MESSAGE_TOO_LONG", Action.REJECTED, note)
         except httpx.HTTPError:
             self._add("server", "UPSTREAM_UNAVAILABLE", Action.REJECTED, "ended in a stream")
-        finally:
-            await response.aclose()
+        # In a session, the rest may come in another stream.
+        if not connection.is_kept and (error := connection.take_open(message)) is not None:
+            yield b"data: " + error + b"\n\n"
 
     def _check_headers(
         self, headers: Mapping[str, str], message: Message | list[Message] | None
@@ -264,29 +254,9 @@ class HttpProxy:
             method or request.method, request.url.path, request.url.query, request.headers, body
         )
 
-    def _connection(self, headers: Mapping[str, str]) -> _Connection:
-        """Return the session that *headers* name, or one for a request by itself."""
-        known = self._sessions.get(headers.get(_SESSION, ""))
-        if known is not None:
-            return known
-        is_first = _SESSION not in headers and "mcp-method" not in headers
-        session = self._make_session(self._listings.of(headers), from_beginning=is_first)
-        return _Connection(session)
-
-    def _keep(self, id_: str, connection: _Connection) -> None:
-        self._sessions.setdefault(id_, connection)
-        while len(self._sessions) > _MOST_SESSIONS:
-            self._sessions.popitem(last=False)
-
     def _record(self, text: bytes, sender: Direction, message: object) -> None:
         if self._transcript is not None and message is not None:
             self._transcript.write(text.replace(b"\n", b" ").replace(b"\r", b" "), sender)
-
-    def _unanswered(self, message: Message | list[Message] | None) -> Response:
-        if isinstance(message, Message) and message.is_request:
-            text = error_response(message.properties["id"], "the server does not respond")
-            return Response(text, 502, media_type=_JSON)
-        return problem(502, "the server does not respond")
 
     def _add(self, sender: Direction, code: str, action: Action, note: str) -> None:
         self._report.add(Finding(sender=sender, code=code, action=action, note=note))

@@ -1,10 +1,11 @@
 """Headers and bodies between a client of HTTP, the proxy and the server that it was given."""
 
 import ssl
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 
 import httpx
 import msgspec
+from starlette.background import BackgroundTask
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
@@ -92,14 +93,25 @@ def response_headers(response: httpx.Response) -> dict[str, str]:
     return {k: v for k, v in response.headers.items() if k not in _NOT_PASSED}
 
 
-def problem(status: int, text: str) -> Response:
-    """Return the response to a request that is not relayed, with *text*."""
-    body = msgspec.json.encode({"jsonrpc": "2.0", "error": {"code": -32000, "message": text}})
-    return Response(body, status, media_type="application/json")
+def problem(status: int, text: str, error: bytes | None = None) -> Response:
+    """Return the response to a request that is not relayed: *error*, or one that says *text*."""
+    if error is None:
+        body = {"jsonrpc": "2.0", "error": {"code": -32000, "message": text}}
+        error = msgspec.json.encode(body)
+    return Response(error, status, media_type="application/json")
 
 
-def streamed(response: httpx.Response, body: AsyncIterator[bytes]) -> Response:
-    """Return *response* with another *body*, and close it at the end."""
+def streamed(
+    response: httpx.Response,
+    body: AsyncIterator[bytes],
+    release: Callable[[], Awaitable[None]] | None = None,
+) -> Response:
+    """Return *response* with another *body*; close it at the end, and *release* what it held."""
+
+    async def end() -> None:
+        await response.aclose()
+        if release is not None:
+            await release()
 
     async def relay() -> AsyncIterator[bytes]:
         try:
@@ -109,9 +121,11 @@ def streamed(response: httpx.Response, body: AsyncIterator[bytes]) -> Response:
             # Nothing but a body that ends too early can say so any more.
             raise ConnectionResetError from None
         finally:
-            await response.aclose()
+            await end()
 
-    return StreamingResponse(relay(), response.status_code, response_headers(response))
+    return StreamingResponse(
+        relay(), response.status_code, response_headers(response), background=BackgroundTask(end)
+    )
 
 
 class Upstream:

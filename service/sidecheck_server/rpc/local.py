@@ -40,9 +40,15 @@ class LocalTransport:
     def __init__(self, services: Services, registry: Registry, limits: Limits) -> None:
         transport_limits = TransportLimits(streams=_MOST, sessions=_MOST)
         streams = OpenStreams(ShutdownGate(), transport_limits, Counter())
+        self._streams = streams
         servicers = create_servicers(services, registry, limits, streams)
         self._servicers = {service.full_name: servicer for service, servicer in servicers.items()}
         self._closed = False
+
+    @property
+    def open_streams(self) -> int:
+        """How many streams are open."""
+        return self._streams.open
 
     async def call(self, request: Message, timeout: float) -> Any:
         """Return the response to *request*.
@@ -160,5 +166,7 @@ class _LocalStream:
 
     def _end(self, error: SidecheckError | None) -> None:
         self._ended, self._error = True, error
+        # The event loop closes the generator, which nothing else refers to.
+        del self._responses
         for callback in self._callbacks:
             callback()

@@ -41,6 +41,11 @@ class OpenStreams:
         self._waiting: set[asyncio.Task[Any]] = set()
         self._ended = False
 
+    @property
+    def open(self) -> int:
+        """How many streams are open, those of sessions included."""
+        return self._open["streams"]
+
     @contextmanager
     def admit(self, kind: str = "streams") -> Iterator[None]:
         """Count a stream of *kind*, the name of a limit, in the block.
