@@ -113,8 +113,8 @@ class _LocalStream:
     def __init__(self, handler: Any, timeout: float | None) -> None:
         self._requests: asyncio.Queue[Any] = asyncio.Queue()
         self._responses: AsyncGenerator[Any, None] = handler(self._sent(), _CallContext())
-        loop = asyncio.get_running_loop()
-        self._deadline = None if timeout is None else loop.time() + timeout
+        self._loop = asyncio.get_running_loop()
+        self._deadline = None if timeout is None else self._loop.time() + timeout
         self._ended = False
         self._error: SidecheckError | None = None
         self._callbacks: list[Callable[[], None]] = []
@@ -133,6 +133,9 @@ class _LocalStream:
         Raises:
             SidecheckError: The call failed or was cancelled.
         """
+        if not self._ended and self._deadline is not None and self._loop.time() >= self._deadline:
+            # A handler that never waits would not notice.
+            self._end(deadline_exceeded())
         if not self._ended:
             try:
                 async with asyncio.timeout_at(self._deadline):
