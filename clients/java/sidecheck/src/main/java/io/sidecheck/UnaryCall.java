@@ -37,6 +37,10 @@ final class UnaryCall extends ClientCall.Listener<ByteString> {
             A answer,
             Duration timeout,
             ClientStreamTracer.Factory attempts) {
+        // A response that is fast enough would hide it.
+        if (Thread.interrupted()) {
+            throw interrupted(new InterruptedException());
+        }
         ClientCall<Q, ByteString> call = channel.newCall(
                 leavingBytes(method),
                 CallOptions.DEFAULT
