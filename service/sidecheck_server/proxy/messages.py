@@ -1,5 +1,6 @@
 """JSON-RPC messages as the proxy reads them: their parts as JSON text, byte for byte."""
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -82,7 +83,10 @@ class Message:
     @property
     def has_duplicate_keys(self) -> bool:
         """Whether it has a property twice, of which readers may take either."""
-        members = list(_split_members(self.text.strip()))
+        try:
+            members = json.loads(self.text, object_pairs_hook=list)
+        except (ValueError, RecursionError):
+            members = list(_split_members(self.text.strip()))
         return len(members) > len(self.properties)
 
     def with_property(self, name: str, value: bytes) -> bytes:
