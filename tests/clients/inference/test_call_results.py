@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from mcp.types import AudioContent, CallToolResult, ImageContent, ResourceLink, TextContent
 from pydantic import Field, PlainSerializer
@@ -357,6 +357,10 @@ def test_versions_are_those_of_the_service() -> None:
         max_leaves=8,
     )
 )  # fmt: skip
+@example(1e-05)
+@example(9e-06)
+@example(1.2345e-06)
+@example(1e16)
 def test_json_is_written_as_the_service_writes_it(value: Any) -> None:
     assert msgspec.json.encode(value).decode() == json_text(value)
 

@@ -171,7 +171,7 @@ def _dump(value: Any) -> str:
 
 
 def _float_text(value: float) -> str:
-    """Return the shortest text of a double: an exponent from 1e16 and below 1e-6."""
+    """Return the shortest text of a double: an exponent from 1e16 and below 1e-5."""
     mantissa, _, power = float.__repr__(value).partition("e")
     if not power:
         return mantissa
@@ -183,4 +183,4 @@ def _float_text(value: float) -> str:
     return f"{sign}0.{'0' * (-exponent - 1)}{digits}"
 
 
-_LEAST_EXPONENT: Final = -6
+_LEAST_EXPONENT: Final = -5
