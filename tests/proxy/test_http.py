@@ -209,7 +209,7 @@ def proxy_without_sessions(server: HttpMcpServer) -> Iterator[Proxied]:
         ({"host": "evil.example"}, False),
     ],
 )
-def test_pages_of_other_origins_are_refused(
+def test_pages_of_other_origins_are_rejected(
     server: HttpMcpServer, headers: dict[str, str], allowed: bool
 ) -> None:
     """Also a page that has its own name resolve to this machine."""
@@ -219,7 +219,7 @@ def test_pages_of_other_origins_are_refused(
     assert (200 if allowed else 403) == response.status_code
 
 
-def test_a_request_that_is_refused_may_come_again(server: HttpMcpServer) -> None:
+def test_a_request_that_is_rejected_may_come_again(server: HttpMcpServer) -> None:
     """With credentials, for example; its id counts as used only once it was taken."""
     with proxied(server, "--enforce") as proxy:
         proxy.initialize()
@@ -249,6 +249,19 @@ def test_a_server_that_is_absent_or_breaks_off(server: HttpMcpServer) -> None:
     assert b"" == cut.content
     assert 200 == after.status_code
     assert "server->client UPSTREAM_UNAVAILABLE error, rejected" in codes(err)
+
+
+def test_tools_that_could_not_be_listed_are_asked_for_again(server: HttpMcpServer) -> None:
+    """The next call is validated as soon as the server lists its tools."""
+    with proxied(server, "--enforce") as proxy:
+        proxy.initialize()
+        server.breaks_listings = True
+        failed = proxy.call(2, do="nothing").json()
+        server.breaks_listings = False
+        called = proxy.call(3, do="nothing").json()
+
+    assert "not validated by Sidecheck: TOOLS_NOT_LISTED" == failed["error"]["message"]
+    assert {"n": 1} == called["result"]["structuredContent"]
 
 
 def test_a_stream_that_breaks_off_without_a_session(proxy_without_sessions: Proxied) -> None:

@@ -32,6 +32,8 @@ class HttpMcpServer:
 
     def __init__(self) -> None:
         self.url = ""
+        #: Whether the response to ``tools/list`` breaks off.
+        self.breaks_listings = False
         #: Method, path, headers and body of each request.
         self.requests: list[tuple[str, str, dict[str, str], bytes]] = []
         self.app = Starlette(
@@ -80,6 +82,8 @@ class HttpMcpServer:
                     "serverInfo": {"name": "scripted", "version": "1"},
                 }
                 return _json(message, result, {"mcp-session-id": SESSION})
+            case "tools/list" if self.breaks_listings:
+                return StreamingResponse(_cut(), media_type="text/event-stream")
             case "tools/list":
                 return _json(message, {"tools": [TOOL]})
         arguments = message["params"].get("arguments", {})

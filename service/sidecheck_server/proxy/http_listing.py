@@ -10,7 +10,8 @@ from itertools import count
 import httpx
 
 from sidecheck_server.proxy.http_exchange import Upstream, media_type
-from sidecheck_server.proxy.listings import ListingFailed, Listings, ListTools
+from sidecheck_server.proxy.listing_requests import ListingFailed, ListTools
+from sidecheck_server.proxy.listings import Listings
 from sidecheck_server.proxy.messages import Message, join_object, read_message
 from sidecheck_server.proxy.sse import EventReader, EventTooLongError
 

@@ -1,14 +1,20 @@
 """The tools that a server lists: learned for the validation of calls, and filtered."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
+from copy import copy
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from typing import TypeAlias
 
 import msgspec
 from sidecheck import Client, ProtocolContext, SidecheckError, ToolDefinition
 
 from sidecheck_server.core.types import JsonValue
+from sidecheck_server.proxy.listing_requests import (
+    PROTOCOL_VERSION,
+    ListingFailed,
+    ListTools,
+    client_metadata,
+)
 from sidecheck_server.proxy.messages import (
     Message,
     join_array,
@@ -23,28 +29,14 @@ from sidecheck_server.proxy.policies import Policy
 from sidecheck_server.proxy.report import Action, Finding, Report, finding_of, finding_of_error
 from sidecheck_server.proxy.rulings import Ruling, passes_unvalidated, reject, unvalidated_reason
 
-__all__ = ["ListTools", "ListingFailed", "Listings"]
+__all__ = ["Listings"]
 
-#: Sends a ``tools/list`` request with these params, as JSON texts, and returns its response.
-#: Raises `ListingFailed` if there is none.
-ListTools: TypeAlias = Callable[[Mapping[str, bytes]], Awaitable[Message]]
 
 _METHOD = "tools/list"
 _MOST_PAGES = 1_000
 _MOST_BYTES = 64 << 20
 _MOST_UNKNOWN = 1_000
 _MOST_REPORTED = 10_000
-
-_REQUEST_METADATA = (
-    "io.modelcontextprotocol/protocolVersion",
-    "io.modelcontextprotocol/clientInfo",
-    "io.modelcontextprotocol/clientCapabilities",
-)
-"""Metadata that describes the client in each request (2026-07-28, basic, "_meta")."""
-
-
-class ListingFailed(Exception):
-    """The server does not respond to ``tools/list``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +117,8 @@ class Listings:
         is_known = name in self._tools or name in self._dropped or name in self._unknown
         if not (self._current and is_known):
             if self._failure is not None:
-                raise self._failure
+                # A copy, because raising an exception adds to its traceback.
+                raise copy(self._failure)
             await self._fetch(params)
         if name not in self._tools and len(self._unknown) < _MOST_UNKNOWN:
             self._unknown.add(name)
@@ -154,7 +147,7 @@ class Listings:
         definitions = read_list(page.get("tools", b""))
         if definitions is None:
             return result
-        entries = await self._judge(result, definitions, request.version)
+        entries = await self._check_page(result, definitions, request.version)
         self._failure = None
         if not request.has_cursor:
             self._pages = []
@@ -175,9 +168,8 @@ class Listings:
         Raises:
             SidecheckError: there is no list, or it could not be checked.
         """
-        metadata = read_object(params.get("_meta", b"")) or {}
-        own = {name: metadata[name] for name in _REQUEST_METADATA if name in metadata}
-        version = string_value(own.get(_REQUEST_METADATA[0]))
+        own = client_metadata(params)
+        version = string_value(own.get(PROTOCOL_VERSION))
         asked: dict[str, bytes] = {"_meta": join_object(own)} if own else {}
         pages: list[_Entry] = []
         size = 0
@@ -185,10 +177,10 @@ class Listings:
         for _ in range(_MOST_PAGES):
             try:
                 response = await self._list_tools(asked)
-            except ListingFailed:
-                # Each attempt takes as long, and holds up what the client sends.
-                self._failure = _not_listed("the server did not respond to tools/list in time")
-                raise self._failure from None
+            except ListingFailed as failed:
+                failure = _not_listed("the server did not respond to tools/list in time")
+                self._failure = failure if failed.holds_up else None
+                raise failure from None
             page = response.result
             definitions = None if page is None else read_list(page.get("tools", b""))
             if page is None or definitions is None:
@@ -196,7 +188,7 @@ class Listings:
             size += len(response.text)
             if size > _MOST_BYTES:
                 raise _not_listed("the list of tools is too large")
-            pages += await self._judge(response.properties["result"], definitions, version)
+            pages += await self._check_page(response.properties["result"], definitions, version)
             cursor = page.get("nextCursor", b"")
             if not string_value(cursor) or cursor in seen:
                 break
@@ -205,7 +197,9 @@ class Listings:
         self._complete(pages)
         self._learn([self._apply_pins(entry) for entry in pages])
 
-    async def _judge(self, result: bytes, definitions: list[bytes], version: str) -> list[_Entry]:
+    async def _check_page(
+        self, result: bytes, definitions: list[bytes], version: str
+    ) -> list[_Entry]:
         """Return the tools of a page, and report those that are not as they should be."""
         invalid = await self._invalid(result, definitions, version)
         entries = []

@@ -8,6 +8,7 @@ from sidecheck import Client
 from sidecheck_server.proxy.calls import METHOD as CALL
 from sidecheck_server.proxy.calls import ToolCalls
 from sidecheck_server.proxy.checks import Checked, MessageChecks
+from sidecheck_server.proxy.listing_requests import PROTOCOL_VERSION
 from sidecheck_server.proxy.listings import Listings
 from sidecheck_server.proxy.messages import (
     INVALID_REQUEST,
@@ -41,7 +42,6 @@ from sidecheck_server.proxy.rulings import (
 __all__ = ["ProxySession"]
 
 _LIST = "tools/list"
-_VERSION = "io.modelcontextprotocol/protocolVersion"
 _MOST_OF_SERVER = 10_000
 """Requests of the server whose responses are told from others."""
 
@@ -149,7 +149,7 @@ class ProxySession:
         if not message.is_request:
             return await self._rule_request(message, sender, checked, None)
         metadata = read_object(message.params.get("_meta", b"")) or {}
-        version = string_value(metadata.get(_VERSION)) or self._version
+        version = string_value(metadata.get(PROTOCOL_VERSION)) or self._version
         # Pending from here on, so that it is answered whatever happens.
         request = request_of(message, version)
         self._pending[sender].add(request)
@@ -222,7 +222,7 @@ class ProxySession:
     async def _rule_result(self, message: Message, request: Request, checked: Checked) -> Ruling:
         """Return the ruling on the server's response to *request*."""
         is_result = request.definition is not None and self._is_call_result(message, request)
-        # What another policy is about is not judged twice.
+        # What another policy is about is not checked twice.
         if request.method == _LIST and self._listings.filters:
             checked = checked.without("/result/tools/")
         elif request.method == CALL:

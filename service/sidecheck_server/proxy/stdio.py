@@ -12,7 +12,8 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from itertools import count
 
-from sidecheck_server.proxy.listings import ListingFailed, Listings, ListTools
+from sidecheck_server.proxy.listing_requests import ListingFailed, ListTools
+from sidecheck_server.proxy.listings import Listings
 from sidecheck_server.proxy.messages import Message, join_object, read_message, string_value
 from sidecheck_server.proxy.pipes import (
     LineTooLongError,
@@ -196,7 +197,7 @@ class StdioProxy:
             ListingFailed: it does not respond.
         """
         if self._ended:
-            raise ListingFailed
+            raise ListingFailed(holds_up=True)
         id_ = f"{self._id_prefix}{next(self._ids)}"
         request = {"jsonrpc": b'"2.0"', "id": b'"%s"' % id_.encode(), "method": b'"tools/list"'}
         if params:
@@ -206,7 +207,7 @@ class StdioProxy:
             await self._to_server.write(join_object(request) + b"\n")
             return await asyncio.wait_for(waiting, _LISTING_SECONDS)
         except (OSError, TimeoutError):
-            raise ListingFailed from None
+            raise ListingFailed(holds_up=True) from None
         finally:
             self._own.pop(id_, None)
 
