@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from sidecheck_server.policies import Pinning
 from sidecheck_server.proxy.pins import open_pins
-from sidecheck_server.proxy.policies import Pinning
 from support.stdio_proxy import PROXY, SECONDS, SERVER, Proxy, codes
 
 

@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sidecheck_server.policies import Pinning, Policies
 from sidecheck_server.proxy.messages import read_object
 from sidecheck_server.proxy.pins import LockFileError, open_pins
-from sidecheck_server.proxy.policies import Pinning, Policies
 from support.running_proxy import proxied
 
 

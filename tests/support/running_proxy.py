@@ -8,10 +8,10 @@ from typing import Any
 
 from sidecheck import Client, Severity
 from sidecheck_server.core.limits import Limits
+from sidecheck_server.policies import Policies, Policy, Repairs
 from sidecheck_server.proxy.listings import Listings
 from sidecheck_server.proxy.messages import Message, read_message
 from sidecheck_server.proxy.pins import PinnedTools
-from sidecheck_server.proxy.policies import Policies, Policy, Repairs
 from sidecheck_server.proxy.report import Report
 from sidecheck_server.proxy.session import ProxySession
 from sidecheck_server.registry.quotas import RegistryQuotas

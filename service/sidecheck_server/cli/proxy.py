@@ -11,10 +11,10 @@ import click
 
 from sidecheck_server.cli.options import examples
 from sidecheck_server.cli.rows import printable
+from sidecheck_server.policies import Pinning, Policies, Policy, Repairs
 from sidecheck_server.proxy.http_server import HttpAddress
 from sidecheck_server.proxy.options import ProxyOptions
 from sidecheck_server.proxy.pins import LockFileError, open_pins
-from sidecheck_server.proxy.policies import Pinning, Policies, Policy, Repairs
 from sidecheck_server.proxy.server_process import ServerNotStartedError, start_server
 
 __all__ = ["proxy"]

@@ -13,6 +13,7 @@ from sidecheck import (
     Verdict,
 )
 
+from sidecheck_server.policies import Policies, Policy, Repairs
 from sidecheck_server.proxy.listings import Listings
 from sidecheck_server.proxy.messages import (
     INVALID_PARAMS,
@@ -25,7 +26,6 @@ from sidecheck_server.proxy.messages import (
     string_value,
 )
 from sidecheck_server.proxy.pending import Request
-from sidecheck_server.proxy.policies import Policies, Policy, Repairs
 from sidecheck_server.proxy.report import Action, Finding, Report, finding_of, finding_of_error
 from sidecheck_server.proxy.rulings import Ruling, passes_unvalidated, reject, unvalidated_reason
 

@@ -13,6 +13,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from sidecheck_server.policies import Policy
 from sidecheck_server.proxy.http_checks import (
     CallerCheck,
     find_mismatches,
@@ -32,7 +33,6 @@ from sidecheck_server.proxy.http_exchange import (
 )
 from sidecheck_server.proxy.http_listing import HEADERS, HttpListings
 from sidecheck_server.proxy.messages import Message, read_message
-from sidecheck_server.proxy.policies import Policy
 from sidecheck_server.proxy.report import Action, Direction, Finding, Report
 from sidecheck_server.proxy.sse import EventReader, EventTooLongError
 from sidecheck_server.proxy.transcript import Transcript

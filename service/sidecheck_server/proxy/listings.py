@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping
 from copy import copy
-from dataclasses import dataclass, replace
-from hashlib import sha256
 
 import msgspec
-from sidecheck import Client, ProtocolContext, SidecheckError, ToolDefinition
+from sidecheck import Client, SidecheckError, ToolDefinition
 
 from sidecheck_server.core.types import JsonValue
+from sidecheck_server.policies import Policy
+from sidecheck_server.proxy.definition_checks import DefinitionChecks, ListedTool, not_listed
 from sidecheck_server.proxy.listing_requests import (
     PROTOCOL_VERSION,
     ListingFailed,
@@ -17,7 +17,6 @@ from sidecheck_server.proxy.listing_requests import (
 )
 from sidecheck_server.proxy.messages import (
     Message,
-    join_array,
     join_object,
     read_list,
     read_object,
@@ -25,27 +24,15 @@ from sidecheck_server.proxy.messages import (
 )
 from sidecheck_server.proxy.pending import Request
 from sidecheck_server.proxy.pins import PinnedTools
-from sidecheck_server.proxy.policies import Policy
-from sidecheck_server.proxy.report import Action, Finding, Report, finding_of, finding_of_error
-from sidecheck_server.proxy.rulings import Ruling, passes_unvalidated, reject, unvalidated_reason
+from sidecheck_server.proxy.report import Report
+from sidecheck_server.proxy.rulings import Ruling
 
 __all__ = ["Listings"]
 
 
-_METHOD = "tools/list"
 _MOST_PAGES = 1_000
 _MOST_BYTES = 64 << 20
 _MOST_UNKNOWN = 1_000
-_MOST_REPORTED = 10_000
-
-
-@dataclass(frozen=True, slots=True)
-class _Entry:
-    """One tool of a list."""
-
-    name: str
-    definition: bytes
-    dropped: bool = False
 
 
 class Listings:
@@ -59,27 +46,22 @@ class Listings:
         report: Report,
         list_tools: ListTools,
     ) -> None:
-        self._client = client
-        self._policy = policy
-        self._pins = pins
-        self._report = report
+        self._checks = DefinitionChecks(client, policy, pins, report)
         self._list_tools = list_tools
         self._tools: dict[str, ToolDefinition] = {}
         self._dropped: set[str] = set()
         #: Tools of the pages so far of a list that the client fetches.
-        self._pages: list[_Entry] = []
+        self._pages: list[ListedTool] = []
         self._current = False
         #: Names that a complete list lacked when they were called.
         self._unknown: set[str] = set()
-        #: Digests of definitions whose violations have been reported.
-        self._reported: set[bytes] = set()
         #: Why the server is not asked again for its list.
         self._failure: SidecheckError | None = None
 
     @property
     def filters(self) -> bool:
         """Whether tools may be taken out of a list, or are reported."""
-        return self._pins.active or self._policy is not Policy.OFF
+        return self._checks.active
 
     def expire(self) -> None:
         """Note that the server's tools have changed."""
@@ -90,7 +72,7 @@ class Listings:
     @property
     def is_pinned(self) -> bool:
         """Whether only tools of a lock file may be called."""
-        return self._pins.active
+        return self._checks.is_pinned
 
     def is_dropped(self, name: str) -> bool:
         """Return whether a tool called *name* was taken out of the list."""
@@ -126,41 +108,20 @@ class Listings:
 
     async def rule_result(self, response: Message, request: Request) -> Ruling:
         """Return what becomes of *response*, the page that *request* asks for."""
-        listed = response.properties["result"]
-        try:
-            kept = await self._receive(request, listed)
-        except SidecheckError as error:
-            passes = passes_unvalidated(self._client, error, self._policy)
-            self._report.add(finding_of_error(error, "server", _METHOD, passes=passes))
-            if passes:
-                return Ruling(response.text)
-            return reject(response, unvalidated_reason(error))
-        return Ruling(response.text if kept is listed else response.with_property("result", kept))
 
-    async def _receive(self, request: Request, result: bytes) -> bytes:
-        """Learn the tools of *result*, the client's page, and return what the client gets.
+        async def learn(page: Mapping[str, bytes], tools: list[ListedTool]) -> list[ListedTool]:
+            self._failure = None
+            if not request.has_cursor:
+                self._pages = []
+            self._pages += tools
+            if not string_value(page.get("nextCursor")):
+                self._complete(self._pages)
+                self._pages = []
+                tools = [self._checks.apply_pins(tool) for tool in tools]
+            self._learn(tools)
+            return tools
 
-        Raises:
-            SidecheckError: the list could not be checked.
-        """
-        page = read_object(result) or {}
-        definitions = read_list(page.get("tools", b""))
-        if definitions is None:
-            return result
-        entries = await self._check_page(result, definitions, request.version)
-        self._failure = None
-        if not request.has_cursor:
-            self._pages = []
-        self._pages += entries
-        if not string_value(page.get("nextCursor")):
-            self._complete(self._pages)
-            self._pages = []
-            entries = [self._apply_pins(entry) for entry in entries]
-        self._learn(entries)
-        if not any(entry.dropped for entry in entries):
-            return result
-        kept = [entry.definition for entry in entries if not entry.dropped]
-        return join_object({**page, "tools": join_array(kept)})
+        return await self._checks.rule_page(response, request.version, learn)
 
     async def _fetch(self, params: Mapping[str, bytes]) -> None:
         """Ask the server for all pages of its list, as the client of *params* would.
@@ -171,98 +132,33 @@ class Listings:
         own = client_metadata(params)
         version = string_value(own.get(PROTOCOL_VERSION))
         asked: dict[str, bytes] = {"_meta": join_object(own)} if own else {}
-        pages: list[_Entry] = []
+        pages: list[ListedTool] = []
         size = 0
         seen: set[bytes] = set()
         for _ in range(_MOST_PAGES):
             try:
                 response = await self._list_tools(asked)
             except ListingFailed as failed:
-                failure = _not_listed("the server did not respond to tools/list in time")
+                failure = not_listed("the server did not respond to tools/list in time")
                 self._failure = failure if failed.holds_up else None
                 raise failure from None
             page = response.result
             definitions = None if page is None else read_list(page.get("tools", b""))
             if page is None or definitions is None:
-                raise _not_listed("the server did not list its tools")
+                raise not_listed("the server did not list its tools")
             size += len(response.text)
             if size > _MOST_BYTES:
-                raise _not_listed("the list of tools is too large")
-            pages += await self._check_page(response.properties["result"], definitions, version)
+                raise not_listed("the list of tools is too large")
+            pages += await self._checks.check(response.properties["result"], definitions, version)
             cursor = page.get("nextCursor", b"")
             if not string_value(cursor) or cursor in seen:
                 break
             seen.add(cursor)
             asked["cursor"] = cursor
         self._complete(pages)
-        self._learn([self._apply_pins(entry) for entry in pages])
+        self._learn([self._checks.apply_pins(entry) for entry in pages])
 
-    async def _check_page(
-        self, result: bytes, definitions: list[bytes], version: str
-    ) -> list[_Entry]:
-        """Return the tools of a page, and report those that are not as they should be."""
-        invalid = await self._invalid(result, definitions, version)
-        entries = []
-        for index, definition in enumerate(definitions):
-            name = string_value((read_object(definition) or {}).get("name"))
-            dropped = index in invalid and self._policy is Policy.ENFORCE
-            if not self._pins.admits(name, definition):
-                difference = self._pins.difference(name, definition)
-                self._report.add(
-                    Finding(
-                        sender="server",
-                        method=_METHOD,
-                        tool=name,
-                        code=difference.code,
-                        location=f"/result/tools/{index}",
-                        action=Action.DROPPED,
-                        note=difference.text,
-                    )
-                )
-                dropped = True
-            entries.append(_Entry(name, definition, dropped))
-        return entries
-
-    async def _invalid(self, result: bytes, definitions: list[bytes], version: str) -> set[int]:
-        """Return the indexes of the definitions that are invalid.
-
-        Raises:
-            SidecheckError: they could not be checked, and invalid ones must not pass.
-        """
-        if self._policy is Policy.OFF:
-            return set()
-        context = ProtocolContext(protocol_version=version)
-        try:
-            checked = await self._client.protocol.check_tools(result, context=context)
-        except SidecheckError as error:
-            if not passes_unvalidated(self._client, error, self._policy):
-                raise
-            self._report.add(finding_of_error(error, "server", _METHOD, passes=True))
-            return set()
-        invalid = set()
-        for index, tool in enumerate(checked.outcomes):
-            action = Action.PASSED
-            if not tool.verdict.valid:
-                invalid.add(index)
-                action = Action.DROPPED if self._policy is Policy.ENFORCE else action
-            digest = sha256(definitions[index]).digest()
-            if digest in self._reported:
-                continue
-            if len(self._reported) < _MOST_REPORTED:
-                self._reported.add(digest)
-            for violation in tool.verdict.violations:
-                inside = f"/result/tools/{index}"
-                self._report.add(
-                    finding_of(violation, "server", _METHOD, tool.name, action, inside)
-                )
-        return invalid
-
-    def _apply_pins(self, entry: _Entry) -> _Entry:
-        """Return *entry*, dropped if it is not as it was pinned meanwhile, by another proxy."""
-        is_dropped = entry.dropped or not self._pins.admits(entry.name, entry.definition)
-        return replace(entry, dropped=is_dropped)
-
-    def _learn(self, entries: list[_Entry]) -> None:
+    def _learn(self, entries: list[ListedTool]) -> None:
         for entry in entries:
             self._tools.pop(entry.name, None)
             self._dropped.discard(entry.name)
@@ -271,24 +167,11 @@ class Listings:
             else:
                 self._tools[entry.name] = ToolDefinition(entry.definition)
 
-    def _complete(self, entries: list[_Entry]) -> None:
+    def _complete(self, entries: list[ListedTool]) -> None:
         """Note that *entries* are all tools of the server."""
         self._current = True
         names = {entry.name for entry in entries}
         for name in self._tools.keys() - names:
             del self._tools[name]
         self._dropped &= names
-        for difference in self._pins.complete({e.name: e.definition for e in entries}):
-            self._report.add(
-                Finding(
-                    sender="server",
-                    method=_METHOD,
-                    tool=difference.name,
-                    code=difference.code,
-                    note=difference.text,
-                )
-            )
-
-
-def _not_listed(message: str) -> SidecheckError:
-    return SidecheckError("TOOLS_NOT_LISTED", message)
+        self._checks.complete(entries)

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from io import FileIO
 from typing import Literal
 
+from sidecheck_server.policies import Policies
 from sidecheck_server.proxy.pins import PinnedTools
-from sidecheck_server.proxy.policies import Policies
 
 __all__ = ["ProxyOptions"]
 

@@ -16,7 +16,7 @@ from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.json_values import digest_of
 from sidecheck_server.core.payload import MalformedError, decode
 from sidecheck_server.core.types import JsonValue
-from sidecheck_server.proxy.policies import Pinning
+from sidecheck_server.policies import Pinning
 
 __all__ = ["Difference", "LockFileError", "PinnedTools", "open_pins"]
 

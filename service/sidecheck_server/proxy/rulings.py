@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from sidecheck import Client, SidecheckError, StreamClosed, Unavailable
 
+from sidecheck_server.policies import Policy
 from sidecheck_server.proxy.messages import (
     INTERNAL_ERROR,
     Message,
@@ -11,7 +12,6 @@ from sidecheck_server.proxy.messages import (
     join_object,
     read_object,
 )
-from sidecheck_server.proxy.policies import Policy
 
 __all__ = ["Ruling", "passes_unvalidated", "reject", "unvalidated_reason", "with_id"]
 

@@ -5,6 +5,7 @@ from typing import Self
 
 from sidecheck import Client
 
+from sidecheck_server.policies import Policies, Policy
 from sidecheck_server.proxy.calls import METHOD as CALL
 from sidecheck_server.proxy.calls import ToolCalls
 from sidecheck_server.proxy.checks import Checked, MessageChecks
@@ -22,7 +23,6 @@ from sidecheck_server.proxy.messages import (
     string_value,
 )
 from sidecheck_server.proxy.pending import PendingRequests, Request, request_of
-from sidecheck_server.proxy.policies import Policies, Policy
 from sidecheck_server.proxy.report import (
     Action,
     Direction,

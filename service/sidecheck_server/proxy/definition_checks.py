@@ -1,0 +1,172 @@
+"""Checks of listed tools: by the rules of definitions, and against pinned ones."""
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from typing import TypeAlias
+
+from sidecheck import Client, ProtocolContext, SidecheckError
+
+from sidecheck_server.policies import Policy
+from sidecheck_server.proxy.messages import (
+    Message,
+    join_array,
+    join_object,
+    read_list,
+    read_object,
+    string_value,
+)
+from sidecheck_server.proxy.pins import PinnedTools
+from sidecheck_server.proxy.report import Action, Finding, Report, finding_of, finding_of_error
+from sidecheck_server.proxy.rulings import Ruling, passes_unvalidated, reject, unvalidated_reason
+
+__all__ = ["DefinitionChecks", "ListedTool", "not_listed"]
+
+_METHOD = "tools/list"
+_MOST_REPORTED = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class ListedTool:
+    """One tool of a list."""
+
+    name: str
+    #: JSON text.
+    definition: bytes
+    #: Whether it is taken out of the list.
+    dropped: bool = False
+
+
+#: Takes the properties of a page of tools and the tools in it, and returns these, as they are
+#: dropped or not by then. Raises `SidecheckError` if they cannot be validated by.
+Learn: TypeAlias = Callable[[Mapping[str, bytes], list[ListedTool]], Awaitable[list[ListedTool]]]
+
+
+class DefinitionChecks:
+    """Checks the definitions in results of ``tools/list``, and reports what is wrong.
+
+    Violations of one definition are reported once.
+    """
+
+    def __init__(self, client: Client, policy: Policy, pins: PinnedTools, report: Report) -> None:
+        self._client = client
+        self._policy = policy
+        self._pins = pins
+        self._report = report
+        #: Digests of definitions whose violations have been reported.
+        self._reported: set[bytes] = set()
+
+    @property
+    def active(self) -> bool:
+        """Whether tools may be taken out of a list, or are reported."""
+        return self.is_pinned or self._policy is not Policy.OFF
+
+    @property
+    def is_pinned(self) -> bool:
+        """Whether only tools of a lock file may be called."""
+        return self._pins.active
+
+    async def rule_page(self, response: Message, version: str, learn: Learn) -> Ruling:
+        """Return what becomes of *response*, a page of tools; *learn* gets those in it."""
+        listed = response.properties["result"]
+        page = read_object(listed) or {}
+        definitions = read_list(page.get("tools", b""))
+        if definitions is None:
+            return Ruling(response.text)
+        try:
+            tools = await learn(page, await self.check(listed, definitions, version))
+        except SidecheckError as error:
+            passes = passes_unvalidated(self._client, error, self._policy)
+            self._report.add(finding_of_error(error, "server", _METHOD, passes=passes))
+            if passes:
+                return Ruling(response.text)
+            return reject(response, unvalidated_reason(error))
+        kept = [tool.definition for tool in tools if not tool.dropped]
+        if len(kept) == len(tools):
+            return Ruling(response.text)
+        result = join_object({**page, "tools": join_array(kept)})
+        return Ruling(response.with_property("result", result))
+
+    async def check(
+        self, result: bytes, definitions: list[bytes], version: str
+    ) -> list[ListedTool]:
+        """Return the tools of a page, and report those that are not as they should be."""
+        invalid = await self._invalid(result, definitions, version)
+        entries = []
+        for index, definition in enumerate(definitions):
+            name = string_value((read_object(definition) or {}).get("name"))
+            dropped = index in invalid and self._policy is Policy.ENFORCE
+            if not self._pins.admits(name, definition):
+                difference = self._pins.difference(name, definition)
+                self._report.add(
+                    Finding(
+                        sender="server",
+                        method=_METHOD,
+                        tool=name,
+                        code=difference.code,
+                        location=f"/result/tools/{index}",
+                        action=Action.DROPPED,
+                        note=difference.text,
+                    )
+                )
+                dropped = True
+            entries.append(ListedTool(name, definition, dropped))
+        return entries
+
+    async def _invalid(self, result: bytes, definitions: list[bytes], version: str) -> set[int]:
+        """Return the indexes of the definitions that are invalid.
+
+        Raises:
+            SidecheckError: they could not be checked, and invalid ones must not pass.
+        """
+        if self._policy is Policy.OFF:
+            return set()
+        context = ProtocolContext(protocol_version=version)
+        try:
+            checked = await self._client.protocol.check_tools(result, context=context)
+        except SidecheckError as error:
+            if not passes_unvalidated(self._client, error, self._policy):
+                raise
+            self._report.add(finding_of_error(error, "server", _METHOD, passes=True))
+            return set()
+        invalid = set()
+        for index, tool in enumerate(checked.outcomes):
+            action = Action.PASSED
+            if not tool.verdict.valid:
+                invalid.add(index)
+                action = Action.DROPPED if self._policy is Policy.ENFORCE else action
+            digest = sha256(definitions[index]).digest()
+            if digest in self._reported:
+                continue
+            if len(self._reported) < _MOST_REPORTED:
+                self._reported.add(digest)
+            for violation in tool.verdict.violations:
+                inside = f"/result/tools/{index}"
+                self._report.add(
+                    finding_of(violation, "server", _METHOD, tool.name, action, inside)
+                )
+        return invalid
+
+    def apply_pins(self, entry: ListedTool) -> ListedTool:
+        """Return *entry*, dropped if it is not as it was pinned meanwhile, by another proxy."""
+        is_dropped = entry.dropped or not self._pins.admits(entry.name, entry.definition)
+        return replace(entry, dropped=is_dropped)
+
+    def complete(self, tools: Iterable[ListedTool]) -> None:
+        """Report the pinned tools that *tools*, a complete list, lack; pin them if none are."""
+        definitions = {tool.name: tool.definition for tool in tools}
+        for difference in self._pins.complete(definitions):
+            self._report.add(
+                Finding(
+                    sender="server",
+                    method=_METHOD,
+                    tool=difference.name,
+                    code=difference.code,
+                    note=difference.text,
+                )
+            )
+
+
+def not_listed(message: str) -> SidecheckError:
+    """Return the error of a call whose tool cannot be known."""
+    return SidecheckError("TOOLS_NOT_LISTED", message)
