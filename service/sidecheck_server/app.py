@@ -9,6 +9,7 @@ from dataclasses import asdict
 import structlog
 from sidecheck import Client
 
+from sidecheck_server.gateways.composition import running_gateways
 from sidecheck_server.registry.sqlite import open_registry
 from sidecheck_server.rpc.local import LocalTransport
 from sidecheck_server.rpc.server import Server, check_addresses
@@ -45,6 +46,7 @@ async def running_service(
         RegistryInUse: another server has opened the registry's file.
         RegistryUnusable: the file is not a registry.
         WorkerStartError: no worker process can be started.
+        GatewayUnavailableError: the packages that a gateway needs are not installed.
         RequestError: tools of *preload* exceed a quota, or cannot be stored.
     """
     async with AsyncExitStack() as stack:
@@ -65,7 +67,15 @@ async def running_service(
         for registration in preload:
             await _preload(services.registrar, registration)
         stack.enter_context(_frozen_heap())
-        server = Server(settings, registry, services)
+        create_gateways = await stack.enter_async_context(
+            running_gateways(
+                settings.gateways,
+                settings.gateway_policies,
+                LocalTransport(services, registry, settings.limits),
+                settings.limits.payload_bytes,
+            )
+        )
+        server = Server(settings, registry, services, create_gateways)
         workers.subscribe(lambda event: server.report_workers(event.alive))
         server.report_workers(workers.alive)
         await server.start()

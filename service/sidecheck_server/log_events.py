@@ -143,6 +143,37 @@ EVENTS: Mapping[str, LogEvent] = MappingProxyType(
                 {"ms": _MS},
             ),
             LogEvent(
+                "gateway.completed",
+                ("debug", "info"),
+                "An exchange that a gateway handed over has ended. The level is debug if all of it "
+                "was valid.",
+                {
+                    "gateway": "the protocol of the gateway",
+                    "verdict": '"valid"; "invalid" if it passed all the same; "changed" by a '
+                    'repair, or by tools taken out of a list; "unvalidated"; or "rejected"',
+                    "codes": "the codes of what was found, without duplicates",
+                    "verdict_id": "identifies the exchange in the log of the gateway too",
+                    "ms": "the time from its beginning to its end, in milliseconds",
+                },
+            ),
+            LogEvent(
+                "gateway.failed",
+                ("warning",),
+                "A call of a gateway failed, which passes or rejects the exchange by its own "
+                "configuration.",
+                {
+                    "method": _METHOD,
+                    "reason": "the reason of the error (`ErrorInfo`)",
+                    "detail": "why, and what would be right",
+                },
+            ),
+            LogEvent(
+                "gateway.pins_unusable",
+                ("error",),
+                "A lock file of pinned tools cannot be used, so a call of a gateway failed.",
+                {"detail": "the file, and why"},
+            ),
+            LogEvent(
                 "overload.shed",
                 ("warning",),
                 "Calls or streams were shed with `OVERLOADED` in the last second. Calls have no "

@@ -1,9 +1,10 @@
-"""What the proxy does about each kind of finding."""
+"""Policies: what the proxy and the gateways do about each kind of finding."""
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Annotated
 
-__all__ = ["Pinning", "Policies", "Policy", "Repairs"]
+__all__ = ["GatewayPolicies", "Pinning", "Policies", "Policy", "Repairs"]
 
 
 class Policy(StrEnum):
@@ -41,14 +42,25 @@ class Pinning(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Policies:
-    """The policy for each kind of subject."""
+    """The policy for each kind of subject, annotated with its description."""
 
-    #: Arguments of ``tools/call``.
-    arguments: Policy = Policy.AUDIT
-    #: Results of ``tools/call``.
-    results: Policy = Policy.AUDIT
-    #: Everything else in a message.
-    messages: Policy = Policy.AUDIT
-    #: Definitions in results of ``tools/list``.
-    tools: Policy = Policy.AUDIT
-    repair: Repairs = Repairs.OFF
+    arguments: Annotated[Policy, "Arguments of tools/call."] = Policy.AUDIT
+    results: Annotated[Policy, "Results of tools/call, by the output schema."] = Policy.AUDIT
+    messages: Annotated[Policy, "Everything else in a message."] = Policy.AUDIT
+    tools: Annotated[Policy, "Definitions in results of tools/list."] = Policy.AUDIT
+    repair: Annotated[
+        Repairs,
+        "Repairs of arguments, in the call that is forwarded; each includes the one before.",
+    ] = Repairs.OFF
+
+
+@dataclass(frozen=True, slots=True)
+class GatewayPolicies(Policies):
+    """The policies of gateways, and where the tools of their servers are pinned."""
+
+    pins: Annotated[
+        Pinning, "Whether tools must be those of a lock file, which first-use writes."
+    ] = Pinning.OFF
+    pins_folder: Annotated[
+        str, "Folder of the lock files of pinned tools, one for each server."
+    ] = ""

@@ -7,7 +7,7 @@ file, which overrides the defaults. Unknown names in the file are errors.
 import json
 import os
 from contextlib import suppress
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -21,32 +21,17 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
-from sidecheck_server.core.limits import LONGEST_SEARCH, Limits
+from sidecheck_server.core.limits import Limits
 from sidecheck_server.input_files import UnusableFileError, check_file
+from sidecheck_server.limit_ranges import check_limits
+from sidecheck_server.policies import GatewayPolicies, Pinning
 from sidecheck_server.registry.quotas import RegistryQuotas
 from sidecheck_server.transport_limits import TransportLimits
 
 __all__ = ["Settings", "ToolsFile", "UnusableSettingsError", "read_settings"]
 
-_MOST = 2**31 - 1
-"""The largest value of most limits: options of gRPC and limits in the API have 32 bits."""
-
 _MOST_SECONDS = 86_400
 """A day. Timers overflow when they are set to much more than a century."""
-
-_LIMIT_RANGES = {
-    # The first worker proves that it works by compiling the schema `true`.
-    "schema_bytes": (len("true"), _MOST),
-    # RE2's parser has a level for each level of blocks.
-    "pattern_repetitions": (1, 100_000),
-    "steps": (1, 2**53),
-    "inline_steps": (1, LONGEST_SEARCH - 1),
-    "compile_seconds": (1, _MOST_SECONDS),
-    "validation_seconds": (1, _MOST_SECONDS),
-    # A worker maps 53 MiB before its first task. Below, none would start.
-    "worker_bytes": (128 << 20, 2**53),
-}
-"""The least and the largest value of limits that have other bounds than 1 and `_MOST`."""
 
 _LONGEST_SOCKET_PATH = 107
 """Bytes of a unix socket's path: `sun_path` has 108, and a null byte ends it (unix(7))."""
@@ -149,6 +134,14 @@ class Settings(BaseSettings):
             description="Whether to infer tools from source text, which is parsed and never run."
         ),
     ] = True
+    gateways: Annotated[
+        tuple[Literal["ext_proc"], ...],
+        NoDecode,
+        Field(
+            description="Protocols of gateways to serve: ext_proc of Envoy, which needs the extra "
+            "`envoy` of the package."
+        ),
+    ] = ()
     log_level: Annotated[
         Literal["debug", "info", "warning", "error"], Field(description="Lowest level to log.")
     ] = "info"
@@ -159,6 +152,10 @@ class Settings(BaseSettings):
     transport: Annotated[
         TransportLimits, Field(description="Limits of connections, calls and bytes at once.")
     ] = TransportLimits()
+    gateway_policies: Annotated[
+        GatewayPolicies,
+        Field(description="What gateways do about what is invalid."),
+    ] = GatewayPolicies()
     registry_quotas: Annotated[
         RegistryQuotas, Field(description="Quotas of the tools that are registered.")
     ] = RegistryQuotas()
@@ -166,7 +163,7 @@ class Settings(BaseSettings):
         Limits()
     )
 
-    @field_validator("report_only", "tools", mode="before")
+    @field_validator("report_only", "tools", "gateways", mode="before")
     @classmethod
     def _read_list(cls, value: Any, info: ValidationInfo) -> Any:
         """Return the list that a text holds: JSON, or items with commas between them."""
@@ -185,17 +182,7 @@ class Settings(BaseSettings):
     @field_validator("limits")
     @classmethod
     def _limits_are_in_range(cls, limits: Limits) -> Limits:
-        for field in fields(limits):
-            value = getattr(limits, field.name)
-            least, most = _LIMIT_RANGES.get(field.name, (1, _MOST))
-            if isinstance(value, bool):
-                continue
-            if value < least:
-                raise ValueError(f"{field.name} must be at least {least}")
-            if value > most:
-                raise ValueError(f"{field.name} must be at most {most}")
-        if limits.payload_bytes >= limits.message_bytes:
-            raise ValueError("payload_bytes must be below message_bytes")
+        check_limits(limits)
         return limits
 
     @field_validator("listen")
@@ -237,6 +224,13 @@ class Settings(BaseSettings):
             if quota < 1:
                 raise ValueError(f"{name} must be at least 1")
         return quotas
+
+    @field_validator("gateway_policies")
+    @classmethod
+    def _pins_have_a_folder(cls, policies: GatewayPolicies) -> GatewayPolicies:
+        if policies.pins is not Pinning.OFF and not policies.pins_folder:
+            raise ValueError("pins_folder must be set, for the lock files of pinned tools")
+        return policies
 
     @model_validator(mode="after")
     def _listens_somewhere(self) -> Self:

@@ -57,6 +57,12 @@ class TransportLimits:
     sessions: Annotated[
         int, "Most sessions checked at once; a session that is idle counts too.", _COUNT
     ] = 32
+    gateway_streams: Annotated[
+        int,
+        "Most HTTP exchanges that gateways have validated at once; a stream of events that is open "
+        "counts too.",
+        _COUNT,
+    ] = 1_024
     session_bytes: Annotated[
         int,
         "Most bytes that all sessions remember together. Once half of it is taken, each session "

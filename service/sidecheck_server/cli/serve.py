@@ -18,6 +18,7 @@ from sidecheck_server.cli.tool_files import list_or_exit
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.context import DEFAULT_VERSION, VERSIONS
+from sidecheck_server.gateways.composition import GatewayUnavailableError
 from sidecheck_server.input_files import UnusableFileError, check_file
 from sidecheck_server.log import LOG_FLUSH_SECONDS, configure_log
 from sidecheck_server.registry import RegistryInUse, RegistryUnusable
@@ -160,6 +161,8 @@ async def _serve(settings: Settings, preload: Sequence[Registration]) -> None:
         is_abandoned = await _run_until_stopped(settings, preload, signals)
     except (AddressInUseError, RegistryInUse, RegistryUnusable, WorkerStartError) as error:
         raise click.ClickException(str(error)) from None
+    except GatewayUnavailableError as error:
+        raise _UnusableError(str(error)) from None
     except RequestError as error:
         raise click.ClickException(f"the service cannot start: {error.message}") from None
     finally:

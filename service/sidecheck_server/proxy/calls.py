@@ -9,12 +9,11 @@ from sidecheck import (
     Options,
     Severity,
     SidecheckError,
-    ToolDefinition,
+    Target,
     Verdict,
 )
 
 from sidecheck_server.policies import Policies, Policy, Repairs
-from sidecheck_server.proxy.listings import Listings
 from sidecheck_server.proxy.messages import (
     INVALID_PARAMS,
     Message,
@@ -26,8 +25,9 @@ from sidecheck_server.proxy.messages import (
     string_value,
 )
 from sidecheck_server.proxy.pending import Request
-from sidecheck_server.proxy.report import Action, Finding, Report, finding_of, finding_of_error
+from sidecheck_server.proxy.report import Action, Finding, Findings, finding_of, finding_of_error
 from sidecheck_server.proxy.rulings import Ruling, passes_unvalidated, reject, unvalidated_reason
+from sidecheck_server.proxy.tool_source import ToolSource
 
 __all__ = ["METHOD", "Admission", "ToolCalls"]
 
@@ -47,8 +47,8 @@ class Admission:
     """What becomes of a call."""
 
     ruling: Ruling
-    #: The definition that its result is validated by, if it is known.
-    definition: ToolDefinition | None = None
+    #: What its result is validated against, if that is known.
+    target: Target | None = None
     findings: tuple[Finding, ...] = ()
 
 
@@ -56,52 +56,52 @@ class ToolCalls:
     """The ``tools/call`` requests of one connection, and their results."""
 
     def __init__(
-        self, client: Client, policies: Policies, listings: Listings, report: Report
+        self, client: Client, policies: Policies, tools: ToolSource, report: Findings
     ) -> None:
         self._client = client
         self._policies = policies
-        self._listings = listings
+        self._tools = tools
         self._report = report
 
     async def admit(self, request: Message, version: str) -> Admission:
         """Return what becomes of the call *request*, and what was found."""
         name = string_value(request.params.get("name"))
         try:
-            definition = await self._listings.find(name, request.params)
+            target = await self._tools.find(name, request.params)
         except SidecheckError as error:
             # Without the definition, neither side of the call can be validated.
             enforced = Policy.ENFORCE in (self._policies.arguments, self._policies.results)
-            enforced = enforced or self._listings.is_pinned
+            enforced = enforced or self._tools.is_pinned
             return self._unvalidated(
                 request, name, error, Policy.ENFORCE if enforced else Policy.AUDIT
             )
-        if self._listings.is_dropped(name):
+        if self._tools.is_dropped(name):
             note = "was taken out of the list of tools"
             finding = _finding(name, "TOOL_DROPPED", Severity.ERROR, Action.REJECTED, note)
             ruling = reject(request, f"Unknown tool: {name}", INVALID_PARAMS)
             return Admission(ruling, findings=(finding,))
         if self._policies.arguments is Policy.OFF:
-            return Admission(Ruling(request.text), definition)
-        if definition is None:
+            return Admission(Ruling(request.text), target)
+        if target is None:
             note = "is not listed; not validated"
             finding = _finding(name, "UNKNOWN_TOOL", Severity.WARNING, Action.PASSED, note)
             return Admission(Ruling(request.text), findings=(finding,))
         params = request.properties.get("params", b"{}")
         options = replace(_REPAIRS[self._policies.repair], protocol_version=version)
         try:
-            verdict = await self._client.validate_call(definition, params, options=options)
+            verdict = await self._client.validate_call(target, params, options=options)
         except SidecheckError as error:
-            return self._unvalidated(request, name, error, self._policies.arguments, definition)
-        return self._admit_validated(request, name, definition, verdict)
+            return self._unvalidated(request, name, error, self._policies.arguments, target)
+        return self._admit_validated(request, name, target, verdict)
 
     def _admit_validated(
-        self, request: Message, name: str, definition: ToolDefinition, verdict: Verdict
+        self, request: Message, name: str, target: Target, verdict: Verdict
     ) -> Admission:
         repair = verdict.repair
         if repair is not None and repair.valid and repair.changes:
             ruling = Ruling(request.with_property("params", repair.payload))
             changes = tuple(_finding_of_change(change, name) for change in repair.changes)
-            return Admission(ruling, definition, changes)
+            return Admission(ruling, target, changes)
         rejected = not verdict.valid and self._policies.arguments is Policy.ENFORCE
         action = Action.REJECTED if rejected else Action.PASSED
         findings = tuple(
@@ -109,7 +109,7 @@ class ToolCalls:
             for violation in verdict.violations
         )
         ruling = _reject_by(verdict, request) if rejected else Ruling(request.text)
-        return Admission(ruling, definition, findings)
+        return Admission(ruling, target, findings)
 
     def _unvalidated(
         self,
@@ -117,21 +117,21 @@ class ToolCalls:
         name: str,
         error: SidecheckError,
         policy: Policy,
-        definition: ToolDefinition | None = None,
+        target: Target | None = None,
     ) -> Admission:
         passes = passes_unvalidated(self._client, error, policy)
         reason = unvalidated_reason(error)
         ruling = Ruling(request.text) if passes else reject(request, reason)
         finding = finding_of_error(error, "client", METHOD, name, passes=passes)
-        return Admission(ruling, definition, (finding,))
+        return Admission(ruling, target, (finding,))
 
     async def rule_result(self, response: Message, request: Request) -> Ruling:
         """Return what becomes of *response*, the result of the call *request*."""
-        assert request.definition is not None, "the result of an unknown tool is not validated"
+        assert request.target is not None, "the result of an unknown tool is not validated"
         result = response.properties["result"]
         try:
             verdict = await self._client.validate_call_result(
-                request.definition, result, options=Options(protocol_version=request.version)
+                request.target, result, options=Options(protocol_version=request.version)
             )
         except SidecheckError as error:
             passes = passes_unvalidated(self._client, error, self._policies.results)

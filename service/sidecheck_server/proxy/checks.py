@@ -3,7 +3,7 @@
 import asyncio
 from dataclasses import dataclass, replace
 
-from sidecheck import Client, Severity, SidecheckError, StreamClosed, Violation
+from sidecheck import Client, ProtocolContext, Severity, SidecheckError, StreamClosed, Violation
 
 from sidecheck_server.policies import Policy
 from sidecheck_server.proxy.report import Direction
@@ -71,9 +71,12 @@ class MessageChecks:
     and knows nothing of those before.
     """
 
-    def __init__(self, client: Client, policy: Policy, *, from_beginning: bool) -> None:
+    def __init__(
+        self, client: Client, policy: Policy, protocol_version: str, *, from_beginning: bool
+    ) -> None:
         self._client = client
         self._policy = policy
+        self._context = ProtocolContext(protocol_version=protocol_version)
         self._session = client.protocol.session()
         self._is_open = False
         self._from_beginning = from_beginning
@@ -111,7 +114,9 @@ class MessageChecks:
         """
         async with self._opening:
             if not self._is_open:
-                session = self._client.protocol.session(from_beginning=self._from_beginning)
+                session = self._client.protocol.session(
+                    context=self._context, from_beginning=self._from_beginning
+                )
                 self._session = await session.__aenter__()
                 self._is_open, self._from_beginning = True, False
             session = self._session

@@ -17,7 +17,7 @@ from sidecheck_server.proxy.messages import (
     string_value,
 )
 from sidecheck_server.proxy.pins import PinnedTools
-from sidecheck_server.proxy.report import Action, Finding, Report, finding_of, finding_of_error
+from sidecheck_server.proxy.report import Action, Finding, Findings, finding_of, finding_of_error
 from sidecheck_server.proxy.rulings import Ruling, passes_unvalidated, reject, unvalidated_reason
 
 __all__ = ["DefinitionChecks", "ListedTool", "not_listed"]
@@ -48,7 +48,7 @@ class DefinitionChecks:
     Violations of one definition are reported once.
     """
 
-    def __init__(self, client: Client, policy: Policy, pins: PinnedTools, report: Report) -> None:
+    def __init__(self, client: Client, policy: Policy, pins: PinnedTools, report: Findings) -> None:
         self._client = client
         self._policy = policy
         self._pins = pins

@@ -5,14 +5,14 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from typing import Protocol
 
-from sidecheck_server.proxy.http_listing import HttpListings
-from sidecheck_server.proxy.listings import Listings
+from sidecheck_server.core.mcp.context import VERSIONS
 from sidecheck_server.proxy.messages import Message, join_array
 from sidecheck_server.proxy.report import Direction
 from sidecheck_server.proxy.rulings import Ruling
 from sidecheck_server.proxy.session import ProxySession
+from sidecheck_server.proxy.tool_source import ToolSource
 
-__all__ = ["UNANSWERED", "Connection", "HttpConnections", "MakeSession"]
+__all__ = ["UNANSWERED", "Connection", "HttpConnections", "MakeSession", "ToolSources"]
 
 UNANSWERED = "the server does not respond"
 """The error of a request without a response."""
@@ -24,8 +24,18 @@ _MOST_SESSIONS = 10_000
 class MakeSession(Protocol):
     """Makes the session of a connection."""
 
-    def __call__(self, listings: Listings, *, from_beginning: bool) -> ProxySession:
-        """Return a session whose tools are *listings*."""
+    def __call__(
+        self, tools: ToolSource, *, from_beginning: bool, protocol_version: str
+    ) -> ProxySession:
+        """Return a session with *tools*; see `ProxySession`."""
+        ...
+
+
+class ToolSources(Protocol):
+    """The tools of a server, by who asks for them."""
+
+    def of(self, headers: Mapping[str, str]) -> ToolSource:
+        """Return the tools of who sends *headers*."""
         ...
 
 
@@ -65,8 +75,8 @@ class Connection:
 class HttpConnections:
     """The sessions of all clients."""
 
-    def __init__(self, listings: HttpListings, make_session: MakeSession) -> None:
-        self._listings = listings
+    def __init__(self, tools: ToolSources, make_session: MakeSession) -> None:
+        self._tools = tools
         self._make_session = make_session
         self._kept: OrderedDict[str, Connection] = OrderedDict()
 
@@ -76,8 +86,13 @@ class HttpConnections:
         if known is not None:
             return known
         is_first = _SESSION not in headers and "mcp-method" not in headers
-        listings = self._listings.of(headers)
-        return Connection(self._make_session(listings, from_beginning=is_first))
+        version = headers.get("mcp-protocol-version", "")
+        session = self._make_session(
+            self._tools.of(headers),
+            from_beginning=is_first,
+            protocol_version=version if version in VERSIONS and not is_first else "",
+        )
+        return Connection(session)
 
     async def keep(self, headers: Mapping[str, str], connection: Connection) -> None:
         """Let the requests with the session that *headers* name belong to *connection*."""

@@ -9,6 +9,7 @@ from sidecheck import Client, SidecheckError, ToolDefinition
 from sidecheck_server.core.types import JsonValue
 from sidecheck_server.policies import Policy
 from sidecheck_server.proxy.definition_checks import DefinitionChecks, ListedTool, not_listed
+from sidecheck_server.proxy.list_pages import ListPages
 from sidecheck_server.proxy.listing_requests import (
     PROTOCOL_VERSION,
     ListingFailed,
@@ -24,7 +25,7 @@ from sidecheck_server.proxy.messages import (
 )
 from sidecheck_server.proxy.pending import Request
 from sidecheck_server.proxy.pins import PinnedTools
-from sidecheck_server.proxy.report import Report
+from sidecheck_server.proxy.report import Findings
 from sidecheck_server.proxy.rulings import Ruling
 
 __all__ = ["Listings"]
@@ -43,15 +44,14 @@ class Listings:
         client: Client,
         policy: Policy,
         pins: PinnedTools,
-        report: Report,
+        report: Findings,
         list_tools: ListTools,
     ) -> None:
         self._checks = DefinitionChecks(client, policy, pins, report)
         self._list_tools = list_tools
         self._tools: dict[str, ToolDefinition] = {}
         self._dropped: set[str] = set()
-        #: Tools of the pages so far of a list that the client fetches.
-        self._pages: list[ListedTool] = []
+        self._pages = ListPages()
         self._current = False
         #: Names that a complete list lacked when they were called.
         self._unknown: set[str] = set()
@@ -111,12 +111,9 @@ class Listings:
 
         async def learn(page: Mapping[str, bytes], tools: list[ListedTool]) -> list[ListedTool]:
             self._failure = None
-            if not request.has_cursor:
-                self._pages = []
-            self._pages += tools
-            if not string_value(page.get("nextCursor")):
-                self._complete(self._pages)
-                self._pages = []
+            listed = self._pages.add(request, page, tools)
+            if listed is not None:
+                self._complete(listed)
                 tools = [self._checks.apply_pins(tool) for tool in tools]
             self._learn(tools)
             return tools

@@ -4,7 +4,7 @@ from collections import deque
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from sidecheck import ToolDefinition
+from sidecheck import Target
 
 from sidecheck_server.proxy.messages import Message, RequestId, string_value
 
@@ -26,12 +26,12 @@ class Request:
     version: str = ""
     #: Name of the tool that it calls; "" if it calls none.
     tool: str = ""
-    #: The definition that its result is validated by, if it is known.
-    definition: ToolDefinition | None = None
+    #: What its result is validated against, if that is known.
+    target: Target | None = None
     #: Whether it asks for a task in place of a result (2025-11-25, tasks).
     is_task: bool = False
-    #: Whether it asks for a page of a list after the first.
-    has_cursor: bool = False
+    #: JSON text of the cursor of the page that it asks for; empty for the first page.
+    cursor: bytes = b""
     is_cancelled: bool = False
 
     def is_answered_by(self, result: Mapping[str, bytes]) -> bool:
@@ -106,5 +106,5 @@ def request_of(message: Message, version: str = "") -> Request:
         message.method,
         version,
         is_task="task" in params,
-        has_cursor="cursor" in params,
+        cursor=params.get("cursor", b""),
     )

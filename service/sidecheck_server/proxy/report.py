@@ -6,11 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import Literal, TypeAlias
+from typing import Literal, Protocol, TypeAlias
 
 from sidecheck import Severity, SidecheckError, Violation
 
-__all__ = ["Action", "Direction", "Finding", "Report", "finding_of", "finding_of_error"]
+__all__ = ["Action", "Direction", "Finding", "Findings", "Report", "finding_of", "finding_of_error"]
 
 #: Which side a message comes from.
 Direction: TypeAlias = Literal["client", "server"]
@@ -52,6 +52,8 @@ class Finding:
     message: str = ""
     #: Explanation without values of the message.
     note: str = ""
+    #: Whether there was no verdict, and the code is the reason.
+    is_unvalidated: bool = False
 
 
 def finding_of(
@@ -82,7 +84,20 @@ def finding_of_error(
         action=Action.PASSED if passes else Action.REJECTED,
         message=error.message,
         note="could not be validated",
+        is_unvalidated=True,
     )
+
+
+class Findings(Protocol):
+    """Takes what is found."""
+
+    def count_message(self, sender: Direction) -> None:
+        """Note that a message came from *sender*."""
+        ...
+
+    def add(self, finding: Finding) -> None:
+        """Take *finding*."""
+        ...
 
 
 class Report:

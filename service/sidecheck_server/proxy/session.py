@@ -10,7 +10,6 @@ from sidecheck_server.proxy.calls import METHOD as CALL
 from sidecheck_server.proxy.calls import ToolCalls
 from sidecheck_server.proxy.checks import Checked, MessageChecks
 from sidecheck_server.proxy.listing_requests import PROTOCOL_VERSION
-from sidecheck_server.proxy.listings import Listings
 from sidecheck_server.proxy.messages import (
     INVALID_REQUEST,
     PARSE_ERROR,
@@ -27,7 +26,7 @@ from sidecheck_server.proxy.report import (
     Action,
     Direction,
     Finding,
-    Report,
+    Findings,
     finding_of,
     finding_of_error,
 )
@@ -38,6 +37,7 @@ from sidecheck_server.proxy.rulings import (
     unvalidated_reason,
     with_id,
 )
+from sidecheck_server.proxy.tool_source import ToolSource
 
 __all__ = ["ProxySession"]
 
@@ -52,26 +52,30 @@ class ProxySession:
     """Validates the messages of one connection, by the *policies*.
 
     Messages of one side are given in their order, one at a time; those of both sides may be
-    given at the same time.
+    given at the same time. In the middle of a session, *protocol_version* is the one that was
+    negotiated, "" if unknown.
     """
 
     def __init__(
         self,
         client: Client,
         policies: Policies,
-        report: Report,
-        listings: Listings,
+        report: Findings,
+        tools: ToolSource,
         *,
         from_beginning: bool = True,
+        protocol_version: str = "",
     ) -> None:
         self._client = client
         self._policies = policies
         self._report = report
-        self._listings = listings
-        self._calls = ToolCalls(client, policies, self._listings, report)
-        self._checks = MessageChecks(client, policies.messages, from_beginning=from_beginning)
+        self._tools = tools
+        self._calls = ToolCalls(client, policies, self._tools, report)
+        self._checks = MessageChecks(
+            client, policies.messages, protocol_version, from_beginning=from_beginning
+        )
         self._from_beginning = from_beginning
-        self._version = ""
+        self._version = protocol_version
         self._pending: Mapping[Direction, PendingRequests] = {
             "client": PendingRequests(),
             "server": PendingRequests(_MOST_OF_SERVER),
@@ -173,7 +177,7 @@ class ProxySession:
         if sender == "client" and message.method == "notifications/cancelled":
             self._pending[sender].cancel(request_id(message.params.get("requestId", b"null")))
         if sender == "server" and message.method == "notifications/tools/list_changed":
-            self._listings.expire()
+            self._tools.expire()
         return Ruling(message.text)
 
     async def _rule_call(
@@ -184,7 +188,7 @@ class ProxySession:
         admission = await self._calls.admit(message, version)
         tool = string_value(message.params.get("name"))
         if request is not None:
-            request.tool, request.definition = tool, admission.definition
+            request.tool, request.target = tool, admission.target
         is_rejected = admission.ruling.forward is None
         self._admits(checked, "client", CALL, tool, is_rejected=is_rejected)
         known = {(violation.code, violation.instance_location) for violation in checked.violations}
@@ -221,9 +225,9 @@ class ProxySession:
 
     async def _rule_result(self, message: Message, request: Request, checked: Checked) -> Ruling:
         """Return the ruling on the server's response to *request*."""
-        is_result = request.definition is not None and self._is_call_result(message, request)
+        is_result = request.target is not None and self._is_call_result(message, request)
         # What another policy is about is not checked twice.
-        if request.method == _LIST and self._listings.filters:
+        if request.method == _LIST and self._tools.filters:
             checked = checked.without("/result/tools/")
         elif request.method == CALL:
             checked = checked.without("/result" if is_result else "/result/structuredContent")
@@ -234,13 +238,13 @@ class ProxySession:
         if request.method == "initialize" and message.result is not None:
             self._version = string_value(message.result.get("protocolVersion"))
         if request.method == _LIST and message.result is not None:
-            return await self._listings.rule_result(message, request)
+            return await self._tools.rule_result(message, request)
         return Ruling(message.text)
 
     @property
     def _validates_calls(self) -> bool:
         policies = self._policies
-        return self._listings.filters or not policies.arguments is policies.results is Policy.OFF
+        return self._tools.filters or not policies.arguments is policies.results is Policy.OFF
 
     def _is_call_result(self, message: Message, request: Request) -> bool:
         """Return whether *message* has a result that is validated as that of a tool."""
@@ -251,7 +255,7 @@ class ProxySession:
         """Return whether what *sender* calls or returns must be what was validated."""
         if sender == "client":
             return self._policies.arguments is Policy.ENFORCE
-        return self._listings.filters or self._policies.results is Policy.ENFORCE
+        return self._tools.filters or self._policies.results is Policy.ENFORCE
 
     def _rejects(self, checked: Checked) -> bool:
         """Return whether what was *checked* does not pass as a message."""

@@ -9,6 +9,11 @@ __all__ = ["Event", "EventReader", "EventTooLongError"]
 class EventTooLongError(Exception):
     """An event is longer than the limit."""
 
+    def __init__(self, unread: bytes) -> None:
+        super().__init__()
+        #: The bytes from the start of the event on.
+        self.unread = unread
+
 
 @dataclass(frozen=True, slots=True)
 class Event:
@@ -42,10 +47,11 @@ class EventReader:
         Raises:
             EventTooLongError: an event is longer than the limit.
         """
-        for piece in chunk.splitlines(keepends=True):
+        pieces = chunk.splitlines(keepends=True)
+        for index, piece in enumerate(pieces):
             self._size += len(piece)
             if self._size > self._limit:
-                raise EventTooLongError
+                raise EventTooLongError(b"".join([*self._lines, *self._line, *pieces[index:]]))
             self._line.append(piece)
             # A carriage return may be the first half of a line break.
             if piece.endswith(b"\n"):

@@ -2,10 +2,12 @@
 
 import asyncio
 import time
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import grpc
 import structlog
+from google.protobuf.descriptor import ServiceDescriptor
 from grpc_health.v1 import health
 
 from sidecheck_server.registry import Registry
@@ -56,9 +58,15 @@ def check_addresses(settings: Settings) -> None:
 
 
 class Server:
-    """Serves *services* over gRPC until it is stopped."""
+    """Serves *services* over gRPC, and gateways, until it is stopped."""
 
-    def __init__(self, settings: Settings, registry: Registry, services: Services) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        registry: Registry,
+        services: Services,
+        create_gateways: Callable[[OpenStreams], Mapping[ServiceDescriptor, object]],
+    ) -> None:
         limits = settings.limits
         self._settings = settings
         self._admission = admission = Admission(settings.transport)
@@ -68,11 +76,12 @@ class Server:
         self._health = HealthServicer(SERVICES, without_workers={INFO})
         server = self._server
         servicers = create_servicers(services, registry, limits, streams)
-        for descriptor, servicer in servicers.items():
+        gateways = create_gateways(streams)
+        for descriptor, servicer in {**servicers, **gateways}.items():
             add_service(server, descriptor, servicer, admission)
         add_health(server, self._health, admission)
         if settings.reflection:
-            names = (*SERVICES, health.SERVICE_NAME)
+            names = (*SERVICES, *(each.full_name for each in gateways), health.SERVICE_NAME)
             add_reflection(server, names, admission, streams)
         self._hurried = asyncio.Event()
         self.addresses: list[str] = []

@@ -1,0 +1,1 @@
+"""What gateways call to have MCP traffic validated, by the protocols of the gateways."""

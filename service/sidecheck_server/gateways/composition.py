@@ -1,0 +1,62 @@
+"""What serves gateways: the servicer of each protocol, over the services of the server."""
+
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import TypeAlias
+
+from google.protobuf.descriptor import ServiceDescriptor
+from sidecheck import Client
+
+from sidecheck_server.gateways.outcomes import GatewayFindings
+from sidecheck_server.gateways.routes import Routes
+from sidecheck_server.policies import GatewayPolicies
+from sidecheck_server.rpc.local import LocalTransport
+from sidecheck_server.rpc.streams import OpenStreams
+
+__all__ = ["CreateGateways", "GatewayUnavailableError", "running_gateways"]
+
+CreateGateways: TypeAlias = Callable[[OpenStreams], Mapping[ServiceDescriptor, object]]
+"""Returns the servicer of each protocol, whose streams count as given."""
+
+_SECONDS = 60.0
+"""The deadline of calls in this process; their limits end them long before."""
+
+
+class GatewayUnavailableError(Exception):
+    """The packages that a protocol needs are not installed."""
+
+
+@asynccontextmanager
+async def running_gateways(
+    protocols: tuple[str, ...],
+    policies: GatewayPolicies,
+    transport: LocalTransport,
+    max_bytes: int,
+) -> AsyncIterator[CreateGateways]:
+    """Yield what creates the servicers of *protocols*, which call services by *transport*.
+
+    An event of a stream may have *max_bytes*.
+
+    Raises:
+        GatewayUnavailableError: the packages of one are missing.
+    """
+    if not protocols:
+        yield lambda _streams: {}
+        return
+    try:
+        from sidecheck_server.gateways.ext_proc import (  # noqa: PLC0415  (optional)
+            EXT_PROC,
+            ExternalProcessor,
+        )
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] != "envoy":
+            raise
+        raise GatewayUnavailableError(
+            'gateways: ext_proc needs other packages; install "sidecheck-server[envoy]"'
+        ) from None
+    async with AsyncExitStack() as stack:
+        client = await stack.enter_async_context(Client(transport, timeout=_SECONDS))
+        findings = GatewayFindings()
+        routes = Routes(client, policies, findings)
+        stack.push_async_callback(routes.close)
+        yield lambda streams: {EXT_PROC: ExternalProcessor(routes, findings, streams, max_bytes)}

@@ -1,0 +1,133 @@
+"""Messages of Envoy's external processor: what is read of its requests, and the responses.
+
+https://www.envoyproxy.io/docs/envoy/latest/api-v3/service/ext_proc/v3/external_processor.proto
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from envoy.config.core.v3.base_pb2 import HeaderMap, HeaderValue, HeaderValueOption
+from envoy.extensions.filters.http.ext_proc.v3.processing_mode_pb2 import ProcessingMode
+from envoy.service.ext_proc.v3.external_processor_pb2 import (
+    BodyMutation,
+    BodyResponse,
+    CommonResponse,
+    HeaderMutation,
+    HeadersResponse,
+    ImmediateResponse,
+    ProcessingRequest,
+    ProcessingResponse,
+    TrailersResponse,
+)
+from envoy.type.v3.http_status_pb2 import HttpStatus
+from google.protobuf.json_format import MessageToDict
+
+__all__ = [
+    "BUFFERED",
+    "NOT_SENT",
+    "STREAMED",
+    "UNCHANGED",
+    "body_response",
+    "headers_response",
+    "immediate_response",
+    "read_headers",
+    "read_metadata",
+    "trailers_response",
+]
+
+BUFFERED: Final = ProcessingMode.BUFFERED
+STREAMED: Final = ProcessingMode.STREAMED
+NOT_SENT: Final = ProcessingMode.NONE
+
+UNCHANGED: Final = None
+"""A body that passes as it is."""
+
+_NAMESPACE = "sidecheck"
+_DETAILS = "sidecheck_rejected"
+"""``%RESPONSE_CODE_DETAILS%`` of a response in place of the server's."""
+
+
+def read_headers(headers: HeaderMap) -> dict[str, str]:
+    """Return *headers* by their names, in lower case; several of one name are joined."""
+    read: dict[str, str] = {}
+    for header in headers.headers:
+        value = header.value or header.raw_value.decode("latin-1")
+        name = header.key.lower()
+        read[name] = f"{read[name]}, {value}" if name in read else value
+    return read
+
+
+def read_metadata(request: ProcessingRequest) -> dict[str, str]:
+    """Return the dynamic metadata in the namespace of Sidecheck that Envoy forwards."""
+    found = request.metadata_context.filter_metadata
+    if _NAMESPACE not in found:
+        return {}
+    values = MessageToDict(found[_NAMESPACE])
+    return {name: value for name, value in values.items() if isinstance(value, str)}
+
+
+def headers_response(
+    name: str, remove: tuple[str, ...] = (), response_body: int | None = None
+) -> ProcessingResponse:
+    """Return the response that lets headers pass without those to *remove*.
+
+    With *response_body*, the body of the response is sent in that mode.
+    """
+    common = CommonResponse(header_mutation=HeaderMutation(remove_headers=remove))
+    response = ProcessingResponse(**{name: HeadersResponse(response=common)})
+    if response_body is not None:
+        response.mode_override.CopyFrom(
+            ProcessingMode(
+                response_header_mode=ProcessingMode.SEND, response_body_mode=response_body
+            )
+        )
+    return response
+
+
+def body_response(
+    name: str, text: bytes | None, metadata: Mapping[str, str], *, is_whole: bool
+) -> ProcessingResponse:
+    """Return the response that puts *text* in the place of a body, or of a part of one."""
+    common = CommonResponse()
+    if text is not UNCHANGED:
+        mutation = BodyMutation(body=text) if text else BodyMutation(clear_body=True)
+        common.body_mutation.CopyFrom(mutation)
+        if is_whole:
+            common.header_mutation.CopyFrom(_set_headers({"content-length": str(len(text))}))
+    response = ProcessingResponse(**{name: BodyResponse(response=common)})
+    _set_metadata(response, metadata)
+    return response
+
+
+def trailers_response(name: str) -> ProcessingResponse:
+    """Return the response that lets trailers pass."""
+    return ProcessingResponse(**{name: TrailersResponse()})
+
+
+def immediate_response(status: int, body: bytes, metadata: Mapping[str, str]) -> ProcessingResponse:
+    """Return the response that ends the exchange with *status* and the JSON text *body*."""
+    immediate = ImmediateResponse(
+        status=HttpStatus(code=status),
+        body=body,
+        details=_DETAILS,
+    )
+    if body:
+        immediate.headers.CopyFrom(_set_headers({"content-type": "application/json"}))
+    response = ProcessingResponse(immediate_response=immediate)
+    _set_metadata(response, metadata)
+    return response
+
+
+def _set_headers(headers: Mapping[str, str]) -> HeaderMutation:
+    options: list[Any] = [
+        HeaderValueOption(
+            header=HeaderValue(key=name, raw_value=value.encode()),
+            append_action=HeaderValueOption.OVERWRITE_IF_EXISTS_OR_ADD,
+        )
+        for name, value in headers.items()
+    ]
+    return HeaderMutation(set_headers=options)
+
+
+def _set_metadata(response: ProcessingResponse, metadata: Mapping[str, str]) -> None:
+    response.dynamic_metadata.update({_NAMESPACE: dict(metadata)})

@@ -1,0 +1,150 @@
+"""The tools of a server behind a gateway: learned from what it lists, kept in the registry."""
+
+from collections import OrderedDict
+from collections.abc import Mapping
+
+import msgspec
+from sidecheck import Action, Client, RegisteredTool, SidecheckError
+
+from sidecheck_server.core.types import JsonValue
+from sidecheck_server.policies import Policy
+from sidecheck_server.proxy.definition_checks import DefinitionChecks, ListedTool, not_listed
+from sidecheck_server.proxy.list_pages import ListPages
+from sidecheck_server.proxy.messages import Message, read_object, string_value
+from sidecheck_server.proxy.pending import Request
+from sidecheck_server.proxy.pins import PinnedTools
+from sidecheck_server.proxy.report import Findings, finding_of_error
+from sidecheck_server.proxy.rulings import Ruling
+
+__all__ = ["RegisteredTools"]
+
+_METHOD = "tools/list"
+_MOST_DROPPED = 10_000
+_MOST_CALLED = 1_000
+
+
+class RegisteredTools:
+    """The tools in the namespace *server* of the registry.
+
+    A server may list other tools to other clients, so a tool that a list lacks stays, and
+    counts until the server lists another definition of it.
+    """
+
+    def __init__(
+        self,
+        client: Client,
+        server: str,
+        policy: Policy,
+        pins: PinnedTools,
+        findings: Findings,
+    ) -> None:
+        self._client = client
+        self._server = server
+        self._findings = findings
+        self._checks = DefinitionChecks(client, policy, pins, findings)
+        self._pages = ListPages()
+        self._dropped: OrderedDict[str, None] = OrderedDict()
+        self._has_tools = False
+        #: Definitions of the tools that were called last.
+        self._definitions: OrderedDict[str, bytes] = OrderedDict()
+
+    @property
+    def filters(self) -> bool:
+        """Whether tools may be taken out of a list, or are reported."""
+        return self._checks.active
+
+    @property
+    def is_pinned(self) -> bool:
+        """Whether only tools of a lock file may be called."""
+        return self._checks.is_pinned
+
+    def expire(self) -> None:
+        """Do nothing: the registry is read for each call."""
+
+    def is_dropped(self, name: str) -> bool:
+        """Return whether a tool called *name* was taken out of the list."""
+        return name in self._dropped
+
+    def input_schema(self, call: Message) -> JsonValue:
+        """Return the input schema of the tool that *call* names, None if it is unknown."""
+        definition = self._definitions.get(string_value(call.params.get("name")), b"")
+        schema = (read_object(definition) or {}).get("inputSchema", b"null")
+        value: JsonValue = msgspec.json.decode(schema)
+        return value
+
+    async def find(self, name: str, _params: Mapping[str, bytes]) -> RegisteredTool | None:
+        """Return the registered tool called *name*, None if there is none.
+
+        Raises:
+            SidecheckError: ``TOOLS_NOT_LISTED``, or the registry cannot be read.
+        """
+        if self.is_dropped(name):
+            return None
+        try:
+            tool = await self._client.get(self._server, name)
+        except SidecheckError as error:
+            if error.reason != "UNKNOWN_TOOL":
+                raise
+            if not await self._knows_tools():
+                raise not_listed("the server has not listed its tools yet") from None
+            return None
+        self._definitions[name] = tool.json
+        self._definitions.move_to_end(name)
+        if len(self._definitions) > _MOST_CALLED:
+            self._definitions.popitem(last=False)
+        return RegisteredTool(self._server, name)
+
+    async def rule_result(self, response: Message, request: Request) -> Ruling:
+        """Return what becomes of *response*, the page of tools that *request* asks for."""
+
+        async def learn(page: Mapping[str, bytes], tools: list[ListedTool]) -> list[ListedTool]:
+            listed = self._pages.add(request, page, tools)
+            if listed is not None:
+                self._checks.complete(listed)
+                tools = [self._checks.apply_pins(tool) for tool in tools]
+            await self.learn(tools, request.version)
+            return tools
+
+        return await self._checks.rule_page(response, request.version, learn)
+
+    async def learn(self, tools: list[ListedTool], version: str) -> None:
+        """Register *tools*, listed under the protocol *version*, but for dropped ones."""
+        for tool in tools:
+            self._dropped.pop(tool.name, None)
+            if tool.dropped:
+                self._dropped[tool.name] = None
+        while len(self._dropped) > _MOST_DROPPED:
+            self._dropped.popitem(last=False)
+        kept = [tool for tool in tools if not tool.dropped]
+        if kept:
+            try:
+                await self._register(kept, version)
+            except SidecheckError as error:
+                self._findings.add(finding_of_error(error, "server", _METHOD, passes=True))
+
+    async def _register(self, tools: list[ListedTool], version: str) -> None:
+        """Register *tools*; what is no definition is not, and neither is what it was before.
+
+        Raises:
+            SidecheckError: the registry cannot be written.
+        """
+        registration = await self._client.register(
+            self._server,
+            [tool.definition for tool in tools],
+            protocol_version=version,
+            on_rejected="return",
+        )
+        rejected = {
+            tool.name
+            for tool, outcome in zip(tools, registration.outcomes, strict=True)
+            if outcome.action is Action.REJECTED and tool.name
+        }
+        if rejected:
+            await self._client.delete(self._server, sorted(rejected))
+
+    async def _knows_tools(self) -> bool:
+        if not self._has_tools:
+            async for _tool in self._client.list(self._server):
+                self._has_tools = True
+                break
+        return self._has_tools

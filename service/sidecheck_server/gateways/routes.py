@@ -1,0 +1,124 @@
+"""Routes of gateways: the server behind each, the policies about it, and its sessions."""
+
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from sidecheck import Client
+
+from sidecheck_server.core.errors import ErrorReason, RequestError
+from sidecheck_server.gateways.outcomes import GatewayFindings
+from sidecheck_server.gateways.registered_tools import RegisteredTools
+from sidecheck_server.policies import GatewayPolicies, Policies
+from sidecheck_server.proxy.http_connections import HttpConnections
+from sidecheck_server.proxy.pins import open_pins
+from sidecheck_server.proxy.session import ProxySession
+
+__all__ = ["Route", "Routes"]
+
+_MOST_ROUTES = 1_000
+_LONGEST_NAME = 256
+"""Characters of a namespace of the registry."""
+
+
+@dataclass(frozen=True, slots=True)
+class OneServer:
+    """The tools of one server, whoever asks for them."""
+
+    tools: RegisteredTools
+
+    def of(self, _headers: Mapping[str, str]) -> RegisteredTools:
+        """Return the tools."""
+        return self.tools
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """A server behind a gateway, with the policies about what passes between it and clients."""
+
+    policies: Policies
+    tools: RegisteredTools
+    make_session: Callable[..., ProxySession]
+    connections: HttpConnections
+
+    @property
+    def sources(self) -> OneServer:
+        """The tools, by who asks for them."""
+        return OneServer(self.tools)
+
+
+class Routes:
+    """All routes, by the namespace of the server and the policies that differ from *policies*."""
+
+    def __init__(
+        self, client: Client, policies: GatewayPolicies, findings: GatewayFindings
+    ) -> None:
+        self._client = client
+        self._pinning = policies.pins
+        self._pins_folder = Path(policies.pins_folder)
+        self._policies = Policies(**{f.name: getattr(policies, f.name) for f in fields(Policies)})
+        self._findings = findings
+        self._routes: OrderedDict[tuple[str, Policies], Route] = OrderedDict()
+
+    async def find(self, server: str, overrides: Mapping[str, str]) -> Route:
+        """Return the route to *server*, with *overrides* in place of some of the policies.
+
+        Raises:
+            RequestError: INVALID_REQUEST if *server* is no namespace, or a policy is unknown.
+            LockFileError: the lock file of the server cannot be used.
+        """
+        if not 0 < len(server) <= _LONGEST_NAME:
+            raise RequestError(
+                ErrorReason.INVALID_REQUEST,
+                f"the gateway must name the server, in 1 to {_LONGEST_NAME} characters",
+                {"field": "server"},
+            )
+        policies = _override(self._policies, overrides)
+        key = (server, policies)
+        route = self._routes.get(key)
+        if route is None:
+            route = self._routes[key] = self._make(server, policies)
+            if len(self._routes) > _MOST_ROUTES:
+                _, oldest = self._routes.popitem(last=False)
+                await oldest.connections.close()
+        return route
+
+    async def close(self) -> None:
+        """End all sessions."""
+        for route in self._routes.values():
+            await route.connections.close()
+
+    def _make(self, server: str, policies: Policies) -> Route:
+        pins = open_pins(self._pinning, self._pins_folder / f"{quote(server, safe='')}.json")
+        tools = RegisteredTools(self._client, server, policies.tools, pins, self._findings)
+        make_session = partial(ProxySession, self._client, policies, self._findings)
+        connections = HttpConnections(OneServer(tools), make_session)
+        return Route(policies, tools, make_session, connections)
+
+
+def _override(policies: Policies, overrides: Mapping[str, str]) -> Policies:
+    """Return *policies* with *overrides*, by their names.
+
+    Raises:
+        RequestError: INVALID_REQUEST if a value is none of the policy.
+    """
+    changes = {}
+    for field in fields(policies):
+        value = overrides.get(field.name)
+        if value is None:
+            continue
+        kind: Any = type(field.default)
+        try:
+            changes[field.name] = kind(value)
+        except ValueError:
+            expected = ", ".join(map(str, kind))
+            raise RequestError(
+                ErrorReason.INVALID_REQUEST,
+                f"unknown policy for {field.name} from the gateway; expected one of {expected}",
+                {"field": field.name},
+            ) from None
+    return replace(policies, **changes)
