@@ -21,6 +21,7 @@ _MARKERS = {
     "conformance": ("server", "slow"),
     "corpus": ("slow", "corpus"),
     "e2e": ("server", "slow"),
+    "gateways": ("server", "slow"),
     "fuzz/test_fuzz.py": ("server", "slow", "fuzz"),
     "hostile/test_beside.py": ("server", "slow"),
     "hostile/test_hostile.py": ("server", "slow"),

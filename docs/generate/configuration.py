@@ -44,6 +44,15 @@ What peers may hold of the server at once, as a table `[transport]` of the file 
 wait in their clients; see [Overload](../operations/deployment.md#overload).
 
 {transport}
+## Gateway policies
+
+What the service does about what is invalid in the traffic of a [gateway](../guides/gateways.md), as a
+table `[gateway_policies]` of the file or as `SIDECHECK_GATEWAY_POLICIES__ARGUMENTS=enforce`. The
+first four are `enforce`, `audit` or `off`; `repair` is `off`, `json-strings`, `safe-scalars` or
+`defaults`; `pins` is `off`, `first-use` or `locked`. They mean what they do in the
+[proxy](../guides/proxy.md#policies).
+
+{gateway_policies}
 ## Limits
 
 A request beyond a limit fails with `LIMIT_EXCEEDED`; the metadata name the bound, the limit and,
@@ -83,7 +92,7 @@ def configuration_page() -> str:
         name: table(
             ("Limit", "Default", "Description"),
             (
-                (code(field), _number(getattr(defaults, field)), description)
+                (code(field), _value(getattr(defaults, field)), description)
                 for field, description in describe_fields(type(defaults)).items()
             ),
         )
@@ -97,15 +106,14 @@ def _names(option: click.Option) -> tuple[str, str]:
 
 
 def _default(field: FieldInfo) -> str:
-    value: Any = field.get_default(call_default_factory=True)
+    return _value(field.get_default(call_default_factory=True))
+
+
+def _value(value: Any) -> str:
     match value:
         case bool():
             return code(str(value).lower())
-        case None | ():
+        case None | () | "":
             return "none"
         case _:
-            return _number(value) if isinstance(value, int) else code(str(value))
-
-
-def _number(value: Any) -> str:
-    return code(str(value).lower()) if isinstance(value, bool) else f"{value:,}"
+            return f"{value:,}" if isinstance(value, int) else code(str(value))

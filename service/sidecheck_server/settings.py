@@ -135,11 +135,11 @@ class Settings(BaseSettings):
         ),
     ] = True
     gateways: Annotated[
-        tuple[Literal["ext_proc"], ...],
+        tuple[Literal["ext_proc", "ext_mcp"], ...],
         NoDecode,
         Field(
             description="Protocols of gateways to serve: ext_proc of Envoy, which needs the extra "
-            "`envoy` of the package."
+            "`envoy` of the package, and ext_mcp of agentgateway."
         ),
     ] = ()
     log_level: Annotated[
