@@ -46,7 +46,7 @@ wait in their clients; see [Overload](../operations/deployment.md#overload).
 {transport}
 ## Gateway policies
 
-What the service does about what is invalid in the traffic of a [gateway](../guides/gateways.md), as a
+What becomes of what is invalid in the traffic of a [gateway](../guides/gateways.md), as a
 table `[gateway_policies]` of the file or as `SIDECHECK_GATEWAY_POLICIES__ARGUMENTS=enforce`. The
 first four are `enforce`, `audit` or `off`; `repair` is `off`, `json-strings`, `safe-scalars` or
 `defaults`; `pins` is `off`, `first-use` or `locked`. They mean what they do in the

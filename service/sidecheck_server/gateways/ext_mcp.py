@@ -8,13 +8,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Final, TypeVar
 
-import grpc
 import msgspec
 from google.protobuf.json_format import MessageToDict
 
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.mcp.context import VERSIONS
-from sidecheck_server.gateways.errors import abort_by
+from sidecheck_server.gateways.errors import failure_of
 from sidecheck_server.gateways.generated.ext_mcp_pb2 import (
     DESCRIPTOR,
     AuthorizationError,
@@ -36,7 +35,8 @@ from sidecheck_server.proxy.messages import (
     string_value,
 )
 from sidecheck_server.proxy.session import ProxySession
-from sidecheck_server.rpc.methods import raise_if_unreadable
+from sidecheck_server.rpc.calls import Call
+from sidecheck_server.rpc.method_table import raise_if_unreadable
 
 __all__ = ["EXT_MCP", "ExtMcp"]
 
@@ -64,7 +64,7 @@ class ExtMcp:
         self._findings = findings
 
     async def CheckRequest(  # noqa: N802
-        self, request: Any, context: grpc.aio.ServicerContext[Any, Any]
+        self, request: Any, _call: Call
     ) -> McpRequestResult:
         """Return what becomes of a request."""
         with self._exchange() as outcome:
@@ -72,10 +72,10 @@ class ExtMcp:
                 raise_if_unreadable(request)
                 return await self._check_request(request, outcome)
             except Exception as error:  # noqa: BLE001  (nothing unexpected may reach the gateway)
-                await abort_by(error, "CheckRequest", context)
+                raise failure_of(error, "CheckRequest") from None
 
     async def CheckResponse(  # noqa: N802
-        self, request: Any, context: grpc.aio.ServicerContext[Any, Any]
+        self, request: Any, _call: Call
     ) -> McpResponseResult:
         """Return what becomes of a result."""
         with self._exchange():
@@ -83,7 +83,7 @@ class ExtMcp:
                 raise_if_unreadable(request)
                 return await self._check_response(request)
             except Exception as error:  # noqa: BLE001  (nothing unexpected may reach the gateway)
-                await abort_by(error, "CheckResponse", context)
+                raise failure_of(error, "CheckResponse") from None
 
     @contextmanager
     def _exchange(self) -> Iterator[Outcome]:

@@ -12,8 +12,9 @@ from grpc_health.v1 import health
 
 from sidecheck_server.registry import Registry
 from sidecheck_server.rpc.admission import Admission
+from sidecheck_server.rpc.grpc_methods import add_methods
 from sidecheck_server.rpc.health import HealthServicer
-from sidecheck_server.rpc.methods import add_service
+from sidecheck_server.rpc.method_table import methods_of
 from sidecheck_server.rpc.server_options import server_options
 from sidecheck_server.rpc.servicers import INFO, SERVICES, create_servicers
 from sidecheck_server.rpc.sockets import (
@@ -24,7 +25,7 @@ from sidecheck_server.rpc.sockets import (
     remove_socket,
     set_mode,
 )
-from sidecheck_server.rpc.standard import add_health, add_reflection
+from sidecheck_server.rpc.standard import health_methods, reflection_methods
 from sidecheck_server.rpc.streams import OpenStreams
 from sidecheck_server.services.container import Services
 from sidecheck_server.settings import Settings
@@ -77,12 +78,11 @@ class Server:
         server = self._server
         servicers = create_servicers(services, registry, limits, streams)
         gateways = create_gateways(streams)
-        for descriptor, servicer in {**servicers, **gateways}.items():
-            add_service(server, descriptor, servicer, admission)
-        add_health(server, self._health, admission)
+        add_methods(server, methods_of({**servicers, **gateways}.items()), admission)
+        add_methods(server, health_methods(self._health), admission, exempt=True)
         if settings.reflection:
             names = (*SERVICES, *(each.full_name for each in gateways), health.SERVICE_NAME)
-            add_reflection(server, names, admission, streams)
+            add_methods(server, reflection_methods(names, streams), admission)
         self._hurried = asyncio.Event()
         self.addresses: list[str] = []
         self.is_abandoned = False
