@@ -15,6 +15,7 @@ from sidecheck.v1.info_service_pb2 import DESCRIPTOR, GetServerInfoRequest, GetS
 from sidecheck.v1.info_service_pb2_grpc import InfoServiceServicer, InfoServiceStub
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.rpc.admission import Admission
+from sidecheck_server.rpc.call_metrics import CallMetrics
 from sidecheck_server.rpc.grpc_methods import add_methods
 from sidecheck_server.rpc.handler import rpc_handler
 from sidecheck_server.rpc.health import HealthServicer
@@ -84,10 +85,10 @@ async def serving(size: int = 1, **limits: int) -> AsyncIterator[Served]:
     server = grpc.aio.server(options=server_options(transport, message_bytes))
     admission, servicer = Admission(transport), Servicer(size)
     service = DESCRIPTOR.services_by_name["InfoService"]
-    add_methods(server, methods_of([(service, servicer)]), admission)
+    add_methods(server, methods_of([(service, servicer)]), admission, CallMetrics())
     health = HealthServicer([])
     health.set_serving(serving=True)
-    add_methods(server, health_methods(health), admission, exempt=True)
+    add_methods(server, health_methods(health), admission, CallMetrics(), exempt=True)
     port = server.add_insecure_port("127.0.0.1:0")
     await server.start()
     admission.start()

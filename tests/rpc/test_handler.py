@@ -18,6 +18,7 @@ from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.registry.sqlite import open_registry
 from sidecheck_server.rpc.admission import Admission
+from sidecheck_server.rpc.call_metrics import CallMetrics
 from sidecheck_server.rpc.grpc_methods import add_methods
 from sidecheck_server.rpc.handler import rpc_handler
 from sidecheck_server.rpc.method_table import methods_of
@@ -84,7 +85,7 @@ class Resolver:
 async def serving(service: Any, servicer: object) -> AsyncIterator[grpc.aio.Channel]:
     server = grpc.aio.server()
     methods = methods_of([(service, servicer)])
-    add_methods(server, methods, Admission(TransportLimits()))
+    add_methods(server, methods, Admission(TransportLimits()), CallMetrics())
     port = server.add_insecure_port("127.0.0.1:0")
     await server.start()
     async with grpc.aio.insecure_channel(f"127.0.0.1:{port}") as channel:

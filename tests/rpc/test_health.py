@@ -8,6 +8,7 @@ import grpc
 import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from sidecheck_server.rpc.admission import Admission
+from sidecheck_server.rpc.call_metrics import CallMetrics
 from sidecheck_server.rpc.grpc_methods import add_methods
 from sidecheck_server.rpc.health import HealthServicer
 from sidecheck_server.rpc.standard import health_methods
@@ -25,7 +26,13 @@ class Served:
         self.health = HealthServicer(["a.Service", "an.Independent"], ["an.Independent"])
         self.server = server
         methods = health_methods(self.health)
-        add_methods(server, methods, Admission(TransportLimits()), exempt=True)
+        add_methods(
+            server,
+            methods,
+            Admission(TransportLimits()),
+            CallMetrics(),
+            exempt=True,
+        )
         self.stub: Any = health_pb2_grpc.HealthStub(channel)
 
     async def check(self, service: str) -> Any:

@@ -1,9 +1,11 @@
 """Calls of methods, whatever carries them."""
 
 from collections.abc import Mapping
-from typing import Protocol
+from typing import Any, Protocol
 
 from google.rpc.status_pb2 import Status
+
+from sidecheck_server.core.errors import ErrorReason
 
 __all__ = ["Call", "CallFailed"]
 
@@ -26,6 +28,14 @@ class Call(Protocol):
 
     def time_remaining(self) -> float | None:
         """Return the seconds until the deadline, None if there is none."""
+        ...
+
+    def observe(self, fields: Mapping[str, Any], codes: Mapping[str, int]) -> None:
+        """Take what is logged of the responses, and how many verdicts have each code."""
+        ...
+
+    def observe_error(self, reason: ErrorReason | None) -> None:
+        """Take why the call failed; None if it was unexpected."""
         ...
 
 

@@ -43,20 +43,24 @@ def rpc_handler(method: _Method[_Servicer, _Request, _Response]) -> Any:
     name = method.__name__
 
     @wraps(method)
-    async def handler(servicer: _Servicer, request: _Request, _call: Call) -> _Response:
+    async def handler(servicer: _Servicer, request: _Request, call: Call) -> _Response:
         started = time.perf_counter()
         try:
             raise_if_unreadable(request)
             response = await method(servicer, request)
         except RequestError as error:
             _log.info("rpc.rejected", method=name, reason=error.reason.value, ms=_ms(started))
+            call.observe_error(error.reason)
             raise CallFailed(status_from_error(error)) from None
         except Exception as error:  # noqa: BLE001  (nothing unexpected may reach the client)
+            call.observe_error(None)
             raise CallFailed(status_of(error, name)) from None
         if isinstance(response, LoggedResponse):
-            response, level, fields = response
+            response, level, fields, codes = response
         else:
             level, fields = log_fields(response)
+            codes = dict.fromkeys(fields.get("codes", ()), 1)
+        call.observe(fields, codes)
         # The check costs a tenth of an event that is filtered out.
         if _is_logged(level):
             _log.log(level, "rpc.completed", method=name, ms=_ms(started), **fields)

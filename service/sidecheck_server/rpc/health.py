@@ -32,6 +32,11 @@ class HealthServicer:
         self._ended = False
         self._changed = asyncio.Event()
 
+    @property
+    def is_serving(self) -> bool:
+        """Whether all services are serving."""
+        return bool(self._response("").status == _Status.SERVING)
+
     def check(self, request: health_pb2.HealthCheckRequest) -> health_pb2.HealthCheckResponse:
         """Return whether a service is serving.
 

@@ -15,6 +15,7 @@ from sidecheck.wire.rpcs import Rpc, find_rpc
 
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.registry import Registry
+from sidecheck_server.rpc.call_metrics import CallMetrics, MethodMetrics
 from sidecheck_server.rpc.calls import CallFailed
 from sidecheck_server.rpc.method_table import methods_of
 from sidecheck_server.rpc.servicers import create_servicers
@@ -35,16 +36,25 @@ class LocalTransport:
     """Carries the calls of a `sidecheck.Client` to *services*, with all errors of the API.
 
     The limits that protect a server from its peers do not apply. Messages are handed over as
-    they are, so neither side may change them. Belongs to one event loop.
+    they are, so neither side may change them. Verdicts are counted in *metrics*. Belongs to
+    one event loop.
     """
 
-    def __init__(self, services: Services, registry: Registry, limits: Limits) -> None:
+    def __init__(
+        self,
+        services: Services,
+        registry: Registry,
+        limits: Limits,
+        metrics: CallMetrics | None = None,
+    ) -> None:
+        metrics = metrics or CallMetrics()
         transport_limits = TransportLimits(streams=_MOST, sessions=_MOST)
         streams = OpenStreams(ShutdownGate(), transport_limits, Counter())
         self._streams = streams
         servicers = create_servicers(services, registry, limits, streams)
         self._methods = {
-            (method.service, method.name): method for method in methods_of(servicers.items())
+            (method.service, method.name): (method.handler, _LocalCall(metrics.of(method)))
+            for method in methods_of(servicers.items())
         }
         self._closed = False
 
@@ -59,10 +69,10 @@ class LocalTransport:
         Raises:
             SidecheckError: The call failed.
         """
-        handler = self._handler(find_rpc(type(request)))
+        handler, call = self._method(find_rpc(type(request)))
         try:
             async with asyncio.timeout(timeout):
-                return await handler(request, _LocalCall())
+                return await handler(request, call)
         except CallFailed as failed:
             raise decode_item_error(failed.status) from None
         except TimeoutError:
@@ -74,23 +84,28 @@ class LocalTransport:
         Raises:
             SidecheckError: The transport is closed.
         """
-        return _LocalStream(self._handler(rpc), timeout)
+        handler, call = self._method(rpc)
+        return _LocalStream(handler, call, timeout)
 
     async def close(self) -> None:
         """Accept no more calls."""
         self._closed = True
 
-    def _handler(self, rpc: Rpc) -> Any:
+    def _method(self, rpc: Rpc) -> tuple[Any, "_LocalCall"]:
         if self._closed:
             raise client_closed()
-        return self._methods[rpc.service, rpc.name].handler
+        return self._methods[rpc.service, rpc.name]
 
 
 class _LocalCall:
-    """A call from the same process; its task ends at its deadline."""
+    """Calls of one method from the same process; their tasks end at their deadlines."""
 
     peer = "in-process"
     metadata: Mapping[str, str] = MappingProxyType({})
+
+    def __init__(self, metrics: MethodMetrics) -> None:
+        self.observe = metrics.observe
+        self.observe_error = metrics.observe_error
 
     def time_remaining(self) -> None:
         """Return None."""
@@ -99,9 +114,9 @@ class _LocalCall:
 class _LocalStream:
     """The call of a stream. The handler runs while a response is read."""
 
-    def __init__(self, handler: Any, timeout: float | None) -> None:
+    def __init__(self, handler: Any, call: "_LocalCall", timeout: float | None) -> None:
         self._requests: asyncio.Queue[Any] = asyncio.Queue()
-        self._responses: AsyncGenerator[Any, None] = handler(self._sent(), _LocalCall())
+        self._responses: AsyncGenerator[Any, None] = handler(self._sent(), call)
         self._loop = asyncio.get_running_loop()
         self._deadline = None if timeout is None else self._loop.time() + timeout
         self._ended = False

@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import wraps
 from typing import Any, Protocol, TypeVar
@@ -39,6 +39,11 @@ class OpenStreams:
         self._open: Counter[str] = Counter()
         self._waiting: set[asyncio.Task[Any]] = set()
         self._ended = False
+
+    @property
+    def open_by_kind(self) -> Mapping[str, int]:
+        """How many are open, by the name of the limit."""
+        return self._open
 
     @property
     def open(self) -> int:
@@ -121,7 +126,7 @@ def rpc_stream_handler(method: _Method[_Servicer, _Request, _Response]) -> Any:
 
     @wraps(method)
     async def handler(
-        servicer: _Servicer, requests: AsyncIterator[_Request], _call: Call
+        servicer: _Servicer, requests: AsyncIterator[_Request], call: Call
     ) -> AsyncIterator[_Response]:
         started = time.perf_counter()
         counter = OutcomeCounter()
@@ -136,11 +141,14 @@ def rpc_stream_handler(method: _Method[_Servicer, _Request, _Response]) -> Any:
             ended = servicer.streams.gate.cancelled_call_error()
             if ended is None:
                 raise
+            call.observe_error(ended.reason)
             raise CallFailed(status_from_error(ended)) from None
         except Exception as error:  # noqa: BLE001  (nothing unexpected may reach the client)
+            call.observe_error(error.reason if isinstance(error, RequestError) else None)
             raise CallFailed(status_of(error, name)) from None
         finally:
             level, fields = counter.log_fields()
+            call.observe(fields, counter.codes)
             ms = round((time.perf_counter() - started) * 1000, 3)
             _log.log(level, "rpc.streamed", method=name, ms=ms, **fields)
 
