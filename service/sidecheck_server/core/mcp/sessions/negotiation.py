@@ -77,7 +77,7 @@ class Negotiation:
         """
         context = self._context
         version = self._version_of(scan)
-        if scan.method == "initialize":
+        if scan.is_handshake:
             # Versions without a handshake do not have this request.
             legacy = version if "" < version < FIRST_STATELESS else self._legacy_version
             return replace(context, sender=sender, version=legacy)
@@ -122,7 +122,7 @@ class Negotiation:
         expected = Sender.CLIENT if kind is Kind.REQUEST else Sender.SERVER
         if method == "initialize" and current.sender is not expected:
             return
-        if kind is Kind.REQUEST and method == "initialize":
+        if kind is Kind.REQUEST and method == "initialize" and current.version < FIRST_STATELESS:
             self._handshake_began = True
             declared = _capabilities_of(current.params)
             context = replace(context, client_capabilities=declared, version=current.version)
