@@ -95,7 +95,11 @@ class Negotiation:
         if request.method == "initialize":
             agreed = self._usable(scan.version)
             # The result of a version without a handshake does not exist.
-            version = agreed if "" < agreed < FIRST_STATELESS else version
+            if "" < agreed < FIRST_STATELESS:
+                version = agreed
+            elif version >= FIRST_STATELESS:
+                # An error to a client that knows this version, and needs no advice about others.
+                version = self._legacy_version
         elif request.method == _PROBE and (
             scan.error_code is not None and scan.error_code not in DEFINED_CODES
         ):
