@@ -46,6 +46,8 @@ async def serve_http(
     )
     config.load()
     listener = config.bind_socket()
+    # Who connects as soon as the address is reported waits for the server to accept.
+    listener.listen(config.backlog)
     server = uvicorn.Server(config)
     report_ready(listener.getsockname()[1])
     await server.serve(sockets=[listener])
