@@ -73,17 +73,17 @@ class StateCollector(Collector):
         yield shed
 
     def _caches(self) -> Iterator[Metric]:
-        hits = _counters("schema_cache_hits", "Schemas that were cached as compiled.")
-        misses = _counters("schema_cache_misses", "Schemas that had to be compiled.")
-        evictions = _counters("schema_cache_evictions", "Compiled schemas dropped for room.")
+        hits = _counters("cache_hits", "Lookups that found an entry.")
+        misses = _counters("cache_misses", "Lookups that found none.")
+        evictions = _counters("cache_evictions", "Entries dropped for room.")
         size = GaugeMetricFamily(
-            f"{_PREFIX}schema_cache_bytes", "Bytes that compiled schemas take.", labels=["cache"]
+            f"{_PREFIX}cache_bytes", "Bytes that the entries take.", labels=["cache"]
         )
         for name, cache in self._services.schemas.caches.items():
-            hits.add_metric([name], cache.hits)
-            misses.add_metric([name], cache.misses)
-            evictions.add_metric([name], cache.dropped)
-            size.add_metric([name], cache.weight)
+            hits.add_metric([f"{name}_schemas"], cache.hits)
+            misses.add_metric([f"{name}_schemas"], cache.misses)
+            evictions.add_metric([f"{name}_schemas"], cache.dropped)
+            size.add_metric([f"{name}_schemas"], cache.weight)
         prepared = self._services.prepared_targets
         hits.add_metric(["prepared_targets"], prepared.hits)
         misses.add_metric(["prepared_targets"], prepared.misses)
