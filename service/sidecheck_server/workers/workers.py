@@ -1,7 +1,7 @@
 """Workers: compile schemas, and do what takes too many steps for the event loop."""
 
 import asyncio
-import os
+import resource
 import time
 from collections import Counter, defaultdict
 from collections.abc import AsyncIterator, Callable
@@ -227,7 +227,7 @@ def _resident_bytes(process_id: int) -> int:
         pages = int(Path(f"/proc/{process_id}/statm").read_text(encoding="ascii").split()[1])
     except (OSError, ValueError, IndexError):
         return 0
-    return pages * os.sysconf("SC_PAGE_SIZE")
+    return pages * resource.getpagesize()
 
 
 class _TaskSlots:
