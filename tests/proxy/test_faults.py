@@ -161,7 +161,7 @@ def test_a_server_that_does_not_list_its_tools_is_asked_once() -> None:
 @pytest.mark.parametrize(
     ("options", "error"),
     [
-        (("--arguments", "enforce"), "not validated by Sidecheck: UNAVAILABLE"),
+        (("--arguments", "enforce"), "not validated by Sidecheck: UNAVAILABLE; try again later"),
         (
             ("--arguments", "enforce", "--messages", "off", "--on-unavailable", "deny"),
             "This could not be validated and was rejected. Try again later.",
