@@ -27,6 +27,8 @@ _MARKERS = {
     "image/test_distributions.py": ("slow",),
     "image/test_image.py": ("server", "slow"),
     "proxy/test_http.py": ("server", "slow"),
+    "proxy/test_http_bodies.py": ("server", "slow"),
+    "proxy/test_http_exchange.py": ("server", "slow"),
     "proxy/test_stdio.py": ("server", "slow"),
     "resilience": ("server", "slow"),
     "rpc": ("server",),

@@ -1,22 +1,33 @@
 """What the proxy checks of HTTP itself: who calls, and headers that repeat parts of a message."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
+from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 import msgspec
 
-from sidecheck_server.core.mcp.http_headers import HEADER_MISMATCH, find_header_faults
-from sidecheck_server.core.types import JsonValue
-from sidecheck_server.proxy.messages import Message, error_response
+from sidecheck_server.core.mcp.http_headers import (
+    HEADER_MISMATCH,
+    HeaderFault,
+    find_header_faults,
+)
+from sidecheck_server.proxy.listing_requests import PROTOCOL_VERSION
+from sidecheck_server.proxy.listings import Listings
+from sidecheck_server.proxy.messages import Message, error_response, read_object, string_value
 from sidecheck_server.proxy.report import Action, Finding
 
-__all__ = ["CallerCheck", "find_mismatches", "mismatch_response", "repeats_parts"]
+__all__ = ["CallerCheck", "find_mismatches", "mismatch_response"]
 
 _WITH_HEADERS = "2026-07-28"
 """The first version whose headers repeat parts of the message."""
 
-_LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return host.lower().removesuffix(".") == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +48,7 @@ class CallerCheck:
         if origin is not None and origin not in self.origins and not self._is_own(origin):
             return "this origin is not allowed"
         host = headers.get("host", "")
-        if self.host in _LOOPBACK and not self._is_own(f"//{host}"):
+        if _is_loopback(self.host) and not self._is_own(f"//{host}"):
             return "this host is not allowed"
         return ""
 
@@ -46,21 +57,32 @@ class CallerCheck:
             name = urlsplit(url).hostname
         except ValueError:
             return False
-        return name in _LOOPBACK if self.host in _LOOPBACK else name == self.host
-
-
-def repeats_parts(headers: Mapping[str, str], message: Message) -> bool:
-    """Return whether *headers* have to repeat parts of *message*."""
-    return message.is_request and headers.get("mcp-protocol-version", "") >= _WITH_HEADERS
+        return name is not None and (
+            _is_loopback(name) if _is_loopback(self.host) else name == self.host.lower()
+        )
 
 
 def find_mismatches(
-    headers: Mapping[str, str], message: Message, input_schema: JsonValue, action: Action
-) -> Iterator[Finding]:
-    """Yield the headers of *message* that do not match it; *action* is what becomes of it."""
-    value = msgspec.json.decode(message.text)
-    for fault in find_header_faults(headers, value, input_schema):
-        yield Finding(
+    headers: Mapping[str, str], message: Message, listings: Listings, action: Action
+) -> list[Finding]:
+    """Return the headers of *message* that do not match it; *action* is what becomes of it.
+
+    There are none to match before 2026-07-28, in the header and in the message.
+    """
+    if not message.is_request:
+        return []
+    metadata = read_object(message.params.get("_meta", b"")) or {}
+    versions = headers.get("mcp-protocol-version", ""), string_value(metadata.get(PROTOCOL_VERSION))
+    if max(versions) < _WITH_HEADERS:
+        return []
+    try:
+        value = msgspec.json.decode(message.text)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        faults = [HeaderFault("", "", "the headers cannot be compared with the message")]
+    else:
+        faults = [*find_header_faults(headers, value, listings.input_schema(message))]
+    return [
+        Finding(
             sender="client",
             method=message.method,
             code="HEADER_MISMATCH",
@@ -68,6 +90,8 @@ def find_mismatches(
             action=action,
             note=fault.message,
         )
+        for fault in faults
+    ]
 
 
 def mismatch_response(message: Message, finding: Finding) -> bytes:

@@ -103,7 +103,10 @@ class Listings:
             return None
         assert isinstance(definition.json, bytes)
         schema = (read_object(definition.json) or {}).get("inputSchema", b"null")
-        value: JsonValue = msgspec.json.decode(schema)
+        try:
+            value: JsonValue = msgspec.json.decode(schema)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            return None
         return value
 
     async def find(self, name: str, params: Mapping[str, bytes]) -> ToolDefinition | None:

@@ -52,3 +52,8 @@ class Policies:
     #: Definitions in results of ``tools/list``.
     tools: Policy = Policy.AUDIT
     repair: Repairs = Repairs.OFF
+
+    @property
+    def enforces_any(self) -> bool:
+        """Whether anything that is not validated may not pass."""
+        return Policy.ENFORCE in (self.arguments, self.results, self.messages, self.tools)

@@ -1,0 +1,111 @@
+"""Streams of a server's messages, validated event by event."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+
+import httpx
+
+from sidecheck_server.proxy.http_connections import Connection
+from sidecheck_server.proxy.http_exchange import Upstream, content_of
+from sidecheck_server.proxy.http_headers import (
+    BODY_HEADERS,
+    RawHeaders,
+    own_headers,
+    passed_headers,
+)
+from sidecheck_server.proxy.messages import Message, read_message
+from sidecheck_server.proxy.report import Action, Finding, Report
+from sidecheck_server.proxy.sse import Event, EventReader, EventTooLongError
+from sidecheck_server.proxy.transcript import Transcript
+
+__all__ = ["EventRelay"]
+
+_REPLY_SECONDS = 10.0
+
+
+class EventRelay:
+    """Relays streams of the server *upstream*, with events of at most *max_bytes*."""
+
+    def __init__(
+        self,
+        upstream: Upstream,
+        report: Report,
+        transcript: Transcript | None,
+        max_bytes: int,
+    ) -> None:
+        self._upstream = upstream
+        self._report = report
+        self._transcript = transcript
+        self._max_bytes = max_bytes
+
+    async def relay(
+        self,
+        response: httpx.Response,
+        headers: RawHeaders,
+        connection: Connection,
+        message: Message | list[Message] | None = None,
+        reply: bytes | None = None,
+    ) -> AsyncGenerator[bytes]:
+        """Yield the events of *response* as they come, with the messages in them validated.
+
+        It is to the request with *headers*, and to *message* if that is not None. *reply* is
+        what the client gets beside it.
+        """
+        is_resumable = False
+        if reply is not None:
+            yield _event(reply)
+        reader = EventReader(self._max_bytes)
+        try:
+            async for chunk in content_of(response):
+                for event in reader.feed(chunk):
+                    is_resumable = is_resumable or event.has_id
+                    passed = await self._rule(event, headers, connection)
+                    if passed is not None:
+                        yield passed
+        except EventTooLongError:
+            note = f"an event is larger than {self._max_bytes:,} bytes (--max-message-bytes)"
+            self._add("MESSAGE_TOO_LONG", note)
+            is_resumable = False
+        except httpx.HTTPError:
+            self._add("UPSTREAM_UNAVAILABLE", "ended in a stream")
+        finally:
+            # The rest of a session's stream may come in another, after the last event with an id.
+            resumes = connection.is_kept and is_resumable
+            error = None if resumes else connection.answer(message)
+        if error is not None:
+            yield _event(error)
+
+    async def _rule(
+        self, event: Event, headers: RawHeaders, connection: Connection
+    ) -> bytes | None:
+        """Return what the client gets of *event*."""
+        if not event.data:
+            return event.text
+        message = read_message(event.data)
+        if message is None and event.type != b"message":
+            return event.text
+        if self._transcript is not None and message is not None:
+            self._transcript.write(event.data, "server")
+        ruling = await connection.handle(event.data, "server")
+        if ruling.reply is not None:
+            await self._send(headers, ruling.reply)
+        if ruling.forward is None:
+            return None
+        return event.text if ruling.forward is event.data else event.with_data(ruling.forward)
+
+    async def _send(self, headers: RawHeaders, reply: bytes) -> None:
+        """Send the server the error of a request that it sent in a stream."""
+        own = own_headers(passed_headers(headers, BODY_HEADERS), {})
+        try:
+            async with asyncio.timeout(_REPLY_SECONDS):
+                response = await self._upstream.send("POST", self._upstream.target, own, reply)
+                await response.aclose()
+        except (httpx.HTTPError, TimeoutError):
+            self._add("UPSTREAM_UNAVAILABLE", "does not respond")
+
+    def _add(self, code: str, note: str) -> None:
+        self._report.add(Finding(sender="server", code=code, action=Action.REJECTED, note=note))
+
+
+def _event(data: bytes) -> bytes:
+    return b"data: " + data + b"\n\n"

@@ -1,0 +1,36 @@
+"""Fixtures of the tests over HTTP: a server that a test may script, and proxies before it."""
+
+from collections.abc import Iterator
+
+import pytest
+from support.http_mcp_server import HttpMcpServer, http_mcp_server
+from support.http_proxy import HttpProxied, proxied
+
+
+@pytest.fixture(scope="module")
+def upstream() -> Iterator[HttpMcpServer]:
+    """Yield a server of the module."""
+    with http_mcp_server() as running:
+        yield running
+
+
+@pytest.fixture
+def server(upstream: HttpMcpServer) -> Iterator[HttpMcpServer]:
+    """Yield the server, as it is without an `answer`, and with no requests."""
+    upstream.requests.clear()
+    yield upstream
+    upstream.answer = None
+
+
+@pytest.fixture(scope="module")
+def audited(upstream: HttpMcpServer) -> Iterator[HttpProxied]:
+    """Yield a proxy that audits, for single requests."""
+    with proxied(upstream, url=f"{upstream.url}?key=of%20upstream") as proxy:
+        yield proxy
+
+
+@pytest.fixture(scope="module")
+def enforced(upstream: HttpMcpServer) -> Iterator[HttpProxied]:
+    """Yield a proxy that enforces everything, for single requests."""
+    with proxied(upstream, "--enforce") as proxy:
+        yield proxy
