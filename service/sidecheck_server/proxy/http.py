@@ -31,6 +31,7 @@ from sidecheck_server.proxy.http_headers import BODY_HEADERS, combine, passed_he
 from sidecheck_server.proxy.http_listing import HEADERS
 from sidecheck_server.proxy.http_streams import EventRelay
 from sidecheck_server.proxy.messages import Message, read_message
+from sidecheck_server.proxy.pins import LockFileError
 from sidecheck_server.proxy.policies import Policies, Policy
 from sidecheck_server.proxy.report import Action, Direction, Finding, Report
 from sidecheck_server.proxy.transcript import Transcript
@@ -138,6 +139,9 @@ class HttpProxy:
                 return Response(ruling.reply, media_type=_JSON)
             exchange = _Exchange(request, headers, connection, message, ruling.reply)
             return await self._respond_to(exchange, ruling.forward)
+        except LockFileError as error:
+            self._add("server", "PINS_NOT_WRITTEN", Action.REJECTED, str(error))
+            return problem(500, "the tools could not be pinned", connection.answer(message))
         finally:
             await connection.release()
 

@@ -14,6 +14,7 @@ from sidecheck_server.proxy.http_headers import (
     passed_headers,
 )
 from sidecheck_server.proxy.messages import Message, read_message
+from sidecheck_server.proxy.pins import LockFileError
 from sidecheck_server.proxy.report import Action, Finding, Report
 from sidecheck_server.proxy.sse import Event, EventReader, EventTooLongError
 from sidecheck_server.proxy.transcript import Transcript
@@ -65,6 +66,9 @@ class EventRelay:
         except EventTooLongError:
             note = f"an event is larger than {self._max_bytes:,} bytes (--max-message-bytes)"
             self._add("MESSAGE_TOO_LONG", note)
+            is_resumable = False
+        except LockFileError as error:
+            self._add("PINS_NOT_WRITTEN", str(error))
             is_resumable = False
         except httpx.HTTPError:
             self._add("UPSTREAM_UNAVAILABLE", "ended in a stream")

@@ -2,13 +2,15 @@
 
 from collections.abc import Mapping
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from hashlib import sha256
 
 import msgspec
 from sidecheck import Client, ProtocolContext, SidecheckError, ToolDefinition
 
 from sidecheck_server.core.types import JsonValue
+from sidecheck_server.proxy.listing_pages import ListedTool, ListPages, SharedFetch
 from sidecheck_server.proxy.listing_requests import (
     PROTOCOL_VERSION,
     ListingFailed,
@@ -39,15 +41,6 @@ _MOST_UNKNOWN = 1_000
 _MOST_REPORTED = 10_000
 
 
-@dataclass(frozen=True, slots=True)
-class _Entry:
-    """One tool of a list."""
-
-    name: str
-    definition: bytes
-    dropped: bool = False
-
-
 class Listings:
     """The tools of one connection, by what its ``tools/list`` results say."""
 
@@ -66,8 +59,7 @@ class Listings:
         self._list_tools = list_tools
         self._tools: dict[str, ToolDefinition] = {}
         self._dropped: set[str] = set()
-        #: Tools of the pages so far of a list that the client fetches.
-        self._pages: list[_Entry] = []
+        self._pages = ListPages()
         self._current = False
         #: Names that a complete list lacked when they were called.
         self._unknown: set[str] = set()
@@ -75,6 +67,7 @@ class Listings:
         self._reported: set[bytes] = set()
         #: Why the server is not asked again for its list.
         self._failure: SidecheckError | None = None
+        self._fetching = SharedFetch()
 
     @property
     def filters(self) -> bool:
@@ -85,6 +78,7 @@ class Listings:
         """Note that the server's tools have changed."""
         self._current = False
         self._unknown.clear()
+        self._pages.clear()
         self._failure = None
 
     @property
@@ -122,7 +116,7 @@ class Listings:
             if self._failure is not None:
                 # A copy, because raising an exception adds to its traceback.
                 raise copy(self._failure)
-            await self._fetch(params)
+            await self._fetching.run(partial(self._fetch, params))
         if name not in self._tools and len(self._unknown) < _MOST_UNKNOWN:
             self._unknown.add(name)
         return self._tools.get(name)
@@ -152,12 +146,9 @@ class Listings:
             return result
         entries = await self._check_page(result, definitions, request.version)
         self._failure = None
-        if not request.has_cursor:
-            self._pages = []
-        self._pages += entries
-        if not string_value(page.get("nextCursor")):
-            self._complete(self._pages)
-            self._pages = []
+        whole = self._pages.add(request.cursor, entries, string_value(page.get("nextCursor")))
+        if whole is not None:
+            self._complete(whole)
             entries = [self._apply_pins(entry) for entry in entries]
         self._learn(entries)
         if not any(entry.dropped for entry in entries):
@@ -174,7 +165,7 @@ class Listings:
         own = client_metadata(params)
         version = string_value(own.get(PROTOCOL_VERSION))
         asked: dict[str, bytes] = {"_meta": join_object(own)} if own else {}
-        pages: list[_Entry] = []
+        pages: list[ListedTool] = []
         size = 0
         seen: set[bytes] = set()
         for _ in range(_MOST_PAGES):
@@ -202,7 +193,7 @@ class Listings:
 
     async def _check_page(
         self, result: bytes, definitions: list[bytes], version: str
-    ) -> list[_Entry]:
+    ) -> list[ListedTool]:
         """Return the tools of a page, and report those that are not as they should be."""
         invalid = await self._invalid(result, definitions, version)
         entries = []
@@ -223,7 +214,7 @@ class Listings:
                     )
                 )
                 dropped = True
-            entries.append(_Entry(name, definition, dropped))
+            entries.append(ListedTool(name, definition, dropped))
         return entries
 
     async def _invalid(self, result: bytes, definitions: list[bytes], version: str) -> set[int]:
@@ -260,12 +251,12 @@ class Listings:
                 )
         return invalid
 
-    def _apply_pins(self, entry: _Entry) -> _Entry:
+    def _apply_pins(self, entry: ListedTool) -> ListedTool:
         """Return *entry*, dropped if it is not as it was pinned meanwhile, by another proxy."""
         is_dropped = entry.dropped or not self._pins.admits(entry.name, entry.definition)
         return replace(entry, dropped=is_dropped)
 
-    def _learn(self, entries: list[_Entry]) -> None:
+    def _learn(self, entries: list[ListedTool]) -> None:
         for entry in entries:
             self._tools.pop(entry.name, None)
             self._dropped.discard(entry.name)
@@ -274,7 +265,7 @@ class Listings:
             else:
                 self._tools[entry.name] = ToolDefinition(entry.definition)
 
-    def _complete(self, entries: list[_Entry]) -> None:
+    def _complete(self, entries: list[ListedTool]) -> None:
         """Note that *entries* are all tools of the server."""
         self._current = True
         names = {entry.name for entry in entries}

@@ -30,8 +30,8 @@ class Request:
     definition: ToolDefinition | None = None
     #: Whether it asks for a task in place of a result (2025-11-25, tasks).
     is_task: bool = False
-    #: Whether it asks for a page of a list after the first.
-    has_cursor: bool = False
+    #: The cursor of the page of a list that it asks for, None for the first; "" if it is no string.
+    cursor: str | None = None
     is_cancelled: bool = False
 
     def is_answered_by(self, result: Mapping[str, bytes]) -> bool:
@@ -106,5 +106,5 @@ def request_of(message: Message, version: str = "") -> Request:
         message.method,
         version,
         is_task="task" in params,
-        has_cursor="cursor" in params,
+        cursor=string_value(params["cursor"]) if "cursor" in params else None,
     )
