@@ -29,6 +29,8 @@ _MARKERS = {
     "proxy/test_http.py": ("server", "slow"),
     "proxy/test_http_bodies.py": ("server", "slow"),
     "proxy/test_http_exchange.py": ("server", "slow"),
+    "proxy/test_http_faults.py": ("server", "slow"),
+    "proxy/test_http_streams.py": ("server", "slow"),
     "proxy/test_stdio.py": ("server", "slow"),
     "resilience": ("server", "slow"),
     "rpc": ("server",),

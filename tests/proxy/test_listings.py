@@ -37,7 +37,7 @@ async def not_asked(_params: Mapping[str, bytes]) -> Message:
 async def fetch(listings: Listings, cursor: Any, names: str, next_cursor: str | None) -> None:
     """Let *listings* rule on the page at *cursor*, with the tools called *names*."""
     request = message_of({"method": "tools/list", "params": {"cursor": cursor} if cursor else {}})
-    result = {"tools": [tool for tool in TOOLS if tool["name"] in names]}
+    result = {"tools": [tool for tool in TOOLS if str(tool["name"]) in names]}
     if next_cursor:
         result["nextCursor"] = next_cursor  # type: ignore[assignment]
     await listings.rule_result(message_of({"result": result}), request_of(request))

@@ -1,10 +1,11 @@
 """A running `sidecheck proxy --upstream`, and a client of it."""
 
 import json
+import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -81,15 +82,21 @@ class HttpProxied:
 
 
 @contextmanager
-def proxied(server: HttpMcpServer, *options: str, url: str = "") -> Iterator[HttpProxied]:
-    """Run a proxy before *server*."""
+def proxied(
+    server: HttpMcpServer | None, *options: str, url: str = "", env: Mapping[str, str] | None = None
+) -> Iterator[HttpProxied]:
+    """Run a proxy before *server*, or before that at *url*."""
+    url = url or (server.url if server else "")
     command = [sys.executable, "-m", "sidecheck_server", "proxy", "--listen", "127.0.0.1:0"]
     process = subprocess.Popen(
-        [*command, "--upstream", url or server.url, *options], stderr=subprocess.PIPE, text=True
+        [*command, "--upstream", url, *options],
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, **(env or {})},
     )
     assert process.stderr is not None
     line = process.stderr.readline()
-    found = re.search(r"http://[^ ]*:\d+", line)
+    found = re.search(r"https?://[^ ]*:\d+", line)
     assert found, line + process.stderr.read()
     running = HttpProxied(process, f"{found[0]}/mcp")
     try:

@@ -67,8 +67,8 @@ class EventRelay:
             note = f"an event is larger than {self._max_bytes:,} bytes (--max-message-bytes)"
             self._add("MESSAGE_TOO_LONG", note)
             is_resumable = False
-        except LockFileError as error:
-            self._add("PINS_NOT_WRITTEN", str(error))
+        except LockFileError as failure:
+            self._add("PINS_NOT_WRITTEN", str(failure))
             is_resumable = False
         except httpx.HTTPError:
             self._add("UPSTREAM_UNAVAILABLE", "ended in a stream")
