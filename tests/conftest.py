@@ -30,6 +30,7 @@ _MARKERS = {
     "proxy/test_http_bodies.py": ("server", "slow"),
     "proxy/test_http_exchange.py": ("server", "slow"),
     "proxy/test_http_faults.py": ("server", "slow"),
+    "proxy/test_http_sessions.py": ("server", "slow"),
     "proxy/test_http_streams.py": ("server", "slow"),
     "proxy/test_stdio.py": ("server", "slow"),
     "resilience": ("server", "slow"),
