@@ -83,6 +83,14 @@ async def test_a_session_ends_when_nobody_has_it(connections: HttpConnections) -
     assert connections.acquire(named) is not kept
 
 
+async def test_an_id_that_is_given_again(connections: HttpConnections) -> None:
+    """By a server that was started again: what is known of the former session is not of this."""
+    former, present = await begin(connections, "a"), await begin(connections, "a")
+
+    assert former is not present is connections.acquire({"mcp-session-id": "a"})
+    assert 1 == CountedSession.open_sessions
+
+
 async def test_sessions_that_are_never_deleted_are_bounded(connections: HttpConnections) -> None:
     """The one that was not used the longest ends first."""
     first, second = await begin(connections, "0"), await begin(connections, "1")

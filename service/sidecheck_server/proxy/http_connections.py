@@ -35,9 +35,11 @@ class Connection:
     It ends when it is not kept and all who have it have released it.
     """
 
-    def __init__(self, session: ProxySession, listings: Listings) -> None:
+    def __init__(self, session: ProxySession, listings: Listings, *, begins: bool = False) -> None:
         self.session = session
         self.listings = listings
+        #: Whether it begins with the first message of a session.
+        self.begins = begins
         #: Whether other requests may belong to it, too.
         self.is_kept = False
         self._holders = 0
@@ -104,15 +106,18 @@ class HttpConnections:
             # A session may be listed other tools than another of the same client.
             listings = self._listings.make() if begins else self._listings.of(headers)
             session = self._make_session(listings, from_beginning=is_first)
-            connection = Connection(session, listings)
+            connection = Connection(session, listings, begins=begins)
         connection.acquire()
         return connection
 
     async def keep(self, headers: Mapping[str, str], connection: Connection) -> None:
         """Let the requests with the session that *headers* name belong to *connection*."""
         id_ = headers.get(_SESSION)
-        if id_ is None or id_ in self._kept:
+        if id_ is None or (id_ in self._kept and not connection.begins):
             return
+        if self._kept.get(id_) is not connection:
+            # The server gives the id of a session that it does not know.
+            await self._end(id_)
         self._kept[id_] = connection
         connection.is_kept = True
         if len(self._kept) > _MOST_SESSIONS:
