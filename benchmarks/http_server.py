@@ -44,6 +44,7 @@ async def main() -> None:
     # Of this protocol, so that asyncio turns off the delay of small segments.
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.bind(("127.0.0.1", 0))
+    listener.listen()
     print(f"http://127.0.0.1:{listener.getsockname()[1]}/mcp", flush=True)
     await uvicorn.Server(config).serve(sockets=[listener])
 

@@ -1,7 +1,6 @@
 """Requests and bodies between a client of HTTP, the proxy and the server that it was given."""
 
 import asyncio
-import ssl
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine
 from typing import Any, TypeVar
 from urllib.parse import unquote
@@ -18,6 +17,7 @@ from sidecheck_server.proxy.http_headers import (
     RawHeaders,
     passed_headers,
 )
+from sidecheck_server.proxy.http_pool import HttpPool
 
 __all__ = [
     "BodyTooLargeError",
@@ -32,10 +32,7 @@ __all__ = [
     "while_connected",
 ]
 
-_CONNECT_SECONDS = 10.0
-_WRITE_SECONDS = 60.0
-_IDLE_SECONDS = 2.0
-"""How long an idle connection is used again; servers close them after 5 seconds and more."""
+_WITH_BODY = {"POST", "PUT", "PATCH"}
 
 Value = TypeVar("Value")
 
@@ -194,15 +191,7 @@ class Upstream:
     def __init__(self, url: str) -> None:
         self.url = httpx.URL(url)
         self._place = _place(self.url.raw_path.partition(b"?")[0])
-        self._timeout = httpx.Timeout(
-            None, connect=_CONNECT_SECONDS, write=_WRITE_SECONDS
-        ).as_dict()
-        limits = httpx.Limits(max_connections=None, keepalive_expiry=_IDLE_SECONDS)
-        # A client of httpx would keep the cookies of one caller for all others. The proxies of
-        # the environment are for the outside; its certificates apply.
-        self._transport = httpx.AsyncHTTPTransport(
-            verify=ssl.create_default_context(), limits=limits, trust_env=False
-        )
+        self._pool = HttpPool(self.url)
         credentials = httpx.BasicAuth(self.url.username, self.url.password)
         request = next(credentials.auth_flow(httpx.Request("GET", self.url)))
         self._authorization = (
@@ -246,15 +235,14 @@ class Upstream:
         """
         if self._authorization and all(name != b"authorization" for name, _ in headers):
             headers = [*headers, (b"authorization", self._authorization)]
-        extensions = {"timeout": self._timeout, "target": target}
-        request = httpx.Request(
-            method, self.url, headers=headers, content=body, extensions=extensions
-        )
-        return await self._transport.handle_async_request(request)
+        framed = [(b"host", self.url.netloc), *headers]
+        if body is not None or method in _WITH_BODY:
+            framed.append((b"content-length", b"%d" % len(body or b"")))
+        return await self._pool.send(method.encode(), target, framed, body)
 
     async def close(self) -> None:
         """Close all connections."""
-        await self._transport.aclose()
+        await self._pool.close()
 
 
 def _place(path: bytes) -> list[str]:

@@ -11,6 +11,7 @@ from starlette.applications import Starlette
 __all__ = ["HttpAddress", "serve_http"]
 
 _GRACE_SECONDS = 5
+_BACKLOG = 2048
 _IDLE_SECONDS = 75
 """How long a connection is open without a request: longer than clients use it again."""
 
@@ -42,6 +43,7 @@ async def serve_http(
         access_log=False,
         server_header=False,
         date_header=False,
+        backlog=_BACKLOG,
         timeout_keep_alive=_IDLE_SECONDS,
         timeout_graceful_shutdown=_GRACE_SECONDS,
         lifespan="on",
@@ -59,6 +61,8 @@ def _listen(address: HttpAddress) -> socket.socket:
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((address.host, address.port))
+        # Now, so that who is told that it is ready can connect.
+        listener.listen(_BACKLOG)
     except OSError as error:
         listener.close()
         raise OSError(f"{address.host}:{address.port}: {error.strerror or error}") from None
