@@ -1,6 +1,8 @@
 """HTTP itself through the proxy: headers, paths, bodies and status codes."""
 
 import json
+import subprocess
+import sys
 from typing import Any
 
 import httpx
@@ -188,6 +190,40 @@ def test_requests_that_are_none_of_the_transport(
 
     assert status == response.status_code
     assert method == "OPTIONS" or [] == server.messages()
+
+
+def test_connections_to_the_server_are_used_again(
+    server: HttpMcpServer, audited: HttpProxied
+) -> None:
+    """One request after the other needs no connection of its own."""
+    ports = set()
+
+    async def answer(request: Request, body: bytes) -> Response | None:
+        assert request.client is not None
+        ports.add(request.client.port)
+        return None
+
+    server.answer = answer
+    for _ in range(20):
+        post(audited)
+
+    # An idle connection is closed after 2 seconds, which may pass on a busy machine.
+    assert len(ports) < 20
+
+
+def test_an_address_that_is_taken(audited: HttpProxied) -> None:
+    """Is an error that names it."""
+    address = audited.url.removeprefix("http://").removesuffix("/mcp")
+    command = [sys.executable, "-m", "sidecheck_server", "proxy", "--listen", address]
+    run = subprocess.run(
+        [*command, "--upstream", "http://127.0.0.1:9/mcp"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert 1 == run.returncode
+    assert f"Error: {address}: Address already in use" in run.stderr
 
 
 @pytest.mark.parametrize(
