@@ -11,7 +11,7 @@ from starlette.responses import Response
 from support.http_mcp_server import HttpMcpServer
 from support.http_proxy import INITIALIZE, HttpProxied, proxied
 
-SESSIONS = 10_000
+SESSIONS = 2_000
 
 
 class CountedSession:

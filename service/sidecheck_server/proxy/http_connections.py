@@ -18,7 +18,8 @@ UNANSWERED = "the server does not respond"
 """The error of a request without a response."""
 
 _SESSION = "mcp-session-id"
-_MOST_SESSIONS = 10_000
+_MOST_SESSIONS = 2_000
+"""Each takes some 40 KB, and the definitions of its tools."""
 
 
 class MakeSession(Protocol):
@@ -85,7 +86,7 @@ class Connection:
 
 
 class HttpConnections:
-    """The sessions of all clients; beyond 10,000, those that were not used the longest end."""
+    """The sessions of all clients; beyond 2,000, those that were not used the longest end."""
 
     def __init__(self, listings: HttpListings, make_session: MakeSession) -> None:
         self._listings = listings
