@@ -31,6 +31,7 @@ from sidecheck_server.gateways.routes import Routes
 from sidecheck_server.policies import Policy
 from sidecheck_server.proxy.http_messages import Body, HttpMessages, Reply
 from sidecheck_server.proxy.report import Action, Finding
+from sidecheck_server.proxy.sse import EventReader, EventTooLongError
 from sidecheck_server.rpc.calls import Call, CallFailed
 from sidecheck_server.rpc.method_table import raise_if_unreadable
 from sidecheck_server.rpc.status import status_from_error
@@ -89,11 +90,12 @@ class _Exchange:
         self._routes = routes
         self._findings = findings
         self._outcome = outcome
-        self._max_bytes = max_bytes
         self._method = ""
         self._messages: HttpMessages | None = None
         self._enforces = False
         self._body: Body = "other"
+        self._reader = EventReader(max_bytes)
+        self._is_resumable = False
         #: Whether the events that remain pass as they are, or none of them; None before that.
         self._rest_passes: bool | None = None
 
@@ -134,14 +136,7 @@ class _Exchange:
         self._enforces = Policy.ENFORCE in (policies.results, policies.messages, policies.tools)
         headers = read_headers(request.request_headers.headers)
         self._method = headers.get(":method", "")
-        self._messages = HttpMessages(
-            route.connections,
-            route.sources,
-            policies.messages,
-            self._findings,
-            headers,
-            self._max_bytes,
-        )
+        self._messages = HttpMessages(route.connections, policies, self._findings, headers)
         # A compressed response could not be read.
         return headers_response("request_headers", remove=("accept-encoding",))
 
@@ -172,7 +167,7 @@ class _Exchange:
             case "events":
                 ruled = await self._rule_events(text, is_last=is_last)
             case "message":
-                ruled = await self._open().rule_response(text)
+                ruled = await self._open().rule_body(text)
             case "other":
                 ruled = text
         return body_response(
@@ -187,19 +182,27 @@ class _Exchange:
         if self._rest_passes is not None:
             return text if self._rest_passes else b""
         messages = self._open()
-        events = await messages.rule_events(text)
-        for _ in events.replies:
-            # Only the client's side of Envoy can be answered.
-            self._findings.add(
-                Finding(sender="server", code="REQUEST_NOT_ANSWERED", action=Action.DROPPED)
-            )
-        if events.unread is not None:
+        parts: list[bytes] = []
+        try:
+            for event in self._reader.feed(text):
+                self._is_resumable = self._is_resumable or event.has_id
+                ruling = await messages.rule_event(event)
+                if ruling.text is not None:
+                    parts.append(ruling.text)
+                if ruling.reply is not None:
+                    # Only the client's side of Envoy can be answered.
+                    self._findings.add(
+                        Finding(sender="server", code="REQUEST_NOT_ANSWERED", action=Action.DROPPED)
+                    )
+        except EventTooLongError as error:
             action = Action.REJECTED if self._enforces else Action.PASSED
             self._findings.add(Finding(sender="server", code="MESSAGE_TOO_LONG", action=action))
             self._rest_passes = not self._enforces
-            rest = messages.unanswered_event() if self._enforces else events.unread
-            return events.text + rest
-        return events.text + messages.end_events() if is_last else events.text
+            rest = messages.end_events(is_resumable=False) if self._enforces else error.unread
+            return b"".join([*parts, rest])
+        if is_last:
+            parts.append(messages.end_events(is_resumable=self._is_resumable))
+        return b"".join(parts)
 
     def _open(self) -> HttpMessages:
         """Return the messages of the exchange.
