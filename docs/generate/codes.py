@@ -116,6 +116,9 @@ _PROXY: CodeTable = MappingProxyType(
         "off.",
         "REQUEST_NOT_ANSWERED": "The server sent an invalid request in a stream of events; it was "
         "dropped, and Envoy cannot give the server an error.",
+        "NOT_VALIDATED": "Something over HTTP could not be read as a message, and passed or was "
+        "refused unread.",
+        "PINS_NOT_WRITTEN": "The lock file of pinned tools could not be written.",
         "TOOL_DROPPED": "A call names a tool that was taken out of the list.",
         "TOOL_ADDED": "A tool is not among the pinned ones.",
         "TOOL_CHANGED": "A tool differs from the pinned one.",
