@@ -10,8 +10,8 @@ from sidecheck_server.proxy.calls import METHOD as CALL
 from sidecheck_server.proxy.calls import ToolCalls
 from sidecheck_server.proxy.checks import Checked, MessageChecks
 from sidecheck_server.proxy.listing_requests import PROTOCOL_VERSION
+from sidecheck_server.proxy.message_rulings import PEERS, MessageRulings
 from sidecheck_server.proxy.messages import (
-    INVALID_REQUEST,
     PARSE_ERROR,
     Message,
     error_response,
@@ -27,15 +27,9 @@ from sidecheck_server.proxy.report import (
     Direction,
     Finding,
     Findings,
-    finding_of,
-    finding_of_error,
 )
 from sidecheck_server.proxy.rulings import (
     Ruling,
-    passes_unvalidated,
-    reject,
-    unvalidated_reason,
-    with_id,
 )
 from sidecheck_server.proxy.tool_source import ToolSource
 
@@ -44,8 +38,6 @@ __all__ = ["ProxySession"]
 _LIST = "tools/list"
 _MOST_OF_SERVER = 10_000
 """Requests of the server whose responses are told from others."""
-
-_PEERS: Mapping[Direction, Direction] = {"client": "server", "server": "client"}
 
 
 class ProxySession:
@@ -80,6 +72,7 @@ class ProxySession:
             "client": PendingRequests(),
             "server": PendingRequests(_MOST_OF_SERVER),
         }
+        self._messages = MessageRulings(client, policies.messages, report, self._pending)
 
     async def __aenter__(self) -> Self:
         return self
@@ -105,7 +98,7 @@ class ProxySession:
         policy = self._policies.messages
         if sender == "client" and self._policies.arguments is Policy.ENFORCE:
             policy = Policy.ENFORCE
-        admitted = self._admits(checked, sender, is_rejected=policy is Policy.ENFORCE)
+        admitted = self._messages.admits(checked, sender, is_rejected=policy is Policy.ENFORCE)
         if admitted and policy is not Policy.ENFORCE:
             return Ruling(text)
         if admitted and not checked.violations:
@@ -143,14 +136,14 @@ class ProxySession:
         self, batch: list[Message], text: bytes, sender: Direction, checked: Checked
     ) -> Ruling:
         whole, items = checked.split(len(batch))
-        if self._admits(whole, sender):
+        if self._messages.admits(whole, sender):
             rulings = [
                 await self._rule(message, sender, item)
                 for message, item in zip(batch, items, strict=True)
             ]
         else:
             own = Checked(whole.violations, failure=whole.failure)
-            rulings = [self._reject(message, sender, own) for message in batch]
+            rulings = [self._messages.reject(message, sender, own) for message in batch]
         forwarded = [ruling.forward for ruling in rulings if ruling.forward is not None]
         replies = [ruling.reply for ruling in rulings if ruling.reply is not None]
         unchanged = forwarded == [message.text for message in batch]
@@ -185,10 +178,10 @@ class ProxySession:
             # A session knows the schemas that the server has listed.
             checked = checked.without("/params/arguments")
         is_call = sender == "client" and message.method == CALL and self._validates_calls
-        if is_call and not self._rejects(checked):
+        if is_call and not self._messages.rejects(checked):
             return await self._rule_call(message, checked, request)
-        if not self._admits(checked, sender, message.method):
-            return self._reject(message, sender, checked)
+        if not self._messages.admits(checked, sender, message.method):
+            return self._messages.reject(message, sender, checked)
         if sender == "client" and message.method == "notifications/cancelled":
             self._pending[sender].cancel(request_id(message.params.get("requestId", b"null")))
         if sender == "server" and message.method == "notifications/tools/list_changed":
@@ -205,7 +198,7 @@ class ProxySession:
         if request is not None:
             request.tool, request.target = tool, admission.target
         is_rejected = admission.ruling.forward is None
-        self._admits(checked, "client", CALL, tool, is_rejected=is_rejected)
+        self._messages.admits(checked, "client", CALL, tool, is_rejected=is_rejected)
         known = {(violation.code, violation.instance_location) for violation in checked.violations}
         for finding in admission.findings:
             if (finding.code, finding.location) not in known:
@@ -213,23 +206,23 @@ class ProxySession:
         return admission.ruling
 
     async def _rule_response(self, message: Message, sender: Direction, checked: Checked) -> Ruling:
-        pending = self._pending[_PEERS[sender]]
+        pending = self._pending[PEERS[sender]]
         request = pending.find(message.id)
         if request is None:
             return self._rule_unexpected(message, sender, checked)
         if sender == "server":
             ruling = await self._rule_result(message, request, checked)
-        elif self._admits(checked, sender):
+        elif self._messages.admits(checked, sender):
             ruling = Ruling(message.text)
         else:
-            ruling = self._reject(message, sender, checked)
+            ruling = self._messages.reject(message, sender, checked)
         # Until here, so that it is answered whatever happens.
         pending.remove(request)
         return ruling
 
     def _rule_unexpected(self, message: Message, sender: Direction, checked: Checked) -> Ruling:
         """Return the ruling on a response to no request, or to one that has a response."""
-        admitted = self._admits(checked, sender)
+        admitted = self._messages.admits(checked, sender)
         if not admitted or self._policies.messages is not Policy.ENFORCE:
             return Ruling(message.text if admitted else None)
         if not (message.has_valid_id and self._from_beginning):
@@ -246,8 +239,8 @@ class ProxySession:
             checked = checked.without("/result/tools/")
         elif request.method == CALL:
             checked = checked.without("/result" if is_result else "/result/structuredContent")
-        if not self._admits(checked, "server", request.method, request.tool):
-            return self._reject(message, "server", checked)
+        if not self._messages.admits(checked, "server", request.method, request.tool):
+            return self._messages.reject(message, "server", checked)
         if is_result:
             return await self._calls.rule_result(message, request)
         validates_results = self._policies.results is not Policy.OFF
@@ -274,45 +267,3 @@ class ProxySession:
         if sender == "client":
             return self._policies.arguments is Policy.ENFORCE
         return self._tools.filters or self._policies.results is Policy.ENFORCE
-
-    def _rejects(self, checked: Checked) -> bool:
-        """Return whether what was *checked* does not pass as a message."""
-        if checked.failure is not None:
-            return not passes_unvalidated(self._client, checked.failure, self._policies.messages)
-        if checked.is_ambiguous:
-            return True
-        return checked.first_error is not None and self._policies.messages is Policy.ENFORCE
-
-    def _admits(
-        self,
-        checked: Checked,
-        sender: Direction,
-        method: str = "",
-        tool: str = "",
-        *,
-        is_rejected: bool = False,
-    ) -> bool:
-        """Report what was *checked*, and return whether it passes as a message."""
-        rejects = self._rejects(checked)
-        action = Action.REJECTED if rejects or is_rejected else Action.PASSED
-        for violation in checked.violations:
-            self._report.add(finding_of(violation, sender, method, tool, action, ""))
-        if checked.failure is not None:
-            passes = action is Action.PASSED
-            self._report.add(finding_of_error(checked.failure, sender, method, passes=passes))
-        return not rejects
-
-    def _reject(self, message: Message, sender: Direction, checked: Checked) -> Ruling:
-        """Return the ruling on a *message* that what was *checked* rejects."""
-        if message.is_response:
-            request = self._pending[_PEERS[sender]].find(message.id)
-            if request is None:
-                return Ruling()
-            self._pending[_PEERS[sender]].remove(request)
-        if checked.failure is not None:
-            return reject(message, unvalidated_reason(checked.failure))
-        if message.is_request and checked.error_response:
-            return Ruling(reply=with_id(checked.error_response, message))
-        if message.is_response:
-            return reject(message, f"the response is invalid: {checked.fault}")
-        return reject(message, f"Invalid request: {checked.fault}", INVALID_REQUEST)
