@@ -22,6 +22,7 @@ _MARKERS = {
     "corpus": ("slow", "corpus"),
     "e2e": ("server", "slow"),
     "fuzz/test_fuzz.py": ("server", "slow", "fuzz"),
+    "gateways": ("server", "slow"),
     "hostile/test_beside.py": ("server", "slow"),
     "hostile/test_hostile.py": ("server", "slow"),
     "image/test_distributions.py": ("slow",),

@@ -106,7 +106,10 @@ _PROXY: CodeTable = MappingProxyType(
         "NOT_A_MESSAGE": "A line of the server is no JSON object or array; it is not forwarded.",
         "CONTENT_LENGTH_FRAMING": "The server frames messages as language servers do; the "
         "connection ends.",
+        "CONTENT_ENCODED": "A body of a gateway is compressed, so it could not be read.",
         "MESSAGE_TOO_LONG": "A message is beyond `--max-message-bytes`; the connection ends.",
+        "REQUEST_NOT_ANSWERED": "A request of the server was rejected behind a gateway, which "
+        "cannot respond to the server.",
         "TOOLS_NOT_LISTED": "The server did not list its tools, so a call could not be validated.",
         "HEADER_MISMATCH": "A header of HTTP is missing, or differs from the part of the message "
         "that it repeats.",

@@ -44,6 +44,12 @@ What peers may hold of the server at once, as a table `[transport]` of the file 
 wait in their clients; see [Overload](../operations/deployment.md#overload).
 
 {transport}
+## Gateway policies
+
+What [gateways](../guides/gateways.md) do about what is invalid, unless their routes say otherwise
+(`SIDECHECK_GATEWAY_POLICIES__ARGUMENTS=enforce`).
+
+{gateway_policies}
 ## Limits
 
 A request beyond a limit fails with `LIMIT_EXCEEDED`; the metadata name the bound, the limit and,
@@ -81,9 +87,9 @@ def configuration_page() -> str:
     )
     groups = {
         name: table(
-            ("Limit", "Default", "Description"),
+            ("Name", "Default", "Description"),
             (
-                (code(field), _number(getattr(defaults, field)), description)
+                (code(field), _value(getattr(defaults, field)), description)
                 for field, description in describe_fields(type(defaults)).items()
             ),
         )
@@ -97,15 +103,16 @@ def _names(option: click.Option) -> tuple[str, str]:
 
 
 def _default(field: FieldInfo) -> str:
-    value: Any = field.get_default(call_default_factory=True)
+    return _value(field.get_default(call_default_factory=True))
+
+
+def _value(value: Any) -> str:
     match value:
         case bool():
             return code(str(value).lower())
-        case None | ():
+        case None | () | "":
             return "none"
+        case int():
+            return f"{value:,}"
         case _:
-            return _number(value) if isinstance(value, int) else code(str(value))
-
-
-def _number(value: Any) -> str:
-    return code(str(value).lower()) if isinstance(value, bool) else f"{value:,}"
+            return code(str(value))

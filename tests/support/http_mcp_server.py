@@ -2,8 +2,9 @@
 
 import asyncio
 import json
+import queue
 import threading
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -34,6 +35,12 @@ class HttpMcpServer:
         self.url = ""
         #: Whether the response to ``tools/list`` breaks off.
         self.breaks_listings = False
+        #: What ``tools/list`` returns.
+        self.tools: list[Any] = [TOOL]
+        #: Returns the response to a request in place of the server's own, or None.
+        self.replace: Callable[[Any], Response | None] = lambda _message: None
+        #: The parts of the stream of a GET, until None; without it, the server has its own.
+        self.parts: queue.SimpleQueue[bytes | None] | None = None
         #: Method, path, headers and body of each request.
         self.requests: list[tuple[str, str, dict[str, str], bytes]] = []
         self.app = Starlette(
@@ -57,12 +64,14 @@ class HttpMcpServer:
         self._note(request, body)
         if request.method == "DELETE":
             return Response(status_code=200)
+        if request.method == "GET" and self.parts is not None:
+            return StreamingResponse(_queued(self.parts), media_type="text/event-stream")
         if request.method == "GET":
             return StreamingResponse(self._listen(), media_type="text/event-stream")
         message = json.loads(body)
         if "method" not in message or "id" not in message:
             return Response(status_code=202)
-        return self._respond(message)
+        return self.replace(message) or self._respond(message)
 
     def _note(self, request: Request, body: bytes) -> None:
         noted = (request.method, request.url.path, dict(request.headers), body)
@@ -85,7 +94,7 @@ class HttpMcpServer:
             case "tools/list" if self.breaks_listings:
                 return StreamingResponse(_cut(), media_type="text/event-stream")
             case "tools/list":
-                return _json(message, {"tools": [TOOL]})
+                return _json(message, {"tools": self.tools})
         arguments = message["params"].get("arguments", {})
         content = {"n": "x"} if arguments.get("do") == "break" else {"n": 1}
         result = {
@@ -124,6 +133,11 @@ async def _events(message: Any, result: Any) -> AsyncIterator[bytes]:
     for start in range(0, len(data), 7):
         yield data[start : start + 7]
         await asyncio.sleep(0)
+
+
+async def _queued(parts: "queue.SimpleQueue[bytes | None]") -> AsyncIterator[bytes]:
+    while (part := await asyncio.to_thread(parts.get)) is not None:
+        yield part
 
 
 async def _cut() -> AsyncIterator[bytes]:

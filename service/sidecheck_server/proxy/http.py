@@ -200,6 +200,7 @@ class HttpProxy:
     ) -> AsyncIterator[bytes]:
         """Yield the events of *response* as they come, with the messages in them validated."""
         reader = EventReader(self._max_bytes)
+        rest = b""
         try:
             async for chunk in response.aiter_bytes():
                 for event in reader.feed(chunk):
@@ -213,7 +214,7 @@ class HttpProxy:
                         yield event.text if passed else event.with_data(ruling.forward)
                     if ruling.reply is not None:
                         await self._reply(request, ruling.reply)
-            yield reader.rest()
+            rest = reader.rest()
         except EventTooLongError:
             note = f"an event is larger than {self._max_bytes:,} bytes (--max-message-bytes)"
             self._add("server", "MESSAGE_TOO_LONG", Action.REJECTED, note)
@@ -222,6 +223,9 @@ class HttpProxy:
         # In a session, the rest may come in another stream.
         if not connection.is_kept and (error := connection.take_open(message)) is not None:
             yield b"data: " + error + b"\n\n"
+        else:
+            # No event; what came after it would be taken for a part of it.
+            yield rest
 
     def _check_headers(
         self, headers: Mapping[str, str], message: Message | list[Message] | None

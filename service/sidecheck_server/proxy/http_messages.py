@@ -136,8 +136,11 @@ class HttpMessages:
         return Events(b"".join(parts), tuple(replies), unread)
 
     def end_events(self) -> bytes:
-        """Return the end of the stream: what follows after the last event, and an error."""
-        return self._events.rest() + self.unanswered_event()
+        """Return the end of the stream: an error, or what follows after the last event.
+
+        That is no event, and what came after it would be taken for a part of it.
+        """
+        return self.unanswered_event() or self._events.rest()
 
     def unanswered_event(self) -> bytes:
         """Return an event with the error for the request, if it has no response yet.

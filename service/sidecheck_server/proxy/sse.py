@@ -5,6 +5,9 @@ from dataclasses import dataclass
 
 __all__ = ["Event", "EventReader", "EventTooLongError"]
 
+_MARK = "\ufeff".encode()
+"""What readers leave out at the beginning of a stream."""
+
 
 class EventTooLongError(Exception):
     """An event is longer than the limit."""
@@ -25,9 +28,11 @@ class Event:
     data: bytes | None
 
     def with_data(self, data: bytes) -> bytes:
-        """Return the event with the line *data* in place of its own."""
-        kept = [line for line in self.text.splitlines() if line and not _is_data(line)]
-        return b"\n".join([*kept, b"data: " + data, b"", b""])
+        """Return the event with *data* in place of its own, in as many lines."""
+        own = self.text.removeprefix(_MARK).splitlines()
+        kept = [line for line in own if line and not _is_data(line)]
+        lines = [b"data: " + line for line in data.splitlines()]
+        return b"\n".join([*kept, *lines, b"", b""])
 
 
 class EventReader:
@@ -40,6 +45,9 @@ class EventReader:
         self._lines: list[bytes] = []
         #: The bytes of both.
         self._size = 0
+        self._is_first = True
+        #: Whether the last byte was a carriage return, which a line feed may belong to.
+        self._after_return = False
 
     def feed(self, chunk: bytes) -> Iterator[Event]:
         """Yield the events that *chunk* completes.
@@ -47,14 +55,23 @@ class EventReader:
         Raises:
             EventTooLongError: an event is longer than the limit.
         """
-        pieces = chunk.splitlines(keepends=True)
+        if not chunk:
+            return
+        ends_line = self._after_return and chunk.startswith(b"\n")
+        self._after_return = chunk.endswith(b"\r")
+        if ends_line and self._lines:
+            self._lines[-1] += b"\n"
+            self._size += 1
+        elif ends_line:
+            # The event has been yielded.
+            yield Event(b"\n", None)
+        pieces = chunk[1 if ends_line else 0 :].splitlines(keepends=True)
         for index, piece in enumerate(pieces):
             self._size += len(piece)
             if self._size > self._limit:
                 raise EventTooLongError(b"".join([*self._lines, *self._line, *pieces[index:]]))
             self._line.append(piece)
-            # A carriage return may be the first half of a line break.
-            if piece.endswith(b"\n"):
+            if piece.endswith((b"\n", b"\r")):
                 line = b"".join(self._line)
                 self._line = []
                 self._lines.append(line)
@@ -66,8 +83,12 @@ class EventReader:
         return b"".join([*self._lines, *self._line])
 
     def _event(self) -> Event:
-        data = [_value(line) for line in self._lines if _is_data(line)]
-        event = Event(b"".join(self._lines), b"\n".join(data) if data else None)
+        lines, text = self._lines, b"".join(self._lines)
+        if self._is_first:
+            self._is_first = False
+            lines[0] = lines[0].removeprefix(_MARK)
+        data = [_value(line) for line in lines if _is_data(line)]
+        event = Event(text, b"\n".join(data) if data else None)
         self._lines, self._size = [], 0
         return event
 
