@@ -1,11 +1,10 @@
 """What becomes of single messages between a client and a server, through Envoy."""
 
-import gzip
 import json
 from typing import Any
 
 import pytest
-from starlette.responses import PlainTextResponse, Response, StreamingResponse
+from starlette.responses import JSONResponse
 from support.gateway import META, Gateway
 from support.http_mcp_server import TOOL
 
@@ -149,132 +148,24 @@ def test_a_tool_that_was_not_listed(gateway: Gateway) -> None:
     gateway.envoy.entries(1)
 
 
-def plain(_message: Any) -> Response:
-    return PlainTextResponse("hello")
-
-
-def failing(status: int) -> Any:
-    return lambda _message: Response(b'{"detail":"x"}', status, media_type="application/json")
-
-
-def chunked(message: Any) -> Response:
-    async def parts() -> Any:
-        text = response_of({"content": [], "structuredContent": VALID}, message["id"])
-        for start in range(0, len(text), 7):
-            yield text[start : start + 7]
-
-    return StreamingResponse(parts(), media_type="application/json; charset=utf-8")
-
-
-def compressed(message: Any) -> Response:
-    text = response_of({"content": [], "structuredContent": {"n": "x"}}, message["id"])
-    return Response(
-        gzip.compress(text),
-        headers={"content-encoding": "gzip"},
-        media_type="application/json",
+def test_the_end_of_a_session(gateway: Gateway) -> None:
+    """Nothing of it is remembered after a DELETE."""
+    assert 200 == gateway.client.delete(gateway.url()).status_code
+    gateway.client.headers.pop("mcp-session-id")
+    gateway.begin()
+    gateway.envoy.entries(4)
+    ping = {"jsonrpc": "2.0", "id": "ping", "method": "ping", "params": {}}
+    gateway.server.replace = lambda message: JSONResponse(
+        {"jsonrpc": "2.0", "id": message["id"], "result": {}}
     )
-
-
-RESPONSES = {
-    "text": (plain, 200, b"hello", "valid"),
-    "401": (failing(401), 401, b'{"detail":"x"}', "valid"),
-    "404": (failing(404), 404, b'{"detail":"x"}', "valid"),
-    "500": (failing(500), 500, b'{"detail":"x"}', "valid"),
-}
-
-
-@pytest.mark.parametrize("name", RESPONSES)
-def test_what_is_no_message_passes(gateway: Gateway, name: str) -> None:
-    """Errors of HTTP, and other types."""
-    gateway.server.replace, status, body, verdict = RESPONSES[name]
-    response = gateway.call()
+    responses = [gateway.client.post(gateway.url(), json=ping) for _ in range(2)]
+    responses.append(gateway.client.delete(gateway.url()))
+    responses.append(gateway.client.post(gateway.url(), json=ping))
     gateway.server.replace = lambda _: None
-    gateway.received()
+    gateway.server.requests.clear()
 
-    assert (status, body) == (response.status_code, response.content)
-    [entry] = gateway.envoy.entries(1)
-    assert verdict == entry["verdict"]
-
-
-def test_bodies_in_chunks(gateway: Gateway) -> None:
-    """Both ways."""
-    message = {"jsonrpc": "2.0", "id": "chunked", "method": "tools/call"}
-    message |= {"params": {"name": "echo", "arguments": {}}}  # type: ignore[dict-item]
-    text = json.dumps(message).encode()
-    gateway.server.replace = chunked
-    response = gateway.client.post(
-        gateway.url(),
-        content=(text[start : start + 9] for start in range(0, len(text), 9)),
-        headers={"content-type": "application/json"},
-    )
-    gateway.server.replace = lambda _: None
-
-    assert {"content": [], "structuredContent": VALID} == response.json()["result"]
-    assert [message] == gateway.received()
-    gateway.envoy.entries(1)
-
-
-def test_a_compressed_response(gateway: Gateway) -> None:
-    """Servers are not asked for it; one that sends it all the same is not read."""
-    gateway.server.replace = compressed
-    response = gateway.call()
-    gateway.server.replace = lambda _: None
-    [(_, _, headers, _)] = gateway.server.requests
-    gateway.received()
-
-    assert "accept-encoding" not in headers
-    assert "content-encoding" not in response.headers
-    assert {
-        "code": -32603,
-        "message": "the server does not respond",
-    } == response.json()["error"]
-    [entry] = gateway.envoy.entries(1)
-    assert ("rejected", "CONTENT_ENCODED") == (entry["verdict"], entry["code"])
-
-
-def test_a_compressed_request(gateway: Gateway) -> None:
-    """It could be a call."""
-    response = gateway.client.post(
-        gateway.url(),
-        content=gzip.compress(b'{"jsonrpc":"2.0","id":1,"method":"ping"}'),
-        headers={"content-type": "application/json", "content-encoding": "gzip"},
-    )
-
-    assert (415, b"") == (response.status_code, response.content)
-    assert [] == gateway.received()
-    [entry] = gateway.envoy.entries(1)
-    assert ("rejected", "CONTENT_ENCODED") == (entry["verdict"], entry["code"])
-
-
-@pytest.mark.parametrize(
-    ("path", "status"),
-    [
-        ("/%6dcp", 200),
-        ("/mcp/", 200),
-        ("//mcp", 200),
-        ("/x/../mcp", 200),
-        ("/mcp?x=1", 200),
-        ("/mcp%2f", 400),
-        ("/MCP", 404),
-        ("/mcp;x", 404),
-        ("/other", 404),
-    ],
-)
-def test_no_other_spelling_of_the_path_leads_past(gateway: Gateway, path: str, status: int) -> None:
-    """Whatever the server takes for its path is validated, or closed."""
-    response = gateway.call(path, do=3)
-
-    assert status == response.status_code
-    assert ("Input validation error" in response.text) is (status == 200)
-    assert [] == gateway.received()
-    gateway.envoy.entries(1)
-
-
-def test_the_paths_of_authorization_pass(gateway: Gateway) -> None:
-    """Without a verdict."""
-    response = gateway.client.get(gateway.url("/.well-known/oauth-protected-resource"))
-    gateway.received()
-
-    assert (200, "oauth-protected-resource") == (response.status_code, response.text)
-    [entry] = gateway.envoy.entries(1)
-    assert entry["verdict"] is None
+    assert [200] * 4 == [response.status_code for response in responses]
+    assert {} == responses[0].json()["result"]
+    assert "an earlier request has this id" in responses[1].text
+    assert {} == responses[3].json()["result"]
+    gateway.envoy.entries(4)

@@ -93,10 +93,11 @@ class HttpMessages:
         if method == "DELETE" and is_success:
             await self._connections.end(self._headers)
         await self._connections.keep(headers, self._connection)
-        kind = headers.get("content-type", "").partition(";")[0].strip().lower()
-        if kind == "text/event-stream":
+        # Clients look for the names at the beginning, or anywhere.
+        kind = headers.get("content-type", "").strip().lower()
+        if "text/event-stream" in kind and not kind.startswith("application/json"):
             return "events"
-        return "message" if kind == "application/json" and is_success else "other"
+        return "message" if "application/json" in kind and status < 400 else "other"
 
     async def rule_response(self, text: bytes) -> bytes:
         """Return the body that the client gets in place of *text*, that of the response."""
