@@ -158,7 +158,10 @@ def test_the_end_of_a_session(gateway: Gateway) -> None:
     gateway.server.replace = lambda message: JSONResponse(
         {"jsonrpc": "2.0", "id": message["id"], "result": {}}
     )
-    responses = [gateway.client.post(gateway.url(), json=ping) for _ in range(2)]
+    responses = [gateway.client.post(gateway.url(), json=ping)]
+    # Many servers refuse GET so; that says nothing of the messages of the session.
+    assert 405 == gateway.client.put(gateway.url()).status_code
+    responses.append(gateway.client.post(gateway.url(), json=ping))
     responses.append(gateway.client.delete(gateway.url()))
     responses.append(gateway.client.post(gateway.url(), json=ping))
     gateway.server.replace = lambda _: None
@@ -168,4 +171,20 @@ def test_the_end_of_a_session(gateway: Gateway) -> None:
     assert {} == responses[0].json()["result"]
     assert "an earlier request has this id" in responses[1].text
     assert {} == responses[3].json()["result"]
-    gateway.envoy.entries(4)
+    gateway.envoy.entries(5)
+
+
+def test_a_server_without_sessions(gateway: Gateway) -> None:
+    """No request belongs to those before it."""
+    session = gateway.client.headers.pop("mcp-session-id")
+    try:
+        statuses = [gateway.notify("notifications/initialized").status_code]
+        responses = [gateway.call(), gateway.call(do=3)]
+    finally:
+        gateway.client.headers["mcp-session-id"] = session
+    gateway.received()
+
+    assert [202, 200, 200] == statuses + [response.status_code for response in responses]
+    assert VALID == responses[0].json()["result"]["structuredContent"]
+    assert responses[1].json()["result"]["isError"]
+    gateway.envoy.entries(3)

@@ -135,6 +135,21 @@ def test_an_invalid_call_does_not_reach_the_server(server: HttpMcpServer) -> Non
     ] == codes(err)
 
 
+def test_a_server_without_sessions(server: HttpMcpServer) -> None:
+    """No request belongs to those before it."""
+    version = {"mcp-protocol-version": "2025-11-25"}
+    with proxied(server, "--enforce") as proxy:
+        listed = proxy.post("tools/list", {}, 2, version)
+        called = proxy.post("tools/call", {"name": "echo", "arguments": {"do": 5}}, 3)
+        err = proxy.end()
+
+    assert ["echo"] == [tool["name"] for tool in listed.json()["result"]["tools"]]
+    assert called.json()["result"]["isError"]
+    assert ["client->server tools/call echo TYPE /params/arguments/do error, rejected"] == codes(
+        err
+    )
+
+
 def test_events_pass_as_they_come(server: HttpMcpServer) -> None:
     """Byte for byte; what is invalid in a stream is taken out of it."""
     with proxied(server, "--enforce") as proxy:

@@ -114,7 +114,7 @@ class HttpProxy:
         """Validate the message of a POST, and relay it and the response."""
         message = read_message(body)
         self._record(body, "client", message)
-        connection = self._connections.of(request.headers)
+        connection = self._connections.of(request.headers, message)
         try:
             ruling = await connection.handle(body, "client")
             # The tool of a call is known by now.

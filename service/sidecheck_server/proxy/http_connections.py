@@ -80,12 +80,17 @@ class HttpConnections:
         self._make_session = make_session
         self._kept: OrderedDict[str, Connection] = OrderedDict()
 
-    def of(self, headers: Mapping[str, str]) -> Connection:
-        """Return the session that *headers* name, or one for a request by itself."""
+    def of(
+        self, headers: Mapping[str, str], message: Message | list[Message] | None = None
+    ) -> Connection:
+        """Return the session that *headers* name, or one for the request *message* by itself.
+
+        Servers need not have sessions, so only ``initialize`` begins one.
+        """
         known = self._kept.get(headers.get(_SESSION, ""))
         if known is not None:
             return known
-        is_first = _SESSION not in headers and "mcp-method" not in headers
+        is_first = isinstance(message, Message) and message.method == "initialize"
         version = headers.get("mcp-protocol-version", "")
         session = self._make_session(
             self._tools.of(headers),

@@ -74,6 +74,8 @@ class HttpMessages:
     async def admit(self, body: bytes) -> bytes | Reply:
         """Return what the server gets in place of *body*, that of a POST."""
         message = self._message = self._read(body, "client")
+        # The one before this has not been used.
+        self._connection = self._connections.of(self._headers, message)
         ruling = await self._connection.handle(body, "client")
         # The tool of a call is known by now.
         if refused := self._check_headers(message):
@@ -85,7 +87,7 @@ class HttpMessages:
 
     async def begin_response(self, method: str, status: int, headers: Mapping[str, str]) -> Body:
         """Note the *status* and *headers* of the response; return what its body is."""
-        if status >= 400:
+        if status >= 400 and method == "POST":
             # The message was not taken, and may come again, with credentials for example.
             self._connection.take_open(self._message)
             await self._connection.session.forget()
