@@ -100,6 +100,16 @@ def streamed_requests(configuration: Configuration) -> None:
     configuration.processor["processing_mode"]["request_body_mode"] = "STREAMED"
 
 
+def partial_requests(configuration: Configuration) -> None:
+    configuration.processor["processing_mode"]["request_body_mode"] = "BUFFERED_PARTIAL"
+
+
+def duplex_responses(configuration: Configuration) -> None:
+    modes = configuration.processor["processing_mode"]
+    modes["response_body_mode"] = "FULL_DUPLEX_STREAMED"
+    modes["response_trailer_mode"] = "SEND"
+
+
 def unsent_responses(configuration: Configuration) -> None:
     configuration.processor["processing_mode"]["response_body_mode"] = "NONE"
 
@@ -114,6 +124,8 @@ def unsent_response_headers(configuration: Configuration) -> None:
 
 MODES: list[tuple[Callable[[Configuration], None], str]] = [
     (streamed_requests, "request_body_mode must be BUFFERED in Envoy's processing_mode"),
+    (partial_requests, "request_body_mode must be BUFFERED in Envoy's processing_mode"),
+    (duplex_responses, "response_body_mode must be BUFFERED in Envoy's processing_mode"),
     (unsent_responses, "response_body_mode must be BUFFERED in Envoy's processing_mode"),
     (unsent_request_headers, "request_header_mode must be SEND in Envoy's processing_mode"),
     (unsent_response_headers, "response_header_mode must be SEND in Envoy's processing_mode"),
@@ -140,6 +152,27 @@ def test_modes_that_would_let_messages_pass(
 
     assert outcome == (0 if change is unsent_response_headers else 500)
     assert detail.replace("_", " ") in words(entry["details"])
+
+
+def test_metadata_of_other_filters(
+    sidecheck: RunningServer, scripted: HttpMcpServer, tmp_path: Any
+) -> None:
+    """It takes precedence over that of the route."""
+    kind = "type.googleapis.com/envoy.extensions.filters.http.set_metadata.v3.Config"
+    policy = {"metadata_namespace": "sidecheck", "value": {"arguments": "off"}}
+    other = {
+        "name": "envoy.filters.http.set_metadata",
+        "typed_config": {"@type": kind, "metadata": [policy]},
+    }
+
+    def change(configuration: Configuration) -> None:
+        configuration.http["http_filters"].insert(0, other)
+
+    with running_gateway(tmp_path, scripted, sidecheck, change=change) as gateway:
+        gateway.begin()
+        responses = [gateway.call(do=3), gateway.call(do="break")]
+
+    assert [False, True] == ["isError" in response.json()["result"] for response in responses]
 
 
 def test_without_overrides_of_the_mode(
