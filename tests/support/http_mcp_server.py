@@ -3,6 +3,7 @@
 import asyncio
 import json
 import queue
+import socket
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
@@ -152,6 +153,8 @@ def http_mcp_server() -> Iterator[HttpMcpServer]:
     config = uvicorn.Config(served.app, port=0, log_config=None, lifespan="off")
     config.load()
     listener = config.bind_socket()
+    # Peers delay acknowledgments, which the body of a response would wait for.
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     server = uvicorn.Server(config)
     thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[listener])))
     thread.start()

@@ -1,5 +1,6 @@
 """The HTTP server that clients of the proxy connect to."""
 
+import socket
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -46,6 +47,9 @@ async def serve_http(
     )
     config.load()
     listener = config.bind_socket()
+    # asyncio sets it for sockets whose protocol is known. Without it, the body of a response
+    # waits for the acknowledgment of its headers, which peers delay by 40 ms.
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     server = uvicorn.Server(config)
     report_ready(listener.getsockname()[1])
     await server.serve(sockets=[listener])
