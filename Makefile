@@ -17,7 +17,7 @@ PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadfile
 UNIT_TESTS := tests/core tests/services
 
 .PHONY: setup demo quick test ci lint types unit generated breaking generate docs lock dist \
-	share bench clean
+	conformance share bench clean
 
 setup: .venv/.made
 
@@ -104,6 +104,10 @@ dist: setup
 docs: setup
 	$(BIN)/python -m docs.generate
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
+# The official conformance suite of MCP, directly and through the proxy; needs Node and npm.
+conformance: setup
+	cd tests && $(CURDIR)/$(BIN)/python -m mcp_conformance
 
 # Share of the corpus' schemas on the fast engine, and why not for the rest.
 share: setup

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Generates the stubs of every client but Java's from the .proto files. Maven makes those of
-# Java when it builds the client.
+# Generates the stubs of every client but Java's from the .proto files, and the messages of
+# gateways. Maven makes the stubs of Java when it builds the client.
 #
 # usage: proto/generate.sh [OUTDIR]    generates
 #        proto/generate.sh --folders   lists the folders that are generated
@@ -24,6 +24,7 @@ readonly GENERATED=(
   clients/go/sidecheck/v1
   clients/rust/src/gen
   clients/typescript/src/gen
+  service/sidecheck_server/gateways/generated
 )
 
 if [[ ${1:-} == --folders ]]; then
@@ -99,6 +100,12 @@ protoc "${services[@]}" \
   --mypy_grpc_out="$stage/clients/python" --mypy_grpc_opt=quiet
 echo '"""Generated from proto/sidecheck/v1: the messages and stubs of the API."""' \
   >"$stage/clients/python/sidecheck/v1/__init__.py"
+# The server alone needs these, inside of its own package.
+python -m grpc_tools.protoc --proto_path=agentgateway/dev/ext_mcp ext_mcp.proto \
+  --python_out="$stage/service/sidecheck_server/gateways/generated" \
+  --pyi_out="$stage/service/sidecheck_server/gateways/generated"
+echo '"""Generated from proto/agentgateway: the messages of its ExtMcp."""' \
+  >"$stage/service/sidecheck_server/gateways/generated/__init__.py"
 
 export PATH=$root/.tools/bin:$root/clients/typescript/node_modules/.bin:$PATH
 buf generate --template buf.gen.yaml --output "$stage"

@@ -29,6 +29,7 @@ _MARKERS = {
     "image/test_image.py": ("server", "slow"),
     "proxy/test_http.py": ("server", "slow"),
     "proxy/test_stdio.py": ("server", "slow"),
+    "proxy/test_wrong_options.py": ("server", "slow"),
     "resilience": ("server", "slow"),
     "rpc": ("server",),
 }

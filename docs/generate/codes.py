@@ -107,15 +107,16 @@ _PROXY: CodeTable = MappingProxyType(
         "CONTENT_LENGTH_FRAMING": "The server frames messages as language servers do; the "
         "connection ends.",
         "CONTENT_ENCODED": "A body of a gateway is compressed, so it could not be read.",
-        "MESSAGE_TOO_LONG": "A message is beyond `--max-message-bytes`; the connection ends.",
-        "REQUEST_NOT_ANSWERED": "A request of the server was rejected behind a gateway, which "
-        "cannot respond to the server.",
+        "MESSAGE_TOO_LONG": "A message is beyond `--max-message-bytes`, or an event beyond "
+        "`payload_bytes` of a gateway's service; the connection or stream ends.",
         "TOOLS_NOT_LISTED": "The server did not list its tools, so a call could not be validated.",
         "HEADER_MISMATCH": "A header of HTTP is missing, or differs from the part of the message "
         "that it repeats.",
         "CALLER_NOT_ALLOWED": "A page of another origin called, or by another name of the host.",
         "UPSTREAM_UNAVAILABLE": "The server at the other end of HTTP does not respond, or broke "
         "off.",
+        "REQUEST_NOT_ANSWERED": "The server sent an invalid request in a stream of events; it was "
+        "dropped, and Envoy cannot give the server an error.",
         "TOOL_DROPPED": "A call names a tool that was taken out of the list.",
         "TOOL_ADDED": "A tool is not among the pinned ones.",
         "TOOL_CHANGED": "A tool differs from the pinned one.",
@@ -150,7 +151,7 @@ TABLES: Mapping[str, CodeTable] = MappingProxyType(
         "Calls of models, and requests to provider APIs": _CALLS,
         "Mappings": _MAPPINGS,
         "Transcripts": _TRANSCRIPTS,
-        "Proxy": _PROXY,
+        "Proxy and gateways": _PROXY,
         "Changes": _CHANGES,
     }
 )

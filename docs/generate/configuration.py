@@ -46,8 +46,11 @@ wait in their clients; see [Overload](../operations/deployment.md#overload).
 {transport}
 ## Gateway policies
 
-What [gateways](../guides/gateways.md) do about what is invalid, unless their routes say otherwise
-(`SIDECHECK_GATEWAY_POLICIES__ARGUMENTS=enforce`).
+What becomes of what is invalid in the traffic of a [gateway](../guides/gateways.md), as a
+table `[gateway_policies]` of the file or as `SIDECHECK_GATEWAY_POLICIES__ARGUMENTS=enforce`. The
+first four are `enforce`, `audit` or `off`; `repair` is `off`, `json-strings`, `safe-scalars` or
+`defaults`; `pins` is `off`, `first-use` or `locked`. They mean what they do in the
+[proxy](../guides/proxy.md#policies).
 
 {gateway_policies}
 ## Limits

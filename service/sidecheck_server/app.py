@@ -9,8 +9,12 @@ from dataclasses import asdict
 import structlog
 from sidecheck import Client
 
+from sidecheck_server.admin.application import create_application
+from sidecheck_server.admin.server import running_admin
 from sidecheck_server.gateways.composition import running_gateways
+from sidecheck_server.metrics import StateCollector
 from sidecheck_server.registry.sqlite import open_registry
+from sidecheck_server.rpc.call_metrics import CallMetrics
 from sidecheck_server.rpc.local import LocalTransport
 from sidecheck_server.rpc.server import Server, check_addresses
 from sidecheck_server.services.container import ServiceOptions, create_services
@@ -67,15 +71,20 @@ async def running_service(
         for registration in preload:
             await _preload(services.registrar, registration)
         stack.enter_context(_frozen_heap())
+        metrics = CallMetrics()
         create_gateways = await stack.enter_async_context(
             running_gateways(
                 settings.gateways,
                 settings.gateway_policies,
-                LocalTransport(services, registry, settings.limits),
+                LocalTransport(services, registry, settings.limits, metrics),
                 settings.limits.payload_bytes,
             )
         )
-        server = Server(settings, registry, services, create_gateways)
+        server = Server(settings, registry, services, create_gateways, metrics)
+        metrics.registry.register(StateCollector(server, services, workers, registry))
+        if settings.admin_listen:
+            application = create_application(metrics.registry, lambda: server.health.is_serving)
+            await stack.enter_async_context(running_admin(application, settings.admin_listen))
         workers.subscribe(lambda event: server.report_workers(event.alive))
         server.report_workers(workers.alive)
         await server.start()

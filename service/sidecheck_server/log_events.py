@@ -143,6 +143,12 @@ EVENTS: Mapping[str, LogEvent] = MappingProxyType(
                 {"ms": _MS},
             ),
             LogEvent(
+                "admin.ready",
+                ("info",),
+                "The address for operators is open (`admin_listen`).",
+                {"address": "its URL, with the port that was chosen"},
+            ),
+            LogEvent(
                 "gateway.completed",
                 ("debug", "info"),
                 "An exchange that a gateway handed over has ended. The level is debug if all of it "

@@ -75,6 +75,13 @@ class Settings(BaseSettings):
     unix_socket_mode: Annotated[
         str, Field(pattern=r"^0?[0-7]{3}$", description="File mode of that socket, octal.")
     ] = "660"
+    admin_listen: Annotated[
+        str,
+        Field(
+            description='TCP address of probes and metrics over HTTP: "host:port", with port 0 '
+            'for any free port; "" for none.'
+        ),
+    ] = ""
     registry: Annotated[
         Path | None, Field(description="File of the tool registry; in memory if unset.")
     ] = None
@@ -135,11 +142,11 @@ class Settings(BaseSettings):
         ),
     ] = True
     gateways: Annotated[
-        tuple[Literal["ext_proc"], ...],
+        tuple[Literal["ext_proc", "ext_mcp"], ...],
         NoDecode,
         Field(
             description="Protocols of gateways to serve: ext_proc of Envoy, which needs the extra "
-            "`envoy` of the package."
+            "`envoy` of the package, and ext_mcp of agentgateway."
         ),
     ] = ()
     log_level: Annotated[
@@ -185,7 +192,7 @@ class Settings(BaseSettings):
         check_limits(limits)
         return limits
 
-    @field_validator("listen")
+    @field_validator("listen", "admin_listen")
     @classmethod
     def _listen_is_an_address(cls, listen: str) -> str:
         host, _, port = listen.rpartition(":")

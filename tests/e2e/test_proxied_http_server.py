@@ -1,7 +1,10 @@
-"""A server of FastMCP over Streamable HTTP behind `sidecheck proxy`, with the SDK's client."""
+"""Servers over Streamable HTTP behind `sidecheck proxy`, with the clients of the SDKs."""
 
 import asyncio
+import json
+import os
 import re
+import socket
 import subprocess
 import sys
 import threading
@@ -13,6 +16,7 @@ import mcp
 import pytest
 import uvicorn
 from fastmcp import Context, FastMCP
+from support.published_servers import NODE, SERVERS
 
 _SECONDS = 300
 
@@ -126,3 +130,69 @@ async def test_an_invalid_call_is_answered_by_the_proxy(mode: str) -> None:
     assert result.is_error
     assert "days: expected an integer" in result.content[0].text
     assert 1 == len(findings)
+
+
+@contextmanager
+def everything_server() -> Iterator[str]:
+    """Yield the URL of a server of the TypeScript SDK, in a process of its own."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    with subprocess.Popen(
+        SERVERS["everything over HTTP"].installed(),
+        env={**os.environ, "PORT": str(port)},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stderr is not None
+        for line in process.stderr:
+            if f"listening on port {port}" in line:
+                break
+        try:
+            yield f"http://127.0.0.1:{port}/mcp"
+        finally:
+            process.kill()
+
+
+_UUID = re.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+
+def typescript_exchanges(url: str) -> list[Any]:
+    """Return the HTTP exchanges of a session of the TypeScript SDK's client, by method.
+
+    Ids of sessions and of events, which are random, are all the same. That the list of tools
+    has changed is left out: it is said before or after the stream for it opens.
+    """
+    session = {"operations": SERVERS["everything over HTTP"].operations, "url": url}
+    run = subprocess.run(
+        ["node", str(NODE / "client.mjs")],
+        input=json.dumps(session),
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+        timeout=_SECONDS,
+    )
+    exchanges = json.loads(_UUID.sub("ID", run.stdout))
+    for exchange in exchanges:
+        events = exchange["body"].split("\n\n")
+        exchange["body"] = [event for event in events if "tools/list_changed" not in event]
+    return sorted(
+        exchanges, key=lambda exchange: ["POST", "GET", "DELETE"].index(exchange["method"])
+    )
+
+
+def test_a_session_of_the_typescript_client_is_the_same() -> None:
+    """Each exchange and each event, byte for byte but for random ids."""
+    findings: list[str] = []
+    with everything_server() as url, proxied(url, findings) as through:
+        direct = typescript_exchanges(url)
+        relayed = typescript_exchanges(through)
+
+    assert direct == relayed
+    assert [] == findings
+    methods = [exchange["method"] for exchange in direct]
+    assert [*["POST"] * 7, "GET", "DELETE"] == methods
+    events = {exchange["method"]: "\n".join(exchange["body"]) for exchange in direct}
+    assert "Received Subscribe Resource request" in events["GET"]
+    progress = [str(exchange["body"]).count("notifications/progress") for exchange in direct]
+    assert [2] == [count for count in progress if count]

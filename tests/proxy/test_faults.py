@@ -1,23 +1,12 @@
 """The proxy over stdio where something is broken: a server, a file, or the service."""
 
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from sidecheck_server.policies import Pinning
 from sidecheck_server.proxy.pins import open_pins
-from support.stdio_proxy import PROXY, SECONDS, SERVER, Proxy, codes
-
-
-@pytest.fixture
-def proxy() -> Iterator[Proxy]:
-    """Yield a proxy that audits."""
-    running = Proxy()
-    running.shake_hands()
-    with running.process:
-        yield running
-        running.process.kill()
+from support.stdio_proxy import HANDSHAKE, PROXY, SECONDS, SERVER, Proxy, codes
 
 
 def test_a_server_that_closes_its_output_and_lives_on(proxy: Proxy) -> None:
@@ -31,6 +20,18 @@ def test_a_server_that_closes_its_output_and_lives_on(proxy: Proxy) -> None:
     assert [2, 3] == [first["id"], second["id"]]
     assert {-32603} == {first["error"]["code"], second["error"]["code"]}
     assert [] == rest
+
+
+def test_a_server_that_ends_at_once() -> None:
+    """Each request is answered, however long the first takes to be validated."""
+    proxy = Proxy(server=["true"])
+    proxy.send(HANDSHAKE[0])
+    for id_ in range(2, 20):
+        proxy.call(id_)
+    code, responses, _ = proxy.end()
+
+    assert (0, [*range(1, 20)]) == (code, [response["id"] for response in responses])
+    assert {-32603} == {response["error"]["code"] for response in responses}
 
 
 def test_a_server_that_floods_its_output_is_ended() -> None:
@@ -118,6 +119,16 @@ def test_a_lock_file_that_another_proxy_writes_meanwhile(tmp_path: Path) -> None
     assert [path] == list(tmp_path.iterdir())
 
 
+def test_a_lock_file_by_a_link(tmp_path: Path) -> None:
+    """The file that the link names is written, and found again."""
+    link, path = tmp_path / "link.json", tmp_path / "pins.json"
+    link.symlink_to(path)
+    open_pins(Pinning.FIRST_USE, link).complete({"a": b'{"name":"a"}'})
+
+    assert link.is_symlink()
+    assert not open_pins(Pinning.LOCKED, link).admits("b", b'{"name":"b"}')
+
+
 def test_no_input(tmp_path: Path) -> None:
     """`/dev/null` is at its end, and so is the server's input."""
     run = subprocess.run(
@@ -150,7 +161,7 @@ def test_a_server_that_does_not_list_its_tools_is_asked_once() -> None:
 @pytest.mark.parametrize(
     ("options", "error"),
     [
-        (("--arguments", "enforce"), "not validated by Sidecheck: UNAVAILABLE"),
+        (("--arguments", "enforce"), "not validated by Sidecheck: UNAVAILABLE; try again later"),
         (
             ("--arguments", "enforce", "--messages", "off", "--on-unavailable", "deny"),
             "This could not be validated and was rejected. Try again later.",

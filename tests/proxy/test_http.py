@@ -206,6 +206,41 @@ def test_headers_are_held_against_the_message(
     assert fault in error["message"]
 
 
+@pytest.mark.parametrize(
+    ("method", "params", "status", "code"),
+    [
+        pytest.param("tools/list", {}, 400, -32602, id="no version"),
+        pytest.param(
+            "tools/list",
+            {"_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}},
+            400,
+            -32602,
+            id="no capabilities",
+        ),
+        pytest.param("ping", META, 404, -32601, id="a method of earlier versions"),
+        pytest.param("initialize", META, 404, -32601, id="the handshake of earlier versions"),
+    ],
+)
+def test_errors_have_the_status_of_their_version(
+    proxy_without_sessions: Proxied, method: str, params: Any, status: int, code: int
+) -> None:
+    """Since 2026-07-28, HTTP tells what kind of error it is."""
+    headers = {"mcp-protocol-version": "2026-07-28", "mcp-method": method}
+    response = proxy_without_sessions.post(method, params, headers=headers)
+
+    assert (status, code) == (response.status_code, response.json()["error"]["code"])
+    assert 2 == response.json()["id"]
+
+
+def test_errors_of_earlier_versions_have_200(server: HttpMcpServer) -> None:
+    """The specification gave them no status of their own."""
+    with proxied(server, "--enforce") as proxy:
+        proxy.initialize()
+        response = proxy.post("server/discover", {})
+
+    assert (200, -32601) == (response.status_code, response.json()["error"]["code"])
+
+
 @pytest.fixture(scope="module")
 def proxy_without_sessions(server: HttpMcpServer) -> Iterator[Proxied]:
     """Yield a proxy that enforces headers and nothing about results, for single requests."""

@@ -96,11 +96,14 @@ async def test_a_finding_says_where_a_tool_differs(tmp_path: Path) -> None:
     ("text", "expected"),
     [
         (None, "no such file; run once with --pins first-use to write it"),
-        ("{", "not a lock file of pinned tools"),
+        ("{", "not a lock file of pinned tools; restore the file, or delete it to pin again"),
         ('{"format": 2, "tools": {}}', "of another format than 1; delete it to pin again"),
         (
             '{"format": 1, "tools": {"log": {"digest": "sha256:0", "definition": {}}}}',
-            'the digest of "log" is not its own',
+            (
+                'the digest of "log" is not that of its definition; restore the file, or delete it'
+                " to pin again"
+            ),
         ),
     ],
 )

@@ -5,21 +5,10 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from support.stdio_proxy import HANDSHAKE, PROXY, SECONDS, SERVER, Proxy, codes
-
-
-@pytest.fixture
-def proxy() -> Iterator[Proxy]:
-    """Yield a proxy that audits."""
-    running = Proxy()
-    running.shake_hands()
-    with running.process:
-        yield running
-        running.process.kill()
 
 
 def test_what_is_valid_passes_byte_for_byte(proxy: Proxy) -> None:
@@ -170,6 +159,27 @@ def test_the_last_line_needs_no_end() -> None:
     )
 
     assert (0, 1) == (run.returncode, json.loads(run.stdout)["id"])
+
+
+@pytest.mark.parametrize(
+    ("command", "received"),
+    [
+        ("cat >&2", "stderr"),
+        ('cat >/dev/null; printf \'%s\\r%s\' \'{"jsonrpc":"2.0",\' \'"method":"ping"}\'', "stdout"),
+    ],
+    ids=["from the client", "from the server"],
+)
+def test_a_message_is_one_line_for_every_reader(command: str, received: str) -> None:
+    """Text files of Python end a line at a carriage return, too."""
+    run = subprocess.run(
+        [*PROXY, "/bin/sh", "-c", command],
+        input=b'{"jsonrpc":"2.0",\r"method":"ping"}',
+        capture_output=True,
+        check=False,
+        timeout=SECONDS,
+    )
+
+    assert b'{"jsonrpc":"2.0", "method":"ping"}\n' in getattr(run, received)
 
 
 def test_files_are_as_good_as_pipes(tmp_path: Path) -> None:

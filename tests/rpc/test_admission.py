@@ -15,11 +15,13 @@ from sidecheck.v1.info_service_pb2 import DESCRIPTOR, GetServerInfoRequest, GetS
 from sidecheck.v1.info_service_pb2_grpc import InfoServiceServicer, InfoServiceStub
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.rpc.admission import Admission
+from sidecheck_server.rpc.call_metrics import CallMetrics
+from sidecheck_server.rpc.grpc_methods import add_methods
 from sidecheck_server.rpc.handler import rpc_handler
 from sidecheck_server.rpc.health import HealthServicer
-from sidecheck_server.rpc.methods import add_service
+from sidecheck_server.rpc.method_table import methods_of
 from sidecheck_server.rpc.server_options import server_options
-from sidecheck_server.rpc.standard import add_health
+from sidecheck_server.rpc.standard import health_methods
 from sidecheck_server.transport_limits import TransportLimits
 from structlog.testing import capture_logs
 from support.wire import info_of
@@ -82,10 +84,11 @@ async def serving(size: int = 1, **limits: int) -> AsyncIterator[Served]:
     transport, message_bytes = TransportLimits(**limits), Limits().message_bytes
     server = grpc.aio.server(options=server_options(transport, message_bytes))
     admission, servicer = Admission(transport), Servicer(size)
-    add_service(server, DESCRIPTOR.services_by_name["InfoService"], servicer, admission)
+    service = DESCRIPTOR.services_by_name["InfoService"]
+    add_methods(server, methods_of([(service, servicer)]), admission, CallMetrics())
     health = HealthServicer([])
     health.set_serving(serving=True)
-    add_health(server, health, admission)
+    add_methods(server, health_methods(health), admission, CallMetrics(), exempt=True)
     port = server.add_insecure_port("127.0.0.1:0")
     await server.start()
     admission.start()

@@ -12,19 +12,16 @@ import grpc
 import pytest
 from google.rpc.status_pb2 import Status
 from sidecheck.v1 import info_service_pb2, target_pb2, validation_service_pb2
-from sidecheck.v1.info_service_pb2_grpc import (
-    InfoServiceServicer,
-    InfoServiceStub,
-    add_InfoServiceServicer_to_server,
-)
-from sidecheck.v1.validation_service_pb2_grpc import (
-    ValidationServiceStub,
-    add_ValidationServiceServicer_to_server,
-)
+from sidecheck.v1.info_service_pb2_grpc import InfoServiceServicer, InfoServiceStub
+from sidecheck.v1.validation_service_pb2_grpc import ValidationServiceStub
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.registry.sqlite import open_registry
+from sidecheck_server.rpc.admission import Admission
+from sidecheck_server.rpc.call_metrics import CallMetrics
+from sidecheck_server.rpc.grpc_methods import add_methods
 from sidecheck_server.rpc.handler import rpc_handler
+from sidecheck_server.rpc.method_table import methods_of
 from sidecheck_server.rpc.shutdown_gate import ShutdownGate
 from sidecheck_server.rpc.status import STATUS_CODES
 from sidecheck_server.rpc.streams import OpenStreams
@@ -42,6 +39,8 @@ from support.wire import info_of
 SECRET = "hunter2"
 INFO = info_service_pb2.GetServerInfoRequest()
 Work = Callable[[], Any]
+_INFO = info_service_pb2.DESCRIPTOR.services_by_name["InfoService"]
+_VALIDATION = validation_service_pb2.DESCRIPTOR.services_by_name["ValidationService"]
 
 
 @pytest.fixture(autouse=True)
@@ -83,9 +82,10 @@ class Resolver:
 
 
 @asynccontextmanager
-async def serving(add: Callable[[Any], None]) -> AsyncIterator[grpc.aio.Channel]:
+async def serving(service: Any, servicer: object) -> AsyncIterator[grpc.aio.Channel]:
     server = grpc.aio.server()
-    add(server)
+    methods = methods_of([(service, servicer)])
+    add_methods(server, methods, Admission(TransportLimits()), CallMetrics())
     port = server.add_insecure_port("127.0.0.1:0")
     await server.start()
     async with grpc.aio.insecure_channel(f"127.0.0.1:{port}") as channel:
@@ -96,9 +96,7 @@ async def serving(add: Callable[[Any], None]) -> AsyncIterator[grpc.aio.Channel]
 @asynccontextmanager
 async def calling(work: Work) -> AsyncIterator[Any]:
     """Serve *work* and yield the method that runs it."""
-    async with serving(
-        lambda server: add_InfoServiceServicer_to_server(Servicer(work), server)
-    ) as channel:
+    async with serving(_INFO, Servicer(work)) as channel:
         stub: Any = InfoServiceStub(channel)
         yield stub.GetServerInfo
 
@@ -291,9 +289,7 @@ async def batch(failure: BaseException, *digests: str) -> tuple[Any, list[dict[s
         ],
     )
     with capture_logs() as log:
-        async with serving(
-            lambda server: add_ValidationServiceServicer_to_server(servicer, server)
-        ) as channel:
+        async with serving(_VALIDATION, servicer) as channel:
             stub: Any = ValidationServiceStub(channel)
             response = await stub.ValidateBatch(request)
     registry.close()

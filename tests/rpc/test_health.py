@@ -7,7 +7,12 @@ from typing import Any
 import grpc
 import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
+from sidecheck_server.rpc.admission import Admission
+from sidecheck_server.rpc.call_metrics import CallMetrics
+from sidecheck_server.rpc.grpc_methods import add_methods
 from sidecheck_server.rpc.health import HealthServicer
+from sidecheck_server.rpc.standard import health_methods
+from sidecheck_server.transport_limits import TransportLimits
 
 SERVING = health_pb2.HealthCheckResponse.SERVING
 NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
@@ -20,8 +25,14 @@ class Served:
     def __init__(self, server: grpc.aio.Server, channel: grpc.aio.Channel) -> None:
         self.health = HealthServicer(["a.Service", "an.Independent"], ["an.Independent"])
         self.server = server
-        stock: Any = server
-        health_pb2_grpc.add_HealthServicer_to_server(self.health, stock)
+        methods = health_methods(self.health)
+        add_methods(
+            server,
+            methods,
+            Admission(TransportLimits()),
+            CallMetrics(),
+            exempt=True,
+        )
         self.stub: Any = health_pb2_grpc.HealthStub(channel)
 
     async def check(self, service: str) -> Any:

@@ -18,8 +18,10 @@ from sidecheck.v1.info_service_pb2 import (
 from sidecheck.v1.info_service_pb2_grpc import InfoServiceServicer, InfoServiceStub
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.rpc.admission import Admission
+from sidecheck_server.rpc.call_metrics import CallMetrics
+from sidecheck_server.rpc.grpc_methods import add_methods
 from sidecheck_server.rpc.handler import rpc_handler
-from sidecheck_server.rpc.methods import add_service
+from sidecheck_server.rpc.method_table import methods_of
 from sidecheck_server.rpc.shutdown_gate import ShutdownGate
 from sidecheck_server.rpc.streams import OpenStreams
 from sidecheck_server.transport_limits import TransportLimits
@@ -57,7 +59,8 @@ async def served() -> AsyncIterator[Served]:
     servicer = Servicer()
     server = grpc.aio.server()
     admission = Admission(TransportLimits())
-    add_service(server, DESCRIPTOR.services_by_name["InfoService"], servicer, admission)
+    service = DESCRIPTOR.services_by_name["InfoService"]
+    add_methods(server, methods_of([(service, servicer)]), admission, CallMetrics())
     port = server.add_insecure_port("127.0.0.1:0")
     async with grpc.aio.insecure_channel(f"127.0.0.1:{port}") as channel:
         await server.start()

@@ -153,7 +153,7 @@ def http_mcp_server() -> Iterator[HttpMcpServer]:
     config = uvicorn.Config(served.app, port=0, log_config=None, lifespan="off")
     config.load()
     listener = config.bind_socket()
-    # Peers delay acknowledgments, which the body of a response would wait for.
+    # The body of a response would wait for acknowledgments, which clients delay.
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     server = uvicorn.Server(config)
     thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[listener])))

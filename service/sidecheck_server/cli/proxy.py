@@ -2,12 +2,14 @@
 
 import asyncio
 import os
+import stat
 from io import FileIO
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
 import click
+from click.core import ParameterSource
 
 from sidecheck_server.cli.options import examples
 from sidecheck_server.cli.rows import printable
@@ -46,6 +48,16 @@ class _OutputFile(click.ParamType[FileIO]):
         return file
 
 
+_NEEDED = {
+    "listen": "upstream",
+    "origins": "upstream",
+    "certificate": "upstream",
+    "private_key": "upstream",
+    "on_unavailable": "service",
+    "pins_file": "pins",
+}
+"""Parameters that only have an effect with another."""
+
 _NOT_STARTED = 127
 """Exit code of shells for a command that cannot be run."""
 
@@ -81,13 +93,11 @@ _NOT_STARTED = 127
     "--certificate", type=click.Path(path_type=Path), help="With --upstream, for TLS, in PEM."
 )
 @click.option("--private-key", type=click.Path(path_type=Path), help="Its key, in PEM.")
-@click.option("--arguments", type=_POLICY, default="audit", help="Arguments of tool calls.")
-@click.option("--results", type=_POLICY, default="audit", help="Results of tool calls.")
-@click.option("--messages", type=_POLICY, default="audit", help="Everything else in messages.")
-@click.option(
-    "--tools", type=_POLICY, default="audit", help="Definitions of tools; enforce drops bad ones."
-)
-@click.option("--enforce", is_flag=True, help="Enforce all four.")
+@click.option("--arguments", type=_POLICY, help="Arguments of tool calls.")
+@click.option("--results", type=_POLICY, help="Results of tool calls.")
+@click.option("--messages", type=_POLICY, help="Everything else in messages.")
+@click.option("--tools", type=_POLICY, help="Definitions of tools; enforce drops bad ones.")
+@click.option("--enforce", is_flag=True, help="Enforce those of the four that are not given.")
 @click.option(
     "--repair",
     type=click.Choice([repairs.value for repairs in Repairs]),
@@ -149,10 +159,10 @@ def proxy(
     origins: tuple[str, ...],
     certificate: Path | None,
     private_key: Path | None,
-    arguments: str,
-    results: str,
-    messages: str,
-    tools: str,
+    arguments: str | None,
+    results: str | None,
+    messages: str | None,
+    tools: str | None,
     enforce: bool,
     repair: str,
     pins: str,
@@ -176,8 +186,10 @@ def proxy(
     """
     if bool(command) == (upstream is not None):
         raise click.UsageError("give either -- COMMAND or --upstream")
+    _check_combination(click.get_current_context())
     named = {"arguments": arguments, "results": results, "messages": messages, "tools": tools}
-    policies = {name: Policy.ENFORCE if enforce else Policy(value) for name, value in named.items()}
+    default = Policy.ENFORCE if enforce else Policy.AUDIT
+    policies = {name: default if value is None else Policy(value) for name, value in named.items()}
     try:
         pinned = open_pins(Pinning(pins), pins_file)
     except LockFileError as error:
@@ -200,6 +212,31 @@ def proxy(
     raise SystemExit(asyncio.run(_start(command, options)))
 
 
+def _check_combination(context: click.Context) -> None:
+    """Reject options that would have no effect, or one file for two purposes.
+
+    Raises:
+        click.UsageError: there are such options.
+    """
+    params = context.params
+    for option in context.command.params:
+        name = option.name or ""
+        needed = _NEEDED.get(name)
+        is_given = context.get_parameter_source(name) is not ParameterSource.DEFAULT
+        if is_given and needed is not None and params[needed] in {None, "off"}:
+            raise click.UsageError(f"{option.opts[0]} has no effect without --{needed}")
+    if params["repair"] != "off" and params["arguments"] == "off":
+        raise click.UsageError("--repair has no effect with --arguments off")
+    report, record = params["report"], params["record"]
+    if report is not None and record is not None and _is_same_file(report, record):
+        raise click.UsageError("--report and --record name the same file")
+
+
+def _is_same_file(one: FileIO, other: FileIO) -> bool:
+    is_regular = stat.S_ISREG(os.fstat(one.fileno()).st_mode)
+    return is_regular and os.path.sameopenfile(one.fileno(), other.fileno())
+
+
 async def _start(command: tuple[str, ...], options: ProxyOptions) -> int:
     # The log takes over descriptor 2, which is left to the server as it is.
     stderr = os.dup(2)
@@ -217,8 +254,12 @@ async def _start(command: tuple[str, ...], options: ProxyOptions) -> int:
 
 
 def _upstream(url: str) -> str:
-    parts = urlsplit(url)
-    if parts.scheme not in {"http", "https"} or not parts.hostname:
+    try:
+        parts = urlsplit(url)
+        is_valid = parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0
+    except ValueError:
+        is_valid = False
+    if not is_valid:
         raise click.UsageError(f"--upstream {printable(url)}: expected an URL of http or https")
     return url
 

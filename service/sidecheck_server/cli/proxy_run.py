@@ -1,6 +1,5 @@
 """What `sidecheck proxy` runs: the server, the services, and the relay between both pipes."""
 
-import signal
 from asyncio.subprocess import Process
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from functools import partial
@@ -24,7 +23,7 @@ from sidecheck_server.proxy.options import ProxyOptions
 from sidecheck_server.proxy.pins import LockFileError
 from sidecheck_server.proxy.pipes import open_reader, open_writer
 from sidecheck_server.proxy.report import Report
-from sidecheck_server.proxy.server_process import signal_group
+from sidecheck_server.proxy.server_process import kill_server
 from sidecheck_server.proxy.session import ProxySession
 from sidecheck_server.proxy.stdio import StdioProxy
 from sidecheck_server.proxy.transcript import Transcript
@@ -67,7 +66,7 @@ async def run_proxy(server: Process, options: ProxyOptions) -> int:
         raise click.ClickException(printable(str(error))) from None
     finally:
         # Still running only if the proxy cannot go on.
-        signal_group(server, signal.SIGKILL)
+        await kill_server(server)
         log.write(f"sidecheck proxy: {report.summary()}\n")
         log.flush(LOG_FLUSH_SECONDS)
 
@@ -117,7 +116,10 @@ async def run_http_proxy(upstream: str, address: HttpAddress, options: ProxyOpti
 def _client(settings: Settings, options: ProxyOptions) -> AbstractAsyncContextManager[Client]:
     if options.service is None:
         return running_client(settings)
-    return Client(options.service, on_unavailable=options.on_unavailable)
+    try:
+        return Client(options.service, on_unavailable=options.on_unavailable)
+    except ValueError as error:
+        raise click.UsageError(f"--service: {printable(str(error))}") from None
 
 
 def _settings(options: ProxyOptions) -> Settings:

@@ -2,16 +2,20 @@
 
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from google.protobuf.descriptor import ServiceDescriptor
 from sidecheck import Client
 
+from sidecheck_server.gateways.ext_mcp import EXT_MCP, ExtMcp
 from sidecheck_server.gateways.outcomes import GatewayFindings
 from sidecheck_server.gateways.routes import Routes
 from sidecheck_server.policies import GatewayPolicies
 from sidecheck_server.rpc.local import LocalTransport
 from sidecheck_server.rpc.streams import OpenStreams
+
+if TYPE_CHECKING:
+    from sidecheck_server.gateways.ext_proc import ExternalProcessor
 
 __all__ = ["CreateGateways", "GatewayUnavailableError", "running_gateways"]
 
@@ -43,20 +47,37 @@ async def running_gateways(
     if not protocols:
         yield lambda _streams: {}
         return
+    external_processor = _load_external_processor() if "ext_proc" in protocols else None
+    async with AsyncExitStack() as stack:
+        client = await stack.enter_async_context(Client(transport, timeout=_SECONDS))
+        findings = GatewayFindings()
+        routes = Routes(client, policies, findings)
+        stack.push_async_callback(routes.close)
+
+        def create(streams: OpenStreams) -> dict[ServiceDescriptor, object]:
+            servicers: dict[ServiceDescriptor, object] = {}
+            if external_processor is not None:
+                descriptor, servicer = external_processor
+                servicers[descriptor] = servicer(routes, findings, streams, max_bytes)
+            if "ext_mcp" in protocols:
+                servicers[EXT_MCP] = ExtMcp(routes, findings)
+            return servicers
+
+        yield create
+
+
+def _load_external_processor() -> tuple[ServiceDescriptor, type["ExternalProcessor"]]:
+    """Return the service of Envoy's external processor, and its servicer.
+
+    Raises:
+        GatewayUnavailableError: its packages are missing, which few need.
+    """
     try:
-        from sidecheck_server.gateways.ext_proc import (  # noqa: PLC0415  (optional)
-            EXT_PROC,
-            ExternalProcessor,
-        )
+        from sidecheck_server.gateways import ext_proc  # noqa: PLC0415
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] != "envoy":
             raise
         raise GatewayUnavailableError(
             'gateways: ext_proc needs other packages; install "sidecheck-server[envoy]"'
         ) from None
-    async with AsyncExitStack() as stack:
-        client = await stack.enter_async_context(Client(transport, timeout=_SECONDS))
-        findings = GatewayFindings()
-        routes = Routes(client, policies, findings)
-        stack.push_async_callback(routes.close)
-        yield lambda streams: {EXT_PROC: ExternalProcessor(routes, findings, streams, max_bytes)}
+    return ext_proc.EXT_PROC, ext_proc.ExternalProcessor

@@ -9,12 +9,11 @@ import asyncio
 from collections.abc import AsyncIterator, Collection, Mapping
 from typing import Any
 
-import grpc
 from envoy.service.ext_proc.v3 import external_processor_pb2
 from envoy.service.ext_proc.v3.external_processor_pb2 import ProcessingRequest, ProcessingResponse
 
 from sidecheck_server.core.errors import ErrorReason, RequestError
-from sidecheck_server.gateways.errors import abort_by
+from sidecheck_server.gateways.errors import failure_of
 from sidecheck_server.gateways.ext_proc_messages import (
     BUFFERED,
     NOT_SENT,
@@ -33,9 +32,9 @@ from sidecheck_server.gateways.routes import Routes
 from sidecheck_server.policies import Policies, Policy
 from sidecheck_server.proxy.http_messages import Body, HttpMessages, Reply
 from sidecheck_server.proxy.report import Action, Direction, Finding
-from sidecheck_server.rpc.caller import set_caller
-from sidecheck_server.rpc.methods import raise_if_unreadable
-from sidecheck_server.rpc.status import abort, status_from_error
+from sidecheck_server.rpc.calls import Call, CallFailed
+from sidecheck_server.rpc.method_table import raise_if_unreadable
+from sidecheck_server.rpc.status import status_from_error
 from sidecheck_server.rpc.streams import OpenStreams
 
 __all__ = ["EXT_PROC", "ExternalProcessor"]
@@ -62,17 +61,16 @@ class ExternalProcessor:
         self._max_bytes = max_bytes
 
     async def Process(  # noqa: N802
-        self, requests: AsyncIterator[Any], context: grpc.aio.ServicerContext[Any, Any]
+        self, requests: AsyncIterator[Any], call: Call
     ) -> AsyncIterator[ProcessingResponse]:
         """Respond to the parts of one exchange, in their order."""
-        set_caller(context)
         outcome = self._findings.begin()
         exchange = _Exchange(self._routes, self._findings, self._max_bytes)
         try:
             with self._streams.admit("gateway_streams"):
                 async for request in self._streams.requests(requests):
                     raise_if_unreadable(request)
-                    response = await exchange.respond(request, context)
+                    response = await exchange.respond(request, call)
                     set_metadata(response, outcome.metadata())
                     yield response
         except asyncio.CancelledError:
@@ -80,10 +78,10 @@ class ExternalProcessor:
             if ended is None:
                 raise
             outcome.fail(ended)
-            await abort(context, status_from_error(ended))
+            raise CallFailed(status_from_error(ended)) from None
         except Exception as error:  # noqa: BLE001  (nothing unexpected may reach the gateway)
             outcome.fail(error)
-            await abort_by(error, "Process", context)
+            raise failure_of(error, "Process") from None
         finally:
             await exchange.release()
             outcome.write_event("ext_proc")
@@ -108,9 +106,7 @@ class _Exchange:
         #: Whether the events that remain pass as they are, or none of them; None before that.
         self._rest_passes: bool | None = None
 
-    async def respond(
-        self, request: ProcessingRequest, context: grpc.aio.ServicerContext[Any, Any]
-    ) -> ProcessingResponse:
+    async def respond(self, request: ProcessingRequest, call: Call) -> ProcessingResponse:
         """Return the response to one part.
 
         Raises:
@@ -120,7 +116,7 @@ class _Exchange:
         name = request.WhichOneof("request")
         match name:
             case "request_headers":
-                return await self._begin(request, context)
+                return await self._begin(request, call)
             case "request_body":
                 return await self._admit(request)
             case "response_headers":
@@ -136,13 +132,11 @@ class _Exchange:
         if self._messages is not None:
             await self._messages.release()
 
-    async def _begin(
-        self, request: ProcessingRequest, context: grpc.aio.ServicerContext[Any, Any]
-    ) -> ProcessingResponse:
+    async def _begin(self, request: ProcessingRequest, call: Call) -> ProcessingResponse:
         if self._messages is not None:
             raise _invalid("the headers of the request were sent before")
         _check_modes(request)
-        options = {**_call_metadata(context), **read_metadata(request)}
+        options = {**_call_metadata(call), **read_metadata(request)}
         route = await self._routes.find(options.get("server", ""), options)
         policies = route.policies
         self._enforced = _enforced_sides(policies, is_pinned=route.tools.is_pinned)
@@ -282,13 +276,12 @@ def _is_encoded(headers: Mapping[str, str]) -> bool:
     return headers.get("content-encoding", "").strip().lower() not in {"", "identity"}
 
 
-def _call_metadata(context: grpc.aio.ServicerContext[Any, Any]) -> dict[str, str]:
+def _call_metadata(call: Call) -> dict[str, str]:
     """Return what the metadata of the call say of the route."""
-    metadata = context.invocation_metadata() or ()
     return {
         name.removeprefix(_METADATA): value
-        for name, value in metadata
-        if name.startswith(_METADATA) and isinstance(value, str)
+        for name, value in call.metadata.items()
+        if name.startswith(_METADATA)
     }
 
 

@@ -134,10 +134,7 @@ class ToolCalls:
                 request.target, result, options=Options(protocol_version=request.version)
             )
         except SidecheckError as error:
-            passes = passes_unvalidated(self._client, error, self._policies.results)
-            self._report.add(finding_of_error(error, "server", METHOD, request.tool, passes=passes))
-            reason = unvalidated_reason(error)
-            return Ruling(response.text) if passes else reject(response, reason)
+            return self.rule_unvalidated(response, request, error)
         rejected = not verdict.valid and self._policies.results is Policy.ENFORCE
         action = Action.REJECTED if rejected else Action.PASSED
         for violation in verdict.violations:
@@ -150,6 +147,14 @@ class ToolCalls:
             return reject(response, verdict.json_rpc_error or verdict.tool_error_text)
         replacement = _with_own_text(verdict.call_tool_result, result)
         return Ruling(response.with_property("result", replacement))
+
+    def rule_unvalidated(
+        self, response: Message, request: Request, error: SidecheckError
+    ) -> Ruling:
+        """Return what becomes of *response*, which was not validated because of *error*."""
+        passes = passes_unvalidated(self._client, error, self._policies.results)
+        self._report.add(finding_of_error(error, "server", METHOD, request.tool, passes=passes))
+        return Ruling(response.text) if passes else reject(response, unvalidated_reason(error))
 
 
 def _finding(name: str, code: str, severity: Severity, action: Action, note: str) -> Finding:

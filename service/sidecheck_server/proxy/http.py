@@ -16,7 +16,9 @@ from starlette.routing import Route
 from sidecheck_server.policies import Policy
 from sidecheck_server.proxy.http_checks import (
     CallerCheck,
+    error_status,
     find_mismatches,
+    mismatch_finding,
     mismatch_response,
     repeats_parts,
 )
@@ -124,7 +126,8 @@ class HttpProxy:
             if ruling.forward is None:
                 if ruling.reply is None:
                     return Response(status_code=202)
-                return Response(ruling.reply, media_type=_JSON)
+                status = error_status(request.headers, ruling.reply)
+                return Response(ruling.reply, status, media_type=_JSON)
             try:
                 response = await self._send(request, ruling.forward)
             except httpx.HTTPError:
@@ -238,9 +241,9 @@ class HttpProxy:
         enforces = self._messages is Policy.ENFORCE
         action = Action.REJECTED if enforces else Action.PASSED
         schema = self._listings.of(headers).input_schema(message)
-        mismatches = list(find_mismatches(headers, message, schema, action))
+        mismatches = find_mismatches(headers, message, schema)
         for mismatch in mismatches:
-            self._report.add(mismatch)
+            self._report.add(mismatch_finding(message, mismatch, action))
         if not (mismatches and enforces):
             return None
         return Response(mismatch_response(message, mismatches[0]), 400, media_type=_JSON)

@@ -1,20 +1,50 @@
-"""What the proxy checks of HTTP itself: who calls, and headers that repeat parts of a message."""
+"""What the proxy adds for HTTP: who may call, headers that repeat a message, status codes."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 import msgspec
 
-from sidecheck_server.core.mcp.http_headers import HEADER_MISMATCH, find_header_faults
+from sidecheck_server.core.mcp.call_errors import (
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    METHOD_NOT_FOUND,
+    PARSE_ERROR,
+    UNSUPPORTED_VERSION,
+)
+from sidecheck_server.core.mcp.http_headers import (
+    HEADER_MISMATCH,
+    HeaderFault,
+    find_header_faults,
+)
 from sidecheck_server.core.types import JsonValue
 from sidecheck_server.proxy.messages import Message, error_response
 from sidecheck_server.proxy.report import Action, Finding
 
-__all__ = ["CallerCheck", "find_mismatches", "mismatch_response", "repeats_parts"]
+__all__ = [
+    "CallerCheck",
+    "error_status",
+    "find_mismatches",
+    "mismatch_finding",
+    "mismatch_response",
+    "repeats_parts",
+]
 
 _WITH_HEADERS = "2026-07-28"
 """The first version whose headers repeat parts of the message."""
+
+_ERROR_STATUSES = {
+    PARSE_ERROR: 400,
+    INVALID_REQUEST: 400,
+    INVALID_PARAMS: 400,
+    HEADER_MISMATCH: 400,
+    UNSUPPORTED_VERSION: 400,
+    METHOD_NOT_FOUND: 404,
+}
+"""Status of HTTP by the code of the JSON-RPC error that a request gets instead of a result
+(2026-07-28, basic, "_meta"; basic/transports/streamable-http, "Protocol Version Header" and
+"Server Validation"). The specification has none for the first two."""
 
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
@@ -54,23 +84,42 @@ def repeats_parts(headers: Mapping[str, str], message: Message) -> bool:
     return message.is_request and headers.get("mcp-protocol-version", "") >= _WITH_HEADERS
 
 
+def error_status(headers: Mapping[str, str], reply: bytes) -> int:
+    """Return the status of HTTP for *reply*, by which the proxy answers a request itself.
+
+    Before 2026-07-28, errors of JSON-RPC have 200.
+    """
+    if headers.get("mcp-protocol-version", "") < _WITH_HEADERS:
+        return 200
+    value = msgspec.json.decode(reply)
+    error = value.get("error") if isinstance(value, dict) else None
+    return 200 if error is None else _ERROR_STATUSES.get(error["code"], 200)
+
+
 def find_mismatches(
-    headers: Mapping[str, str], message: Message, input_schema: JsonValue, action: Action
-) -> Iterator[Finding]:
-    """Yield the headers of *message* that do not match it; *action* is what becomes of it."""
+    headers: Mapping[str, str], message: Message, input_schema: JsonValue
+) -> list[HeaderFault]:
+    """Return the headers of *message* that do not match it."""
     value = msgspec.json.decode(message.text)
-    for fault in find_header_faults(headers, value, input_schema):
-        yield Finding(
-            sender="client",
-            method=message.method,
-            code="HEADER_MISMATCH",
-            location=fault.location,
-            action=action,
-            note=fault.message,
-        )
+    return list(find_header_faults(headers, value, input_schema))
 
 
-def mismatch_response(message: Message, finding: Finding) -> bytes:
+def mismatch_finding(message: Message, fault: HeaderFault, action: Action) -> Finding:
+    """Return the finding about *fault*; *action* is what becomes of *message*."""
+    return Finding(
+        sender="client",
+        method=message.method,
+        code="HEADER_MISMATCH",
+        location=fault.location,
+        action=action,
+        note=fault.message,
+    )
+
+
+def mismatch_response(message: Message, fault: HeaderFault) -> bytes:
     """Return the response to *message*, with the error of the specification."""
-    error = {"code": HEADER_MISMATCH, "message": f"Header mismatch: {finding.note}"}
+    code, title = HEADER_MISMATCH, "Header mismatch"
+    if fault.is_malformed:
+        code, title = INVALID_PARAMS, "Invalid params"
+    error = {"code": code, "message": f"{title}: {fault.message}"}
     return error_response(message.properties["id"], msgspec.json.encode(error))

@@ -8,7 +8,13 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from sidecheck_server.policies import Policy
-from sidecheck_server.proxy.http_checks import find_mismatches, mismatch_response, repeats_parts
+from sidecheck_server.proxy.http_checks import (
+    error_status,
+    find_mismatches,
+    mismatch_finding,
+    mismatch_response,
+    repeats_parts,
+)
 from sidecheck_server.proxy.http_connections import HttpConnections, ToolSources
 from sidecheck_server.proxy.messages import Message, read_message
 from sidecheck_server.proxy.report import Action, Direction, Findings
@@ -83,7 +89,9 @@ class HttpMessages:
             return refused
         if ruling.forward is not None:
             return ruling.forward
-        return Reply(202) if ruling.reply is None else Reply(200, ruling.reply)
+        if ruling.reply is None:
+            return Reply(202)
+        return Reply(error_status(self._headers, ruling.reply), ruling.reply)
 
     async def begin_response(self, method: str, status: int, headers: Mapping[str, str]) -> Body:
         """Note the *status* and *headers* of the response; return what its body is."""
@@ -176,9 +184,9 @@ class HttpMessages:
         enforces = self._messages is Policy.ENFORCE
         action = Action.REJECTED if enforces else Action.PASSED
         schema = self._tools.of(self._headers).input_schema(message)
-        mismatches = list(find_mismatches(self._headers, message, schema, action))
+        mismatches = find_mismatches(self._headers, message, schema)
         for mismatch in mismatches:
-            self._findings.add(mismatch)
+            self._findings.add(mismatch_finding(message, mismatch, action))
         if not (mismatches and enforces):
             return None
         return Reply(400, mismatch_response(message, mismatches[0]))

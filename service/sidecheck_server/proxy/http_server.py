@@ -50,6 +50,8 @@ async def serve_http(
     # asyncio sets it for sockets whose protocol is known. Without it, the body of a response
     # waits for the acknowledgment of its headers, which peers delay by 40 ms.
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    # Who connects as soon as the address is reported waits for the server to accept.
+    listener.listen(config.backlog)
     server = uvicorn.Server(config)
     report_ready(listener.getsockname()[1])
     await server.serve(sockets=[listener])

@@ -4,7 +4,7 @@ from collections import deque
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from sidecheck import Target
+from sidecheck import SidecheckError, Target
 
 from sidecheck_server.proxy.messages import Message, RequestId, string_value
 
@@ -33,6 +33,8 @@ class Request:
     #: JSON text of the cursor of the page that it asks for; empty for the first page.
     cursor: bytes = b""
     is_cancelled: bool = False
+    #: Why its result cannot be validated.
+    failure: SidecheckError | None = None
 
     def is_answered_by(self, result: Mapping[str, bytes]) -> bool:
         """Return whether *result* is no stand-in for a result that comes later.

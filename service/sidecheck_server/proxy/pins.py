@@ -16,12 +16,14 @@ from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.json_values import digest_of
 from sidecheck_server.core.payload import MalformedError, decode
 from sidecheck_server.core.types import JsonValue
+from sidecheck_server.input_files import UnusableFileError, check_file
 from sidecheck_server.policies import Pinning
 
 __all__ = ["Difference", "LockFileError", "PinnedTools", "open_pins"]
 
 _FORMAT = 1
 _MAX_DEPTH = 200
+_MOST_BYTES = 64 << 20
 _MOST_LOCATIONS = 8
 
 
@@ -113,8 +115,13 @@ def open_pins(pinning: Pinning, path: Path) -> PinnedTools:
     """
     if pinning is Pinning.OFF:
         return PinnedTools()
+    if path.is_symlink():
+        # The file that it names may not exist yet.
+        path = Path(os.path.realpath(path))
     try:
-        text = path.read_bytes()
+        check_file(path, _MOST_BYTES)
+    except UnusableFileError as error:
+        raise LockFileError(f"{path} {error}") from None
     except FileNotFoundError:
         if pinning is Pinning.FIRST_USE:
             if not os.access(path.parent, os.W_OK):
@@ -123,22 +130,28 @@ def open_pins(pinning: Pinning, path: Path) -> PinnedTools:
         raise LockFileError(
             f"{path}: no such file; run once with --pins first-use to write it"
         ) from None
+    return PinnedTools(_read_lock(path))
+
+
+def _read_lock(path: Path) -> dict[str, JsonValue]:
+    try:
+        lock: Any = _read(path.read_bytes())
     except OSError as error:
         raise LockFileError(f"{path}: {error.strerror}") from None
-    return PinnedTools(_read_lock(text, path))
-
-
-def _read_lock(text: bytes, path: Path) -> dict[str, JsonValue]:
-    lock: Any = _read(text)
     if not isinstance(lock, dict) or not isinstance(lock.get("tools"), dict):
-        raise LockFileError(f"{path}: not a lock file of pinned tools")
+        raise LockFileError(
+            f"{path}: not a lock file of pinned tools; restore the file, or delete it to pin again"
+        )
     if lock.get("format") != _FORMAT:
         raise LockFileError(f"{path}: of another format than {_FORMAT}; delete it to pin again")
     tools: dict[str, Any] = lock["tools"]
     for name, tool in tools.items():
         known = isinstance(tool, dict) and tool.keys() >= {"digest", "definition"}
         if not known or tool["digest"] != digest_of(tool["definition"]):
-            raise LockFileError(f"{path}: the digest of {json.dumps(name)} is not its own")
+            raise LockFileError(
+                f"{path}: the digest of {json.dumps(name)} is not that of its definition;"
+                " restore the file, or delete it to pin again"
+            )
     return {name: tool["definition"] for name, tool in tools.items()}
 
 
@@ -160,7 +173,7 @@ def _write(path: Path, definitions: Mapping[str, JsonValue]) -> dict[str, JsonVa
         finally:
             beside.unlink(missing_ok=True)
     except FileExistsError:
-        return _read_lock(path.read_bytes(), path)
+        return _read_lock(path)
     except OSError as error:
         raise LockFileError(f"{path}: {error.strerror}") from None
     return dict(definitions)

@@ -16,6 +16,9 @@ from sidecheck_server.proxy.messages import (
 __all__ = ["Ruling", "passes_unvalidated", "reject", "unvalidated_reason", "with_id"]
 
 
+_UNAVAILABLE = (Unavailable, StreamClosed)
+
+
 @dataclass(frozen=True, slots=True)
 class Ruling:
     """What becomes of a message."""
@@ -28,13 +31,14 @@ class Ruling:
 
 def passes_unvalidated(client: Client, error: SidecheckError, policy: Policy) -> bool:
     """Return whether a message passes that was not validated because of *error*."""
-    is_unavailable = isinstance(error, Unavailable | StreamClosed)
+    is_unavailable = isinstance(error, _UNAVAILABLE)
     return policy is not Policy.ENFORCE or (is_unavailable and client.on_unavailable == "allow")
 
 
 def unvalidated_reason(error: SidecheckError) -> str:
     """Return what a peer is told whose message was not validated because of *error*."""
-    return f"not validated by Sidecheck: {error.reason}"
+    reason = f"not validated by Sidecheck: {error.reason}"
+    return f"{reason}; try again later" if isinstance(error, _UNAVAILABLE) else reason
 
 
 def reject(message: Message, error: bytes | str, code: int = INTERNAL_ERROR) -> Ruling:

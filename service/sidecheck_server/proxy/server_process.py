@@ -9,11 +9,13 @@ from asyncio.subprocess import PIPE, Process
 from collections.abc import Sequence
 from contextlib import suppress
 
-__all__ = ["ServerNotStartedError", "signal_group", "start_server"]
+__all__ = ["ServerNotStartedError", "kill_server", "signal_group", "start_server"]
 
 
 _PR_SET_PDEATHSIG = 1
 """From ``linux/prctl.h``."""
+
+_KILL_SECONDS = 5.0
 
 # Loaded here: nothing may be imported between fork and exec.
 _libc = ctypes.CDLL(None) if sys.platform == "linux" else None
@@ -50,6 +52,15 @@ def signal_group(server: Process, number: int) -> None:
     if server.returncode is None:
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(server.pid, number)
+
+
+async def kill_server(server: Process) -> None:
+    """Kill *server* and what it has started, unless it has ended, and wait until it has."""
+    if server.returncode is None:
+        signal_group(server, signal.SIGKILL)
+        with suppress(TimeoutError):
+            # Its end is only noticed when its output is read.
+            await asyncio.wait_for(server.communicate(), _KILL_SECONDS)
 
 
 def _die_with_proxy() -> None:

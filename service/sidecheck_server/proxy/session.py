@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Self
 
-from sidecheck import Client
+from sidecheck import Client, SidecheckError
 
 from sidecheck_server.policies import Policies, Policy
 from sidecheck_server.proxy.calls import METHOD as CALL
@@ -112,6 +112,21 @@ class ProxySession:
             self._report.add(Finding(sender=sender, code="NOT_A_MESSAGE", action=Action.REJECTED))
         error = error_response(None, "Parse error", PARSE_ERROR)
         return Ruling(reply=checked.error_response or error)
+
+    async def expect(self, request: Message) -> None:
+        """Await the response to *request*, of the client, which was passed on elsewhere.
+
+        Its params need no more than what the response depends on: the name of a tool.
+        """
+        await self._checks.check(request.text, "client", 0)
+        pending = request_of(request, self._version)
+        if request.method == CALL:
+            pending.tool = string_value(request.params.get("name"))
+            try:
+                pending.target = await self._tools.find(pending.tool, request.params)
+            except SidecheckError as error:
+                pending.failure = error
+        self._pending["client"].add(pending)
 
     def answers_to_pending(
         self, reason: str, messages: Iterable[Message] | None = None
@@ -235,6 +250,9 @@ class ProxySession:
             return self._reject(message, "server", checked)
         if is_result:
             return await self._calls.rule_result(message, request)
+        validates_results = self._policies.results is not Policy.OFF
+        if request.failure is not None and validates_results and "result" in message.properties:
+            return self._calls.rule_unvalidated(message, request, request.failure)
         if request.method == "initialize" and message.result is not None:
             self._version = string_value(message.result.get("protocolVersion"))
         if request.method == _LIST and message.result is not None:

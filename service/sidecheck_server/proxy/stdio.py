@@ -32,11 +32,11 @@ __all__ = ["StdioProxy"]
 _SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 _LISTING_SECONDS = 10.0
 _END_SECONDS = 5.0
-"""How long a server may take to end after a signal because nobody reads its messages, and a
-client to read what is left after a signal."""
+"""How long a server may take to end after a signal because nobody reads its messages, a
+client to read what is left after a signal, and to send on after the server's end."""
 
 _REST_SECONDS = 0.2
-"""How long lines of the client that are on their way are waited for, after the server's end."""
+"""How long the next line of the client is waited for, after the server's end."""
 
 _ENDED = "the server ended the connection before it responded"
 _CHUNK = 64 << 10
@@ -73,6 +73,9 @@ class StdioProxy:
         # Random, so that no id of the client is one of the proxy.
         self._id_prefix = f"sidecheck-{secrets.token_hex(8)}-"
         self._ids = count(1)
+        #: Held while a line of the client is relayed.
+        self._relaying_client = asyncio.Lock()
+        self._relayed_lines = 0
         #: Requests of the proxy itself, by their ids.
         self._own: dict[str, asyncio.Future[Message]] = {}
 
@@ -91,10 +94,12 @@ class StdioProxy:
                 await relaying
                 # A server that lives on cannot respond: what is open or comes is answered.
                 self._ended = True
+                for waiting in self._own.values():
+                    if not waiting.done():
+                        waiting.set_exception(ListingFailed(holds_up=True))
                 await self._answer_pending()
                 code = await self._server.wait()
-                # What the client has sent by now is answered, too.
-                await asyncio.wait({reading}, timeout=_REST_SECONDS)
+                await self._finish_reading(reading)
             finally:
                 reading.cancel()
                 relaying.cancel()
@@ -106,11 +111,26 @@ class StdioProxy:
                 raise failure
         return code if code >= 0 else 128 - code
 
+    async def _finish_reading(self, reading: asyncio.Task[None]) -> None:
+        """Let *reading* go on until nothing comes: what the client has sent is answered, too."""
+        relayed = -1
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_END_SECONDS):
+                while not reading.done() and relayed < self._relayed_lines:
+                    relayed = self._relayed_lines
+                    await asyncio.wait({reading}, timeout=_REST_SECONDS)
+                    # A request that is left half way would have no response.
+                    async with self._relaying_client:
+                        pass
+        reading.cancel()
+
     async def _relay_client(self) -> None:
         """Relay what the client sends, and its end."""
         try:
             async for line in read_lines(self._from_client, self._max_bytes):
-                await self._relay(line, "client")
+                async with self._relaying_client:
+                    await self._relay(line, "client")
+                    self._relayed_lines += 1
         except LineTooLongError:
             self._report_too_long("client")
         except OSError:
@@ -144,7 +164,11 @@ class StdioProxy:
     async def _relay(self, line: bytes, sender: Direction) -> None:
         if not line.strip():
             return
-        text = line.rstrip(b"\r\n")
+        # A carriage return is white space in JSON, but the end of a line for Python's text files
+        # and others, which would find messages in parts of this one.
+        text = line.rstrip(b"\r\n").replace(b"\r", b" ")
+        # After a last line without one, an error for another request may follow.
+        line_break = line[len(text) :] or b"\n"
         message = read_message(text)
         if sender == "server":
             if message is None:
@@ -157,8 +181,8 @@ class StdioProxy:
             self._transcript.write(text, sender)
         ruling = await self._session.handle(text, sender)
         if ruling.forward is not None:
-            passed = line if ruling.forward is text else ruling.forward + b"\n"
-            await self._write(passed, "client" if sender == "server" else "server")
+            end = line_break if ruling.forward is text else b"\n"
+            await self._write(ruling.forward + end, "client" if sender == "server" else "server")
         if ruling.reply is not None:
             await self._write(ruling.reply + b"\n", sender)
         if self._ended:

@@ -1,6 +1,7 @@
 """Fields of the access log: outcomes and counts of responses, never their content."""
 
 import logging
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias
@@ -29,6 +30,8 @@ class LoggedResponse(NamedTuple):
     response: Any
     level: int
     fields: dict[str, Any]
+    #: How many verdicts have a violation of each code.
+    codes: Mapping[str, int] = MappingProxyType({})
 
 
 def log_fields(response: Any) -> _LogFields:
@@ -43,12 +46,14 @@ def log_fields(response: Any) -> _LogFields:
 class OutcomeCounter:
     """Counts the outcomes of a batch or a stream."""
 
-    __slots__ = ("_disagreeing", "_errors", "_invalid", "_items")
+    __slots__ = ("_disagreeing", "_errors", "_invalid", "_items", "codes")
 
     def __init__(self, items: int = 0) -> None:
         self._items = items
         self._invalid = self._errors = 0
         self._disagreeing: set[str] = set()
+        #: How many verdicts have a violation of each code.
+        self.codes: Counter[str] = Counter()
 
     def add(self, outcome: _Outcome) -> None:
         """Count an item and its outcome."""
@@ -66,7 +71,9 @@ class OutcomeCounter:
             verdict = outcome.verdict
         if not verdict.valid:
             self._invalid += 1
-            if any(violation.code == DISAGREEMENT for violation in verdict.violations):
+            codes = {violation.code for violation in verdict.violations}
+            self.codes.update(codes)
+            if DISAGREEMENT in codes:
                 self._disagreeing.add(verdict.schema_digest)
 
     def log_fields(self) -> _LogFields:

@@ -7,7 +7,7 @@ until they are gone.
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
 import grpc
@@ -53,6 +53,16 @@ class Admission:
         self._requests = BytesInFlight(limits.bytes_in_flight)
         self._responses = BytesInFlight(limits.bytes_in_flight)
         self._receiving: dict[asyncio.Task[Any], _Arrival] = {}
+
+    @property
+    def active(self) -> int:
+        """How many calls are worked on."""
+        return self._calls
+
+    @property
+    def bytes_held(self) -> Mapping[str, int]:
+        """The bytes of large messages that are held, by their direction."""
+        return {"requests": self._requests.held, "responses": self._responses.held}
 
     def begin(self, context: Context) -> None:
         """Begin the work on a call, which must `end`.

@@ -30,6 +30,11 @@ class BytesInFlight:
         self._waiting: deque[tuple[asyncio.Future[None], str, int]] = deque()
         self._waiting_bytes = 0
 
+    @property
+    def held(self) -> int:
+        """How many bytes are held."""
+        return self._bytes
+
     def take(self, peer: str, size: int) -> Callable[[], None]:
         """Count *size* bytes of a request of *peer*; return the function that releases them.
 

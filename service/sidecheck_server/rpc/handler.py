@@ -22,8 +22,9 @@ from google.rpc.status_pb2 import Status
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.limits import Limits, limit_exceeded_error
 from sidecheck_server.rpc.access_log import LoggedResponse, log_fields
-from sidecheck_server.rpc.methods import raise_if_unreadable
-from sidecheck_server.rpc.status import DOMAIN, abort, status_from_error
+from sidecheck_server.rpc.calls import Call, CallFailed
+from sidecheck_server.rpc.method_table import raise_if_unreadable
+from sidecheck_server.rpc.status import DOMAIN, status_from_error
 
 __all__ = ["check_response_size", "rpc_handler", "status_of"]
 
@@ -38,26 +39,28 @@ _is_logged = logging.getLogger("sidecheck").isEnabledFor
 
 
 def rpc_handler(method: _Method[_Servicer, _Request, _Response]) -> Any:
-    """Decorate *method*, which turns a request into a response, as a handler for `add_service`."""
+    """Decorate *method*, which turns a request into a response, as a handler for a `Method`."""
     name = method.__name__
 
     @wraps(method)
-    async def handler(
-        servicer: _Servicer, request: _Request, context: grpc.aio.ServicerContext[Any, Any]
-    ) -> _Response:
+    async def handler(servicer: _Servicer, request: _Request, call: Call) -> _Response:
         started = time.perf_counter()
         try:
             raise_if_unreadable(request)
             response = await method(servicer, request)
         except RequestError as error:
             _log.info("rpc.rejected", method=name, reason=error.reason.value, ms=_ms(started))
-            await abort(context, status_from_error(error))
+            call.observe_error(error.reason)
+            raise CallFailed(status_from_error(error)) from None
         except Exception as error:  # noqa: BLE001  (nothing unexpected may reach the client)
-            await abort(context, status_of(error, name))
+            call.observe_error(None)
+            raise CallFailed(status_of(error, name)) from None
         if isinstance(response, LoggedResponse):
-            response, level, fields = response
+            response, level, fields, codes = response
         else:
             level, fields = log_fields(response)
+            codes = dict.fromkeys(fields.get("codes", ()), 1)
+        call.observe(fields, codes)
         # The check costs a tenth of an event that is filtered out.
         if _is_logged(level):
             _log.log(level, "rpc.completed", method=name, ms=_ms(started), **fields)

@@ -2,17 +2,19 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable
-from typing import Any
 
 import grpc
-from grpc_health.v1 import health_pb2, health_pb2_grpc
+from google.rpc.status_pb2 import Status
+from grpc_health.v1 import health_pb2
+
+from sidecheck_server.rpc.calls import CallFailed
 
 __all__ = ["HealthServicer"]
 
 _Status = health_pb2.HealthCheckResponse
 
 
-class HealthServicer(health_pb2_grpc.HealthServicer):
+class HealthServicer:
     """Reports the health of *services*, of which only *without_workers* serve without workers.
 
     The server itself, "", serves if all of them do.
@@ -30,20 +32,24 @@ class HealthServicer(health_pb2_grpc.HealthServicer):
         self._ended = False
         self._changed = asyncio.Event()
 
-    async def Check(  # noqa: N802
-        self,
-        request: health_pb2.HealthCheckRequest,
-        context: grpc.aio.ServicerContext[Any, Any],
-    ) -> health_pb2.HealthCheckResponse:
-        """Return whether a service is serving; NOT_FOUND if it is unknown."""
+    @property
+    def is_serving(self) -> bool:
+        """Whether all services are serving."""
+        return bool(self._response("").status == _Status.SERVING)
+
+    def check(self, request: health_pb2.HealthCheckRequest) -> health_pb2.HealthCheckResponse:
+        """Return whether a service is serving.
+
+        Raises:
+            CallFailed: NOT_FOUND if it is unknown.
+        """
         if request.service not in self._services:
-            await context.abort(grpc.StatusCode.NOT_FOUND, "no service of that name")
+            code = grpc.StatusCode.NOT_FOUND.value[0]
+            raise CallFailed(Status(code=code, message="no service of that name"))
         return self._response(request.service)
 
-    async def Watch(  # noqa: N802
-        self,
-        request: health_pb2.HealthCheckRequest,
-        _context: grpc.aio.ServicerContext[Any, Any],
+    async def watch(
+        self, request: health_pb2.HealthCheckRequest
     ) -> AsyncIterator[health_pb2.HealthCheckResponse]:
         """Yield whether a service is serving, now and after each change, until the server ends."""
         latest = None

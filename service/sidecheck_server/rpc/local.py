@@ -4,18 +4,20 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
-from typing import Any, Final, NoReturn
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from types import MappingProxyType
+from typing import Any, Final
 
-import grpc
 from google.protobuf.message import Message
-from google.rpc.status_pb2 import Status
 from sidecheck import SidecheckError
 from sidecheck.wire.errors import client_closed, deadline_exceeded, decode_item_error
 from sidecheck.wire.rpcs import Rpc, find_rpc
 
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.registry import Registry
+from sidecheck_server.rpc.call_metrics import CallMetrics, MethodMetrics
+from sidecheck_server.rpc.calls import CallFailed
+from sidecheck_server.rpc.method_table import methods_of
 from sidecheck_server.rpc.servicers import create_servicers
 from sidecheck_server.rpc.shutdown_gate import ShutdownGate
 from sidecheck_server.rpc.streams import OpenStreams
@@ -34,15 +36,26 @@ class LocalTransport:
     """Carries the calls of a `sidecheck.Client` to *services*, with all errors of the API.
 
     The limits that protect a server from its peers do not apply. Messages are handed over as
-    they are, so neither side may change them. Belongs to one event loop.
+    they are, so neither side may change them. Verdicts are counted in *metrics*. Belongs to
+    one event loop.
     """
 
-    def __init__(self, services: Services, registry: Registry, limits: Limits) -> None:
+    def __init__(
+        self,
+        services: Services,
+        registry: Registry,
+        limits: Limits,
+        metrics: CallMetrics | None = None,
+    ) -> None:
+        metrics = metrics or CallMetrics()
         transport_limits = TransportLimits(streams=_MOST, sessions=_MOST)
         streams = OpenStreams(ShutdownGate(), transport_limits, Counter())
         self._streams = streams
         servicers = create_servicers(services, registry, limits, streams)
-        self._servicers = {service.full_name: servicer for service, servicer in servicers.items()}
+        self._methods = {
+            (method.service, method.name): (method.handler, _LocalCall(metrics.of(method)))
+            for method in methods_of(servicers.items())
+        }
         self._closed = False
 
     @property
@@ -56,12 +69,12 @@ class LocalTransport:
         Raises:
             SidecheckError: The call failed.
         """
-        handler = self._handler(find_rpc(type(request)))
+        handler, call = self._method(find_rpc(type(request)))
         try:
             async with asyncio.timeout(timeout):
-                return await handler(request, _CallContext())
-        except _Aborted as aborted:
-            raise decode_item_error(aborted.status) from None
+                return await handler(request, call)
+        except CallFailed as failed:
+            raise decode_item_error(failed.status) from None
         except TimeoutError:
             raise deadline_exceeded() from None
 
@@ -71,48 +84,39 @@ class LocalTransport:
         Raises:
             SidecheckError: The transport is closed.
         """
-        return _LocalStream(self._handler(rpc), timeout)
+        handler, call = self._method(rpc)
+        return _LocalStream(handler, call, timeout)
 
     async def close(self) -> None:
         """Accept no more calls."""
         self._closed = True
 
-    def _handler(self, rpc: Rpc) -> Any:
+    def _method(self, rpc: Rpc) -> tuple[Any, "_LocalCall"]:
         if self._closed:
             raise client_closed()
-        return getattr(self._servicers[rpc.service], rpc.name)
+        return self._methods[rpc.service, rpc.name]
 
 
-class _Aborted(Exception):
-    def __init__(self, status: Status) -> None:
-        super().__init__(status.message)
-        self.status = status
+class _LocalCall:
+    """Calls of one method from the same process; their tasks end at their deadlines."""
 
+    peer = "in-process"
+    metadata: Mapping[str, str] = MappingProxyType({})
 
-class _CallContext:
-    """What handlers use of the context of a call of gRPC."""
+    def __init__(self, metrics: MethodMetrics) -> None:
+        self.observe = metrics.observe
+        self.observe_error = metrics.observe_error
 
-    def peer(self) -> str:
-        """Return who calls."""
-        return "in-process"
-
-    async def abort(
-        self,
-        _code: grpc.StatusCode,
-        _details: str,
-        trailing_metadata: tuple[tuple[str, bytes]],
-    ) -> NoReturn:
-        """End the call; its complete status is in the trailers (`rpc.status.abort`)."""
-        ((_, status),) = trailing_metadata
-        raise _Aborted(Status.FromString(status))
+    def time_remaining(self) -> None:
+        """Return None."""
 
 
 class _LocalStream:
     """The call of a stream. The handler runs while a response is read."""
 
-    def __init__(self, handler: Any, timeout: float | None) -> None:
+    def __init__(self, handler: Any, call: "_LocalCall", timeout: float | None) -> None:
         self._requests: asyncio.Queue[Any] = asyncio.Queue()
-        self._responses: AsyncGenerator[Any, None] = handler(self._sent(), _CallContext())
+        self._responses: AsyncGenerator[Any, None] = handler(self._sent(), call)
         self._loop = asyncio.get_running_loop()
         self._deadline = None if timeout is None else self._loop.time() + timeout
         self._ended = False
@@ -142,8 +146,8 @@ class _LocalStream:
                     return await anext(self._responses)
             except StopAsyncIteration:
                 self._end(None)
-            except _Aborted as aborted:
-                self._end(decode_item_error(aborted.status))
+            except CallFailed as failed:
+                self._end(decode_item_error(failed.status))
             except TimeoutError:
                 self._end(deadline_exceeded())
         if self._error is not None:

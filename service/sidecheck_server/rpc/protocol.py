@@ -68,7 +68,7 @@ from sidecheck_server.rpc.mapping.subjects import (
     subject_of_item,
 )
 from sidecheck_server.rpc.mapping.verdicts import protocol_verdict_to_proto
-from sidecheck_server.rpc.methods import Unreadable
+from sidecheck_server.rpc.method_table import Unreadable
 from sidecheck_server.rpc.pages import page_size, position_from_token, token_for_position
 from sidecheck_server.rpc.streams import OpenStreams, item_of, rpc_stream_handler
 from sidecheck_server.services.batch_budget import BatchBudget
@@ -213,7 +213,7 @@ class ProtocolServicer(ProtocolServiceServicer):
             response.outcomes.append(outcome)
             await time_slice.yield_if_over()
         check_response_size(response, self._limits)
-        return LoggedResponse(response, *counter.log_fields())
+        return LoggedResponse(response, *counter.log_fields(), counter.codes)
 
     @rpc_stream_handler
     async def CheckSession(  # noqa: N802

@@ -12,8 +12,10 @@ from grpc_health.v1 import health
 
 from sidecheck_server.registry import Registry
 from sidecheck_server.rpc.admission import Admission
+from sidecheck_server.rpc.call_metrics import CallMetrics
+from sidecheck_server.rpc.grpc_methods import add_methods
 from sidecheck_server.rpc.health import HealthServicer
-from sidecheck_server.rpc.methods import add_service
+from sidecheck_server.rpc.method_table import methods_of
 from sidecheck_server.rpc.server_options import server_options
 from sidecheck_server.rpc.servicers import INFO, SERVICES, create_servicers
 from sidecheck_server.rpc.sockets import (
@@ -24,7 +26,7 @@ from sidecheck_server.rpc.sockets import (
     remove_socket,
     set_mode,
 )
-from sidecheck_server.rpc.standard import add_health, add_reflection
+from sidecheck_server.rpc.standard import health_methods, reflection_methods
 from sidecheck_server.rpc.streams import OpenStreams
 from sidecheck_server.services.container import Services
 from sidecheck_server.settings import Settings
@@ -66,23 +68,25 @@ class Server:
         registry: Registry,
         services: Services,
         create_gateways: Callable[[OpenStreams], Mapping[ServiceDescriptor, object]],
+        metrics: CallMetrics,
     ) -> None:
         limits = settings.limits
         self._settings = settings
-        self._admission = admission = Admission(settings.transport)
-        self._streams = streams = OpenStreams(admission.gate, settings.transport, admission.shed)
+        self.admission = admission = Admission(settings.transport)
+        self.streams = streams = OpenStreams(admission.gate, settings.transport, admission.shed)
         options = server_options(settings.transport, limits.message_bytes)
         self._server: grpc.aio.Server = grpc.aio.server(options=options)
-        self._health = HealthServicer(SERVICES, without_workers={INFO})
+        self.health = HealthServicer(SERVICES, without_workers={INFO})
         server = self._server
         servicers = create_servicers(services, registry, limits, streams)
         gateways = create_gateways(streams)
-        for descriptor, servicer in {**servicers, **gateways}.items():
-            add_service(server, descriptor, servicer, admission)
-        add_health(server, self._health, admission)
+        methods = methods_of({**servicers, **gateways}.items())
+        add_methods(server, methods, admission, metrics)
+        health_checks = health_methods(self.health)
+        add_methods(server, health_checks, admission, metrics, exempt=True)
         if settings.reflection:
             names = (*SERVICES, *(each.full_name for each in gateways), health.SERVICE_NAME)
-            add_reflection(server, names, admission, streams)
+            add_methods(server, reflection_methods(names, streams), admission, metrics)
         self._hurried = asyncio.Event()
         self.addresses: list[str] = []
         self.is_abandoned = False
@@ -99,18 +103,18 @@ class Server:
             path = self._settings.unix_socket
             self.addresses.append(bind_unix(self._server, path))
         await self._server.start()
-        self._admission.start()
+        self.admission.start()
         if self._settings.unix_socket is not None:
             set_mode(self._settings.unix_socket, int(self._settings.unix_socket_mode, 8))
 
     def report_ready(self) -> None:
         """Report in health and log that the server is serving."""
-        self._health.set_serving(serving=True)
+        self.health.set_serving(serving=True)
         _log.info("server.ready", addresses=self.addresses)
 
     def report_workers(self, alive: int) -> None:
         """Report in health whether any worker process is *alive*."""
-        self._health.set_workers_alive(alive=alive > 0)
+        self.health.set_workers_alive(alive=alive > 0)
 
     async def stop(self) -> None:
         """Report that the server is not serving, let active calls finish, and stop.
@@ -121,22 +125,22 @@ class Server:
         that neither read nor close their connections for as long as they like.
         """
         _log.info("server.draining")
-        self._health.set_serving(serving=False)
+        self.health.set_serving(serving=False)
         await self._wait_unless_hurried(self._settings.drain_seconds)
         grace_ends = time.monotonic() + self._settings.grace_seconds
-        await self._admission.gate.close()
-        self._streams.end()
-        self._health.end()
+        await self.admission.gate.close()
+        self.streams.end()
+        self.health.end()
         # The gate ends the calls, because gRPC would cancel them.
         stopping = asyncio.create_task(self._server.stop(_NEVER_SECONDS))
         await self._wait_unless_hurried(grace_ends - time.monotonic(), stopping)
         if not stopping.done():
-            self._admission.gate.end_calls()
+            self.admission.gate.end_calls()
             await asyncio.wait({stopping}, timeout=_ANSWER_SECONDS)
         if not stopping.done():
             cancelling = asyncio.create_task(self._server.stop(None))
             await asyncio.wait({stopping, cancelling}, timeout=_CANCEL_SECONDS)
-        self._admission.stop()
+        self.admission.stop()
         if self._settings.unix_socket is not None:
             remove_socket(Path(self._settings.unix_socket))
         self.is_abandoned = not stopping.done()

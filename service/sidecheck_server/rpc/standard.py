@@ -4,52 +4,47 @@ By themselves they answer bytes that are not a message with UNKNOWN and the text
 Python exception, and their open streams keep the server from stopping.
 """
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from typing import Any
 
-import grpc
 from grpc_health.v1 import health_pb2
 from grpc_reflection.v1alpha import reflection, reflection_pb2
 
 from sidecheck_server.core.errors import RequestError
-from sidecheck_server.rpc.admission import Admission
+from sidecheck_server.rpc.calls import Call, CallFailed
 from sidecheck_server.rpc.health import HealthServicer
-from sidecheck_server.rpc.methods import add_service, raise_if_unreadable
-from sidecheck_server.rpc.status import abort, status_from_error
+from sidecheck_server.rpc.method_table import Method, methods_of, raise_if_unreadable
+from sidecheck_server.rpc.status import status_from_error
 from sidecheck_server.rpc.streams import OpenStreams
 
-__all__ = ["add_health", "add_reflection"]
-
-_Context = grpc.aio.ServicerContext[Any, Any]
+__all__ = ["health_methods", "reflection_methods"]
 
 
-def add_health(server: grpc.aio.Server, servicer: HealthServicer, admission: Admission) -> None:
-    """Serve grpc.health.v1 on *server* by *servicer*, however many calls there are."""
+def health_methods(servicer: HealthServicer) -> Iterable[Method]:
+    """Return the methods of grpc.health.v1, which *servicer* serves."""
     service: Any = health_pb2.DESCRIPTOR.services_by_name["Health"]
-    add_service(server, service, _Health(servicer), admission, exempt=True)
+    return methods_of([(service, _Health(servicer))])
 
 
-def add_reflection(
-    server: grpc.aio.Server, services: Sequence[str], admission: Admission, streams: OpenStreams
-) -> None:
-    """Serve reflection of *services* on *server*."""
+def reflection_methods(services: Sequence[str], streams: OpenStreams) -> Iterable[Method]:
+    """Return the methods of the reflection of *services*."""
     service: Any = reflection_pb2.DESCRIPTOR.services_by_name["ServerReflection"]
     names = (*services, reflection.SERVICE_NAME)
     servicer = _Reflection(reflection.aio.ReflectionServicer(names), streams)
-    add_service(server, service, servicer, admission)
+    return methods_of([(service, servicer)])
 
 
 class _Health:
     def __init__(self, servicer: HealthServicer) -> None:
         self._servicer = servicer
 
-    async def Check(self, request: Any, context: _Context) -> Any:  # noqa: N802
-        await _abort_unreadable(request, context)
-        return await self._servicer.Check(request, context)
+    async def Check(self, request: Any, _call: Call) -> Any:  # noqa: N802
+        _fail_if_unreadable(request)
+        return self._servicer.check(request)
 
-    async def Watch(self, request: Any, context: _Context) -> AsyncIterator[Any]:  # noqa: N802
-        await _abort_unreadable(request, context)
-        async for response in self._servicer.Watch(request, context):
+    async def Watch(self, request: Any, _call: Call) -> AsyncIterator[Any]:  # noqa: N802
+        _fail_if_unreadable(request)
+        async for response in self._servicer.watch(request):
             yield response
 
 
@@ -59,25 +54,26 @@ class _Reflection:
         self._streams = streams
 
     async def ServerReflectionInfo(  # noqa: N802
-        self, requests: AsyncIterator[Any], context: _Context
+        self, requests: AsyncIterator[Any], _call: Call
     ) -> AsyncIterator[Any]:
         try:
             with self._streams.admit():
                 async for request in self._streams.requests(requests):
-                    await _abort_unreadable(request, context)
-                    responses = self._servicer.ServerReflectionInfo(_stream_of(request), context)
+                    raise_if_unreadable(request)
+                    # It makes no use of the context of a call.
+                    responses = self._servicer.ServerReflectionInfo(_stream_of(request), None)
                     async for response in responses:
                         yield response
         except RequestError as error:
-            await abort(context, status_from_error(error))
+            raise CallFailed(status_from_error(error)) from None
 
 
 async def _stream_of(request: Any) -> AsyncIterator[Any]:
     yield request
 
 
-async def _abort_unreadable(request: object, context: _Context) -> None:
+def _fail_if_unreadable(request: object) -> None:
     try:
         raise_if_unreadable(request)
     except RequestError as error:
-        await abort(context, status_from_error(error))
+        raise CallFailed(status_from_error(error)) from None

@@ -3,21 +3,20 @@
 import asyncio
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import wraps
 from typing import Any, Protocol, TypeVar
 
-import grpc
 import structlog
 
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.rpc.access_log import OutcomeCounter
-from sidecheck_server.rpc.caller import set_caller
+from sidecheck_server.rpc.calls import Call, CallFailed
 from sidecheck_server.rpc.handler import status_of
-from sidecheck_server.rpc.methods import raise_if_unreadable
+from sidecheck_server.rpc.method_table import raise_if_unreadable
 from sidecheck_server.rpc.shutdown_gate import ShutdownGate
-from sidecheck_server.rpc.status import abort, status_from_error
+from sidecheck_server.rpc.status import status_from_error
 from sidecheck_server.transport_limits import TransportLimits
 
 __all__ = ["OpenStreams", "item_of", "rpc_stream_handler"]
@@ -40,6 +39,11 @@ class OpenStreams:
         self._open: Counter[str] = Counter()
         self._waiting: set[asyncio.Task[Any]] = set()
         self._ended = False
+
+    @property
+    def open_by_kind(self) -> Mapping[str, int]:
+        """How many are open, by the name of the limit."""
+        return self._open
 
     @property
     def open(self) -> int:
@@ -113,7 +117,7 @@ _Method = Callable[[_Servicer, AsyncIterator[_Request]], AsyncIterator[_Response
 
 
 def rpc_stream_handler(method: _Method[_Servicer, _Request, _Response]) -> Any:
-    """Decorate *method*, which responds to each request of a stream, for `add_service`.
+    """Decorate *method*, which responds to each request of a stream, for a `Method`.
 
     A stream is one event in the log, when it ends. An exception ends it; *method* turns
     the errors of single items into outcomes.
@@ -122,11 +126,8 @@ def rpc_stream_handler(method: _Method[_Servicer, _Request, _Response]) -> Any:
 
     @wraps(method)
     async def handler(
-        servicer: _Servicer,
-        requests: AsyncIterator[_Request],
-        context: grpc.aio.ServicerContext[Any, Any],
+        servicer: _Servicer, requests: AsyncIterator[_Request], call: Call
     ) -> AsyncIterator[_Response]:
-        set_caller(context)
         started = time.perf_counter()
         counter = OutcomeCounter()
         try:
@@ -140,11 +141,14 @@ def rpc_stream_handler(method: _Method[_Servicer, _Request, _Response]) -> Any:
             ended = servicer.streams.gate.cancelled_call_error()
             if ended is None:
                 raise
-            await abort(context, status_from_error(ended))
+            call.observe_error(ended.reason)
+            raise CallFailed(status_from_error(ended)) from None
         except Exception as error:  # noqa: BLE001  (nothing unexpected may reach the client)
-            await abort(context, status_of(error, name))
+            call.observe_error(error.reason if isinstance(error, RequestError) else None)
+            raise CallFailed(status_of(error, name)) from None
         finally:
             level, fields = counter.log_fields()
+            call.observe(fields, counter.codes)
             ms = round((time.perf_counter() - started) * 1000, 3)
             _log.log(level, "rpc.streamed", method=name, ms=ms, **fields)
 

@@ -25,7 +25,7 @@ from sidecheck_server.rpc.handler import rpc_handler, status_of
 from sidecheck_server.rpc.mapping.options import options_from_proto
 from sidecheck_server.rpc.mapping.targets import subject_from_proto, target_from_proto
 from sidecheck_server.rpc.mapping.verdicts import outcome_to_proto
-from sidecheck_server.rpc.methods import Unreadable
+from sidecheck_server.rpc.method_table import Unreadable
 from sidecheck_server.rpc.status import status_from_error
 from sidecheck_server.rpc.streams import OpenStreams, item_of, rpc_stream_handler
 from sidecheck_server.services.batch_budget import BatchBudget
@@ -103,7 +103,7 @@ class ValidationServicer(ValidationServiceServicer):
                 append(message)
             if time_slice.is_over():
                 await time_slice.renew()
-        return LoggedResponse(response, *counter.log_fields())
+        return LoggedResponse(response, *counter.log_fields(), counter.codes)
 
     @rpc_stream_handler
     async def ValidateStream(  # noqa: N802

@@ -49,6 +49,13 @@ class Cache(Generic[_Key, _Value]):
         self._computations: dict[_Key, _Computation[_Value]] = {}
         #: How many entries were dropped, or were too heavy to be stored.
         self.dropped = 0
+        #: How many requests were for a stored result, and how many computations began.
+        self.hits = self.misses = 0
+
+    @property
+    def weight(self) -> int:
+        """The weight of all entries; 0 if they are not weighed."""
+        return int(self._entries.currsize) if isinstance(self._entries, LRUCache) else 0
 
     def find(self, key: _Key) -> _Value | None:
         """Return the stored result of *key*, or None if nothing is stored.
@@ -70,8 +77,10 @@ class Cache(Generic[_Key, _Value]):
             RequestError: as *compute*.
         """
         entry = self._entries.get(key)
-        outcome = await self._join(key, compute) if entry is None else entry.outcome
-        return _result(outcome)
+        if entry is None:
+            return _result(await self._join(key, compute))
+        self.hits += 1
+        return _result(entry.outcome)
 
     async def _join(
         self, key: _Key, compute: Callable[[Begin], Awaitable[_Value]]
@@ -79,6 +88,7 @@ class Cache(Generic[_Key, _Value]):
         """Wait for the computation of *key*, which is started unless it runs already."""
         computation = self._computations.get(key)
         if computation is None:
+            self.misses += 1
             computation = self._computations[key] = _Computation()
             task = asyncio.create_task(self._compute(key, compute, computation.begin))
             computation.task = task

@@ -48,6 +48,7 @@ class Services:
     """The application services."""
 
     registry: Registry
+    schemas: CompiledSchemas
     resolver: TargetResolver
     validator: Validator
     prepared_targets: PreparedTargets
@@ -95,6 +96,7 @@ def create_services(
     definitions = DefinitionChecker(schemas, checker, limits, shares.findings)
     return Services(
         registry=registry,
+        schemas=schemas,
         resolver=resolver,
         validator=validator,
         prepared_targets=PreparedTargets(resolver, validator, calls, registry, schemas),

@@ -48,6 +48,8 @@ class PreparedTargets:
         self._revision = registry.revision
         self._dropped = schemas.dropped
         self._targets: FIFOCache[_Key, PreparedTarget] = FIFOCache(_MAX_TARGETS)
+        #: How many requests had a target that was cached, and how many had none.
+        self.hits = self.misses = 0
 
     def find(self, key: _Key) -> PreparedTarget | None:
         """Return the prepared target of *key*, or None if it is not cached."""
@@ -55,7 +57,12 @@ class PreparedTargets:
         if revision != self._revision or dropped != self._dropped:
             self._targets.clear()
             self._revision, self._dropped = revision, dropped
-        return self._targets.get(key)
+        prepared = self._targets.get(key)
+        if prepared is None:
+            self.misses += 1
+        else:
+            self.hits += 1
+        return prepared
 
     def add(
         self,

@@ -1,8 +1,8 @@
 """Compiled schemas: those of registered tools, those of requests, those of the protocol."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from typing import TypeAlias
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, TypeAlias
 
 from sidecheck_server.core.compiler.compilation import Artifact, CompiledSchema
 from sidecheck_server.core.errors import RequestError
@@ -32,6 +32,11 @@ class CompiledSchemas:
         # By digest, and whether formats are asserted.
         self._registered: Cache[tuple[str, bool], CompiledSchema] = Cache(registered, _weight)
         self._inline: Cache[SchemaSource, CompiledSchema] = Cache(inline, _weight)
+
+    @property
+    def caches(self) -> Mapping[str, Cache[Any, CompiledSchema]]:
+        """The caches by their names, for metrics."""
+        return {"registered": self._registered, "inline": self._inline}
 
     @property
     def dropped(self) -> int:

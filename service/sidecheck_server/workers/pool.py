@@ -122,6 +122,10 @@ class Pool:
         result: _Result = await self._queue.run(task)
         return result
 
+    def process_ids(self) -> list[int]:
+        """Return the ids of all processes."""
+        return [process.id for process in self._processes]
+
     def close(self) -> None:
         """Kill all processes at once; open tasks fail with WorkerCrashedError."""
         self._closed = True

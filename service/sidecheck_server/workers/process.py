@@ -64,9 +64,15 @@ class WorkerProcess:
         try:
             with theirs, _BOOKKEEPING, _block_interrupts():
                 self._process.start()
+                self._id = self._process.pid or 0
         except BaseException:
             self._connection.close()
             raise
+
+    @property
+    def id(self) -> int:
+        """The id of the process."""
+        return self._id
 
     def fileno(self) -> int:
         """Return a descriptor that becomes readable when the process dies while it is idle."""

@@ -1,9 +1,13 @@
 """Workers: compile schemas, and do what takes too many steps for the event loop."""
 
 import asyncio
+import resource
+import time
+from collections import Counter, defaultdict
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from contextvars import ContextVar
+from pathlib import Path
 from typing import TypeVar
 from weakref import WeakValueDictionary
 
@@ -60,6 +64,11 @@ class Workers:
         self._limits = limits
         self._slots = _TaskSlots(count * _TASKS_PER_WORKER, per_caller=count)
         self._observers: list[Callable[[WorkerEvent], None]] = []
+        #: How many tasks ended, and how many seconds they took, by the name of their work.
+        self.tasks: Counter[str] = Counter()
+        self.task_seconds: defaultdict[str, float] = defaultdict(float)
+        #: How many tasks have a slot, or run.
+        self.busy = 0
         self._pool = Pool(
             count, prepare_process, limits.worker_bytes, limits.worker_wait_seconds, self._report
         )
@@ -68,6 +77,10 @@ class Workers:
     def alive(self) -> int:
         """The number of workers that can run tasks."""
         return self._pool.alive
+
+    def resident_bytes(self) -> int:
+        """Return the memory that all processes have in use; 0 if the system does not tell."""
+        return sum(map(_resident_bytes, self._pool.process_ids()))
 
     def subscribe(self, observer: Callable[[WorkerEvent], None]) -> None:
         """Call *observer* with each event from now on, in the event loop."""
@@ -178,6 +191,8 @@ class Workers:
         *arguments: object,
     ) -> _Result | RequestError:
         seconds: int = getattr(self._limits, bound)
+        begun = time.monotonic()
+        self.busy += 1
         async with slot:
             try:
                 return await self._pool.run(seconds, function, *arguments)
@@ -196,10 +211,23 @@ class Workers:
                     ErrorReason.WORKER_CRASHED,
                     f"the worker {work} crashed; the call may be retried",
                 )
+            finally:
+                self.busy -= 1
+                name = function.__name__.removesuffix("_task")
+                self.tasks[name] += 1
+                self.task_seconds[name] += time.monotonic() - begun
 
     def close(self) -> None:
         """Stop all workers at once."""
         self._pool.close()
+
+
+def _resident_bytes(process_id: int) -> int:
+    try:
+        pages = int(Path(f"/proc/{process_id}/statm").read_text(encoding="ascii").split()[1])
+    except (OSError, ValueError, IndexError):
+        return 0
+    return pages * resource.getpagesize()
 
 
 class _TaskSlots:

@@ -83,6 +83,17 @@ def test_a_call(arguments: dict[str, Any], headers: dict[str, str], expected: li
     assert expected == [fault.message for fault in faults]
 
 
+@pytest.mark.parametrize("params", [None, {}, {"_meta": {}}])
+def test_a_request_without_its_version(params: Any) -> None:
+    """It is malformed, whatever the header says."""
+    message = {"method": "tools/list", "params": params}
+    headers = {**BASE, "mcp-method": "tools/list"}
+
+    assert [("MCP-Protocol-Version", True)] == [
+        (fault.header, fault.is_malformed) for fault in find_header_faults(headers, message)
+    ]
+
+
 @pytest.mark.parametrize(
     ("method", "params", "name", "expected"),
     [

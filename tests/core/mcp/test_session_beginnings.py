@@ -63,6 +63,26 @@ def all_codes(session: Session, messages: list[tuple[Sender, Any]]) -> list[list
     return [codes(session, sender, message) for sender, message in messages]
 
 
+def test_a_request_of_a_version_without_a_handshake_begins_none() -> None:
+    """By its `_meta`; a session may begin after it."""
+    metadata = {
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": INFO,
+        "io.modelcontextprotocol/clientCapabilities": {},
+    }
+    session = Session(Context())
+    messages: list[tuple[Sender, Any]] = [
+        (CLIENT, request(1, "initialize", _meta=metadata)),
+        (SERVER, error(1, -32601)),
+        *HANDSHAKE,
+    ]
+
+    assert [
+        ["METHOD_NOT_IN_VERSION"],
+        *[[]] * (1 + len(HANDSHAKE)),
+    ] == all_codes(session, messages)
+
+
 @pytest.mark.parametrize("pinned", [False, True])
 @pytest.mark.parametrize("code", [-32601, -32602, -32000, -1])
 def test_a_probe_may_precede_the_handshake(code: int, *, pinned: bool) -> None:

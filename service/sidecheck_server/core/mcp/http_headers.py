@@ -33,6 +33,8 @@ class HeaderFault:
     #: JSON Pointer to what it repeats in the message.
     location: str
     message: str
+    #: Whether the message lacks what every request has, and is malformed.
+    is_malformed: bool = False
 
 
 def find_header_faults(
@@ -47,8 +49,13 @@ def find_header_faults(
     params = params if isinstance(params, dict) else {}
     metadata = params.get("_meta")
     version = metadata.get(_VERSION) if isinstance(metadata, dict) else None
-    pointer = f"/params/_meta/{_VERSION.replace('/', '~1')}"
-    yield from _compare(headers, "MCP-Protocol-Version", version, pointer, encoded=False)
+    header, pointer = "MCP-Protocol-Version", f"/params/_meta/{_escape(_VERSION)}"
+    if version is None:
+        # 2026-07-28, basic, "_meta".
+        text = f"{_VERSION} is required and missing"
+        yield HeaderFault(header, pointer, text, is_malformed=True)
+    else:
+        yield from _compare(headers, header, version, pointer, encoded=False)
     method = message.get("method")
     yield from _compare(headers, "Mcp-Method", method, "/method", encoded=False)
     key = _NAMED_BY.get(method) if isinstance(method, str) else None

@@ -35,6 +35,9 @@ class HeaderScan:
     id: Any = None
     method: str = ""
     is_response: bool = False
+    #: Whether it is an ``initialize`` request, and not one with the ``_meta`` of a version
+    #: that has none.
+    is_handshake: bool = False
     #: Protocol version: of an ``initialize`` request or its result the one that it proposes
     #: or agrees to, otherwise that of its ``_meta``.
     version: str = ""
@@ -85,16 +88,18 @@ def _scan(message: dict[str, msgspec.Raw]) -> HeaderScan:
             error_code=code if type(code) is int else None,
         )
     params = _properties(message.get("params")) or {}
-    if method == "initialize":
-        fields, names = params, _INITIALIZE_NAMES
-    else:
-        fields, names = _properties(params.get("_meta")) or {}, _META_NAMES
+    metadata = _properties(params.get("_meta")) or {}
+    is_handshake = method == "initialize" and (
+        "protocolVersion" in params or PROTOCOL_VERSION_KEY not in metadata
+    )
+    fields, names = (params, _INITIALIZE_NAMES) if is_handshake else (metadata, _META_NAMES)
     version, declared = _scalar(fields.get(names[0])), fields.get(names[1])
     too_large = declared is not None and len(bytes(declared)) > MAX_CAPABILITIES_BYTES
     capabilities = None if too_large else _value(declared)
     return HeaderScan(
         id_,
         method,
+        is_handshake=is_handshake,
         version=version if isinstance(version, str) else "",
         capabilities=capabilities if isinstance(capabilities, dict) else None,
         capabilities_too_large=too_large,

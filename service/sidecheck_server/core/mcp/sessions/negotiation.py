@@ -77,7 +77,7 @@ class Negotiation:
         """
         context = self._context
         version = self._version_of(scan)
-        if scan.method == "initialize":
+        if scan.is_handshake:
             # Versions without a handshake do not have this request.
             legacy = version if "" < version < FIRST_STATELESS else self._legacy_version
             return replace(context, sender=sender, version=legacy)
@@ -95,7 +95,11 @@ class Negotiation:
         if request.method == "initialize":
             agreed = self._usable(scan.version)
             # The result of a version without a handshake does not exist.
-            version = agreed if "" < agreed < FIRST_STATELESS else version
+            if "" < agreed < FIRST_STATELESS:
+                version = agreed
+            elif version >= FIRST_STATELESS:
+                # An error to a client that knows this version, and needs no advice about others.
+                version = self._legacy_version
         elif request.method == _PROBE and (
             scan.error_code is not None and scan.error_code not in DEFINED_CODES
         ):
@@ -122,7 +126,7 @@ class Negotiation:
         expected = Sender.CLIENT if kind is Kind.REQUEST else Sender.SERVER
         if method == "initialize" and current.sender is not expected:
             return
-        if kind is Kind.REQUEST and method == "initialize":
+        if kind is Kind.REQUEST and method == "initialize" and current.version < FIRST_STATELESS:
             self._handshake_began = True
             declared = _capabilities_of(current.params)
             context = replace(context, client_capabilities=declared, version=current.version)

@@ -1,0 +1,38 @@
+"""The HTTP application of the admin address."""
+
+from collections.abc import Callable, Sequence
+
+from prometheus_client import CollectorRegistry
+from prometheus_client.exposition import choose_encoder
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import BaseRoute, Route
+
+__all__ = ["create_application"]
+
+
+def create_application(
+    registry: CollectorRegistry, is_serving: Callable[[], bool], routes: Sequence[BaseRoute] = ()
+) -> Starlette:
+    """Return the application: probes, the metrics of *registry*, and *routes*.
+
+    * ``/livez``: 200 while the event loop runs.
+    * ``/readyz``: 200 while the server is serving, as ``grpc.health.v1`` tells; else 503.
+    * ``/metrics``: in the format that the request accepts, of Prometheus or OpenMetrics.
+    """
+
+    async def live(_request: Request) -> Response:
+        return PlainTextResponse("ok\n")
+
+    async def ready(_request: Request) -> Response:
+        if is_serving():
+            return PlainTextResponse("ok\n")
+        return PlainTextResponse("not serving\n", 503)
+
+    async def metrics(request: Request) -> Response:
+        encode, content_type = choose_encoder(request.headers.get("accept", ""))
+        return Response(encode(registry), headers={"content-type": content_type})
+
+    own = [Route("/livez", live), Route("/readyz", ready), Route("/metrics", metrics)]
+    return Starlette(routes=[*own, *routes])

@@ -1,0 +1,64 @@
+"""The HTTP server of the admin address, in the event loop of the service."""
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+
+import structlog
+import uvicorn
+from starlette.applications import Starlette
+
+from sidecheck_server.rpc.sockets import AddressInUseError
+
+__all__ = ["running_admin"]
+
+_GRACE_SECONDS = 5
+
+_log = structlog.get_logger("sidecheck.admin")
+
+
+class _Server(uvicorn.Server):
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Leave signals to the service."""
+        yield
+
+
+@asynccontextmanager
+async def running_admin(application: Starlette, address: str) -> AsyncIterator[None]:
+    """Serve *application* at *address*, "host:port", until the block ends.
+
+    Raises:
+        AddressInUseError: the address is taken.
+    """
+    listener = _listen(address)
+    config = uvicorn.Config(
+        application,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=_GRACE_SECONDS,
+        lifespan="off",
+    )
+    bound_host, bound_port = listener.getsockname()[:2]
+    shown = f"[{bound_host}]" if ":" in bound_host else bound_host
+    _log.info("admin.ready", address=f"http://{shown}:{bound_port}")
+    server = _Server(config)
+    serving = asyncio.create_task(server.serve(sockets=[listener]))
+    try:
+        yield
+    finally:
+        server.should_exit = True
+        await serving
+        listener.close()
+
+
+def _listen(address: str) -> socket.socket:
+    host, _, port = address.rpartition(":")
+    host = host.strip("[]")
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, int(port)), family=family)
+    except OSError as error:
+        raise AddressInUseError(f"cannot listen on {address}: {error.strerror}") from None

@@ -1,0 +1,217 @@
+"""agentgateway's ExtMcp: requests and results of MCP, validated one at a time.
+
+The gateway hands over ``params`` or ``result`` without an id, and a result without what it
+answers; its configuration gives back what the response to the request said of it.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, Final, TypeVar
+
+import msgspec
+from google.protobuf.json_format import MessageToDict
+
+from sidecheck_server.core.errors import ErrorReason, RequestError
+from sidecheck_server.core.mcp.context import VERSIONS
+from sidecheck_server.gateways.errors import failure_of
+from sidecheck_server.gateways.generated.ext_mcp_pb2 import (
+    DESCRIPTOR,
+    AuthorizationError,
+    McpRequest,
+    McpRequestResult,
+    McpResponse,
+    McpResponseResult,
+)
+from sidecheck_server.gateways.multiplexed_tools import MultiplexedTools
+from sidecheck_server.gateways.outcomes import GatewayFindings, Outcome
+from sidecheck_server.gateways.routes import Route, Routes
+from sidecheck_server.proxy.messages import (
+    INTERNAL_ERROR,
+    Message,
+    join_object,
+    read_list,
+    read_message,
+    read_object,
+    string_value,
+)
+from sidecheck_server.proxy.session import ProxySession
+from sidecheck_server.rpc.calls import Call
+from sidecheck_server.rpc.method_table import raise_if_unreadable
+
+__all__ = ["EXT_MCP", "ExtMcp"]
+
+EXT_MCP: Final = DESCRIPTOR.services_by_name["ExtMcp"]
+
+_ID: Final = b"1"
+_CALL: Final = "tools/call"
+_VERSION_HEADER: Final = "mcp-protocol-version"
+
+# Keys of the metadata that the response to a request returns; the configuration of the gateway
+# hands the first two back, without their prefix, with the result.
+_TOOL: Final = "tool"
+_VERSION: Final = "protocol_version"
+_PREFIX: Final = "sidecheck_"
+
+
+_Result = TypeVar("_Result", McpRequestResult, McpResponseResult)
+
+
+class ExtMcp:
+    """Serves ExtMcp."""
+
+    def __init__(self, routes: Routes, findings: GatewayFindings) -> None:
+        self._routes = routes
+        self._findings = findings
+
+    async def CheckRequest(  # noqa: N802
+        self, request: Any, _call: Call
+    ) -> McpRequestResult:
+        """Return what becomes of a request."""
+        with self._exchange() as outcome:
+            try:
+                raise_if_unreadable(request)
+                return await self._check_request(request, outcome)
+            except Exception as error:  # noqa: BLE001  (nothing unexpected may reach the gateway)
+                raise failure_of(error, "CheckRequest") from None
+
+    async def CheckResponse(  # noqa: N802
+        self, request: Any, _call: Call
+    ) -> McpResponseResult:
+        """Return what becomes of a result."""
+        with self._exchange():
+            try:
+                raise_if_unreadable(request)
+                return await self._check_response(request)
+            except Exception as error:  # noqa: BLE001  (nothing unexpected may reach the gateway)
+                raise failure_of(error, "CheckResponse") from None
+
+    @contextmanager
+    def _exchange(self) -> Iterator[Outcome]:
+        outcome = self._findings.begin()
+        try:
+            yield outcome
+        finally:
+            outcome.write_event("ext_mcp")
+
+    async def _check_request(self, request: McpRequest, outcome: Outcome) -> McpRequestResult:
+        options = _strings(request)
+        headers = {header.key.lower(): header.value for header in request.headers}
+        version = headers.get(_VERSION_HEADER, b"").decode("latin-1") or options.get(_VERSION, "")
+        params = request.mcp_request if request.HasField("mcp_request") else None
+        if params is not None and read_object(params) is None:
+            return McpRequestResult(error=_invalid("params must be a JSON object"))
+        text = _request_text(request.method, params)
+        routes = await self._find_routes(request.service_names, options)
+        async with _open_session(routes, version) as session:
+            ruling = await session.handle(text, "client")
+        if ruling.forward is None:
+            return McpRequestResult(error=_error_of(ruling.reply))
+        if ruling.forward is text:
+            result = _passed(McpRequestResult())
+        else:
+            result = McpRequestResult(mutated=_property(ruling.forward, "params"))
+        name = string_value((read_object(params or b"{}") or {}).get("name"))
+        metadata = {_VERSION: version, **outcome.metadata()}
+        if request.method == _CALL:
+            metadata[_TOOL] = name
+        result.metadata.update({_PREFIX + key: value for key, value in metadata.items()})
+        return result
+
+    async def _check_response(self, response: McpResponse) -> McpResponseResult:
+        if read_object(response.mcp_response) is None:
+            return McpResponseResult(error=_invalid("the result must be a JSON object"))
+        options = _strings(response)
+        version = options.get(_VERSION, "")
+        params = None
+        if response.method == _CALL:
+            if not options.get(_TOOL):
+                raise RequestError(
+                    ErrorReason.INVALID_REQUEST,
+                    "the metadata of the gateway's processor must have tool: "
+                    "mcpGuardrails.sidecheck_tool",
+                    {"field": "metadata_context"},
+                )
+            params = join_object({"name": msgspec.json.encode(options[_TOOL])})
+        request = read_message(_request_text(response.method, params))
+        assert isinstance(request, Message)
+        text = join_object({"jsonrpc": b'"2.0"', "id": _ID, "result": response.mcp_response})
+        routes = await self._find_routes(response.service_names, options)
+        async with _open_session(routes, version) as session:
+            await session.expect(request)
+            ruling = await session.handle(text, "server")
+        if ruling.forward is None or "result" not in (read_object(ruling.forward) or {}):
+            return McpResponseResult(error=_error_of(ruling.forward))
+        if ruling.forward is text:
+            return _passed(McpResponseResult())
+        return McpResponseResult(mutated=_property(ruling.forward, "result"))
+
+    async def _find_routes(
+        self, services: Sequence[str], options: Mapping[str, str]
+    ) -> dict[str, Route]:
+        """Return the route to each of *services*.
+
+        Raises:
+            RequestError: INVALID_REQUEST if there is none, or *options* have an unknown policy.
+            LockFileError: the lock file of one cannot be used.
+        """
+        return {service: await self._routes.find(service, options) for service in services or [""]}
+
+
+def _passed(result: _Result) -> _Result:
+    """Return *result* with the decision that has the name of a keyword of Python."""
+    getattr(result, "pass").SetInParent()
+    return result
+
+
+def _open_session(routes: Mapping[str, Route], version: str) -> ProxySession:
+    """Return a session, in its middle, with the servers of *routes*."""
+    first = next(iter(routes.values()))
+    tools = {service: route.tools for service, route in routes.items()}
+    return first.make_session(
+        first.tools if len(tools) == 1 else MultiplexedTools(tools),
+        from_beginning=False,
+        protocol_version=version if version in VERSIONS else "",
+    )
+
+
+def _strings(message: McpRequest | McpResponse) -> dict[str, str]:
+    """Return the strings in the metadata context of *message*."""
+    values = MessageToDict(message.metadata_context)
+    return {name: value for name, value in values.items() if isinstance(value, str)}
+
+
+def _request_text(method: str, params: bytes | None) -> bytes:
+    """Return the request of *method* with *params* as a message."""
+    properties = {"jsonrpc": b'"2.0"', "id": _ID, "method": msgspec.json.encode(method)}
+    return join_object(properties if params is None else {**properties, "params": params})
+
+
+def _property(text: bytes, name: str) -> bytes:
+    """Return the JSON text of the property *name* of the message *text*."""
+    return (read_object(text) or {}).get(name, b"{}")
+
+
+def _error_of(reply: bytes | None) -> AuthorizationError:
+    """Return *reply*, a JSON-RPC error or the result of a failed tool, as an error."""
+    response = read_object(reply or b"") or {}
+    error = read_object(response.get("error", b"")) or {}
+    if not error:
+        # The gateway cannot answer with a result, so its text has to do.
+        return _invalid(_text_of(response.get("result", b"")))
+    is_internal = error.get("code") == str(INTERNAL_ERROR).encode()
+    return AuthorizationError(
+        code=AuthorizationError.UNKNOWN if is_internal else AuthorizationError.INVALID,
+        reason=string_value(error.get("message")),
+        mcp_error=error.get("data"),
+    )
+
+
+def _text_of(result: bytes) -> str:
+    """Return the texts in the content of *result*, that of a tool."""
+    blocks = read_list((read_object(result) or {}).get("content", b"")) or []
+    texts = (string_value((read_object(block) or {}).get("text")) for block in blocks)
+    return "\n".join(filter(None, texts))
+
+
+def _invalid(reason: str) -> AuthorizationError:
+    return AuthorizationError(code=AuthorizationError.INVALID, reason=reason)

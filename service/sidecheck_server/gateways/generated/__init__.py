@@ -1,0 +1,1 @@
+"""Generated from proto/agentgateway: the messages of its ExtMcp."""

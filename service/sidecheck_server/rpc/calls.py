@@ -1,0 +1,47 @@
+"""Calls of methods, whatever carries them."""
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from google.rpc.status_pb2 import Status
+
+from sidecheck_server.core.errors import ErrorReason
+
+__all__ = ["Call", "CallFailed"]
+
+
+class Call(Protocol):
+    """What a method may know of a call beside its request.
+
+    A call that is cancelled, or whose deadline has passed, cancels the task of the method.
+    """
+
+    @property
+    def peer(self) -> str:
+        """Who calls, as the transport names it."""
+        ...
+
+    @property
+    def metadata(self) -> Mapping[str, str]:
+        """The metadata that are text, by their names in lower case."""
+        ...
+
+    def time_remaining(self) -> float | None:
+        """Return the seconds until the deadline, None if there is none."""
+        ...
+
+    def observe(self, fields: Mapping[str, Any], codes: Mapping[str, int]) -> None:
+        """Take what is logged of the responses, and how many verdicts have each code."""
+        ...
+
+    def observe_error(self, reason: ErrorReason | None) -> None:
+        """Take why the call failed; None if it was unexpected."""
+        ...
+
+
+class CallFailed(Exception):
+    """Ends a call with *status*, which has all that the caller is told."""
+
+    def __init__(self, status: Status) -> None:
+        super().__init__(status.message)
+        self.status = status

@@ -1,0 +1,90 @@
+"""Command lines of `sidecheck proxy` that are errors before anything is relayed."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from support.stdio_proxy import PROXY, SECONDS, codes
+
+_LOCK = {"format": 1, "tools": {"echo": {"digest": "", "definition": {}}}}
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        (["--listen", "127.0.0.1:1"], "--listen has no effect without --upstream"),
+        (["--allow-origin", "http://a"], "--allow-origin has no effect without --upstream"),
+        (["--certificate", "a"], "--certificate has no effect without --upstream"),
+        (["--private-key", "a"], "--private-key has no effect without --upstream"),
+        (["--on-unavailable", "deny"], "--on-unavailable has no effect without --service"),
+        (["--pins-file", "a"], "--pins-file has no effect without --pins"),
+        (
+            ["--repair", "defaults", "--arguments", "off"],
+            "--repair has no effect with --arguments off",
+        ),
+        (["--report", "a", "--record", "a"], "--report and --record name the same file"),
+        (["--service", "http://a:1"], "--service: invalid address 'http://a:1'"),
+        (["--service", ""], "--service: invalid address ''"),
+        (["--pins", "locked"], "sidecheck-pins.json: no such file; run once with --pins first-use"),
+        (["--pins", "locked", "--pins-file", "folder"], "folder is a folder; expected a regular"),
+        (["--pins", "locked", "--pins-file", "fifo"], "fifo is a FIFO; expected a regular file"),
+        (["--pins", "first-use", "--pins-file", "/dev/zero"], "/dev/zero is a device; expected"),
+        (["--pins", "locked", "--pins-file", "empty"], "empty: not a lock file of pinned tools"),
+        (["--pins", "locked", "--pins-file", "lock"], 'the digest of "echo" is not that of its'),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_a_wrong_option_is_an_error(options: list[str], error: str, tmp_path: Path) -> None:
+    """It says what, and no message is relayed."""
+    (tmp_path / "folder").mkdir()
+    os.mkfifo(tmp_path / "fifo")
+    (tmp_path / "empty").touch()
+    (tmp_path / "lock").write_text(json.dumps(_LOCK))
+    run = subprocess.run(
+        [*PROXY[:-1], *options, "--", "cat"],
+        cwd=tmp_path,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=SECONDS,
+    )
+
+    assert (2, "") == (run.returncode, run.stdout)
+    assert f"Error: {error}" in run.stderr or f": {error}" in run.stderr
+    assert "Traceback" not in run.stderr
+
+
+@pytest.mark.parametrize("url", ["ftp://a/mcp", "http://", "http://[::1/mcp", "http://a:99999/mcp"])
+def test_a_wrong_upstream_is_an_error(url: str, tmp_path: Path) -> None:
+    """It names the URL."""
+    run = subprocess.run(
+        [*PROXY[:-1], "--upstream", url],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=SECONDS,
+    )
+
+    assert 2 == run.returncode
+    assert f"Error: --upstream {url}: expected an URL of http or https" in run.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "action"), [([], "rejected"), (["--messages", "audit"], "passed")]
+)
+def test_enforce_is_for_policies_that_are_not_given(options: list[str], action: str) -> None:
+    """One that is given stays."""
+    run = subprocess.run(
+        [*PROXY[:-1], "--enforce", *options, "--", "cat"],
+        input='{"jsonrpc":"2.0","id":{},"method":"ping"}\n',
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=SECONDS,
+    )
+
+    assert f"client->server ping ID_TYPE /id error, {action}" in codes(run.stderr)
