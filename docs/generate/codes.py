@@ -106,7 +106,6 @@ _PROXY: CodeTable = MappingProxyType(
         "NOT_A_MESSAGE": "A line of the server is no JSON object or array; it is not forwarded.",
         "CONTENT_LENGTH_FRAMING": "The server frames messages as language servers do; the "
         "connection ends.",
-        "CONTENT_ENCODED": "A body of a gateway is compressed, so it could not be read.",
         "MESSAGE_TOO_LONG": "A message is beyond `--max-message-bytes`, or an event beyond "
         "`payload_bytes` of a gateway's service; the connection or stream ends.",
         "TOOLS_NOT_LISTED": "The server did not list its tools, so a call could not be validated.",
@@ -117,6 +116,9 @@ _PROXY: CodeTable = MappingProxyType(
         "off.",
         "REQUEST_NOT_ANSWERED": "The server sent an invalid request in a stream of events; it was "
         "dropped, and Envoy cannot give the server an error.",
+        "NOT_VALIDATED": "Something over HTTP could not be read as a message, and passed or was "
+        "refused unread.",
+        "PINS_NOT_WRITTEN": "The lock file of pinned tools could not be written.",
         "TOOL_DROPPED": "A call names a tool that was taken out of the list.",
         "TOOL_ADDED": "A tool is not among the pinned ones.",
         "TOOL_CHANGED": "A tool differs from the pinned one.",

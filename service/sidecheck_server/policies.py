@@ -53,6 +53,11 @@ class Policies:
         "Repairs of arguments, in the call that is forwarded; each includes the one before.",
     ] = Repairs.OFF
 
+    @property
+    def enforces_any(self) -> bool:
+        """Whether anything that is not validated may not pass."""
+        return Policy.ENFORCE in (self.arguments, self.results, self.messages, self.tools)
+
 
 @dataclass(frozen=True, slots=True)
 class GatewayPolicies(Policies):

@@ -118,6 +118,10 @@ REPLACED = (
     b"error: The result of echo is not valid:\\n- structuredContent.n: expected an integer, found "
     b'the string \\"x\\"\\nThe fault lies in the tool, not in the call."}],"isError":true}}\n\n'
 )
+UNANSWERED = (
+    b'data: {"jsonrpc":"2.0","id":ID,"error":{"code":-32603,"message":"the server does not '
+    b'respond"}}\n\n'
+)
 BAD_RESULT = RESULT % b'"x"'
 #: What the server sends, what the client gets, and the code.
 RESPONSES = {
@@ -129,7 +133,7 @@ RESPONSES = {
         "TYPE",
     ),
     "after a byte order mark": (b"\xef\xbb\xbf" + BAD_RESULT, REPLACED, "TYPE"),
-    "half an event": (NOTE + b'data: {"jsonrpc"', NOTE + b'data: {"jsonrpc"', ""),
+    "half an event": (NOTE + b'data: {"jsonrpc"', NOTE + UNANSWERED, ""),
 }
 
 

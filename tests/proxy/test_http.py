@@ -1,87 +1,15 @@
 """The proxy over Streamable HTTP, as a process before a real server."""
 
 import json
-import re
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import httpx
 import pytest
 from support.http_mcp_server import SESSION, HttpMcpServer, http_mcp_server
-
-_SECONDS = 300
-ACCEPT = {"accept": "application/json, text/event-stream"}
-INITIALIZE = {
-    "protocolVersion": "2025-11-25",
-    "capabilities": {},
-    "clientInfo": {"name": "client", "version": "1"},
-}
-META = {
-    "_meta": {
-        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-        "io.modelcontextprotocol/clientInfo": {"name": "client", "version": "1"},
-        "io.modelcontextprotocol/clientCapabilities": {},
-    }
-}
-
-
-class Proxied:
-    """A running `sidecheck proxy --upstream`, and a client of it."""
-
-    def __init__(self, process: "subprocess.Popen[str]", url: str) -> None:
-        self.process = process
-        self.url = url
-        self.client = httpx.Client(timeout=_SECONDS, headers=ACCEPT, trust_env=False)
-
-    def post(
-        self, method: str, params: Any, id_: int = 2, headers: dict[str, str] | None = None
-    ) -> httpx.Response:
-        """Send a request."""
-        message = {"jsonrpc": "2.0", "id": id_, "method": method, "params": params}
-        return self.client.post(self.url, json=message, headers=headers)
-
-    def initialize(self) -> None:
-        """Begin a session."""
-        response = self.post("initialize", INITIALIZE, 1)
-        assert SESSION == response.headers["mcp-session-id"]
-        self.client.headers["mcp-session-id"] = SESSION
-        self.client.headers["mcp-protocol-version"] = "2025-11-25"
-        initialized = {"jsonrpc": "2.0", "method": "notifications/initialized"}
-        assert 202 == self.client.post(self.url, json=initialized).status_code
-
-    def call(self, id_: int = 2, **arguments: Any) -> httpx.Response:
-        """Call the tool of the server."""
-        return self.post("tools/call", {"name": "echo", "arguments": arguments}, id_)
-
-    def end(self) -> str:
-        """End the proxy; return its findings and summary."""
-        self.client.close()
-        self.process.terminate()
-        _, err = self.process.communicate(timeout=_SECONDS)
-        return err
-
-
-@contextmanager
-def proxied(server: HttpMcpServer, *options: str, url: str = "") -> Iterator[Proxied]:
-    """Run a proxy before *server*."""
-    command = [sys.executable, "-m", "sidecheck_server", "proxy", "--listen", "127.0.0.1:0"]
-    process = subprocess.Popen(
-        [*command, "--upstream", url or server.url, *options], stderr=subprocess.PIPE, text=True
-    )
-    assert process.stderr is not None
-    line = process.stderr.readline()
-    found = re.search(r"http://[^ ]*:\d+", line)
-    assert found, line + process.stderr.read()
-    running = Proxied(process, f"{found[0]}/mcp")
-    try:
-        yield running
-    finally:
-        running.client.close()
-        process.kill()
-        process.communicate()
+from support.http_proxy import ACCEPT, INITIALIZE, META, SECONDS, HttpProxied, codes, proxied
 
 
 @pytest.fixture(scope="module")
@@ -89,12 +17,6 @@ def server() -> Iterator[HttpMcpServer]:
     """Yield a server of the module."""
     with http_mcp_server() as running:
         yield running
-
-
-def codes(err: str) -> list[str]:
-    """Return what the findings in *err* are about: their words from the direction on."""
-    lines = [line.split(" ", 1)[1] for line in err.splitlines() if "->" in line]
-    return [line.partition(":")[0] for line in lines]
 
 
 def test_a_session_passes(server: HttpMcpServer) -> None:
@@ -135,26 +57,11 @@ def test_an_invalid_call_does_not_reach_the_server(server: HttpMcpServer) -> Non
     ] == codes(err)
 
 
-def test_a_server_without_sessions(server: HttpMcpServer) -> None:
-    """No request belongs to those before it."""
-    version = {"mcp-protocol-version": "2025-11-25"}
-    with proxied(server, "--enforce") as proxy:
-        listed = proxy.post("tools/list", {}, 2, version)
-        called = proxy.post("tools/call", {"name": "echo", "arguments": {"do": 5}}, 3)
-        err = proxy.end()
-
-    assert ["echo"] == [tool["name"] for tool in listed.json()["result"]["tools"]]
-    assert called.json()["result"]["isError"]
-    assert ["client->server tools/call echo TYPE /params/arguments/do error, rejected"] == codes(
-        err
-    )
-
-
 def test_events_pass_as_they_come(server: HttpMcpServer) -> None:
     """Byte for byte; what is invalid in a stream is taken out of it."""
     with proxied(server, "--enforce") as proxy:
         proxy.initialize()
-        direct = httpx.post(server.url, json=_call("stream"), headers=ACCEPT, timeout=_SECONDS)
+        direct = httpx.post(server.url, json=_call("stream"), headers=ACCEPT, timeout=SECONDS)
         through = proxy.call(2, do="stream")
         stream = proxy.client.get(proxy.url)
         err = proxy.end()
@@ -186,7 +93,7 @@ def _call(do: str) -> Any:
     ],
 )
 def test_headers_are_held_against_the_message(
-    proxy_without_sessions: Proxied, headers: dict[str, str], fault: str
+    proxy_without_sessions: HttpProxied, headers: dict[str, str], fault: str
 ) -> None:
     """Since 2026-07-28 they repeat parts of it; -32020 and HTTP 400 say which does not match."""
     params = {"name": "echo", "arguments": {"region": "north"}, **META}
@@ -222,7 +129,7 @@ def test_headers_are_held_against_the_message(
     ],
 )
 def test_errors_have_the_status_of_their_version(
-    proxy_without_sessions: Proxied, method: str, params: Any, status: int, code: int
+    proxy_without_sessions: HttpProxied, method: str, params: Any, status: int, code: int
 ) -> None:
     """Since 2026-07-28, HTTP tells what kind of error it is."""
     headers = {"mcp-protocol-version": "2026-07-28", "mcp-method": method}
@@ -242,7 +149,7 @@ def test_errors_of_earlier_versions_have_200(server: HttpMcpServer) -> None:
 
 
 @pytest.fixture(scope="module")
-def proxy_without_sessions(server: HttpMcpServer) -> Iterator[Proxied]:
+def proxy_without_sessions(server: HttpMcpServer) -> Iterator[HttpProxied]:
     """Yield a proxy that enforces headers and nothing about results, for single requests."""
     with proxied(server, "--messages", "enforce", "--results", "off") as proxy:
         yield proxy
@@ -296,7 +203,8 @@ def test_a_server_that_is_absent_or_breaks_off(server: HttpMcpServer) -> None:
         absent.json()["id"],
         absent.json()["error"]["code"],
     )
-    assert b"" == cut.content
+    error = json.loads(cut.text.removeprefix("data: "))
+    assert (2, -32603) == (error["id"], error["error"]["code"])
     assert 200 == after.status_code
     assert "server->client UPSTREAM_UNAVAILABLE error, rejected" in codes(err)
 
@@ -314,7 +222,7 @@ def test_tools_that_could_not_be_listed_are_asked_for_again(server: HttpMcpServe
     assert {"n": 1} == called["result"]["structuredContent"]
 
 
-def test_a_stream_that_breaks_off_without_a_session(proxy_without_sessions: Proxied) -> None:
+def test_a_stream_that_breaks_off_without_a_session(proxy_without_sessions: HttpProxied) -> None:
     """Nothing can resume it, so the request is answered in the stream."""
     params = {"name": "echo", "arguments": {"do": "cut"}, **META}
     headers = {"mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call", "mcp-name": "echo"}
@@ -324,7 +232,7 @@ def test_a_stream_that_breaks_off_without_a_session(proxy_without_sessions: Prox
     assert (5, -32603) == (error["id"], error["error"]["code"])
 
 
-def test_a_response_to_another_request(proxy_without_sessions: Proxied) -> None:
+def test_a_response_to_another_request(proxy_without_sessions: HttpProxied) -> None:
     """The request is answered all the same, once."""
     params = {"name": "echo", "arguments": {"do": "misname"}, **META}
     headers = {"mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call", "mcp-name": "echo"}

@@ -11,14 +11,17 @@ STREAMS = {
     "two spaces": (b"data:  {}\n\n", [b" {}"]),
     "several lines": (b"data: {\ndata: }\n\n", [b"{\n}"]),
     "line breaks of two characters": (b"id: 1\r\ndata: {}\r\n\r\n", [b"{}"]),
-    "a comment": (b": hello\n\ndata: {}\n\n", [None, b"{}"]),
+    "a comment": (b": hello\n\ndata: {}\n\n", [None, None, b"{}"]),
     "no data": (b"id: 1\nretry: 5\n\n", [None]),
     "empty data": (b"id: 1\ndata:\n\n", [b""]),
     "a field that begins alike": (b"database: 1\n\n", [None]),
     "text": ("data: é\n\n".encode(), ["é".encode()]),
-    "line breaks of old": (b"id: 1\rdata: {}\r\rdata: 2\r\r", [b"{}", b"2"]),
-    "mixed line breaks": (b"data: {\rdata: }\r\n\rdata: 2\n\r\n", [b"{\n}", b"2"]),
-    "a byte order mark": ("\ufeffdata: {}\n\n\ufeffdata: 2\n\n".encode(), [b"{}", None]),
+    "returns": (b"id: 1\rdata: {}\r\rdata: 2\r\r", [b"{}", b"2"]),
+    "all line ends": (b"data: 1\r\r\ndata: 2\n\rdata: 3\r\n\n", [b"1", b"2", b"3"]),
+    "comments without an end": (b":\r\n: still here\ndata: 1\n\n", [None, None, b"1"]),
+    "a comment in an event": (b"data: 1\n: here\ndata: 2\n\n", [b"1\n2"]),
+    "a blank line": (b"\ndata: 1\n\n", [None, b"1"]),
+    "a mark that is not at the start": (b"\n\xef\xbb\xbfdata: 1\n\n", [None, None]),
     "an event without its end": (b"data: 1\n\ndata: 2\n", [b"1"]),
 }
 
@@ -33,8 +36,7 @@ def test_pieces_make_no_difference(name: str, sizes: list[int]) -> None:
         events += reader.feed(stream[start : start + size])
         start += size
 
-    # The second half of a line break comes by itself if the first has ended an event.
-    assert expected == [event.data for event in events if event.text != b"\n"]
+    assert expected == [event.data for event in events]
     assert stream == b"".join(event.text for event in events) + reader.rest()
 
 
@@ -47,7 +49,7 @@ def test_pieces_make_no_difference(name: str, sizes: list[int]) -> None:
             b"event: message\nid: 1\ndata: [1]\n\n",
         ),
         (b"data\nid: 2\n\n", b"id: 2\ndata: [1]\n\n"),
-        ("\ufeffdata: {}\r\r".encode(), b"data: [1]\n\n"),
+        (b"id: 3\rdata: {}\r\r", b"id: 3\ndata: [1]\n\n"),
     ],
 )
 def test_other_data_keeps_the_fields_of_the_event(text: bytes, expected: bytes) -> None:
@@ -57,11 +59,50 @@ def test_other_data_keeps_the_fields_of_the_event(text: bytes, expected: bytes) 
     assert expected == event.with_data(b"[1]")
 
 
-def test_other_data_in_several_lines() -> None:
-    """Each is a line of data."""
-    [event] = EventReader(1000).feed(b"data: {}\n\n")
+def test_data_of_several_lines_stays_one_event() -> None:
+    """A line of its own without a name would be a field that readers ignore."""
+    [event] = EventReader(1000).feed(b"id: 1\ndata: {}\n\n")
+    [changed] = EventReader(1000).feed(event.with_data(b'{\n "a": 1\n}'))
 
-    assert b"data: [\ndata: 1]\n\n" == event.with_data(b"[\r\n1]")
+    assert b'{\n "a": 1\n}' == changed.data
+
+
+def test_a_byte_order_mark_is_no_part_of_the_first_field() -> None:
+    """Readers ignore it (section 9.2.5), so the data is data."""
+    reader = EventReader(1000)
+    events = [*reader.feed(b"\xef"), *reader.feed(b"\xbb\xbfdata: 1\n\n")]
+
+    assert [b"1"] == [event.data for event in events]
+
+
+def test_an_event_is_complete_with_its_last_byte() -> None:
+    """Nothing after a carriage return may be waited for, although a line feed may follow."""
+    reader = EventReader(1000)
+
+    assert [b"1"] == [event.data for event in reader.feed(b"data: 1\r\n\r")]
+    assert [b"2"] == [event.data for event in reader.feed(b"\ndata: 2\r\r")]
+
+
+def test_comments_do_not_add_up_to_an_event_over_the_limit() -> None:
+    """A stream is kept alive by them for as long as it takes."""
+    reader = EventReader(10)
+
+    assert 100 == sum(len(list(reader.feed(b": ping\n"))) for _ in range(100))
+
+
+@pytest.mark.parametrize(
+    ("text", "type_", "has_id"),
+    [
+        (b"data: 1\n\n", b"message", False),
+        (b"event: ping\nid\ndata: 1\n\n", b"ping", True),
+        (b"event: ping\nevent:\nidea: 1\n\n", b"message", False),
+    ],
+)
+def test_fields_of_an_event(text: bytes, type_: bytes, has_id: bool) -> None:
+    """As browsers read them."""
+    [event] = EventReader(1000).feed(text)
+
+    assert (type_, has_id) == (event.type, event.has_id)
 
 
 def test_an_event_over_the_limit() -> None:

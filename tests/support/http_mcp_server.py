@@ -5,9 +5,9 @@ import json
 import queue
 import socket
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeAlias
 
 import uvicorn
 from starlette.applications import Starlette
@@ -15,7 +15,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-__all__ = ["HttpMcpServer", "http_mcp_server"]
+__all__ = ["Answer", "HttpMcpServer", "http_mcp_server"]
 
 TOOL = {
     "name": "echo",
@@ -27,6 +27,10 @@ TOOL = {
     "outputSchema": {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]},
 }
 SESSION = "session-1"
+
+
+#: Returns the response to a request with a body, None to leave it to the server.
+Answer: TypeAlias = Callable[[Request, bytes], Awaitable[Response | None]]
 
 
 class HttpMcpServer:
@@ -42,12 +46,19 @@ class HttpMcpServer:
         self.replace: Callable[[Any], Response | None] = lambda _message: None
         #: The parts of the stream of a GET, until None; without it, the server has its own.
         self.parts: queue.SimpleQueue[bytes | None] | None = None
+        #: What answers instead, given a request and its body; None leaves it to the server.
+        self.answer: Answer | None = None
         #: Method, path, headers and body of each request.
         self.requests: list[tuple[str, str, dict[str, str], bytes]] = []
+        #: Headers of each request, as they came.
+        self.raw_headers: list[list[tuple[bytes, bytes]]] = []
+        #: Path and query of each request, as they came.
+        self.targets: list[str] = []
         self.app = Starlette(
             routes=[
                 Route("/mcp", self._mcp, methods=["GET", "POST", "DELETE"]),
                 Route("/.well-known/{name}", self._other),
+                Route("/{path:path}", self._other, methods=["GET", "POST", "OPTIONS"]),
             ]
         )
 
@@ -57,12 +68,17 @@ class HttpMcpServer:
         return [each for each in read if not str(each.get("id")).startswith("sidecheck-")]
 
     async def _other(self, request: Request) -> Response:
-        self._note(request, b"")
-        return PlainTextResponse(request.path_params["name"])
+        body = await request.body()
+        self._note(request, body)
+        if self.answer is not None and (answer := await self.answer(request, body)) is not None:
+            return answer
+        return PlainTextResponse(request.path_params.get("name", "elsewhere"))
 
     async def _mcp(self, request: Request) -> Response:
         body = await request.body()
         self._note(request, body)
+        if self.answer is not None and (answer := await self.answer(request, body)) is not None:
+            return answer
         if request.method == "DELETE":
             return Response(status_code=200)
         if request.method == "GET" and self.parts is not None:
@@ -77,6 +93,9 @@ class HttpMcpServer:
     def _note(self, request: Request, body: bytes) -> None:
         noted = (request.method, request.url.path, dict(request.headers), body)
         self.requests.append(noted)
+        self.raw_headers.append(request.headers.raw)
+        path, query = request.scope["raw_path"].decode(), request.scope["query_string"].decode()
+        self.targets.append(f"{path}?{query}" if query else path)
 
     async def _listen(self) -> AsyncIterator[bytes]:
         yield b": hello\n\n"

@@ -84,7 +84,8 @@ async def run_http_proxy(upstream: str, address: HttpAddress, options: ProxyOpti
     scheme = "http" if address.certificate is None else "https"
 
     def report_ready(port: int) -> None:
-        log.write(f"sidecheck proxy: listening on {scheme}://{address.host}:{port}\n")
+        host = f"[{address.host}]" if ":" in address.host else address.host
+        log.write(f"sidecheck proxy: listening on {scheme}://{host}:{port}\n")
 
     try:
         async with AsyncExitStack() as stack:
@@ -96,10 +97,9 @@ async def run_http_proxy(upstream: str, address: HttpAddress, options: ProxyOpti
             make_session = partial(ProxySession, client, policies, report)
             proxy = HttpProxy(
                 server,
-                listings,
                 HttpConnections(listings, make_session),
                 CallerCheck(address.host, frozenset(options.origins)),
-                policies.messages,
+                policies,
                 report,
                 _transcript(options, log),
                 options.max_message_bytes,

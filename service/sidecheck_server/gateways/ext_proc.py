@@ -6,7 +6,7 @@ passes as it comes.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Collection, Mapping
+from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
 from envoy.service.ext_proc.v3 import external_processor_pb2
@@ -29,9 +29,9 @@ from sidecheck_server.gateways.ext_proc_messages import (
 )
 from sidecheck_server.gateways.outcomes import GatewayFindings
 from sidecheck_server.gateways.routes import Routes
-from sidecheck_server.policies import Policies, Policy
 from sidecheck_server.proxy.http_messages import Body, HttpMessages, Reply
 from sidecheck_server.proxy.report import Action, Direction, Finding
+from sidecheck_server.proxy.sse import EventReader, EventTooLongError
 from sidecheck_server.rpc.calls import Call, CallFailed
 from sidecheck_server.rpc.method_table import raise_if_unreadable
 from sidecheck_server.rpc.status import status_from_error
@@ -93,16 +93,17 @@ class _Exchange:
     def __init__(self, routes: Routes, findings: GatewayFindings, max_bytes: int) -> None:
         self._routes = routes
         self._findings = findings
-        self._max_bytes = max_bytes
         self._method = ""
         self._messages: HttpMessages | None = None
         self._is_encoded = False
         #: Whether the body of the request has come.
         self._has_body = False
-        #: The sides of which nothing may pass that could not be read.
-        self._enforced: Collection[Direction] = ()
+        #: Whether what could not be read may not pass.
+        self._enforces = False
         #: What the body of the response is, once its headers are known.
         self._body: Body | None = None
+        self._reader = EventReader(max_bytes)
+        self._is_resumable = False
         #: Whether the events that remain pass as they are, or none of them; None before that.
         self._rest_passes: bool | None = None
 
@@ -139,18 +140,11 @@ class _Exchange:
         options = {**_call_metadata(call), **read_metadata(request)}
         route = await self._routes.find(options.get("server", ""), options)
         policies = route.policies
-        self._enforced = _enforced_sides(policies, is_pinned=route.tools.is_pinned)
+        self._enforces = policies.enforces_any or route.tools.is_pinned
         headers = read_headers(request.request_headers.headers)
         self._method = headers.get(":method", "")
         self._is_encoded = _is_encoded(headers)
-        self._messages = HttpMessages(
-            route.connections,
-            route.sources,
-            policies.messages,
-            self._findings,
-            headers,
-            self._max_bytes,
-        )
+        self._messages = HttpMessages(route.connections, policies, self._findings, headers)
         # A compressed response could not be read.
         return headers_response("request_headers", remove=("accept-encoding",))
 
@@ -185,7 +179,7 @@ class _Exchange:
         if self._body != "other" and _is_encoded(headers):
             self._body = "other"
             if self._rejects_encoded("server"):
-                error = messages.take_unanswered()
+                error = messages.answer()
                 return immediate_response(_BAD_GATEWAY if error is None else _OK, error or b"")
         # What is left of a stream is not known before its end.
         remove = ("content-length",) if self._body == "events" else ()
@@ -199,7 +193,7 @@ class _Exchange:
             case "events":
                 ruled = await self._rule_events(text, is_last=is_last)
             case "message":
-                ruled = await self._open().rule_response(text)
+                ruled = await self._open().rule_body(text)
             case "other":
                 ruled = text
         return body_response(
@@ -213,29 +207,35 @@ class _Exchange:
         if self._rest_passes is not None:
             return text if self._rest_passes else b""
         messages = self._open()
-        events = await messages.rule_events(text)
-        for _ in events.replies:
-            # Only the client's side of Envoy can be answered.
-            self._findings.add(
-                Finding(sender="server", code="REQUEST_NOT_ANSWERED", action=Action.DROPPED)
-            )
-        if events.unread is not None:
-            rejects = "server" in self._enforced
-            action = Action.REJECTED if rejects else Action.PASSED
+        parts: list[bytes] = []
+        try:
+            for event in self._reader.feed(text):
+                self._is_resumable = self._is_resumable or event.has_id
+                ruling = await messages.rule_event(event)
+                if ruling.text is not None:
+                    parts.append(ruling.text)
+                if ruling.reply is not None:
+                    # Only the client's side of Envoy can be answered.
+                    self._findings.add(
+                        Finding(sender="server", code="REQUEST_NOT_ANSWERED", action=Action.DROPPED)
+                    )
+        except EventTooLongError as error:
+            action = Action.REJECTED if self._enforces else Action.PASSED
             self._findings.add(Finding(sender="server", code="MESSAGE_TOO_LONG", action=action))
-            self._rest_passes = not rejects
-            rest = messages.unanswered_event() if rejects else events.unread
-            return events.text + rest
-        return events.text + messages.end_events() if is_last else events.text
+            self._rest_passes = not self._enforces
+            rest = messages.end_events(is_resumable=False) if self._enforces else error.unread
+            return b"".join([*parts, rest])
+        if is_last:
+            parts.append(messages.end_events(is_resumable=self._is_resumable))
+        return b"".join(parts)
 
     def _rejects_encoded(self, sender: Direction) -> bool:
         """Report a body of *sender* that cannot be read; return whether it is rejected."""
-        rejects = sender in self._enforced
-        action = Action.REJECTED if rejects else Action.PASSED
+        action = Action.REJECTED if self._enforces else Action.PASSED
         self._findings.add(
-            Finding(sender=sender, code="CONTENT_ENCODED", action=action, is_unvalidated=True)
+            Finding(sender=sender, code="NOT_VALIDATED", action=action, is_unvalidated=True)
         )
-        return rejects
+        return self._enforces
 
     def _open(self) -> HttpMessages:
         """Return the messages of the exchange.
@@ -260,15 +260,6 @@ def _check_modes(request: ProcessingRequest) -> None:
     for name in ("request_body_mode", "response_body_mode"):
         if getattr(config, name) != BUFFERED:
             raise _invalid(f"{name} must be BUFFERED in Envoy's processing_mode")
-
-
-def _enforced_sides(policies: Policies, *, is_pinned: bool) -> Collection[Direction]:
-    """Return the sides that a policy enforces anything about."""
-    by_side: Mapping[Direction, tuple[Policy, ...]] = {
-        "client": (policies.arguments, policies.messages),
-        "server": (policies.results, policies.tools, policies.messages),
-    }
-    return [side for side, held in by_side.items() if is_pinned or Policy.ENFORCE in held]
 
 
 def _is_encoded(headers: Mapping[str, str]) -> bool:

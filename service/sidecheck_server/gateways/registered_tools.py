@@ -9,7 +9,7 @@ from sidecheck import Action, Client, RegisteredTool, SidecheckError
 from sidecheck_server.core.types import JsonValue
 from sidecheck_server.policies import Policy
 from sidecheck_server.proxy.definition_checks import DefinitionChecks, ListedTool, not_listed
-from sidecheck_server.proxy.list_pages import ListPages
+from sidecheck_server.proxy.listing_pages import ListPages
 from sidecheck_server.proxy.messages import Message, read_object, string_value
 from sidecheck_server.proxy.pending import Request
 from sidecheck_server.proxy.pins import PinnedTools
@@ -96,7 +96,8 @@ class RegisteredTools:
         """Return what becomes of *response*, the page of tools that *request* asks for."""
 
         async def learn(page: Mapping[str, bytes], tools: list[ListedTool]) -> list[ListedTool]:
-            listed = self._pages.add(request, page, tools)
+            following = string_value(page.get("nextCursor"))
+            listed = self._pages.add(request.cursor, tools, following)
             if listed is not None:
                 self._checks.complete(listed)
                 tools = [self._checks.apply_pins(tool) for tool in tools]

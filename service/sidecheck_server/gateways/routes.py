@@ -35,6 +35,10 @@ class OneServer:
         """Return the tools."""
         return self.tools
 
+    def make(self) -> RegisteredTools:
+        """Return the tools."""
+        return self.tools
+
 
 @dataclass(frozen=True, slots=True)
 class Route:
@@ -44,11 +48,6 @@ class Route:
     tools: RegisteredTools
     make_session: Callable[..., ProxySession]
     connections: HttpConnections
-
-    @property
-    def sources(self) -> OneServer:
-        """The tools, by who asks for them."""
-        return OneServer(self.tools)
 
 
 class Routes:

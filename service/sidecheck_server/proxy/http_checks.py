@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 import msgspec
@@ -18,9 +19,10 @@ from sidecheck_server.core.mcp.http_headers import (
     HeaderFault,
     find_header_faults,
 )
-from sidecheck_server.core.types import JsonValue
-from sidecheck_server.proxy.messages import Message, error_response
+from sidecheck_server.proxy.listing_requests import PROTOCOL_VERSION
+from sidecheck_server.proxy.messages import Message, error_response, read_object, string_value
 from sidecheck_server.proxy.report import Action, Finding
+from sidecheck_server.proxy.tool_source import ToolSource
 
 __all__ = [
     "CallerCheck",
@@ -28,7 +30,6 @@ __all__ = [
     "find_mismatches",
     "mismatch_finding",
     "mismatch_response",
-    "repeats_parts",
 ]
 
 _WITH_HEADERS = "2026-07-28"
@@ -46,7 +47,12 @@ _ERROR_STATUSES = {
 (2026-07-28, basic, "_meta"; basic/transports/streamable-http, "Protocol Version Header" and
 "Server Validation"). The specification has none for the first two."""
 
-_LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return host.lower().removesuffix(".") == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +73,7 @@ class CallerCheck:
         if origin is not None and origin not in self.origins and not self._is_own(origin):
             return "this origin is not allowed"
         host = headers.get("host", "")
-        if self.host in _LOOPBACK and not self._is_own(f"//{host}"):
+        if _is_loopback(self.host) and not self._is_own(f"//{host}"):
             return "this host is not allowed"
         return ""
 
@@ -76,12 +82,9 @@ class CallerCheck:
             name = urlsplit(url).hostname
         except ValueError:
             return False
-        return name in _LOOPBACK if self.host in _LOOPBACK else name == self.host
-
-
-def repeats_parts(headers: Mapping[str, str], message: Message) -> bool:
-    """Return whether *headers* have to repeat parts of *message*."""
-    return message.is_request and headers.get("mcp-protocol-version", "") >= _WITH_HEADERS
+        return name is not None and (
+            _is_loopback(name) if _is_loopback(self.host) else name == self.host.lower()
+        )
 
 
 def error_status(headers: Mapping[str, str], reply: bytes) -> int:
@@ -97,11 +100,23 @@ def error_status(headers: Mapping[str, str], reply: bytes) -> int:
 
 
 def find_mismatches(
-    headers: Mapping[str, str], message: Message, input_schema: JsonValue
+    headers: Mapping[str, str], message: Message, tools: ToolSource
 ) -> list[HeaderFault]:
-    """Return the headers of *message* that do not match it."""
-    value = msgspec.json.decode(message.text)
-    return list(find_header_faults(headers, value, input_schema))
+    """Return the headers of *message* that do not match it.
+
+    There are none to match before 2026-07-28, in the header and in the message.
+    """
+    if not message.is_request:
+        return []
+    metadata = read_object(message.params.get("_meta", b"")) or {}
+    versions = headers.get("mcp-protocol-version", ""), string_value(metadata.get(PROTOCOL_VERSION))
+    if max(versions) < _WITH_HEADERS:
+        return []
+    try:
+        value = msgspec.json.decode(message.text)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return [HeaderFault("", "", "the headers cannot be compared with the message")]
+    return list(find_header_faults(headers, value, tools.input_schema(message)))
 
 
 def mismatch_finding(message: Message, fault: HeaderFault, action: Action) -> Finding:

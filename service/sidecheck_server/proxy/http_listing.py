@@ -9,7 +9,19 @@ from itertools import count
 
 import httpx
 
-from sidecheck_server.proxy.http_exchange import Upstream, media_type
+from sidecheck_server.proxy.http_exchange import (
+    BodyTooLargeError,
+    Upstream,
+    content_of,
+    media_type,
+    read_response,
+)
+from sidecheck_server.proxy.http_headers import (
+    BODY_HEADERS,
+    RawHeaders,
+    own_headers,
+    passed_headers,
+)
 from sidecheck_server.proxy.listing_requests import ListingFailed, ListTools
 from sidecheck_server.proxy.listings import Listings
 from sidecheck_server.proxy.messages import Message, join_object, read_message
@@ -19,11 +31,9 @@ __all__ = ["HEADERS", "HttpListings"]
 
 _MOST_IDENTITIES = 1_000
 _LISTING_SECONDS = 10.0
-_IDENTITY = ("authorization", "cookie")
-_OTHERS = ("mcp-param-", "mcp-name", "content-", "last-event-id")
-"""Prefixes of headers that are about another request or its body."""
+_IDENTITY = ("authorization", "cookie", "mcp-session-id")
 
-HEADERS: ContextVar[Mapping[str, str]] = ContextVar("HEADERS")
+HEADERS: ContextVar[RawHeaders] = ContextVar("HEADERS")
 """Headers of the request at hand, for requests that the proxy makes on its behalf."""
 
 
@@ -39,15 +49,20 @@ class HttpListings:
         self._ids = count(1)
         self._listings: OrderedDict[bytes, Listings] = OrderedDict()
 
+    def make(self) -> Listings:
+        """Return tools that are nobody else's."""
+        return self._make(self._list_tools)
+
     def of(self, headers: Mapping[str, str]) -> Listings:
         """Return the tools of who sends *headers*."""
         identity = "\n".join(headers.get(name, "") for name in _IDENTITY)
         key = sha256(identity.encode("utf-8", "surrogateescape")).digest()
         listings = self._listings.get(key)
         if listings is None:
-            listings = self._listings[key] = self._make(self._list_tools)
+            listings = self._listings[key] = self.make()
             if len(self._listings) > _MOST_IDENTITIES:
                 self._listings.popitem(last=False)
+        self._listings.move_to_end(key)
         return listings
 
     async def _list_tools(self, params: Mapping[str, bytes]) -> Message:
@@ -60,24 +75,18 @@ class HttpListings:
         request = {"jsonrpc": b'"2.0"', "id": id_, "method": b'"tools/list"'}
         if params:
             request["params"] = join_object(params)
-        passed = {k: v for k, v in HEADERS.get().items() if not k.startswith(_OTHERS)}
-        headers = {
-            **passed,
-            "mcp-method": "tools/list",
-            "content-type": "application/json",
-            "accept": "application/json, text/event-stream",
-        }
-        url = self._upstream.url
+        passed = passed_headers(HEADERS.get(), BODY_HEADERS)
+        headers = own_headers(passed, {b"mcp-method": b"tools/list"})
         try:
             async with asyncio.timeout(_LISTING_SECONDS):
                 response = await self._upstream.send(
-                    "POST", url.path, url.query.decode(), headers, join_object(request)
+                    "POST", self._upstream.target, headers, join_object(request)
                 )
                 try:
                     return await self._read(response, id_)
                 finally:
                     await response.aclose()
-        except (httpx.HTTPError, TimeoutError, EventTooLongError):
+        except (httpx.HTTPError, TimeoutError, EventTooLongError, BodyTooLargeError):
             raise ListingFailed from None
 
     async def _read(self, response: httpx.Response, id_: bytes) -> Message:
@@ -88,13 +97,13 @@ class HttpListings:
         """
         if media_type(response) == "text/event-stream":
             reader = EventReader(self._max_bytes)
-            async for chunk in response.aiter_bytes():
+            async for chunk in content_of(response):
                 for event in reader.feed(chunk):
                     message = read_message(event.data or b"")
                     if isinstance(message, Message) and message.properties.get("id") == id_:
                         return message
             raise ListingFailed
-        message = read_message(await response.aread())
+        message = read_message(await read_response(response, self._max_bytes))
         if not isinstance(message, Message):
             raise ListingFailed
         return message

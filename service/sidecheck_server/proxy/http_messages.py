@@ -7,26 +7,25 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from sidecheck_server.policies import Policy
+from sidecheck_server.policies import Policies, Policy
 from sidecheck_server.proxy.http_checks import (
     error_status,
     find_mismatches,
     mismatch_finding,
     mismatch_response,
-    repeats_parts,
 )
-from sidecheck_server.proxy.http_connections import HttpConnections, ToolSources
+from sidecheck_server.proxy.http_connections import Connection, HttpConnections
 from sidecheck_server.proxy.messages import Message, read_message
-from sidecheck_server.proxy.report import Action, Direction, Findings
-from sidecheck_server.proxy.sse import EventReader, EventTooLongError
+from sidecheck_server.proxy.report import Action, Direction, Finding, Findings
+from sidecheck_server.proxy.sse import Event
 
-__all__ = ["Body", "Events", "HttpMessages", "Record", "Reply"]
+__all__ = ["Body", "EventRuling", "HttpMessages", "Record", "Reply"]
 
 #: What the body of a response is: one message or batch, events with messages, or neither.
 Body: TypeAlias = Literal["message", "events", "other"]
 
 #: Takes each message or batch, its sender, and what was read.
-Record: TypeAlias = Callable[[bytes, Direction, Message | list[Message] | None], None]
+Record: TypeAlias = Callable[[bytes, Direction, object], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,154 +38,171 @@ class Reply:
 
 
 @dataclass(frozen=True, slots=True)
-class Events:
-    """What becomes of a part of a stream of events."""
+class EventRuling:
+    """What becomes of an event."""
 
-    #: What the client gets.
-    text: bytes
-    #: Errors of requests of the server.
-    replies: tuple[bytes, ...] = ()
-    #: The bytes from the start of an event on that is longer than the limit; None if none is.
-    unread: bytes | None = None
+    #: What the client gets; None for nothing.
+    text: bytes | None
+    #: The error for the server, if it is the sender of a rejected request.
+    reply: bytes | None = None
 
 
 class HttpMessages:
-    """The messages of the exchange of a request with *headers*.
-
-    *messages* is the policy about messages, which headers belong to. An event may have
-    *max_bytes*. It must be released in the end.
-    """
+    """The messages of the exchange of a request with *headers*. It must be released."""
 
     def __init__(
         self,
         connections: HttpConnections,
-        tools: ToolSources,
-        messages: Policy,
+        policies: Policies,
         findings: Findings,
         headers: Mapping[str, str],
-        max_bytes: int,
         record: Record | None = None,
     ) -> None:
         self._connections = connections
-        self._tools = tools
-        self._messages = messages
+        self._policies = policies
         self._findings = findings
         self._headers = headers
         self._record = record
-        self._connection = connections.of(headers)
+        self._connection: Connection | None = None
         self._message: Message | list[Message] | None = None
-        self._events = EventReader(max_bytes)
+        #: The errors of messages of a batch that do not pass; the client gets them, too.
+        self.reply: bytes | None = None
 
     async def admit(self, body: bytes) -> bytes | Reply:
-        """Return what the server gets in place of *body*, that of a POST."""
+        """Return what the server gets in place of *body*, that of a POST.
+
+        Raises:
+            LockFileError: the tools could not be pinned.
+        """
         message = self._message = self._read(body, "client")
-        # The one before this has not been used.
-        self._connection = self._connections.of(self._headers, message)
-        ruling = await self._connection.handle(body, "client")
+        connection = self._connection = self._connections.acquire(self._headers, message)
+        ruling = await connection.handle(body, "client")
         # The tool of a call is known by now.
-        if refused := self._check_headers(message):
-            self._connection.take_open(message)
+        if refused := self._check_headers(message, connection):
+            connection.answer(message)
             return refused
         if ruling.forward is not None:
+            self.reply = ruling.reply
             return ruling.forward
         if ruling.reply is None:
             return Reply(202)
         return Reply(error_status(self._headers, ruling.reply), ruling.reply)
 
     async def begin_response(self, method: str, status: int, headers: Mapping[str, str]) -> Body:
-        """Note the *status* and *headers* of the response; return what its body is."""
-        if status >= 400 and method == "POST":
-            # The message was not taken, and may come again, with credentials for example.
-            self._connection.take_open(self._message)
-            await self._connection.session.forget()
-        is_success = 200 <= status < 300
-        if method == "DELETE" and is_success:
+        """Note the *status* and *headers* of the response to *method*; return what its body is."""
+        if method == "DELETE" and 200 <= status < 300:
             await self._connections.end(self._headers)
-        await self._connections.keep(headers, self._connection)
+        if method == "POST":
+            await self._begin_response_to_message(status, headers)
         # Clients look for the names at the beginning, or anywhere.
         kind = headers.get("content-type", "").strip().lower()
+        is_json = "application/json" in kind
         if "text/event-stream" in kind and not kind.startswith("application/json"):
-            return "events"
-        return "message" if "application/json" in kind and status < 400 else "other"
+            return "events" if method in {"GET", "POST"} else "other"
+        return "message" if is_json and method == "POST" and status < 400 else "other"
 
-    async def rule_response(self, text: bytes) -> bytes:
-        """Return the body that the client gets in place of *text*, that of the response."""
+    async def _begin_response_to_message(self, status: int, headers: Mapping[str, str]) -> None:
+        connection = self.connection
+        if status >= 400:
+            # The message was not taken, and may come again, with credentials for example.
+            connection.answer(self._message)
+            await connection.session.forget()
+            if status == 404:
+                # The server has ended the session.
+                await self._connections.end(self._headers)
+        await self._connections.keep(headers, connection)
+
+    async def rule_body(self, text: bytes) -> bytes:
+        """Return the body that the client gets in place of *text*, that of the response.
+
+        Raises:
+            LockFileError: the tools could not be pinned.
+        """
         # Some servers give the empty response to a notification a type.
         if not text:
-            return text
+            return self.answer() or b""
         self._read(text, "server")
-        passed = (await self._connection.handle(text, "server")).forward
+        passed = (await self.connection.handle(text, "server")).forward
+        if isinstance(self._message, list):
+            return self.answer(passed) or b""
         # The body is all that the request gets; without its response, it is another's.
-        error = self.take_unanswered()
-        if self._messages is not Policy.ENFORCE:
-            return passed or error or b""
-        return error or passed or b""
+        error = self.answer()
+        if self._policies.messages is Policy.ENFORCE:
+            return error or passed or b""
+        return passed or error or b""
 
-    async def rule_events(self, chunk: bytes) -> Events:
-        """Return what becomes of the events that *chunk* completes.
+    async def rule_event(self, event: Event) -> EventRuling:
+        """Return what becomes of *event*.
 
-        None may follow after an event that is longer than the limit.
+        Raises:
+            LockFileError: the tools could not be pinned.
         """
-        parts: list[bytes] = []
-        replies: list[bytes] = []
-        unread = None
-        try:
-            for event in self._events.feed(chunk):
-                if not event.data:
-                    parts.append(event.text)
-                    continue
-                self._read(event.data, "server")
-                ruling = await self._connection.handle(event.data, "server")
-                if ruling.forward is not None:
-                    passed = ruling.forward is event.data
-                    parts.append(event.text if passed else event.with_data(ruling.forward))
-                if ruling.reply is not None:
-                    replies.append(ruling.reply)
-        except EventTooLongError as error:
-            unread = error.unread
-        return Events(b"".join(parts), tuple(replies), unread)
+        if not event.data:
+            return EventRuling(event.text)
+        message = read_message(event.data)
+        if message is None and event.type != b"message":
+            return EventRuling(event.text)
+        self._note(event.data, "server", message)
+        ruling = await self.connection.handle(event.data, "server")
+        if ruling.forward is None:
+            return EventRuling(None, ruling.reply)
+        is_same = ruling.forward is event.data
+        text = event.text if is_same else event.with_data(ruling.forward)
+        return EventRuling(text, ruling.reply)
 
-    def end_events(self) -> bytes:
-        """Return the end of the stream: an error, or what follows after the last event.
+    def end_events(self, *, is_resumable: bool) -> bytes:
+        """Return the event that ends a stream; empty if nothing is due.
 
-        That is no event, and what came after it would be taken for a part of it.
+        The rest of a session's stream may come in another, after the last event with an id.
         """
-        return self.unanswered_event() or self._events.rest()
-
-    def unanswered_event(self) -> bytes:
-        """Return an event with the error for the request, if it has no response yet.
-
-        In a session, that may come in another stream.
-        """
-        error = None if self._connection.is_kept else self.take_unanswered()
+        if is_resumable and self.connection.is_kept:
+            return b""
+        error = self.connection.answer(self._message)
         return b"" if error is None else b"data: " + error + b"\n\n"
 
-    def take_unanswered(self) -> bytes | None:
-        """Return the error for the request if it has no response yet; it has one then."""
-        return self._connection.take_open(self._message)
+    def admits_unread(self, sender: Direction, note: str) -> bool:
+        """Report what cannot be validated, and return whether it passes."""
+        rejects = self._policies.enforces_any
+        action = Action.REJECTED if rejects else Action.PASSED
+        self._findings.add(Finding(sender=sender, code="NOT_VALIDATED", action=action, note=note))
+        return not rejects
+
+    def answer(self, *replies: bytes | None) -> bytes | None:
+        """Return all that is due to the client, with *replies* of the server; None for nothing."""
+        return self.connection.answer(self._message, *replies, self.reply)
+
+    @property
+    def connection(self) -> Connection:
+        """The session that the exchange belongs to."""
+        if self._connection is None:
+            self._connection = self._connections.acquire(self._headers)
+        return self._connection
 
     async def release(self) -> None:
         """End the session unless other requests belong to it."""
-        await self._connection.release()
+        if self._connection is not None:
+            await self._connection.release()
 
     def _read(self, text: bytes, sender: Direction) -> Message | list[Message] | None:
         message = read_message(text)
-        if self._record is not None:
-            self._record(text, sender, message)
+        self._note(text, sender, message)
         return message
 
-    def _check_headers(self, message: Message | list[Message] | None) -> Reply | None:
+    def _note(self, text: bytes, sender: Direction, message: object) -> None:
+        if self._record is not None:
+            self._record(text, sender, message)
+
+    def _check_headers(
+        self, message: Message | list[Message] | None, connection: Connection
+    ) -> Reply | None:
         """Return the response to a message that its headers do not match."""
-        if self._messages is Policy.OFF or not isinstance(message, Message):
+        policy = self._policies.messages
+        if policy is Policy.OFF or not isinstance(message, Message):
             return None
-        if not repeats_parts(self._headers, message):
-            return None
-        enforces = self._messages is Policy.ENFORCE
-        action = Action.REJECTED if enforces else Action.PASSED
-        schema = self._tools.of(self._headers).input_schema(message)
-        mismatches = find_mismatches(self._headers, message, schema)
+        action = Action.REJECTED if policy is Policy.ENFORCE else Action.PASSED
+        mismatches = find_mismatches(self._headers, message, connection.tools)
         for mismatch in mismatches:
             self._findings.add(mismatch_finding(message, mismatch, action))
-        if not (mismatches and enforces):
+        if not mismatches or policy is not Policy.ENFORCE:
             return None
         return Reply(400, mismatch_response(message, mismatches[0]))

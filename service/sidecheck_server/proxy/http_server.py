@@ -11,6 +11,9 @@ from starlette.applications import Starlette
 __all__ = ["HttpAddress", "serve_http"]
 
 _GRACE_SECONDS = 5
+_BACKLOG = 2048
+_IDLE_SECONDS = 75
+"""How long a connection is open without a request: longer than clients use it again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,24 +37,33 @@ async def serve_http(
     """
     config = uvicorn.Config(
         application,
-        host=address.host,
-        port=address.port,
         ssl_certfile=address.certificate,
         ssl_keyfile=address.private_key,
         log_config=None,
         access_log=False,
         server_header=False,
         date_header=False,
+        backlog=_BACKLOG,
+        timeout_keep_alive=_IDLE_SECONDS,
         timeout_graceful_shutdown=_GRACE_SECONDS,
         lifespan="on",
     )
     config.load()
-    listener = config.bind_socket()
-    # asyncio sets it for sockets whose protocol is known. Without it, the body of a response
-    # waits for the acknowledgment of its headers, which peers delay by 40 ms.
-    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    # Who connects as soon as the address is reported waits for the server to accept.
-    listener.listen(config.backlog)
-    server = uvicorn.Server(config)
-    report_ready(listener.getsockname()[1])
-    await server.serve(sockets=[listener])
+    with _listen(address) as listener:
+        report_ready(listener.getsockname()[1])
+        await uvicorn.Server(config).serve(sockets=[listener])
+
+
+def _listen(address: HttpAddress) -> socket.socket:
+    family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
+    # Without the protocol, asyncio does not turn off the delay of small segments.
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((address.host, address.port))
+        # Now, so that who is told that it is ready can connect.
+        listener.listen(_BACKLOG)
+    except OSError as error:
+        listener.close()
+        raise OSError(f"{address.host}:{address.port}: {error.strerror or error}") from None
+    return listener

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from copy import copy
+from functools import partial
 
 import msgspec
 from sidecheck import Client, SidecheckError, ToolDefinition
@@ -9,7 +10,7 @@ from sidecheck import Client, SidecheckError, ToolDefinition
 from sidecheck_server.core.types import JsonValue
 from sidecheck_server.policies import Policy
 from sidecheck_server.proxy.definition_checks import DefinitionChecks, ListedTool, not_listed
-from sidecheck_server.proxy.list_pages import ListPages
+from sidecheck_server.proxy.listing_pages import ListPages, SharedFetch
 from sidecheck_server.proxy.listing_requests import (
     PROTOCOL_VERSION,
     ListingFailed,
@@ -57,6 +58,7 @@ class Listings:
         self._unknown: set[str] = set()
         #: Why the server is not asked again for its list.
         self._failure: SidecheckError | None = None
+        self._fetching = SharedFetch()
 
     @property
     def filters(self) -> bool:
@@ -67,6 +69,7 @@ class Listings:
         """Note that the server's tools have changed."""
         self._current = False
         self._unknown.clear()
+        self._pages.clear()
         self._failure = None
 
     @property
@@ -85,7 +88,10 @@ class Listings:
             return None
         assert isinstance(definition.json, bytes)
         schema = (read_object(definition.json) or {}).get("inputSchema", b"null")
-        value: JsonValue = msgspec.json.decode(schema)
+        try:
+            value: JsonValue = msgspec.json.decode(schema)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            return None
         return value
 
     async def find(self, name: str, params: Mapping[str, bytes]) -> ToolDefinition | None:
@@ -101,7 +107,7 @@ class Listings:
             if self._failure is not None:
                 # A copy, because raising an exception adds to its traceback.
                 raise copy(self._failure)
-            await self._fetch(params)
+            await self._fetching.run(partial(self._fetch, params))
         if name not in self._tools and len(self._unknown) < _MOST_UNKNOWN:
             self._unknown.add(name)
         return self._tools.get(name)
@@ -111,7 +117,8 @@ class Listings:
 
         async def learn(page: Mapping[str, bytes], tools: list[ListedTool]) -> list[ListedTool]:
             self._failure = None
-            listed = self._pages.add(request, page, tools)
+            following = string_value(page.get("nextCursor"))
+            listed = self._pages.add(request.cursor, tools, following)
             if listed is not None:
                 self._complete(listed)
                 tools = [self._checks.apply_pins(tool) for tool in tools]

@@ -30,8 +30,8 @@ class Request:
     target: Target | None = None
     #: Whether it asks for a task in place of a result (2025-11-25, tasks).
     is_task: bool = False
-    #: JSON text of the cursor of the page that it asks for; empty for the first page.
-    cursor: bytes = b""
+    #: The cursor of the page of a list that it asks for, None for the first; "" if it is no string.
+    cursor: str | None = None
     is_cancelled: bool = False
     #: Why its result cannot be validated.
     failure: SidecheckError | None = None
@@ -108,5 +108,5 @@ def request_of(message: Message, version: str = "") -> Request:
         message.method,
         version,
         is_task="task" in params,
-        cursor=params.get("cursor", b""),
+        cursor=string_value(params["cursor"]) if "cursor" in params else None,
     )

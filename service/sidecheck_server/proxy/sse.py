@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 __all__ = ["Event", "EventReader", "EventTooLongError"]
 
-_MARK = "\ufeff".encode()
-"""What readers leave out at the beginning of a stream."""
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_LINE_ENDS = (b"\n", b"\r")
 
 
 class EventTooLongError(Exception):
@@ -27,16 +27,28 @@ class Event:
     #: Its data; None if it has none, as a comment.
     data: bytes | None
 
+    @property
+    def type(self) -> bytes:
+        """The last value of its field ``event``; "message" if it has none."""
+        values = [value for name, value in map(_field, self.text.splitlines()) if name == b"event"]
+        return (values[-1] if values else b"") or b"message"
+
+    @property
+    def has_id(self) -> bool:
+        """Whether a stream can be resumed after it."""
+        return any(_field(line)[0] == b"id" for line in self.text.splitlines())
+
     def with_data(self, data: bytes) -> bytes:
-        """Return the event with *data* in place of its own, in as many lines."""
-        own = self.text.removeprefix(_MARK).splitlines()
-        kept = [line for line in own if line and not _is_data(line)]
-        lines = [b"data: " + line for line in data.splitlines()]
-        return b"\n".join([*kept, *lines, b"", b""])
+        """Return the event with *data* in place of its own."""
+        kept = [line for line in self.text.splitlines() if line and _field(line)[0] != b"data"]
+        return b"\n".join([*kept, *(b"data: " + line for line in data.splitlines()), b"", b""])
 
 
 class EventReader:
-    """Splits a stream of bytes into events of at most *limit* bytes."""
+    """Splits a stream of bytes into events of at most *limit* bytes.
+
+    Events and comments are complete with their last byte; nothing waits for the next chunk.
+    """
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -45,9 +57,10 @@ class EventReader:
         self._lines: list[bytes] = []
         #: The bytes of both.
         self._size = 0
-        self._is_first = True
-        #: Whether the last byte was a carriage return, which a line feed may belong to.
-        self._after_return = False
+        #: The second half of a line end whose first half ended a chunk.
+        self._carried = b""
+        self._ends_in_return = False
+        self._is_start = True
 
     def feed(self, chunk: bytes) -> Iterator[Event]:
         """Yield the events that *chunk* completes.
@@ -55,48 +68,48 @@ class EventReader:
         Raises:
             EventTooLongError: an event is longer than the limit.
         """
-        if not chunk:
+        if self._ends_in_return and chunk.startswith(b"\n"):
+            chunk = chunk[1:]
+            if self._lines:
+                self._lines[-1] += b"\n"
+            else:
+                self._carried = b"\n"
+        elif not chunk:
             return
-        ends_line = self._after_return and chunk.startswith(b"\n")
-        self._after_return = chunk.endswith(b"\r")
-        if ends_line and self._lines:
-            self._lines[-1] += b"\n"
-            self._size += 1
-        elif ends_line:
-            # The event has been yielded.
-            yield Event(b"\n", None)
-        pieces = chunk[1 if ends_line else 0 :].splitlines(keepends=True)
+        self._ends_in_return = chunk.endswith(b"\r")
+        pieces = chunk.splitlines(keepends=True)
         for index, piece in enumerate(pieces):
             self._size += len(piece)
             if self._size > self._limit:
                 raise EventTooLongError(b"".join([*self._lines, *self._line, *pieces[index:]]))
             self._line.append(piece)
-            if piece.endswith((b"\n", b"\r")):
-                line = b"".join(self._line)
-                self._line = []
-                self._lines.append(line)
-                if not line.strip(b"\r\n"):
+            if piece.endswith(_LINE_ENDS):
+                line = self._end_line()
+                is_comment = line.startswith(b":") and len(self._lines) == 1
+                if is_comment or not line.strip(b"\r\n"):
                     yield self._event()
 
     def rest(self) -> bytes:
         """Return the bytes after the last event, which are none by the specification."""
-        return b"".join([*self._lines, *self._line])
+        return b"".join([self._carried, *self._lines, *self._line])
+
+    def _end_line(self) -> bytes:
+        line = b"".join(self._line)
+        if self._is_start:
+            # Readers ignore it.
+            line, self._is_start = line.removeprefix(_BYTE_ORDER_MARK), False
+        self._line = []
+        self._lines.append(line)
+        return line
 
     def _event(self) -> Event:
-        lines, text = self._lines, b"".join(self._lines)
-        if self._is_first:
-            self._is_first = False
-            lines[0] = lines[0].removeprefix(_MARK)
-        data = [_value(line) for line in lines if _is_data(line)]
-        event = Event(text, b"\n".join(data) if data else None)
-        self._lines, self._size = [], 0
-        return event
+        data = [value for name, value in map(_field, self._lines) if name == b"data"]
+        text = b"".join([self._carried, *self._lines])
+        self._lines, self._size, self._carried = [], 0, b""
+        return Event(text, b"\n".join(data) if data else None)
 
 
-def _is_data(line: bytes) -> bool:
-    return line.rstrip(b"\r\n").partition(b":")[0] == b"data"
-
-
-def _value(line: bytes) -> bytes:
-    """Return the value of a line of data."""
-    return line.rstrip(b"\r\n").removeprefix(b"data").removeprefix(b":").removeprefix(b" ")
+def _field(line: bytes) -> tuple[bytes, bytes]:
+    """Return the name and the value of the field in *line*."""
+    name, _, value = line.rstrip(b"\r\n").partition(b":")
+    return name, value.removeprefix(b" ")

@@ -16,7 +16,8 @@ class Transcript:
         self._write_line = write_line
 
     def write(self, message: bytes, sender: Direction, http_status: int = 0) -> None:
-        """Write *message*, JSON text without line breaks."""
+        """Write *message*, JSON text, whose line breaks become spaces."""
+        message = message.replace(b"\n", b" ").replace(b"\r", b" ")
         status = b',"http":{"status":%d}' % http_status if http_status else b""
         direction = _DIRECTIONS[sender]
         self._write_line(b'{"direction":"%s"%s,"message":%s}' % (direction, status, message))

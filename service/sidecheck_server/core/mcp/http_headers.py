@@ -8,7 +8,7 @@ from base64 import b64decode
 from binascii import Error
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Any
 
 from sidecheck_server.core.types import JsonValue
@@ -21,6 +21,8 @@ HEADER_MISMATCH = -32020
 _VERSION = "io.modelcontextprotocol/protocolVersion"
 _PARAMETER = "x-mcp-header"
 _ENCODED = re.compile(r"=\?base64\?(.*)\?=", re.DOTALL)
+_NUMBER = re.compile(r"-?[0-9]{1,64}(\.[0-9]{1,64})?([eE][+-]?[0-9]{1,4})?")
+_VALUE = re.compile(r"[\t\x20-\x7e]*")
 _NAMED_BY = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 
 
@@ -78,6 +80,9 @@ def _compare(
     if found is None:
         yield HeaderFault(header, location, f"the header {header} is missing")
         return
+    if not _VALUE.fullmatch(found):
+        yield HeaderFault(header, location, f"the header {header} has invalid characters")
+        return
     text = _decode(found) if encoded else found
     if text is None:
         yield HeaderFault(header, location, f"the header {header} is not valid Base64 of UTF-8")
@@ -99,10 +104,7 @@ def _is_equal(text: str, value: Any) -> bool:
     if isinstance(value, bool):
         return text == ("true" if value else "false")
     if isinstance(value, int | float):
-        try:
-            return Decimal(text) == Decimal(str(value))
-        except InvalidOperation:
-            return False
+        return _NUMBER.fullmatch(text) is not None and Decimal(text) == Decimal(str(value))
     return isinstance(value, str) and text == value
 
 

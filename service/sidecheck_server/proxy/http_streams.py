@@ -1,0 +1,86 @@
+"""Streams of a server's messages, validated event by event."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+
+import httpx
+
+from sidecheck_server.proxy.http_exchange import Upstream, content_of
+from sidecheck_server.proxy.http_headers import (
+    BODY_HEADERS,
+    RawHeaders,
+    own_headers,
+    passed_headers,
+)
+from sidecheck_server.proxy.http_messages import HttpMessages
+from sidecheck_server.proxy.pins import LockFileError
+from sidecheck_server.proxy.report import Action, Finding, Report
+from sidecheck_server.proxy.sse import EventReader, EventTooLongError
+from sidecheck_server.proxy.transcript import Transcript
+
+__all__ = ["EventRelay"]
+
+_REPLY_SECONDS = 10.0
+
+
+class EventRelay:
+    """Relays streams of the server *upstream*, with events of at most *max_bytes*."""
+
+    def __init__(
+        self,
+        upstream: Upstream,
+        report: Report,
+        transcript: Transcript | None,
+        max_bytes: int,
+    ) -> None:
+        self._upstream = upstream
+        self._report = report
+        self._transcript = transcript
+        self._max_bytes = max_bytes
+
+    async def relay(
+        self, response: httpx.Response, headers: RawHeaders, messages: HttpMessages
+    ) -> AsyncGenerator[bytes]:
+        """Yield the events of *response* as they come, with the *messages* in them validated.
+
+        It is to the request with *headers*.
+        """
+        is_resumable = False
+        if messages.reply is not None:
+            yield b"data: " + messages.reply + b"\n\n"
+        reader = EventReader(self._max_bytes)
+        try:
+            async for chunk in content_of(response):
+                for event in reader.feed(chunk):
+                    is_resumable = is_resumable or event.has_id
+                    ruling = await messages.rule_event(event)
+                    if ruling.reply is not None:
+                        await self._send(headers, ruling.reply)
+                    if ruling.text is not None:
+                        yield ruling.text
+        except EventTooLongError:
+            note = f"an event is larger than {self._max_bytes:,} bytes (--max-message-bytes)"
+            self._add("MESSAGE_TOO_LONG", note)
+            is_resumable = False
+        except LockFileError as failure:
+            self._add("PINS_NOT_WRITTEN", str(failure))
+            is_resumable = False
+        except httpx.HTTPError:
+            self._add("UPSTREAM_UNAVAILABLE", "ended in a stream")
+        finally:
+            end = messages.end_events(is_resumable=is_resumable)
+        if end:
+            yield end
+
+    async def _send(self, headers: RawHeaders, reply: bytes) -> None:
+        """Send the server the error of a request that it sent in a stream."""
+        own = own_headers(passed_headers(headers, BODY_HEADERS), {})
+        try:
+            async with asyncio.timeout(_REPLY_SECONDS):
+                response = await self._upstream.send("POST", self._upstream.target, own, reply)
+                await response.aclose()
+        except (httpx.HTTPError, TimeoutError):
+            self._add("UPSTREAM_UNAVAILABLE", "does not respond")
+
+    def _add(self, code: str, note: str) -> None:
+        self._report.add(Finding(sender="server", code=code, action=Action.REJECTED, note=note))

@@ -1,0 +1,108 @@
+"""Lists of tools that are fetched page by page, and by several callers at the same time."""
+
+import asyncio
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sidecheck import SidecheckError
+from sidecheck_server.policies import Policy
+from sidecheck_server.proxy.listing_requests import ListingFailed
+from sidecheck_server.proxy.listings import Listings
+from sidecheck_server.proxy.messages import Message, read_message
+from sidecheck_server.proxy.pending import request_of
+from sidecheck_server.proxy.pins import PinnedTools
+from sidecheck_server.proxy.report import Report
+from support.running_proxy import local_client
+
+TOOLS = [
+    {"name": name, "description": name, "inputSchema": {"type": "object"}} for name in "abcdef"
+]
+
+
+def message_of(value: Any) -> Message:
+    """Return the message that *value* is."""
+    message = read_message(json.dumps({"jsonrpc": "2.0", "id": 1, **value}).encode())
+    assert isinstance(message, Message)
+    return message
+
+
+async def not_asked(_params: Mapping[str, bytes]) -> Message:
+    """Return no page."""
+    raise AssertionError("the proxy has no reason to ask for the list")
+
+
+async def fetch(listings: Listings, cursor: Any, names: str, next_cursor: str | None) -> None:
+    """Let *listings* rule on the page at *cursor*, with the tools called *names*."""
+    request = message_of({"method": "tools/list", "params": {"cursor": cursor} if cursor else {}})
+    result = {"tools": [tool for tool in TOOLS if str(tool["name"]) in names]}
+    if next_cursor:
+        result["nextCursor"] = next_cursor  # type: ignore[assignment]
+    await listings.rule_result(message_of({"result": result}), request_of(request))
+
+
+@pytest.mark.parametrize(
+    ("pages", "pinned"),
+    [
+        pytest.param([(None, "ab", "2"), ("2", "cd", None)], "abcd", id="one list"),
+        pytest.param(
+            [(None, "ab", "2"), (None, "ab", "2"), ("2", "cd", None), ("2", "cd", None)],
+            "abcd",
+            id="two at once, the same cursors",
+        ),
+        pytest.param(
+            [(None, "ab", "x"), (None, "ab", "y"), ("x", "cd", "z"), ("y", "cd", None)],
+            "abcd",
+            id="two at once, cursors of their own",
+        ),
+        pytest.param(
+            [(None, "ab", "2"), (None, "ab", "2"), ("2", "cd", None)], "abcd", id="one given up"
+        ),
+        pytest.param([("2", "cd", None)], None, id="a page of an unknown list"),
+        pytest.param([(None, "ab", "2"), (5, "cd", None)], None, id="a cursor that is no string"),
+    ],
+)
+async def test_pages_of_lists(pages: Any, pinned: str | None, tmp_path: Path) -> None:
+    """A list is complete with all pages that lead to its last, and only then pinned."""
+    lock = tmp_path / "pins.json"
+    async with local_client() as client:
+        report = Report(lambda _: None)
+        listings = Listings(client, Policy.AUDIT, PinnedTools(path=lock), report, not_asked)
+        for page in pages:
+            await fetch(listings, *page)
+
+    tools = sorted(json.loads(lock.read_text())["tools"]) if lock.exists() else None
+    assert (None if pinned is None else list(pinned)) == tools
+
+
+@pytest.mark.parametrize("fails", [False, True])
+async def test_callers_share_a_request_for_the_list(fails: bool) -> None:
+    """The server is asked once; one that goes away takes the others' list with it not."""
+    asked = 0
+    answers = asyncio.Event()
+
+    async def list_tools(_params: Mapping[str, bytes]) -> Message:
+        nonlocal asked
+        asked += 1
+        await answers.wait()
+        if fails:
+            raise ListingFailed
+        return message_of({"result": {"tools": TOOLS}})
+
+    async with local_client() as client:
+        report = Report(lambda _: None)
+        listings = Listings(client, Policy.AUDIT, PinnedTools(), report, list_tools)
+        first, *others = (asyncio.ensure_future(listings.find("a", {})) for _ in range(100))
+        await asyncio.sleep(0)
+        first.cancel()
+        answers.set()
+        found = await asyncio.gather(*others, return_exceptions=True)
+
+    assert 1 == asked
+    if fails:
+        assert {"TOOLS_NOT_LISTED"} == {e.reason for e in found if isinstance(e, SidecheckError)}
+        assert len(others) == len({id(error) for error in found})
+    else:
+        assert not any(isinstance(each, BaseException) for each in found)
