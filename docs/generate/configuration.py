@@ -90,7 +90,7 @@ def configuration_page() -> str:
     )
     groups = {
         name: table(
-            ("Limit", "Default", "Description"),
+            ("Name", "Default", "Description"),
             (
                 (code(field), _value(getattr(defaults, field)), description)
                 for field, description in describe_fields(type(defaults)).items()
@@ -115,5 +115,7 @@ def _value(value: Any) -> str:
             return code(str(value).lower())
         case None | () | "":
             return "none"
+        case int():
+            return f"{value:,}"
         case _:
-            return f"{value:,}" if isinstance(value, int) else code(str(value))
+            return code(str(value))

@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import queue
+import socket
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import contextmanager
@@ -38,6 +40,12 @@ class HttpMcpServer:
         self.url = ""
         #: Whether the response to ``tools/list`` breaks off.
         self.breaks_listings = False
+        #: What ``tools/list`` returns.
+        self.tools: list[Any] = [TOOL]
+        #: Returns the response to a request in place of the server's own, or None.
+        self.replace: Callable[[Any], Response | None] = lambda _message: None
+        #: The parts of the stream of a GET, until None; without it, the server has its own.
+        self.parts: queue.SimpleQueue[bytes | None] | None = None
         #: What answers instead, given a request and its body; None leaves it to the server.
         self.answer: Answer | None = None
         #: Method, path, headers and body of each request.
@@ -73,12 +81,14 @@ class HttpMcpServer:
             return answer
         if request.method == "DELETE":
             return Response(status_code=200)
+        if request.method == "GET" and self.parts is not None:
+            return StreamingResponse(_queued(self.parts), media_type="text/event-stream")
         if request.method == "GET":
             return StreamingResponse(self._listen(), media_type="text/event-stream")
         message = json.loads(body)
         if "method" not in message or "id" not in message:
             return Response(status_code=202)
-        return self._respond(message)
+        return self.replace(message) or self._respond(message)
 
     def _note(self, request: Request, body: bytes) -> None:
         noted = (request.method, request.url.path, dict(request.headers), body)
@@ -104,7 +114,7 @@ class HttpMcpServer:
             case "tools/list" if self.breaks_listings:
                 return StreamingResponse(_cut(), media_type="text/event-stream")
             case "tools/list":
-                return _json(message, {"tools": [TOOL]})
+                return _json(message, {"tools": self.tools})
         arguments = message["params"].get("arguments", {})
         content = {"n": "x"} if arguments.get("do") == "break" else {"n": 1}
         result = {
@@ -145,6 +155,11 @@ async def _events(message: Any, result: Any) -> AsyncIterator[bytes]:
         await asyncio.sleep(0)
 
 
+async def _queued(parts: "queue.SimpleQueue[bytes | None]") -> AsyncIterator[bytes]:
+    while (part := await asyncio.to_thread(parts.get)) is not None:
+        yield part
+
+
 async def _cut() -> AsyncIterator[bytes]:
     yield b'data: {"jsonrpc":'
     raise ConnectionResetError
@@ -157,6 +172,8 @@ def http_mcp_server() -> Iterator[HttpMcpServer]:
     config = uvicorn.Config(served.app, port=0, log_config=None, lifespan="off")
     config.load()
     listener = config.bind_socket()
+    # The body of a response would wait for acknowledgments, which clients delay.
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     server = uvicorn.Server(config)
     thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[listener])))
     thread.start()

@@ -1,8 +1,8 @@
 """Envoy's external processor: MCP over HTTP, validated on its way through Envoy.
 
-Each stream is one HTTP request and its response. Bodies must come BUFFERED. Streams of
-server-sent events are asked for in parts (``mode_override``), so that each event passes as
-it comes.
+Each stream is one HTTP request and its response. Headers must be sent, and bodies BUFFERED.
+Streams of server-sent events are asked for in parts (``mode_override``), so that each event
+passes as it comes.
 """
 
 import asyncio
@@ -24,13 +24,13 @@ from sidecheck_server.gateways.ext_proc_messages import (
     immediate_response,
     read_headers,
     read_metadata,
+    set_metadata,
     trailers_response,
 )
-from sidecheck_server.gateways.outcomes import GatewayFindings, Outcome
+from sidecheck_server.gateways.outcomes import GatewayFindings
 from sidecheck_server.gateways.routes import Routes
-from sidecheck_server.policies import Policy
 from sidecheck_server.proxy.http_messages import Body, HttpMessages, Reply
-from sidecheck_server.proxy.report import Action, Finding
+from sidecheck_server.proxy.report import Action, Direction, Finding
 from sidecheck_server.proxy.sse import EventReader, EventTooLongError
 from sidecheck_server.rpc.calls import Call, CallFailed
 from sidecheck_server.rpc.method_table import raise_if_unreadable
@@ -43,6 +43,8 @@ EXT_PROC = external_processor_pb2.DESCRIPTOR.services_by_name["ExternalProcessor
 
 _METADATA = "sidecheck-"
 """Prefix of the metadata of a call that say what the route is."""
+
+_OK, _FIRST_ERROR, _UNSUPPORTED, _BAD_GATEWAY = 200, 400, 415, 502
 
 _MODES: Mapping[Body, int] = {"message": BUFFERED, "events": STREAMED, "other": NOT_SENT}
 
@@ -63,18 +65,22 @@ class ExternalProcessor:
     ) -> AsyncIterator[ProcessingResponse]:
         """Respond to the parts of one exchange, in their order."""
         outcome = self._findings.begin()
-        exchange = _Exchange(self._routes, self._findings, outcome, self._max_bytes)
+        exchange = _Exchange(self._routes, self._findings, self._max_bytes)
         try:
             with self._streams.admit("gateway_streams"):
                 async for request in self._streams.requests(requests):
                     raise_if_unreadable(request)
-                    yield await exchange.respond(request, call)
+                    response = await exchange.respond(request, call)
+                    set_metadata(response, outcome.metadata())
+                    yield response
         except asyncio.CancelledError:
             ended = self._streams.gate.cancelled_call_error()
             if ended is None:
                 raise
+            outcome.fail(ended)
             raise CallFailed(status_from_error(ended)) from None
         except Exception as error:  # noqa: BLE001  (nothing unexpected may reach the gateway)
+            outcome.fail(error)
             raise failure_of(error, "Process") from None
         finally:
             await exchange.release()
@@ -84,16 +90,18 @@ class ExternalProcessor:
 class _Exchange:
     """One HTTP request and its response, in the parts that Envoy sends."""
 
-    def __init__(
-        self, routes: Routes, findings: GatewayFindings, outcome: Outcome, max_bytes: int
-    ) -> None:
+    def __init__(self, routes: Routes, findings: GatewayFindings, max_bytes: int) -> None:
         self._routes = routes
         self._findings = findings
-        self._outcome = outcome
         self._method = ""
         self._messages: HttpMessages | None = None
+        self._is_encoded = False
+        #: Whether the body of the request has come.
+        self._has_body = False
+        #: Whether what could not be read may not pass.
         self._enforces = False
-        self._body: Body = "other"
+        #: What the body of the response is, once its headers are known.
+        self._body: Body | None = None
         self._reader = EventReader(max_bytes)
         self._is_resumable = False
         #: Whether the events that remain pass as they are, or none of them; None before that.
@@ -126,37 +134,53 @@ class _Exchange:
             await self._messages.release()
 
     async def _begin(self, request: ProcessingRequest, call: Call) -> ProcessingResponse:
-        if request.HasField("protocol_config") and request.protocol_config.request_body_mode != (
-            BUFFERED
-        ):
-            raise _invalid("request_body_mode must be BUFFERED in Envoy's processing_mode")
+        if self._messages is not None:
+            raise _invalid("the headers of the request were sent before")
+        _check_modes(request)
         options = {**_call_metadata(call), **read_metadata(request)}
         route = await self._routes.find(options.get("server", ""), options)
         policies = route.policies
-        self._enforces = Policy.ENFORCE in (policies.results, policies.messages, policies.tools)
+        self._enforces = policies.enforces_any or route.tools.is_pinned
         headers = read_headers(request.request_headers.headers)
         self._method = headers.get(":method", "")
+        self._is_encoded = _is_encoded(headers)
         self._messages = HttpMessages(route.connections, policies, self._findings, headers)
         # A compressed response could not be read.
         return headers_response("request_headers", remove=("accept-encoding",))
 
     async def _admit(self, request: ProcessingRequest) -> ProcessingResponse:
-        text = request.request_body.body
+        messages, text = self._open(), request.request_body.body
+        if self._has_body:
+            raise _invalid("the body of the request was sent before")
+        self._has_body = True
         if self._method != "POST":
-            return body_response("request_body", UNCHANGED, {}, is_whole=True)
-        admitted = await self._open().admit(text)
-        metadata = self._outcome.metadata()
+            return body_response("request_body", UNCHANGED, is_whole=True)
+        if self._is_encoded:
+            if self._rejects_encoded("client"):
+                return immediate_response(_UNSUPPORTED, b"")
+            return body_response("request_body", UNCHANGED, is_whole=True)
+        admitted = await messages.admit(text)
         if isinstance(admitted, Reply):
-            return immediate_response(admitted.status, admitted.body, metadata)
+            return immediate_response(admitted.status, admitted.body)
         changed = UNCHANGED if admitted == text else admitted
-        return body_response("request_body", changed, metadata, is_whole=True)
+        return body_response("request_body", changed, is_whole=True)
 
     async def _begin_response(self, request: ProcessingRequest) -> ProcessingResponse:
         headers = read_headers(request.response_headers.headers)
         status = int(headers.get(":status", "0"))
-        self._body = await self._open().begin_response(self._method, status, headers)
+        if self._messages is None and status >= _FIRST_ERROR:
+            # Envoy refuses some requests, by their path for example, before it sends them.
+            self._body = "other"
+            return headers_response("response_headers", (), NOT_SENT)
+        messages = self._open()
+        self._body = await messages.begin_response(self._method, status, headers)
         if request.response_headers.end_of_stream:
             return headers_response("response_headers")
+        if self._body != "other" and _is_encoded(headers):
+            self._body = "other"
+            if self._rejects_encoded("server"):
+                error = messages.answer()
+                return immediate_response(_BAD_GATEWAY if error is None else _OK, error or b"")
         # What is left of a stream is not known before its end.
         remove = ("content-length",) if self._body == "events" else ()
         return headers_response("response_headers", remove, _MODES[self._body])
@@ -164,6 +188,8 @@ class _Exchange:
     async def _rule_response(self, request: ProcessingRequest) -> ProcessingResponse:
         text, is_last = request.response_body.body, request.response_body.end_of_stream
         match self._body:
+            case None:
+                raise _invalid("response_header_mode must be SEND in Envoy's processing_mode")
             case "events":
                 ruled = await self._rule_events(text, is_last=is_last)
             case "message":
@@ -173,7 +199,6 @@ class _Exchange:
         return body_response(
             "response_body",
             UNCHANGED if ruled == text else ruled,
-            self._outcome.metadata(),
             is_whole=self._body == "message",
         )
 
@@ -204,6 +229,14 @@ class _Exchange:
             parts.append(messages.end_events(is_resumable=self._is_resumable))
         return b"".join(parts)
 
+    def _rejects_encoded(self, sender: Direction) -> bool:
+        """Report a body of *sender* that cannot be read; return whether it is rejected."""
+        action = Action.REJECTED if self._enforces else Action.PASSED
+        self._findings.add(
+            Finding(sender=sender, code="NOT_VALIDATED", action=action, is_unvalidated=True)
+        )
+        return self._enforces
+
     def _open(self) -> HttpMessages:
         """Return the messages of the exchange.
 
@@ -213,6 +246,25 @@ class _Exchange:
         if self._messages is None:
             raise _invalid("request_header_mode must be SEND in Envoy's processing_mode")
         return self._messages
+
+
+def _check_modes(request: ProcessingRequest) -> None:
+    """Check that bodies come as a whole.
+
+    Raises:
+        RequestError: INVALID_REQUEST if they do not.
+    """
+    if not request.HasField("protocol_config"):
+        return
+    config = request.protocol_config
+    for name in ("request_body_mode", "response_body_mode"):
+        if getattr(config, name) != BUFFERED:
+            raise _invalid(f"{name} must be BUFFERED in Envoy's processing_mode")
+
+
+def _is_encoded(headers: Mapping[str, str]) -> bool:
+    """Return whether the body that belongs to *headers* is compressed, for example."""
+    return headers.get("content-encoding", "").strip().lower() not in {"", "identity"}
 
 
 def _call_metadata(call: Call) -> dict[str, str]:

@@ -32,6 +32,7 @@ __all__ = [
     "immediate_response",
     "read_headers",
     "read_metadata",
+    "set_metadata",
     "trailers_response",
 ]
 
@@ -84,9 +85,7 @@ def headers_response(
     return response
 
 
-def body_response(
-    name: str, text: bytes | None, metadata: Mapping[str, str], *, is_whole: bool
-) -> ProcessingResponse:
+def body_response(name: str, text: bytes | None, *, is_whole: bool) -> ProcessingResponse:
     """Return the response that puts *text* in the place of a body, or of a part of one."""
     common = CommonResponse()
     if text is not UNCHANGED:
@@ -94,9 +93,7 @@ def body_response(
         common.body_mutation.CopyFrom(mutation)
         if is_whole:
             common.header_mutation.CopyFrom(_set_headers({"content-length": str(len(text))}))
-    response = ProcessingResponse(**{name: BodyResponse(response=common)})
-    _set_metadata(response, metadata)
-    return response
+    return ProcessingResponse(**{name: BodyResponse(response=common)})
 
 
 def trailers_response(name: str) -> ProcessingResponse:
@@ -104,7 +101,7 @@ def trailers_response(name: str) -> ProcessingResponse:
     return ProcessingResponse(**{name: TrailersResponse()})
 
 
-def immediate_response(status: int, body: bytes, metadata: Mapping[str, str]) -> ProcessingResponse:
+def immediate_response(status: int, body: bytes) -> ProcessingResponse:
     """Return the response that ends the exchange with *status* and the JSON text *body*."""
     immediate = ImmediateResponse(
         status=HttpStatus(code=status),
@@ -113,9 +110,12 @@ def immediate_response(status: int, body: bytes, metadata: Mapping[str, str]) ->
     )
     if body:
         immediate.headers.CopyFrom(_set_headers({"content-type": "application/json"}))
-    response = ProcessingResponse(immediate_response=immediate)
-    _set_metadata(response, metadata)
-    return response
+    return ProcessingResponse(immediate_response=immediate)
+
+
+def set_metadata(response: ProcessingResponse, metadata: Mapping[str, str]) -> None:
+    """Let *response* set the dynamic metadata of the exchange to *metadata*."""
+    response.dynamic_metadata.update({_NAMESPACE: dict(metadata)})
 
 
 def _set_headers(headers: Mapping[str, str]) -> HeaderMutation:
@@ -127,7 +127,3 @@ def _set_headers(headers: Mapping[str, str]) -> HeaderMutation:
         for name, value in headers.items()
     ]
     return HeaderMutation(set_headers=options)
-
-
-def _set_metadata(response: ProcessingResponse, metadata: Mapping[str, str]) -> None:
-    response.dynamic_metadata.update({_NAMESPACE: dict(metadata)})

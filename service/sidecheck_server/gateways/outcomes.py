@@ -10,6 +10,7 @@ from typing import Final
 import structlog
 from sidecheck import Severity
 
+from sidecheck_server.core.errors import RequestError
 from sidecheck_server.proxy.report import Action, Direction, Finding
 
 __all__ = ["GatewayFindings", "Outcome", "Verdict"]
@@ -37,26 +38,37 @@ class Verdict(IntEnum):
 class Outcome:
     """What came of one exchange."""
 
-    __slots__ = ("_codes", "_started", "code", "id", "verdict")
+    __slots__ = ("_codes", "_rank", "_started", "code", "id")
 
     def __init__(self) -> None:
         #: Identifies the exchange in the log and in that of the gateway.
         self.id: Final = secrets.token_hex(8)
-        self.verdict = Verdict.VALID
+        self._rank = (Verdict.VALID, False)
         #: Code of the first of the worst findings, "" without any.
         self.code = ""
         self._codes: set[str] = set()
         self._started = time.perf_counter()
 
+    @property
+    def verdict(self) -> Verdict:
+        """What became of the exchange so far."""
+        return self._rank[0]
+
     def add(self, finding: Finding) -> None:
         """Take *finding* into account."""
         if finding.severity is not Severity.ERROR and finding.action is Action.PASSED:
             return
-        verdict = _verdict_of(finding)
-        if verdict > self.verdict:
-            self.verdict, self.code = verdict, finding.code
+        # Warnings are found beside the error that a message is rejected for.
+        rank = (_verdict_of(finding), finding.severity is Severity.ERROR)
+        if rank > self._rank:
+            self._rank, self.code = rank, finding.code
         if len(self._codes) < _CODES:
             self._codes.add(finding.code)
+
+    def fail(self, error: Exception) -> None:
+        """Note that *error* ended the exchange; what follows of it is not validated."""
+        code = error.reason.value if isinstance(error, RequestError) else "INTERNAL"
+        self.add(Finding(sender="client", code=code, is_unvalidated=True))
 
     def metadata(self) -> dict[str, str]:
         """Return what the gateway can log: ``verdict``, ``code`` and ``verdict_id``."""

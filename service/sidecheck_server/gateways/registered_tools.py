@@ -27,7 +27,8 @@ class RegisteredTools:
     """The tools in the namespace *server* of the registry.
 
     A server may list other tools to other clients, so a tool that a list lacks stays, and
-    counts until the server lists another definition of it.
+    counts until the server lists another definition of it. For the same reason no list says
+    that a tool does not exist: one that is unknown has not been listed yet.
     """
 
     def __init__(
@@ -41,10 +42,9 @@ class RegisteredTools:
         self._client = client
         self._server = server
         self._findings = findings
-        self._checks = DefinitionChecks(client, policy, pins, findings)
+        self._checks = DefinitionChecks(client, policy, pins, findings, repeats=True)
         self._pages = ListPages()
         self._dropped: OrderedDict[str, None] = OrderedDict()
-        self._has_tools = False
         #: Definitions of the tools that were called last.
         self._definitions: OrderedDict[str, bytes] = OrderedDict()
 
@@ -73,7 +73,7 @@ class RegisteredTools:
         return value
 
     async def find(self, name: str, _params: Mapping[str, bytes]) -> RegisteredTool | None:
-        """Return the registered tool called *name*, None if there is none.
+        """Return the registered tool called *name*, None if it is dropped.
 
         Raises:
             SidecheckError: ``TOOLS_NOT_LISTED``, or the registry cannot be read.
@@ -85,9 +85,7 @@ class RegisteredTools:
         except SidecheckError as error:
             if error.reason != "UNKNOWN_TOOL":
                 raise
-            if not await self._knows_tools():
-                raise not_listed("the server has not listed its tools yet") from None
-            return None
+            raise not_listed("the server has not listed the tool yet") from None
         self._definitions[name] = tool.json
         self._definitions.move_to_end(name)
         if len(self._definitions) > _MOST_CALLED:
@@ -110,21 +108,31 @@ class RegisteredTools:
 
     async def learn(self, tools: list[ListedTool], version: str) -> None:
         """Register *tools*, listed under the protocol *version*, but for dropped ones."""
+        removed = set()
         for tool in tools:
+            if tool.dropped and tool.name not in self._dropped:
+                removed.add(tool.name)
             self._dropped.pop(tool.name, None)
             if tool.dropped:
                 self._dropped[tool.name] = None
         while len(self._dropped) > _MOST_DROPPED:
             self._dropped.popitem(last=False)
         kept = [tool for tool in tools if not tool.dropped]
-        if kept:
-            try:
-                await self._register(kept, version)
-            except SidecheckError as error:
-                self._findings.add(finding_of_error(error, "server", _METHOD, passes=True))
+        try:
+            if kept:
+                removed |= await self._register(kept, version)
+        except SidecheckError as error:
+            self._findings.add(finding_of_error(error, "server", _METHOD, passes=True))
+            # What they were before is not what they are.
+            removed |= {tool.name for tool in kept}
+        try:
+            if names := sorted(removed - {""}):
+                await self._client.delete(self._server, names)
+        except SidecheckError as error:
+            self._findings.add(finding_of_error(error, "server", _METHOD, passes=True))
 
-    async def _register(self, tools: list[ListedTool], version: str) -> None:
-        """Register *tools*; what is no definition is not, and neither is what it was before.
+    async def _register(self, tools: list[ListedTool], version: str) -> set[str]:
+        """Register *tools*; return the names of those that are no definitions.
 
         Raises:
             SidecheckError: the registry cannot be written.
@@ -135,17 +143,8 @@ class RegisteredTools:
             protocol_version=version,
             on_rejected="return",
         )
-        rejected = {
+        return {
             tool.name
             for tool, outcome in zip(tools, registration.outcomes, strict=True)
-            if outcome.action is Action.REJECTED and tool.name
+            if outcome.action is Action.REJECTED
         }
-        if rejected:
-            await self._client.delete(self._server, sorted(rejected))
-
-    async def _knows_tools(self) -> bool:
-        if not self._has_tools:
-            async for _tool in self._client.list(self._server):
-                self._has_tools = True
-                break
-        return self._has_tools

@@ -79,7 +79,9 @@ class Routes:
         policies = _override(self._policies, overrides)
         key = (server, policies)
         route = self._routes.get(key)
-        if route is None:
+        if route is not None:
+            self._routes.move_to_end(key)
+        else:
             route = self._routes[key] = self._make(server, policies)
             if len(self._routes) > _MOST_ROUTES:
                 _, oldest = self._routes.popitem(last=False)

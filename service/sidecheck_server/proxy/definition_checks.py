@@ -45,14 +45,23 @@ Learn: TypeAlias = Callable[[Mapping[str, bytes], list[ListedTool]], Awaitable[l
 class DefinitionChecks:
     """Checks the definitions in results of ``tools/list``, and reports what is wrong.
 
-    Violations of one definition are reported once.
+    Violations of one definition are reported once, or with *repeats* each time it is listed.
     """
 
-    def __init__(self, client: Client, policy: Policy, pins: PinnedTools, report: Findings) -> None:
+    def __init__(
+        self,
+        client: Client,
+        policy: Policy,
+        pins: PinnedTools,
+        report: Findings,
+        *,
+        repeats: bool = False,
+    ) -> None:
         self._client = client
         self._policy = policy
         self._pins = pins
         self._report = report
+        self._repeats = repeats
         #: Digests of definitions whose violations have been reported.
         self._reported: set[bytes] = set()
 
@@ -135,11 +144,12 @@ class DefinitionChecks:
             if not tool.verdict.valid:
                 invalid.add(index)
                 action = Action.DROPPED if self._policy is Policy.ENFORCE else action
-            digest = sha256(definitions[index]).digest()
-            if digest in self._reported:
-                continue
-            if len(self._reported) < _MOST_REPORTED:
-                self._reported.add(digest)
+            if not self._repeats:
+                digest = sha256(definitions[index]).digest()
+                if digest in self._reported:
+                    continue
+                if len(self._reported) < _MOST_REPORTED:
+                    self._reported.add(digest)
             for violation in tool.verdict.violations:
                 inside = f"/result/tools/{index}"
                 self._report.add(
