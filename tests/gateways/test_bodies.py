@@ -42,16 +42,30 @@ def compressed(message: Any) -> Response:
 
 
 RESPONSES = {
-    "text": (plain, 200, b"hello", "valid"),
     "401": (failing(401), 401, b'{"detail":"x"}', "valid"),
     "404": (failing(404), 404, b'{"detail":"x"}', "valid"),
     "500": (failing(500), 500, b'{"detail":"x"}', "valid"),
 }
 
 
+def test_a_request_gets_a_message(gateway: Gateway) -> None:
+    """Under enforcement, not what could be read as a result and was not validated."""
+    gateway.server.replace = plain
+    response = gateway.call()
+    gateway.server.replace = lambda _: None
+    gateway.received()
+
+    assert (502, "the server does not respond") == (
+        response.status_code,
+        response.json()["error"]["message"],
+    )
+    [entry] = gateway.envoy.entries(1)
+    assert ("rejected", "NOT_VALIDATED") == (entry["verdict"], entry["code"])
+
+
 @pytest.mark.parametrize("name", RESPONSES)
-def test_what_is_no_message_passes(gateway: Gateway, name: str) -> None:
-    """Errors of HTTP, and other types."""
+def test_errors_of_http_pass(gateway: Gateway, name: str) -> None:
+    """Whatever is in them."""
     gateway.server.replace, status, body, verdict = RESPONSES[name]
     response = gateway.call()
     gateway.server.replace = lambda _: None

@@ -44,7 +44,8 @@ EXT_PROC = external_processor_pb2.DESCRIPTOR.services_by_name["ExternalProcessor
 _METADATA = "sidecheck-"
 """Prefix of the metadata of a call that say what the route is."""
 
-_OK, _FIRST_ERROR, _UNSUPPORTED, _BAD_GATEWAY = 200, 400, 415, 502
+_OK, _ACCEPTED, _FIRST_REDIRECT = 200, 202, 300
+_FIRST_ERROR, _UNSUPPORTED, _BAD_GATEWAY = 400, 415, 502
 
 _MODES: Mapping[Body, int] = {"message": BUFFERED, "events": STREAMED, "other": NOT_SENT}
 
@@ -104,6 +105,8 @@ class _Exchange:
         self._body: Body | None = None
         self._reader = EventReader(max_bytes)
         self._is_resumable = False
+        #: Whether a part of the events has come.
+        self._has_begun = False
         #: Whether the events that remain pass as they are, or none of them; None before that.
         self._rest_passes: bool | None = None
 
@@ -174,7 +177,12 @@ class _Exchange:
             return headers_response("response_headers", (), NOT_SENT)
         messages = self._open()
         self._body = await messages.begin_response(self._method, status, headers)
-        if request.response_headers.end_of_stream:
+        is_whole = request.response_headers.end_of_stream
+        if self._body == "other" and self._method == "POST" and status < _FIRST_REDIRECT:
+            response = self._end_unanswered(messages, is_empty=is_whole or status == _ACCEPTED)
+            if response is not None:
+                return response
+        if is_whole:
             return headers_response("response_headers")
         if self._body != "other" and _is_encoded(headers):
             self._body = "other"
@@ -207,7 +215,8 @@ class _Exchange:
         if self._rest_passes is not None:
             return text if self._rest_passes else b""
         messages = self._open()
-        parts: list[bytes] = []
+        parts = [] if self._has_begun else [messages.begin_events()]
+        self._has_begun = True
         try:
             for event in self._reader.feed(text):
                 self._is_resumable = self._is_resumable or event.has_id
@@ -228,6 +237,19 @@ class _Exchange:
         if is_last:
             parts.append(messages.end_events(is_resumable=self._is_resumable))
         return b"".join(parts)
+
+    def _end_unanswered(
+        self, messages: HttpMessages, *, is_empty: bool
+    ) -> ProcessingResponse | None:
+        """Return the response in place of one without a message, if that may not pass."""
+        due = messages.answer()
+        if due is None:
+            return None
+        if is_empty:
+            return immediate_response(_OK, due)
+        if messages.admits_unread("server", "a response that is neither JSON nor events"):
+            return None
+        return immediate_response(_BAD_GATEWAY, due)
 
     def _rejects_encoded(self, sender: Direction) -> bool:
         """Report a body of *sender* that cannot be read; return whether it is rejected."""

@@ -127,7 +127,7 @@ class HttpMessages:
             return self.answer(passed) or b""
         # The body is all that the request gets; without its response, it is another's.
         error = self.answer()
-        if self._policies.messages is Policy.ENFORCE:
+        if self._policies.enforces_any:
             return error or passed or b""
         return passed or error or b""
 
@@ -143,12 +143,26 @@ class HttpMessages:
         if message is None and event.type != b"message":
             return EventRuling(event.text)
         self._note(event.data, "server", message)
+        if self._is_of_another(message):
+            self._findings.add(
+                Finding(
+                    sender="server",
+                    code="RESPONSE_WITHOUT_REQUEST",
+                    location="/id",
+                    action=Action.REJECTED,
+                )
+            )
+            return EventRuling(None)
         ruling = await self.connection.handle(event.data, "server")
         if ruling.forward is None:
             return EventRuling(None, ruling.reply)
         is_same = ruling.forward is event.data
         text = event.text if is_same else event.with_data(ruling.forward)
         return EventRuling(text, ruling.reply)
+
+    def begin_events(self) -> bytes:
+        """Return the event that begins a stream; empty if nothing is due."""
+        return b"" if self.reply is None else _event(self.reply)
 
     def end_events(self, *, is_resumable: bool) -> bytes:
         """Return the event that ends a stream; empty if nothing is due.
@@ -158,7 +172,7 @@ class HttpMessages:
         if is_resumable and self.connection.is_kept:
             return b""
         error = self.connection.answer(self._message)
-        return b"" if error is None else b"data: " + error + b"\n\n"
+        return b"" if error is None else _event(error)
 
     def admits_unread(self, sender: Direction, note: str) -> bool:
         """Report what cannot be validated, and return whether it passes."""
@@ -183,6 +197,17 @@ class HttpMessages:
         if self._connection is not None:
             await self._connection.release()
 
+    def _is_of_another(self, message: Message | list[Message] | None) -> bool:
+        """Return whether *message*, in the stream of a request, may not pass as its response.
+
+        Readers may take ``"5"`` for the id 5, and it would pass unvalidated.
+        """
+        request = self._message
+        if not (isinstance(message, Message) and isinstance(request, Message)):
+            return False
+        is_foreign = message.is_response and message.id != request.id
+        return is_foreign and self._policies.enforces_any
+
     def _read(self, text: bytes, sender: Direction) -> Message | list[Message] | None:
         message = read_message(text)
         self._note(text, sender, message)
@@ -206,3 +231,7 @@ class HttpMessages:
         if not mismatches or policy is not Policy.ENFORCE:
             return None
         return Reply(400, mismatch_response(message, mismatches[0]))
+
+
+def _event(data: bytes) -> bytes:
+    return b"data: " + data + b"\n\n"

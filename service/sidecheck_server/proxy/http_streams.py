@@ -46,8 +46,8 @@ class EventRelay:
         It is to the request with *headers*.
         """
         is_resumable = False
-        if messages.reply is not None:
-            yield b"data: " + messages.reply + b"\n\n"
+        if begin := messages.begin_events():
+            yield begin
         reader = EventReader(self._max_bytes)
         try:
             async for chunk in content_of(response):

@@ -223,7 +223,7 @@ class ProxySession:
     def _rule_unexpected(self, message: Message, sender: Direction, checked: Checked) -> Ruling:
         """Return the ruling on a response to no request, or to one that has a response."""
         admitted = self._messages.admits(checked, sender)
-        if not admitted or self._policies.messages is not Policy.ENFORCE:
+        if not admitted or not self._policies.enforces_any:
             return Ruling(message.text if admitted else None)
         if not (message.has_valid_id and self._from_beginning):
             return Ruling(message.text)
