@@ -13,6 +13,7 @@ from sidecheck_server.gateways.composition import running_gateways
 from sidecheck_server.registry.sqlite import open_registry
 from sidecheck_server.rpc.local import LocalTransport
 from sidecheck_server.rpc.server import Server, check_addresses
+from sidecheck_server.rpc.tls import read_certificates
 from sidecheck_server.services.container import ServiceOptions, create_services
 from sidecheck_server.services.registration import Registrar, Registration
 from sidecheck_server.settings import Settings
@@ -43,6 +44,7 @@ async def running_service(
 
     Raises:
         AddressInUseError: an address is taken.
+        UnusableSettingsError: a file of TLS cannot be used.
         RegistryInUse: another server has opened the registry's file.
         RegistryUnusable: the file is not a registry.
         WorkerStartError: no worker process can be started.
@@ -52,6 +54,7 @@ async def running_service(
     async with AsyncExitStack() as stack:
         # Workers that are stopped while they start print tracebacks. So what can be known
         # to fail fails before; gRPC, which binds the addresses, must come after.
+        certificates = read_certificates(settings)
         check_addresses(settings)
         registry = open_registry(settings.registry, settings.registry_quotas)
         stack.callback(registry.close)
@@ -75,7 +78,7 @@ async def running_service(
                 settings.limits.payload_bytes,
             )
         )
-        server = Server(settings, registry, services, create_gateways)
+        server = Server(settings, registry, services, create_gateways, certificates)
         workers.subscribe(lambda event: server.report_workers(event.alive))
         server.report_workers(workers.alive)
         await server.start()
