@@ -11,6 +11,8 @@ import click
 
 from sidecheck_server.cli.options import examples
 from sidecheck_server.cli.rows import printable
+from sidecheck_server.cli.tls_options import tls_options
+from sidecheck_server.client_tls import ClientTls
 from sidecheck_server.policies import Pinning, Policies, Policy, Repairs
 from sidecheck_server.proxy.http_server import HttpAddress
 from sidecheck_server.proxy.options import ProxyOptions
@@ -111,6 +113,7 @@ _NOT_STARTED = 127
 @click.option(
     "--service", metavar="TARGET", help="Address of a running Sidecheck.  [default: in process]"
 )
+@tls_options("--service")
 @click.option(
     "--on-unavailable",
     type=click.Choice(["raise", "allow", "deny"]),
@@ -158,6 +161,7 @@ def proxy(
     pins: str,
     pins_file: Path,
     service: str | None,
+    tls: ClientTls | None,
     on_unavailable: Literal["raise", "allow", "deny"],
     report: FileIO | None,
     record: FileIO | None,
@@ -186,6 +190,7 @@ def proxy(
         Policies(**policies, repair=Repairs(repair)),
         pinned,
         service,
+        tls,
         on_unavailable,
         report,
         record,

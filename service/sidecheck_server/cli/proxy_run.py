@@ -9,6 +9,7 @@ import click
 from sidecheck import Client, Severity
 
 from sidecheck_server.app import running_client
+from sidecheck_server.cli.connection import resolve_tls, usage_errors
 from sidecheck_server.cli.rows import printable
 from sidecheck_server.log import LOG_FLUSH_SECONDS, configure_log
 from sidecheck_server.log_writer import LogWriter
@@ -68,6 +69,8 @@ async def run_proxy(server: Process, options: ProxyOptions) -> int:
     finally:
         # Still running only if the proxy cannot go on.
         signal_group(server, signal.SIGKILL)
+        # Waited for, or asyncio writes a traceback when it finds the process after the loop.
+        await server.wait()
         log.write(f"sidecheck proxy: {report.summary()}\n")
         log.flush(LOG_FLUSH_SECONDS)
 
@@ -117,7 +120,9 @@ async def run_http_proxy(upstream: str, address: HttpAddress, options: ProxyOpti
 def _client(settings: Settings, options: ProxyOptions) -> AbstractAsyncContextManager[Client]:
     if options.service is None:
         return running_client(settings)
-    return Client(options.service, on_unavailable=options.on_unavailable)
+    with usage_errors():
+        tls = resolve_tls(options.service, options.tls)
+        return Client(options.service, tls=tls, on_unavailable=options.on_unavailable)
 
 
 def _settings(options: ProxyOptions) -> Settings:

@@ -65,7 +65,7 @@ class ServerCertificates:
         self._paths = paths
         self._lock = threading.Lock()
         self._files = self._read()
-        self._configuration, validity = self._load(self._files)
+        self._good, validity = self._check(self._files)
         self.not_after = validity.not_after.timestamp()
         """When the first certificate of the chain in use expires, in seconds since 1970."""
         self.failed_reloads = 0
@@ -77,7 +77,7 @@ class ServerCertificates:
         # None keeps what gRPC has, which its type stubs leave out.
         fetch: Any = self.reload
         return grpc.dynamic_ssl_server_credentials(
-            self._configuration,
+            _configuration(self._good),
             fetch,
             require_client_authentication="tls_client_ca" in self._paths,
         )
@@ -90,14 +90,14 @@ class ServerCertificates:
                 return None
             self._files = files = self._read_until_stable(files)
             try:
-                configuration, validity = self._load(files)
+                self._good, validity = self._check(files)
             except UnusableSettingsError as error:
                 self.failed_reloads += 1
                 _log.error("tls.reload_failed", detail=str(error))
                 return None
             self.not_after = validity.not_after.timestamp()
             self._log_validity("tls.reloaded", validity)
-            return configuration
+            return _configuration(self._good)
 
     def _read(self) -> _Files:
         return {setting: _read_file(path) for setting, path in self._paths.items()}
@@ -115,8 +115,8 @@ class ServerCertificates:
             files = again
         return files
 
-    def _load(self, files: _Files) -> "tuple[grpc.ServerCertificateConfiguration, Validity]":
-        """Return *files* as gRPC takes them, and the validity of the certificate.
+    def _check(self, files: _Files) -> "tuple[Mapping[str, bytes], Validity]":
+        """Return the content of *files*, and the validity of the certificate.
 
         Raises:
             UnusableSettingsError: one cannot be used.
@@ -133,13 +133,10 @@ class ServerCertificates:
                 raise UnusableSettingsError(f"{setting}: {self._paths[setting]} {content}")
             pems[setting] = content
         try:
-            validity = check_certificates(pems)
+            return pems, check_certificates(pems)
         except InvalidPemError as error:
             path = self._paths[error.setting]
             raise UnusableSettingsError(f"{error.setting}: {path} {error.reason}") from None
-        pair = (pems["tls_key"], pems["tls_certificate"])
-        client_ca = pems.get("tls_client_ca")
-        return grpc.ssl_server_certificate_configuration([pair], client_ca), validity
 
     def _log_validity(self, event: str, validity: "Validity") -> None:
         is_valid = validity.not_before <= datetime.now(UTC) <= validity.not_after
@@ -163,3 +160,8 @@ def _read_file(path: Path) -> bytes | str:
         return str(error)
     except OSError as error:
         return f"cannot be read: {error.strerror}"
+
+
+def _configuration(pems: Mapping[str, bytes]) -> grpc.ServerCertificateConfiguration:
+    pair = (pems["tls_key"], pems["tls_certificate"])
+    return grpc.ssl_server_certificate_configuration([pair], pems.get("tls_client_ca"))
