@@ -6,6 +6,7 @@ their times say nothing where a folder of Kubernetes is switched by a symbolic l
 Connections that are open keep the certificates that they began with.
 """
 
+import logging
 import threading
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -70,7 +71,7 @@ class ServerCertificates:
         """When the first certificate of the chain in use expires, in seconds since 1970."""
         self.failed_reloads = 0
         """How many changes of the files were not used."""
-        self._log_validity("tls.loaded", validity)
+        _log.log(_level(validity), "tls.loaded", **self._describe(validity))
 
     def credentials(self) -> grpc.ServerCredentials:
         """Return credentials that present the certificate of the time of each handshake."""
@@ -96,7 +97,7 @@ class ServerCertificates:
                 _log.error("tls.reload_failed", detail=str(error))
                 return None
             self.not_after = validity.not_after.timestamp()
-            self._log_validity("tls.reloaded", validity)
+            _log.log(_level(validity), "tls.reloaded", **self._describe(validity))
             return _configuration(self._good)
 
     def _read(self) -> _Files:
@@ -138,15 +139,17 @@ class ServerCertificates:
             path = self._paths[error.setting]
             raise UnusableSettingsError(f"{error.setting}: {path} {error.reason}") from None
 
-    def _log_validity(self, event: str, validity: "Validity") -> None:
-        is_valid = validity.not_before <= datetime.now(UTC) <= validity.not_after
-        log = _log.info if is_valid else _log.warning
-        log(
-            event,
-            not_before=validity.not_before.isoformat(),
-            not_after=validity.not_after.isoformat(),
-            client_certificates="tls_client_ca" in self._paths,
-        )
+    def _describe(self, validity: "Validity") -> dict[str, Any]:
+        return {
+            "not_before": validity.not_before.isoformat(),
+            "not_after": validity.not_after.isoformat(),
+            "client_certificates": "tls_client_ca" in self._paths,
+        }
+
+
+def _level(validity: "Validity") -> int:
+    is_valid = validity.not_before <= datetime.now(UTC) <= validity.not_after
+    return logging.INFO if is_valid else logging.WARNING
 
 
 def _read_file(path: Path) -> bytes | str:
