@@ -126,7 +126,7 @@ def test_the_message_says_what_is_wrong_with_the_certificate(
     other = make_certificates(tmp_path).authority
     words = [str(other) if word == "other" else word for word in extra]
 
-    done = run(command, "--target", served.address, *options(certificates), *words)
+    done = run(command, "--target", served.address, *TIMEOUT, *options(certificates), *words)
 
     assert {"healthcheck": 1, "info": 2}[command] == done.exit_code
     assert f"Error: {served.address} does not respond: UNAVAILABLE" in done.stderr
@@ -138,7 +138,7 @@ def test_a_server_with_tls_is_not_healthy_for_others(
     served: RunningServer, words: list[str]
 ) -> None:
     """Plain text, and a client that does not know the authority."""
-    done = run("healthcheck", "--target", served.address, *words)
+    done = run("healthcheck", "--target", served.address, *TIMEOUT, *words)
 
     assert 1 == done.exit_code
     assert f"Error: {served.address} does not respond: UNAVAILABLE" in done.stderr

@@ -60,9 +60,9 @@ def port_of(server: RunningServer) -> str:
 
 
 def version(address: str, tls: Tls | None) -> str:
-    """Return the version that a server tells, which is not waited for long."""
-    with BlockingClient(address, timeout=5, tls=tls) as client:
-        return client.info(timeout=5).version
+    """Return the version that a server tells a client with *tls*."""
+    with BlockingClient(address, timeout=SECONDS, tls=tls) as client:
+        return client.info().version
 
 
 def test_a_client_of_the_authority_is_let_in(

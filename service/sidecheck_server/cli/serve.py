@@ -81,7 +81,8 @@ class _ServeCommand(click.Command):
     "--tls-cert",
     "tls_certificate",
     type=click.Path(path_type=Path),
-    help="Certificate of the TCP address, in PEM; without it, plain text.",
+    help="Certificate of the TCP address, in PEM; without it, plain text. Its variable is "
+    "SIDECHECK_TLS_CERTIFICATE.",
 )
 @click.option("--tls-key", type=click.Path(path_type=Path), help="Its private key, in PEM.")
 @click.option(
@@ -144,8 +145,8 @@ def serve(
 
     All settings can also be given in the environment or in a TOML file. Flags take
     precedence over the environment, and that over the file. The variable of a flag is its
-    name after SIDECHECK_: --unix-socket is SIDECHECK_UNIX_SOCKET. A list in a variable is
-    written with commas or as JSON.
+    name after SIDECHECK_, unless its help says another: --unix-socket is
+    SIDECHECK_UNIX_SOCKET. A list in a variable is written with commas or as JSON.
     """
     if tools_server and len(tools_server) != len(tools):
         raise click.UsageError("give --tools-server for each --tools or for none")
