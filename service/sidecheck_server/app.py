@@ -17,6 +17,7 @@ from sidecheck_server.registry.sqlite import open_registry
 from sidecheck_server.rpc.call_metrics import CallMetrics
 from sidecheck_server.rpc.local import LocalTransport
 from sidecheck_server.rpc.server import Server, check_addresses
+from sidecheck_server.rpc.tls import read_certificates
 from sidecheck_server.services.container import ServiceOptions, create_services
 from sidecheck_server.services.registration import Registrar, Registration
 from sidecheck_server.settings import Settings
@@ -47,6 +48,7 @@ async def running_service(
 
     Raises:
         AddressInUseError: an address is taken.
+        UnusableSettingsError: a file of TLS cannot be used.
         RegistryInUse: another server has opened the registry's file.
         RegistryUnusable: the file is not a registry.
         WorkerStartError: no worker process can be started.
@@ -56,6 +58,7 @@ async def running_service(
     async with AsyncExitStack() as stack:
         # Workers that are stopped while they start print tracebacks. So what can be known
         # to fail fails before; gRPC, which binds the addresses, must come after.
+        certificates = read_certificates(settings)
         check_addresses(settings)
         registry = open_registry(settings.registry, settings.registry_quotas)
         stack.callback(registry.close)
@@ -80,7 +83,7 @@ async def running_service(
                 settings.limits.payload_bytes,
             )
         )
-        server = Server(settings, registry, services, create_gateways, metrics)
+        server = Server(settings, registry, services, create_gateways, metrics, certificates)
         metrics.registry.register(StateCollector(server, services, workers, registry))
         if settings.admin_listen:
             application = create_application(metrics.registry, lambda: server.health.is_serving)

@@ -27,8 +27,8 @@ _LIMIT_RANGES = {
 """The least and the largest value of limits that have other bounds than 1 and `_MOST`."""
 
 
-def check_limits(limits: Limits) -> None:
-    """Check that *limits* are in their ranges.
+def check_limits(limits: Limits) -> Limits:
+    """Check that *limits* are in their ranges, and return them.
 
     Raises:
         ValueError: one is not; the text names it.
@@ -44,3 +44,4 @@ def check_limits(limits: Limits) -> None:
             raise ValueError(f"{field.name} must be at most {most}")
     if limits.payload_bytes >= limits.message_bytes:
         raise ValueError("payload_bytes must be below message_bytes")
+    return limits

@@ -27,6 +27,12 @@ class LogEvent:
 _METHOD = "the name of the RPC method"
 _MS = "the duration of the call, in milliseconds"
 _ALIVE = "the number of worker processes that can run tasks"
+_VALIDITY = {
+    "not_before": "the time from which the certificate is valid, and those between it and its "
+    "authority",
+    "not_after": "the time at which the first of them expires",
+    "client_certificates": "whether clients must have certificates",
+}
 _REJECTED = "the number of tools that were rejected"
 _COUNTS = {
     "items": "the number of items",
@@ -58,6 +64,33 @@ EVENTS: Mapping[str, LogEvent] = MappingProxyType(
                 "the server ends without them.",
             ),
             LogEvent("server.stopped", ("info",), "The server stopped."),
+            LogEvent(
+                "server.plaintext",
+                ("warning",),
+                "The server listens without TLS on an address that other machines may reach.",
+                {"address": "the address"},
+            ),
+            LogEvent(
+                "tls.loaded",
+                ("info", "warning"),
+                "The certificate of the TCP address was read at the start. The level is warning "
+                "if it is not valid at this time.",
+                _VALIDITY,
+            ),
+            LogEvent(
+                "tls.reloaded",
+                ("info", "warning"),
+                "The files of TLS have changed, and handshakes use them from now on. The level "
+                "is warning if the certificate is not valid at this time.",
+                _VALIDITY,
+            ),
+            LogEvent(
+                "tls.reload_failed",
+                ("error",),
+                "The files of TLS have changed and cannot be used; handshakes use the last good "
+                "ones. Logged once for each change.",
+                {"detail": "the setting and its file, and why it cannot be used"},
+            ),
             LogEvent(
                 "preload.registered",
                 ("info",),

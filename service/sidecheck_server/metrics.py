@@ -46,6 +46,18 @@ class StateCollector(Collector):
         yield from self._caches()
         yield from self._processes()
         yield _gauge("registry_tools", "Tools that are registered.", self._registry.count())
+        certificates = self._server.certificates
+        if certificates is not None:
+            yield _gauge(
+                "certificate_not_after_timestamp_seconds",
+                "When the certificate in use expires, or one between it and its authority.",
+                certificates.not_after,
+            )
+            failed = CounterMetricFamily(
+                f"{_PREFIX}certificate_reload_errors", "Changed files of TLS that are unusable."
+            )
+            failed.add_metric([], certificates.failed_reloads)
+            yield failed
         yield _gauge("registry_revision", "Revision of the registry.", self._registry.revision)
 
     def _transport(self) -> Iterator[Metric]:

@@ -4,14 +4,12 @@ Flags of `sidecheck serve` override environment variables, which override the se
 file, which overrides the defaults. Unknown names in the file are errors.
 """
 
-import json
 import os
-from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, ValidationError, ValidationInfo, field_validator, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, model_validator
 from pydantic_core import ErrorDetails
 from pydantic_settings import (
     BaseSettings,
@@ -24,8 +22,18 @@ from pydantic_settings import (
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.input_files import UnusableFileError, check_file
 from sidecheck_server.limit_ranges import check_limits
-from sidecheck_server.policies import GatewayPolicies, Pinning
+from sidecheck_server.policies import GatewayPolicies
 from sidecheck_server.registry.quotas import RegistryQuotas
+from sidecheck_server.setting_values import (
+    check_address,
+    check_policies,
+    check_quotas,
+    check_registry,
+    check_socket_path,
+    check_tls,
+    read_files,
+    read_list,
+)
 from sidecheck_server.transport_limits import TransportLimits
 
 __all__ = ["Settings", "ToolsFile", "UnusableSettingsError", "read_settings"]
@@ -33,10 +41,6 @@ __all__ = ["Settings", "ToolsFile", "UnusableSettingsError", "read_settings"]
 _MOST_SECONDS = 86_400
 """A day. Timers overflow when they are set to much more than a century."""
 
-_LONGEST_SOCKET_PATH = 107
-"""Bytes of a unix socket's path: `sun_path` has 108, and a null byte ends it (unix(7))."""
-
-_LARGEST_PORT = 65_535
 _LARGEST_FILE = 1 << 20
 """Bytes of the settings file."""
 _FILE_VARIABLE = "SIDECHECK_CONFIG"
@@ -64,30 +68,55 @@ class Settings(BaseSettings):
 
     listen: Annotated[
         str,
+        AfterValidator(check_address),
         Field(
             description='TCP address to listen on: "host:port", with port 0 for any free port; '
             '"" for none.'
         ),
     ] = "127.0.0.1:50151"
     unix_socket: Annotated[
-        Path | None, Field(description="Path of a unix socket to listen on as well.")
+        Path | None,
+        AfterValidator(check_socket_path),
+        Field(description="Path of a unix socket to listen on as well."),
     ] = None
     unix_socket_mode: Annotated[
         str, Field(pattern=r"^0?[0-7]{3}$", description="File mode of that socket, octal.")
     ] = "660"
     admin_listen: Annotated[
         str,
+        AfterValidator(check_address),
         Field(
             description='TCP address of probes and metrics over HTTP: "host:port", with port 0 '
             'for any free port; "" for none.'
         ),
     ] = ""
+    tls_certificate: Annotated[
+        Path | None,
+        Field(
+            description="File of the certificate of the TCP address, in PEM, followed by those "
+            "between it and its authority; without it, plain text. Read again when it changes, "
+            "as are the next two."
+        ),
+    ] = None
+    tls_key: Annotated[
+        Path | None, Field(description="File of its private key, in PEM, not encrypted.")
+    ] = None
+    tls_client_ca: Annotated[
+        Path | None,
+        Field(
+            description="File of the authorities of clients, in PEM: connections without a "
+            "certificate of theirs are rejected. Unset, clients need none."
+        ),
+    ] = None
     registry: Annotated[
-        Path | None, Field(description="File of the tool registry; in memory if unset.")
+        Path | None,
+        AfterValidator(check_registry),
+        Field(description="File of the tool registry; in memory if unset."),
     ] = None
     tools: Annotated[
         tuple[ToolsFile, ...],
         NoDecode,
+        BeforeValidator(read_files),
         Field(description="Files of tool definitions to register at startup."),
     ] = ()
     protocol_version: Annotated[
@@ -114,6 +143,7 @@ class Settings(BaseSettings):
     report_only: Annotated[
         tuple[str, ...],
         NoDecode,
+        BeforeValidator(read_list),
         Field(description="Servers whose tools are validated without enforcing the verdicts."),
     ] = ()
     drain_seconds: Annotated[
@@ -144,6 +174,7 @@ class Settings(BaseSettings):
     gateways: Annotated[
         tuple[Literal["ext_proc", "ext_mcp"], ...],
         NoDecode,
+        BeforeValidator(read_list),
         Field(
             description="Protocols of gateways to serve: ext_proc of Envoy, which needs the extra "
             "`envoy` of the package, and ext_mcp of agentgateway."
@@ -161,83 +192,19 @@ class Settings(BaseSettings):
     ] = TransportLimits()
     gateway_policies: Annotated[
         GatewayPolicies,
+        AfterValidator(check_policies),
         Field(description="What gateways do about what is invalid."),
     ] = GatewayPolicies()
     registry_quotas: Annotated[
-        RegistryQuotas, Field(description="Quotas of the tools that are registered.")
+        RegistryQuotas,
+        AfterValidator(check_quotas),
+        Field(description="Quotas of the tools that are registered."),
     ] = RegistryQuotas()
-    limits: Annotated[Limits, Field(description="Limits of requests, payloads and schemas.")] = (
-        Limits()
-    )
-
-    @field_validator("report_only", "tools", "gateways", mode="before")
-    @classmethod
-    def _read_list(cls, value: Any, info: ValidationInfo) -> Any:
-        """Return the list that a text holds: JSON, or items with commas between them."""
-        if not isinstance(value, str):
-            return value
-        if value.lstrip().startswith("["):
-            try:
-                return json.loads(value)
-            except ValueError:
-                raise ValueError(
-                    "expected a JSON array, or items with commas between them"
-                ) from None
-        items = [item.strip() for item in value.split(",") if item.strip()]
-        return [{"file": item} for item in items] if info.field_name == "tools" else items
-
-    @field_validator("limits")
-    @classmethod
-    def _limits_are_in_range(cls, limits: Limits) -> Limits:
-        check_limits(limits)
-        return limits
-
-    @field_validator("listen", "admin_listen")
-    @classmethod
-    def _listen_is_an_address(cls, listen: str) -> str:
-        host, _, port = listen.rpartition(":")
-        is_port = port.isascii() and port.isdigit() and len(port) <= len(str(_LARGEST_PORT))
-        if listen and not (host and is_port and int(port) <= _LARGEST_PORT):
-            raise ValueError(f'expected "host:port" with a port of at most {_LARGEST_PORT}, or ""')
-        return _without_null(listen)
-
-    @field_validator("unix_socket")
-    @classmethod
-    def _socket_path_is_short(cls, path: Path | None) -> Path | None:
-        if path is not None and len(os.fsencode(path.absolute())) > _LONGEST_SOCKET_PATH:
-            raise ValueError(
-                f"the path of a unix socket has at most {_LONGEST_SOCKET_PATH} bytes, "
-                "with its folders"
-            )
-        if path is not None:
-            _without_null(str(path))
-        return path
-
-    @field_validator("registry")
-    @classmethod
-    def _registry_is_a_file(cls, path: Path | None) -> Path | None:
-        if path is not None:
-            with suppress(FileNotFoundError):
-                try:
-                    check_file(path)
-                except UnusableFileError as error:
-                    raise ValueError(str(error)) from None
-        return path
-
-    @field_validator("registry_quotas")
-    @classmethod
-    def _quotas_are_positive(cls, quotas: RegistryQuotas) -> RegistryQuotas:
-        for name, quota in asdict(quotas).items():
-            if quota < 1:
-                raise ValueError(f"{name} must be at least 1")
-        return quotas
-
-    @field_validator("gateway_policies")
-    @classmethod
-    def _pins_have_a_folder(cls, policies: GatewayPolicies) -> GatewayPolicies:
-        if policies.pins is not Pinning.OFF and not policies.pins_folder:
-            raise ValueError("pins_folder must be set, for the lock files of pinned tools")
-        return policies
+    limits: Annotated[
+        Limits,
+        AfterValidator(check_limits),
+        Field(description="Limits of requests, payloads and schemas."),
+    ] = Limits()
 
     @model_validator(mode="after")
     def _listens_somewhere(self) -> Self:
@@ -245,6 +212,7 @@ class Settings(BaseSettings):
             raise ValueError(
                 "listen and unix_socket are both empty: there is no address to listen on"
             )
+        check_tls(self.listen, self.tls_certificate, self.tls_key, self.tls_client_ca)
         return self
 
     @classmethod
@@ -287,12 +255,6 @@ def read_settings(config: Path | None = None, **flags: Any) -> Settings:
         raise UnusableSettingsError(f"invalid settings: {messages}") from None
     except (OSError, ValueError) as error:
         raise UnusableSettingsError(f"the settings cannot be read: {error}") from None
-
-
-def _without_null(text: str) -> str:
-    if "\0" in text:
-        raise ValueError("expected no null character")
-    return text
 
 
 def _message(error: ErrorDetails) -> str:

@@ -9,7 +9,13 @@ from typing import Any
 
 import grpc
 import pytest
-from sidecheck_server.rpc.sockets import AddressInUseError, bind_tcp, bind_unix, remove_socket
+from sidecheck_server.rpc.sockets import (
+    AddressInUseError,
+    bind_tcp,
+    bind_unix,
+    is_loopback,
+    remove_socket,
+)
 
 
 @pytest.fixture
@@ -210,3 +216,23 @@ def test_only_a_dead_socket_is_removed(tmp_path: Path) -> None:
         remove_socket(path)
 
     assert [file] == list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("address", "expected"),
+    [
+        ("127.0.0.1:1", True),
+        ("127.8.8.8:1", True),
+        ("localhost:1", True),
+        ("[::1]:1", True),
+        ("[::ffff:127.0.0.1]:1", True),
+        ("0.0.0.0:1", False),
+        ("[::]:1", False),
+        ("[::ffff:10.0.0.1]:1", False),
+        ("10.0.0.1:1", False),
+        ("[fe80::1]:1", False),
+    ],
+)
+def test_only_this_machine_reaches_the_loopback(address: str, expected: bool) -> None:
+    """Whatever it is written as."""
+    assert expected == is_loopback(address)

@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, TypeAlias
 
-__all__ = ["Pem", "Tls", "read_pem", "system_roots"]
+import grpc
+
+__all__ = ["Pem", "Tls"]
 
 #: PEM as ``bytes``, or the path of a file with it.
 Pem: TypeAlias = bytes | str | os.PathLike[str]
@@ -25,7 +27,9 @@ class Tls:
     """TLS settings of a client: whom it trusts, and how it identifies itself.
 
     The three PEMs are ``bytes``, or the path of a file, which is read when the client is
-    created. The server's certificate is always verified.
+    created, and not again: gRPC for Python cannot change the credentials of a channel. For a
+    renewed certificate or other authorities, create a client and close the one before; its
+    connections go on until then. The server's certificate is always verified.
 
     Raises:
         TypeError: A value is of another type.
@@ -58,26 +62,35 @@ class Tls:
         if (self.certificate is None) != (self.private_key is None):
             raise ValueError("certificate and private_key must be given together")
 
+    def channel_credentials(self) -> grpc.ChannelCredentials:
+        """Read the files, and return credentials for a gRPC channel.
 
-def read_pem(tls: Tls, name: str) -> bytes | None:
-    """Return the PEM in the field *name* of *tls*, None if there is none.
+        A client does so itself. They are for other services of the server, such as its health.
 
-    Raises:
-        OSError: The file cannot be read.
-        ValueError: It is not what the field is for.
-    """
-    value: Pem | None = getattr(tls, name)
-    if value is None:
-        return None
-    pem = value if isinstance(value, bytes) else Path(value).read_bytes()
-    # gRPC would report this only as a connection that fails, after the first call.
-    if re.search(FIRST_LINES[name], pem) is None:
-        expected = "an unencrypted private key" if name == "private_key" else "a certificate"
-        raise ValueError(f"{name} must have {expected} in PEM")
-    return pem
+        Raises:
+            OSError: A file cannot be read.
+            ValueError: A certificate or key is not PEM.
+        """
+        return grpc.ssl_channel_credentials(
+            root_certificates=self._read("ca_certificates") or _system_roots(),
+            private_key=self._read("private_key"),
+            certificate_chain=self._read("certificate"),
+        )
+
+    def _read(self, name: str) -> bytes | None:
+        """Return the PEM in the field *name*, None if there is none."""
+        value: Pem | None = getattr(self, name)
+        if value is None:
+            return None
+        pem = value if isinstance(value, bytes) else Path(value).read_bytes()
+        # gRPC would report this only as a connection that fails, after the first call.
+        if re.search(FIRST_LINES[name], pem) is None:
+            expected = "an unencrypted private key" if name == "private_key" else "a certificate"
+            raise ValueError(f"{name} must have {expected} in PEM")
+        return pem
 
 
-def system_roots() -> bytes | None:
+def _system_roots() -> bytes | None:
     """Return the certificates of the authorities that the system trusts, as `ssl` finds them.
 
     None where there are none, or if gRPC's own setting names a file: gRPC then reads that, or

@@ -4,9 +4,19 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import click
-from sidecheck import BlockingClient, SidecheckError, Unavailable
+from sidecheck import BlockingClient, SidecheckError, Tls, Unavailable
 
-__all__ = ["connect"]
+from sidecheck_server.cli.rows import printable
+from sidecheck_server.client_tls import ClientTls
+
+__all__ = ["connect", "make_tls", "resolve_tls", "usage_errors"]
+
+_OPTIONS = {
+    "ca_certificates": "--tls-ca",
+    "certificate": "--tls-client-cert",
+    "private_key": "--tls-client-key",
+}
+"""The options of commands, by the settings of the client that its errors begin with."""
 
 
 class _UnavailableError(click.ClickException):
@@ -16,19 +26,23 @@ class _UnavailableError(click.ClickException):
 
 
 @contextmanager
-def connect(target: str, timeout: float) -> Iterator[BlockingClient]:
+def connect(target: str, timeout: float, tls: ClientTls | None) -> Iterator[BlockingClient]:
     """Yield a client of the server at *target*, whose errors become one line.
 
     Raises:
-        click.ClickException: an error of the server (exit code 1), no response or an
-            invalid *target* (exit code 2).
+        click.ClickException: an error of the server (exit code 1), no response, or an
+            invalid *target* or file of *tls* (exit code 2).
     """
+    with usage_errors():
+        client = BlockingClient(target, timeout=timeout, tls=resolve_tls(target, tls))
     try:
-        with BlockingClient(target, timeout=timeout) as client:
+        with client:
             yield client
     except Unavailable as error:
+        # With TLS the message may say which certificate is wrong.
+        reason = error.reason if tls is None else printable(str(error))
         raise _UnavailableError(
-            f"{target} does not respond: {error.reason}; is a server running there?"
+            f"{target} does not respond: {reason}; is a server running there?"
         ) from None
     except SidecheckError as error:
         raise click.ClickException(str(error)) from None
@@ -36,3 +50,33 @@ def connect(target: str, timeout: float) -> Iterator[BlockingClient]:
         raise click.UsageError("a name or the target is not UTF-8") from None
     except ValueError as error:
         raise click.UsageError(str(error)) from None
+
+
+def resolve_tls(target: str, tls: ClientTls | None) -> Tls | None:
+    """Return *tls* for a client of the server at *target*; unix sockets are without TLS."""
+    if tls is None or target.startswith("unix:"):
+        return None
+    return make_tls(tls)
+
+
+def make_tls(settings: ClientTls) -> Tls:
+    """Return *settings* as a client takes them."""
+    return Tls(settings.ca, settings.certificate, settings.key, settings.server_name)
+
+
+@contextmanager
+def usage_errors() -> Iterator[None]:
+    """Convert errors of the address and the TLS settings of a client.
+
+    Raises:
+        click.UsageError: the address is invalid, or a file cannot be used.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise click.UsageError(printable(f"{error.filename}: {error.strerror}")) from None
+    except UnicodeEncodeError:
+        raise click.UsageError("a name or the target is not UTF-8") from None
+    except ValueError as error:
+        subject, _, rest = str(error).partition(" ")
+        raise click.UsageError(printable(f"{_OPTIONS.get(subject, subject)} {rest}")) from None

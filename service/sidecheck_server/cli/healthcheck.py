@@ -7,32 +7,55 @@ import grpc
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from sidecheck_server.cli.options import examples, target_option, timeout_option
+from sidecheck_server.cli.tls_options import tls_options
+from sidecheck_server.client_tls import ClientTls
 
 __all__ = ["healthcheck"]
+
+# The server is local; an HTTP proxy could not reach it.
+_OPTIONS = [("grpc.enable_http_proxy", 0)]
 
 
 @click.command(
     epilog=examples(
-        "sidecheck healthcheck", "sidecheck healthcheck --target unix:/run/sidecheck.sock"
+        "sidecheck healthcheck",
+        "sidecheck healthcheck --target unix:/run/sidecheck.sock",
+        "sidecheck healthcheck --tls-ca ca.crt --tls-server-name sidecheck.internal",
     )
 )
 @target_option
 @timeout_option(2.0)
-def healthcheck(target: str, timeout: float) -> None:
+@tls_options("TARGET")
+def healthcheck(target: str, timeout: float, tls: ClientTls | None) -> None:
     """Exit with 0 if the server at TARGET is serving, with 1 otherwise."""
     try:
         target.encode()
     except UnicodeEncodeError:
         raise click.UsageError("the target is not UTF-8") from None
-    # The server is local; an HTTP proxy could not reach it.
-    with grpc.insecure_channel(target, [("grpc.enable_http_proxy", 0)]) as channel:
+    with _channel(target, tls) as channel:
         stub: Any = health_pb2_grpc.HealthStub(channel)
         try:
             response = stub.Check(health_pb2.HealthCheckRequest(), timeout=timeout)
         except grpc.RpcError as error:
-            code = error.code().name if isinstance(error, grpc.Call) else "unreachable"
-            raise click.ClickException(f"{target} does not respond: {code}") from None
+            reason = error.code().name if isinstance(error, grpc.Call) else "unreachable"
+            if tls is not None and isinstance(error, grpc.Call):
+                reason = f"{reason}: {error.details()}"  # says which certificate is wrong
+            raise click.ClickException(f"{target} does not respond: {reason}") from None
     status = health_pb2.HealthCheckResponse.ServingStatus.Name(response.status)
     if response.status != health_pb2.HealthCheckResponse.SERVING:
         raise click.ClickException(f"{target} is {status}")
     click.echo(f"{target} is {status}")
+
+
+def _channel(target: str, settings: ClientTls | None) -> grpc.Channel:
+    if settings is None or target.startswith("unix:"):
+        return grpc.insecure_channel(target, _OPTIONS)
+    # Imported here because it takes longer than a check in plain text.
+    from sidecheck_server.cli.connection import make_tls, usage_errors  # noqa: PLC0415
+
+    options: list[tuple[str, Any]] = [*_OPTIONS]
+    if settings.server_name:
+        options.append(("grpc.ssl_target_name_override", settings.server_name))
+    with usage_errors():
+        credentials = make_tls(settings).channel_credentials()
+    return grpc.secure_channel(target, credentials, options)

@@ -10,6 +10,8 @@ from sidecheck_server.cli.files import write_output
 from sidecheck_server.cli.options import examples, form_option, target_option, timeout_option
 from sidecheck_server.cli.reports import in_json
 from sidecheck_server.cli.rows import facts, write_rows
+from sidecheck_server.cli.tls_options import tls_options
+from sidecheck_server.client_tls import ClientTls
 
 __all__ = ["info"]
 
@@ -21,13 +23,14 @@ __all__ = ["info"]
 )
 @target_option
 @timeout_option(2.0)
+@tls_options("TARGET")
 @form_option
-def info(target: str, timeout: float, form: str) -> None:
+def info(target: str, timeout: float, tls: ClientTls | None, form: str) -> None:
     """Show the version, limits and supported standards of the server at TARGET.
 
     Exits with 2 if it does not respond.
     """
-    with connect(target, timeout) as client:
+    with connect(target, timeout, tls) as client:
         server = client.info()
     if form == "json":
         write_output(in_json(asdict(server)))

@@ -120,4 +120,6 @@ def _target() -> str:
     """Return the address of a server with the settings of this environment."""
     listen = os.environ.get("SIDECHECK_LISTEN", _DEFAULT_TARGET)
     path = os.environ.get("SIDECHECK_UNIX_SOCKET")
+    if path and os.environ.get("SIDECHECK_TLS_CERTIFICATE"):
+        return f"unix:{path}"  # needs no certificates
     return listen or (f"unix:{path}" if path else _DEFAULT_TARGET)

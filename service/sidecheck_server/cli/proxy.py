@@ -13,6 +13,8 @@ from click.core import ParameterSource
 
 from sidecheck_server.cli.options import examples
 from sidecheck_server.cli.rows import printable
+from sidecheck_server.cli.tls_options import tls_options
+from sidecheck_server.client_tls import ClientTls
 from sidecheck_server.policies import Pinning, Policies, Policy, Repairs
 from sidecheck_server.proxy.http_server import HttpAddress
 from sidecheck_server.proxy.options import ProxyOptions
@@ -121,6 +123,7 @@ _NOT_STARTED = 127
 @click.option(
     "--service", metavar="TARGET", help="Address of a running Sidecheck.  [default: in process]"
 )
+@tls_options("--service")
 @click.option(
     "--on-unavailable",
     type=click.Choice(["raise", "allow", "deny"]),
@@ -168,6 +171,7 @@ def proxy(
     pins: str,
     pins_file: Path,
     service: str | None,
+    tls: ClientTls | None,
     on_unavailable: Literal["raise", "allow", "deny"],
     report: FileIO | None,
     record: FileIO | None,
@@ -198,6 +202,7 @@ def proxy(
         Policies(**policies, repair=Repairs(repair)),
         pinned,
         service,
+        tls,
         on_unavailable,
         report,
         record,

@@ -8,6 +8,7 @@ import click
 from sidecheck import Client, Severity
 
 from sidecheck_server.app import running_client
+from sidecheck_server.cli.connection import resolve_tls, usage_errors
 from sidecheck_server.cli.rows import printable
 from sidecheck_server.log import LOG_FLUSH_SECONDS, configure_log
 from sidecheck_server.log_writer import LogWriter
@@ -116,10 +117,9 @@ async def run_http_proxy(upstream: str, address: HttpAddress, options: ProxyOpti
 def _client(settings: Settings, options: ProxyOptions) -> AbstractAsyncContextManager[Client]:
     if options.service is None:
         return running_client(settings)
-    try:
-        return Client(options.service, on_unavailable=options.on_unavailable)
-    except ValueError as error:
-        raise click.UsageError(f"--service: {printable(str(error))}") from None
+    with usage_errors():
+        tls = resolve_tls(options.service, options.tls)
+        return Client(options.service, tls=tls, on_unavailable=options.on_unavailable)
 
 
 def _settings(options: ProxyOptions) -> Settings:

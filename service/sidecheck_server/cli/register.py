@@ -33,7 +33,9 @@ from sidecheck_server.cli.reports import (
     write_blocks,
 )
 from sidecheck_server.cli.rows import Part, is_terminal, printable
+from sidecheck_server.cli.tls_options import tls_options
 from sidecheck_server.cli.tool_files import list_or_exit
+from sidecheck_server.client_tls import ClientTls
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.tool_lists import ListedTool
 from sidecheck_server.core.types import Severity, Violation
@@ -65,6 +67,7 @@ _STYLES = {"rejected": "bold red", "unchanged": ""}
 @document_option
 @target_option
 @timeout_option(30.0)
+@tls_options("TARGET")
 @form_option
 @excerpts_option
 @click.pass_context
@@ -79,6 +82,7 @@ def register(
     documents: tuple[tuple[str, str], ...],
     target: str,
     timeout: float,
+    tls: ClientTls | None,
     form: str,
     excerpts: bool | None,
 ) -> None:
@@ -92,7 +96,7 @@ def register(
         raise click.UsageError("standard input (-) can be read only once")
     read = [sidecheck.Document(item.uri, item.json) for item in read_documents(documents)]
     tools = _read_tools(files)
-    with connect(target, timeout) as client:
+    with connect(target, timeout, tls) as client:
         registration = client.register(
             server,
             [ToolDefinition(tool.json, tuple(read)) for _, tool in tools],

@@ -63,7 +63,8 @@ class _ServeCommand(click.Command):
         "sidecheck serve",
         "sidecheck serve --tools git.json --tools weather.json",
         "sidecheck serve --unix-socket /run/sidecheck.sock --registry tools.db",
-        "SIDECHECK_LIMITS__PAYLOAD_BYTES=65536 sidecheck serve --listen 0.0.0.0:50151",
+        "sidecheck serve --listen 0.0.0.0:50151 --tls-cert tls.crt --tls-key tls.key",
+        "SIDECHECK_LIMITS__PAYLOAD_BYTES=65536 sidecheck serve",
     ),
 )
 @click.option("--config", type=click.Path(path_type=Path), help="Settings file, in TOML.")
@@ -75,6 +76,19 @@ class _ServeCommand(click.Command):
 )
 @click.option(
     "--unix-socket-mode", metavar="MODE", help="Mode of the socket, octal.  [default: 660]"
+)
+@click.option(
+    "--tls-cert",
+    "tls_certificate",
+    type=click.Path(path_type=Path),
+    help="Certificate of the TCP address, in PEM; without it, plain text. Its variable is "
+    "SIDECHECK_TLS_CERTIFICATE.",
+)
+@click.option("--tls-key", type=click.Path(path_type=Path), help="Its private key, in PEM.")
+@click.option(
+    "--tls-client-ca",
+    type=click.Path(path_type=Path),
+    help="Authorities of clients, in PEM; with it, clients must have certificates.",
 )
 @click.option(
     "--registry",
@@ -131,8 +145,8 @@ def serve(
 
     All settings can also be given in the environment or in a TOML file. Flags take
     precedence over the environment, and that over the file. The variable of a flag is its
-    name after SIDECHECK_: --unix-socket is SIDECHECK_UNIX_SOCKET. A list in a variable is
-    written with commas or as JSON.
+    name after SIDECHECK_, unless its help says another: --unix-socket is
+    SIDECHECK_UNIX_SOCKET. A list in a variable is written with commas or as JSON.
     """
     if tools_server and len(tools_server) != len(tools):
         raise click.UsageError("give --tools-server for each --tools or for none")
@@ -161,8 +175,8 @@ async def _serve(settings: Settings, preload: Sequence[Registration]) -> None:
         is_abandoned = await _run_until_stopped(settings, preload, signals)
     except (AddressInUseError, RegistryInUse, RegistryUnusable, WorkerStartError) as error:
         raise click.ClickException(str(error)) from None
-    except GatewayUnavailableError as error:
-        raise _UnusableError(str(error)) from None
+    except (GatewayUnavailableError, UnusableSettingsError) as error:
+        raise _UnusableError(printable(str(error))) from None
     except RequestError as error:
         raise click.ClickException(f"the service cannot start: {error.message}") from None
     finally:

@@ -13,6 +13,8 @@ from sidecheck_server.cli.options import examples, form_option, target_option, t
 from sidecheck_server.cli.register import register
 from sidecheck_server.cli.reports import counted, in_json
 from sidecheck_server.cli.rows import Row, facts, printable, table, write_rows
+from sidecheck_server.cli.tls_options import tls_options
+from sidecheck_server.client_tls import ClientTls
 
 __all__ = ["tools"]
 
@@ -43,10 +45,13 @@ def tools() -> None:
 @click.option("--server", metavar="NAME", help="Server whose tools to list.  [default: all]")
 @target_option
 @timeout_option(2.0)
+@tls_options("TARGET")
 @form_option
-def list_tools(server: str | None, target: str, timeout: float, form: str) -> None:
+def list_tools(
+    server: str | None, target: str, timeout: float, tls: ClientTls | None, form: str
+) -> None:
     """List the registered tools."""
-    with connect(target, timeout) as client:
+    with connect(target, timeout, tls) as client:
         listed = list(client.list(server))
     if form == "json":
         write_output(in_json([_facts(tool) for tool in listed]))
@@ -72,10 +77,13 @@ def list_tools(server: str | None, target: str, timeout: float, form: str) -> No
 @click.argument("name")
 @target_option
 @timeout_option(2.0)
+@tls_options("TARGET")
 @form_option
-def get_tool(server: str, name: str, target: str, timeout: float, form: str) -> None:
+def get_tool(
+    server: str, name: str, target: str, timeout: float, tls: ClientTls | None, form: str
+) -> None:
     """Show the digests and the definition of the tool NAME of SERVER."""
-    with connect(target, timeout) as client:
+    with connect(target, timeout, tls) as client:
         tool = client.get(server, name)
     definition = json.loads(tool.json)
     if form == "json":
@@ -97,6 +105,7 @@ def get_tool(server: str, name: str, target: str, timeout: float, form: str) -> 
 @click.argument("names", nargs=-1, required=True, metavar="NAME...")
 @target_option
 @timeout_option(2.0)
+@tls_options("TARGET")
 @form_option
 @click.pass_context
 def delete_tools(
@@ -105,13 +114,14 @@ def delete_tools(
     names: tuple[str, ...],
     target: str,
     timeout: float,
+    tls: ClientTls | None,
     form: str,
 ) -> None:
     """Delete the tools NAME of SERVER.
 
     Exits with 1 if one of them is not registered; the others are deleted.
     """
-    with connect(target, timeout) as client:
+    with connect(target, timeout, tls) as client:
         result = client.delete(server, names)
     if form == "json":
         write_output(in_json(asdict(result)))

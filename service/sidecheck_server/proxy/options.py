@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from io import FileIO
 from typing import Literal
 
+from sidecheck_server.client_tls import ClientTls
 from sidecheck_server.policies import Policies
 from sidecheck_server.proxy.pins import PinnedTools
 
@@ -18,6 +19,8 @@ class ProxyOptions:
     pins: PinnedTools
     #: Address of a running Sidecheck; None for the services of this process.
     service: str | None
+    #: TLS of the connection to it; None for plain text.
+    tls: ClientTls | None
     on_unavailable: Literal["raise", "allow", "deny"]
     #: Files of findings and of messages.
     report: FileIO | None

@@ -23,11 +23,13 @@ from sidecheck_server.rpc.sockets import (
     bind_unix,
     check_tcp,
     check_unix,
+    is_loopback,
     remove_socket,
     set_mode,
 )
 from sidecheck_server.rpc.standard import health_methods, reflection_methods
 from sidecheck_server.rpc.streams import OpenStreams
+from sidecheck_server.rpc.tls import ServerCertificates
 from sidecheck_server.services.container import Services
 from sidecheck_server.settings import Settings
 
@@ -69,9 +71,12 @@ class Server:
         services: Services,
         create_gateways: Callable[[OpenStreams], Mapping[ServiceDescriptor, object]],
         metrics: CallMetrics,
+        certificates: ServerCertificates | None = None,
     ) -> None:
+        """Create the server; without *certificates* it speaks plain text."""
         limits = settings.limits
         self._settings = settings
+        self.certificates = certificates
         self.admission = admission = Admission(settings.transport)
         self.streams = streams = OpenStreams(admission.gate, settings.transport, admission.shed)
         options = server_options(settings.transport, limits.message_bytes)
@@ -98,7 +103,11 @@ class Server:
             AddressInUseError: an address is taken.
         """
         if self._settings.listen:
-            self.addresses.append(bind_tcp(self._server, self._settings.listen))
+            credentials = self.certificates.credentials() if self.certificates else None
+            address = bind_tcp(self._server, self._settings.listen, credentials)
+            self.addresses.append(address)
+            if credentials is None and not is_loopback(address):
+                _log.warning("server.plaintext", address=address)
         if self._settings.unix_socket is not None:
             path = self._settings.unix_socket
             self.addresses.append(bind_unix(self._server, path))

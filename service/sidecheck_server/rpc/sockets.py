@@ -3,6 +3,7 @@
 import errno
 import socket
 from contextlib import suppress
+from ipaddress import IPv6Address, ip_address
 from pathlib import Path
 
 import grpc
@@ -13,6 +14,7 @@ __all__ = [
     "bind_unix",
     "check_tcp",
     "check_unix",
+    "is_loopback",
     "remove_socket",
     "set_mode",
 ]
@@ -57,8 +59,12 @@ def check_unix(path: Path) -> None:
         raise AddressInUseError(f"cannot listen on {path}: {error.strerror}") from None
 
 
-def bind_tcp(server: grpc.aio.Server, address: str) -> str:
+def bind_tcp(
+    server: grpc.aio.Server, address: str, credentials: grpc.ServerCredentials | None = None
+) -> str:
     """Bind *server* to ``host:port`` and return the address with the actual port.
+
+    Without *credentials* it is in plain text.
 
     The server must have the option ``grpc.so_reuseport`` off: with it on, a second server
     on the same port silently receives a part of the first server's connections.
@@ -68,10 +74,23 @@ def bind_tcp(server: grpc.aio.Server, address: str) -> str:
     """
     host = check_tcp(address)
     try:
-        bound = server.add_insecure_port(address)
+        if credentials is None:
+            bound = server.add_insecure_port(address)
+        else:
+            bound = server.add_secure_port(address, credentials)
     except RuntimeError:
         raise AddressInUseError(f"cannot listen on {address}: the system rejects it") from None
     return f"{host}:{bound}"
+
+
+def is_loopback(address: str) -> bool:
+    """Return whether only this machine can connect to ``host:port``."""
+    host, _, port = address.rpartition(":")
+    infos = socket.getaddrinfo(host.strip("[]"), int(port), type=socket.SOCK_STREAM)
+    addresses = [ip_address(sockaddr[0]) for *_, sockaddr in infos]
+    return all(
+        ((isinstance(ip, IPv6Address) and ip.ipv4_mapped) or ip).is_loopback for ip in addresses
+    )
 
 
 def bind_unix(server: grpc.aio.Server, path: Path) -> str:

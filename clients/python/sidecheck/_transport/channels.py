@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import grpc
 
-from sidecheck.tls import Tls, read_pem, system_roots
+from sidecheck.tls import Tls
 from sidecheck.wire.rpcs import SERVICES, STREAMS
 
 __all__ = [
@@ -63,11 +63,7 @@ def channel_credentials(tls: Tls | None) -> grpc.ChannelCredentials | None:
         return None
     if not isinstance(tls, Tls):
         raise TypeError(f"tls must be a Tls, not {type(tls).__name__}")
-    return grpc.ssl_channel_credentials(
-        root_certificates=read_pem(tls, "ca_certificates") or system_roots(),
-        private_key=read_pem(tls, "private_key"),
-        certificate_chain=read_pem(tls, "certificate"),
-    )
+    return tls.channel_credentials()
 
 
 def channel_options(target: str, tls: Tls | None = None) -> list[tuple[str, str | int]]:

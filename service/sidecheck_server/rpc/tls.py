@@ -1,0 +1,170 @@
+"""TLS of the TCP address, whose files are read again when a client connects.
+
+gRPC asks for the certificate before each handshake, in a thread that is not the event
+loop's, one handshake at a time. Then the files are read and compared with those before:
+their times say nothing where a folder of Kubernetes is switched by a symbolic link.
+Connections that are open keep the certificates that they began with.
+"""
+
+import logging
+import threading
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import grpc
+import structlog
+
+from sidecheck_server.input_files import UnusableFileError, check_file
+from sidecheck_server.settings import Settings, UnusableSettingsError
+
+if TYPE_CHECKING:
+    from sidecheck_server.rpc.certificates import Validity
+
+__all__ = ["ServerCertificates", "read_certificates"]
+
+_LARGEST_FILE = 1 << 20
+"""Bytes of each file."""
+
+_MOST_READS = 4
+"""How often files that change are read until two reads in a row agree."""
+
+_Files: TypeAlias = Mapping[str, bytes | str]
+"""The content of each file, by its setting, or as text why it cannot be read."""
+
+_log = structlog.get_logger("sidecheck.tls")
+
+
+def read_certificates(settings: Settings) -> "ServerCertificates | None":
+    """Return the certificates of the TCP address, or None if it is without TLS.
+
+    Raises:
+        UnusableSettingsError: a file cannot be used.
+    """
+    paths = {
+        name: path
+        for name in ("tls_certificate", "tls_key", "tls_client_ca")
+        if (path := getattr(settings, name)) is not None
+    }
+    return ServerCertificates(paths) if paths else None
+
+
+class ServerCertificates:
+    """The certificate of the server, its key, and the authorities of its clients.
+
+    The files are used together or not at all: while they are unreadable, damaged or do not
+    match, the last good ones stay. Thread-safe.
+    """
+
+    def __init__(self, paths: Mapping[str, Path]) -> None:
+        """Read the files at *paths*, by the settings that name them.
+
+        Raises:
+            UnusableSettingsError: one cannot be used; the message says which and why.
+        """
+        self._paths = paths
+        self._lock = threading.Lock()
+        self._files = self._read()
+        self._good, validity = self._check(self._files)
+        self.not_after = validity.not_after.timestamp()
+        """When the first certificate of the chain in use expires, in seconds since 1970."""
+        self.failed_reloads = 0
+        """How many changes of the files were not used."""
+        _log.log(_level(validity), "tls.loaded", **self._describe(validity))
+
+    def credentials(self) -> grpc.ServerCredentials:
+        """Return credentials that present the certificate of the time of each handshake."""
+        # None keeps what gRPC has, which its type stubs leave out.
+        fetch: Any = self.reload
+        return grpc.dynamic_ssl_server_credentials(
+            _configuration(self._good),
+            fetch,
+            require_client_authentication="tls_client_ca" in self._paths,
+        )
+
+    def reload(self) -> grpc.ServerCertificateConfiguration | None:
+        """Read the files; return what gRPC shall use from now on, None for what it has."""
+        with self._lock:
+            files = self._read()
+            if files == self._files:
+                return None
+            self._files = files = self._read_until_stable(files)
+            try:
+                self._good, validity = self._check(files)
+            except UnusableSettingsError as error:
+                self.failed_reloads += 1
+                _log.error("tls.reload_failed", detail=str(error))
+                return None
+            self.not_after = validity.not_after.timestamp()
+            _log.log(_level(validity), "tls.reloaded", **self._describe(validity))
+            return _configuration(self._good)
+
+    def _read(self) -> _Files:
+        return {setting: _read_file(path) for setting, path in self._paths.items()}
+
+    def _read_until_stable(self, files: _Files) -> _Files:
+        """Return *files*, or what they are when they no longer change.
+
+        Files that are replaced one after the other may be read as a certificate and the key
+        of another. If they keep changing, the next handshake finds them changed again.
+        """
+        for _ in range(_MOST_READS):
+            again = self._read()
+            if again == files:
+                break
+            files = again
+        return files
+
+    def _check(self, files: _Files) -> "tuple[Mapping[str, bytes], Validity]":
+        """Return the content of *files*, and the validity of the certificate.
+
+        Raises:
+            UnusableSettingsError: one cannot be used.
+        """
+        # Imported here because it takes 0.1 seconds and 16 MB, which only TLS needs.
+        from sidecheck_server.rpc.certificates import (  # noqa: PLC0415
+            InvalidPemError,
+            check_certificates,
+        )
+
+        pems: dict[str, bytes] = {}
+        for setting, content in files.items():
+            if isinstance(content, str):
+                raise UnusableSettingsError(f"{setting}: {self._paths[setting]} {content}")
+            pems[setting] = content
+        try:
+            return pems, check_certificates(pems)
+        except InvalidPemError as error:
+            path = self._paths[error.setting]
+            raise UnusableSettingsError(f"{error.setting}: {path} {error.reason}") from None
+
+    def _describe(self, validity: "Validity") -> dict[str, Any]:
+        return {
+            "not_before": validity.not_before.isoformat(),
+            "not_after": validity.not_after.isoformat(),
+            "client_certificates": "tls_client_ca" in self._paths,
+        }
+
+
+def _level(validity: "Validity") -> int:
+    is_valid = validity.not_before <= datetime.now(UTC) <= validity.not_after
+    return logging.INFO if is_valid else logging.WARNING
+
+
+def _read_file(path: Path) -> bytes | str:
+    """Return the content of *path*, or why it cannot be read."""
+    try:
+        check_file(path, _LARGEST_FILE)
+        return path.read_bytes()
+    except FileNotFoundError:
+        return "does not exist"
+    except UnusableFileError as error:
+        return str(error)
+    except OSError as error:
+        return f"cannot be read: {error.strerror}"
+
+
+def _configuration(pems: Mapping[str, bytes]) -> grpc.ServerCertificateConfiguration:
+    pair = (pems["tls_key"], pems["tls_certificate"])
+    return grpc.ssl_server_certificate_configuration([pair], pems.get("tls_client_ca"))

@@ -1,0 +1,119 @@
+"""Values of settings: how they are read from text, and what they may be.
+
+The functions are validators of pydantic: each returns the value, and raises ValueError for
+one that cannot be used. The text says what is expected; pydantic adds the name.
+"""
+
+import json
+import os
+from contextlib import suppress
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from sidecheck_server.input_files import UnusableFileError, check_file
+from sidecheck_server.policies import GatewayPolicies, Pinning
+from sidecheck_server.registry.quotas import RegistryQuotas
+
+__all__ = [
+    "check_address",
+    "check_policies",
+    "check_quotas",
+    "check_registry",
+    "check_socket_path",
+    "check_tls",
+    "read_files",
+    "read_list",
+]
+
+_LARGEST_PORT = 65_535
+_LONGEST_SOCKET_PATH = 107
+"""Bytes of a unix socket's path: `sun_path` has 108, and a null byte ends it (unix(7))."""
+
+
+def read_list(value: Any) -> Any:
+    """Return the list that a text holds: JSON, or items with commas between them."""
+    if not isinstance(value, str):
+        return value
+    if value.lstrip().startswith("["):
+        try:
+            return json.loads(value)
+        except ValueError:
+            raise ValueError("expected a JSON array, or items with commas between them") from None
+    return [item.strip() for item in value.split(",") if item.strip()]
+
+
+def read_files(value: Any) -> Any:
+    """Return the files of tools that a text holds: JSON, or names with commas between them."""
+    is_json = isinstance(value, str) and value.lstrip().startswith("[")
+    items = read_list(value)
+    return [{"file": item} for item in items] if isinstance(value, str) and not is_json else items
+
+
+def check_address(address: str) -> str:
+    """Check that *address* is ``host:port``, or empty."""
+    host, _, port = address.rpartition(":")
+    is_port = port.isascii() and port.isdigit() and len(port) <= len(str(_LARGEST_PORT))
+    if address and not (host and is_port and int(port) <= _LARGEST_PORT):
+        raise ValueError(f'expected "host:port" with a port of at most {_LARGEST_PORT}, or ""')
+    _check_characters(address)
+    return address
+
+
+def check_socket_path(path: Path | None) -> Path | None:
+    """Check that a unix socket can have *path*."""
+    if path is not None:
+        if len(os.fsencode(path.absolute())) > _LONGEST_SOCKET_PATH:
+            raise ValueError(
+                f"the path of a unix socket has at most {_LONGEST_SOCKET_PATH} bytes, "
+                "with its folders"
+            )
+        _check_characters(str(path))
+    return path
+
+
+def check_registry(path: Path | None) -> Path | None:
+    """Check that *path* is a regular file, if it exists."""
+    if path is not None:
+        with suppress(FileNotFoundError):
+            try:
+                check_file(path)
+            except UnusableFileError as error:
+                raise ValueError(str(error)) from None
+    return path
+
+
+def check_quotas(quotas: RegistryQuotas) -> RegistryQuotas:
+    """Check that *quotas* are positive."""
+    for name, quota in asdict(quotas).items():
+        if quota < 1:
+            raise ValueError(f"{name} must be at least 1")
+    return quotas
+
+
+def check_policies(policies: GatewayPolicies) -> GatewayPolicies:
+    """Check that *policies* which pin tools have a folder for it."""
+    if policies.pins is not Pinning.OFF and not policies.pins_folder:
+        raise ValueError("pins_folder must be set, for the lock files of pinned tools")
+    return policies
+
+
+def check_tls(
+    listen: str, certificate: Path | None, key: Path | None, client_ca: Path | None
+) -> None:
+    """Check that the settings of TLS are complete, and that there is an address for them."""
+    if certificate is None:
+        for name, path in (("tls_key", key), ("tls_client_ca", client_ca)):
+            if path is not None:
+                raise ValueError(f"{name} is set without tls_certificate")
+    elif key is None:
+        raise ValueError("tls_certificate is set without tls_key")
+    elif not listen:
+        raise ValueError(
+            "tls_certificate is set while listen is empty: a unix socket is always without TLS"
+        )
+
+
+def _check_characters(text: str) -> None:
+    if "\0" in text:
+        raise ValueError("expected no null character")
