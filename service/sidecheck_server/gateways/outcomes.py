@@ -1,18 +1,23 @@
-"""What came of one exchange that a gateway hands over: for the gateway, and for the log."""
+"""What came of one exchange that a gateway hands over: for the gateway, log and metrics."""
 
 import logging
 import secrets
 import time
+from collections.abc import Iterable
 from contextvars import ContextVar
 from enum import IntEnum
 from typing import Final
 
 import structlog
+from prometheus_client import Counter
 from sidecheck import Severity
 
 from sidecheck_server.proxy.report import Action, Direction, Finding
 
-__all__ = ["GatewayFindings", "Outcome", "Verdict"]
+__all__ = ["FAILED", "GatewayFindings", "Outcome", "Verdict"]
+
+FAILED: Final = "failed"
+"""The verdict, in log and metrics, of an exchange whose call failed."""
 
 _CODES = 20
 """How many codes of one exchange are logged."""
@@ -37,12 +42,15 @@ class Verdict(IntEnum):
 class Outcome:
     """What came of one exchange."""
 
-    __slots__ = ("_codes", "_started", "code", "id", "verdict")
+    __slots__ = ("_codes", "_exchanges", "_started", "code", "has_failed", "id", "verdict")
 
-    def __init__(self) -> None:
+    def __init__(self, exchanges: Counter) -> None:
+        self._exchanges = exchanges
         #: Identifies the exchange in the log and in that of the gateway.
         self.id: Final = secrets.token_hex(8)
         self.verdict = Verdict.VALID
+        #: Whether the call of the gateway failed, so that there is no verdict.
+        self.has_failed = False
         #: Code of the first of the worst findings, "" without any.
         self.code = ""
         self._codes: set[str] = set()
@@ -62,13 +70,15 @@ class Outcome:
         """Return what the gateway can log: ``verdict``, ``code`` and ``verdict_id``."""
         return {"verdict": self.verdict.name.lower(), "code": self.code, "verdict_id": self.id}
 
-    def write_event(self, gateway: str) -> None:
-        """Write the event of the exchange that *gateway* handed over."""
+    def finish(self, gateway: str) -> None:
+        """Count the exchange that *gateway* handed over, and write its event."""
+        verdict = FAILED if self.has_failed else self.verdict.name.lower()
+        self._exchanges.labels(gateway, verdict).inc()
         _log.log(
-            logging.INFO if self.verdict is not Verdict.VALID else logging.DEBUG,
+            logging.DEBUG if verdict == "valid" else logging.INFO,
             "gateway.completed",
             gateway=gateway,
-            verdict=self.verdict.name.lower(),
+            verdict=verdict,
             codes=sorted(self._codes),
             verdict_id=self.id,
             ms=round((time.perf_counter() - self._started) * 1000, 3),
@@ -76,14 +86,22 @@ class Outcome:
 
 
 class GatewayFindings:
-    """Adds each finding to the outcome of the exchange that the current task works on."""
+    """Adds each finding to the outcome of the exchange that the current task works on.
 
-    def __init__(self) -> None:
+    Exchanges are counted in *exchanges*, by gateway and verdict; those of *gateways* begin
+    at zero.
+    """
+
+    def __init__(self, exchanges: Counter, gateways: Iterable[str]) -> None:
+        self._exchanges = exchanges
+        for gateway in gateways:
+            for verdict in (*(verdict.name.lower() for verdict in Verdict), FAILED):
+                exchanges.labels(gateway, verdict)
         self._current: ContextVar[Outcome] = ContextVar("OUTCOME")
 
     def begin(self) -> Outcome:
         """Begin an exchange; what is found in the current task belongs to it."""
-        outcome = Outcome()
+        outcome = Outcome(self._exchanges)
         self._current.set(outcome)
         return outcome
 

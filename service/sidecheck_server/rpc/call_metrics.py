@@ -6,17 +6,18 @@ No label has a value of a request.
 
 import time
 from collections.abc import Mapping
-from typing import Any
+from types import MappingProxyType
+from typing import Any, Final, TypeVar
 
 import grpc
-from prometheus_client import CollectorRegistry, Counter, Histogram
+from prometheus_client import CollectorRegistry, Counter, Histogram, disable_created_metrics
 
 from sidecheck_server.core.errors import ErrorReason
+from sidecheck_server.metric_table import METRICS
+from sidecheck_server.rpc.access_log import gives_verdicts
 from sidecheck_server.rpc.method_table import Method
 
 __all__ = ["CallMetrics", "MethodMetrics"]
-
-_METHOD = ("grpc_type", "grpc_service", "grpc_method")
 
 _BUCKETS = (
     *(0.0001, 0.0003, 0.0006, 0.001, 0.003, 0.006),
@@ -24,61 +25,36 @@ _BUCKETS = (
 )
 """In seconds: a small call takes a quarter of a millisecond."""
 
-_CODES: Mapping[int, str] = {code.value[0]: code.name for code in grpc.StatusCode}
+_CODES: Final[Mapping[int, str]] = {code.value[0]: code.name for code in grpc.StatusCode}
+
+_NO_REASONS: Final[Mapping[str, int]] = MappingProxyType({})
+
+_Metric = TypeVar("_Metric", Counter, Histogram)
 
 
 class CallMetrics:
     """The metrics of all methods."""
 
     def __init__(self) -> None:
+        # The time at which each series began doubles the counters, and nobody reads it.
+        disable_created_metrics()  # type: ignore[no-untyped-call]
         #: All of them, and others that whoever serves them adds.
-        self.registry = registry = CollectorRegistry()
-        self.started = Counter(
-            "grpc_server_started", "Calls started on the server.", _METHOD, registry=registry
+        self.registry: Final = CollectorRegistry()
+        self.started: Final = self.create(Counter, "grpc_server_started_total")
+        self.handled: Final = self.create(Counter, "grpc_server_handled_total")
+        self.received: Final = self.create(Counter, "grpc_server_msg_received_total")
+        self.sent: Final = self.create(Counter, "grpc_server_msg_sent_total")
+        self.seconds: Final = self.create(
+            Histogram, "grpc_server_handling_seconds", buckets=_BUCKETS
         )
-        self.handled = Counter(
-            "grpc_server_handled",
-            "Calls completed on the server, whatever became of them.",
-            (*_METHOD, "grpc_code"),
-            registry=registry,
-        )
-        self.received = Counter(
-            "grpc_server_msg_received",
-            "Messages of calls received by the server.",
-            _METHOD,
-            registry=registry,
-        )
-        self.sent = Counter(
-            "grpc_server_msg_sent",
-            "Messages of calls sent by the server.",
-            _METHOD,
-            registry=registry,
-        )
-        self.seconds = Histogram(
-            "grpc_server_handling_seconds",
-            "Time from the start of a call to its end on the server.",
-            _METHOD,
-            buckets=_BUCKETS,
-            registry=registry,
-        )
-        self.verdicts = Counter(
-            "sidecheck_verdicts",
-            "Verdicts, by method and outcome: valid, invalid, or error where there is none.",
-            ("method", "outcome"),
-            registry=registry,
-        )
-        self.errors = Counter(
-            "sidecheck_errors",
-            "Calls that failed, by method and reason.",
-            ("method", "reason"),
-            registry=registry,
-        )
-        self.violations = Counter(
-            "sidecheck_violations",
-            "Verdicts that have a violation of the code.",
-            ("code",),
-            registry=registry,
-        )
+        self.verdicts: Final = self.create(Counter, "sidecheck_verdicts_total")
+        self.errors: Final = self.create(Counter, "sidecheck_errors_total")
+        self.violations: Final = self.create(Counter, "sidecheck_violations_total")
+
+    def create(self, kind: type[_Metric], name: str, **options: Any) -> _Metric:
+        """Return the metric *name* of the table, of *kind* and with its *options*."""
+        family = METRICS[name]
+        return kind(name, family.meaning, tuple(family.labels), registry=self.registry, **options)
 
     def of(self, method: Method) -> "MethodMetrics":
         """Return the metrics of *method*."""
@@ -96,7 +72,11 @@ class MethodMetrics:
         self._started = metrics.started.labels(*labels)
         self._seconds = metrics.seconds.labels(*labels)
         self._ok = metrics.handled.labels(*labels, "OK")
-        self._valid = metrics.verdicts.labels(method.name, "valid")
+        if gives_verdicts(method.response_type):
+            self._valid, self._invalid, self._error = (
+                metrics.verdicts.labels(method.name, outcome)
+                for outcome in ("valid", "invalid", "error")
+            )
         #: Counts of messages.
         self.received = metrics.received.labels(*labels)
         self.sent = metrics.sent.labels(*labels)
@@ -114,17 +94,27 @@ class MethodMetrics:
         else:
             self._metrics.handled.labels(*self._labels, _CODES.get(code, "UNKNOWN")).inc()
 
-    def observe(self, fields: Mapping[str, Any], codes: Mapping[str, int]) -> None:
-        """Count the verdicts that *fields* of the log and *codes* of violations tell of."""
+    def observe(
+        self,
+        fields: Mapping[str, Any],
+        codes: Mapping[str, int],
+        reasons: Mapping[str, int] = _NO_REASONS,
+    ) -> None:
+        """Count the verdicts that *fields* of the log tell of.
+
+        *codes* are those of their violations, *reasons* those of items without a verdict.
+        """
         outcome = fields.get("outcome")
         if outcome == "valid":
             self._valid.inc()
-        elif outcome is not None:
-            self._metrics.verdicts.labels(self._name, outcome).inc()
+        elif outcome == "invalid":
+            self._invalid.inc()
         elif "invalid" in fields:
             self._observe_many(fields)
         for code, count in codes.items():
             self._metrics.violations.labels(code).inc(count)
+        for reason, count in reasons.items():
+            self._metrics.errors.labels(self._name, reason).inc(count)
 
     def observe_error(self, reason: ErrorReason | None) -> None:
         """Count a call that failed for *reason*, None if unexpected."""
@@ -136,7 +126,6 @@ class MethodMetrics:
         counted = (fields[name] for name in ("items", "tools", "names") if name in fields)
         total, invalid = next(counted, 0), fields["invalid"]
         errors = fields.get("errors", 0)
-        verdicts = self._metrics.verdicts
         self._valid.inc(total - invalid - errors)
-        verdicts.labels(self._name, "invalid").inc(invalid)
-        verdicts.labels(self._name, "error").inc(errors)
+        self._invalid.inc(invalid)
+        self._error.inc(errors)
