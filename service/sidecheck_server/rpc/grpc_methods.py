@@ -32,6 +32,8 @@ _UNKNOWN: Final[int] = grpc.StatusCode.UNKNOWN.value[0]
 _ENDED_BY_PEER: Final = (asyncio.CancelledError, GeneratorExit, grpc.aio.InternalError)
 """How a handler learns that its call was cancelled: its task, its generator, what it reads."""
 
+_TURNS: Final = 3
+
 _WAY_SECONDS: Final = 0.05
 """How long a call may be under way to the server, for telling why the peer ended it."""
 
@@ -127,6 +129,10 @@ async def _counted(requests: AsyncIterator[Any], metrics: MethodMetrics) -> Asyn
     async for request in requests:
         metrics.received.inc()
         yield request
+    # To who reads, gRPC reports a cancelled call as one without further requests, and cancels
+    # the task some turns of the event loop later.
+    for _ in range(_TURNS):
+        await asyncio.sleep(0)
 
 
 class _Measured:
