@@ -14,6 +14,7 @@ _TESTS = Path(__file__).resolve().parent
 
 #: The markers of whole folders and files; single tests carry their own.
 _MARKERS = {
+    "admin": ("server", "slow"),
     "agreement/test_agreement.py": ("slow", "fuzz"),
     "benchmarks": ("slow",),
     "cli/test_serve.py": ("server",),

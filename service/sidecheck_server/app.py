@@ -78,7 +78,7 @@ async def running_service(
                 settings.gateway_policies,
                 LocalTransport(services, registry, settings.limits, metrics),
                 settings.limits.payload_bytes,
-                metrics,
+                metrics.registry,
             )
         )
         server = Server(settings, registry, services, create_gateways, metrics)

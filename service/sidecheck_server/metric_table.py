@@ -4,12 +4,18 @@ What counts them takes its families from this table, and the documentation is ge
 it. Names follow https://prometheus.io/docs/practices/naming/.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Literal
 
-__all__ = ["METRICS", "MetricFamily"]
+from prometheus_client.core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    HistogramMetricFamily,
+)
+
+__all__ = ["METRICS", "SECTIONS", "MetricFamily", "counters", "gauges", "histogram"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,10 +241,40 @@ _REGISTRY = (
     ),
 )
 
-METRICS: Mapping[str, MetricFamily] = MappingProxyType(
+SECTIONS: Mapping[str, Sequence[MetricFamily]] = MappingProxyType(
     {
-        family.name: family
-        for family in (*_CALLS, *_VERDICTS, *_LOAD, *_CACHES, *_WORKERS, *_REGISTRY)
+        "Calls": _CALLS,
+        "Verdicts": _VERDICTS,
+        "Load": _LOAD,
+        "Caches": _CACHES,
+        "Workers": _WORKERS,
+        "Registry and build": _REGISTRY,
     }
 )
+"""All metrics of the server's own, by their subject."""
+
+METRICS: Mapping[str, MetricFamily] = MappingProxyType(
+    {family.name: family for families in SECTIONS.values() for family in families}
+)
 """All metrics of the server's own, by name."""
+
+
+def counters(name: str, values: Mapping[tuple[str, ...], float]) -> CounterMetricFamily:
+    """Return the counters of *name* with *values* by those of the labels."""
+    metric = CounterMetricFamily(name, METRICS[name].meaning, labels=tuple(METRICS[name].labels))
+    for labels, value in values.items():
+        metric.add_metric(labels, value)
+    return metric
+
+
+def gauges(name: str, values: Mapping[tuple[str, ...], float]) -> GaugeMetricFamily:
+    """Return the gauges of *name* with *values* by those of the labels."""
+    metric = GaugeMetricFamily(name, METRICS[name].meaning, labels=tuple(METRICS[name].labels))
+    for labels, value in values.items():
+        metric.add_metric(labels, value)
+    return metric
+
+
+def histogram(name: str) -> HistogramMetricFamily:
+    """Return the histogram *name*, without values."""
+    return HistogramMetricFamily(name, METRICS[name].meaning, labels=tuple(METRICS[name].labels))

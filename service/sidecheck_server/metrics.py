@@ -5,11 +5,10 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from prometheus_client import CollectorRegistry, GCCollector, Metric, ProcessCollector
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.registry import Collector
 
 from sidecheck_server import __version__
-from sidecheck_server.metric_table import METRICS
+from sidecheck_server.metric_table import METRICS, counters, gauges
 from sidecheck_server.registry import Registry
 from sidecheck_server.rpc.server import Server
 from sidecheck_server.services.container import Services
@@ -78,7 +77,7 @@ class StateCollector(Collector):
         yield _single("sidecheck_registry_revision", registry.revision)
         yield _single("sidecheck_registry_age_seconds", registry.age_seconds)
         yield _single("sidecheck_registry_writable", writer.is_writable)
-        yield _family("sidecheck_build_info", {__version__: 1})
+        yield _by_label("sidecheck_build_info", {__version__: 1})
 
     def _load(self) -> Iterator[Metric]:
         admission, streams = self._server.admission, self._server.streams
@@ -86,23 +85,23 @@ class StateCollector(Collector):
         yield _single("sidecheck_calls_active", admission.active)
         yield _single("sidecheck_messages_awaited", admission.receiving)
         kinds = {kind: streams.open_by_kind.get(kind, 0) for kind in _STREAMS}
-        yield _family("sidecheck_streams_open", kinds)
-        yield _family("sidecheck_in_flight_bytes", admission.bytes_held)
+        yield _by_label("sidecheck_streams_open", kinds)
+        yield _by_label("sidecheck_in_flight_bytes", admission.bytes_held)
         shed = {**dict.fromkeys(_BOUNDS, 0), **admission.shed}
-        yield _family("sidecheck_shed_total", shed)
+        yield _by_label("sidecheck_shed_total", shed)
 
     def _caches(self) -> Iterator[Metric]:
         caches = self._services.caches
         values = {name: cache.hits for name, cache in caches.items()}
-        yield _family("sidecheck_cache_hits_total", values)
+        yield _by_label("sidecheck_cache_hits_total", values)
         values = {name: cache.misses for name, cache in caches.items()}
-        yield _family("sidecheck_cache_misses_total", values)
+        yield _by_label("sidecheck_cache_misses_total", values)
         values = {name: cache.dropped for name, cache in caches.items()}
-        yield _family("sidecheck_cache_evictions_total", values)
+        yield _by_label("sidecheck_cache_evictions_total", values)
         values = {name: cache.weight for name, cache in caches.items()}
-        yield _family("sidecheck_cache_bytes", values)
+        yield _by_label("sidecheck_cache_bytes", values)
         values = {name: cache.capacity for name, cache in caches.items() if cache.capacity}
-        yield _family("sidecheck_cache_capacity_bytes", values)
+        yield _by_label("sidecheck_cache_capacity_bytes", values)
         prepared = self._services.prepared_targets
         yield _single("sidecheck_prepared_target_hits_total", prepared.hits)
         yield _single("sidecheck_prepared_target_misses_total", prepared.misses)
@@ -112,32 +111,26 @@ class StateCollector(Collector):
         yield _single("sidecheck_workers", workers.count)
         yield _single("sidecheck_workers_alive", workers.alive)
         yield _single("sidecheck_workers_resident_memory_bytes", workers.resident_bytes())
-        yield _family("sidecheck_workers_ended_total", self._ended)
+        yield _by_label("sidecheck_workers_ended_total", self._ended)
         yield _single("sidecheck_workers_restarted_total", self._restarted)
-        yield _family("sidecheck_worker_start_failures_total", self._start_failures)
+        yield _by_label("sidecheck_worker_start_failures_total", self._start_failures)
         yield _single("sidecheck_worker_tasks_active", workers.busy)
         yield _single("sidecheck_worker_tasks_waiting", workers.waiting)
         tasks = dict.fromkeys(_TASKS, 0)
-        yield _family("sidecheck_worker_tasks_total", {**tasks, **workers.tasks})
-        yield _family("sidecheck_worker_task_seconds_total", {**tasks, **workers.task_seconds})
+        yield _by_label("sidecheck_worker_tasks_total", {**tasks, **workers.tasks})
+        yield _by_label("sidecheck_worker_task_seconds_total", {**tasks, **workers.task_seconds})
 
 
 def _single(name: str, value: float) -> Metric:
     """Return the metric *name*, which has no labels."""
-    metric = _create(name)
-    metric.add_metric((), value)
-    return metric
+    return _family(name, {(): value})
 
 
-def _family(name: str, values: Mapping[str, float]) -> Metric:
+def _by_label(name: str, values: Mapping[str, float]) -> Metric:
     """Return the metric *name* with *values* by its one label."""
-    metric = _create(name)
-    for value in values:
-        metric.add_metric((value,), values[value])
-    return metric
+    return _family(name, {(label,): value for label, value in values.items()})
 
 
-def _create(name: str) -> CounterMetricFamily | GaugeMetricFamily:
-    family = METRICS[name]
-    create = CounterMetricFamily if family.type == "counter" else GaugeMetricFamily
-    return create(name, family.meaning, labels=tuple(family.labels))
+def _family(name: str, values: Mapping[tuple[str, ...], float]) -> Metric:
+    create = counters if METRICS[name].type == "counter" else gauges
+    return create(name, values)

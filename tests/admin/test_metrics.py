@@ -1,7 +1,6 @@
 """Metrics of the state of a server, and the address that serves them."""
 
 import asyncio
-import json
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -10,9 +9,8 @@ from typing import Any
 
 import grpc
 import pytest
-from prometheus_client.openmetrics import parser as openmetrics
-from prometheus_client.parser import text_string_to_metric_families
-from sidecheck import BlockingClient, SidecheckError
+from prometheus_client.openmetrics import parser
+from sidecheck import BlockingClient, RegisteredTool, Schema, SidecheckError
 from sidecheck_server.gateways.outcomes import FAILED, Verdict
 from sidecheck_server.metric_table import METRICS
 from sidecheck_server.transport_limits import TransportLimits
@@ -38,7 +36,7 @@ def server(tmp_path: Path) -> Iterator[MeteredServer]:
 
 def test_a_page_has_the_metrics_of_the_table(server: MeteredServer) -> None:
     """All of them from the start, and none beside them but those of the process."""
-    families = list(text_string_to_metric_families(server.scrape()))
+    families = server.families()
     own = {
         family.name + "_total" * (family.type == "counter"): family
         for family in families
@@ -68,7 +66,7 @@ def test_openmetrics_is_served_to_who_asks_for_it(server: MeteredServer) -> None
 
     assert METRICS.keys() <= {
         family.name + "_total" * (family.type == "counter")
-        for family in openmetrics.text_string_to_metric_families(text)
+        for family in parser.text_string_to_metric_families(text)  # type: ignore[no-untyped-call]
     }
 
 
@@ -84,13 +82,13 @@ def test_probes(server: MeteredServer) -> None:
 
 
 def test_caches_registry_and_compilations(server: MeteredServer) -> None:
-    """After a tool was registered, used, and converted twice, beside one sent inline."""
+    """After a tool was registered and used, beside a schema sent inline."""
     with BlockingClient(server.address, timeout=300) as client:
         client.register(MARKER, [TOOL])
         for value in (1, 2, "x"):
-            client.validate_call(MARKER, MARKER, {MARKER: value})
+            client.validate(RegisteredTool(MARKER, MARKER), {MARKER: value})
         for _ in range(2):
-            client.validate(json.dumps(1), schema={"type": "integer", "title": MARKER})
+            client.validate(Schema({"type": "integer", "title": MARKER}), 1)
     series = server.series
 
     assert series("sidecheck_registry_tools") == {(): 1}
@@ -141,11 +139,14 @@ def test_exchanges_of_gateways_are_counted(server: MeteredServer) -> None:
 
     assert exchanges.keys() == {("ext_mcp", verdict) for verdict in (*verdicts, FAILED)}
     assert nonzero(exchanges) == {
-        ("ext_mcp", "valid"): 3,
+        # The request of the list and its result.
+        ("ext_mcp", "valid"): 2,
         ("ext_mcp", "rejected"): 1,
         ("ext_mcp", "failed"): 1,
     }
-    assert server.series("sidecheck_errors_total") == {("CheckRequest", "INVALID_REQUEST"): 1}
+    assert nonzero(server.series("sidecheck_errors_total")) == {
+        ("CheckRequest", "INVALID_REQUEST"): 1
+    }
     assert MARKER not in server.scrape()
 
 
@@ -166,9 +167,9 @@ async def _exchange(address: str) -> None:
             await unary(b"\xff")
 
 
-def test_a_client_error_is_no_server_metric(server: MeteredServer) -> None:
-    """A call that the client rejects never arrives."""
+def test_a_failed_call_has_a_reason(server: MeteredServer) -> None:
+    """No other error is counted."""
     with BlockingClient(server.address, timeout=300) as client, pytest.raises(SidecheckError):
-        client.validate_call(MARKER, MARKER, {})
+        client.validate(RegisteredTool(MARKER, MARKER), {})
 
-    assert server.series("sidecheck_errors_total") == {("Validate", "UNKNOWN_TOOL"): 1}
+    assert nonzero(server.series("sidecheck_errors_total")) == {("Validate", "UNKNOWN_TOOL"): 1}

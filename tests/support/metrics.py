@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TypeAlias
 
+from prometheus_client import Metric
 from prometheus_client.parser import text_string_to_metric_families
 from support.running import RunningServer
 
@@ -31,11 +32,15 @@ class MeteredServer(RunningServer):
             text: str = response.read().decode()
         return text
 
+    def families(self) -> list[Metric]:
+        """Return the page of metrics, parsed."""
+        return list(text_string_to_metric_families(self.scrape()))
+
     def series(self, name: str) -> dict[tuple[str, ...], float]:
         """Return the samples of the name *name*."""
         return {
             tuple(sample.labels[label] for label in sorted(sample.labels)): sample.value
-            for family in text_string_to_metric_families(self.scrape())
+            for family in self.families()
             for sample in family.samples
             if sample.name == name
         }

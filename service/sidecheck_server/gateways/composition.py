@@ -5,14 +5,13 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING, TypeAlias
 
 from google.protobuf.descriptor import ServiceDescriptor
-from prometheus_client import Counter
+from prometheus_client import CollectorRegistry
 from sidecheck import Client
 
 from sidecheck_server.gateways.ext_mcp import EXT_MCP, ExtMcp
 from sidecheck_server.gateways.outcomes import GatewayFindings
 from sidecheck_server.gateways.routes import Routes
 from sidecheck_server.policies import GatewayPolicies
-from sidecheck_server.rpc.call_metrics import CallMetrics
 from sidecheck_server.rpc.local import LocalTransport
 from sidecheck_server.rpc.streams import OpenStreams
 
@@ -38,7 +37,7 @@ async def running_gateways(
     policies: GatewayPolicies,
     transport: LocalTransport,
     max_bytes: int,
-    metrics: CallMetrics,
+    metrics: CollectorRegistry,
 ) -> AsyncIterator[CreateGateways]:
     """Yield what creates the servicers of *protocols*, which call services by *transport*.
 
@@ -53,8 +52,8 @@ async def running_gateways(
     external_processor = _load_external_processor() if "ext_proc" in protocols else None
     async with AsyncExitStack() as stack:
         client = await stack.enter_async_context(Client(transport, timeout=_SECONDS))
-        exchanges = metrics.create(Counter, "sidecheck_gateway_exchanges_total")
-        findings = GatewayFindings(exchanges, protocols)
+        findings = GatewayFindings(protocols)
+        metrics.register(findings)
         routes = Routes(client, policies, findings)
         stack.push_async_callback(routes.close)
 

@@ -3,15 +3,19 @@
 import logging
 import secrets
 import time
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from contextvars import ContextVar
 from enum import IntEnum
+from itertools import product
 from typing import Final
 
 import structlog
-from prometheus_client import Counter
+from prometheus_client import Metric
+from prometheus_client.registry import Collector
 from sidecheck import Severity
 
+from sidecheck_server.metric_table import counters
 from sidecheck_server.proxy.report import Action, Direction, Finding
 
 __all__ = ["FAILED", "GatewayFindings", "Outcome", "Verdict"]
@@ -44,7 +48,7 @@ class Outcome:
 
     __slots__ = ("_codes", "_exchanges", "_started", "code", "has_failed", "id", "verdict")
 
-    def __init__(self, exchanges: Counter) -> None:
+    def __init__(self, exchanges: Counter[tuple[str, ...]]) -> None:
         self._exchanges = exchanges
         #: Identifies the exchange in the log and in that of the gateway.
         self.id: Final = secrets.token_hex(8)
@@ -73,7 +77,7 @@ class Outcome:
     def finish(self, gateway: str) -> None:
         """Count the exchange that *gateway* handed over, and write its event."""
         verdict = FAILED if self.has_failed else self.verdict.name.lower()
-        self._exchanges.labels(gateway, verdict).inc()
+        self._exchanges[gateway, verdict] += 1
         _log.log(
             logging.DEBUG if verdict == "valid" else logging.INFO,
             "gateway.completed",
@@ -85,19 +89,22 @@ class Outcome:
         )
 
 
-class GatewayFindings:
+class GatewayFindings(Collector):
     """Adds each finding to the outcome of the exchange that the current task works on.
 
-    Exchanges are counted in *exchanges*, by gateway and verdict; those of *gateways* begin
-    at zero.
+    Counts the exchanges of *gateways*.
     """
 
-    def __init__(self, exchanges: Counter, gateways: Iterable[str]) -> None:
-        self._exchanges = exchanges
-        for gateway in gateways:
-            for verdict in (*(verdict.name.lower() for verdict in Verdict), FAILED):
-                exchanges.labels(gateway, verdict)
+    def __init__(self, gateways: Iterable[str]) -> None:
+        verdicts = (*(verdict.name.lower() for verdict in Verdict), FAILED)
+        self._exchanges: Counter[tuple[str, ...]] = Counter(
+            dict.fromkeys(product(gateways, verdicts), 0)
+        )
         self._current: ContextVar[Outcome] = ContextVar("OUTCOME")
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield the metric of exchanges, by gateway and verdict."""
+        yield counters("sidecheck_gateway_exchanges_total", self._exchanges)
 
     def begin(self) -> Outcome:
         """Begin an exchange; what is found in the current task belongs to it."""

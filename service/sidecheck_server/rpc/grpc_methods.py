@@ -118,7 +118,7 @@ class _StreamMethod:
             call = _GrpcCall(context, self._metrics)
             try:
                 async for response in self._handler(_counted(requests, self._metrics), call):
-                    self._metrics.sent.inc()
+                    self._metrics.sent += 1
                     yield response
             except CallFailed as failed:
                 measured.code = failed.status.code
@@ -127,7 +127,7 @@ class _StreamMethod:
 
 async def _counted(requests: AsyncIterator[Any], metrics: MethodMetrics) -> AsyncIterator[Any]:
     async for request in requests:
-        metrics.received.inc()
+        metrics.received += 1
         yield request
     # To who reads, gRPC reports a cancelled call as one without further requests, and cancels
     # the task some turns of the event loop later.
@@ -194,7 +194,7 @@ class _SingleRequestMethod:
             except CallFailed as failed:
                 measured.code = failed.status.code
                 await abort(context, failed.status)
-            self._metrics.sent.inc()
+            self._metrics.sent += 1
             return response
 
     async def respond_with_stream(self, _messages: object, context: Context) -> Any:
@@ -204,7 +204,7 @@ class _SingleRequestMethod:
             try:
                 request = self._deserialize(await self._receive(context))
                 async for response in self._handler(request, call):
-                    self._metrics.sent.inc()
+                    self._metrics.sent += 1
                     yield response
             except CallFailed as failed:
                 measured.code = failed.status.code
@@ -246,7 +246,7 @@ class _SingleRequestMethod:
 
     async def _receive(self, context: Context) -> bytes:
         message = await self._admission.receive(context)
-        self._metrics.received.inc()
+        self._metrics.received += 1
         return message
 
     def _failure(self, error: RequestError) -> CallFailed:
