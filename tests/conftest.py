@@ -27,6 +27,7 @@ _MARKERS = {
     "hostile/test_beside.py": ("server", "slow"),
     "hostile/test_hostile.py": ("server", "slow"),
     "image/test_distributions.py": ("slow",),
+    "image/test_sbom.py": ("slow",),
     "image/test_image.py": ("server", "slow"),
     "proxy/test_http.py": ("server", "slow"),
     "proxy/test_stdio.py": ("server", "slow"),
