@@ -18,12 +18,12 @@ that of OpenMetrics where the request accepts it. How to scrape them is part of
 [the runbook](../operations/runbook.md).
 
 No label has a value of a request: neither names of tools and servers, nor payloads, nor
-addresses. All {count} metrics are of the server's own, beside `process_*` and `python_gc_*` of the
-Prometheus client for Python; `process_*` are there on Linux, and do not include the worker
-processes. Series with known labels begin at zero, so that rates are right at once. Those
-of codes, of reasons other than `INTERNAL` and of statuses other than `OK` begin when they first
-occur, which is no increase to Prometheus. There are no `_created`
-series.
+addresses. These {count} metrics are the server's own. `process_*` and `python_gc_*` are of the
+Prometheus client for Python: `process_*` on Linux alone, and without the worker processes.
+
+Series with known labels begin at zero, so that rates are right at once. Those of codes, of
+reasons other than `INTERNAL` and of statuses other than `OK` begin when they first occur, which
+Prometheus does not count as an increase. There are no `_created` series.
 {sections}"""
 
 

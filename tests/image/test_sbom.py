@@ -22,7 +22,7 @@ def read_bill(name: str) -> Any:
 
 def locked(text: str) -> dict[str, tuple[str, set[str]]]:
     """Return version and hashes by name, of what a lock installs here."""
-    packages = {}
+    packages: dict[str, tuple[str, set[str]]] = {}
     for line in text.replace("\\\n", " ").splitlines():
         requirement, *hashes = re.split(r"\s+--hash=sha256:", line.partition(" #")[0].strip())
         if hashes:
@@ -67,7 +67,7 @@ def test_wheels_name_the_hashes_of_the_locks() -> None:
     for name, lock in (("sidecheck_server", RUNTIME), ("sidecheck", BILLS / "sidecheck.lock")):
         bill = read_bill(name)
         packages = locked(lock.read_text())
-        hashes = {
+        hashes: dict[str, set[str]] = {
             canonicalize_name(each["name"]): {
                 digest["content"]
                 for reference in each["externalReferences"]
