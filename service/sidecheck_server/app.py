@@ -12,7 +12,7 @@ from sidecheck import Client
 from sidecheck_server.admin.application import create_application
 from sidecheck_server.admin.server import running_admin
 from sidecheck_server.gateways.composition import running_gateways
-from sidecheck_server.metrics import StateCollector
+from sidecheck_server.metrics import StateCollector, register_state
 from sidecheck_server.registry.sqlite import open_registry
 from sidecheck_server.rpc.call_metrics import CallMetrics
 from sidecheck_server.rpc.local import LocalTransport
@@ -81,10 +81,11 @@ async def running_service(
                 settings.gateway_policies,
                 LocalTransport(services, registry, settings.limits, metrics),
                 settings.limits.payload_bytes,
+                metrics.registry,
             )
         )
         server = Server(settings, registry, services, create_gateways, metrics, certificates)
-        metrics.registry.register(StateCollector(server, services, workers, registry))
+        register_state(metrics.registry, StateCollector(server, services, workers, registry))
         if settings.admin_listen:
             application = create_application(metrics.registry, lambda: server.health.is_serving)
             await stack.enter_async_context(running_admin(application, settings.admin_listen))

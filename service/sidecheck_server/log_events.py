@@ -189,7 +189,8 @@ EVENTS: Mapping[str, LogEvent] = MappingProxyType(
                 {
                     "gateway": "the protocol of the gateway",
                     "verdict": '"valid"; "invalid" if it passed all the same; "changed" by a '
-                    'repair, or by tools taken out of a list; "unvalidated"; or "rejected"',
+                    'repair, or by tools taken out of a list; "unvalidated"; "rejected"; or '
+                    '"failed" if the call failed',
                     "codes": "the codes of what was found, without duplicates",
                     "verdict_id": "identifies the exchange in the log of the gateway too",
                     "ms": "the time from its beginning to its end, in milliseconds",

@@ -1,24 +1,50 @@
 """Metrics of the state of the server, read when somebody asks for them."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Final
 
-from prometheus_client import Metric
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+from prometheus_client import CollectorRegistry, GCCollector, Metric, ProcessCollector
 from prometheus_client.registry import Collector
 
+from sidecheck_server import __version__
+from sidecheck_server.metric_table import METRICS, counters, gauges
 from sidecheck_server.registry import Registry
 from sidecheck_server.rpc.server import Server
 from sidecheck_server.services.container import Services
-from sidecheck_server.workers import WorkerDied, WorkerEvent, WorkerRestarted, Workers
+from sidecheck_server.workers import (
+    EndCause,
+    WorkerDied,
+    WorkerEvent,
+    WorkerRestarted,
+    Workers,
+    WorkerStartFailed,
+)
 
-__all__ = ["StateCollector"]
+__all__ = ["StateCollector", "register_state"]
 
-_PREFIX = "sidecheck_"
+_BOUNDS: Final = (
+    *("calls", "loop_lag_milliseconds", "deadline", "arriving"),
+    *("bytes_in_flight", "streams", "sessions", "gateway_streams"),
+)
+"""What calls and streams are shed by."""
+
+_STREAMS: Final = ("streams", "sessions", "gateway_streams")
+_TASKS: Final = ("compile", "validate", "check", "convert", "infer")
+
+
+def register_state(registry: CollectorRegistry, collector: "StateCollector") -> None:
+    """Add *collector* to *registry*, and what is known of the process and of its garbage."""
+    registry.register(collector)
+    ProcessCollector(registry=registry)
+    GCCollector(registry=registry)
 
 
 class StateCollector(Collector):
-    """Collects what *server*, *services*, *workers* and *registry* are doing."""
+    """Collects what *server*, *services*, *workers* and *registry* are doing.
+
+    All series are there from the start, so that rates are right at once.
+    """
 
     def __init__(
         self, server: Server, services: Services, workers: Workers, registry: Registry
@@ -27,112 +53,89 @@ class StateCollector(Collector):
         self._services = services
         self._workers = workers
         self._registry = registry
-        self._died: Counter[str] = Counter()
+        self._ended = Counter({cause.value: 0 for cause in EndCause})
+        self._start_failures = self._ended.copy()
         self._restarted = 0
         workers.subscribe(self._count)
 
     def _count(self, event: WorkerEvent) -> None:
         match event:
             case WorkerDied(cause):
-                self._died[cause.value] += 1
+                self._ended[cause.value] += 1
+            case WorkerStartFailed(cause):
+                self._start_failures[cause.value] += 1
             case WorkerRestarted():
                 self._restarted += 1
-            case _:
-                pass
 
     def collect(self) -> Iterator[Metric]:
         """Yield all metrics."""
-        yield from self._transport()
+        yield from self._load()
         yield from self._caches()
         yield from self._processes()
-        yield _gauge("registry_tools", "Tools that are registered.", self._registry.count())
+        registry, writer = self._registry, self._services.registry_writer
+        yield _single("sidecheck_registry_tools", registry.count())
+        yield _single("sidecheck_registry_revision", registry.revision)
+        yield _single("sidecheck_registry_age_seconds", registry.age_seconds)
+        yield _single("sidecheck_registry_writable", writer.is_writable)
+        yield _by_label("sidecheck_build_info", {__version__: 1})
         certificates = self._server.certificates
         if certificates is not None:
-            yield _gauge(
-                "certificate_not_after_timestamp_seconds",
-                "When the certificate in use expires, or one between it and its authority.",
-                certificates.not_after,
-            )
-            failed = CounterMetricFamily(
-                f"{_PREFIX}certificate_reload_errors", "Changed files of TLS that are unusable."
-            )
-            failed.add_metric([], certificates.failed_reloads)
-            yield failed
-        yield _gauge("registry_revision", "Revision of the registry.", self._registry.revision)
+            name = "sidecheck_certificate_not_after_timestamp_seconds"
+            yield _single(name, certificates.not_after)
+            yield _single("sidecheck_certificate_reload_errors_total", certificates.failed_reloads)
 
-    def _transport(self) -> Iterator[Metric]:
+    def _load(self) -> Iterator[Metric]:
         admission, streams = self._server.admission, self._server.streams
-        lag = admission.lag.seconds
-        yield _gauge("event_loop_lag_seconds", "How far the event loop lags behind.", lag)
-        yield _gauge("calls_active", "Unary calls that are worked on.", admission.active)
-        open_streams = GaugeMetricFamily(
-            f"{_PREFIX}streams_open", "Streams that are open, by kind.", labels=["kind"]
-        )
-        for kind in ("streams", "sessions", "gateway_streams"):
-            open_streams.add_metric([kind], streams.open_by_kind.get(kind, 0))
-        yield open_streams
-        held = GaugeMetricFamily(
-            f"{_PREFIX}bytes_in_flight", "Bytes of large messages that are held.", labels=["of"]
-        )
-        for direction, size in admission.bytes_held.items():
-            held.add_metric([direction], size)
-        yield held
-        shed = CounterMetricFamily(
-            f"{_PREFIX}shed", "Calls and streams shed with OVERLOADED, by bound.", labels=["bound"]
-        )
-        for bound, count in admission.shed.items():
-            shed.add_metric([bound], count)
-        yield shed
+        yield _single("sidecheck_event_loop_lag_seconds", admission.lag.seconds)
+        yield _single("sidecheck_calls_active", admission.active)
+        yield _single("sidecheck_messages_awaited", admission.receiving)
+        kinds = {kind: streams.open_by_kind.get(kind, 0) for kind in _STREAMS}
+        yield _by_label("sidecheck_streams_open", kinds)
+        yield _by_label("sidecheck_in_flight_bytes", admission.bytes_held)
+        shed = {**dict.fromkeys(_BOUNDS, 0), **admission.shed}
+        yield _by_label("sidecheck_shed_total", shed)
 
     def _caches(self) -> Iterator[Metric]:
-        hits = _counters("cache_hits", "Lookups that found an entry.")
-        misses = _counters("cache_misses", "Lookups that found none.")
-        evictions = _counters("cache_evictions", "Entries dropped for room.")
-        size = GaugeMetricFamily(
-            f"{_PREFIX}cache_bytes", "Bytes that the entries take.", labels=["cache"]
-        )
-        for name, cache in self._services.schemas.caches.items():
-            hits.add_metric([f"{name}_schemas"], cache.hits)
-            misses.add_metric([f"{name}_schemas"], cache.misses)
-            evictions.add_metric([f"{name}_schemas"], cache.dropped)
-            size.add_metric([f"{name}_schemas"], cache.weight)
+        caches = self._services.caches
+        values = {name: cache.hits for name, cache in caches.items()}
+        yield _by_label("sidecheck_cache_hits_total", values)
+        values = {name: cache.misses for name, cache in caches.items()}
+        yield _by_label("sidecheck_cache_misses_total", values)
+        values = {name: cache.dropped for name, cache in caches.items()}
+        yield _by_label("sidecheck_cache_evictions_total", values)
+        values = {name: cache.weight for name, cache in caches.items()}
+        yield _by_label("sidecheck_cache_bytes", values)
+        values = {name: cache.capacity for name, cache in caches.items() if cache.capacity}
+        yield _by_label("sidecheck_cache_capacity_bytes", values)
         prepared = self._services.prepared_targets
-        hits.add_metric(["prepared_targets"], prepared.hits)
-        misses.add_metric(["prepared_targets"], prepared.misses)
-        yield from (hits, misses, evictions, size)
+        yield _single("sidecheck_prepared_target_hits_total", prepared.hits)
+        yield _single("sidecheck_prepared_target_misses_total", prepared.misses)
 
     def _processes(self) -> Iterator[Metric]:
         workers = self._workers
-        yield _gauge("workers_alive", "Worker processes that can run tasks.", workers.alive)
-        yield _gauge("worker_tasks_active", "Tasks that workers have.", workers.busy)
-        size = workers.resident_bytes()
-        yield _gauge("workers_resident_bytes", "Memory of all worker processes in use.", size)
-        restarted = CounterMetricFamily(
-            f"{_PREFIX}workers_restarted", "Worker processes started in place of ended ones."
-        )
-        restarted.add_metric([], self._restarted)
-        yield restarted
-        died = CounterMetricFamily(
-            f"{_PREFIX}workers_ended", "Worker processes that ended, by cause.", labels=["cause"]
-        )
-        for cause, count in self._died.items():
-            died.add_metric([cause], count)
-        yield died
-        tasks = CounterMetricFamily(
-            f"{_PREFIX}worker_tasks", "Tasks given to workers, by their work.", labels=["task"]
-        )
-        seconds = CounterMetricFamily(
-            f"{_PREFIX}worker_task_seconds", "Time that these tasks took.", labels=["task"]
-        )
-        for task, count in workers.tasks.items():
-            tasks.add_metric([task], count)
-            seconds.add_metric([task], workers.task_seconds[task])
-        yield from (tasks, seconds)
+        yield _single("sidecheck_workers", workers.count)
+        yield _single("sidecheck_workers_alive", workers.alive)
+        yield _single("sidecheck_workers_resident_memory_bytes", workers.resident_bytes())
+        yield _by_label("sidecheck_workers_ended_total", self._ended)
+        yield _single("sidecheck_workers_restarted_total", self._restarted)
+        yield _by_label("sidecheck_worker_start_failures_total", self._start_failures)
+        yield _single("sidecheck_worker_tasks_active", workers.busy)
+        yield _single("sidecheck_worker_tasks_waiting", workers.waiting)
+        tasks = dict.fromkeys(_TASKS, 0)
+        yield _by_label("sidecheck_worker_tasks_total", {**tasks, **workers.tasks})
+        yield _by_label("sidecheck_worker_task_seconds_total", {**tasks, **workers.task_seconds})
 
 
-def _gauge(name: str, text: str, value: float) -> Metric:
-    return GaugeMetricFamily(_PREFIX + name, text, value=value)
+def _single(name: str, value: float) -> Metric:
+    """Return the metric *name*, which has no labels."""
+    return _family(name, {(): value})
 
 
-def _counters(name: str, text: str) -> CounterMetricFamily:
-    return CounterMetricFamily(_PREFIX + name, text, labels=["cache"])
+def _by_label(name: str, values: Mapping[str, float]) -> Metric:
+    """Return the metric *name* with *values* by its one label."""
+    return _family(name, {(label,): value for label, value in values.items()})
+
+
+def _family(name: str, values: Mapping[tuple[str, ...], float]) -> Metric:
+    create = counters if METRICS[name].type == "counter" else gauges
+    return create(name, values)

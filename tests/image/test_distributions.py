@@ -1,6 +1,7 @@
 """Whether the distributions that `make dist` builds are complete, and work when installed."""
 
 import os
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -79,6 +80,34 @@ def test_sources_hold_what_a_wheel_is_built_from(distributions: Path) -> None:
 
     assert common | {"sidecheck", "sidecheck_docstrings.py"} == content["sidecheck"] - optional
     assert common | {"service"} == content["sidecheck_server"] - optional
+
+
+def test_distributions_are_reproducible(distributions: Path, tmp_path: Path) -> None:
+    """The same bytes again, from a copy with other times and modes."""
+    copy = tmp_path / "copy"
+    for part in ("service", "clients/python"):
+        shutil.copytree(REPOSITORY / part, copy / part, copy_function=_copy_restricted)
+    for path in REPOSITORY.iterdir():
+        if path.is_file() and path.name != ".git":
+            _copy_restricted(path, copy / path.name)
+    # Where the search for .gitignore ends.
+    (copy / ".git").mkdir()
+    for project in PROJECTS:
+        options = ("--no-isolation", "--outdir", tmp_path / "dist")
+        source = copy / project.relative_to(REPOSITORY)
+        run(sys.executable, "-m", "build", *options, source, folder=tmp_path)
+    built = {path.name: path.read_bytes() for path in (tmp_path / "dist").iterdir()}
+    expected = {path.name: path.read_bytes() for path in distributions.iterdir()}
+
+    assert len(expected) == 4
+    assert built.keys() == expected.keys()
+    assert [name for name in built if built[name] != expected[name]] == []
+
+
+def _copy_restricted(source: str | Path, destination: str | Path) -> None:
+    """Copy a file, with the time of now, for its owner alone."""
+    shutil.copyfile(source, destination)
+    Path(destination).chmod(0o600)
 
 
 def test_installed_packages_are_used(environment: Path, tmp_path: Path) -> None:

@@ -15,9 +15,11 @@ from sidecheck.v1 import (
     validation_service_pb2,
     verdict_pb2,
 )
+from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.evaluate import DISAGREEMENT
 from sidecheck_server.log_events import EVENTS
 from sidecheck_server.rpc.access_log import OutcomeCounter, log_fields
+from sidecheck_server.rpc.status import status_from_error
 
 SECRET = "hunter2"
 VALID = verdict_pb2.Verdict(valid=True, schema_digest="sha256:1", definition_digest="sha256:2")
@@ -56,7 +58,7 @@ def batch(*outcomes: Any) -> validation_service_pb2.ValidateBatchResponse:
     )
 
 
-ERROR = Status(code=5, message=SECRET)
+ERROR = status_from_error(RequestError(ErrorReason.UNKNOWN_TOOL, SECRET))
 CASES = [
     pytest.param(
         validation_service_pb2.ValidateResponse(verdict=VALID),

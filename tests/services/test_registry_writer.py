@@ -59,8 +59,10 @@ async def test_a_failed_write_is_an_error_that_says_what_to_do(
             assert (ErrorReason.REGISTRY_UNUSABLE, message) == await failure_of(
                 writer, delete=delete
             )
+            assert not writer.is_writable
         assert (1, 1) == (registry.count(), registry.revision)
         writer.register("s", [C], keep=None)
+        assert writer.is_writable
 
     fault = f"{path} is read-only; let this server write to it and to its folder"
     assert [fault, None] == writer.reports

@@ -5,6 +5,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING, TypeAlias
 
 from google.protobuf.descriptor import ServiceDescriptor
+from prometheus_client import CollectorRegistry
 from sidecheck import Client
 
 from sidecheck_server.gateways.ext_mcp import EXT_MCP, ExtMcp
@@ -36,10 +37,11 @@ async def running_gateways(
     policies: GatewayPolicies,
     transport: LocalTransport,
     max_bytes: int,
+    metrics: CollectorRegistry,
 ) -> AsyncIterator[CreateGateways]:
     """Yield what creates the servicers of *protocols*, which call services by *transport*.
 
-    An event of a stream may have *max_bytes*.
+    An event of a stream may have *max_bytes*. Exchanges are counted in *metrics*.
 
     Raises:
         GatewayUnavailableError: the packages of one are missing.
@@ -50,7 +52,8 @@ async def running_gateways(
     external_processor = _load_external_processor() if "ext_proc" in protocols else None
     async with AsyncExitStack() as stack:
         client = await stack.enter_async_context(Client(transport, timeout=_SECONDS))
-        findings = GatewayFindings()
+        findings = GatewayFindings(protocols)
+        metrics.register(findings)
         routes = Routes(client, policies, findings)
         stack.push_async_callback(routes.close)
 

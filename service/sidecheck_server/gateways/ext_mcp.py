@@ -64,7 +64,7 @@ class ExtMcp:
         self._findings = findings
 
     async def CheckRequest(  # noqa: N802
-        self, request: Any, _call: Call
+        self, request: Any, call: Call
     ) -> McpRequestResult:
         """Return what becomes of a request."""
         with self._exchange() as outcome:
@@ -72,18 +72,18 @@ class ExtMcp:
                 raise_if_unreadable(request)
                 return await self._check_request(request, outcome)
             except Exception as error:  # noqa: BLE001  (nothing unexpected may reach the gateway)
-                raise failure_of(error, "CheckRequest") from None
+                raise failure_of(error, "CheckRequest", call, outcome) from None
 
     async def CheckResponse(  # noqa: N802
-        self, request: Any, _call: Call
+        self, request: Any, call: Call
     ) -> McpResponseResult:
         """Return what becomes of a result."""
-        with self._exchange():
+        with self._exchange() as outcome:
             try:
                 raise_if_unreadable(request)
                 return await self._check_response(request)
             except Exception as error:  # noqa: BLE001  (nothing unexpected may reach the gateway)
-                raise failure_of(error, "CheckResponse") from None
+                raise failure_of(error, "CheckResponse", call, outcome) from None
 
     @contextmanager
     def _exchange(self) -> Iterator[Outcome]:
@@ -91,7 +91,7 @@ class ExtMcp:
         try:
             yield outcome
         finally:
-            outcome.write_event("ext_mcp")
+            outcome.finish("ext_mcp")
 
     async def _check_request(self, request: McpRequest, outcome: Outcome) -> McpRequestResult:
         options = _strings(request)

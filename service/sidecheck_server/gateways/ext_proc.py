@@ -81,11 +81,10 @@ class ExternalProcessor:
             outcome.fail(ended)
             raise CallFailed(status_from_error(ended)) from None
         except Exception as error:  # noqa: BLE001  (nothing unexpected may reach the gateway)
-            outcome.fail(error)
-            raise failure_of(error, "Process") from None
+            raise failure_of(error, "Process", call, outcome) from None
         finally:
             await exchange.release()
-            outcome.write_event("ext_proc")
+            outcome.finish("ext_proc")
 
 
 class _Exchange:

@@ -1,19 +1,28 @@
-"""What came of one exchange that a gateway hands over: for the gateway, and for the log."""
+"""What came of one exchange that a gateway hands over: for the gateway, log and metrics."""
 
 import logging
 import secrets
 import time
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from contextvars import ContextVar
 from enum import IntEnum
+from itertools import product
 from typing import Final
 
 import structlog
+from prometheus_client import Metric
+from prometheus_client.registry import Collector
 from sidecheck import Severity
 
 from sidecheck_server.core.errors import RequestError
+from sidecheck_server.metric_table import counters
 from sidecheck_server.proxy.report import Action, Direction, Finding
 
-__all__ = ["GatewayFindings", "Outcome", "Verdict"]
+__all__ = ["FAILED", "GatewayFindings", "Outcome", "Verdict"]
+
+FAILED: Final = "failed"
+"""The verdict, in log and metrics, of an exchange whose call failed."""
 
 _CODES = 20
 """How many codes of one exchange are logged."""
@@ -38,12 +47,15 @@ class Verdict(IntEnum):
 class Outcome:
     """What came of one exchange."""
 
-    __slots__ = ("_codes", "_rank", "_started", "code", "id")
+    __slots__ = ("_codes", "_exchanges", "_has_failed", "_rank", "_started", "code", "id")
 
-    def __init__(self) -> None:
+    def __init__(self, exchanges: Counter[tuple[str, ...]]) -> None:
+        self._exchanges = exchanges
         #: Identifies the exchange in the log and in that of the gateway.
         self.id: Final = secrets.token_hex(8)
         self._rank = (Verdict.VALID, False)
+        #: Whether the call of the gateway failed, so that there is no verdict.
+        self._has_failed = False
         #: Code of the first of the worst findings, "" without any.
         self.code = ""
         self._codes: set[str] = set()
@@ -67,6 +79,7 @@ class Outcome:
 
     def fail(self, error: Exception) -> None:
         """Note that *error* ended the exchange; what follows of it is not validated."""
+        self._has_failed = True
         code = error.reason.value if isinstance(error, RequestError) else "INTERNAL"
         self.add(Finding(sender="client", code=code, is_unvalidated=True))
 
@@ -74,28 +87,41 @@ class Outcome:
         """Return what the gateway can log: ``verdict``, ``code`` and ``verdict_id``."""
         return {"verdict": self.verdict.name.lower(), "code": self.code, "verdict_id": self.id}
 
-    def write_event(self, gateway: str) -> None:
-        """Write the event of the exchange that *gateway* handed over."""
+    def finish(self, gateway: str) -> None:
+        """Count the exchange that *gateway* handed over, and write its event."""
+        verdict = FAILED if self._has_failed else self.verdict.name.lower()
+        self._exchanges[gateway, verdict] += 1
         _log.log(
-            logging.INFO if self.verdict is not Verdict.VALID else logging.DEBUG,
+            logging.DEBUG if verdict == "valid" else logging.INFO,
             "gateway.completed",
             gateway=gateway,
-            verdict=self.verdict.name.lower(),
+            verdict=verdict,
             codes=sorted(self._codes),
             verdict_id=self.id,
             ms=round((time.perf_counter() - self._started) * 1000, 3),
         )
 
 
-class GatewayFindings:
-    """Adds each finding to the outcome of the exchange that the current task works on."""
+class GatewayFindings(Collector):
+    """Adds each finding to the outcome of the exchange that the current task works on.
 
-    def __init__(self) -> None:
+    Counts the exchanges of *gateways*.
+    """
+
+    def __init__(self, gateways: Iterable[str]) -> None:
+        verdicts = (*(verdict.name.lower() for verdict in Verdict), FAILED)
+        self._exchanges: Counter[tuple[str, ...]] = Counter(
+            dict.fromkeys(product(gateways, verdicts), 0)
+        )
         self._current: ContextVar[Outcome] = ContextVar("OUTCOME")
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield the metric of exchanges, by gateway and verdict."""
+        yield counters("sidecheck_gateway_exchanges_total", self._exchanges)
 
     def begin(self) -> Outcome:
         """Begin an exchange; what is found in the current task belongs to it."""
-        outcome = Outcome()
+        outcome = Outcome(self._exchanges)
         self._current.set(outcome)
         return outcome
 

@@ -54,6 +54,10 @@ class Registry(Protocol):
         A binding that is read after the revision is at least as recent.
         """
 
+    @property
+    def age_seconds(self) -> float:
+        """The time since what is read was known to be current; 0 if nobody else writes it."""
+
     def find(self, server: str, name: str) -> Binding | None:
         """Return the binding of *name* in the namespace of *server*, if there is one."""
 

@@ -56,6 +56,11 @@ class _SqliteRegistry:
     def revision(self) -> int:
         return self._catalogue.revision
 
+    @property
+    def age_seconds(self) -> float:
+        # The file belongs to this process.
+        return 0.0
+
     def find(self, server: str, name: str) -> Binding | None:
         return self._catalogue.find(server, name)
 

@@ -16,8 +16,9 @@ from sidecheck.v1 import (
 )
 
 from sidecheck_server.core.evaluate import DISAGREEMENT
+from sidecheck_server.rpc.status import reason_of
 
-__all__ = ["LoggedResponse", "OutcomeCounter", "log_fields"]
+__all__ = ["LoggedResponse", "OutcomeCounter", "gives_verdicts", "log_fields", "verdict_codes"]
 
 _Outcome: TypeAlias = validation_service_pb2.ValidateOutcome | protocol_service_pb2.CheckOutcome
 #: The level of an event, and its fields beside the method and the time.
@@ -32,6 +33,8 @@ class LoggedResponse(NamedTuple):
     fields: dict[str, Any]
     #: How many verdicts have a violation of each code.
     codes: Mapping[str, int] = MappingProxyType({})
+    #: How many items have no verdict, by the reason.
+    reasons: Mapping[str, int] = MappingProxyType({})
 
 
 def log_fields(response: Any) -> _LogFields:
@@ -43,10 +46,35 @@ def log_fields(response: Any) -> _LogFields:
     return (logging.DEBUG, {}) if describe is None else describe(response)
 
 
+def gives_verdicts(response_type: type) -> bool:
+    """Return whether responses of the type have verdicts, which are counted."""
+    return response_type in _WITH_VERDICTS
+
+
+def verdict_codes(response: Any, fields: Mapping[str, Any]) -> Mapping[str, int]:
+    """Return how many verdicts of *response* have a violation of each code.
+
+    *fields* are those of its log.
+    """
+    if not (codes := fields.get("codes")):
+        return {}
+    match response:
+        case inference_service_pb2.InferToolsResponse():
+            # Diagnostics are no violations.
+            return {}
+        case (
+            protocol_service_pb2.CheckToolsResponse()
+            | protocol_service_pb2.CheckToolNamesResponse()
+        ):
+            verdicts = [outcome.verdict for outcome in response.outcomes]
+            return Counter(code for verdict in verdicts for code in _codes([verdict]))
+    return dict.fromkeys(codes, 1)
+
+
 class OutcomeCounter:
     """Counts the outcomes of a batch or a stream."""
 
-    __slots__ = ("_disagreeing", "_errors", "_invalid", "_items", "codes")
+    __slots__ = ("_disagreeing", "_errors", "_invalid", "_items", "codes", "reasons")
 
     def __init__(self, items: int = 0) -> None:
         self._items = items
@@ -54,6 +82,8 @@ class OutcomeCounter:
         self._disagreeing: set[str] = set()
         #: How many verdicts have a violation of each code.
         self.codes: Counter[str] = Counter()
+        #: How many items have no verdict, by the reason.
+        self.reasons: Counter[str] = Counter()
 
     def add(self, outcome: _Outcome) -> None:
         """Count an item and its outcome."""
@@ -64,6 +94,7 @@ class OutcomeCounter:
         """Count the outcome of an item that is counted; a valid one need not be classified."""
         if outcome.HasField("error"):
             self._errors += 1
+            self.reasons[reason_of(outcome.error)] += 1
             return
         if isinstance(outcome, protocol_service_pb2.CheckOutcome):
             verdict = outcome.result.verdict
@@ -193,5 +224,19 @@ _FIELDS: Mapping[type, Callable[[Any], _LogFields]] = MappingProxyType(
         conversion_service_pb2.ConvertToolCallResponse: _validation,
         conversion_service_pb2.ConvertToolResultResponse: _checked,
         inference_service_pb2.InferToolsResponse: _inference,
+    }
+)
+
+_WITH_VERDICTS = frozenset(
+    {
+        *(
+            response_type
+            for response_type, describe in _FIELDS.items()
+            if describe in {_validation, _check_result, _checked, _names, _tools}
+        ),
+        validation_service_pb2.ValidateBatchResponse,
+        validation_service_pb2.ValidateStreamResponse,
+        protocol_service_pb2.CheckBatchResponse,
+        protocol_service_pb2.CheckSessionResponse,
     }
 )

@@ -60,6 +60,11 @@ class Admission:
         return self._calls
 
     @property
+    def receiving(self) -> int:
+        """How many unary calls await their messages."""
+        return len(self._receiving)
+
+    @property
     def bytes_held(self) -> Mapping[str, int]:
         """The bytes of large messages that are held, by their direction."""
         return {"requests": self._requests.held, "responses": self._responses.held}

@@ -2,141 +2,167 @@
 
 https://github.com/grpc-ecosystem/go-grpc-middleware, providers/prometheus, names the former.
 No label has a value of a request.
+
+Counts are plain numbers, which the event loop alone changes, and become metrics when somebody
+asks: the library's own counters lock, and would take several times as long.
 """
 
 import time
-from collections.abc import Mapping
-from typing import Any
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from itertools import accumulate
+from types import MappingProxyType
+from typing import Any, Final
 
 import grpc
-from prometheus_client import CollectorRegistry, Counter, Histogram
+from prometheus_client import CollectorRegistry, Metric
+from prometheus_client.registry import Collector
 
 from sidecheck_server.core.errors import ErrorReason
+from sidecheck_server.core.evaluate import DISAGREEMENT
+from sidecheck_server.metric_table import counters, histogram
+from sidecheck_server.rpc.access_log import gives_verdicts
 from sidecheck_server.rpc.method_table import Method
 
 __all__ = ["CallMetrics", "MethodMetrics"]
 
-_METHOD = ("grpc_type", "grpc_service", "grpc_method")
-
-_BUCKETS = (
+_BOUNDS: Final = (
     *(0.0001, 0.0003, 0.0006, 0.001, 0.003, 0.006),
     *(0.01, 0.03, 0.06, 0.1, 0.3, 0.6, 1.0, 3.0, 6.0, 10.0),
 )
-"""In seconds: a small call takes a quarter of a millisecond."""
+"""Of the buckets, in seconds: a small call takes a quarter of a millisecond."""
 
-_CODES: Mapping[int, str] = {code.value[0]: code.name for code in grpc.StatusCode}
+_BUCKETS: Final = (*map(str, _BOUNDS), "+Inf")
+
+_SPELLED: Final[Mapping[str, str]] = MappingProxyType({"OK": "OK", "CANCELLED": "Canceled"})
+
+_CODES: Final[Mapping[int, str]] = {
+    code.value[0]: _SPELLED.get(code.name) or code.name.title().replace("_", "")
+    for code in grpc.StatusCode
+}
+"""Names of the status codes as in Go, which dashboards know."""
+
+_INTERNAL: Final = "INTERNAL"
+
+_NO_REASONS: Final[Mapping[str, int]] = MappingProxyType({})
 
 
-class CallMetrics:
+class CallMetrics(Collector):
     """The metrics of all methods."""
 
     def __init__(self) -> None:
         #: All of them, and others that whoever serves them adds.
-        self.registry = registry = CollectorRegistry()
-        self.started = Counter(
-            "grpc_server_started", "Calls started on the server.", _METHOD, registry=registry
-        )
-        self.handled = Counter(
-            "grpc_server_handled",
-            "Calls completed on the server, whatever became of them.",
-            (*_METHOD, "grpc_code"),
-            registry=registry,
-        )
-        self.received = Counter(
-            "grpc_server_msg_received",
-            "Messages of calls received by the server.",
-            _METHOD,
-            registry=registry,
-        )
-        self.sent = Counter(
-            "grpc_server_msg_sent",
-            "Messages of calls sent by the server.",
-            _METHOD,
-            registry=registry,
-        )
-        self.seconds = Histogram(
-            "grpc_server_handling_seconds",
-            "Time from the start of a call to its end on the server.",
-            _METHOD,
-            buckets=_BUCKETS,
-            registry=registry,
-        )
-        self.verdicts = Counter(
-            "sidecheck_verdicts",
-            "Verdicts, by method and outcome: valid, invalid, or error where there is none.",
-            ("method", "outcome"),
-            registry=registry,
-        )
-        self.errors = Counter(
-            "sidecheck_errors",
-            "Calls that failed, by method and reason.",
-            ("method", "reason"),
-            registry=registry,
-        )
-        self.violations = Counter(
-            "sidecheck_violations",
-            "Verdicts that have a violation of the code.",
-            ("code",),
-            registry=registry,
-        )
+        self.registry: Final = CollectorRegistry()
+        self.registry.register(self)
+        self._methods: dict[tuple[str, str], MethodMetrics] = {}
 
     def of(self, method: Method) -> "MethodMetrics":
-        """Return the metrics of *method*."""
-        return MethodMetrics(self, method)
+        """Return the metrics of *method*, the same for all who serve it."""
+        key = (method.service, method.name)
+        if key not in self._methods:
+            self._methods[key] = MethodMetrics(method)
+        return self._methods[key]
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield all metrics."""
+        methods = self._methods.values()
+        for name, values in (
+            ("started", {method.labels: method.started for method in methods}),
+            ("msg_received", {method.labels: method.received for method in methods}),
+            ("msg_sent", {method.labels: method.sent for method in methods}),
+        ):
+            yield counters(f"grpc_server_{name}_total", values)
+        handled = {
+            (*method.labels, _CODES.get(code, "Unknown")): count
+            for method in methods
+            for code, count in method.handled.items()
+        }
+        yield counters("grpc_server_handled_total", handled)
+        seconds = histogram("grpc_server_handling_seconds")
+        for method in methods:
+            buckets = list(zip(_BUCKETS, accumulate(method.buckets), strict=True))
+            seconds.add_metric(method.labels, buckets, method.seconds)
+        yield seconds
+        verdicts: Counter[tuple[str, ...]] = Counter()
+        errors: Counter[tuple[str, ...]] = Counter()
+        violations: Counter[tuple[str, ...]] = Counter({(DISAGREEMENT,): 0})
+        for method in methods:
+            name = method.labels[-1]
+            verdicts.update({(name, outcome): n for outcome, n in method.verdicts.items()})
+            errors.update({(name, reason): n for reason, n in method.errors.items()})
+            violations.update({(code,): n for code, n in method.violations.items()})
+        yield counters("sidecheck_verdicts_total", verdicts)
+        yield counters("sidecheck_errors_total", errors)
+        yield counters("sidecheck_violations_total", violations)
 
 
 class MethodMetrics:
     """The metrics of one method. Series of it begin at zero, so that rates are right at once."""
 
-    def __init__(self, metrics: CallMetrics, method: Method) -> None:
-        labels = (method.kind.value, method.service, method.name)
-        self._metrics = metrics
-        self._name = method.name
-        self._labels = labels
-        self._started = metrics.started.labels(*labels)
-        self._seconds = metrics.seconds.labels(*labels)
-        self._ok = metrics.handled.labels(*labels, "OK")
-        self._valid = metrics.verdicts.labels(method.name, "valid")
+    __slots__ = (
+        *("buckets", "errors", "handled", "labels", "received", "seconds", "sent", "started"),
+        *("verdicts", "violations"),
+    )
+
+    def __init__(self, method: Method) -> None:
+        self.labels: Final[tuple[str, ...]] = (method.kind.value, method.service, method.name)
+        self.started = 0
+        #: Calls that ended, by their codes.
+        self.handled: Final = Counter({0: 0})
         #: Counts of messages.
-        self.received = metrics.received.labels(*labels)
-        self.sent = metrics.sent.labels(*labels)
+        self.received = self.sent = 0
+        #: Calls by their time, and all of their time.
+        self.buckets: Final = [0] * len(_BUCKETS)
+        self.seconds = 0.0
+        has_verdicts = gives_verdicts(method.response_type)
+        outcomes = ("valid", "invalid", "error") if has_verdicts else ()
+        self.verdicts: Final[dict[str, int]] = dict.fromkeys(outcomes, 0)
+        #: Calls and items that failed, by the reason.
+        self.errors: Final = Counter({_INTERNAL: 0})
+        self.violations: Final[Counter[str]] = Counter()
 
     def begin(self) -> float:
         """Note that a call begins; return the time for `end`."""
-        self._started.inc()
+        self.started += 1
         return time.perf_counter()
 
     def end(self, code: int, begun: float) -> None:
         """Note that the call that began at *begun* ends with the status *code*."""
-        self._seconds.observe(time.perf_counter() - begun)
-        if code == 0:
-            self._ok.inc()
-        else:
-            self._metrics.handled.labels(*self._labels, _CODES.get(code, "UNKNOWN")).inc()
+        seconds = time.perf_counter() - begun
+        self.seconds += seconds
+        self.buckets[bisect_left(_BOUNDS, seconds)] += 1
+        self.handled[code] += 1
 
-    def observe(self, fields: Mapping[str, Any], codes: Mapping[str, int]) -> None:
-        """Count the verdicts that *fields* of the log and *codes* of violations tell of."""
+    def observe(
+        self,
+        fields: Mapping[str, Any],
+        codes: Mapping[str, int],
+        reasons: Mapping[str, int] = _NO_REASONS,
+    ) -> None:
+        """Count the verdicts that *fields* of the log tell of.
+
+        *codes* are those of their violations, *reasons* those of items without a verdict.
+        """
         outcome = fields.get("outcome")
-        if outcome == "valid":
-            self._valid.inc()
-        elif outcome is not None:
-            self._metrics.verdicts.labels(self._name, outcome).inc()
+        if outcome is not None:
+            self.verdicts[outcome] += 1
         elif "invalid" in fields:
             self._observe_many(fields)
-        for code, count in codes.items():
-            self._metrics.violations.labels(code).inc(count)
+        if codes:
+            self.violations.update(codes)
+        if reasons:
+            self.errors.update(reasons)
 
     def observe_error(self, reason: ErrorReason | None) -> None:
         """Count a call that failed for *reason*, None if unexpected."""
-        name = "INTERNAL" if reason is None else reason.value
-        self._metrics.errors.labels(self._name, name).inc()
+        self.errors[_INTERNAL if reason is None else reason.value] += 1
 
     def _observe_many(self, fields: Mapping[str, Any]) -> None:
         """Count the verdicts of a response with several."""
         counted = (fields[name] for name in ("items", "tools", "names") if name in fields)
         total, invalid = next(counted, 0), fields["invalid"]
         errors = fields.get("errors", 0)
-        verdicts = self._metrics.verdicts
-        self._valid.inc(total - invalid - errors)
-        verdicts.labels(self._name, "invalid").inc(invalid)
-        verdicts.labels(self._name, "error").inc(errors)
+        self.verdicts["valid"] += total - invalid - errors
+        self.verdicts["invalid"] += invalid
+        self.verdicts["error"] += errors

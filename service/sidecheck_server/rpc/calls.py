@@ -30,8 +30,14 @@ class Call(Protocol):
         """Return the seconds until the deadline, None if there is none."""
         ...
 
-    def observe(self, fields: Mapping[str, Any], codes: Mapping[str, int]) -> None:
-        """Take what is logged of the responses, and how many verdicts have each code."""
+    def observe(
+        self, fields: Mapping[str, Any], codes: Mapping[str, int], reasons: Mapping[str, int]
+    ) -> None:
+        """Take what is logged of the responses.
+
+        *codes* are how many verdicts have each code; *reasons*, how many items have none, by
+        the reason.
+        """
         ...
 
     def observe_error(self, reason: ErrorReason | None) -> None:

@@ -5,6 +5,7 @@ UNKNOWN and the text of a Python exception.
 """
 
 import asyncio
+import time
 from collections import defaultdict
 from collections.abc import AsyncIterator, Iterable, Mapping
 from typing import Any, Final, Self
@@ -25,6 +26,16 @@ from sidecheck_server.workers import CALLER
 __all__ = ["add_methods"]
 
 _CANCELLED: Final[int] = grpc.StatusCode.CANCELLED.value[0]
+_DEADLINE_EXCEEDED: Final[int] = grpc.StatusCode.DEADLINE_EXCEEDED.value[0]
+_UNKNOWN: Final[int] = grpc.StatusCode.UNKNOWN.value[0]
+
+_ENDED_BY_PEER: Final = (asyncio.CancelledError, GeneratorExit, grpc.aio.InternalError)
+"""How a handler learns that its call was cancelled: its task, its generator, what it reads."""
+
+_TURNS: Final = 3
+
+_WAY_SECONDS: Final = 0.05
+"""How long a call may be under way to the server, for telling why the peer ended it."""
 
 _log = structlog.get_logger("sidecheck.rpc")
 
@@ -103,11 +114,11 @@ class _StreamMethod:
 
     async def respond(self, requests: AsyncIterator[Any], context: Context) -> AsyncIterator[Any]:
         """Yield the responses to the requests of a call."""
-        with _Measured(self._metrics) as measured:
+        with _Measured(self._metrics, context) as measured:
             call = _GrpcCall(context, self._metrics)
             try:
                 async for response in self._handler(_counted(requests, self._metrics), call):
-                    self._metrics.sent.inc()
+                    self._metrics.sent += 1
                     yield response
             except CallFailed as failed:
                 measured.code = failed.status.code
@@ -116,17 +127,22 @@ class _StreamMethod:
 
 async def _counted(requests: AsyncIterator[Any], metrics: MethodMetrics) -> AsyncIterator[Any]:
     async for request in requests:
-        metrics.received.inc()
+        metrics.received += 1
         yield request
+    # To who reads, gRPC reports a cancelled call as one without further requests, and cancels
+    # the task some turns of the event loop later.
+    for _ in range(_TURNS):
+        await asyncio.sleep(0)
 
 
 class _Measured:
     """Measures a call, which is the block."""
 
-    __slots__ = ("_begun", "_metrics", "code")
+    __slots__ = ("_begun", "_context", "_metrics", "code")
 
-    def __init__(self, metrics: MethodMetrics) -> None:
+    def __init__(self, metrics: MethodMetrics, context: Context) -> None:
         self._metrics = metrics
+        self._context = context
         #: Of the status that it ends with.
         self.code = 0
 
@@ -134,11 +150,22 @@ class _Measured:
         self._begun = self._metrics.begin()
         return self
 
-    def __exit__(self, kind: object, *_exc_info: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_exc_info: object) -> None:
         if kind is not None and not self.code:
-            # The peer left: the task is cancelled, or the generator closed.
-            self.code = _CANCELLED
+            self.code = self._code_of(kind)
         self._metrics.end(self.code, self._begun)
+
+    def _code_of(self, kind: type[BaseException]) -> int:
+        """Return the code of a call that an exception of *kind* ended."""
+        if not issubclass(kind, _ENDED_BY_PEER):
+            return _UNKNOWN
+        left = self._context.time_remaining()
+        if left is None:
+            return _CANCELLED
+        # The peer's clock began before ours, by the time that the call was under way, and its
+        # deadline is rounded on the wire to two digits or more.
+        slack = max(_WAY_SECONDS, 0.01 * (time.perf_counter() - self._begun))
+        return _DEADLINE_EXCEEDED if left <= slack else _CANCELLED
 
 
 class _SingleRequestMethod:
@@ -161,23 +188,23 @@ class _SingleRequestMethod:
 
     async def respond(self, _messages: object, context: Context) -> Any:
         """Return the response to the request of a call."""
-        with _Measured(self._metrics) as measured:
+        with _Measured(self._metrics, context) as measured:
             try:
                 response = await self._respond(context)
             except CallFailed as failed:
                 measured.code = failed.status.code
                 await abort(context, failed.status)
-            self._metrics.sent.inc()
+            self._metrics.sent += 1
             return response
 
     async def respond_with_stream(self, _messages: object, context: Context) -> Any:
         """Yield the responses to the request of a call."""
-        with _Measured(self._metrics) as measured:
+        with _Measured(self._metrics, context) as measured:
             call = _GrpcCall(context, self._metrics)
             try:
                 request = self._deserialize(await self._receive(context))
                 async for response in self._handler(request, call):
-                    self._metrics.sent.inc()
+                    self._metrics.sent += 1
                     yield response
             except CallFailed as failed:
                 measured.code = failed.status.code
@@ -219,7 +246,7 @@ class _SingleRequestMethod:
 
     async def _receive(self, context: Context) -> bytes:
         message = await self._admission.receive(context)
-        self._metrics.received.inc()
+        self._metrics.received += 1
         return message
 
     def _failure(self, error: RequestError) -> CallFailed:

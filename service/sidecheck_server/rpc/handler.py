@@ -8,8 +8,9 @@ import logging
 import secrets
 import time
 import traceback
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from functools import wraps
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 import grpc
@@ -21,13 +22,15 @@ from google.rpc.status_pb2 import Status
 
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.limits import Limits, limit_exceeded_error
-from sidecheck_server.rpc.access_log import LoggedResponse, log_fields
+from sidecheck_server.rpc.access_log import LoggedResponse, log_fields, verdict_codes
 from sidecheck_server.rpc.calls import Call, CallFailed
 from sidecheck_server.rpc.method_table import raise_if_unreadable
 from sidecheck_server.rpc.status import DOMAIN, status_from_error
 
 __all__ = ["check_response_size", "rpc_handler", "status_of"]
 
+
+_NO_REASONS: Mapping[str, int] = MappingProxyType({})
 
 _Servicer = TypeVar("_Servicer")
 _Request = TypeVar("_Request")
@@ -56,11 +59,11 @@ def rpc_handler(method: _Method[_Servicer, _Request, _Response]) -> Any:
             call.observe_error(None)
             raise CallFailed(status_of(error, name)) from None
         if isinstance(response, LoggedResponse):
-            response, level, fields, codes = response
+            response, level, fields, codes, reasons = response
         else:
             level, fields = log_fields(response)
-            codes = dict.fromkeys(fields.get("codes", ()), 1)
-        call.observe(fields, codes)
+            codes, reasons = verdict_codes(response, fields), _NO_REASONS
+        call.observe(fields, codes, reasons)
         # The check costs a tenth of an event that is filtered out.
         if _is_logged(level):
             _log.log(level, "rpc.completed", method=name, ms=_ms(started), **fields)

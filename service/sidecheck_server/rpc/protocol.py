@@ -213,7 +213,7 @@ class ProtocolServicer(ProtocolServiceServicer):
             response.outcomes.append(outcome)
             await time_slice.yield_if_over()
         check_response_size(response, self._limits)
-        return LoggedResponse(response, *counter.log_fields(), counter.codes)
+        return LoggedResponse(response, *counter.log_fields(), counter.codes, counter.reasons)
 
     @rpc_stream_handler
     async def CheckSession(  # noqa: N802

@@ -11,7 +11,7 @@ from google.rpc.status_pb2 import Status
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.types import Violation
 
-__all__ = ["DOMAIN", "STATUS_CODES", "abort", "status_from_error"]
+__all__ = ["DOMAIN", "STATUS_CODES", "abort", "reason_of", "status_from_error"]
 
 DOMAIN = "sidecheck"
 """The domain of every `google.rpc.ErrorInfo` of this service (AIP-193)."""
@@ -109,6 +109,13 @@ def _bad_request(violations: Iterable[Violation], room: int) -> BadRequest:
             del details.field_violations[-1]
             break
     return details
+
+
+def reason_of(status: Status) -> str:
+    """Return the reason of *status*, a status of this service."""
+    info = ErrorInfo()
+    status.details[0].Unpack(info)
+    return str(info.reason)
 
 
 async def abort(context: grpc.aio.ServicerContext[Any, Any], status: Status) -> NoReturn:

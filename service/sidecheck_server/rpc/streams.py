@@ -148,7 +148,7 @@ def rpc_stream_handler(method: _Method[_Servicer, _Request, _Response]) -> Any:
             raise CallFailed(status_of(error, name)) from None
         finally:
             level, fields = counter.log_fields()
-            call.observe(fields, counter.codes)
+            call.observe(fields, counter.codes, counter.reasons)
             ms = round((time.perf_counter() - started) * 1000, 3)
             _log.log(level, "rpc.streamed", method=name, ms=ms, **fields)
 

@@ -103,7 +103,7 @@ class ValidationServicer(ValidationServiceServicer):
                 append(message)
             if time_slice.is_over():
                 await time_slice.renew()
-        return LoggedResponse(response, *counter.log_fields(), counter.codes)
+        return LoggedResponse(response, *counter.log_fields(), counter.codes, counter.reasons)
 
     @rpc_stream_handler
     async def ValidateStream(  # noqa: N802

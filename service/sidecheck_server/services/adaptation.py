@@ -22,6 +22,11 @@ class ToolAdapter:
         # By the text of the definition and the protocol version.
         self._cache: Cache[tuple[bytes, str], AdaptedTool] = Cache(memory, weigh_entry)
 
+    @property
+    def cache(self) -> Cache[tuple[bytes, str], AdaptedTool]:
+        """The cache, for metrics."""
+        return self._cache
+
     async def adapt(self, definition: InlineTool, version: str) -> AdaptedTool:
         """Return *definition*, adapted to *version*.
 

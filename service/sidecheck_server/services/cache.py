@@ -53,6 +53,11 @@ class Cache(Generic[_Key, _Value]):
         self.hits = self.misses = 0
 
     @property
+    def capacity(self) -> int | None:
+        """The weight that all entries may have; None if they are not weighed."""
+        return self._capacity
+
+    @property
     def weight(self) -> int:
         """The weight of all entries; 0 if they are not weighed."""
         return int(self._entries.currsize) if isinstance(self._entries, LRUCache) else 0

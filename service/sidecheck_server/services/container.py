@@ -1,11 +1,14 @@
 """Container of the application services, which share caches and workers."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.context import DEFAULT_VERSION
 from sidecheck_server.registry import Registry
 from sidecheck_server.services.adaptation import ToolAdapter
+from sidecheck_server.services.cache import Cache
 from sidecheck_server.services.calls import CallValidator, ResultChecker
 from sidecheck_server.services.charged_tasks import ChargedTasks
 from sidecheck_server.services.checks import SubjectChecker
@@ -63,6 +66,8 @@ class Services:
     normalizer: Normalizer
     adapter: ToolAdapter
     inferrer: Inferrer
+    #: All caches that are bounded by memory or never dropped, by their names in metrics.
+    caches: Mapping[str, Cache[Any, Any]]
 
 
 def create_services(
@@ -111,4 +116,12 @@ def create_services(
         normalizer=Normalizer(resolver, adapter, results, limits),
         adapter=adapter,
         inferrer=Inferrer(runner.infer, limits, enabled=options.inference),
+        caches={
+            **schemas.caches,
+            "protocol_schemas": protocol_schemas.cache,
+            "inline_tools": resolver.cache,
+            "adapted_tools": adapter.cache,
+            "conversions": conversions.cache,
+            "findings": definitions.cache,
+        },
     )

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from sidecheck_server.core.convert.converted_tool import ToolForm
 from sidecheck_server.core.convert.providers.provider import Provider
@@ -59,6 +59,11 @@ class ConversionCache:
         # Conversions in the event loop take turns, so that other calls run in between.
         self._lock = asyncio.Lock()
         self._cache: Cache[_Key, ToolForm] = Cache(memory, weigh_entry)
+
+    @property
+    def cache(self) -> Cache[Any, ToolForm]:
+        """The cache, for metrics."""
+        return self._cache
 
     async def convert(
         self, definition: InlineTool, api: Provider, options: ConversionOptions

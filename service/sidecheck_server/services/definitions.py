@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from sidecheck_server.core.compiler.compilation import CompiledSchema
 from sidecheck_server.core.errors import ErrorReason, RequestError
@@ -72,6 +73,11 @@ class DefinitionChecker:
         self._cache: Cache[tuple[str, str], _Findings] = Cache(
             memory, weigh_entry, lambda findings: not findings.transient
         )
+
+    @property
+    def cache(self) -> Cache[Any, Any]:
+        """The cache of findings, for metrics."""
+        return self._cache
 
     async def check_all(self, tools: Sequence[InlineTool], version: str) -> list[CheckedDefinition]:
         """Return the results of checking *tools* by the rules of *version*, in order."""

@@ -29,6 +29,11 @@ class RegistryWriter:
         #: Why the last write failed, if it did.
         self._failure: str | None = None
 
+    @property
+    def is_writable(self) -> bool:
+        """Whether the last write did not fail for want of a usable registry."""
+        return self._failure is None
+
     def register(
         self, server: str, definitions: Sequence[Definition], *, keep: frozenset[str] | None
     ) -> Registered:

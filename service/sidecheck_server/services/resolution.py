@@ -86,6 +86,11 @@ class TargetResolver:
         self._offload = OffloadRule(limits)
         self._inline_tools: Cache[InlineTool, ToolDefinition] = Cache(memory, weigh_entry)
 
+    @property
+    def cache(self) -> Cache[InlineTool, ToolDefinition]:
+        """The cache of tools that requests contain, for metrics."""
+        return self._inline_tools
+
     def version_of(self, target: Target | None, named: str) -> str:
         """Return the protocol version that applies to *target*.
 

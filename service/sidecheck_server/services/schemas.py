@@ -36,7 +36,7 @@ class CompiledSchemas:
     @property
     def caches(self) -> Mapping[str, Cache[Any, CompiledSchema]]:
         """The caches by their names, for metrics."""
-        return {"registered": self._registered, "inline": self._inline}
+        return {"registered_schemas": self._registered, "inline_schemas": self._inline}
 
     @property
     def dropped(self) -> int:
@@ -98,6 +98,11 @@ class ProtocolSchemas:
         self._limits = limits
         self._source = source
         self._schemas: Cache[tuple[str, str], CompiledSchema] = Cache(None, lambda *_: 0)
+
+    @property
+    def cache(self) -> Cache[tuple[str, str], CompiledSchema]:
+        """The cache, for metrics."""
+        return self._schemas
 
     def __call__(self, version: str, name: str) -> CompiledSchema:
         """Return the compiled schema of the type *name* of *version*.

@@ -1,6 +1,7 @@
 """Worker processes, for work that blocks the interpreter or can only be ended by killing it."""
 
 from sidecheck_server.workers.events import (
+    EndCause,
     WorkerDied,
     WorkerEvent,
     WorkerRestarted,
@@ -11,6 +12,7 @@ from sidecheck_server.workers.workers import CALLER, Workers
 
 __all__ = [
     "CALLER",
+    "EndCause",
     "WorkerDied",
     "WorkerEvent",
     "WorkerRestarted",

@@ -67,8 +67,10 @@ class Workers:
         #: How many tasks ended, and how many seconds they took, by the name of their work.
         self.tasks: Counter[str] = Counter()
         self.task_seconds: defaultdict[str, float] = defaultdict(float)
-        #: How many tasks have a slot, or run.
-        self.busy = 0
+        #: How many tasks have a slot or run, and how many wait for a slot.
+        self.busy = self.waiting = 0
+        #: How many processes there should be.
+        self.count = count
         self._pool = Pool(
             count, prepare_process, limits.worker_bytes, limits.worker_wait_seconds, self._report
         )
@@ -170,7 +172,11 @@ class Workers:
         *arguments: object,
     ) -> _Result:
         async with AsyncExitStack() as slot:
-            await slot.enter_async_context(self._slots.acquire())
+            self.waiting += 1
+            try:
+                await slot.enter_async_context(self._slots.acquire())
+            finally:
+                self.waiting -= 1
             begun()
             # A cancelled caller keeps its slot until the worker is done: stopping the worker
             # means killing it, and a new one takes a second to start.

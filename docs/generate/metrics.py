@@ -1,0 +1,55 @@
+"""The page of metrics, from the table of metrics of the server."""
+
+from collections.abc import Sequence
+
+from sidecheck_server.metric_table import METRICS, SECTIONS, MetricFamily
+
+from docs.generate.markdown import NOTICE, code, table
+
+__all__ = ["metrics_page"]
+
+_PAGE = """\
+# Metrics
+
+{notice}
+The server serves them at `/metrics` of `admin_listen`, in the text format of Prometheus, or in
+that of OpenMetrics where the request accepts it. How to scrape them is part of
+[deployment](../operations/deployment.md#probes-and-metrics), what to do about them is in
+[the runbook](../operations/runbook.md).
+
+No label has a value of a request: neither names of tools and servers, nor payloads, nor
+addresses. These {count} metrics are the server's own. `process_*` and `python_gc_*` are of the
+Prometheus client for Python: `process_*` on Linux alone, and without the worker processes.
+
+Series with known labels begin at zero, so that rates are right at once. Those of codes, of
+reasons other than `INTERNAL` and of statuses other than `OK` begin when they first occur, which
+Prometheus does not count as an increase. There are no `_created` series.
+{sections}"""
+
+
+def metrics_page() -> str:
+    """Return the page."""
+    return _PAGE.format(
+        notice=NOTICE,
+        count=len(METRICS),
+        sections="".join(_section(title, families) for title, families in SECTIONS.items()),
+    )
+
+
+def _section(title: str, families: Sequence[MetricFamily]) -> str:
+    rows = ((code(each.name), each.type, each.meaning) for each in families)
+    labels = {(label, meaning): None for each in families for label, meaning in each.labels.items()}
+    parts = [f"\n## {title}\n", table(("Metric", "Type", "Meaning"), rows)]
+    if labels:
+        named = (
+            (code(label), ", ".join(_users(label, meaning, families)), meaning)
+            for label, meaning in labels
+        )
+        parts.append(table(("Label", "Of", "Values"), named))
+    return "\n".join(parts)
+
+
+def _users(label: str, meaning: str, families: Sequence[MetricFamily]) -> list[str]:
+    """Return the names of *families* that have *label*, with *meaning*."""
+    users = [code(each.name) for each in families if each.labels.get(label) == meaning]
+    return ["all"] if len(users) == len(families) else users

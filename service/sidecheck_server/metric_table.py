@@ -1,0 +1,290 @@
+"""Metrics of the server: their names, types, labels and meanings.
+
+What counts them takes its families from this table, and the documentation is generated from
+it. Names follow https://prometheus.io/docs/practices/naming/.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Literal
+
+from prometheus_client.core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    HistogramMetricFamily,
+)
+
+__all__ = ["METRICS", "SECTIONS", "MetricFamily", "counters", "gauges", "histogram"]
+
+
+@dataclass(frozen=True, slots=True)
+class MetricFamily:
+    """Metrics of one name, a series for each combination of labels."""
+
+    name: str
+    type: Literal["counter", "gauge", "histogram"]
+    meaning: str
+    #: The meanings of the labels, by name. Their values are of closed sets.
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+
+_CALL: Mapping[str, str] = MappingProxyType(
+    {
+        "grpc_type": "`unary`, `server_stream` or `bidi_stream`",
+        "grpc_service": "the full name of the service",
+        "grpc_method": "the name of the method",
+    }
+)
+_METHOD = "the name of the RPC method"
+_CACHE = (
+    "`registered_schemas`, `inline_schemas` or `protocol_schemas`, which are compiled; "
+    "`inline_tools`; `adapted_tools`; `conversions`; `findings`"
+)
+_CAUSE = "`time`, `unresponsive`, `memory`, `crash` or `system`, as in the log event `{}`"
+_TASK = "`compile`, `validate`, `check`, `convert` or `infer`"
+
+_CALLS = (
+    MetricFamily("grpc_server_started_total", "counter", "Calls that began.", _CALL),
+    MetricFamily(
+        "grpc_server_handled_total",
+        "counter",
+        "Calls that ended. A call that was cancelled when its deadline was due counts as "
+        "`DeadlineExceeded`.",
+        {**_CALL, "grpc_code": "the name of the status code, such as `OK` or `NotFound`"},
+    ),
+    MetricFamily("grpc_server_msg_received_total", "counter", "Messages received.", _CALL),
+    MetricFamily("grpc_server_msg_sent_total", "counter", "Messages sent.", _CALL),
+    MetricFamily(
+        "grpc_server_handling_seconds",
+        "histogram",
+        "Time from the beginning of a call to its end, on the server.",
+        _CALL,
+    ),
+)
+
+_VERDICTS = (
+    MetricFamily(
+        "sidecheck_verdicts_total",
+        "counter",
+        "Verdicts: of calls, of items of batches and streams, of tools and names. Those that "
+        "gateways ask for in the process are included, and not in `grpc_server_*`.",
+        {
+            "method": _METHOD,
+            "outcome": "`valid`, `invalid`, or `error` for an item without a verdict",
+        },
+    ),
+    MetricFamily(
+        "sidecheck_errors_total",
+        "counter",
+        "Calls that failed, and items of batches and streams.",
+        {"method": _METHOD, "reason": "the reason (`ErrorInfo`), `INTERNAL` for a fault"},
+    ),
+    MetricFamily(
+        "sidecheck_violations_total",
+        "counter",
+        "Verdicts that have a violation of the code, warnings and advice included.",
+        {"code": "the code of the violation"},
+    ),
+    MetricFamily(
+        "sidecheck_gateway_exchanges_total",
+        "counter",
+        "Exchanges that gateways handed over, by what became of them.",
+        {
+            "gateway": "`ext_proc` or `ext_mcp`",
+            "verdict": "`valid`, `invalid`, `changed`, `unvalidated` or `rejected`, as in the "
+            "log event `gateway.completed`; `failed` if the call failed",
+        },
+    ),
+)
+
+_LOAD = (
+    MetricFamily(
+        "sidecheck_event_loop_lag_seconds",
+        "gauge",
+        "How late the event loop runs what is due: the least of the last four measurements, "
+        "which are 50 milliseconds apart.",
+    ),
+    MetricFamily("sidecheck_calls_active", "gauge", "Unary calls that are worked on."),
+    MetricFamily(
+        "sidecheck_messages_awaited", "gauge", "Unary calls whose messages have not arrived."
+    ),
+    MetricFamily(
+        "sidecheck_streams_open",
+        "gauge",
+        "Streams that are open.",
+        {"kind": "`streams`, `sessions` (which `streams` includes) or `gateway_streams`"},
+    ),
+    MetricFamily(
+        "sidecheck_in_flight_bytes",
+        "gauge",
+        "Bytes of large messages that are held (`transport.bytes_in_flight`).",
+        {"direction": "`requests` or `responses`"},
+    ),
+    MetricFamily(
+        "sidecheck_shed_total",
+        "counter",
+        "Calls and streams that were shed with `OVERLOADED`.",
+        {
+            "bound": "the setting of `transport` that would have been exceeded; `deadline`, "
+            "which could not be met; or `arriving`, for a message that had not arrived"
+        },
+    ),
+)
+
+_CACHES = (
+    MetricFamily(
+        "sidecheck_cache_hits_total", "counter", "Lookups that found an entry.", {"cache": _CACHE}
+    ),
+    MetricFamily(
+        "sidecheck_cache_misses_total",
+        "counter",
+        "Lookups that found none, and computed it.",
+        {"cache": _CACHE},
+    ),
+    MetricFamily(
+        "sidecheck_cache_evictions_total",
+        "counter",
+        "Entries that were dropped for room, or were larger than the cache.",
+        {"cache": _CACHE},
+    ),
+    MetricFamily(
+        "sidecheck_cache_bytes",
+        "gauge",
+        "Bytes that the entries take. Those of `protocol_schemas` are not weighed.",
+        {"cache": _CACHE},
+    ),
+    MetricFamily(
+        "sidecheck_cache_capacity_bytes",
+        "gauge",
+        "Bytes that the entries may take: a share of `memory_bytes`.",
+        {"cache": _CACHE},
+    ),
+    MetricFamily(
+        "sidecheck_prepared_target_hits_total",
+        "counter",
+        "Validation requests whose target and options were prepared.",
+    ),
+    MetricFamily(
+        "sidecheck_prepared_target_misses_total",
+        "counter",
+        "Validation requests whose target and options had to be prepared.",
+    ),
+)
+
+_WORKERS = (
+    MetricFamily("sidecheck_workers", "gauge", "Worker processes that there should be."),
+    MetricFamily("sidecheck_workers_alive", "gauge", "Worker processes that can run tasks."),
+    MetricFamily(
+        "sidecheck_workers_resident_memory_bytes",
+        "gauge",
+        "Memory of all worker processes in use; 0 where the system does not tell.",
+    ),
+    MetricFamily(
+        "sidecheck_workers_ended_total",
+        "counter",
+        "Worker processes that ended; `time` and `unresponsive` were killed.",
+        {"cause": _CAUSE.format("worker.died")},
+    ),
+    MetricFamily(
+        "sidecheck_workers_restarted_total",
+        "counter",
+        "Worker processes that became ready in place of ones that ended.",
+    ),
+    MetricFamily(
+        "sidecheck_worker_start_failures_total",
+        "counter",
+        "Worker processes that could not be started.",
+        {"cause": _CAUSE.format("worker.start_failed")},
+    ),
+    MetricFamily("sidecheck_worker_tasks_active", "gauge", "Tasks that workers have."),
+    MetricFamily(
+        "sidecheck_worker_tasks_waiting", "gauge", "Tasks that wait for their turn in a worker."
+    ),
+    MetricFamily(
+        "sidecheck_worker_tasks_total",
+        "counter",
+        "Tasks that workers ended, with or without a result.",
+        {"task": _TASK},
+    ),
+    MetricFamily(
+        "sidecheck_worker_task_seconds_total",
+        "counter",
+        "Time that these tasks took.",
+        {"task": _TASK},
+    ),
+)
+
+_REGISTRY = (
+    MetricFamily("sidecheck_registry_tools", "gauge", "Tools that are registered."),
+    MetricFamily(
+        "sidecheck_registry_revision",
+        "gauge",
+        "Revision of the registry, which every change increments.",
+    ),
+    MetricFamily(
+        "sidecheck_registry_age_seconds",
+        "gauge",
+        "Time since the registry in memory was known to be current: 0 for one in memory or in a "
+        "file, which no other process changes.",
+    ),
+    MetricFamily(
+        "sidecheck_registry_writable",
+        "gauge",
+        "1, or 0 from a failed registration or deletion until one succeeds (`registry.unusable`).",
+    ),
+    MetricFamily(
+        "sidecheck_certificate_not_after_timestamp_seconds",
+        "gauge",
+        "When the certificate in use expires, or one between it and its authority. Only with TLS.",
+    ),
+    MetricFamily(
+        "sidecheck_certificate_reload_errors_total",
+        "counter",
+        "Changes of the files of TLS that could not be used (`tls.reload_failed`). Only with TLS.",
+    ),
+    MetricFamily(
+        "sidecheck_build_info",
+        "gauge",
+        "1, with the release as a label.",
+        {"version": "the version of the server"},
+    ),
+)
+
+SECTIONS: Mapping[str, Sequence[MetricFamily]] = MappingProxyType(
+    {
+        "Calls": _CALLS,
+        "Verdicts": _VERDICTS,
+        "Load": _LOAD,
+        "Caches": _CACHES,
+        "Workers": _WORKERS,
+        "Registry and build": _REGISTRY,
+    }
+)
+"""All metrics of the server's own, by their subject."""
+
+METRICS: Mapping[str, MetricFamily] = MappingProxyType(
+    {family.name: family for families in SECTIONS.values() for family in families}
+)
+"""All metrics of the server's own, by name."""
+
+
+def counters(name: str, values: Mapping[tuple[str, ...], float]) -> CounterMetricFamily:
+    """Return the counters of *name* with *values* by those of the labels."""
+    metric = CounterMetricFamily(name, METRICS[name].meaning, labels=tuple(METRICS[name].labels))
+    for labels, value in values.items():
+        metric.add_metric(labels, value)
+    return metric
+
+
+def gauges(name: str, values: Mapping[tuple[str, ...], float]) -> GaugeMetricFamily:
+    """Return the gauges of *name* with *values* by those of the labels."""
+    metric = GaugeMetricFamily(name, METRICS[name].meaning, labels=tuple(METRICS[name].labels))
+    for labels, value in values.items():
+        metric.add_metric(labels, value)
+    return metric
+
+
+def histogram(name: str) -> HistogramMetricFamily:
+    """Return the histogram *name*, without values."""
+    return HistogramMetricFamily(name, METRICS[name].meaning, labels=tuple(METRICS[name].labels))
