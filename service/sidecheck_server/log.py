@@ -7,7 +7,9 @@ from functools import partial
 from typing import Any
 
 import structlog
+from structlog.typing import EventDict
 
+from sidecheck_server.access.identity import IDENTITY
 from sidecheck_server.descriptors import unblock_standard_error
 from sidecheck_server.log_writer import LogWriter
 from sidecheck_server.settings import Settings
@@ -39,6 +41,7 @@ def configure_log(settings: Settings) -> LogWriter:
         processors=[
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
+            _add_token,
             renderer,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(level),
@@ -47,6 +50,14 @@ def configure_log(settings: Settings) -> LogWriter:
     )
     logging.basicConfig(level=logging.WARNING, handlers=[_LibraryHandler()], force=True)
     return writer
+
+
+def _add_token(_logger: Any, _method: str, event: EventDict) -> EventDict:
+    """Add the name of the caller's token, which operators gave it, to an event of a call."""
+    identity = IDENTITY.get()
+    if identity is not None:
+        event["token"] = identity.name
+    return event
 
 
 def _report_dropped(lines: int) -> None:

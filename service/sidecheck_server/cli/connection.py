@@ -6,6 +6,8 @@ from contextlib import contextmanager
 import click
 from sidecheck import BlockingClient, SidecheckError, Unavailable
 
+from sidecheck_server.cli.client_token import client_token
+
 __all__ = ["connect"]
 
 
@@ -19,12 +21,14 @@ class _UnavailableError(click.ClickException):
 def connect(target: str, timeout: float) -> Iterator[BlockingClient]:
     """Yield a client of the server at *target*, whose errors become one line.
 
+    Its token is that of the environment.
+
     Raises:
         click.ClickException: an error of the server (exit code 1), no response or an
             invalid *target* (exit code 2).
     """
     try:
-        with BlockingClient(target, timeout=timeout) as client:
+        with BlockingClient(target, timeout=timeout, **client_token()) as client:
             yield client
     except Unavailable as error:
         raise _UnavailableError(

@@ -8,6 +8,7 @@ import click
 from sidecheck import Client, Severity
 
 from sidecheck_server.app import running_client
+from sidecheck_server.cli.client_token import client_token
 from sidecheck_server.cli.rows import printable
 from sidecheck_server.log import LOG_FLUSH_SECONDS, configure_log
 from sidecheck_server.log_writer import LogWriter
@@ -117,7 +118,7 @@ def _client(settings: Settings, options: ProxyOptions) -> AbstractAsyncContextMa
     if options.service is None:
         return running_client(settings)
     try:
-        return Client(options.service, on_unavailable=options.on_unavailable)
+        return Client(options.service, on_unavailable=options.on_unavailable, **client_token())
     except ValueError as error:
         raise click.UsageError(f"--service: {printable(str(error))}") from None
 

@@ -77,6 +77,11 @@ class _ServeCommand(click.Command):
     "--unix-socket-mode", metavar="MODE", help="Mode of the socket, octal.  [default: 660]"
 )
 @click.option(
+    "--tokens-file",
+    type=click.Path(path_type=Path),
+    help="File of the tokens that callers must have, in TOML.  [default: anybody may call]",
+)
+@click.option(
     "--registry",
     type=click.Path(path_type=Path),
     help="File that stores registered tools.  [default: in memory]",
@@ -161,8 +166,8 @@ async def _serve(settings: Settings, preload: Sequence[Registration]) -> None:
         is_abandoned = await _run_until_stopped(settings, preload, signals)
     except (AddressInUseError, RegistryInUse, RegistryUnusable, WorkerStartError) as error:
         raise click.ClickException(str(error)) from None
-    except GatewayUnavailableError as error:
-        raise _UnusableError(str(error)) from None
+    except (GatewayUnavailableError, UnusableSettingsError) as error:
+        raise _UnusableError(printable(str(error))) from None
     except RequestError as error:
         raise click.ClickException(f"the service cannot start: {error.message}") from None
     finally:

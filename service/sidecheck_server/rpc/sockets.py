@@ -3,6 +3,7 @@
 import errno
 import socket
 from contextlib import suppress
+from ipaddress import IPv6Address, ip_address
 from pathlib import Path
 
 import grpc
@@ -13,6 +14,7 @@ __all__ = [
     "bind_unix",
     "check_tcp",
     "check_unix",
+    "is_loopback",
     "remove_socket",
     "set_mode",
 ]
@@ -94,6 +96,16 @@ def bind_unix(server: grpc.aio.Server, path: Path) -> str:
     except RuntimeError:
         raise AddressInUseError(f"cannot listen on {path}: the system rejects the socket") from None
     return address
+
+
+def is_loopback(address: str) -> bool:
+    """Return whether only this machine can connect to ``host:port``."""
+    host, _, port = address.rpartition(":")
+    infos = socket.getaddrinfo(host.strip("[]"), int(port), type=socket.SOCK_STREAM)
+    addresses = [ip_address(sockaddr[0]) for *_, sockaddr in infos]
+    return all(
+        ((isinstance(ip, IPv6Address) and ip.ipv4_mapped) or ip).is_loopback for ip in addresses
+    )
 
 
 def set_mode(path: Path, mode: int) -> None:
