@@ -65,9 +65,9 @@ def check_server(server: str | None) -> None:
             "the token is limited to some servers; name one of them",
             {"field": "server"},
         )
-    name = server[:_SHOWN]
+    # Messages may be logged, and names of a request must not.
     raise RequestError(
         ErrorReason.PERMISSION_DENIED,
-        f"the token may not use the tools of the server {name!r}",
-        {"server": name},
+        "the token may not use the tools of this server; metadata server names it",
+        {"server": server[:_SHOWN]},
     )
