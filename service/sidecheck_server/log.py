@@ -16,6 +16,8 @@ from sidecheck_server.settings import Settings
 
 __all__ = ["LOG_FLUSH_SECONDS", "configure_log"]
 
+_OF_CALLS = ("rpc.", "gateway.")
+
 LOG_FLUSH_SECONDS = 0.4
 """How long the end of the process waits for the log to be written."""
 
@@ -55,7 +57,8 @@ def configure_log(settings: Settings) -> LogWriter:
 def _add_token(_logger: Any, _method: str, event: EventDict) -> EventDict:
     """Add the name of the caller's token, which operators gave it, to an event of a call."""
     identity = IDENTITY.get()
-    if identity is not None:
+    # Work that a call has begun for others, such as that of a worker, has its context too.
+    if identity is not None and event["event"].startswith(_OF_CALLS):
         event["token"] = identity.name
     return event
 
