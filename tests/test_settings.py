@@ -9,6 +9,7 @@ import pytest
 from pydantic import ValidationError
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.context import DEFAULT_VERSION, VERSIONS
+from sidecheck_server.policies import GatewayPolicies
 from sidecheck_server.registry.quotas import RegistryQuotas
 from sidecheck_server.settings import Settings, ToolsFile, UnusableSettingsError, read_settings
 from sidecheck_server.transport_limits import TransportLimits
@@ -17,6 +18,9 @@ DEFAULTS = {
     "listen": "127.0.0.1:50151",
     "unix_socket": None,
     "unix_socket_mode": "660",
+    "admin_listen": "",
+    "tokens_file": None,
+    "tokens_without_tls": False,
     "registry": None,
     "tools": (),
     "protocol_version": "2025-11-25",
@@ -27,9 +31,11 @@ DEFAULTS = {
     "grace_seconds": 10.0,
     "reflection": True,
     "inference": True,
+    "gateways": (),
     "log_level": "info",
     "log_format": "auto",
     "transport": dataclasses.asdict(TransportLimits()),
+    "gateway_policies": dataclasses.asdict(GatewayPolicies()),
     "registry_quotas": dataclasses.asdict(RegistryQuotas()),
     "limits": dataclasses.asdict(Limits()),
 }

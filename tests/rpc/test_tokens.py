@@ -8,7 +8,14 @@ from threading import Event
 from typing import Any
 
 import grpc
+import httpx
 import pytest
+from envoy.config.core.v3.base_pb2 import HeaderMap, HeaderValue
+from envoy.service.ext_proc.v3.external_processor_pb2 import (
+    HttpHeaders,
+    ProcessingRequest,
+    ProcessingResponse,
+)
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 from sidecheck.v1 import conversion_service_pb2 as conversion_pb
@@ -39,7 +46,10 @@ class Served:
         self.file = folder / "tokens.toml"
         self.file.write_text(tokens_file())
         self.running = RunningServer(
-            folder, "--tokens-file", str(self.file), SIDECHECK_GATEWAYS="ext_mcp"
+            folder,
+            *("--tokens-file", str(self.file)),
+            SIDECHECK_GATEWAYS="ext_mcp,ext_proc",
+            SIDECHECK_ADMIN_LISTEN="127.0.0.1:0",
         )
         self.channel = grpc.insecure_channel(self.running.address)
 
@@ -333,6 +343,58 @@ def test_a_gateway_needs_both_roles_and_its_servers(served: Served) -> None:
             ("limited", "mine", "theirs"),
         )
     }
+
+
+@pytest.mark.parametrize(
+    ("token", "server", "expected"),
+    [
+        (None, "mine", "UNAUTHENTICATED"),
+        ("validator", "mine", "PERMISSION_DENIED"),
+        ("limited", "theirs", "PERMISSION_DENIED"),
+        ("limited", "mine", "OK"),
+        ("both", "theirs", "OK"),
+    ],
+)
+def test_envoy_needs_both_roles_and_its_servers(
+    served: Served, token: str | None, server: str, expected: str
+) -> None:
+    """The metadata of the stream name the server of the route, beside the token."""
+    method: Any = served.channel.stream_stream(
+        "/envoy.service.ext_proc.v3.ExternalProcessor/Process",
+        ProcessingRequest.SerializeToString,
+        ProcessingResponse.FromString,
+    )
+    headers = HeaderMap(headers=[HeaderValue(key=":method", raw_value=b"GET")])
+    request = ProcessingRequest(request_headers=HttpHeaders(headers=headers))
+    metadata = (("sidecheck-server", server), *bearer(token))
+    try:
+        responses = list(method(iter([request]), metadata=metadata, timeout=300))
+        outcome = "OK" if len(responses) == 1 else "no response"
+    except grpc.RpcError as error:
+        outcome = str(error_info_of(error).reason)
+
+    assert expected == outcome
+
+
+def test_denied_calls_are_counted(served: Served) -> None:
+    """By their status and their reason, as other errors."""
+    request = registry_pb.DeleteToolsRequest(server="mine", names=["none"])
+    for token in (None, "stranger", "validator"):
+        served.outcome(request, token)
+    address = next(e["address"] for e in served.running.events if e["event"] == "admin.ready")
+    lines = httpx.get(f"{address}/metrics").text.splitlines()
+
+    for reason in ("UNAUTHENTICATED", "PERMISSION_DENIED"):
+        for name, label in (
+            ("grpc_server_handled_total", f'grpc_code="{reason}"'),
+            ("sidecheck_errors_total", f'reason="{reason}"'),
+        ):
+            [line] = [
+                line
+                for line in lines
+                if line.startswith(name) and label in line and '"DeleteTools"' in line
+            ]
+            assert float(line.rpartition(" ")[2]) >= 1
 
 
 def test_the_unix_socket_needs_tokens_too(served: Served) -> None:
