@@ -22,7 +22,7 @@ def test_an_entry_and_its_token_are_written_apart() -> None:
     everywhere = run("token", "new", "ci", "--role", "admin")
     limited = run(
         *("token", "new", "gateway-1", "--role", "validate", "--role", "register"),
-        *("--server", 'gît "1"', "--server", "weather"),
+        *("--server", 'gît "1" \x7f\t🌦', "--server", "weather"),
     )
     tokens = [result.stderr.splitlines()[-1] for result in (everywhere, limited)]
     identities = read_tokens((everywhere.stdout + limited.stdout).encode())
@@ -32,7 +32,7 @@ def test_an_entry_and_its_token_are_written_apart() -> None:
         hash_of(tokens[1]): Identity(
             "gateway-1",
             frozenset({Role.VALIDATE, Role.REGISTER}),
-            frozenset({'gît "1"', "weather"}),
+            frozenset({'gît "1" \x7f\t🌦', "weather"}),
         ),
     } == identities
     assert not any(token in everywhere.stdout + limited.stdout for token in tokens)

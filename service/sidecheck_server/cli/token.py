@@ -55,7 +55,12 @@ def new(name: str, roles: tuple[str, ...], servers: tuple[str, ...]) -> None:
     except ValidationError as error:
         fault = error.errors()[0]
         raise click.UsageError(f"{fault['loc'][0]}: {fault['msg']}") from None
-    # JSON's texts and lists of texts are TOML's as well.
-    lines = [f"{key} = {json.dumps(value)}" for key, value in content.items()]
+    lines = [f"{key} = {_toml(value)}" for key, value in content.items()]
     write_output("\n".join(["[[tokens]]", *lines, ""]))
     write_output(f"Token of {name}, which is not shown again:\n{made}", aside=True)
+
+
+def _toml(value: object) -> str:
+    """Return *value*, a text or several, in TOML: as in JSON, but for two kinds of characters."""
+    # TOML has no escapes of surrogates, and escapes DEL.
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
