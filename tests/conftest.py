@@ -20,6 +20,7 @@ _MARKERS = {
     "cli/test_serve.py": ("server",),
     "cli/test_serve_tools.py": ("server",),
     "cli/test_tls.py": ("server",),
+    "cli/test_token.py": ("server",),
     "conformance": ("server", "slow"),
     "corpus": ("slow", "corpus"),
     "e2e": ("server", "slow"),

@@ -31,6 +31,10 @@ into the schema or the definition, `reason` the code. The error reports the firs
 `violations` is their number if there are several.
 
 {reasons}
+Where the server requires [tokens](../operations/security.md#tokens), `UNAUTHENTICATED` and
+`PERMISSION_DENIED` end a call before its message is read, for its token and its role; the latter is
+also the error of an item that names a server which is not the token's.
+
 Anything unexpected is `INTERNAL` with the reason `INTERNAL` and an `error_id` that the server's
 log has too. `UNAVAILABLE` may be retried, and `OVERLOADED` after the delay of the
 `google.rpc.RetryInfo` that follows it; nothing else should be.

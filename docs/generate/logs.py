@@ -14,9 +14,10 @@ COMMON_FIELDS: Mapping[str, str] = MappingProxyType(
         "event": "the name of the event",
         "level": "debug, info, warning or error",
         "timestamp": "the time in UTC, ISO 8601",
+        "token": "the name of the caller's token, in the events of calls that need one",
     }
 )
-"""The fields of every event."""
+"""The fields of every event, the last one of events of some calls alone."""
 
 _PAGE = """\
 # Logs

@@ -9,18 +9,23 @@ from dataclasses import asdict
 import structlog
 from sidecheck import Client
 
+from sidecheck_server.access.authorizer import Authorizer
+from sidecheck_server.access.tokens import UnusableTokensError
+from sidecheck_server.access.tokens_file import TokensFile
 from sidecheck_server.admin.application import create_application
 from sidecheck_server.admin.server import running_admin
 from sidecheck_server.gateways.composition import running_gateways
 from sidecheck_server.metrics import StateCollector, register_state
+from sidecheck_server.registry.namespaced import NamespacedRegistry
 from sidecheck_server.registry.sqlite import open_registry
 from sidecheck_server.rpc.call_metrics import CallMetrics
+from sidecheck_server.rpc.exposure import check_exposure
 from sidecheck_server.rpc.local import LocalTransport
 from sidecheck_server.rpc.server import Server, check_addresses
 from sidecheck_server.rpc.tls import read_certificates
 from sidecheck_server.services.container import ServiceOptions, create_services
 from sidecheck_server.services.registration import Registrar, Registration
-from sidecheck_server.settings import Settings
+from sidecheck_server.settings import Settings, UnusableSettingsError
 from sidecheck_server.workers import (
     WorkerDied,
     WorkerEvent,
@@ -54,14 +59,19 @@ async def running_service(
         WorkerStartError: no worker process can be started.
         GatewayUnavailableError: the packages that a gateway needs are not installed.
         RequestError: tools of *preload* exceed a quota, or cannot be stored.
+        UnusableSettingsError: the file of tokens cannot be used, or tokens would pass a
+            network in plain text.
     """
     async with AsyncExitStack() as stack:
         # Workers that are stopped while they start print tracebacks. So what can be known
         # to fail fails before; gRPC, which binds the addresses, must come after.
         certificates = read_certificates(settings)
         check_addresses(settings)
-        registry = open_registry(settings.registry, settings.registry_quotas)
-        stack.callback(registry.close)
+        check_exposure(settings)
+        tokens = _read_tokens(settings)
+        opened = open_registry(settings.registry, settings.registry_quotas)
+        stack.callback(opened.close)
+        registry = opened if tokens is None else NamespacedRegistry(opened)
         for exceeded in registry.exceeded_quotas():
             _log.warning("registry.over_quota", **asdict(exceeded))
         # Processes are spawned before gRPC has threads.
@@ -84,7 +94,12 @@ async def running_service(
                 metrics.registry,
             )
         )
-        server = Server(settings, registry, services, create_gateways, metrics, certificates)
+        authorizer = Authorizer(tokens)
+        server = Server(
+            settings, registry, services, create_gateways, metrics, authorizer, certificates
+        )
+        if tokens is not None:
+            stack.push_async_callback(_end, asyncio.create_task(tokens.watch()))
         register_state(metrics.registry, StateCollector(server, services, workers, registry))
         if settings.admin_listen:
             application = create_application(metrics.registry, lambda: server.health.is_serving)
@@ -120,6 +135,32 @@ async def _end(task: asyncio.Task[None]) -> None:
     """Cancel *task*; its failure is in the log already."""
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
+
+
+def _read_tokens(settings: Settings) -> TokensFile | None:
+    """Return the tokens of *settings*, None if callers need none.
+
+    Raises:
+        UnusableSettingsError: their file cannot be used.
+    """
+    if settings.tokens_file is None:
+        return None
+    tokens = TokensFile(settings.tokens_file, _report_tokens)
+    try:
+        tokens.load()
+    except UnusableTokensError as error:
+        raise UnusableSettingsError(
+            f"invalid settings: tokens_file: {settings.tokens_file} {error}"
+        ) from None
+    return tokens
+
+
+def _report_tokens(tokens: int, fault: str | None) -> None:
+    """Log that the file of tokens has changed, and cannot be used because of *fault*, or can."""
+    if fault is None:
+        _log.info("tokens.reloaded", tokens=tokens)
+    else:
+        _log.error("tokens.reload_failed", tokens=tokens, detail=fault)
 
 
 def _service_options(settings: Settings) -> ServiceOptions:

@@ -7,12 +7,16 @@ from functools import partial
 from typing import Any
 
 import structlog
+from structlog.typing import EventDict
 
+from sidecheck_server.access.identity import IDENTITY
 from sidecheck_server.descriptors import unblock_standard_error
 from sidecheck_server.log_writer import LogWriter
 from sidecheck_server.settings import Settings
 
 __all__ = ["LOG_FLUSH_SECONDS", "configure_log"]
+
+_OF_CALLS = ("rpc.", "gateway.")
 
 LOG_FLUSH_SECONDS = 0.4
 """How long the end of the process waits for the log to be written."""
@@ -39,6 +43,7 @@ def configure_log(settings: Settings) -> LogWriter:
         processors=[
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
+            _add_token,
             renderer,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(level),
@@ -47,6 +52,15 @@ def configure_log(settings: Settings) -> LogWriter:
     )
     logging.basicConfig(level=logging.WARNING, handlers=[_LibraryHandler()], force=True)
     return writer
+
+
+def _add_token(_logger: Any, _method: str, event: EventDict) -> EventDict:
+    """Add the name of the caller's token, which operators gave it, to an event of a call."""
+    identity = IDENTITY.get()
+    # Work that a call has begun for others, such as that of a worker, has its context too.
+    if identity is not None and event["event"].startswith(_OF_CALLS):
+        event["token"] = identity.name
+    return event
 
 
 def _report_dropped(lines: int) -> None:

@@ -33,6 +33,7 @@ _VALIDITY = {
     "not_after": "the time at which the first of them expires",
     "client_certificates": "whether clients must have certificates",
 }
+_TOKENS = "the number of tokens that hold"
 _REJECTED = "the number of tools that were rejected"
 _COUNTS = {
     "items": "the number of items",
@@ -51,6 +52,26 @@ EVENTS: Mapping[str, LogEvent] = MappingProxyType(
                 ("info",),
                 "The server accepts calls, and health reports that it is serving.",
                 {"addresses": "the addresses that it listens on"},
+            ),
+            LogEvent(
+                "server.unauthenticated",
+                ("warning",),
+                "The server listens without tokens on an address that other machines may reach: "
+                "anybody who reaches it may call it.",
+                {"address": "the address, as the settings have it"},
+            ),
+            LogEvent(
+                "tokens.reloaded",
+                ("info",),
+                "The file of tokens has changed, and its tokens hold.",
+                {"tokens": _TOKENS},
+            ),
+            LogEvent(
+                "tokens.reload_failed",
+                ("error",),
+                "The file of tokens has changed and cannot be used; the tokens that were last "
+                "read hold. Logged once for each fault.",
+                {"tokens": _TOKENS, "detail": "why, without what is in the file"},
             ),
             LogEvent(
                 "server.draining",

@@ -79,10 +79,10 @@ class StateCollector(Collector):
         yield _single("sidecheck_registry_writable", writer.is_writable)
         yield _by_label("sidecheck_build_info", {__version__: 1})
         certificates = self._server.certificates
-        if certificates is not None:
-            name = "sidecheck_certificate_not_after_timestamp_seconds"
-            yield _single(name, certificates.not_after)
-            yield _single("sidecheck_certificate_reload_errors_total", certificates.failed_reloads)
+        not_after = {} if certificates is None else {(): certificates.not_after}
+        yield _family("sidecheck_certificate_not_after_timestamp_seconds", not_after)
+        failed = {} if certificates is None else {(): certificates.failed_reloads}
+        yield _family("sidecheck_certificate_reload_errors_total", failed)
 
     def _load(self) -> Iterator[Metric]:
         admission, streams = self._server.admission, self._server.streams

@@ -108,6 +108,20 @@ class Settings(BaseSettings):
             "certificate of theirs are rejected. Unset, clients need none."
         ),
     ] = None
+    tokens_file: Annotated[
+        Path | None,
+        Field(
+            description="File of the tokens that callers must have, in TOML: name, SHA-256, roles "
+            "and servers of each. Read again when it changes. Unset, anybody may call."
+        ),
+    ] = None
+    tokens_without_tls: Annotated[
+        bool,
+        Field(
+            description="Whether tokens may pass a network in plain text, as where a mesh "
+            "encrypts it."
+        ),
+    ] = False
     registry: Annotated[
         Path | None,
         AfterValidator(check_registry),

@@ -12,6 +12,7 @@ from typing import Any
 import promql_parser
 import pytest
 import yaml
+from conformance.certificates import make_certificates
 from sidecheck_server.metric_table import METRICS
 from support.metrics import MeteredServer
 from support.shared_material import REPOSITORY
@@ -62,7 +63,10 @@ def _walk(node: Any) -> Iterator[Any]:
 @pytest.fixture(scope="module")
 def samples(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, set[str]]]:
     """Return the labels of the samples of a server, by their names."""
-    server = MeteredServer(tmp_path_factory.mktemp("monitoring"), SIDECHECK_GATEWAYS="ext_mcp")
+    folder = tmp_path_factory.mktemp("monitoring")
+    certificates = make_certificates(folder)
+    flags = ("--tls-cert", str(certificates.server), "--tls-key", str(certificates.server_key))
+    server = MeteredServer(folder, *flags, SIDECHECK_GATEWAYS="ext_mcp")
     yield {
         sample.name: set(sample.labels) for family in server.families() for sample in family.samples
     }

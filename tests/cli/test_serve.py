@@ -27,7 +27,12 @@ from sidecheck_server.cli.settings_help import setting_groups
 from sidecheck_server.settings import Settings
 
 HINT = "create it, or name a file in a folder that does"
-DESCRIBED_DEFAULTS = {"registry": "in memory", "reflection": "yes", "inference": "yes"}
+DESCRIBED_DEFAULTS = {
+    "registry": "in memory",
+    "reflection": "yes",
+    "inference": "yes",
+    "tokens_file": "anybody may call",
+}
 NOT_SETTINGS = {"config": None, "tools": (), "tools_server": ()}
 FLAGS = [flag for flag in serve.params if flag.name not in NOT_SETTINGS]
 REQUEST = validation_service_pb2.ValidateRequest(

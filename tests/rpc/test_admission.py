@@ -13,6 +13,7 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from resilience.http2 import RST_STREAM, Peer, announce
 from sidecheck.v1.info_service_pb2 import DESCRIPTOR, GetServerInfoRequest, GetServerInfoResponse
 from sidecheck.v1.info_service_pb2_grpc import InfoServiceServicer, InfoServiceStub
+from sidecheck_server.access.authorizer import Authorizer
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.rpc.admission import Admission
 from sidecheck_server.rpc.call_metrics import CallMetrics
@@ -85,10 +86,10 @@ async def serving(size: int = 1, **limits: int) -> AsyncIterator[Served]:
     server = grpc.aio.server(options=server_options(transport, message_bytes))
     admission, servicer = Admission(transport), Servicer(size)
     service = DESCRIPTOR.services_by_name["InfoService"]
-    add_methods(server, methods_of([(service, servicer)]), admission, CallMetrics())
+    add_methods(server, methods_of([(service, servicer)]), admission, CallMetrics(), Authorizer())
     health = HealthServicer([])
     health.set_serving(serving=True)
-    add_methods(server, health_methods(health), admission, CallMetrics(), exempt=True)
+    add_methods(server, health_methods(health), admission, CallMetrics(), Authorizer(), exempt=True)
     port = server.add_insecure_port("127.0.0.1:0")
     await server.start()
     admission.start()

@@ -289,12 +289,12 @@ class FixedContext:
 @pytest.mark.parametrize(
     ("error", "left", "code"),
     [
-        pytest.param(asyncio.CancelledError, None, "CANCELLED", id="no deadline"),
-        pytest.param(asyncio.CancelledError, 30.0, "CANCELLED", id="time left"),
-        pytest.param(asyncio.CancelledError, -0.1, "DEADLINE_EXCEEDED", id="none left"),
-        pytest.param(asyncio.CancelledError, 0.01, "DEADLINE_EXCEEDED", id="due at the peer"),
-        pytest.param(GeneratorExit, None, "CANCELLED", id="generator closed"),
-        pytest.param(KeyError, None, "UNKNOWN", id="unexpected"),
+        pytest.param(asyncio.CancelledError, None, "Canceled", id="no deadline"),
+        pytest.param(asyncio.CancelledError, 30.0, "Canceled", id="time left"),
+        pytest.param(asyncio.CancelledError, -0.1, "DeadlineExceeded", id="none left"),
+        pytest.param(asyncio.CancelledError, 0.01, "DeadlineExceeded", id="due at the peer"),
+        pytest.param(GeneratorExit, None, "Canceled", id="generator closed"),
+        pytest.param(KeyError, None, "Unknown", id="unexpected"),
     ],
 )
 def test_the_code_of_a_call_that_an_exception_ended(

@@ -14,6 +14,7 @@ from google.rpc.status_pb2 import Status
 from sidecheck.v1 import info_service_pb2, target_pb2, validation_service_pb2
 from sidecheck.v1.info_service_pb2_grpc import InfoServiceServicer, InfoServiceStub
 from sidecheck.v1.validation_service_pb2_grpc import ValidationServiceStub
+from sidecheck_server.access.authorizer import Authorizer
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.registry.sqlite import open_registry
@@ -85,7 +86,7 @@ class Resolver:
 async def serving(service: Any, servicer: object) -> AsyncIterator[grpc.aio.Channel]:
     server = grpc.aio.server()
     methods = methods_of([(service, servicer)])
-    add_methods(server, methods, Admission(TransportLimits()), CallMetrics())
+    add_methods(server, methods, Admission(TransportLimits()), CallMetrics(), Authorizer())
     port = server.add_insecure_port("127.0.0.1:0")
     await server.start()
     async with grpc.aio.insecure_channel(f"127.0.0.1:{port}") as channel:

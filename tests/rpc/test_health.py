@@ -7,6 +7,7 @@ from typing import Any
 import grpc
 import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
+from sidecheck_server.access.authorizer import Authorizer
 from sidecheck_server.rpc.admission import Admission
 from sidecheck_server.rpc.call_metrics import CallMetrics
 from sidecheck_server.rpc.grpc_methods import add_methods
@@ -31,6 +32,7 @@ class Served:
             methods,
             Admission(TransportLimits()),
             CallMetrics(),
+            Authorizer(),
             exempt=True,
         )
         self.stub: Any = health_pb2_grpc.HealthStub(channel)

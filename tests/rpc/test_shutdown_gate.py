@@ -16,6 +16,7 @@ from sidecheck.v1.info_service_pb2 import (
     GetServerInfoResponse,
 )
 from sidecheck.v1.info_service_pb2_grpc import InfoServiceServicer, InfoServiceStub
+from sidecheck_server.access.authorizer import Authorizer
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.rpc.admission import Admission
 from sidecheck_server.rpc.call_metrics import CallMetrics
@@ -60,7 +61,7 @@ async def served() -> AsyncIterator[Served]:
     server = grpc.aio.server()
     admission = Admission(TransportLimits())
     service = DESCRIPTOR.services_by_name["InfoService"]
-    add_methods(server, methods_of([(service, servicer)]), admission, CallMetrics())
+    add_methods(server, methods_of([(service, servicer)]), admission, CallMetrics(), Authorizer())
     port = server.add_insecure_port("127.0.0.1:0")
     async with grpc.aio.insecure_channel(f"127.0.0.1:{port}") as channel:
         await server.start()

@@ -22,6 +22,7 @@ _COMMANDS = {
     "proxy": "Validate what passes between an MCP client and a server.",
     "rules": "List the rules of the protocol.",
     "serve": "Run the service.",
+    "token": "Make tokens for the callers of a server.",
     "tools": "Manage the registered tools of a server.",
     "validate": "Validate payloads offline.",
 }

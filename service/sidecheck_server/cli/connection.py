@@ -6,6 +6,7 @@ from contextlib import contextmanager
 import click
 from sidecheck import BlockingClient, SidecheckError, Tls, Unavailable
 
+from sidecheck_server.cli.client_token import client_token
 from sidecheck_server.cli.rows import printable
 from sidecheck_server.client_tls import ClientTls
 
@@ -29,12 +30,16 @@ class _UnavailableError(click.ClickException):
 def connect(target: str, timeout: float, tls: ClientTls | None) -> Iterator[BlockingClient]:
     """Yield a client of the server at *target*, whose errors become one line.
 
+    Its token is that of the environment.
+
     Raises:
         click.ClickException: an error of the server (exit code 1), no response, or an
             invalid *target* or file of *tls* (exit code 2).
     """
     with usage_errors():
-        client = BlockingClient(target, timeout=timeout, tls=resolve_tls(target, tls))
+        client = BlockingClient(
+            target, timeout=timeout, tls=resolve_tls(target, tls), **client_token()
+        )
     try:
         with client:
             yield client

@@ -8,6 +8,7 @@ import click
 from sidecheck import Client, Severity
 
 from sidecheck_server.app import running_client
+from sidecheck_server.cli.client_token import client_token
 from sidecheck_server.cli.connection import resolve_tls, usage_errors
 from sidecheck_server.cli.rows import printable
 from sidecheck_server.log import LOG_FLUSH_SECONDS, configure_log
@@ -119,7 +120,8 @@ def _client(settings: Settings, options: ProxyOptions) -> AbstractAsyncContextMa
         return running_client(settings)
     with usage_errors():
         tls = resolve_tls(options.service, options.tls)
-        return Client(options.service, tls=tls, on_unavailable=options.on_unavailable)
+        on_unavailable = options.on_unavailable
+        return Client(options.service, tls=tls, on_unavailable=on_unavailable, **client_token())
 
 
 def _settings(options: ProxyOptions) -> Settings:

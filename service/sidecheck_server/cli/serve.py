@@ -91,6 +91,11 @@ class _ServeCommand(click.Command):
     help="Authorities of clients, in PEM; with it, clients must have certificates.",
 )
 @click.option(
+    "--tokens-file",
+    type=click.Path(path_type=Path),
+    help="File of the tokens that callers must have, in TOML.  [default: anybody may call]",
+)
+@click.option(
     "--registry",
     type=click.Path(path_type=Path),
     help="File that stores registered tools.  [default: in memory]",

@@ -72,6 +72,13 @@ class ErrorReason(StrEnum):
     REGISTRY_UNUSABLE = "REGISTRY_UNUSABLE"
     """The registry cannot be written; nothing has changed, and reads go on."""
 
+    # The caller
+    UNAUTHENTICATED = "UNAUTHENTICATED"
+    """The call has no token, or one that the server does not know."""
+    PERMISSION_DENIED = "PERMISSION_DENIED"
+    """The token lacks a role, or is for other servers; metadata ``role`` and ``method``, or
+    ``server``, say which."""
+
     # The service
     OVERLOADED = "OVERLOADED"
     """The server has as much work as it may; a retry after the delay of RetryInfo may succeed."""

@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 from sidecheck import Client
 
+from sidecheck_server.access.identity import check_server
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.gateways.outcomes import GatewayFindings
 from sidecheck_server.gateways.registered_tools import RegisteredTools
@@ -67,7 +68,8 @@ class Routes:
         """Return the route to *server*, with *overrides* in place of some of the policies.
 
         Raises:
-            RequestError: INVALID_REQUEST if *server* is no namespace, or a policy is unknown.
+            RequestError: INVALID_REQUEST if *server* is no namespace, or a policy is unknown;
+                PERMISSION_DENIED if the gateway's token is for other servers.
             LockFileError: the lock file of the server cannot be used.
         """
         if not 0 < len(server) <= _LONGEST_NAME:
@@ -76,6 +78,8 @@ class Routes:
                 f"the gateway must name the server, in 1 to {_LONGEST_NAME} characters",
                 {"field": "server"},
             )
+        # A route remembers tools, beside the registry.
+        check_server(server)
         policies = _override(self._policies, overrides)
         key = (server, policies)
         route = self._routes.get(key)

@@ -17,6 +17,9 @@ _PR_SET_PDEATHSIG = 1
 
 _KILL_SECONDS = 5.0
 
+_OWN_VARIABLES = frozenset({"SIDECHECK_TOKEN"})
+"""Variables of the environment that are secrets of the proxy, and none of the server's."""
+
 # Loaded here: nothing may be imported between fork and exec.
 _libc = ctypes.CDLL(None) if sys.platform == "linux" else None
 
@@ -28,8 +31,9 @@ class ServerNotStartedError(Exception):
 async def start_server(command: Sequence[str], stderr: int) -> Process:
     """Start the MCP server *command*, whose standard error is the descriptor *stderr*.
 
-    It has a process group of its own: a signal of the terminal arrives once, through the proxy.
-    Clients that kill a server which does not end kill the proxy, and with it the server.
+    It has the environment of the proxy, without the token, and a process group of its own: a
+    signal of the terminal arrives once, through the proxy. Clients that kill a server which
+    does not end kill the proxy, and with it the server.
 
     Raises:
         ServerNotStartedError: there is no such program, or it cannot be run.
@@ -40,6 +44,7 @@ async def start_server(command: Sequence[str], stderr: int) -> Process:
             stdin=PIPE,
             stdout=PIPE,
             stderr=stderr,
+            env={name: text for name, text in os.environ.items() if name not in _OWN_VARIABLES},
             process_group=0,
             preexec_fn=None if _libc is None else _die_with_proxy,
         )

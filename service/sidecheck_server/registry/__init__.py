@@ -61,16 +61,20 @@ class Registry(Protocol):
     def find(self, server: str, name: str) -> Binding | None:
         """Return the binding of *name* in the namespace of *server*, if there is one."""
 
-    def bound_to(self, digest: str) -> Binding | None:
+    def bound_to(self, digest: str, servers: frozenset[str] | None = None) -> Binding | None:
         """Return the binding of the definition of *digest*, if a name is bound to it.
 
+        Only names of *servers* count, if they are given.
         If several texts of that digest are registered, it is the binding that is oldest
         by revision, then by server and name.
         """
 
-    def schema(self, digest: str) -> tuple[Definition, Literal["input", "output"]] | None:
+    def schema(
+        self, digest: str, servers: frozenset[str] | None = None
+    ) -> tuple[Definition, Literal["input", "output"]] | None:
         """Return a bound definition with a schema of *digest*, and which schema it is.
 
+        Only definitions of *servers* count, if they are given.
         If several have it, it is the definition of the binding that is oldest by
         revision, then by server and name; if both schemas do, it is the input.
         """

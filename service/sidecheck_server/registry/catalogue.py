@@ -80,13 +80,15 @@ class Catalogue:
         """Yield the names that are bound in the namespace of *server*, in order."""
         return (binding.name for binding in self._following(server, None))
 
-    def bound_to(self, digest: str) -> Binding | None:
-        """Return the oldest binding to a definition of *digest*, if there is one."""
-        return _oldest(self.definitions, digest)
+    def bound_to(self, digest: str, servers: frozenset[str] | None = None) -> Binding | None:
+        """Return the oldest binding to a definition of *digest*, of *servers* or of all."""
+        return _oldest(self.definitions, digest, servers)
 
-    def schema(self, digest: str) -> tuple[Definition, Literal["input", "output"]] | None:
+    def schema(
+        self, digest: str, servers: frozenset[str] | None = None
+    ) -> tuple[Definition, Literal["input", "output"]] | None:
         """Return the first bound definition with a schema of *digest*, and which it is."""
-        oldest = _oldest(self.schemas, digest)
+        oldest = _oldest(self.schemas, digest, servers)
         if oldest is None:
             return None
         definition = oldest.definition
@@ -172,10 +174,15 @@ def _age(binding: Binding) -> tuple[int, str, str]:
     return (binding.revision, binding.server, binding.name)
 
 
-def _oldest(index: SortedMap[Binding], digest: str) -> Binding | None:
-    """Return the first binding of *digest* in *index*."""
+def _oldest(
+    index: SortedMap[Binding], digest: str, servers: frozenset[str] | None
+) -> Binding | None:
+    """Return the first binding of *digest* in *index*, of *servers* or of all."""
     for key, binding in index.starting_at((digest,)):
-        return binding if key[0] == digest else None
+        if key[0] != digest:
+            return None
+        if servers is None or binding.server in servers:
+            return binding
     return None
 
 

@@ -64,11 +64,13 @@ class _SqliteRegistry:
     def find(self, server: str, name: str) -> Binding | None:
         return self._catalogue.find(server, name)
 
-    def bound_to(self, digest: str) -> Binding | None:
-        return self._catalogue.bound_to(digest)
+    def bound_to(self, digest: str, servers: frozenset[str] | None = None) -> Binding | None:
+        return self._catalogue.bound_to(digest, servers)
 
-    def schema(self, digest: str) -> tuple[Definition, Literal["input", "output"]] | None:
-        return self._catalogue.schema(digest)
+    def schema(
+        self, digest: str, servers: frozenset[str] | None = None
+    ) -> tuple[Definition, Literal["input", "output"]] | None:
+        return self._catalogue.schema(digest, servers)
 
     def page(
         self, server: str | None, after: tuple[str, str] | None, limit: int, max_bytes: int

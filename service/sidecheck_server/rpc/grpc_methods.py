@@ -13,6 +13,7 @@ from typing import Any, Final, Self
 import grpc
 import structlog
 
+from sidecheck_server.access.authorizer import Authorizer
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.rpc.admission import Admission, Context
 from sidecheck_server.rpc.bytes_in_flight import SMALL
@@ -45,32 +46,41 @@ def add_methods(
     methods: Iterable[Method],
     admission: Admission,
     metrics: CallMetrics,
+    authorizer: Authorizer,
     *,
     exempt: bool = False,
 ) -> None:
     """Serve *methods* on *server*; gRPC looks services up in the order of the first ones.
 
-    *admission* admits unary calls; with *exempt*, any number of them. All are in *metrics*.
+    *authorizer* authorizes calls, and *admission* admits unary ones; with *exempt*, any number
+    of them. All are in *metrics*.
     """
     services: dict[str, dict[str, Any]] = defaultdict(dict)
     for method in methods:
         services[method.service][method.name] = _handler(
-            method, admission, metrics.of(method), exempt=exempt
+            method, admission, metrics.of(method), authorizer, exempt=exempt
         )
     for service, handlers in services.items():
         generic = grpc.method_handlers_generic_handler(service, handlers)
         server.add_generic_rpc_handlers((generic,))
 
 
-def _handler(method: Method, admission: Admission, metrics: MethodMetrics, *, exempt: bool) -> Any:
+def _handler(
+    method: Method,
+    admission: Admission,
+    metrics: MethodMetrics,
+    authorizer: Authorizer,
+    *,
+    exempt: bool,
+) -> Any:
     serialize = method.response_type.SerializeToString
     if method.kind is Kind.BIDI_STREAM:
         return grpc.stream_stream_rpc_method_handler(
-            _StreamMethod(method, metrics).respond,
+            _StreamMethod(method, metrics, authorizer).respond,
             request_deserializer=method.deserialize,
             response_serializer=serialize,
         )
-    single = _SingleRequestMethod(method, admission, metrics, exempt=exempt)
+    single = _SingleRequestMethod(method, admission, metrics, authorizer, exempt=exempt)
     if method.kind is Kind.SERVER_STREAM:
         return grpc.stream_stream_rpc_method_handler(
             single.respond_with_stream, response_serializer=serialize
@@ -81,10 +91,11 @@ def _handler(method: Method, admission: Admission, metrics: MethodMetrics, *, ex
 class _GrpcCall:
     """A call of gRPC, which must have just begun."""
 
-    __slots__ = ("_context", "observe", "observe_error")
+    __slots__ = ("_context", "_method", "observe", "observe_error")
 
-    def __init__(self, context: Context, metrics: MethodMetrics) -> None:
+    def __init__(self, context: Context, method: Method, metrics: MethodMetrics) -> None:
         self._context = context
+        self._method = method
         self.observe = metrics.observe
         self.observe_error = metrics.observe_error
         set_caller(context)
@@ -104,19 +115,42 @@ class _GrpcCall:
         """Return the seconds until the deadline."""
         return self._context.time_remaining()
 
+    def authorize(self, authorizer: Authorizer) -> None:
+        """Check that the caller may make the call.
+
+        Raises:
+            CallFailed: it may not.
+        """
+        if authorizer.requires_tokens:
+            try:
+                authorizer.authorize(self.metadata.get("authorization"), self._method.path)
+            except RequestError as error:
+                raise self.failure(error) from None
+
+    def failure(self, error: RequestError) -> CallFailed:
+        """Return the end of the call, which was not admitted, and log it."""
+        self.observe_error(error.reason)
+        # An overload is logged once a second: writing an event costs as much as a small call.
+        if error.reason is not ErrorReason.OVERLOADED:
+            _log.info("rpc.rejected", method=self._method.name, reason=error.reason.value)
+        return CallFailed(status_from_error(error))
+
 
 class _StreamMethod:
     """A method with a stream of requests."""
 
-    def __init__(self, method: Method, metrics: MethodMetrics) -> None:
+    def __init__(self, method: Method, metrics: MethodMetrics, authorizer: Authorizer) -> None:
+        self._method = method
         self._handler = method.handler
         self._metrics = metrics
+        self._authorizer = authorizer
 
     async def respond(self, requests: AsyncIterator[Any], context: Context) -> AsyncIterator[Any]:
         """Yield the responses to the requests of a call."""
         with _Measured(self._metrics, context) as measured:
-            call = _GrpcCall(context, self._metrics)
+            call = _GrpcCall(context, self._method, self._metrics)
             try:
+                call.authorize(self._authorizer)
                 async for response in self._handler(_counted(requests, self._metrics), call):
                     self._metrics.sent += 1
                     yield response
@@ -177,9 +211,16 @@ class _SingleRequestMethod:
     """
 
     def __init__(
-        self, method: Method, admission: Admission, metrics: MethodMetrics, *, exempt: bool
+        self,
+        method: Method,
+        admission: Admission,
+        metrics: MethodMetrics,
+        authorizer: Authorizer,
+        *,
+        exempt: bool,
     ) -> None:
-        self._name = method.name
+        self._method = method
+        self._authorizer = authorizer
         self._handler = method.handler
         self._deserialize = method.deserialize
         self._admission = admission
@@ -200,8 +241,9 @@ class _SingleRequestMethod:
     async def respond_with_stream(self, _messages: object, context: Context) -> Any:
         """Yield the responses to the request of a call."""
         with _Measured(self._metrics, context) as measured:
-            call = _GrpcCall(context, self._metrics)
+            call = _GrpcCall(context, self._method, self._metrics)
             try:
+                call.authorize(self._authorizer)
                 request = self._deserialize(await self._receive(context))
                 async for response in self._handler(request, call):
                     self._metrics.sent += 1
@@ -210,7 +252,7 @@ class _SingleRequestMethod:
                 measured.code = failed.status.code
                 await abort(context, failed.status)
             except RequestError as error:
-                status = self._failure(error).status
+                status = call.failure(error).status
                 measured.code = status.code
                 await abort(context, status)
 
@@ -220,7 +262,8 @@ class _SingleRequestMethod:
         Raises:
             CallFailed: there is none.
         """
-        call = _GrpcCall(context, self._metrics)
+        call = _GrpcCall(context, self._method, self._metrics)
+        call.authorize(self._authorizer)
         admission = self._admission
         try:
             if self._exempt:
@@ -236,23 +279,15 @@ class _SingleRequestMethod:
                 if size > SMALL:
                     await admission.make_room(context, size)
         except RequestError as error:
-            raise self._failure(error) from None
+            raise call.failure(error) from None
         except asyncio.CancelledError:
             ended = admission.gate.cancelled_call_error()
             if ended is None:
                 raise
-            raise self._failure(ended) from None
+            raise call.failure(ended) from None
         return response
 
     async def _receive(self, context: Context) -> bytes:
         message = await self._admission.receive(context)
         self._metrics.received += 1
         return message
-
-    def _failure(self, error: RequestError) -> CallFailed:
-        """Return the end of a call that was not admitted, and log it."""
-        self._metrics.observe_error(error.reason)
-        # An overload is logged once a second: writing an event costs as much as a small call.
-        if error.reason is not ErrorReason.OVERLOADED:
-            _log.info("rpc.rejected", method=self._name, reason=error.reason.value)
-        return CallFailed(status_from_error(error))

@@ -39,6 +39,11 @@ class Method:
     #: response, or an iterator of responses. Raises `CallFailed`. Requests may be `Unreadable`.
     handler: Callable[[Any, Any], Any]
 
+    @property
+    def path(self) -> str:
+        """Full name of the method."""
+        return f"{self.service}/{self.name}"
+
     def deserialize(self, data: bytes) -> Any:
         """Return the request in *data*, or `Unreadable`."""
         try:

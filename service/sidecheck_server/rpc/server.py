@@ -10,6 +10,7 @@ import structlog
 from google.protobuf.descriptor import ServiceDescriptor
 from grpc_health.v1 import health
 
+from sidecheck_server.access.authorizer import Authorizer
 from sidecheck_server.registry import Registry
 from sidecheck_server.rpc.admission import Admission
 from sidecheck_server.rpc.call_metrics import CallMetrics
@@ -71,6 +72,7 @@ class Server:
         services: Services,
         create_gateways: Callable[[OpenStreams], Mapping[ServiceDescriptor, object]],
         metrics: CallMetrics,
+        authorizer: Authorizer,
         certificates: ServerCertificates | None = None,
     ) -> None:
         """Create the server; without *certificates* it speaks plain text."""
@@ -86,12 +88,13 @@ class Server:
         servicers = create_servicers(services, registry, limits, streams)
         gateways = create_gateways(streams)
         methods = methods_of({**servicers, **gateways}.items())
-        add_methods(server, methods, admission, metrics)
+        add_methods(server, methods, admission, metrics, authorizer)
         health_checks = health_methods(self.health)
-        add_methods(server, health_checks, admission, metrics, exempt=True)
+        add_methods(server, health_checks, admission, metrics, authorizer, exempt=True)
         if settings.reflection:
             names = (*SERVICES, *(each.full_name for each in gateways), health.SERVICE_NAME)
-            add_methods(server, reflection_methods(names, streams), admission, metrics)
+            reflection = reflection_methods(names, streams)
+            add_methods(server, reflection, admission, metrics, authorizer)
         self._hurried = asyncio.Event()
         self.addresses: list[str] = []
         self.is_abandoned = False

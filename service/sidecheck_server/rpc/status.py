@@ -40,6 +40,8 @@ STATUS_CODES: Mapping[ErrorReason, grpc.StatusCode] = MappingProxyType(
         ErrorReason.FEATURE_DISABLED: grpc.StatusCode.FAILED_PRECONDITION,
         ErrorReason.QUOTA_EXCEEDED: grpc.StatusCode.RESOURCE_EXHAUSTED,
         ErrorReason.REGISTRY_UNUSABLE: grpc.StatusCode.UNAVAILABLE,
+        ErrorReason.UNAUTHENTICATED: grpc.StatusCode.UNAUTHENTICATED,
+        ErrorReason.PERMISSION_DENIED: grpc.StatusCode.PERMISSION_DENIED,
         ErrorReason.OVERLOADED: grpc.StatusCode.RESOURCE_EXHAUSTED,
         ErrorReason.WORKER_CRASHED: grpc.StatusCode.UNAVAILABLE,
         ErrorReason.SHUTTING_DOWN: grpc.StatusCode.UNAVAILABLE,

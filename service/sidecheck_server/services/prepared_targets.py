@@ -4,6 +4,7 @@ from typing import TypeAlias
 
 from cachetools import FIFOCache
 
+from sidecheck_server.access.identity import allowed_servers
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.schemas.dialects import SchemaSource
 from sidecheck_server.registry import Registry
@@ -47,17 +48,21 @@ class PreparedTargets:
         self._schemas = schemas
         self._revision = registry.revision
         self._dropped = schemas.dropped
-        self._targets: FIFOCache[_Key, PreparedTarget] = FIFOCache(_MAX_TARGETS)
+        #: A target may resolve for one caller and not for another, so the servers that the
+        #: caller may use are part of the key.
+        self._targets: FIFOCache[tuple[_Key, frozenset[str] | None], PreparedTarget] = FIFOCache(
+            _MAX_TARGETS
+        )
         #: How many requests had a target that was cached, and how many had none.
         self.hits = self.misses = 0
 
     def find(self, key: _Key) -> PreparedTarget | None:
-        """Return the prepared target of *key*, or None if it is not cached."""
+        """Return the current caller's prepared target of *key*, or None if it is not cached."""
         revision, dropped = self._registry.revision, self._schemas.dropped
         if revision != self._revision or dropped != self._dropped:
             self._targets.clear()
             self._revision, self._dropped = revision, dropped
-        prepared = self._targets.get(key)
+        prepared = self._targets.get((key, allowed_servers()))
         if prepared is None:
             self.misses += 1
         else:
@@ -80,7 +85,7 @@ class PreparedTargets:
         )
         short = len(key[0]) + len(key[1]) <= _MAX_KEY_BYTES
         if short and not isinstance(target, InlineTool | SchemaSource):
-            self._targets[key] = prepared
+            self._targets[key, allowed_servers()] = prepared
         return prepared
 
     def is_current(self, prepared: PreparedTarget) -> bool:

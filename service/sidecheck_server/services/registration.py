@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from threading import Lock
 
+from sidecheck_server.access.identity import check_server
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.mcp.rules.names import NO_DUPLICATES
 from sidecheck_server.core.mcp.rules.rule import Fault
@@ -90,8 +91,10 @@ class Registrar:
 
         Raises:
             RequestError: INVALID_REQUEST if the server's name is empty or too long;
-                QUOTA_EXCEEDED or REGISTRY_UNUSABLE, and nothing has changed.
+                PERMISSION_DENIED, QUOTA_EXCEEDED or REGISTRY_UNUSABLE, and nothing has changed.
         """
+        # Before the work of checking the tools; the registry checks it as well.
+        check_server(request.server)
         if not 1 <= len(request.server) <= _MAX_SERVER_LENGTH:
             raise RequestError(
                 ErrorReason.INVALID_REQUEST,

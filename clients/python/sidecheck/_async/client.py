@@ -14,7 +14,7 @@ from sidecheck._async.inference import InferenceClient
 from sidecheck._async.protocol import ProtocolClient
 from sidecheck._async.streams import Stream
 from sidecheck._async.validator import Validator
-from sidecheck._transport.tasks import Channel, Coalescer, Transport
+from sidecheck._transport.tasks import Channel, Coalescer, Token, Transport
 from sidecheck.errors import Unavailable
 from sidecheck.info import ServerInfo
 from sidecheck.registry import ChangePolicy, Deletion, OnRejected, Registration, Tool
@@ -56,6 +56,11 @@ class Client(Validator):
     With *tls* the connection is encrypted and the server's certificate verified; without it,
     it is in plain text.
 
+    With *token* each call carries it as a bearer token; if it is a function, that is called for
+    each call, so that a token may be replaced, and must not wait. A client refuses to send one
+    in plain text beyond this machine, unless *token_without_tls* says that the network is
+    encrypted otherwise.
+
     With *coalesce*, validations of one payload that are awaited concurrently share batches:
     the same verdicts and errors for a fraction of the work of both sides. One that finds no
     other outstanding is sent at once; others wait at most 2 ms to be sent, and for the
@@ -65,11 +70,13 @@ class Client(Validator):
 
     Raises:
         OSError: A file of *tls* cannot be read.
-        TypeError: *address* or *protocol_version* is not a ``str``, or *tls* is not a `Tls`.
-        ValueError: An argument is invalid, or a certificate or key is not PEM.
+        TypeError: *address* or *protocol_version* is not a ``str``, *tls* is not a `Tls`, or
+            *token* is neither a ``str`` nor a function.
+        ValueError: An argument is invalid, or a certificate or key is not PEM; or *token* would
+            pass a network in plain text.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  (keywords, one for each setting)
         self,
         address: str | Transport,
         *,
@@ -77,11 +84,19 @@ class Client(Validator):
         on_unavailable: OnUnavailable = "raise",
         protocol_version: str = "",
         tls: Tls | None = None,
+        token: Token | None = None,
+        token_without_tls: bool = False,
         coalesce: bool = False,
     ) -> None:
-        transport = Channel(address, tls) if isinstance(address, str) else address
+        transport = (
+            Channel(address, tls, token, token_without_tls=token_without_tls)
+            if isinstance(address, str)
+            else address
+        )
         if not isinstance(transport, Transport):
             raise TypeError(f"address must be a str, not {type(address).__name__}")
+        if token is not None and transport is address:
+            raise ValueError("token is for clients with an address; the transport has its own")
         self._connection = Connection(transport, timeout, on_unavailable, protocol_version)
         self._protocol_version = protocol_version
         self._coalescer = Coalescer(self._call, self._call_batch) if coalesce else None

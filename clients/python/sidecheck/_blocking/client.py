@@ -13,7 +13,7 @@ from sidecheck._blocking.inference import BlockingInferenceClient
 from sidecheck._blocking.protocol import BlockingProtocolClient
 from sidecheck._blocking.streams import BlockingStream
 from sidecheck._blocking.validator import BlockingValidator
-from sidecheck._transport.threads import Channel, Coalescer, Transport
+from sidecheck._transport.threads import Channel, Coalescer, Token, Transport
 from sidecheck.errors import Unavailable
 from sidecheck.info import ServerInfo
 from sidecheck.registry import ChangePolicy, Deletion, OnRejected, Registration, Tool
@@ -55,6 +55,11 @@ class BlockingClient(BlockingValidator):
     With *tls* the connection is encrypted and the server's certificate verified; without it,
     it is in plain text.
 
+    With *token* each call carries it as a bearer token; if it is a function, that is called for
+    each call, so that a token may be replaced, and must not wait. A client refuses to send one
+    in plain text beyond this machine, unless *token_without_tls* says that the network is
+    encrypted otherwise.
+
     With *coalesce*, validations of one payload that are awaited concurrently share batches:
     the same verdicts and errors for a fraction of the work of both sides. One that finds no
     other outstanding is sent at once; others wait at most 2 ms to be sent, and for the
@@ -64,11 +69,13 @@ class BlockingClient(BlockingValidator):
 
     Raises:
         OSError: A file of *tls* cannot be read.
-        TypeError: *address* or *protocol_version* is not a ``str``, or *tls* is not a `Tls`.
-        ValueError: An argument is invalid, or a certificate or key is not PEM.
+        TypeError: *address* or *protocol_version* is not a ``str``, *tls* is not a `Tls`, or
+            *token* is neither a ``str`` nor a function.
+        ValueError: An argument is invalid, or a certificate or key is not PEM; or *token* would
+            pass a network in plain text.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  (keywords, one for each setting)
         self,
         address: str | Transport,
         *,
@@ -76,11 +83,19 @@ class BlockingClient(BlockingValidator):
         on_unavailable: OnUnavailable = "raise",
         protocol_version: str = "",
         tls: Tls | None = None,
+        token: Token | None = None,
+        token_without_tls: bool = False,
         coalesce: bool = False,
     ) -> None:
-        transport = Channel(address, tls) if isinstance(address, str) else address
+        transport = (
+            Channel(address, tls, token, token_without_tls=token_without_tls)
+            if isinstance(address, str)
+            else address
+        )
         if not isinstance(transport, Transport):
             raise TypeError(f"address must be a str, not {type(address).__name__}")
+        if token is not None and transport is address:
+            raise ValueError("token is for clients with an address; the transport has its own")
         self._connection = Connection(transport, timeout, on_unavailable, protocol_version)
         self._protocol_version = protocol_version
         self._coalescer = Coalescer(self._call, self._call_batch) if coalesce else None

@@ -20,6 +20,7 @@ from sidecheck._transport.channels import (
     channel_target,
     is_refused,
 )
+from sidecheck._transport.tokens import Token, call_metadata, check_token_address
 from sidecheck.errors import SidecheckError
 from sidecheck.tls import Tls
 from sidecheck.wire.errors import client_closed, decode_call_error, decode_message
@@ -37,14 +38,25 @@ class Channel:
 
     Raises:
         OSError: A file of *tls* cannot be read.
-        TypeError: *tls* is of another type.
-        ValueError: *address* is invalid, or a certificate or key of *tls*.
+        TypeError: *tls* or *token* is of another type.
+        ValueError: *address* or *token* is invalid, or a certificate or key of *tls*; or the
+            token would pass a network in plain text, without *token_without_tls*.
     """
 
-    def __init__(self, address: str, tls: Tls | None = None) -> None:
+    def __init__(
+        self,
+        address: str,
+        tls: Tls | None = None,
+        token: Token | None = None,
+        *,
+        token_without_tls: bool = False,
+    ) -> None:
         self._target = channel_target(address)
         self._credentials = channel_credentials(tls)
         self._options = channel_options(self._target, tls)
+        self._metadata = call_metadata(token)
+        if token is not None and not token_without_tls:
+            check_token_address(self._target, tls)
         self._channel: grpc.aio.Channel | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._closed = False
@@ -61,10 +73,11 @@ class Channel:
         send: grpc.aio.UnaryUnaryMultiCallable[Any, bytes | None] = self._open().unary_unary(
             rpc.path, rpc.request.SerializeToString
         )
+        metadata = self._metadata()
         deadline = monotonic() + timeout
         left = timeout
         while True:
-            pending = send(request, timeout=left)
+            pending = send(request, timeout=left, metadata=metadata)
             try:
                 return decode_message(await pending, rpc.response)
             except grpc.RpcError as error:
@@ -89,7 +102,7 @@ class Channel:
         start: grpc.aio.StreamStreamMultiCallable[Any, bytes] = self._open().stream_stream(
             rpc.path, rpc.request.SerializeToString
         )
-        return StreamCall(self, rpc, start(timeout=timeout))
+        return StreamCall(self, rpc, start(timeout=timeout, metadata=self._metadata()))
 
     async def close(self) -> None:
         """Close the channel; pending calls fail.

@@ -14,6 +14,7 @@ from google.protobuf.message import Message
 
 from sidecheck._transport.task_calls import Channel, StreamCall
 from sidecheck._transport.task_coalescing import Coalescer
+from sidecheck._transport.tokens import Token
 from sidecheck.errors import SidecheckError, StreamClosed
 from sidecheck.wire.rpcs import Rpc
 
@@ -27,6 +28,7 @@ __all__ = [
     "Queue",
     "Semaphore",
     "StreamCall",
+    "Token",
     "Transport",
     "TransportStream",
 ]

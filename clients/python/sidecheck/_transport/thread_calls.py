@@ -19,6 +19,7 @@ from sidecheck._transport.channels import (
     channel_target,
     is_refused,
 )
+from sidecheck._transport.tokens import Token, call_metadata, check_token_address
 from sidecheck.errors import SidecheckError
 from sidecheck.tls import Tls
 from sidecheck.wire.errors import client_closed, decode_call_error, decode_message
@@ -32,12 +33,23 @@ class Channel:
 
     Raises:
         OSError: A file of *tls* cannot be read.
-        TypeError: *tls* is of another type.
-        ValueError: *address* is invalid, or a certificate or key of *tls*.
+        TypeError: *tls* or *token* is of another type.
+        ValueError: *address* or *token* is invalid, or a certificate or key of *tls*; or the
+            token would pass a network in plain text, without *token_without_tls*.
     """
 
-    def __init__(self, address: str, tls: Tls | None = None) -> None:
+    def __init__(
+        self,
+        address: str,
+        tls: Tls | None = None,
+        token: Token | None = None,
+        *,
+        token_without_tls: bool = False,
+    ) -> None:
         target = channel_target(address)
+        self._metadata = call_metadata(token)
+        if token is not None and not token_without_tls:
+            check_token_address(target, tls)
         credentials = channel_credentials(tls)
         options = channel_options(target, tls)
         if credentials is None:
@@ -57,12 +69,13 @@ class Channel:
         send: grpc.UnaryUnaryMultiCallable[Any, bytes | None] = self._channel.unary_unary(
             rpc.path, rpc.request.SerializeToString
         )
+        metadata = self._metadata()
         deadline = monotonic() + timeout
         left = timeout
         while True:
             try:
                 with self._usable():
-                    response = send(request, timeout=left)
+                    response = send(request, timeout=left, metadata=metadata)
                 return decode_message(response, rpc.response)
             except grpc.RpcError as error:
                 left = deadline - monotonic()
@@ -78,8 +91,9 @@ class Channel:
         start: grpc.StreamStreamMultiCallable[Any, bytes] = self._channel.stream_stream(
             rpc.path, rpc.request.SerializeToString
         )
+        metadata = self._metadata()
         with self._usable():
-            return StreamCall(self, rpc, partial(start, timeout=timeout))
+            return StreamCall(self, rpc, partial(start, timeout=timeout, metadata=metadata))
 
     def close(self) -> None:
         """Close the channel; pending calls fail."""

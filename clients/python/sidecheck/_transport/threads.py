@@ -12,6 +12,7 @@ from typing import Any, Generic, Protocol, TypeAlias, TypeVar, runtime_checkable
 from google.protobuf.message import Message
 
 from sidecheck._transport.thread_calls import Channel, StreamCall
+from sidecheck._transport.tokens import Token
 from sidecheck.errors import SidecheckError, StreamClosed
 from sidecheck.wire.rpcs import Rpc
 
@@ -25,6 +26,7 @@ __all__ = [
     "Queue",
     "Semaphore",
     "StreamCall",
+    "Token",
     "Transport",
     "TransportStream",
 ]

@@ -1,0 +1,66 @@
+"""Bearer tokens of a client's calls (RFC 6750)."""
+
+import re
+from collections.abc import Callable
+from ipaddress import ip_address
+from typing import Final, TypeAlias
+
+from sidecheck.tls import Tls
+
+__all__ = ["Metadata", "Token", "call_metadata", "check_token_address"]
+
+#: A token, or what returns the token of the next call, without waiting.
+Token: TypeAlias = str | Callable[[], str]
+
+#: Metadata of a call.
+Metadata: TypeAlias = tuple[tuple[str, str], ...]
+
+TOKEN: Final = re.compile(r"[\x21-\x7e]+")
+
+
+def call_metadata(token: Token | None) -> Callable[[], Metadata]:
+    """Return what returns the metadata of the next call, which have *token*.
+
+    Raises:
+        TypeError: *token* is of another type.
+        ValueError: *token* has characters that no token has.
+    """
+    if token is None:
+        return lambda: ()
+    if isinstance(token, str):
+        metadata = bearer(token)
+        return lambda: metadata
+    if callable(token):
+        return lambda: bearer(token())
+    raise TypeError(f"token must be a str or a function, not {type(token).__name__}")
+
+
+def bearer(token: str) -> Metadata:
+    """Return the metadata with *token*; errors do not repeat it."""
+    if not isinstance(token, str):
+        raise TypeError(f"a token must be a str, not {type(token).__name__}")
+    if TOKEN.fullmatch(token) is None:
+        raise ValueError("token must have one or more visible ASCII characters, and no spaces")
+    return (("authorization", f"Bearer {token}"),)
+
+
+def check_token_address(target: str, tls: Tls | None) -> None:
+    """Check that a token sent to the gRPC target *target* cannot be read on its way.
+
+    Raises:
+        ValueError: It would pass a network in plain text.
+    """
+    if tls is None and not target.startswith("unix:") and not is_loopback(target):
+        raise ValueError(
+            f"token would be sent to {target} in plain text; set tls, or set token_without_tls"
+            " where the network itself is encrypted"
+        )
+
+
+def is_loopback(target: str) -> bool:
+    """Return whether ``host:port`` or ``dns:///host:port`` is certainly of this machine."""
+    host = target.removeprefix("dns:///").rpartition(":")[0].strip("[]")
+    try:
+        return host.lower() == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False

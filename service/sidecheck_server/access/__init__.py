@@ -1,0 +1,1 @@
+"""Who may call what: tokens, the roles of methods, and the namespaces of callers."""

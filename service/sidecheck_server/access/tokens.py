@@ -1,0 +1,111 @@
+"""Bearer tokens: how they are made, and the file that lists who has which.
+
+The file has the SHA-256 of each token. That is enough, and a slow hash is not needed: a token
+has 256 random bits, which nobody finds by trying, whatever a guess costs; a slow hash, which
+protects passwords, would only cost every call.
+"""
+
+import hashlib
+import secrets
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Final
+
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
+
+from sidecheck_server.access.identity import Identity, Role
+
+__all__ = ["PREFIX", "TokenEntry", "UnusableTokensError", "hash_of", "new_token", "read_tokens"]
+
+PREFIX: Final = "sct_"
+"""The beginning of every token that this program makes, for scanners that look for secrets."""
+
+_TOKEN_BYTES = 32
+
+
+class UnusableTokensError(Exception):
+    """A file of tokens cannot be used; the message says why, without its name."""
+
+
+@dataclass(frozen=True, slots=True)
+class TokenEntry:
+    """An entry of the file."""
+
+    __pydantic_config__ = ConfigDict(extra="forbid")
+
+    #: The operator's name for it, which the log has.
+    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$")]
+    #: Of the token, in hexadecimal.
+    sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+    roles: Annotated[frozenset[Role], Field(min_length=1)]
+    #: None stands for all.
+    servers: (
+        Annotated[
+            frozenset[Annotated[str, Field(min_length=1, max_length=256)]], Field(min_length=1)
+        ]
+        | None
+    ) = None
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    __pydantic_config__ = ConfigDict(extra="forbid")
+
+    tokens: Annotated[tuple[TokenEntry, ...], Field(min_length=1)]
+
+
+_FILE: Final = TypeAdapter(_File)
+
+
+def new_token() -> str:
+    """Return a token that nobody has."""
+    return PREFIX + secrets.token_urlsafe(_TOKEN_BYTES)
+
+
+def hash_of(token: str) -> str:
+    """Return the SHA-256 of *token* in hexadecimal, as the file has it."""
+    return hashlib.sha256(token.encode(errors="backslashreplace")).hexdigest()
+
+
+def read_tokens(content: bytes) -> Mapping[str, Identity]:
+    """Return the identities in *content*, the TOML of a file of tokens, by the tokens' hashes.
+
+    Raises:
+        UnusableTokensError: it is not such a file, or has no token. The message has no value of
+            the file, in which somebody may have written a token.
+    """
+    try:
+        file = _FILE.validate_python(tomllib.loads(content.decode()))
+    except UnicodeDecodeError:
+        raise UnusableTokensError("is not UTF-8") from None
+    except tomllib.TOMLDecodeError as error:
+        raise UnusableTokensError(f"is not TOML{_place(str(error))}") from None
+    except RecursionError:
+        raise UnusableTokensError("nests too deeply") from None
+    except ValidationError as error:
+        raise UnusableTokensError(f"is invalid: {_faults(error)}") from None
+    identities: dict[str, Identity] = {}
+    names = set()
+    for entry in file.tokens:
+        if entry.name in names or entry.sha256 in identities:
+            raise UnusableTokensError(f"has two entries with the name or the hash of {entry.name}")
+        names.add(entry.name)
+        identities[entry.sha256] = Identity(entry.name, entry.roles, entry.servers)
+    return identities
+
+
+def _place(fault: str) -> str:
+    """Return the line and column in *fault*, of the parser of TOML."""
+    _, parenthesis, place = fault.rpartition(" (at ")
+    return f" (at {place}" if parenthesis else ""
+
+
+def _faults(error: ValidationError) -> str:
+    faults = []
+    for fault in error.errors():
+        # Of an unknown name only the place is told.
+        is_unknown = fault["type"] == "unexpected_keyword_argument"
+        place = fault["loc"][:-1] if is_unknown else fault["loc"]
+        faults.append(f"{'.'.join(map(str, place)) or 'the file'}: {fault['msg']}")
+    return "; ".join(faults)

@@ -1,0 +1,95 @@
+"""The registry as the current caller may use it: the namespaces of its token."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+from sidecheck_server.access.identity import allowed_servers, check_server
+from sidecheck_server.registry import Registry
+from sidecheck_server.registry.definitions import Binding, Definition, Deleted, Registered
+from sidecheck_server.registry.quotas import ExceededQuota
+
+__all__ = ["NamespacedRegistry"]
+
+
+class NamespacedRegistry:
+    """A `Registry` that keeps callers to the servers of their tokens.
+
+    All that the services know of registered tools comes from a registry. So the check is here
+    rather than at each field of a request that names a server: no item of a batch or a
+    stream gets past it. What names a server fails with PERMISSION_DENIED if the caller may
+    not use that server; digests are looked up among the definitions that it may use.
+    """
+
+    def __init__(self, registry: Registry) -> None:
+        self._registry = registry
+
+    @property
+    def age_seconds(self) -> float:
+        """How old the tools are that are read."""
+        return self._registry.age_seconds
+
+    @property
+    def revision(self) -> int:
+        """The number of transactions that changed a binding."""
+        return self._registry.revision
+
+    def find(self, server: str, name: str) -> Binding | None:
+        """Return the binding of *name* in the namespace of *server*, if there is one."""
+        check_server(server)
+        return self._registry.find(server, name)
+
+    def bound_to(self, digest: str, servers: frozenset[str] | None = None) -> Binding | None:
+        """Return the binding of the definition of *digest*, if a name is bound to it."""
+        return self._registry.bound_to(digest, _allowed(servers))
+
+    def schema(
+        self, digest: str, servers: frozenset[str] | None = None
+    ) -> tuple[Definition, Literal["input", "output"]] | None:
+        """Return a bound definition with a schema of *digest*, and which schema it is."""
+        return self._registry.schema(digest, _allowed(servers))
+
+    def page(
+        self, server: str | None, after: tuple[str, str] | None, limit: int, max_bytes: int
+    ) -> tuple[tuple[Binding, ...], bool]:
+        """Return bindings in the order of server and name, and whether more follow."""
+        check_server(server)
+        return self._registry.page(server, after, limit, max_bytes)
+
+    def preview(
+        self, server: str, definitions: Sequence[Definition], *, keep: frozenset[str] | None
+    ) -> Registered:
+        """Return what `register` would do; change nothing."""
+        check_server(server)
+        return self._registry.preview(server, definitions, keep=keep)
+
+    def register(
+        self, server: str, definitions: Sequence[Definition], *, keep: frozenset[str] | None
+    ) -> Registered:
+        """Bind the names of *definitions* in the namespace of *server* to them."""
+        check_server(server)
+        return self._registry.register(server, definitions, keep=keep)
+
+    def delete(self, server: str, names: Sequence[str] | None) -> Deleted:
+        """Remove *names*, or all names if it is None, from the namespace of *server*."""
+        check_server(server)
+        return self._registry.delete(server, names)
+
+    def count(self) -> int:
+        """Return how many names are bound, in all namespaces together."""
+        return self._registry.count()
+
+    def exceeded_quotas(self) -> tuple[ExceededQuota, ...]:
+        """Return the quotas that are exceeded."""
+        return self._registry.exceeded_quotas()
+
+    def close(self) -> None:
+        """Close the file."""
+        self._registry.close()
+
+
+def _allowed(servers: frozenset[str] | None) -> frozenset[str] | None:
+    """Return those of *servers* that the current caller may use; None stands for all."""
+    allowed = allowed_servers()
+    if servers is None or allowed is None:
+        return allowed if servers is None else servers
+    return servers & allowed

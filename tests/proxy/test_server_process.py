@@ -1,0 +1,20 @@
+"""The MCP server that the proxy starts."""
+
+import sys
+
+import pytest
+from sidecheck_server.proxy.server_process import start_server
+
+_PRINT = "import os; print(os.environ.get('SIDECHECK_TOKEN'), os.environ['OTHER'])"
+
+
+async def test_a_server_has_the_environment_without_the_token(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The token is for the service that the proxy calls."""
+    monkeypatch.setenv("SIDECHECK_TOKEN", "sct_secret")
+    monkeypatch.setenv("OTHER", "kept")
+    server = await start_server([sys.executable, "-c", _PRINT], 2)
+    output, _ = await server.communicate()
+
+    assert b"None kept" == output.strip()

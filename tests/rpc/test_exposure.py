@@ -1,0 +1,36 @@
+"""What a server may expose to other machines."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sidecheck_server.rpc.exposure import check_exposure
+from sidecheck_server.settings import Settings, UnusableSettingsError
+from structlog.testing import capture_logs
+
+FILE = Path("tokens.toml")
+
+
+def warnings(**settings: Any) -> list[str]:
+    """Return the events of the check."""
+    with capture_logs() as logs:
+        check_exposure(Settings(**settings))
+    return [event["event"] for event in logs]
+
+
+@pytest.mark.parametrize("listen", ["127.0.0.1:0", "127.9.9.9:1", "[::1]:0", "localhost:0", ""])
+@pytest.mark.parametrize("tokens", [None, FILE])
+def test_this_machine_is_no_network(listen: str, tokens: Path | None) -> None:
+    """With or without tokens; nor is a unix socket."""
+    socket = Path("/run/sidecheck.sock")
+
+    assert [] == warnings(listen=listen, unix_socket=socket, tokens_file=tokens)
+
+
+@pytest.mark.parametrize("listen", ["0.0.0.0:0", "[::]:0", "192.0.2.1:50151"])
+def test_an_address_for_others(listen: str) -> None:
+    """Without tokens it is worth a warning; tokens in plain text must be wanted."""
+    assert ["server.unauthenticated"] == warnings(listen=listen)
+    assert [] == warnings(listen=listen, tokens_file=FILE, tokens_without_tls=True)
+    with pytest.raises(UnusableSettingsError, match="tokens_without_tls"):
+        warnings(listen=listen, tokens_file=FILE)
