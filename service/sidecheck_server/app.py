@@ -8,8 +8,12 @@ from dataclasses import asdict
 
 import structlog
 from sidecheck import Client
+from starlette.routing import BaseRoute
 
+from sidecheck_server.admin.access import Access
 from sidecheck_server.admin.application import create_application
+from sidecheck_server.admin.door import create_endpoints
+from sidecheck_server.admin.routes import create_routes
 from sidecheck_server.admin.server import running_admin
 from sidecheck_server.gateways.composition import running_gateways
 from sidecheck_server.metrics import StateCollector
@@ -83,8 +87,13 @@ async def running_service(
         server = Server(settings, registry, services, create_gateways, metrics)
         metrics.registry.register(StateCollector(server, services, workers, registry))
         if settings.admin_listen:
-            application = create_application(metrics.registry, lambda: server.health.is_serving)
-            await stack.enter_async_context(running_admin(application, settings.admin_listen))
+            routes = _http_door(settings, server, metrics)
+            application = create_application(
+                metrics.registry, lambda: server.health.is_serving, routes
+            )
+            await stack.enter_async_context(
+                running_admin(application, settings.admin_listen, settings.transport.connections)
+            )
         workers.subscribe(lambda event: server.report_workers(event.alive))
         server.report_workers(workers.alive)
         await server.start()
@@ -110,6 +119,14 @@ async def running_client(settings: Settings) -> AsyncIterator[Client]:
         services = create_services(registry, workers, settings.limits, _service_options(settings))
         transport = LocalTransport(services, registry, settings.limits)
         yield await stack.enter_async_context(Client(transport, timeout=_LOCAL_SECONDS))
+
+
+def _http_door(settings: Settings, server: Server, metrics: CallMetrics) -> list[BaseRoute]:
+    access = Access(settings.admin_listen, is_open=settings.admin_open)
+    message_bytes = settings.limits.message_bytes
+    return create_routes(
+        create_endpoints(server.methods, server.admission, metrics, access, message_bytes)
+    )
 
 
 async def _end(task: asyncio.Task[None]) -> None:

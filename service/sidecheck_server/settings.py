@@ -24,6 +24,7 @@ from pydantic_settings import (
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.input_files import UnusableFileError, check_file
 from sidecheck_server.limit_ranges import check_limits
+from sidecheck_server.listen_addresses import check_address
 from sidecheck_server.policies import GatewayPolicies, Pinning
 from sidecheck_server.registry.quotas import RegistryQuotas
 from sidecheck_server.transport_limits import TransportLimits
@@ -36,7 +37,6 @@ _MOST_SECONDS = 86_400
 _LONGEST_SOCKET_PATH = 107
 """Bytes of a unix socket's path: `sun_path` has 108, and a null byte ends it (unix(7))."""
 
-_LARGEST_PORT = 65_535
 _LARGEST_FILE = 1 << 20
 """Bytes of the settings file."""
 _FILE_VARIABLE = "SIDECHECK_CONFIG"
@@ -78,10 +78,17 @@ class Settings(BaseSettings):
     admin_listen: Annotated[
         str,
         Field(
-            description='TCP address of probes and metrics over HTTP: "host:port", with port 0 '
-            'for any free port; "" for none.'
+            description="TCP address of probes, metrics and the methods of the API over HTTP: "
+            '"host:port", with port 0 for any free port; "" for none.'
         ),
     ] = ""
+    admin_open: Annotated[
+        bool,
+        Field(
+            description="Whether the admin address serves the methods of the API beyond loopback, "
+            "to whoever reaches it."
+        ),
+    ] = False
     registry: Annotated[
         Path | None, Field(description="File of the tool registry; in memory if unset.")
     ] = None
@@ -195,11 +202,8 @@ class Settings(BaseSettings):
     @field_validator("listen", "admin_listen")
     @classmethod
     def _listen_is_an_address(cls, listen: str) -> str:
-        host, _, port = listen.rpartition(":")
-        is_port = port.isascii() and port.isdigit() and len(port) <= len(str(_LARGEST_PORT))
-        if listen and not (host and is_port and int(port) <= _LARGEST_PORT):
-            raise ValueError(f'expected "host:port" with a port of at most {_LARGEST_PORT}, or ""')
-        return _without_null(listen)
+        check_address(listen)
+        return listen
 
     @field_validator("unix_socket")
     @classmethod
@@ -209,8 +213,8 @@ class Settings(BaseSettings):
                 f"the path of a unix socket has at most {_LONGEST_SOCKET_PATH} bytes, "
                 "with its folders"
             )
-        if path is not None:
-            _without_null(str(path))
+        if path is not None and "\0" in str(path):
+            raise ValueError("expected no null character")
         return path
 
     @field_validator("registry")
@@ -287,12 +291,6 @@ def read_settings(config: Path | None = None, **flags: Any) -> Settings:
         raise UnusableSettingsError(f"invalid settings: {messages}") from None
     except (OSError, ValueError) as error:
         raise UnusableSettingsError(f"the settings cannot be read: {error}") from None
-
-
-def _without_null(text: str) -> str:
-    if "\0" in text:
-        raise ValueError("expected no null character")
-    return text
 
 
 def _message(error: ErrorDetails) -> str:

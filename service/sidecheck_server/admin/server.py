@@ -26,8 +26,12 @@ class _Server(uvicorn.Server):
 
 
 @asynccontextmanager
-async def running_admin(application: Starlette, address: str) -> AsyncIterator[None]:
+async def running_admin(
+    application: Starlette, address: str, connections: int
+) -> AsyncIterator[None]:
     """Serve *application* at *address*, "host:port", until the block ends.
+
+    Beyond *connections* that are open, requests get the status 503.
 
     Raises:
         AddressInUseError: the address is taken.
@@ -38,6 +42,9 @@ async def running_admin(application: Starlette, address: str) -> AsyncIterator[N
         log_config=None,
         access_log=False,
         server_header=False,
+        # Bounds the size of headers.
+        http="h11",
+        limit_concurrency=connections,
         timeout_graceful_shutdown=_GRACE_SECONDS,
         lifespan="off",
     )

@@ -80,8 +80,10 @@ class Server:
         server = self._server
         servicers = create_servicers(services, registry, limits, streams)
         gateways = create_gateways(streams)
-        methods = methods_of({**servicers, **gateways}.items())
-        add_methods(server, methods, admission, metrics)
+        #: The methods of the API, for other transports.
+        self.methods = tuple(methods_of(servicers.items()))
+        add_methods(server, self.methods, admission, metrics)
+        add_methods(server, methods_of(gateways.items()), admission, metrics)
         health_checks = health_methods(self.health)
         add_methods(server, health_checks, admission, metrics, exempt=True)
         if settings.reflection:
