@@ -12,7 +12,7 @@ from starlette.routing import BaseRoute
 
 from sidecheck_server.admin.access import Access
 from sidecheck_server.admin.application import create_application
-from sidecheck_server.admin.door import create_endpoints
+from sidecheck_server.admin.http_methods import create_endpoints
 from sidecheck_server.admin.routes import create_routes
 from sidecheck_server.admin.server import running_admin
 from sidecheck_server.gateways.composition import running_gateways
@@ -87,7 +87,7 @@ async def running_service(
         server = Server(settings, registry, services, create_gateways, metrics)
         metrics.registry.register(StateCollector(server, services, workers, registry))
         if settings.admin_listen:
-            routes = _http_door(settings, server, metrics)
+            routes = _http_routes(settings, server, metrics)
             application = create_application(
                 metrics.registry, lambda: server.health.is_serving, routes
             )
@@ -121,7 +121,7 @@ async def running_client(settings: Settings) -> AsyncIterator[Client]:
         yield await stack.enter_async_context(Client(transport, timeout=_LOCAL_SECONDS))
 
 
-def _http_door(settings: Settings, server: Server, metrics: CallMetrics) -> list[BaseRoute]:
+def _http_routes(settings: Settings, server: Server, metrics: CallMetrics) -> list[BaseRoute]:
     access = Access(settings.admin_listen, is_open=settings.admin_open)
     message_bytes = settings.limits.message_bytes
     return create_routes(

@@ -1,4 +1,4 @@
-"""Example requests of the methods, for the description of the HTTP door."""
+"""Example requests of the methods, for the description of the HTTP API."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -21,6 +21,9 @@ _TOOL: Final = {
         "required": ["celsius"],
     },
 }
+
+_DIGEST: Final = "sha256:fe81d1047008adb74f07fc75e633e8965ba59152bd76f476be0c5eb82605b13e"
+"""Of the definition."""
 
 _RESULT: Final = {
     "content": [{"type": "text", "text": '{"celsius": 21.5}'}],
@@ -87,13 +90,12 @@ EXAMPLES: Final[Mapping[str, dict[str, Any]]] = MappingProxyType(
             "call": {"type": "tool_use", "id": "t1", "name": "get_weather", "input": {}},
             "mappings": [
                 {
-                    "version": 1,
+                    "sidecheck_mapping": 1,
                     "api": "anthropic",
                     "name": "get_weather",
-                    "server": "",
                     "tool": "get_weather",
-                    "definition": "",
-                    "steps": [],
+                    "definition_digest": _DIGEST,
+                    "strict": False,
                 }
             ],
             "tool": _TOOL,

@@ -16,6 +16,7 @@ from msgspec import Raw
 from sidecheck_server.admin.json_shapes import Form, Path, Property, Shape, shape_of, words_of
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.explain.nearest import find_nearest
+from sidecheck_server.core.limits import limit_exceeded_error
 
 __all__ = ["RANGES", "read_request"]
 
@@ -24,6 +25,9 @@ RANGES: Final[Mapping[int, range]] = {
     FieldDescriptor.CPPTYPE_UINT32: range(1 << 32),
     FieldDescriptor.CPPTYPE_UINT64: range(1 << 64),
 }
+
+_MOST_VALUES: Final = 100_000
+"""Properties and elements of a body: enough for the largest batch."""
 
 _ARRAY: Final = msgspec.json.Decoder(list[Raw])
 _BOOLEAN: Final = msgspec.json.Decoder(bool)
@@ -35,11 +39,33 @@ def read_request(request_type: Callable[[], Message], body: bytes) -> Message:
     """Return the request in *body*.
 
     Raises:
-        RequestError: INVALID_REQUEST if it is not the JSON form of a request.
+        RequestError: INVALID_REQUEST if it is not the JSON form of a request; LIMIT_EXCEEDED if
+            it has too many values.
     """
     message = request_type()
-    _fill(message, shape_of(message.DESCRIPTOR), _read_object(body, ""), "")
+    count = _Count()
+    _fill(message, shape_of(message.DESCRIPTOR), _read_object(body, "", count), "", count)
     return message
+
+
+class _Count:
+    """Counts the properties and elements of a body, each of which takes some microseconds.
+
+    Those inside of JSON that a message has as bytes do not count.
+    """
+
+    def __init__(self) -> None:
+        self._values = 0
+
+    def add(self, values: int) -> None:
+        """Count *values* more.
+
+        Raises:
+            RequestError: LIMIT_EXCEEDED if there are too many.
+        """
+        self._values += values
+        if self._values > _MOST_VALUES:
+            raise limit_exceeded_error("body_values", _MOST_VALUES, "values of the body")
 
 
 class _Key(str):
@@ -48,19 +74,19 @@ class _Key(str):
     __slots__ = ()
 
 
-def _read_object(text: bytes | Raw, location: str) -> dict[str, Raw]:
+def _read_object(text: bytes | Raw, location: str, count: _Count) -> dict[str, Raw]:
     """Return the values of the object in *text* by their names, which must be distinct."""
-    names: list[str] = []
+    names: set[str] = set()
 
     def note(_: type, name: str) -> _Key:
-        names.append(name)
+        count.add(1)
+        if name in names:
+            raise _invalid(f"duplicate property {_quoted(name)}", _join(location, name))
+        names.add(name)
         return _Key(name)
 
     decoder = msgspec.json.Decoder(dict[_Key, Raw], dec_hook=note)
     values: dict[str, Raw] = _decode(decoder.decode, text, location, "a JSON object")
-    if len(values) < len(names):
-        duplicate = next(name for name in names if names.count(name) > 1)
-        raise _invalid(f"duplicate property {_quoted(duplicate)}", _join(location, duplicate))
     return values
 
 
@@ -79,7 +105,9 @@ def _decode(decode: Callable[[Any], Any], text: bytes | Raw, location: str, expe
         raise _invalid(f"{subject} nests too deeply", location) from None
 
 
-def _fill(message: Message, shape: Shape, values: Mapping[str, Raw], location: str) -> None:
+def _fill(
+    message: Message, shape: Shape, values: Mapping[str, Raw], location: str, count: _Count
+) -> None:
     """Set the fields of *message* to *values*, its JSON form, which is at *location*."""
     given = []
     for name in values:
@@ -88,8 +116,8 @@ def _fill(message: Message, shape: Shape, values: Mapping[str, Raw], location: s
             raise _unknown_property(name, shape.properties, location)
         given.append(property_)
     # What may go to several places follows what decides which of them.
-    given.sort(key=lambda property_: property_.depends)
-    writer = _Writer(message, shape, location)
+    given.sort(key=lambda property_: len(property_.paths) > 1)
+    writer = _Writer(message, shape, location, count)
     for property_ in given:
         raw = values[property_.name]
         if property_.form is Form.JSON or bytes(raw) != b"null":
@@ -99,7 +127,8 @@ def _fill(message: Message, shape: Shape, values: Mapping[str, Raw], location: s
 class _Writer:
     """Sets the fields of a message, and of the messages that are dissolved in it."""
 
-    def __init__(self, message: Message, shape: Shape, location: str) -> None:
+    def __init__(self, message: Message, shape: Shape, location: str, count: _Count) -> None:
+        self._count = count
         self._message = message
         self._shape = shape
         self._location = location
@@ -113,16 +142,16 @@ class _Writer:
             if (oneof := step.containing_oneof) is not None:
                 self._claim(oneof.full_name, step, property_.name)
         self._claim(field.full_name, None, property_.name)
-        messages: list[Any] = [self._message]
+        message: Any = self._message
         for parent in parents:
-            messages = [child for message in messages for child in _children(message, parent)]
+            message = getattr(message, parent.name)
+            message.SetInParent()
         location = _join(self._location, property_.name)
-        for message in messages:
-            _set_field(message, field, property_, raw, location)
+        _set_field(message, field, property_, raw, location, self._count)
 
     def _choose(self, property_: Property) -> Path:
         """Return the path on which all messages are there."""
-        if not property_.depends:
+        if len(property_.paths) == 1:
             return property_.paths[0]
         for path in property_.paths:
             if path[-1].containing_oneof is not None or self._has(path[:-1]):
@@ -131,8 +160,7 @@ class _Writer:
         beside = sorted(
             other.name
             for other in self._shape.properties.values()
-            if other.form is Form.JSON
-            and (other.paths[0][:-1] in parents or other.paths[0] in parents)
+            if other.form is Form.JSON and other.paths[0][:-1] in parents
         )
         needed = " or ".join(map(_quoted, beside))
         location = _join(self._location, property_.name)
@@ -141,8 +169,6 @@ class _Writer:
     def _has(self, parents: Path) -> bool:
         message: Any = self._message
         for parent in parents:
-            if parent.is_repeated:
-                return bool(getattr(message, parent.name))
             if not message.HasField(parent.name):
                 return False
             message = getattr(message, parent.name)
@@ -156,38 +182,42 @@ class _Writer:
             raise _invalid(f"{pair} exclude each other", _join(self._location, name))
 
 
-def _children(message: Any, field: FieldDescriptor) -> Iterable[Any]:
-    """Return the messages in *field*, which are then set."""
-    child = getattr(message, field.name)
-    if field.is_repeated:
-        return list(child)
-    child.SetInParent()
-    return [child]
-
-
 def _set_field(
-    message: Any, field: FieldDescriptor, property_: Property, raw: Raw, location: str
+    message: Any,
+    field: FieldDescriptor,
+    property_: Property,
+    raw: Raw,
+    location: str,
+    count: _Count,
 ) -> None:
     if not property_.is_repeated:
-        _set_value(message, field, property_.form, raw, location)
+        _set_value(message, field, property_.form, raw, location, count)
         return
+    array = _decode(_ARRAY.decode, raw, location, "an array")
+    count.add(len(array))
     elements = getattr(message, field.name)
-    for index, element in enumerate(_decode(_ARRAY.decode, raw, location, "an array")):
+    for index, element in enumerate(array):
         place = f"{location}[{index}]"
         if property_.form is Form.OBJECT:
             child = elements.add()
-            _fill(child, shape_of(child.DESCRIPTOR), _read_object(element, place), place)
+            _fill(
+                child, shape_of(child.DESCRIPTOR), _read_object(element, place, count), place, count
+            )
         elif field.message_type is not None:
             elements.add(json=_value(field, property_.form, element, place))
         else:
             elements.append(_value(field, property_.form, element, place))
 
 
-def _set_value(message: Any, field: FieldDescriptor, form: Form, raw: Raw, location: str) -> None:
+def _set_value(
+    message: Any, field: FieldDescriptor, form: Form, raw: Raw, location: str, count: _Count
+) -> None:
     if form is Form.OBJECT:
         child = getattr(message, field.name)
         child.SetInParent()
-        _fill(child, shape_of(child.DESCRIPTOR), _read_object(raw, location), location)
+        _fill(
+            child, shape_of(child.DESCRIPTOR), _read_object(raw, location, count), location, count
+        )
     elif form is Form.MARK:
         if _decode(_BOOLEAN.decode, raw, location, "true or false"):
             getattr(message, field.name).SetInParent()

@@ -55,7 +55,7 @@ _HYPHENATED: Final = frozenset({"ModelApi"})
 
 _WORD: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
-#: The fields that lead to a value from a message; a repeated one stands for all its elements.
+#: The fields that lead to a value from a message.
 Path = tuple[FieldDescriptor, ...]
 
 
@@ -90,11 +90,6 @@ class Property:
     is_repeated: bool
 
     @property
-    def depends(self) -> bool:
-        """Whether it goes where other properties lead: they are read before it."""
-        return len(self.paths) > 1 or any(step.is_repeated for step in self.paths[0][:-1])
-
-    @property
     def field(self) -> FieldDescriptor:
         """The field of its value, or of its alternatives, which are alike."""
         return self.paths[0][-1]
@@ -105,7 +100,8 @@ class Shape:
     """The JSON form of a message."""
 
     message: Descriptor
-    #: By name. In requests, a property in JSON may be written as text, by another property.
+    #: By name. What may be written in several ways, as JSON may be in a string, has a property
+    #: for each.
     properties: Mapping[str, Property]
 
 
@@ -121,7 +117,9 @@ def shape_of(message: Descriptor) -> Shape:
         ordered = tuple(sorted(alternatives, key=len, reverse=True))
         field = ordered[0][-1]
         form, is_repeated = _form_of(field), field.is_repeated
-        if _is_bare_tool(field):
+        if _is_list_of_tools(field):
+            entries = f"{name}_with_documents"
+            properties[entries] = Property(entries, ordered, form, is_repeated)
             form = Form.JSON
         properties[name] = Property(name, ordered, form, is_repeated)
         if form is Form.JSON:
@@ -156,9 +154,6 @@ def _paths(message: Descriptor, *, dissolved: bool = False) -> Iterator[tuple[st
             continue
         key = field.full_name.removeprefix(_PACKAGE)
         yield _RENAMED.get(key, field.name), (field,)
-        if nested is not None and _is_bare_tool(field):
-            # The documents are those of all tools.
-            yield "documents", (field, nested.fields_by_name["documents"])
 
 
 def _is_dissolved(field: FieldDescriptor, nested: Descriptor, *, within_dissolved: bool) -> bool:
@@ -167,8 +162,8 @@ def _is_dissolved(field: FieldDescriptor, nested: Descriptor, *, within_dissolve
     return within_dissolved or field.containing_oneof is None
 
 
-def _is_bare_tool(field: FieldDescriptor) -> bool:
-    """Return whether elements of *field* stand for the definitions of tools."""
+def _is_list_of_tools(field: FieldDescriptor) -> bool:
+    """Return whether *field* has definitions of tools, which may stand alone in an array."""
     return (
         field.is_repeated
         and field.message_type is not None

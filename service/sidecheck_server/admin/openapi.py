@@ -1,4 +1,4 @@
-"""The description of the HTTP door: OpenAPI 3.1, from the descriptors of the API."""
+"""The description of the HTTP API: OpenAPI 3.1, from the descriptors of the API."""
 
 import json
 from collections.abc import Iterator, Mapping

@@ -103,7 +103,7 @@ def problem_of(error: Status) -> dict[str, Any]:
         "status": _HTTP_STATUSES.get(error.code, _NO_STATUS),
         "detail": error.message,
         "reason": info.reason,
-        "metadata": dict(info.metadata),
+        "metadata": dict(sorted(info.metadata.items())),
     }
     if bad_request.field_violations:
         problem["violations"] = [

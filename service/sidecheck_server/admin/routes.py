@@ -1,4 +1,4 @@
-"""The routes of the HTTP door: the methods, and their description."""
+"""The routes of the HTTP API: the methods, and their description."""
 
 from collections.abc import Mapping
 
@@ -6,7 +6,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from sidecheck_server.admin.door import MethodEndpoint
+from sidecheck_server.admin.http_methods import MethodEndpoint
 from sidecheck_server.admin.openapi import create_openapi
 
 __all__ = ["create_routes"]

@@ -134,7 +134,7 @@ class Server:
         self.streams.end()
         self.health.end()
         # The gate ends the calls, because gRPC would cancel them.
-        stopping = asyncio.create_task(self._server.stop(_NEVER_SECONDS))
+        stopping = asyncio.create_task(self._end_when_idle())
         await self._wait_unless_hurried(grace_ends - time.monotonic(), stopping)
         if not stopping.done():
             self.admission.gate.end_calls()
@@ -151,6 +151,11 @@ class Server:
         else:
             stopping.result()
         _log.info("server.stopped")
+
+    async def _end_when_idle(self) -> None:
+        """Stop gRPC once its calls have ended; wait for those of other transports as well."""
+        await self._server.stop(_NEVER_SECONDS)
+        await self.admission.gate.drain()
 
     def hurry(self) -> None:
         """Let `stop` skip what is left of the drain period, and shorten the grace period."""
