@@ -8,6 +8,7 @@ from google.protobuf.message import Message
 from sidecheck.v1 import (
     conversion_service_pb2,
     inference_service_pb2,
+    options_pb2,
     protocol_service_pb2,
     registry_service_pb2,
     target_pb2,
@@ -15,10 +16,21 @@ from sidecheck.v1 import (
     verdict_pb2,
 )
 from sidecheck.wire.rpcs import RPCS
+from sidecheck_server.admin import json_shapes
 from sidecheck_server.admin.json_requests import read_request
-from sidecheck_server.admin.json_responses import write_response
 from sidecheck_server.admin.json_shapes import Form, shape_of
 from sidecheck_server.core.errors import RequestError
+
+MODULES = (
+    conversion_service_pb2,
+    inference_service_pb2,
+    options_pb2,
+    protocol_service_pb2,
+    registry_service_pb2,
+    target_pb2,
+    validation_service_pb2,
+    verdict_pb2,
+)
 
 _EXACT = b'{ "a":1.0,"a": 1e400 ,"\\u0061":[ "\\ud83d\\ude00" ],"n":123456789012345678901234567890}'
 
@@ -220,39 +232,6 @@ def test_the_values_of_a_body_are_bounded(body: bytes) -> None:
     assert "body_values" == caught.value.metadata["bound"]
 
 
-def test_a_response_has_all_properties() -> None:
-    """What is not set is null, "" or []; JSON is there byte for byte."""
-    response = validation_service_pb2.ValidateResponse(
-        verdict=verdict_pb2.Verdict(
-            valid=False,
-            violations=[verdict_pb2.Violation(code="TYPE", severity=verdict_pb2.SEVERITY_ERROR)],
-            repair=verdict_pb2.Repair(payload=_EXACT),
-        ),
-        registry_revision=1 << 60,
-    )
-    text = write_response(response)
-
-    assert b'"repair":{"payload":' + _EXACT + b"," in text
-    assert text.endswith(b'"registry_revision":1152921504606846976}\n')
-    verdict = json.loads(text)["verdict"]
-    assert {field.name for field in verdict_pb2.Verdict.DESCRIPTOR.fields} == verdict.keys()
-    assert ("error", "", None) == (
-        verdict["violations"][0]["severity"],
-        verdict["violations"][0]["keyword"],
-        verdict["call_tool_result"],
-    )
-
-
-def test_of_alternatives_the_one_that_is_set_is_there() -> None:
-    """An item has a verdict or an error."""
-    outcome = protocol_service_pb2.CheckOutcome(result=protocol_service_pb2.CheckResult())
-    response = protocol_service_pb2.CheckBatchResponse(outcomes=[outcome])
-
-    assert [{"result": {"verdict": None, "error_response": None}}] == json.loads(
-        write_response(response)
-    )["outcomes"]
-
-
 @pytest.mark.parametrize(
     "rpc", [rpc for rpc in RPCS if not rpc.streaming], ids=lambda rpc: rpc.name
 )
@@ -286,3 +265,21 @@ def test_every_property_can_be_read(rpc: Any) -> None:
         message: Message = read_request(rpc.request, body.encode())
 
         assert message.ListFields()
+
+
+def test_the_tables_name_what_the_api_has() -> None:
+    """A name of a field that is gone would be an exception from nothing."""
+    messages = {
+        name: message
+        for module in MODULES
+        for name, message in module.DESCRIPTOR.message_types_by_name.items()
+    }
+    enums = {name for module in MODULES for name in module.DESCRIPTOR.enum_types_by_name}
+    fields = {
+        f"{name}.{field.name}" for name, message in messages.items() for field in message.fields
+    }
+
+    assert json_shapes.DISSOLVED <= messages.keys()
+    assert json_shapes.TEXTS <= fields
+    assert json_shapes.RENAMED.keys() <= fields
+    assert json_shapes.HYPHENATED <= enums

@@ -16,14 +16,26 @@ from typing import Final
 
 from google.protobuf.descriptor import Descriptor, EnumDescriptor, FieldDescriptor
 
-__all__ = ["Form", "Path", "Property", "Shape", "kebab_case", "shape_of", "words_of"]
+__all__ = [
+    "DISSOLVED",
+    "HYPHENATED",
+    "RENAMED",
+    "TEXTS",
+    "Form",
+    "Path",
+    "Property",
+    "Shape",
+    "kebab_case",
+    "shape_of",
+    "words_of",
+]
 
 _PACKAGE: Final = "sidecheck.v1."
 
-_TEXTS: Final = frozenset({"InferToolsRequest.source"})
+TEXTS: Final = frozenset({"InferToolsRequest.source"})
 """Fields of the type ``bytes`` that are text; all others are JSON."""
 
-_DISSOLVED: Final = frozenset(
+DISSOLVED: Final = frozenset(
     {
         *("Target", "RegisteredTool", "InlineTool", "InlineSchema", "Subject"),
         *("ToolResult", "ProtocolMessage", "Elicitation", "ElicitationResult", "Sampling"),
@@ -32,7 +44,7 @@ _DISSOLVED: Final = frozenset(
 )
 """Messages that are dissolved, except as alternatives of a message that is not."""
 
-_RENAMED: Final[Mapping[str, str]] = MappingProxyType(
+RENAMED: Final[Mapping[str, str]] = MappingProxyType(
     {
         "InlineTool.json": "tool",
         "InlineSchema.json": "schema",
@@ -50,7 +62,7 @@ _RENAMED: Final[Mapping[str, str]] = MappingProxyType(
 )
 """Properties whose name is not that of the field."""
 
-_HYPHENATED: Final = frozenset({"ModelApi"})
+HYPHENATED: Final = frozenset({"ModelApi"})
 """Enumerations whose words have hyphens, as in clients and commands: "openai-chat"."""
 
 _WORD: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
@@ -134,7 +146,7 @@ def words_of(enum: EnumDescriptor) -> Mapping[str, int]:
     prefix = f"{_WORD.sub('_', enum.name).upper()}_"
     words = {value.name.removeprefix(prefix).lower(): value.number for value in enum.values}
     del words["unspecified"]
-    if enum.name in _HYPHENATED:
+    if enum.name in HYPHENATED:
         words = {word.replace("_", "-"): number for word, number in words.items()}
     return MappingProxyType(words)
 
@@ -153,11 +165,11 @@ def _paths(message: Descriptor, *, dissolved: bool = False) -> Iterator[tuple[st
                 yield name, (field, *path)
             continue
         key = field.full_name.removeprefix(_PACKAGE)
-        yield _RENAMED.get(key, field.name), (field,)
+        yield RENAMED.get(key, field.name), (field,)
 
 
 def _is_dissolved(field: FieldDescriptor, nested: Descriptor, *, within_dissolved: bool) -> bool:
-    if field.is_repeated or _short_name(nested) not in _DISSOLVED:
+    if field.is_repeated or _short_name(nested) not in DISSOLVED:
         return False
     return within_dissolved or field.containing_oneof is None
 
@@ -179,7 +191,7 @@ def _form_of(field: FieldDescriptor) -> Form:
     if field.enum_type is not None:
         return Form.WORD
     if field.type == FieldDescriptor.TYPE_BYTES:
-        is_text = field.full_name.removeprefix(_PACKAGE) in _TEXTS
+        is_text = field.full_name.removeprefix(_PACKAGE) in TEXTS
         return Form.STRING if is_text else Form.JSON
     return _SCALARS[field.cpp_type]
 
