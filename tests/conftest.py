@@ -103,7 +103,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 @pytest.fixture(scope="session")
 def shared_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
     """Return a server that all tests of a process share, for what leaves nothing behind in it."""
-    running = RunningServer(tmp_path_factory.mktemp("server"))
+    folder = tmp_path_factory.mktemp("server")
+    running = RunningServer(folder, SIDECHECK_ADMIN_LISTEN="127.0.0.1:0")
     yield running
     running.close()
 

@@ -19,6 +19,7 @@ DEFAULTS = {
     "unix_socket": None,
     "unix_socket_mode": "660",
     "admin_listen": "",
+    "admin_open": False,
     "tls_certificate": None,
     "tls_key": None,
     "tls_client_ca": None,

@@ -17,7 +17,7 @@ from grpc_tools import protoc
 
 from docs.generate.markdown import NOTICE, code, paragraph, table
 
-__all__ = ["api_page"]
+__all__ = ["ApiFile", "api_page", "read_api"]
 
 _PROTO = Path(__file__).parents[2] / "proto"
 _PACKAGE = "sidecheck.v1"
@@ -37,7 +37,9 @@ _CHILDREN = 2  # the values of an enum, the methods of a service
 _Path = tuple[int, ...]
 
 
-class _File(NamedTuple):
+class ApiFile(NamedTuple):
+    """A .proto file, and its comments by the paths of what they are about."""
+
     proto: FileDescriptorProto
     comments: dict[_Path, str]
 
@@ -48,7 +50,7 @@ def api_page() -> str:
     Raises:
         RuntimeError: protoc rejects the files.
     """
-    files = [_File(proto, dict(_comments(proto))) for proto in _descriptors()]
+    files = read_api()
     services = [
         _service(file, service, (_FILE_SERVICES, index))
         for file in files
@@ -56,6 +58,15 @@ def api_page() -> str:
     ]
     types = [part for file in files for part in _types(file)]
     return "\n".join([_BEGINNING.format(notice=NOTICE), *services, *types])
+
+
+def read_api() -> list[ApiFile]:
+    """Return the files of the API with their comments.
+
+    Raises:
+        RuntimeError: protoc rejects the files.
+    """
+    return [ApiFile(proto, dict(_comments(proto))) for proto in _descriptors()]
 
 
 def _descriptors() -> list[FileDescriptorProto]:
@@ -80,7 +91,7 @@ def _text(comment: str) -> str:
     return "\n\n".join(map(paragraph, comment.split("\n\n")))
 
 
-def _service(file: _File, service: ServiceDescriptorProto, path: _Path) -> str:
+def _service(file: ApiFile, service: ServiceDescriptorProto, path: _Path) -> str:
     parts = [f"## {service.name}\n", f"{_text(file.comments[path])}\n"]
     for index, method in enumerate(service.method):
         request = f"{'stream ' * method.client_streaming}{_link(method.input_type)}"
@@ -90,7 +101,7 @@ def _service(file: _File, service: ServiceDescriptorProto, path: _Path) -> str:
     return "\n".join(parts)
 
 
-def _types(file: _File) -> Iterator[str]:
+def _types(file: ApiFile) -> Iterator[str]:
     title = Path(file.proto.name).stem.replace("_", " ")
     yield f"## Types: {title}\n"
     for index, enum in enumerate(file.proto.enum_type):
@@ -99,7 +110,7 @@ def _types(file: _File) -> Iterator[str]:
         yield from _message(file, message, (_FILE_MESSAGES, index), message.name)
 
 
-def _message(file: _File, message: DescriptorProto, path: _Path, name: str) -> Iterator[str]:
+def _message(file: ApiFile, message: DescriptorProto, path: _Path, name: str) -> Iterator[str]:
     text = f"### {name}\n\n{_text(file.comments[path])}\n"
     if message.field:
         rows = (
@@ -130,7 +141,7 @@ def _message(file: _File, message: DescriptorProto, path: _Path, name: str) -> I
         )
 
 
-def _enum(file: _File, enum: EnumDescriptorProto, path: _Path, name: str) -> str:
+def _enum(file: ApiFile, enum: EnumDescriptorProto, path: _Path, name: str) -> str:
     rows = (
         (
             code(value.name),

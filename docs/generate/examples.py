@@ -12,6 +12,7 @@ All other blocks are left alone. Run as a script, it starts a server and refresh
 the tests fail where a page is stale.
 """
 
+import json
 import os
 import re
 import subprocess
@@ -26,6 +27,8 @@ __all__ = ["ADDRESS", "REPOSITORY", "ExampleError", "example_pages", "refresh"]
 REPOSITORY = Path(__file__).parents[2]
 ADDRESS = "127.0.0.1:50151"
 """The address that examples use; replaced by that of the server when they run."""
+ADMIN_ADDRESS = "127.0.0.1:50152"
+"""The address for HTTP that examples use; replaced as well."""
 
 _FENCE = re.compile(r"^```(?P<info>[^\n`]*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
 _EXAMPLE = re.compile(r"^```(python|console)", re.MULTILINE)
@@ -54,7 +57,7 @@ def example_pages() -> list[Path]:
     return [page for page in pages if _EXAMPLE.search(page.read_text(encoding="utf-8"))]
 
 
-def refresh(page: str, address: str) -> str:
+def refresh(page: str, address: str, admin_address: str = ADMIN_ADDRESS) -> str:
     """Return the text *page* with the output that its examples have now.
 
     Raises:
@@ -72,7 +75,7 @@ def refresh(page: str, address: str) -> str:
         for block, output in zip(programs, outputs, strict=True):
             edits.append(_python_edit(blocks, block, output))
         edits += [
-            (block.start, block.end, _run_console(block.body, folder, address))
+            (block.start, block.end, _run_console(block.body, folder, address, admin_address))
             for block in blocks
             if block.language == "console"
         ]
@@ -129,12 +132,12 @@ def _python_edit(blocks: list[_Block], block: _Block, output: str) -> tuple[int,
     return (block.start, block.end, body)
 
 
-def _run_console(body: str, folder: Path, address: str) -> str:
+def _run_console(body: str, folder: Path, address: str, admin_address: str) -> str:
     pieces = []
     for line in body.splitlines():
         if line.startswith("$ "):
             run = subprocess.run(  # noqa: S603
-                ["/bin/bash", "-c", line[2:]],
+                ["/bin/bash", "-c", line[2:].replace(ADMIN_ADDRESS, admin_address)],
                 cwd=folder,
                 env=_environment(address),
                 stdout=subprocess.PIPE,
@@ -143,7 +146,8 @@ def _run_console(body: str, folder: Path, address: str) -> str:
                 check=False,
                 timeout=_SECONDS,
             )
-            pieces.append(f"{line}\n{run.stdout.replace(address, ADDRESS)}")
+            output = run.stdout.replace(address, ADDRESS).replace(admin_address, ADMIN_ADDRESS)
+            pieces.append(f"{line}\n{output}")
     text = "".join(piece if piece.endswith("\n") else f"{piece}\n" for piece in pieces)
     return re.sub(r"[ \t]+$", "", text, flags=re.MULTILINE)
 
@@ -159,12 +163,15 @@ def _main() -> None:
                 ],
                 stderr=subprocess.PIPE,
                 text=True,
+                env={**os.environ, "SIDECHECK_ADMIN_LISTEN": "127.0.0.1:0"},
             )
             try:
                 assert server.stderr is not None
+                ready = next(json.loads(line) for line in server.stderr if '"admin.ready"' in line)
                 next(line for line in server.stderr if '"server.ready"' in line)
                 text = page.read_text(encoding="utf-8")
-                fresh = refresh(text, f"unix:{socket}")
+                admin_address = ready["address"].removeprefix("http://")
+                fresh = refresh(text, f"unix:{socket}", admin_address)
             except ExampleError as error:
                 sys.stderr.write(f"{page.relative_to(REPOSITORY)}: {error}\n")
             else:

@@ -1,4 +1,4 @@
-"""Every generated page, with its path from the root of the repository."""
+"""Every generated file, with its path from the root of the repository."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -11,6 +11,7 @@ from docs.generate.api import api_page
 from docs.generate.clauses.page import clauses_page
 from docs.generate.commands import commands_page
 from docs.generate.configuration import configuration_page
+from docs.generate.descriptions import descriptions
 from docs.generate.errors import errors_page
 from docs.generate.logs import logs_page
 from docs.generate.metrics import metrics_page
@@ -36,5 +37,6 @@ PAGES: Mapping[str, Callable[[], str]] = MappingProxyType(
         "docs/reference/logs.md": logs_page,
         "docs/reference/metrics.md": metrics_page,
         "docs/reference/rules.md": rules_page,
+        "service/sidecheck_server/admin/descriptions.json": descriptions,
     }
 )

@@ -8,11 +8,15 @@ from dataclasses import asdict
 
 import structlog
 from sidecheck import Client
+from starlette.routing import BaseRoute
 
 from sidecheck_server.access.authorizer import Authorizer
 from sidecheck_server.access.tokens import UnusableTokensError
 from sidecheck_server.access.tokens_file import TokensFile
+from sidecheck_server.admin.access import Access
 from sidecheck_server.admin.application import create_application
+from sidecheck_server.admin.http_methods import create_endpoints
+from sidecheck_server.admin.routes import create_routes
 from sidecheck_server.admin.server import running_admin
 from sidecheck_server.gateways.composition import running_gateways
 from sidecheck_server.metrics import StateCollector, register_state
@@ -102,8 +106,13 @@ async def running_service(
             stack.push_async_callback(_end, asyncio.create_task(tokens.watch()))
         register_state(metrics.registry, StateCollector(server, services, workers, registry))
         if settings.admin_listen:
-            application = create_application(metrics.registry, lambda: server.health.is_serving)
-            await stack.enter_async_context(running_admin(application, settings.admin_listen))
+            routes = _http_routes(settings, server, metrics, authorizer)
+            application = create_application(
+                metrics.registry, lambda: server.health.is_serving, routes
+            )
+            await stack.enter_async_context(
+                running_admin(application, settings.admin_listen, settings.transport.connections)
+            )
         workers.subscribe(lambda event: server.report_workers(event.alive))
         server.report_workers(workers.alive)
         await server.start()
@@ -129,6 +138,16 @@ async def running_client(settings: Settings) -> AsyncIterator[Client]:
         services = create_services(registry, workers, settings.limits, _service_options(settings))
         transport = LocalTransport(services, registry, settings.limits)
         yield await stack.enter_async_context(Client(transport, timeout=_LOCAL_SECONDS))
+
+
+def _http_routes(
+    settings: Settings, server: Server, metrics: CallMetrics, authorizer: Authorizer
+) -> list[BaseRoute]:
+    access = Access(settings.admin_listen, authorizer, is_open=settings.admin_open)
+    message_bytes = settings.limits.message_bytes
+    return create_routes(
+        create_endpoints(server.methods, server.admission, metrics, access, message_bytes)
+    )
 
 
 async def _end(task: asyncio.Task[None]) -> None:

@@ -79,9 +79,12 @@ class StateCollector(Collector):
         yield _single("sidecheck_registry_writable", writer.is_writable)
         yield _by_label("sidecheck_build_info", {__version__: 1})
         certificates = self._server.certificates
-        not_after = {} if certificates is None else {(): certificates.not_after}
+        not_after: dict[tuple[str, ...], float] = {}
+        failed: dict[tuple[str, ...], float] = {}
+        if certificates is not None:
+            not_after[()] = certificates.not_after
+            failed[()] = certificates.failed_reloads
         yield _family("sidecheck_certificate_not_after_timestamp_seconds", not_after)
-        failed = {} if certificates is None else {(): certificates.failed_reloads}
         yield _family("sidecheck_certificate_reload_errors_total", failed)
 
     def _load(self) -> Iterator[Metric]:

@@ -26,4 +26,4 @@ def test_the_examples_of_a_page_print_what_it_says(page: str, emptied: RunningSe
     """`python -m docs.generate.examples` refreshes them."""
     text = Path(REPOSITORY, page).read_text(encoding="utf-8")
 
-    assert text == refresh(text, emptied.address)
+    assert text == refresh(text, emptied.address, emptied.admin_address)

@@ -52,6 +52,12 @@ class RunningServer:
         ready = self.wait_for("server.ready")
         self.address = ready["addresses"][0]
 
+    @property
+    def admin_address(self) -> str:
+        """Host and port of the admin address, which a setting must have asked for."""
+        [ready] = [event for event in self.events if event["event"] == "admin.ready"]
+        return str(ready["address"]).removeprefix("http://")
+
     def _read(self) -> None:
         assert self.process.stderr is not None
         for line in self.process.stderr:

@@ -1,13 +1,18 @@
 """The HTTP application of the admin address."""
 
 from collections.abc import Callable, Sequence
+from http import HTTPStatus
 
 from prometheus_client import CollectorRegistry
 from prometheus_client.exposition import choose_encoder
 from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route
+
+from sidecheck_server.admin.problems import PROBLEM_TYPE, HttpError
+from sidecheck_server.core.explain.nearest import find_nearest
 
 __all__ = ["create_application"]
 
@@ -35,4 +40,18 @@ def create_application(
         return Response(encode(registry), headers={"content-type": content_type})
 
     own = [Route("/livez", live), Route("/readyz", ready), Route("/metrics", metrics)]
-    return Starlette(routes=[*own, *routes])
+    all_routes = [*own, *routes]
+    paths = [route.path for route in all_routes if isinstance(route, Route)]
+
+    async def problem(request: Request, error: Exception) -> Response:
+        """Return the problem details of a request that no route takes."""
+        assert isinstance(error, HTTPException)
+        status = HTTPStatus(error.status_code)
+        detail = f"{request.method} is not served here"
+        if status is HTTPStatus.NOT_FOUND:
+            nearest = find_nearest(request.url.path, paths)
+            detail = "unknown path" + (f"; did you mean {nearest}?" if nearest else "")
+        body = HttpError.plain(status, detail).body
+        return Response(body, status, error.headers, PROBLEM_TYPE)
+
+    return Starlette(routes=all_routes, exception_handlers={HTTPException: problem})

@@ -16,15 +16,20 @@ def check_exposure(settings: Settings) -> None:
     Raises:
         UnusableSettingsError: they would, and the settings do not say that they may.
     """
-    if not settings.listen or is_loopback(settings.listen):
-        return
     is_encrypted = settings.tls_certificate is not None
+    if settings.listen and not is_loopback(settings.listen):
+        _check_address(settings, settings.listen, is_encrypted=is_encrypted)
+    if settings.admin_listen and settings.admin_open and not is_loopback(settings.admin_listen):
+        _check_address(settings, settings.admin_listen, is_encrypted=False)
+
+
+def _check_address(settings: Settings, address: str, *, is_encrypted: bool) -> None:
     if settings.tokens_file is None:
-        if settings.tls_client_ca is None:
-            _log.warning("server.unauthenticated", address=settings.listen)
+        if not (is_encrypted and settings.tls_client_ca is not None):
+            _log.warning("server.unauthenticated", address=address)
     elif not (is_encrypted or settings.tokens_without_tls):
         raise UnusableSettingsError(
-            f"invalid settings: tokens_file: tokens for {settings.listen} would pass the network "
+            f"invalid settings: tokens_file: tokens for {address} would pass the network "
             "in plain text; listen on a loopback address or a unix socket, behind what terminates "
             "TLS, or set tokens_without_tls where the network itself is encrypted"
         )

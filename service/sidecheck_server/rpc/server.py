@@ -87,8 +87,10 @@ class Server:
         server = self._server
         servicers = create_servicers(services, registry, limits, streams)
         gateways = create_gateways(streams)
-        methods = methods_of({**servicers, **gateways}.items())
-        add_methods(server, methods, admission, metrics, authorizer)
+        #: The methods of the API, for other transports.
+        self.methods = tuple(methods_of(servicers.items()))
+        add_methods(server, self.methods, admission, metrics, authorizer)
+        add_methods(server, methods_of(gateways.items()), admission, metrics, authorizer)
         health_checks = health_methods(self.health)
         add_methods(server, health_checks, admission, metrics, authorizer, exempt=True)
         if settings.reflection:
@@ -144,7 +146,7 @@ class Server:
         self.streams.end()
         self.health.end()
         # The gate ends the calls, because gRPC would cancel them.
-        stopping = asyncio.create_task(self._server.stop(_NEVER_SECONDS))
+        stopping = asyncio.create_task(self._end_when_idle())
         await self._wait_unless_hurried(grace_ends - time.monotonic(), stopping)
         if not stopping.done():
             self.admission.gate.end_calls()
@@ -161,6 +163,11 @@ class Server:
         else:
             stopping.result()
         _log.info("server.stopped")
+
+    async def _end_when_idle(self) -> None:
+        """Stop gRPC once its calls have ended; wait for those of other transports as well."""
+        await self._server.stop(_NEVER_SECONDS)
+        await self.admission.gate.drain()
 
     def hurry(self) -> None:
         """Let `stop` skip what is left of the drain period, and shorten the grace period."""

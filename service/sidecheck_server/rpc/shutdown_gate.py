@@ -59,6 +59,11 @@ class ShutdownGate:
             if rejected == self._rejected:
                 return
 
+    async def drain(self) -> None:
+        """Return once no call is active, whatever carries it."""
+        while self._active:
+            await asyncio.wait(self._active, return_when=asyncio.FIRST_COMPLETED)
+
     def end_calls(self) -> None:
         """Cancel the active calls; `cancelled_call_error` tells their handlers why."""
         self._ended = True

@@ -86,7 +86,11 @@ def bind_tcp(
 def is_loopback(address: str) -> bool:
     """Return whether only this machine can connect to ``host:port``."""
     host, _, port = address.rpartition(":")
-    infos = socket.getaddrinfo(host.strip("[]"), int(port), type=socket.SOCK_STREAM)
+    try:
+        infos = socket.getaddrinfo(host.strip("[]"), int(port), type=socket.SOCK_STREAM)
+    except socket.gaierror:
+        # Nobody can listen there either.
+        return False
     addresses = [ip_address(sockaddr[0]) for *_, sockaddr in infos]
     return all(
         ((isinstance(ip, IPv6Address) and ip.ipv4_mapped) or ip).is_loopback for ip in addresses

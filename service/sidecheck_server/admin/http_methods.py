@@ -1,0 +1,206 @@
+"""The HTTP API: the unary methods of the API as JSON over HTTP.
+
+An adapter of the method table, as those of gRPC and of calls in the same process. A method is
+``POST /v1/`` and its name in kebab case. The bounds are those of calls over gRPC.
+"""
+
+import asyncio
+from collections.abc import Iterable, Mapping
+from http import HTTPMethod, HTTPStatus
+from typing import Any, Final
+
+import structlog
+from google.protobuf.message import Message
+from starlette.types import Receive, Scope, Send
+
+from sidecheck_server.admin.access import Access
+from sidecheck_server.admin.exchange import ClientGoneError, Exchange
+from sidecheck_server.admin.json_requests import read_request
+from sidecheck_server.admin.json_responses import write_response
+from sidecheck_server.admin.json_shapes import kebab_case
+from sidecheck_server.admin.problems import PROBLEM_TYPE, HttpError, http_error_of
+from sidecheck_server.core.errors import ErrorReason, RequestError
+from sidecheck_server.rpc.admission import Admission
+from sidecheck_server.rpc.bytes_in_flight import SMALL
+from sidecheck_server.rpc.call_metrics import CallMetrics, MethodMetrics
+from sidecheck_server.rpc.calls import CallFailed
+from sidecheck_server.rpc.handler import status_of
+from sidecheck_server.rpc.method_table import Kind, Method
+from sidecheck_server.rpc.status import status_from_error
+from sidecheck_server.workers import CALLER
+
+__all__ = ["MethodEndpoint", "create_endpoints", "path_of"]
+
+_LARGE: Final = 32 << 10
+"""Bytes from which on reading or writing JSON takes milliseconds, and is done in a thread."""
+
+_ARRIVAL_STATUSES: Final[Mapping[str, HTTPStatus]] = {
+    "message_bytes": HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+    "message_seconds": HTTPStatus.REQUEST_TIMEOUT,
+}
+"""Statuses of HTTP for bodies that exceed a limit while they arrive."""
+
+_log = structlog.get_logger("sidecheck.http")
+
+
+def create_endpoints(
+    methods: Iterable[Method],
+    admission: Admission,
+    metrics: CallMetrics,
+    access: Access,
+    message_bytes: int,
+) -> dict[str, "MethodEndpoint"]:
+    """Return the endpoints of the unary ones of *methods*, by path.
+
+    *message_bytes* bounds the body of a request.
+    """
+    reading = asyncio.Lock()
+    return {
+        path_of(method): MethodEndpoint(
+            method, admission, metrics.of(method), access, message_bytes, reading
+        )
+        for method in methods
+        if method.kind is Kind.UNARY
+    }
+
+
+def path_of(method: Method) -> str:
+    """Return the path of *method*."""
+    return f"/v1/{kebab_case(method.name)}"
+
+
+class _HttpCall:
+    """A call over HTTP, which has no deadline."""
+
+    __slots__ = ("metadata", "observe", "observe_error", "peer")
+
+    def __init__(self, exchange: Exchange, metrics: MethodMetrics) -> None:
+        self.peer = exchange.peer
+        self.metadata = exchange.headers
+        self.observe = metrics.observe
+        self.observe_error = metrics.observe_error
+
+    def time_remaining(self) -> None:
+        """Return None."""
+
+
+class MethodEndpoint:
+    """ASGI application of one method.
+
+    Large bodies are read while *reading* is held: an array of small elements takes some thirty
+    times its size while it is read.
+    """
+
+    def __init__(
+        self,
+        method: Method,
+        admission: Admission,
+        metrics: MethodMetrics,
+        access: Access,
+        message_bytes: int,
+        reading: asyncio.Lock,
+    ) -> None:
+        self.method = method
+        self._admission = admission
+        self._metrics = metrics
+        self._access = access
+        self._message_bytes = message_bytes
+        self._reading = reading
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Respond to one request."""
+        exchange = Exchange(scope, receive, send, self._message_bytes)
+        CALLER.set(exchange.peer)
+        try:
+            if scope["method"] != HTTPMethod.POST:
+                reply: bytes | HttpError = HttpError.plain(
+                    HTTPStatus.METHOD_NOT_ALLOWED, "methods are called with POST", {"allow": "POST"}
+                )
+            else:
+                reply = await self._respond(exchange)
+            if isinstance(reply, HttpError):
+                headers = {**reply.headers, "content-type": PROBLEM_TYPE}
+                await exchange.respond(reply.status, reply.body, headers)
+            else:
+                await exchange.respond(HTTPStatus.OK, reply, {"content-type": "application/json"})
+        except ClientGoneError:
+            pass
+        finally:
+            exchange.end()
+
+    async def _respond(self, exchange: Exchange) -> bytes | HttpError:
+        """Return the body of the response, or the error."""
+        try:
+            fault = self._access.check(exchange.headers, self.method)
+            return fault or await self._call(exchange)
+        except CallFailed as failed:
+            return http_error_of(failed.status)
+        except RequestError as error:
+            return http_error_of(self._failure(error))
+        except asyncio.CancelledError:
+            ended = self._admission.gate.cancelled_call_error()
+            if ended is None:
+                raise
+            return http_error_of(self._failure(ended))
+        except ClientGoneError:
+            raise
+        except Exception as error:  # noqa: BLE001  (nothing unexpected may reach the client)
+            self._metrics.observe_error(None)
+            return http_error_of(status_of(error, self.method.name))
+
+    async def _call(self, exchange: Exchange) -> bytes | HttpError:
+        """Call the method, and return its response.
+
+        Raises:
+            CallFailed: it has none.
+            RequestError: the call is not admitted, or its body is no request.
+        """
+        admission: Any = self._admission
+        with admission.gate.admit():
+            admission.begin(exchange)
+            try:
+                try:
+                    body = await admission.receive(exchange)
+                except RequestError as error:
+                    return self._arrival_error(error)
+                request = await self._read(body)
+                del body
+                call = _HttpCall(exchange, self._metrics)
+                response = await self.method.handler(request, call)
+            finally:
+                admission.end()
+            text = await _write(response)
+            if len(text) > SMALL:
+                await admission.make_room(exchange, len(text))
+        return text
+
+    async def _read(self, body: bytes) -> Message:
+        request_type = self.method.request_type
+        if len(body) < _LARGE:
+            return read_request(request_type, body)
+        async with self._reading:
+            return await asyncio.to_thread(read_request, request_type, body)
+
+    def _arrival_error(self, error: RequestError) -> HttpError:
+        """Return the error of a body that did not arrive, after which nothing can follow it."""
+        status = None
+        if error.reason is ErrorReason.LIMIT_EXCEEDED:
+            status = _ARRIVAL_STATUSES.get(error.metadata["bound"])
+        response = http_error_of(self._failure(error), status)
+        return HttpError(
+            response.status, response.problem, {**response.headers, "connection": "close"}
+        )
+
+    def _failure(self, error: RequestError) -> Any:
+        """Return the status of a call that was not admitted or read, and log it."""
+        self._metrics.observe_error(error.reason)
+        # An overload is logged once a second: writing an event costs as much as a small call.
+        if error.reason is not ErrorReason.OVERLOADED:
+            _log.info("rpc.rejected", method=self.method.name, reason=error.reason.value)
+        return status_from_error(error)
+
+
+async def _write(response: Message) -> bytes:
+    if response.ByteSize() < _LARGE:
+        return write_response(response)
+    return await asyncio.to_thread(write_response, response)

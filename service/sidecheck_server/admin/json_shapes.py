@@ -1,0 +1,211 @@
+"""The JSON form of the messages of the API, derived from their descriptors.
+
+A message is an object whose properties have the names of its fields. JSON stands in it as
+itself, not as text. Messages that only group what belongs together are dissolved: their fields
+are properties of the message around them. The tables of this module are all that the
+descriptors do not tell.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from functools import cache
+from types import MappingProxyType
+from typing import Final
+
+from google.protobuf.descriptor import Descriptor, EnumDescriptor, FieldDescriptor
+
+__all__ = [
+    "DISSOLVED",
+    "HYPHENATED",
+    "RENAMED",
+    "TEXTS",
+    "Form",
+    "Path",
+    "Property",
+    "Shape",
+    "kebab_case",
+    "shape_of",
+    "words_of",
+]
+
+_PACKAGE: Final = "sidecheck.v1."
+
+TEXTS: Final = frozenset({"InferToolsRequest.source"})
+"""Fields of the type ``bytes`` that are text; all others are JSON."""
+
+DISSOLVED: Final = frozenset(
+    {
+        *("Target", "RegisteredTool", "InlineTool", "InlineSchema", "Subject"),
+        *("ToolResult", "ProtocolMessage", "Elicitation", "ElicitationResult", "Sampling"),
+        *("CheckResult", "Tool"),
+    }
+)
+"""Messages that are dissolved, except as alternatives of a message that is not."""
+
+RENAMED: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "InlineTool.json": "tool",
+        "InlineSchema.json": "schema",
+        "Tool.json": "tool",
+        "AdaptToolResponse.json": "tool",
+        "ConvertedTool.json": "tool",
+        "InferredTool.json": "tool",
+        "ToolResult.json": "result",
+        "ProtocolMessage.json": "message",
+        # Beside the server and the name of the tool.
+        "ConvertToolResultRequest.name": "call_name",
+        "ConvertToolCallResponse.tool": "name",
+        "ConvertToolCallResponse.name": "call_name",
+    }
+)
+"""Properties whose name is not that of the field."""
+
+HYPHENATED: Final = frozenset({"ModelApi"})
+"""Enumerations whose words have hyphens, as in clients and commands: "openai-chat"."""
+
+_WORD: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
+
+#: The fields that lead to a value from a message.
+Path = tuple[FieldDescriptor, ...]
+
+
+class Form(Enum):
+    """What the value of a property, or an element of it, is."""
+
+    #: Any JSON value, kept byte for byte.
+    JSON = "json"
+    #: A string whose content is JSON text, which need not be right.
+    JSON_TEXT = "json_text"
+    STRING = "string"
+    BOOLEAN = "boolean"
+    INTEGER = "integer"
+    #: A word of an enumeration.
+    WORD = "word"
+    OBJECT = "object"
+    #: `true` for a message without fields.
+    MARK = "mark"
+    #: Problem details of an error.
+    PROBLEM = "problem"
+
+
+@dataclass(frozen=True, slots=True)
+class Property:
+    """A property of the JSON form of a message."""
+
+    name: str
+    #: Where its value may go. Where there are several, the first whose messages are there.
+    paths: tuple[Path, ...]
+    form: Form
+    #: Whether it is an array.
+    is_repeated: bool
+
+    @property
+    def field(self) -> FieldDescriptor:
+        """The field of its value, or of its alternatives, which are alike."""
+        return self.paths[0][-1]
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """The JSON form of a message."""
+
+    message: Descriptor
+    #: By name. What may be written in several ways, as JSON may be in a string, has a property
+    #: for each.
+    properties: Mapping[str, Property]
+
+
+@cache
+def shape_of(message: Descriptor) -> Shape:
+    """Return the JSON form of *message*."""
+    paths: dict[str, list[Path]] = {}
+    for name, path in _paths(message):
+        paths.setdefault(name, []).append(path)
+    properties = {}
+    for name, alternatives in paths.items():
+        # What is dissolved comes before a field of the message itself.
+        ordered = tuple(sorted(alternatives, key=len, reverse=True))
+        field = ordered[0][-1]
+        form, is_repeated = _form_of(field), field.is_repeated
+        if _is_list_of_tools(field):
+            entries = f"{name}_with_documents"
+            properties[entries] = Property(entries, ordered, form, is_repeated)
+            form = Form.JSON
+        properties[name] = Property(name, ordered, form, is_repeated)
+        if form is Form.JSON:
+            text = f"{name}_text"
+            properties[text] = Property(text, ordered, Form.JSON_TEXT, is_repeated)
+    return Shape(message, MappingProxyType(properties))
+
+
+@cache
+def words_of(enum: EnumDescriptor) -> Mapping[str, int]:
+    """Return the numbers of the values of *enum* by their words, such as "error"."""
+    prefix = f"{_WORD.sub('_', enum.name).upper()}_"
+    words = {value.name.removeprefix(prefix).lower(): value.number for value in enum.values}
+    del words["unspecified"]
+    if enum.name in HYPHENATED:
+        words = {word.replace("_", "-"): number for word, number in words.items()}
+    return MappingProxyType(words)
+
+
+def kebab_case(name: str) -> str:
+    """Return *name* of a method as in a path: "check-tools" for "CheckTools"."""
+    return _WORD.sub("-", name).lower()
+
+
+def _paths(message: Descriptor, *, dissolved: bool = False) -> Iterator[tuple[str, Path]]:
+    """Yield the properties of *message*, which may itself be *dissolved*, with their paths."""
+    for field in message.fields:
+        nested = field.message_type
+        if nested is not None and _is_dissolved(field, nested, within_dissolved=dissolved):
+            for name, path in _paths(nested, dissolved=True):
+                yield name, (field, *path)
+            continue
+        key = field.full_name.removeprefix(_PACKAGE)
+        yield RENAMED.get(key, field.name), (field,)
+
+
+def _is_dissolved(field: FieldDescriptor, nested: Descriptor, *, within_dissolved: bool) -> bool:
+    if field.is_repeated or _short_name(nested) not in DISSOLVED:
+        return False
+    return within_dissolved or field.containing_oneof is None
+
+
+def _is_list_of_tools(field: FieldDescriptor) -> bool:
+    """Return whether *field* has definitions of tools, which may stand alone in an array."""
+    return (
+        field.is_repeated
+        and field.message_type is not None
+        and _short_name(field.message_type) == "InlineTool"
+    )
+
+
+def _form_of(field: FieldDescriptor) -> Form:
+    if field.message_type is not None:
+        if field.message_type.full_name == "google.rpc.Status":
+            return Form.PROBLEM
+        return Form.OBJECT if field.message_type.fields else Form.MARK
+    if field.enum_type is not None:
+        return Form.WORD
+    if field.type == FieldDescriptor.TYPE_BYTES:
+        is_text = field.full_name.removeprefix(_PACKAGE) in TEXTS
+        return Form.STRING if is_text else Form.JSON
+    return _SCALARS[field.cpp_type]
+
+
+_SCALARS: Final[Mapping[int, Form]] = MappingProxyType(
+    {
+        FieldDescriptor.CPPTYPE_STRING: Form.STRING,
+        FieldDescriptor.CPPTYPE_BOOL: Form.BOOLEAN,
+        FieldDescriptor.CPPTYPE_INT32: Form.INTEGER,
+        FieldDescriptor.CPPTYPE_UINT32: Form.INTEGER,
+        FieldDescriptor.CPPTYPE_UINT64: Form.INTEGER,
+    }
+)
+
+
+def _short_name(message: Descriptor) -> str:
+    return message.full_name.removeprefix(_PACKAGE)

@@ -1,0 +1,199 @@
+"""The description of the HTTP API: OpenAPI 3.1, from the descriptors of the API."""
+
+import json
+from collections.abc import Iterator, Mapping
+from importlib.resources import files
+from typing import Any, Final
+
+import msgspec
+from google.protobuf.descriptor import Descriptor
+
+from sidecheck_server import __version__
+from sidecheck_server.admin.examples import EXAMPLES
+from sidecheck_server.admin.json_requests import RANGES
+from sidecheck_server.admin.json_shapes import Form, Property, shape_of, words_of
+from sidecheck_server.admin.problems import PROBLEM_TYPE
+from sidecheck_server.rpc.method_table import Method
+
+__all__ = ["create_openapi"]
+
+_Schema = dict[str, Any]
+
+_PROBLEM: Final[_Schema] = {
+    "type": "object",
+    "description": "Problem details of an error (RFC 9457).",
+    "properties": {
+        "type": {"type": "string", "format": "uri-reference"},
+        "title": {"type": "string"},
+        "status": {"type": "integer", "description": "Status of HTTP."},
+        "detail": {"type": "string", "description": "Description of the fault, for people."},
+        "reason": {
+            "type": "string",
+            "description": "Stable reason. Absent where HTTP defines the error, and not the API.",
+        },
+        "metadata": {
+            "type": "object",
+            "description": "The variable parts of the detail, by name.",
+            "additionalProperties": {"type": "string"},
+        },
+        "violations": {
+            "type": "array",
+            "description": "Faults of a schema or a tool definition.",
+            "items": {
+                "type": "object",
+                "properties": {
+                    name: {"type": "string"} for name in ("instance_location", "code", "message")
+                },
+                "required": ["instance_location", "code", "message"],
+            },
+        },
+    },
+    "required": ["type", "title", "status", "detail"],
+}
+
+
+def create_openapi(methods: Mapping[str, Method]) -> bytes:
+    """Return the description of *methods*, by their paths, as JSON text."""
+    texts: Mapping[str, str] = json.loads(
+        files("sidecheck_server.admin").joinpath("descriptions.json").read_bytes()
+    )
+    requests = _Schemas(texts, is_request=True)
+    responses = _Schemas(texts, is_request=False)
+    paths = {}
+    for path, method in methods.items():
+        full_name = f"{method.service}.{method.name}"
+        summary, _, _ = texts[full_name].partition("\n\n")
+        content = {"schema": requests.reference(method.request_type.DESCRIPTOR)}
+        result = {"schema": responses.reference(method.response_type.DESCRIPTOR)}
+        paths[path] = {
+            "post": {
+                "operationId": method.name,
+                "tags": [method.service.rpartition(".")[2]],
+                "summary": _line(summary),
+                "description": texts[full_name],
+                "requestBody": {
+                    "required": True,
+                    "content": {"application/json": {**content, "example": EXAMPLES[method.name]}},
+                },
+                "responses": {
+                    "200": {
+                        "description": texts[method.response_type.DESCRIPTOR.full_name],
+                        "content": {"application/json": result},
+                    },
+                    "default": {"$ref": "#/components/responses/Problem"},
+                },
+            }
+        }
+    services = dict.fromkeys(method.service for method in methods.values())
+    return msgspec.json.encode(
+        {
+            "openapi": "3.1.1",
+            "info": {
+                "title": "Sidecheck",
+                "version": __version__,
+                "description": "Validates MCP tool definitions, payloads and messages. JSON of a "
+                "request or response stands in it as itself, and its bytes are kept.",
+            },
+            "servers": [{"url": "/"}],
+            "tags": [
+                {"name": service.rpartition(".")[2], "description": texts[service]}
+                for service in services
+            ],
+            "paths": paths,
+            "components": {
+                "schemas": {**requests.schemas, **responses.schemas, "Problem": _PROBLEM},
+                "responses": {
+                    "Problem": {
+                        "description": "The call failed.",
+                        "content": {
+                            PROBLEM_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}
+                        },
+                    }
+                },
+            },
+        }
+    )
+
+
+class _Schemas:
+    """Schemas of the JSON forms of messages, by name, of requests or of responses."""
+
+    def __init__(self, texts: Mapping[str, str], *, is_request: bool) -> None:
+        self._texts = texts
+        self._is_request = is_request
+        self.schemas: dict[str, _Schema] = {}
+
+    def reference(self, message: Descriptor) -> _Schema:
+        """Return a reference to the schema of *message*."""
+        name = message.name
+        if not (self._is_request or name.endswith("Response")):
+            # A message may be a part of requests and of responses, whose forms differ.
+            name = f"{name}Output"
+        if name not in self.schemas:
+            self.schemas[name] = {}
+            self.schemas[name] = self._schema(message)
+        return {"$ref": f"#/components/schemas/{name}"}
+
+    def _schema(self, message: Descriptor) -> _Schema:
+        properties = {
+            each.name: self._property(each)
+            for each in shape_of(message).properties.values()
+            if self._is_request or each.form is not Form.JSON_TEXT
+        }
+        schema: _Schema = {
+            "type": "object",
+            "description": self._texts[message.full_name],
+            "properties": properties,
+        }
+        if self._is_request:
+            return {**schema, "additionalProperties": False}
+        alternatives = list(self._alternatives(message))
+        schema["required"] = [name for name in properties if name not in alternatives]
+        if alternatives:
+            schema["oneOf"] = [{"required": [name]} for name in alternatives]
+        return schema
+
+    def _alternatives(self, message: Descriptor) -> Iterator[str]:
+        for each in shape_of(message).properties.values():
+            if each.form is not Form.JSON_TEXT and each.field.containing_oneof is not None:
+                yield each.name
+
+    def _property(self, property_: Property) -> _Schema:
+        element = self._element(property_)
+        texts = [self._texts.get(path[-1].full_name, "") for path in property_.paths]
+        description = "\n\n".join(dict.fromkeys(filter(None, texts)))
+        if property_.form is Form.JSON_TEXT:
+            name = property_.name.removesuffix("_text")
+            description = f"JSON text, right or wrong, in place of the JSON value `{name}`."
+        schema = {"type": "array", "items": element} if property_.is_repeated else element
+        field = property_.field
+        is_optional = field.has_presence and field.containing_oneof is None
+        if not self._is_request and is_optional:
+            schema = {"anyOf": [schema, {"type": "null"}]}
+        return {**schema, "description": description}
+
+    def _element(self, property_: Property) -> _Schema:
+        match property_.form:
+            case Form.JSON:
+                return {}
+            case Form.BOOLEAN:
+                return {"type": "boolean"}
+            case Form.MARK:
+                return {"const": True}
+            case Form.INTEGER:
+                values = RANGES[property_.field.cpp_type]
+                return {"type": "integer", "minimum": values[0], "maximum": values[-1]}
+            case Form.WORD:
+                return {"type": "string", "enum": list(words_of(property_.field.enum_type))}
+            case Form.OBJECT:
+                message = property_.field.message_type
+                assert message is not None
+                return self.reference(message)
+            case Form.PROBLEM:
+                return {"$ref": "#/components/schemas/Problem"}
+            case _:
+                return {"type": "string"}
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split()).removesuffix(".")

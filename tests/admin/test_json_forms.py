@@ -1,0 +1,285 @@
+"""The JSON form of messages: exact bytes, names, alternatives, and what is rejected."""
+
+import json
+from typing import Any
+
+import pytest
+from google.protobuf.message import Message
+from sidecheck.v1 import (
+    conversion_service_pb2,
+    inference_service_pb2,
+    options_pb2,
+    protocol_service_pb2,
+    registry_service_pb2,
+    target_pb2,
+    validation_service_pb2,
+    verdict_pb2,
+)
+from sidecheck.wire.rpcs import RPCS
+from sidecheck_server.admin import json_shapes
+from sidecheck_server.admin.json_requests import read_request
+from sidecheck_server.admin.json_shapes import Form, shape_of
+from sidecheck_server.core.errors import RequestError
+
+MODULES = (
+    conversion_service_pb2,
+    inference_service_pb2,
+    options_pb2,
+    protocol_service_pb2,
+    registry_service_pb2,
+    target_pb2,
+    validation_service_pb2,
+    verdict_pb2,
+)
+
+_EXACT = b'{ "a":1.0,"a": 1e400 ,"\\u0061":[ "\\ud83d\\ude00" ],"n":123456789012345678901234567890}'
+
+
+def validate(body: bytes) -> validation_service_pb2.ValidateRequest:
+    """Return the request to validate in *body*."""
+    message = read_request(validation_service_pb2.ValidateRequest, body)
+    assert isinstance(message, validation_service_pb2.ValidateRequest)
+    return message
+
+
+def test_json_keeps_its_bytes() -> None:
+    """Duplicate keys, spellings of numbers, escapes and white space are those of the body."""
+    request = validate(b'{"tool":' + _EXACT + b' , "arguments"  :  ' + _EXACT + b"}")
+
+    assert _EXACT == request.target.inline_tool.json
+    assert _EXACT == request.subject.arguments
+
+
+def test_null_is_a_value_of_json_and_absent_elsewhere() -> None:
+    """A payload may be null; an option that is null has its default."""
+    request = validate(b'{"schema": true, "arguments": null, "options": null, "server": null}')
+
+    assert b"null" == request.subject.arguments
+    assert not request.HasField("options")
+    assert "inline_schema" == request.target.WhichOneof("target")
+
+
+def test_json_may_be_in_a_string() -> None:
+    """What a model wrote need not be JSON."""
+    request = validate(rb'{"schema_text": "{\"type\":", "arguments_text": "{\"a\u0022"}')
+
+    assert b'{"type":' == request.target.inline_schema.json
+    assert b'{"a"' == request.subject.arguments
+
+
+@pytest.mark.parametrize(
+    ("properties", "target"),
+    [
+        (
+            {"server": "s", "name": "t"},
+            {"registered_tool": target_pb2.RegisteredTool(server="s", name="t")},
+        ),
+        (
+            {"definition_digest": "d", "server": "s"},
+            {"registered_tool": target_pb2.RegisteredTool(server="s", definition_digest="d")},
+        ),
+        ({"definition_digest": "d"}, {"definition_digest": "d"}),
+        ({"schema_digest": "d"}, {"schema_digest": "d"}),
+        (
+            {"documents": [{"uri": "u", "json": 1}], "tool": {}},
+            {
+                "inline_tool": target_pb2.InlineTool(
+                    json=b"{}", documents=[target_pb2.Document(uri="u", json=b"1")]
+                )
+            },
+        ),
+        (
+            {"documents": [{"uri": "u", "json": 1}], "schema": {}, "default_dialect": "x"},
+            {
+                "inline_schema": target_pb2.InlineSchema(
+                    json=b"{}",
+                    documents=[target_pb2.Document(uri="u", json=b"1")],
+                    default_dialect="x",
+                )
+            },
+        ),
+    ],
+)
+def test_a_target_is_properties_of_the_request(
+    properties: dict[str, Any], target: dict[str, Any]
+) -> None:
+    """A digest beside a server pins it; documents belong to the tool or to the schema."""
+    assert target_pb2.Target(**target) == validate(json.dumps(properties).encode()).target
+
+
+def test_the_server_of_a_tool_is_where_it_is_registered_or_who_offers_it() -> None:
+    """With a name it is the former."""
+    body = b'{"tools": [{"tool": {}, "server": "a"}, {"server": "a", "name": "t"}]}'
+    request = read_request(conversion_service_pb2.ConvertToolsRequest, body)
+
+    inline = target_pb2.Target(inline_tool=target_pb2.InlineTool(json=b"{}"))
+    registered = target_pb2.Target(registered_tool=target_pb2.RegisteredTool(server="a", name="t"))
+    assert request == conversion_service_pb2.ConvertToolsRequest(
+        tools=[
+            conversion_service_pb2.ToolToConvert(tool=inline, server="a"),
+            conversion_service_pb2.ToolToConvert(tool=registered),
+        ]
+    )
+
+
+def test_tools_stand_alone_or_with_documents() -> None:
+    """Most have none."""
+    alone: Any = read_request(registry_service_pb2.RegisterToolsRequest, b'{"tools": [{"a": 1}]}')
+    body = b'{"tools_with_documents": [{"tool": {"a": 1}, "documents": [{"uri": "u", "json": 2}]}]}'
+    together: Any = read_request(registry_service_pb2.RegisterToolsRequest, body)
+
+    assert [b'{"a": 1}'] == [tool.json for tool in alone.tools]
+    assert [(b'{"a": 1}', b"2")] == [(tool.json, tool.documents[0].json) for tool in together.tools]
+
+
+def test_a_mark_is_true() -> None:
+    """Absent structured content has no value."""
+    marked = validate(b'{"absent_structured_content": true}')
+    unmarked = validate(b'{"absent_structured_content": false}')
+
+    assert marked.subject.HasField("absent_structured_content")
+    assert not unmarked.subject.HasField("absent_structured_content")
+
+
+def test_source_text_is_a_string() -> None:
+    """It is no JSON."""
+    request: Any = read_request(
+        inference_service_pb2.InferToolsRequest, '{"source": "a = \'é\'"}'.encode()
+    )
+
+    assert "a = 'é'".encode() == request.source
+
+
+@pytest.mark.parametrize(
+    ("body", "message", "field"),
+    [
+        (b"", "the body is not JSON in UTF-8: Input data was truncated", None),
+        (b"{} x", "the body is not JSON in UTF-8: JSON is malformed", None),
+        (b"\xef\xbb\xbf{}", "the body is not JSON in UTF-8: JSON is malformed", None),
+        (b'{"\xff": 1}', "the body is not JSON in UTF-8", None),
+        (b"[1]", "the body must be a JSON object", None),
+        (b"null", "the body must be a JSON object", None),
+        (b'{"arguments":' + b"[" * 100_000 + b"]" * 100_000 + b"}", "nests too deeply", None),
+        (b'{"tol": {}}', 'unknown property "tol"; did you mean "tool"?', "tol"),
+        (b'{"inputs": {}}', 'unknown property "inputs"', "inputs"),
+        (b'{"tool": {}, "tool": {}}', 'duplicate property "tool"', "tool"),
+        (b'{"tool": {}, "schema": {}}', '"schema" and "tool" exclude each other', "schema"),
+        (b'{"server": "s", "tool": {}}', '"server" and "tool" exclude each other', "tool"),
+        (
+            b'{"arguments": 1, "call_params": 1}',
+            '"arguments" and "call_params" exclude each other',
+            "call_params",
+        ),
+        (
+            b'{"tool": {}, "tool_text": ""}',
+            '"tool" and "tool_text" exclude each other',
+            "tool_text",
+        ),
+        (b'{"documents": []}', '"documents" needs "schema" or "tool" beside it', "documents"),
+        (b'{"name": 1}', '"name" must be a string', "name"),
+        (b'{"options": []}', '"options" must be a JSON object', "options"),
+        (
+            b'{"options": {"details": "all"}}',
+            'unknown property "details"; did you mean "detail"?',
+            "options.details",
+        ),
+        (
+            b'{"options": {"detail": "fist"}}',
+            'invalid detail "fist"; expected one of "verdict_only", "first", "all"',
+            "options.detail",
+        ),
+        (b'{"options": {"hide_values": 1}}', "must be true or false", "options.hide_values"),
+        (
+            b'{"options": {"max_violations": -1}}',
+            '"options.max_violations" must be an integer from 0 to 4,294,967,295',
+            "options.max_violations",
+        ),
+        (b'{"options": {"max_violations": 1.5}}', "an integer", "options.max_violations"),
+        (b'{"options": {"max_violations": 4294967296}}', "an integer", "options.max_violations"),
+        (b'{"tool": {}, "documents": {}}', '"documents" must be an array', "documents"),
+        (
+            b'{"tool": {}, "documents": [{"uri": "u"}, {"url": "u"}]}',
+            'unknown property "url"',
+            "documents[1].url",
+        ),
+        (b'{"name": "\\ud800"}', "the body is not JSON in UTF-8", None),
+        (b'{"name": "\xff"}', '"name" is not JSON in UTF-8', "name"),
+    ],
+)
+def test_what_is_no_request_is_rejected(body: bytes, message: str, field: str | None) -> None:
+    """By the place and the name that is wrong, with the nearest that is right."""
+    with pytest.raises(RequestError) as caught:
+        validate(body)
+
+    assert message in caught.value.message
+    assert field == caught.value.metadata.get("field")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"items": [' + b"{}," * 100_000 + b"{}]}",
+        b'{"items": [' + b'{"documents": [{}, {}, {}], "tool": 1},' * 20_000 + b"{}]}",
+        b"{" + b",".join(b'"%d": 1' % number for number in range(100_001)) + b"}",
+    ],
+    ids=["elements", "nested elements", "properties"],
+)
+def test_the_values_of_a_body_are_bounded(body: bytes) -> None:
+    """Each takes its time to read."""
+    with pytest.raises(RequestError) as caught:
+        read_request(validation_service_pb2.ValidateBatchRequest, body)
+
+    assert "body_values" == caught.value.metadata["bound"]
+
+
+@pytest.mark.parametrize(
+    "rpc", [rpc for rpc in RPCS if not rpc.streaming], ids=lambda rpc: rpc.name
+)
+def test_every_field_has_one_name(rpc: Any) -> None:
+    """Two fields share a property only where a place before them decides which is meant."""
+    allowed = {"definition_digest", "documents", "server"}
+    for message in (rpc.request, rpc.response):
+        for name, each in shape_of(message.DESCRIPTOR).properties.items():
+            assert len(each.paths) == 1 or name in allowed
+
+
+@pytest.mark.parametrize(
+    "rpc", [rpc for rpc in RPCS if not rpc.streaming], ids=lambda rpc: rpc.name
+)
+def test_every_property_can_be_read(rpc: Any) -> None:
+    """Each alone, where it needs no other."""
+    values = {
+        Form.JSON: {},
+        Form.JSON_TEXT: "{}",
+        Form.STRING: "a",
+        Form.BOOLEAN: True,
+        Form.INTEGER: 1,
+        Form.OBJECT: {},
+        Form.MARK: True,
+    }
+    for name, each in shape_of(rpc.request.DESCRIPTOR).properties.items():
+        if each.form is Form.WORD or name == "documents":
+            continue
+        value = values[each.form]
+        body = json.dumps({name: [value] if each.is_repeated else value})
+        message: Message = read_request(rpc.request, body.encode())
+
+        assert message.ListFields()
+
+
+def test_the_tables_name_what_the_api_has() -> None:
+    """A name of a field that is gone would be an exception from nothing."""
+    messages = {
+        name: message
+        for module in MODULES
+        for name, message in module.DESCRIPTOR.message_types_by_name.items()
+    }
+    enums = {name for module in MODULES for name in module.DESCRIPTOR.enum_types_by_name}
+    fields = {
+        f"{name}.{field.name}" for name, message in messages.items() for field in message.fields
+    }
+
+    assert json_shapes.DISSOLVED <= messages.keys()
+    assert json_shapes.TEXTS <= fields
+    assert json_shapes.RENAMED.keys() <= fields
+    assert json_shapes.HYPHENATED <= enums
