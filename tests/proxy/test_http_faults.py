@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import signal
 import ssl
 import threading
 from collections.abc import AsyncIterator
@@ -195,3 +196,14 @@ def test_tls_on_both_sides(server: HttpMcpServer, tmp_path: Path) -> None:
     assert (200, {"n": 1}) == (passed.status_code, passed.json()["result"]["structuredContent"])
     assert (502, 2) == (refused.status_code, refused.json()["id"])
     assert "server->client UPSTREAM_UNAVAILABLE error, rejected" in codes(err)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_a_signal_ends_the_proxy(server: HttpMcpServer, number: signal.Signals) -> None:
+    """With the exit code of a program that was asked to end."""
+    with proxied(server) as proxy:
+        proxy.process.send_signal(number)
+        _, err = proxy.process.communicate(timeout=SECONDS)
+
+    assert 0 == proxy.process.returncode
+    assert "Traceback" not in err

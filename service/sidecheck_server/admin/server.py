@@ -9,6 +9,7 @@ import structlog
 import uvicorn
 from starlette.applications import Starlette
 
+from sidecheck_server.http_listener import open_listener
 from sidecheck_server.rpc.sockets import AddressInUseError
 
 __all__ = ["running_admin"]
@@ -63,13 +64,7 @@ async def running_admin(
 
 def _listen(address: str) -> socket.socket:
     host, _, port = address.rpartition(":")
-    host = host.strip("[]")
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
-        listener = socket.create_server((host, int(port)), family=family)
+        return open_listener(host.strip("[]"), int(port))
     except OSError as error:
         raise AddressInUseError(f"cannot listen on {address}: {error.strerror}") from None
-    # Connections inherit it. asyncio sets it only where the protocol number is not 0; without
-    # it, a response of several writes waits 40 milliseconds for an acknowledgement.
-    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    return listener

@@ -1,17 +1,22 @@
 """The HTTP server that clients of the proxy connect to."""
 
+import asyncio
+import signal
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import uvicorn
 from starlette.applications import Starlette
 
+from sidecheck_server.http_listener import open_listener
+
 __all__ = ["HttpAddress", "serve_http"]
 
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _GRACE_SECONDS = 5
-_BACKLOG = 2048
 _IDLE_SECONDS = 75
 """How long a connection is open without a request: longer than clients use it again."""
 
@@ -43,7 +48,6 @@ async def serve_http(
         access_log=False,
         server_header=False,
         date_header=False,
-        backlog=_BACKLOG,
         timeout_keep_alive=_IDLE_SECONDS,
         timeout_graceful_shutdown=_GRACE_SECONDS,
         lifespan="on",
@@ -51,19 +55,34 @@ async def serve_http(
     config.load()
     with _listen(address) as listener:
         report_ready(listener.getsockname()[1])
-        await uvicorn.Server(config).serve(sockets=[listener])
+        await _Server(config).serve(sockets=[listener])
 
 
 def _listen(address: HttpAddress) -> socket.socket:
-    family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
-    # Without the protocol, asyncio does not turn off the delay of small segments.
-    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind((address.host, address.port))
-        # Now, so that who is told that it is ready can connect.
-        listener.listen(_BACKLOG)
+        return open_listener(address.host, address.port)
     except OSError as error:
-        listener.close()
         raise OSError(f"{address.host}:{address.port}: {error.strerror or error}") from None
-    return listener
+
+
+class _Server(uvicorn.Server):
+    """Ends by a signal, and lets the process end with the exit code 0 afterwards.
+
+    uvicorn's own raises the signal again.
+    """
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """End at the first signal in the block; at a second one, do not wait for requests."""
+        loop = asyncio.get_running_loop()
+        for number in _SIGNALS:
+            loop.add_signal_handler(number, self._end)
+        try:
+            yield
+        finally:
+            for number in _SIGNALS:
+                loop.remove_signal_handler(number)
+
+    def _end(self) -> None:
+        self.force_exit = self.should_exit
+        self.should_exit = True
