@@ -74,7 +74,12 @@ def _reasons() -> str:
     return table(
         ("Reason", "gRPC status", "Meaning"),
         (
-            (code(reason.value), code(STATUS_CODES[reason].name), documented[reason.name])
+            (
+                code(reason.value),
+                code(STATUS_CODES[reason].name),
+                # Where the type of a problem over HTTP leads to.
+                f'<a id="{reason.value}"></a>{documented[reason.name]}',
+            )
             for reason in ErrorReason
         ),
     )
