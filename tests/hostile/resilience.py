@@ -116,6 +116,15 @@ class Siege:
             # uuid and multiprocessing, and what is loaded of it is the program itself.
             ("import", "ctypes"),
             ("ctypes.dlopen", "(None,)"),
+            # prometheus_client, which makes a decorator, reads its process once, and has a server
+            # and a client of HTTP that are not used.
+            ("exec", "<decorator-gen-0>"),
+            ("import", "http.client"),
+            ("import", "http.server"),
+            ("import", "urllib.request"),
+            ("open", "/proc/self/limits"),
+            ("open", "/proc/self/stat"),
+            ("open", "/proc/stat"),
             # Its own standard error, once more and without blocking; gRPC's kept quiet.
             ("open", "/proc/self/fd/2"),
             ("os.putenv", "(b'GRPC_VERBOSITY', b'NONE')"),

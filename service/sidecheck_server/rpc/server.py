@@ -111,7 +111,7 @@ class Server:
             credentials = self.certificates.credentials() if self.certificates else None
             address = bind_tcp(self._server, self._settings.listen, credentials)
             self.addresses.append(address)
-            if credentials is None and not is_loopback(address):
+            if credentials is None and not is_loopback(self._settings.listen):
                 _log.warning("server.plaintext", address=address)
         if self._settings.unix_socket is not None:
             path = self._settings.unix_socket
