@@ -114,7 +114,7 @@ async def test_a_killed_worker_fails_only_its_request(workers: Workers) -> None:
     assert RequestError(ErrorReason.WORKER_CRASHED, ENDS) == await crashed
     assert [True] * 20 == [isinstance(artifact, Artifact) for artifact in others]
     assert isinstance(again, Artifact)
-    assert 2 == len(worker_processes())
+    await _until_replaced()
 
 
 @pytest.mark.slow
@@ -125,7 +125,13 @@ async def test_killing_idle_workers_fails_no_request(workers: Workers, count: in
     results = [await compile_outcome(workers, number(1000 + n)) for n in range(3)]
 
     assert [True] * 3 == [isinstance(artifact, Artifact) for artifact in results]
-    assert 2 == len(worker_processes())
+    await _until_replaced()
+
+
+async def _until_replaced() -> None:
+    """Return once there are two workers again: the second may start after the tasks have ended."""
+    while len(worker_processes()) != 2:  # noqa: ASYNC110  (processes tell no test that they run)
+        await asyncio.sleep(0.01)
 
 
 @pytest.mark.slow
