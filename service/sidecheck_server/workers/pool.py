@@ -249,10 +249,11 @@ class Pool:
             task.fail(MemoryError())
         elif received:
             task.fail(WorkerTimeoutError() if cause is EndCause.TIME else WorkerCrashedError())
-        elif task.is_second_attempt or self._closed:
+        elif task.lost_attempts == len(self._keepers) or self._closed:
+            # All processes may be killed at once, and each be noticed only by a task.
             task.fail(NoWorkerError())
         else:
-            task.is_second_attempt = True
+            task.lost_attempts += 1
             self._queue.put_back(task)
 
     @contextmanager

@@ -18,8 +18,8 @@ class Task:
     function: Callable[..., Any]
     arguments: tuple[object, ...]
     outcome: asyncio.Future[Any]
-    #: Whether a process died before it had received the task.
-    is_second_attempt: bool = False
+    #: How many processes died before they had received the task.
+    lost_attempts: int = 0
 
     def succeed(self, result: Any) -> None:
         """Give the *result* to whoever awaits it."""
