@@ -57,14 +57,13 @@ async def running_service(
 
     Raises:
         AddressInUseError: an address is taken.
-        UnusableSettingsError: a file of TLS cannot be used.
         RegistryInUse: another server has opened the registry's file.
         RegistryUnusable: the file is not a registry.
         WorkerStartError: no worker process can be started.
         GatewayUnavailableError: the packages that a gateway needs are not installed.
         RequestError: tools of *preload* exceed a quota, or cannot be stored.
-        UnusableSettingsError: the file of tokens cannot be used, or tokens would pass a
-            network in plain text.
+        UnusableSettingsError: a file of TLS or of tokens cannot be used, or tokens would pass
+            a network in plain text.
     """
     async with AsyncExitStack() as stack:
         # Workers that are stopped while they start print tracebacks. So what can be known

@@ -175,7 +175,7 @@ async def test_large_bodies_are_held_until_the_response_is_sent() -> None:
     assert {"requests": 0, "responses": 0} == client.admission.bytes_held
 
 
-async def test_what_nobody_expects_is_told_by_an_id() -> None:
+async def test_an_unexpected_error_is_an_opaque_problem() -> None:
     """Neither the kind of the error nor its text is."""
 
     async def handler(_request: Any, _call: Call) -> Any:

@@ -153,7 +153,7 @@ def test_a_unix_socket_is_called_without_tls(
         assert 0 == done.exit_code
 
 
-def test_a_server_with_tls_is_asked_by_its_socket(
+def test_the_health_of_a_server_with_tls_is_checked_by_its_socket(
     served: RunningServer, certificates: Certificates
 ) -> None:
     """Its own settings name the target, and no certificate of a client."""

@@ -209,7 +209,7 @@ def test_a_server_that_is_absent_or_breaks_off(server: HttpMcpServer) -> None:
     assert "server->client UPSTREAM_UNAVAILABLE error, rejected" in codes(err)
 
 
-def test_tools_that_could_not_be_listed_are_asked_for_again(server: HttpMcpServer) -> None:
+def test_a_failed_request_for_tools_is_repeated(server: HttpMcpServer) -> None:
     """The next call is validated as soon as the server lists its tools."""
     with proxied(server, "--enforce") as proxy:
         proxy.initialize()

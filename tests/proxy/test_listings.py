@@ -29,7 +29,7 @@ def message_of(value: Any) -> Message:
     return message
 
 
-async def not_asked(_params: Mapping[str, bytes]) -> Message:
+async def list_no_tools(_params: Mapping[str, bytes]) -> Message:
     """Return no page."""
     raise AssertionError("the proxy has no reason to ask for the list")
 
@@ -69,7 +69,7 @@ async def test_pages_of_lists(pages: Any, pinned: str | None, tmp_path: Path) ->
     lock = tmp_path / "pins.json"
     async with local_client() as client:
         report = Report(lambda _: None)
-        listings = Listings(client, Policy.AUDIT, PinnedTools(path=lock), report, not_asked)
+        listings = Listings(client, Policy.AUDIT, PinnedTools(path=lock), report, list_no_tools)
         for page in pages:
             await fetch(listings, *page)
 

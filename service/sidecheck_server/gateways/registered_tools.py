@@ -3,14 +3,18 @@
 from collections import OrderedDict
 from collections.abc import Mapping
 
-import msgspec
 from sidecheck import Action, Client, RegisteredTool, SidecheckError
 
 from sidecheck_server.core.types import JsonValue
 from sidecheck_server.policies import Policy
-from sidecheck_server.proxy.definition_checks import DefinitionChecks, ListedTool, not_listed
+from sidecheck_server.proxy.definition_checks import (
+    DefinitionChecks,
+    ListedTool,
+    input_schema_of,
+    not_listed,
+)
 from sidecheck_server.proxy.listing_pages import ListPages
-from sidecheck_server.proxy.messages import Message, read_object, string_value
+from sidecheck_server.proxy.messages import Message, string_value
 from sidecheck_server.proxy.pending import Request
 from sidecheck_server.proxy.pins import PinnedTools
 from sidecheck_server.proxy.report import Findings, finding_of_error
@@ -67,10 +71,7 @@ class RegisteredTools:
 
     def input_schema(self, call: Message) -> JsonValue:
         """Return the input schema of the tool that *call* names, None if it is unknown."""
-        definition = self._definitions.get(string_value(call.params.get("name")), b"")
-        schema = (read_object(definition) or {}).get("inputSchema", b"null")
-        value: JsonValue = msgspec.json.decode(schema)
-        return value
+        return input_schema_of(self._definitions.get(string_value(call.params.get("name")), b""))
 
     async def find(self, name: str, _params: Mapping[str, bytes]) -> RegisteredTool | None:
         """Return the registered tool called *name*, None if it is dropped.

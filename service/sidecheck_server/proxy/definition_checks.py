@@ -5,8 +5,10 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import TypeAlias
 
+import msgspec
 from sidecheck import Client, ProtocolContext, SidecheckError
 
+from sidecheck_server.core.types import JsonValue
 from sidecheck_server.policies import Policy
 from sidecheck_server.proxy.messages import (
     Message,
@@ -20,7 +22,7 @@ from sidecheck_server.proxy.pins import PinnedTools
 from sidecheck_server.proxy.report import Action, Finding, Findings, finding_of, finding_of_error
 from sidecheck_server.proxy.rulings import Ruling, passes_unvalidated, reject, unvalidated_reason
 
-__all__ = ["DefinitionChecks", "ListedTool", "not_listed"]
+__all__ = ["DefinitionChecks", "ListedTool", "input_schema_of", "not_listed"]
 
 _METHOD = "tools/list"
 _MOST_REPORTED = 10_000
@@ -175,6 +177,16 @@ class DefinitionChecks:
                     note=difference.text,
                 )
             )
+
+
+def input_schema_of(definition: bytes) -> JsonValue:
+    """Return the input schema in the JSON text *definition*, None if it cannot be read."""
+    schema = (read_object(definition) or {}).get("inputSchema", b"null")
+    try:
+        value: JsonValue = msgspec.json.decode(schema)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+    return value
 
 
 def not_listed(message: str) -> SidecheckError:

@@ -4,12 +4,16 @@ from collections.abc import Mapping
 from copy import copy
 from functools import partial
 
-import msgspec
 from sidecheck import Client, SidecheckError, ToolDefinition
 
 from sidecheck_server.core.types import JsonValue
 from sidecheck_server.policies import Policy
-from sidecheck_server.proxy.definition_checks import DefinitionChecks, ListedTool, not_listed
+from sidecheck_server.proxy.definition_checks import (
+    DefinitionChecks,
+    ListedTool,
+    input_schema_of,
+    not_listed,
+)
 from sidecheck_server.proxy.listing_pages import ListPages, SharedFetch
 from sidecheck_server.proxy.listing_requests import (
     PROTOCOL_VERSION,
@@ -21,7 +25,6 @@ from sidecheck_server.proxy.messages import (
     Message,
     join_object,
     read_list,
-    read_object,
     string_value,
 )
 from sidecheck_server.proxy.pending import Request
@@ -87,12 +90,7 @@ class Listings:
         if definition is None:
             return None
         assert isinstance(definition.json, bytes)
-        schema = (read_object(definition.json) or {}).get("inputSchema", b"null")
-        try:
-            value: JsonValue = msgspec.json.decode(schema)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            return None
-        return value
+        return input_schema_of(definition.json)
 
     async def find(self, name: str, params: Mapping[str, bytes]) -> ToolDefinition | None:
         """Return the definition of the tool called *name*, which a call with *params* names.
