@@ -70,11 +70,15 @@ def serving_frames(answer: Callable[[int], bytes]) -> Iterator[str]:
 
 @contextmanager
 def serving_bytes(answer: bytes) -> Iterator[str]:
-    """Answer the first bytes of each connection with *answer*, and close it."""
+    """Answer the first bytes of each connection with *answer*, and end it."""
 
     def handle(connection: socket.socket) -> None:
         connection.recv(4096)
         connection.sendall(answer)
+        connection.shutdown(socket.SHUT_WR)
+        # Closed with bytes unread, it would be reset, and the client might lose the answer.
+        while connection.recv(4096):
+            pass
 
     with serving(handle) as address:
         yield address
