@@ -26,7 +26,7 @@ from sidecheck import BlockingClient
 from sidecheck_server.core.mcp.tool_definitions import identify_tool
 from sidecheck_server.registry import Registry
 from sidecheck_server.registry.database import Database
-from sidecheck_server.registry.definitions import Binding, Definition
+from sidecheck_server.registry.definitions import Binding, Change, Definition
 from sidecheck_server.registry.quotas import RegistryQuotas
 from sidecheck_server.registry.sqlite import open_registry
 
@@ -90,7 +90,7 @@ def _change_one(folder: Path, *, one_server: bool) -> dict[int, list[float]]:
                 Binding(_server(number, one_server=one_server), _definition(number, 0), 1)
                 for number in range(size)
             ]
-            database.write(1, "", (), bindings)
+            database.write(Change(1, "", (), tuple(bindings)))
         started = time.perf_counter()
         registries[size] = open_registry(path, _QUOTAS)
         if size == max(_SIZES):

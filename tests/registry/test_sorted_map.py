@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sidecheck_server.registry.catalogue import Catalogue
-from sidecheck_server.registry.definitions import Binding, Definition
+from sidecheck_server.registry.definitions import Binding, Change, Definition
 from sidecheck_server.registry.sorted_map import Key, SortedMap, _Node
 
 SIZES = (100, 200_000)
@@ -104,13 +104,18 @@ def test_a_change_costs_the_same_in_a_large_registry(*, one_server: bool) -> Non
     for size in SIZES:
         before = catalogue_of(size, one_server=one_server)
         first = next(iter(before.bindings.starting_at(())))[1]
+        server = first.server
+        created = Binding(server, define("t", "1"), 2)
+        # Of the oldest binding of the schema that all tools share.
+        changed = Binding(server, define(first.name, "2"), 2)
         changes = {
-            "create": before.after(first.server, {"t": define("t", "1")}, ()),
-            # Of the oldest binding of the schema that all tools share.
-            "change": before.after(first.server, {first.name: define(first.name, "2")}, ()),
-            "remove": before.after(first.server, {}, [first.name]),
+            "create": Change(2, server, (), (created,)),
+            "change": Change(2, server, (), (changed,)),
+            "remove": Change(2, server, (first.name,), ()),
         }
-        made[size] = {name: nodes_made(before, after) for name, after in changes.items()}
+        made[size] = {
+            name: nodes_made(before, before.with_change(change)) for name, change in changes.items()
+        }
 
     # Three maps of 200,000 are three nodes deep, of 100 two; a leaf may be split.
     assert all(count <= 4 * 2 * 3 for counts in made.values() for count in counts.values()), made

@@ -192,12 +192,13 @@ async def test_a_change_is_accepted_reported_or_rejected(
 async def test_only_one_of_concurrent_changes_is_accepted(
     registry: Registry,
 ) -> None:
-    """A change is compared with the definition that it replaces, in one transaction."""
-    registrar = make_registrar(registry)
+    """A change is compared with the definition that it replaces, also by several servers."""
     tools = [tool(size=size) for size in range(8)]
     results = await asyncio.gather(
         *(
-            registrar.register(request_for(definition, change_policy=ChangePolicy.REJECT))
+            make_registrar(registry).register(
+                request_for(definition, change_policy=ChangePolicy.REJECT)
+            )
             for definition in tools
         )
     )

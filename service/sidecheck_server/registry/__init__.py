@@ -4,13 +4,31 @@
 file or in memory.
 """
 
-from collections.abc import Sequence
-from typing import Literal, Protocol
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Literal, Protocol, TypeAlias
 
-from sidecheck_server.registry.definitions import Binding, Definition, Deleted, Registered
+from sidecheck_server.registry.definitions import Binding, Change, Definition, Deleted, Registered
 from sidecheck_server.registry.quotas import ExceededQuota
 
-__all__ = ["Registry", "RegistryInUse", "RegistryUnusable"]
+__all__ = [
+    "NOTHING_EXPECTED",
+    "BindingsChanged",
+    "Expected",
+    "Registry",
+    "RegistryInUse",
+    "RegistryUnusable",
+]
+
+#: The digest of the definition that each name must be bound to, None for names that must not
+#: be bound.
+Expected: TypeAlias = Mapping[str, str | None]
+
+NOTHING_EXPECTED: Expected = MappingProxyType({})
+
+
+class BindingsChanged(Exception):
+    """A name is bound to another definition than was expected. Reads tell to which."""
 
 
 class RegistryInUse(Exception):
@@ -100,7 +118,12 @@ class Registry(Protocol):
         """
 
     def register(
-        self, server: str, definitions: Sequence[Definition], *, keep: frozenset[str] | None
+        self,
+        server: str,
+        definitions: Sequence[Definition],
+        *,
+        keep: frozenset[str] | None,
+        expected: Expected = NOTHING_EXPECTED,
     ) -> Registered:
         """Bind the names of *definitions* in the namespace of *server* to them.
 
@@ -110,6 +133,7 @@ class Registry(Protocol):
         after the other, and the last one stays.
 
         Raises:
+            BindingsChanged: names are not bound as *expected*; nothing has changed.
             RequestError: QUOTA_EXCEEDED: an amount that a quota bounds would grow beyond it;
                 nothing has changed.
             RegistryUnusable: the change cannot be made durable; nothing has changed.
@@ -122,6 +146,13 @@ class Registry(Protocol):
 
         Raises:
             RegistryUnusable: the change cannot be made durable; nothing has changed.
+        """
+
+    def subscribe(self, observer: Callable[[Change], None]) -> None:
+        """Call *observer* with each change from now on, once reads see it.
+
+        It is called in the order of revisions, before the write returns, in any thread. It must
+        not block, and must not fail.
         """
 
     def count(self) -> int:

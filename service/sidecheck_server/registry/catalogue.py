@@ -4,12 +4,12 @@ A catalogue is immutable. A transaction creates the next one, which shares with 
 the parts that change. Readers need no lock and see one revision throughout.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Literal
 
-from sidecheck_server.registry.definitions import Binding, Definition
+from sidecheck_server.registry.definitions import Binding, Change, Definition
 from sidecheck_server.registry.quotas import Usage
 from sidecheck_server.registry.sorted_map import Key, SortedMap
 
@@ -55,22 +55,17 @@ class Catalogue:
             shared.append(_with_shared(binding, known))
         return cls().with_bindings(revision, (), shared)
 
-    def after(
-        self, server: str, bind: Mapping[str, Definition], unbind: Iterable[str]
-    ) -> "Catalogue":
-        """Return the catalogue of the next revision, with names of *server* bound and unbound.
+    def with_change(self, change: Change) -> "Catalogue":
+        """Return the catalogue after *change*.
 
-        Takes time proportional to the number of names in *bind* and *unbind*, and, once for
-        each, to the logarithm of the number of all names.
+        Takes time proportional to the number of names that change, and, once for each, to the
+        logarithm of the number of all names.
         """
-        removed = (self.find(server, name) for name in {*unbind, *bind})
-        revision = self.revision + 1
-        added = []
-        for definition in bind.values():
-            oldest = self.bound_to(definition.digest)
-            known = definition if oldest is None else oldest.definition
-            added.append(_with_shared(Binding(server, definition, revision), known))
-        return self.with_bindings(revision, [binding for binding in removed if binding], added)
+        names = {*change.unbound, *(binding.name for binding in change.bound)}
+        removed = (self.find(change.server, name) for name in names)
+        return self.with_bindings(
+            change.revision, [binding for binding in removed if binding], self._shared(change.bound)
+        )
 
     def find(self, server: str, name: str) -> Binding | None:
         """Return the binding of *name* in the namespace of *server*, if there is one."""
@@ -125,6 +120,15 @@ class Catalogue:
                 return
             if key != after:
                 yield binding
+
+    def _shared(self, bindings: Iterable[Binding]) -> list[Binding]:
+        """Return *bindings* with the objects of those definitions that are known already."""
+        shared = []
+        for binding in bindings:
+            oldest = self.bound_to(binding.definition.digest)
+            known = binding.definition if oldest is None else oldest.definition
+            shared.append(_with_shared(binding, known))
+        return shared
 
     def with_bindings(
         self, revision: int, removed: Sequence[Binding], added: Sequence[Binding]

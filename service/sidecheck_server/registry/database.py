@@ -19,7 +19,7 @@ from time import sleep
 
 from sidecheck_server.registry import RegistryInUse, RegistryUnusable
 from sidecheck_server.registry.catalogue import Catalogue
-from sidecheck_server.registry.definitions import Binding
+from sidecheck_server.registry.definitions import Binding, Change
 from sidecheck_server.registry.file_identity import FileIdentity
 from sidecheck_server.registry.tables import (
     create_tables,
@@ -112,10 +112,8 @@ class Database:
             raise RegistryUnusable(self._location, _describe_altered(altered, bindings))
         return Catalogue.of(revision, bindings)
 
-    def write(
-        self, revision: int, server: str, unbound: Sequence[str], bound: Sequence[Binding]
-    ) -> None:
-        """Unbind the names *unbound* of *server* and bind *bound*, durably and atomically.
+    def write(self, change: Change) -> None:
+        """Make *change*, durably and atomically.
 
         Raises:
             RegistryUnusable: the change cannot be made; the database is unchanged. Or its
@@ -123,11 +121,11 @@ class Database:
                 made with this object.
         """
         self._check_files()
-        rebound = [binding.name for binding in bound]
+        rebound = [binding.name for binding in change.bound]
         with self._own_exceptions(), self._transaction("IMMEDIATE"):
-            delete_names(self._connection, server, [*unbound, *rebound])
-            insert_bindings(self._connection, bound)
-            write_revision(self._connection, revision)
+            delete_names(self._connection, change.server, [*change.unbound, *rebound])
+            insert_bindings(self._connection, change.bound)
+            write_revision(self._connection, change.revision)
         self._check_files()
 
     def close(self) -> None:

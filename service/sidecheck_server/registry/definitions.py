@@ -5,7 +5,7 @@ from enum import StrEnum
 
 from sidecheck_server.core.types import Document
 
-__all__ = ["Action", "Binding", "Bound", "Definition", "Deleted", "Registered"]
+__all__ = ["Action", "Binding", "Bound", "Change", "Definition", "Deleted", "Registered"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +59,19 @@ class Binding:
     def name(self) -> str:
         """The name that is bound."""
         return self.definition.name
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """All that one transaction changed: bindings in the namespace of one server."""
+
+    #: The revision of the registry since the change.
+    revision: int
+    server: str
+    #: The names that are no longer bound, sorted.
+    unbound: tuple[str, ...]
+    #: The bindings that were added, or replaced another of their name, sorted by name.
+    bound: tuple[Binding, ...]
 
 
 class Action(StrEnum):

@@ -1,11 +1,11 @@
 """The registry as the current caller may use it: the namespaces of its token."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal
 
 from sidecheck_server.access.identity import allowed_servers, check_server
-from sidecheck_server.registry import Registry
-from sidecheck_server.registry.definitions import Binding, Definition, Deleted, Registered
+from sidecheck_server.registry import NOTHING_EXPECTED, Expected, Registry
+from sidecheck_server.registry.definitions import Binding, Change, Definition, Deleted, Registered
 from sidecheck_server.registry.quotas import ExceededQuota
 
 __all__ = ["NamespacedRegistry"]
@@ -63,16 +63,25 @@ class NamespacedRegistry:
         return self._registry.preview(server, definitions, keep=keep)
 
     def register(
-        self, server: str, definitions: Sequence[Definition], *, keep: frozenset[str] | None
+        self,
+        server: str,
+        definitions: Sequence[Definition],
+        *,
+        keep: frozenset[str] | None,
+        expected: Expected = NOTHING_EXPECTED,
     ) -> Registered:
         """Bind the names of *definitions* in the namespace of *server* to them."""
         check_server(server)
-        return self._registry.register(server, definitions, keep=keep)
+        return self._registry.register(server, definitions, keep=keep, expected=expected)
 
     def delete(self, server: str, names: Sequence[str] | None) -> Deleted:
         """Remove *names*, or all names if it is None, from the namespace of *server*."""
         check_server(server)
         return self._registry.delete(server, names)
+
+    def subscribe(self, observer: Callable[[Change], None]) -> None:
+        """Call *observer* with each change from now on, of all servers."""
+        self._registry.subscribe(observer)
 
     def count(self) -> int:
         """Return how many names are bound, in all namespaces together."""

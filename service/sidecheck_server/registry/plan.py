@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from sidecheck_server.registry import BindingsChanged, Expected
 from sidecheck_server.registry.catalogue import Catalogue
 from sidecheck_server.registry.definitions import Action, Bound, Definition
 
@@ -31,8 +32,17 @@ def plan_registration(
     server: str,
     definitions: Sequence[Definition],
     keep: frozenset[str] | None,
+    expected: Expected,
 ) -> BindingPlan:
-    """Plan the registration of *definitions* in the namespace of *server*."""
+    """Plan the registration of *definitions* in the namespace of *server*.
+
+    Raises:
+        BindingsChanged: names are not bound as *expected*.
+    """
+    for name, digest in expected.items():
+        binding = catalogue.find(server, name)
+        if digest != (None if binding is None else binding.definition.digest):
+            raise BindingsChanged
     bind: dict[str, Definition] = {}
     bound = []
     for definition in definitions:

@@ -3,19 +3,13 @@
 from collections.abc import Sequence
 from pathlib import Path
 from threading import Lock
-from typing import Literal
 
-from sidecheck_server.registry import Registry
-from sidecheck_server.registry.catalogue import Catalogue
+from sidecheck_server.registry import NOTHING_EXPECTED, Expected, Registry
 from sidecheck_server.registry.database import Database
-from sidecheck_server.registry.definitions import Binding, Definition, Deleted, Registered
+from sidecheck_server.registry.definitions import Definition, Deleted, Registered
 from sidecheck_server.registry.plan import BindingPlan, plan_registration, plan_removal
-from sidecheck_server.registry.quotas import (
-    ExceededQuota,
-    RegistryQuotas,
-    check_growth,
-    exceeded_quotas,
-)
+from sidecheck_server.registry.quotas import RegistryQuotas
+from sidecheck_server.registry.reads import CatalogueReads
 
 __all__ = ["open_registry"]
 
@@ -34,62 +28,32 @@ def open_registry(path: Path | None, quotas: RegistryQuotas = _DEFAULT_QUOTAS) -
             cannot be read and written, or its folder does not exist; or a definition in
             it is not that of its digest.
     """
-    return _SqliteRegistry(path, quotas)
+    database = Database(path)
+    try:
+        return _SqliteRegistry(database, quotas)
+    except BaseException:
+        database.close()
+        raise
 
 
-class _SqliteRegistry:
-    """Reads from a catalogue, which is replaced after each commit to the database."""
+class _SqliteRegistry(CatalogueReads):
+    """Writes to the database first, and then to the catalogue that it reads."""
 
-    def __init__(self, path: Path | None, quotas: RegistryQuotas) -> None:
-        self._quotas = quotas
-        self._database = Database(path)
-        try:
-            self._catalogue = self._database.read()
-        except BaseException:
-            self._database.close()
-            raise
-        # For writers only. Readers use the current catalogue: assigning an attribute is
-        # atomic, and a catalogue is immutable.
+    def __init__(self, database: Database, quotas: RegistryQuotas) -> None:
+        super().__init__(database.read(), quotas)
+        self._database = database
         self._writing = Lock()
 
-    @property
-    def revision(self) -> int:
-        return self._catalogue.revision
-
-    @property
-    def age_seconds(self) -> float:
-        # The file belongs to this process.
-        return 0.0
-
-    def find(self, server: str, name: str) -> Binding | None:
-        return self._catalogue.find(server, name)
-
-    def bound_to(self, digest: str, servers: frozenset[str] | None = None) -> Binding | None:
-        return self._catalogue.bound_to(digest, servers)
-
-    def schema(
-        self, digest: str, servers: frozenset[str] | None = None
-    ) -> tuple[Definition, Literal["input", "output"]] | None:
-        return self._catalogue.schema(digest, servers)
-
-    def page(
-        self, server: str | None, after: tuple[str, str] | None, limit: int, max_bytes: int
-    ) -> tuple[tuple[Binding, ...], bool]:
-        return self._catalogue.page(server, after, limit, max_bytes)
-
-    def preview(
-        self, server: str, definitions: Sequence[Definition], *, keep: frozenset[str] | None
-    ) -> Registered:
-        catalogue = self._catalogue
-        plan = plan_registration(catalogue, server, definitions, keep)
-        self._next(catalogue, server, plan)
-        return Registered(plan.bound, plan.unbind, catalogue.revision)
-
     def register(
-        self, server: str, definitions: Sequence[Definition], *, keep: frozenset[str] | None
+        self,
+        server: str,
+        definitions: Sequence[Definition],
+        *,
+        keep: frozenset[str] | None,
+        expected: Expected = NOTHING_EXPECTED,
     ) -> Registered:
         with self._writing:
-            plan = plan_registration(self._catalogue, server, definitions, keep)
+            plan = plan_registration(self._catalogue, server, definitions, keep, expected)
             self._execute(server, plan)
             return Registered(plan.bound, plan.unbind, self._catalogue.revision)
 
@@ -100,31 +64,13 @@ class _SqliteRegistry:
             self._execute(server, plan)
             return Deleted(plan.unbind, tuple(sorted(unknown)), self._catalogue.revision)
 
-    def count(self) -> int:
-        return self._catalogue.count
-
-    def exceeded_quotas(self) -> tuple[ExceededQuota, ...]:
-        return exceeded_quotas(self._catalogue.usages(), self._quotas)
-
     def close(self) -> None:
         with self._writing:
             self._database.close()
 
     def _execute(self, server: str, plan: BindingPlan) -> None:
-        """Apply *plan*, to the database first."""
-        after = self._next(self._catalogue, server, plan)
-        if after is self._catalogue:
-            return
-        added = [after.find(server, name) for name in plan.bind]
-        self._database.write(
-            after.revision, server, plan.unbind, [binding for binding in added if binding]
-        )
-        self._catalogue = after
-
-    def _next(self, catalogue: Catalogue, server: str, plan: BindingPlan) -> Catalogue:
-        """Return *catalogue* after *plan*, if the quotas admit it."""
-        if not plan.changes:
-            return catalogue
-        after = catalogue.after(server, plan.bind, plan.unbind)
-        check_growth(catalogue.usage(server), after.usage(server), self._quotas)
-        return after
+        changed = self._change(self._catalogue, server, plan)
+        if changed is not None:
+            change, after = changed
+            self._database.write(change)
+            self._show(change, after)

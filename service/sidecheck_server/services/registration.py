@@ -2,9 +2,9 @@
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from threading import Lock
 
 from sidecheck_server.access.identity import check_server
 from sidecheck_server.core.errors import ErrorReason, RequestError
@@ -12,7 +12,7 @@ from sidecheck_server.core.mcp.rules.names import NO_DUPLICATES
 from sidecheck_server.core.mcp.rules.rule import Fault
 from sidecheck_server.core.mcp.tool_definitions import duplicate_names
 from sidecheck_server.core.types import Severity, Violation
-from sidecheck_server.registry import Registry
+from sidecheck_server.registry import BindingsChanged, Registry
 from sidecheck_server.registry.definitions import Action, Binding, Definition
 from sidecheck_server.services.definitions import CheckedDefinition, DefinitionChecker
 from sidecheck_server.services.registry_writer import RegistryWriter
@@ -21,6 +21,9 @@ from sidecheck_server.services.targets import InlineTool
 __all__ = ["ChangePolicy", "Outcome", "Registrar", "Registration", "RegistrationOutcomes"]
 
 _MAX_SERVER_LENGTH = 256
+
+_ATTEMPTS = 20
+"""How often a registration is tried while others change the tools that it compares with."""
 
 
 class ChangePolicy(StrEnum):
@@ -84,7 +87,6 @@ class Registrar:
         self._writer = writer
         self._default_version = default_version
         self._definitions = definitions
-        self._lock = Lock()
 
     async def register(self, request: Registration) -> RegistrationOutcomes:
         """Check the tools of *request* and bind those without errors, in one transaction.
@@ -110,20 +112,44 @@ class Registrar:
     def _bind(
         self, request: Registration, version: str, checked: Sequence[CheckedDefinition]
     ) -> RegistrationOutcomes:
-        # The bindings that are compared must still be current when they are replaced.
-        with self._lock:
-            before = {tool.name: self._registry.find(request.server, tool.name) for tool in checked}
-            checked = [
-                _apply_change_policy(tool, before[tool.name], request.change_policy)
-                for tool in checked
-            ]
-            definitions = [tool.definition for tool in checked if tool.definition is not None]
-            # A tool whose name cannot be read may be any of the registered ones.
-            names_known = all(tool.name or tool.definition is not None for tool in checked)
-            replaces = request.replace and names_known
-            keep = frozenset(tool.name for tool in checked) if replaces else None
-            bind = self._registry.preview if request.validate_only else self._writer.register
-            registered = bind(request.server, definitions, keep=keep)
+        for _ in range(_ATTEMPTS):
+            with suppress(BindingsChanged):
+                return self._try_to_bind(request, version, checked)
+        raise RequestError(
+            ErrorReason.REGISTRY_UNUSABLE,
+            "others register the same tools all the time; nothing has changed, and the call may "
+            "be retried",
+        )
+
+    def _try_to_bind(
+        self, request: Registration, version: str, checked: Sequence[CheckedDefinition]
+    ) -> RegistrationOutcomes:
+        """Compare *checked* with what is registered, and bind those that may be.
+
+        Raises:
+            BindingsChanged: what they were compared with has changed since.
+        """
+        before = {tool.name: self._registry.find(request.server, tool.name) for tool in checked}
+        checked = [
+            _apply_change_policy(tool, before[tool.name], request.change_policy) for tool in checked
+        ]
+        definitions = [tool.definition for tool in checked if tool.definition is not None]
+        # A tool whose name cannot be read may be any of the registered ones.
+        names_known = all(tool.name or tool.definition is not None for tool in checked)
+        replaces = request.replace and names_known
+        keep = frozenset(tool.name for tool in checked) if replaces else None
+        if request.validate_only:
+            registered = self._registry.preview(request.server, definitions, keep=keep)
+        else:
+            compares = request.change_policy is not ChangePolicy.ACCEPT
+            expected = {
+                name: None if binding is None else binding.definition.digest
+                for name, binding in before.items()
+                if compares
+            }
+            registered = self._writer.register(
+                request.server, definitions, keep=keep, expected=expected
+            )
         bound = iter(registered.bound)
         outcomes = []
         for tool in _with_duplicates(checked, version):

@@ -5,7 +5,13 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias, TypeVar
 
 from sidecheck_server.core.errors import ErrorReason, RequestError
-from sidecheck_server.registry import Registry, RegistryInUse, RegistryUnusable
+from sidecheck_server.registry import (
+    NOTHING_EXPECTED,
+    Expected,
+    Registry,
+    RegistryInUse,
+    RegistryUnusable,
+)
 from sidecheck_server.registry.definitions import Definition, Deleted, Registered
 
 __all__ = ["RegistryWriter", "ReportRegistry"]
@@ -35,14 +41,22 @@ class RegistryWriter:
         return self._failure is None
 
     def register(
-        self, server: str, definitions: Sequence[Definition], *, keep: frozenset[str] | None
+        self,
+        server: str,
+        definitions: Sequence[Definition],
+        *,
+        keep: frozenset[str] | None,
+        expected: Expected = NOTHING_EXPECTED,
     ) -> Registered:
         """Bind the names of *definitions*, as `Registry.register` does.
 
         Raises:
+            BindingsChanged: names are not bound as *expected*; nothing has changed.
             RequestError: REGISTRY_UNUSABLE or QUOTA_EXCEEDED; nothing has changed.
         """
-        return self._write(lambda: self._registry.register(server, definitions, keep=keep))
+        return self._write(
+            lambda: self._registry.register(server, definitions, keep=keep, expected=expected)
+        )
 
     async def delete(self, server: str, names: Sequence[str] | None) -> Deleted:
         """Remove *names*, or all if it is None, from the namespace of *server*.

@@ -1,0 +1,104 @@
+"""Reads of a registry, which all come from the catalogue in memory."""
+
+from collections.abc import Callable, Sequence
+from typing import Literal
+
+from sidecheck_server.registry import NOTHING_EXPECTED
+from sidecheck_server.registry.catalogue import Catalogue
+from sidecheck_server.registry.definitions import Binding, Change, Definition, Registered
+from sidecheck_server.registry.plan import BindingPlan, plan_registration
+from sidecheck_server.registry.quotas import (
+    ExceededQuota,
+    RegistryQuotas,
+    check_growth,
+    exceeded_quotas,
+)
+
+__all__ = ["CatalogueReads"]
+
+
+class CatalogueReads:
+    """The part of a `Registry` that reads a catalogue, and tells of the changes of it.
+
+    Readers use the current catalogue without a lock: assigning an attribute is atomic, and a
+    catalogue is immutable. Whoever replaces it holds a lock of its own.
+    """
+
+    def __init__(self, catalogue: Catalogue, quotas: RegistryQuotas) -> None:
+        self._catalogue = catalogue
+        self._quotas = quotas
+        self._observers: list[Callable[[Change], None]] = []
+
+    @property
+    def revision(self) -> int:
+        """The number of transactions that changed a binding."""
+        return self._catalogue.revision
+
+    @property
+    def age_seconds(self) -> float:
+        """0: what is read is what there is."""
+        return 0.0
+
+    def find(self, server: str, name: str) -> Binding | None:
+        """Return the binding of *name* in the namespace of *server*, if there is one."""
+        return self._catalogue.find(server, name)
+
+    def bound_to(self, digest: str, servers: frozenset[str] | None = None) -> Binding | None:
+        """Return the binding of the definition of *digest*, if a name is bound to it."""
+        return self._catalogue.bound_to(digest, servers)
+
+    def schema(
+        self, digest: str, servers: frozenset[str] | None = None
+    ) -> tuple[Definition, Literal["input", "output"]] | None:
+        """Return a bound definition with a schema of *digest*, and which schema it is."""
+        return self._catalogue.schema(digest, servers)
+
+    def page(
+        self, server: str | None, after: tuple[str, str] | None, limit: int, max_bytes: int
+    ) -> tuple[tuple[Binding, ...], bool]:
+        """Return bindings in the order of server and name, and whether more follow."""
+        return self._catalogue.page(server, after, limit, max_bytes)
+
+    def preview(
+        self, server: str, definitions: Sequence[Definition], *, keep: frozenset[str] | None
+    ) -> Registered:
+        """Return what `register` would do, with the present revision; change nothing."""
+        catalogue = self._catalogue
+        plan = plan_registration(catalogue, server, definitions, keep, NOTHING_EXPECTED)
+        self._change(catalogue, server, plan)
+        return Registered(plan.bound, plan.unbind, catalogue.revision)
+
+    def subscribe(self, observer: Callable[[Change], None]) -> None:
+        """Call *observer* with each change from now on, once reads see it."""
+        self._observers.append(observer)
+
+    def count(self) -> int:
+        """Return how many names are bound, in all namespaces together."""
+        return self._catalogue.count
+
+    def exceeded_quotas(self) -> tuple[ExceededQuota, ...]:
+        """Return the quotas that are exceeded."""
+        return exceeded_quotas(self._catalogue.usages(), self._quotas)
+
+    def _change(
+        self, catalogue: Catalogue, server: str, plan: BindingPlan
+    ) -> tuple[Change, Catalogue] | None:
+        """Return the change of *catalogue* by *plan*, and what it leads to; None without any.
+
+        Raises:
+            RequestError: QUOTA_EXCEEDED.
+        """
+        if not plan.changes:
+            return None
+        revision = catalogue.revision + 1
+        bound = (Binding(server, plan.bind[name], revision) for name in sorted(plan.bind))
+        change = Change(revision, server, plan.unbind, tuple(bound))
+        after = catalogue.with_change(change)
+        check_growth(catalogue.usage(server), after.usage(server), self._quotas)
+        return change, after
+
+    def _show(self, change: Change, after: Catalogue) -> None:
+        """Let readers see *after*, which *change* leads to."""
+        self._catalogue = after
+        for observer in self._observers:
+            observer(change)
