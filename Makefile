@@ -155,6 +155,7 @@ bench: setup build/servers/.made
 	$(BIN)/python benchmarks/inference_differences.py --report benchmarks/report
 	$(BIN)/python benchmarks/inferred_servers.py --report benchmarks/report
 	$(BIN)/python benchmarks/serving.py --report benchmarks/report
+	$(BIN)/python benchmarks/processes.py --report benchmarks/report
 	$(BIN)/python benchmarks/remote.py --report benchmarks/report
 	$(BIN)/python benchmarks/coalescing.py --report benchmarks/report
 	$(BIN)/python benchmarks/overload.py --report benchmarks/report

@@ -33,8 +33,13 @@ class Running:
 
     def processor_seconds(self) -> float:
         """Return the processor time of the server without its workers, in seconds."""
-        times = self.process.cpu_times()
-        return times.user + times.system
+        serving = [
+            child
+            for child in self.process.children()
+            if "sidecheck_server.serving" in child.cmdline()
+        ]
+        times = [process.cpu_times() for process in (self.process, *serving)]
+        return sum(each.user + each.system for each in times)
 
     def resident_bytes(self) -> int:
         """Return the resident memory of the server without its workers, in bytes."""
@@ -52,7 +57,8 @@ def sidecheck(folder: Path, *flags: str, **environment: str) -> Iterator[Running
         process = subprocess.Popen(  # noqa: S603  (our own command)
             [
                 *(sys.executable, "-m", "sidecheck_server", "serve", "--listen", "127.0.0.1:0"),
-                *("--unix-socket", str(socket), *flags),
+                *(() if "--processes" in flags else ("--unix-socket", str(socket))),
+                *flags,
             ],
             stderr=events,
             env={**os.environ, **environment},

@@ -22,6 +22,7 @@ _ORDER = (
     "inference_differences",
     "inferred_servers",
     "serving",
+    "processes",
     "remote",
     "coalescing",
     "overload",

@@ -1,35 +1,45 @@
 """Composition root: creates the registry, the workers, the services, and what serves them."""
 
 import asyncio
-import gc
-from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import asdict
 
 import structlog
+from prometheus_client.registry import Collector
 from sidecheck import Client
-from starlette.routing import BaseRoute
+from starlette.applications import Starlette
 
-from sidecheck_server.access.authorizer import Authorizer
-from sidecheck_server.access.tokens import UnusableTokensError
-from sidecheck_server.access.tokens_file import TokensFile
 from sidecheck_server.admin.access import Access
-from sidecheck_server.admin.application import create_application
+from sidecheck_server.admin.application import Scrape, create_application
 from sidecheck_server.admin.http_methods import create_endpoints
 from sidecheck_server.admin.routes import create_routes
 from sidecheck_server.admin.server import running_admin
-from sidecheck_server.gateways.composition import running_gateways
-from sidecheck_server.metrics import StateCollector, register_state
-from sidecheck_server.registry.namespaced import NamespacedRegistry
+from sidecheck_server.composition import (
+    Composed,
+    end_task,
+    frozen_heap,
+    read_tokens,
+    running_methods,
+    service_options,
+)
+from sidecheck_server.metrics import (
+    FleetCollector,
+    LoadCollector,
+    SharedCollector,
+    register_process,
+)
+from sidecheck_server.processes.fleet import Fleet
+from sidecheck_server.processes.forwarded_tasks import SharedWorkers
+from sidecheck_server.processes.metrics import MetricsByProcess
 from sidecheck_server.registry.sqlite import open_registry
-from sidecheck_server.rpc.call_metrics import CallMetrics
 from sidecheck_server.rpc.exposure import check_exposure
 from sidecheck_server.rpc.local import LocalTransport
 from sidecheck_server.rpc.server import Server, check_addresses
 from sidecheck_server.rpc.tls import read_certificates
-from sidecheck_server.services.container import ServiceOptions, create_services
+from sidecheck_server.services.container import create_services
 from sidecheck_server.services.registration import Registrar, Registration
-from sidecheck_server.settings import Settings, UnusableSettingsError
+from sidecheck_server.settings import Settings
 from sidecheck_server.workers import (
     WorkerDied,
     WorkerEvent,
@@ -49,7 +59,7 @@ _log = structlog.get_logger("sidecheck.service")
 @asynccontextmanager
 async def running_service(
     settings: Settings, preload: Sequence[Registration] = ()
-) -> AsyncIterator[Server]:
+) -> AsyncIterator[Server | Fleet]:
     """Run the service: it is ready when the block is entered, and drains when it is left.
 
     The tools of *preload* are registered before the server listens. Those that are
@@ -60,6 +70,7 @@ async def running_service(
         RegistryInUse: another server has opened the registry's file.
         RegistryUnusable: the file is not a registry.
         WorkerStartError: no worker process can be started.
+        ProcessStartError: a serving process cannot be started.
         GatewayUnavailableError: the packages that a gateway needs are not installed.
         RequestError: tools of *preload* exceed a quota, or cannot be stored.
         UnusableSettingsError: a file of TLS or of tokens cannot be used, or tokens would pass
@@ -71,46 +82,48 @@ async def running_service(
         certificates = read_certificates(settings)
         check_addresses(settings)
         check_exposure(settings)
-        tokens = _read_tokens(settings)
-        opened = open_registry(settings.registry, settings.registry_quotas)
-        stack.callback(opened.close)
-        registry = opened if tokens is None else NamespacedRegistry(opened)
+        tokens = read_tokens(settings)
+        registry = open_registry(settings.registry, settings.registry_quotas)
+        stack.callback(registry.close)
         for exceeded in registry.exceeded_quotas():
             _log.warning("registry.over_quota", **asdict(exceeded))
         # Processes are spawned before gRPC has threads.
-        workers = Workers(settings.workers, settings.limits)
+        workers, own, others = _create_workers(settings)
         stack.callback(workers.close)
         workers.subscribe(_log_worker_event)
         await workers.start()
-        options = _service_options(settings)
-        services = create_services(registry, workers, settings.limits, options, _report_registry)
+        composed = await stack.enter_async_context(running_methods(own, registry, workers, tokens))
         for registration in preload:
-            await _preload(services.registrar, registration)
-        stack.enter_context(_frozen_heap())
-        metrics = CallMetrics()
-        create_gateways = await stack.enter_async_context(
-            running_gateways(
-                settings.gateways,
-                settings.gateway_policies,
-                LocalTransport(services, registry, settings.limits, metrics),
-                settings.limits.payload_bytes,
-                metrics.registry,
-            )
-        )
-        authorizer = Authorizer(tokens)
-        server = Server(
-            settings, registry, services, create_gateways, metrics, authorizer, certificates
-        )
-        if tokens is not None:
-            stack.push_async_callback(_end, asyncio.create_task(tokens.watch()))
-        register_state(metrics.registry, StateCollector(server, services, workers, registry))
+            await _preload(composed.services.registrar, registration)
+        stack.enter_context(frozen_heap())
+        served, metrics = composed.served, composed.metrics
+        writer = composed.services.registry_writer
+        metrics.registry.register(SharedCollector(workers, composed.registry, writer))
+        server: Server | Fleet
+        if isinstance(workers, SharedWorkers):
+            server = fleet = Fleet(others, served, registry, workers)
+            writer.await_followers = fleet.await_followers
+            caches = {"artifacts": workers.artifacts}
+            load = LoadCollector(served, composed.services, None, caches)
+
+            async def scrape() -> Collector:
+                own_metrics = list(metrics.registry.collect())
+                return MetricsByProcess({0: own_metrics, **await fleet.collect()})
+
+        else:
+            server = Server(own, served, metrics, composed.authorizer, certificates)
+            load = LoadCollector(served, composed.services, certificates)
+
+            async def scrape() -> Collector:
+                return metrics.registry
+
+        metrics.registry.register(FleetCollector(server if isinstance(server, Fleet) else None))
+        register_process(metrics.registry, load)
         if settings.admin_listen:
-            routes = _http_routes(settings, server, metrics, authorizer)
-            application = create_application(
-                metrics.registry, lambda: server.health.is_serving, routes
-            )
+            connections = settings.transport.connections
+            application = _create_http(settings, composed, scrape)
             await stack.enter_async_context(
-                running_admin(application, settings.admin_listen, settings.transport.connections)
+                running_admin(application, settings.admin_listen, connections)
             )
         workers.subscribe(lambda event: server.report_workers(event.alive))
         server.report_workers(workers.alive)
@@ -133,61 +146,35 @@ async def running_client(settings: Settings) -> AsyncIterator[Client]:
         stack.callback(workers.close)
         workers.subscribe(_log_worker_event)
         starting = asyncio.create_task(workers.start())
-        stack.push_async_callback(_end, starting)
-        services = create_services(registry, workers, settings.limits, _service_options(settings))
+        stack.push_async_callback(end_task, starting)
+        services = create_services(registry, workers, settings.limits, service_options(settings))
         transport = LocalTransport(services, registry, settings.limits)
         yield await stack.enter_async_context(Client(transport, timeout=_LOCAL_SECONDS))
 
 
-def _http_routes(
-    settings: Settings, server: Server, metrics: CallMetrics, authorizer: Authorizer
-) -> list[BaseRoute]:
-    access = Access(settings.admin_listen, authorizer, is_open=settings.admin_open)
-    message_bytes = settings.limits.message_bytes
-    return create_routes(
-        create_endpoints(server.methods, server.admission, metrics, access, message_bytes)
-    )
+def _create_workers(settings: Settings) -> tuple[Workers, Settings, Settings]:
+    """Return the workers, the settings of this process, and those of serving processes.
 
-
-async def _end(task: asyncio.Task[None]) -> None:
-    """Cancel *task*; its failure is in the log already."""
-    task.cancel()
-    await asyncio.gather(task, return_exceptions=True)
-
-
-def _read_tokens(settings: Settings) -> TokensFile | None:
-    """Return the tokens of *settings*, None if callers need none.
-
-    Raises:
-        UnusableSettingsError: their file cannot be used.
+    Several processes share the memory: this one has a part of it as well, half of which is for
+    what it compiles for all.
     """
-    if settings.tokens_file is None:
-        return None
-    tokens = TokensFile(settings.tokens_file, _report_tokens)
-    try:
-        tokens.load()
-    except UnusableTokensError as error:
-        raise UnusableSettingsError(
-            f"invalid settings: tokens_file: {settings.tokens_file} {error}"
-        ) from None
-    return tokens
+    count, limits = settings.workers, settings.limits
+    if settings.processes == 1:
+        return Workers(count, limits), settings, settings
+    share = settings.memory_bytes // (settings.processes + 1)
+    others = settings.model_copy(update={"memory_bytes": share})
+    own = settings.model_copy(update={"memory_bytes": share // 2})
+    return SharedWorkers(count, limits, share // 2), own, others
 
 
-def _report_tokens(tokens: int, fault: str | None) -> None:
-    """Log that the file of tokens has changed, and cannot be used because of *fault*, or can."""
-    if fault is None:
-        _log.info("tokens.reloaded", tokens=tokens)
-    else:
-        _log.error("tokens.reload_failed", tokens=tokens, detail=fault)
-
-
-def _service_options(settings: Settings) -> ServiceOptions:
-    return ServiceOptions(
-        settings.memory_bytes,
-        frozenset(settings.report_only),
-        settings.inference,
-        settings.protocol_version,
+def _create_http(settings: Settings, composed: Composed, scrape: Scrape) -> Starlette:
+    served = composed.served
+    access = Access(settings.admin_listen, composed.authorizer, is_open=settings.admin_open)
+    endpoints = create_endpoints(
+        served.api, served.admission, composed.metrics, access, settings.limits.message_bytes
     )
+    routes = create_routes(endpoints)
+    return create_application(scrape, lambda: served.health.is_serving, routes)
 
 
 def _log_worker_event(event: WorkerEvent) -> None:
@@ -204,29 +191,6 @@ def _log_worker_event(event: WorkerEvent) -> None:
                 retry_seconds=seconds,
                 alive=alive,
             )
-
-
-def _report_registry(failure: str | None) -> None:
-    """Log that the registry cannot be written because of *failure*, or can again."""
-    if failure is None:
-        _log.info("registry.recovered")
-    else:
-        _log.error("registry.unusable", detail=failure)
-
-
-@contextmanager
-def _frozen_heap() -> Iterator[None]:
-    """Keep the objects that exist from the garbage collector, which holds the event loop.
-
-    They are mostly modules, which live as long as the process; looking at them all takes
-    60 milliseconds.
-    """
-    gc.collect()
-    gc.freeze()
-    try:
-        yield
-    finally:
-        gc.unfreeze()
 
 
 async def _preload(registrar: Registrar, registration: Registration) -> None:

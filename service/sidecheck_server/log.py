@@ -22,12 +22,13 @@ LOG_FLUSH_SECONDS = 0.4
 """How long the end of the process waits for the log to be written."""
 
 
-def configure_log(settings: Settings) -> LogWriter:
+def configure_log(settings: Settings, process: int | None = None) -> LogWriter:
     """Write events to standard error: readable on a terminal, as JSON elsewhere.
 
     Messages that libraries log with `logging` become events as well. Neither these nor
     what is written to descriptor 2 directly waits for the reader of the log. The writer
-    is returned; what is in its queue is written when the process exits.
+    is returned; what is in its queue is written when the process exits. Events have the
+    number of the *process* if there are several.
     """
     console = settings.log_format == "console" or (settings.log_format == "auto" and os.isatty(2))
     writer = LogWriter(os.dup(2), _report_dropped)
@@ -44,6 +45,7 @@ def configure_log(settings: Settings) -> LogWriter:
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
             _add_token,
+            *([] if process is None else [partial(_add_process, process)]),
             renderer,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(level),
@@ -60,6 +62,12 @@ def _add_token(_logger: Any, _method: str, event: EventDict) -> EventDict:
     # Work that a call has begun for others, such as that of a worker, has its context too.
     if identity is not None and event["event"].startswith(_OF_CALLS):
         event["token"] = identity.name
+    return event
+
+
+def _add_process(process: int, _logger: Any, _method: str, event: EventDict) -> EventDict:
+    """Add the number of the process to an event."""
+    event["process"] = process
     return event
 
 

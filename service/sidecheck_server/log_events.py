@@ -27,6 +27,7 @@ class LogEvent:
 _METHOD = "the name of the RPC method"
 _MS = "the duration of the call, in milliseconds"
 _ALIVE = "the number of worker processes that can run tasks"
+_SERVING = "the number of serving processes that accept calls"
 _VALIDITY = {
     "not_before": "the time from which the certificate is valid, and those between it and its "
     "authority",
@@ -72,6 +73,33 @@ EVENTS: Mapping[str, LogEvent] = MappingProxyType(
                 "The file of tokens has changed and cannot be used; the tokens that were last "
                 "read hold. Logged once for each fault.",
                 {"tokens": _TOKENS, "detail": "why, without what is in the file"},
+            ),
+            LogEvent(
+                "process.died",
+                ("error",),
+                "A serving process ended without being asked to. Its connections are lost; "
+                "clients open others, to those that are left. It is started again.",
+                {
+                    "number": "its number, from 1",
+                    "exit": "its exit code, or the name of the signal that ended it",
+                    "alive": _SERVING,
+                },
+            ),
+            LogEvent(
+                "process.start_failed",
+                ("error",),
+                "A serving process that had ended could not be started.",
+                {
+                    "number": "its number, from 1",
+                    "detail": "why",
+                    "retry_seconds": "the time until the next attempt",
+                },
+            ),
+            LogEvent(
+                "process.restarted",
+                ("info",),
+                "A serving process accepts calls, in place of one that ended.",
+                {"number": "its number, from 1", "alive": _SERVING},
             ),
             LogEvent(
                 "server.draining",

@@ -79,13 +79,25 @@ class LogWriter:
         return text.count(b"\n", max(written, len(start)))
 
 
+def _size_at_once(text: memoryview) -> int:
+    """Return how many bytes of *text* to write at once: lines that stay whole, at least one.
+
+    Processes that write to the same pipe do not tear each other's writes up to a size
+    (pipe(7)).
+    """
+    if len(text) <= select.PIPE_BUF:
+        return len(text)
+    end = bytes(text[: select.PIPE_BUF]).rfind(b"\n") + 1
+    return end or len(text)
+
+
 def _write_all(descriptor: int, text: bytes) -> int:
     """Write *text* to *descriptor*, and return how many bytes were written before an error."""
     rest = memoryview(text)
     try:
         while rest:
             try:
-                rest = rest[os.write(descriptor, rest) :]
+                rest = rest[os.write(descriptor, rest[: _size_at_once(rest)]) :]
             except BlockingIOError:  # the process that made the pipe has set O_NONBLOCK
                 poll = select.poll()
                 poll.register(descriptor, select.POLLOUT)

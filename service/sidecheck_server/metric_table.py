@@ -39,7 +39,8 @@ _CALL: Mapping[str, str] = MappingProxyType(
 _METHOD = "the name of the RPC method"
 _CACHE = (
     "`registered_schemas`, `inline_schemas` or `protocol_schemas`, which are compiled; "
-    "`inline_tools`; `adapted_tools`; `conversions`; `findings`"
+    "`inline_tools`; `adapted_tools`; `conversions`; `findings`; with several processes, the "
+    "`artifacts` of compilation, which they share"
 )
 _CAUSE = "`time`, `unresponsive`, `memory`, `crash` or `system`, as in the log event `{}`"
 _TASK = "`compile`, `validate`, `check`, `convert` or `infer`"
@@ -172,6 +173,16 @@ _CACHES = (
     ),
 )
 
+_PROCESSES = (
+    MetricFamily("sidecheck_processes", "gauge", "Serving processes that there should be."),
+    MetricFamily("sidecheck_processes_alive", "gauge", "Serving processes that accept calls."),
+    MetricFamily(
+        "sidecheck_processes_ended_total",
+        "counter",
+        "Serving processes that ended by themselves, or were killed (`process.died`).",
+    ),
+)
+
 _WORKERS = (
     MetricFamily("sidecheck_workers", "gauge", "Worker processes that there should be."),
     MetricFamily("sidecheck_workers_alive", "gauge", "Worker processes that can run tasks."),
@@ -258,6 +269,7 @@ SECTIONS: Mapping[str, Sequence[MetricFamily]] = MappingProxyType(
         "Load": _LOAD,
         "Caches": _CACHES,
         "Workers": _WORKERS,
+        "Processes": _PROCESSES,
         "Registry and build": _REGISTRY,
     }
 )

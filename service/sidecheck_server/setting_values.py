@@ -6,6 +6,7 @@ one that cannot be used. The text says what is expected; pydantic adds the name.
 
 import json
 import os
+import sys
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -18,6 +19,7 @@ from sidecheck_server.registry.quotas import RegistryQuotas
 __all__ = [
     "check_address",
     "check_policies",
+    "check_processes",
     "check_quotas",
     "check_registry",
     "check_socket_path",
@@ -48,6 +50,22 @@ def read_files(value: Any) -> Any:
     is_json = isinstance(value, str) and value.lstrip().startswith("[")
     items = read_list(value)
     return [{"file": item} for item in items] if isinstance(value, str) and not is_json else items
+
+
+def check_processes(listen: str, unix_socket: Path | None) -> None:
+    """Check that several processes can serve the address *listen* together."""
+    if unix_socket is not None:
+        raise ValueError(
+            "processes: several cannot listen on one unix socket; leave out unix_socket, or set "
+            "processes to 1"
+        )
+    if not listen:
+        raise ValueError("processes: several need a TCP address; set listen")
+    if sys.platform != "linux":
+        raise ValueError(
+            "processes: only Linux spreads the connections of an address over processes; set it "
+            "to 1"
+        )
 
 
 def check_address(address: str) -> str:

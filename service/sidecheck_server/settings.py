@@ -27,6 +27,7 @@ from sidecheck_server.registry.quotas import RegistryQuotas
 from sidecheck_server.setting_values import (
     check_address,
     check_policies,
+    check_processes,
     check_quotas,
     check_registry,
     check_socket_path,
@@ -153,12 +154,23 @@ class Settings(BaseSettings):
             "takes too many steps for the event loop.",
         ),
     ] = 2
+    processes: Annotated[
+        int,
+        Field(
+            ge=1,
+            le=256,
+            description="Number of processes that serve the TCP address, each on a processor of "
+            "its own. With several, one more process has the registry, the workers and the admin "
+            "address.",
+        ),
+    ] = 1
     memory_bytes: Annotated[
         int,
         Field(
             ge=1 << 20,
             description="Memory that all caches together may take, in bytes: half of it for "
-            "compiled schemas of registered tools, a quarter for those of requests.",
+            "compiled schemas of registered tools, a quarter for those of requests. Several "
+            "processes share it.",
         ),
     ] = 256 << 20
     report_only: Annotated[
@@ -233,6 +245,8 @@ class Settings(BaseSettings):
             raise ValueError(
                 "listen and unix_socket are both empty: there is no address to listen on"
             )
+        if self.processes > 1:
+            check_processes(self.listen, self.unix_socket)
         check_tls(self.listen, self.tls_certificate, self.tls_key, self.tls_client_ca)
         return self
 
@@ -266,7 +280,8 @@ def read_settings(config: Path | None = None, **flags: Any) -> Settings:
     try:
         if file is not None:
             check_file(file, _LARGEST_FILE)
-        return FromFile(**values)
+        # Of a class that other processes know.
+        return Settings.model_construct(**dict(FromFile(**values)))
     except FileNotFoundError:
         raise UnusableSettingsError(f"the settings file {file} does not exist") from None
     except UnusableFileError as error:

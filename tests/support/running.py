@@ -27,16 +27,17 @@ _PATIENT = {
 
 
 class RunningServer:
-    """A ready `sidecheck serve`, on a free port and a unix socket."""
+    """A ready `sidecheck serve`, on a free port and, unless it has several processes, a socket."""
 
     def __init__(self, folder: Path, *flags: str, **environment: str) -> None:
         self.socket = folder / "sidecheck.sock"
+        socket = () if "--processes" in flags else ("--unix-socket", str(self.socket))
         self.events: list[dict[str, Any]] = []
         self._lines: Queue[str | None] = Queue()
         self.process = subprocess.Popen(
             [
                 *(sys.executable, "-m", "sidecheck_server", "serve"),
-                *("--listen", "127.0.0.1:0", "--unix-socket", str(self.socket)),
+                *("--listen", "127.0.0.1:0", *socket),
                 *("--log-format", "json", "--log-level", "debug", *flags),
             ],
             stderr=subprocess.PIPE,

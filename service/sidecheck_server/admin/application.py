@@ -1,10 +1,11 @@
 """The HTTP application of the admin address."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from http import HTTPStatus
+from typing import TypeAlias
 
-from prometheus_client import CollectorRegistry
 from prometheus_client.exposition import choose_encoder
+from prometheus_client.registry import Collector
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -14,13 +15,16 @@ from starlette.routing import BaseRoute, Route
 from sidecheck_server.admin.problems import PROBLEM_TYPE, HttpError
 from sidecheck_server.core.explain.nearest import find_nearest
 
-__all__ = ["create_application"]
+__all__ = ["Scrape", "create_application"]
+
+#: Returns what collects the metrics of now.
+Scrape: TypeAlias = Callable[[], Awaitable[Collector]]
 
 
 def create_application(
-    registry: CollectorRegistry, is_serving: Callable[[], bool], routes: Sequence[BaseRoute] = ()
+    scrape: Scrape, is_serving: Callable[[], bool], routes: Sequence[BaseRoute] = ()
 ) -> Starlette:
-    """Return the application: probes, the metrics of *registry*, and *routes*.
+    """Return the application: probes, the metrics of *scrape*, and *routes*.
 
     * ``/livez``: 200 while the event loop runs.
     * ``/readyz``: 200 while the server is serving, as ``grpc.health.v1`` tells; else 503.
@@ -37,7 +41,7 @@ def create_application(
 
     async def metrics(request: Request) -> Response:
         encode, content_type = choose_encoder(request.headers.get("accept", ""))
-        return Response(encode(registry), headers={"content-type": content_type})
+        return Response(encode(await scrape()), headers={"content-type": content_type})
 
     own = [Route("/livez", live), Route("/readyz", ready), Route("/metrics", metrics)]
     all_routes = [*own, *routes]

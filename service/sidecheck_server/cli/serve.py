@@ -21,8 +21,9 @@ from sidecheck_server.core.mcp.context import DEFAULT_VERSION, VERSIONS
 from sidecheck_server.gateways.composition import GatewayUnavailableError
 from sidecheck_server.input_files import UnusableFileError, check_file
 from sidecheck_server.log import LOG_FLUSH_SECONDS, configure_log
+from sidecheck_server.processes.serving_process import ProcessStartError
 from sidecheck_server.registry import RegistryInUse, RegistryUnusable
-from sidecheck_server.rpc.server import HURRIED_GRACE_SECONDS
+from sidecheck_server.rpc.shutdown import HURRIED_GRACE_SECONDS
 from sidecheck_server.rpc.sockets import AddressInUseError
 from sidecheck_server.services.registration import Registration
 from sidecheck_server.services.targets import InlineTool
@@ -63,6 +64,7 @@ class _ServeCommand(click.Command):
         "sidecheck serve",
         "sidecheck serve --tools git.json --tools weather.json",
         "sidecheck serve --unix-socket /run/sidecheck.sock --registry tools.db",
+        "sidecheck serve --processes 4",
         "sidecheck serve --listen 0.0.0.0:50151 --tls-cert tls.crt --tls-key tls.key",
         "SIDECHECK_LIMITS__PAYLOAD_BYTES=65536 sidecheck serve",
     ),
@@ -118,6 +120,7 @@ class _ServeCommand(click.Command):
     type=click.Choice(VERSIONS),
     help=f"MCP protocol version of requests that name none.  [default: {DEFAULT_VERSION}]",
 )
+@click.option("--processes", type=int, help="Number of processes that serve.  [default: 1]")
 @click.option("--workers", type=int, help="Number of worker processes.  [default: 2]")
 @click.option(
     "--drain-seconds", type=float, help="Time to keep serving after a stop signal.  [default: 0]"
@@ -180,6 +183,8 @@ async def _serve(settings: Settings, preload: Sequence[Registration]) -> None:
         is_abandoned = await _run_until_stopped(settings, preload, signals)
     except (AddressInUseError, RegistryInUse, RegistryUnusable, WorkerStartError) as error:
         raise click.ClickException(str(error)) from None
+    except ProcessStartError as error:
+        raise click.ClickException(f"a serving process cannot start: {error}") from None
     except (GatewayUnavailableError, UnusableSettingsError) as error:
         raise _UnusableError(printable(str(error))) from None
     except RequestError as error:

@@ -1,8 +1,8 @@
 """What serves gateways: the servicer of each protocol, over the services of the server."""
 
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from google.protobuf.descriptor import ServiceDescriptor
 from prometheus_client import CollectorRegistry
@@ -13,15 +13,13 @@ from sidecheck_server.gateways.outcomes import GatewayFindings
 from sidecheck_server.gateways.routes import Routes
 from sidecheck_server.policies import GatewayPolicies
 from sidecheck_server.rpc.local import LocalTransport
+from sidecheck_server.rpc.served_methods import CreateGateways
 from sidecheck_server.rpc.streams import OpenStreams
 
 if TYPE_CHECKING:
     from sidecheck_server.gateways.ext_proc import ExternalProcessor
 
-__all__ = ["CreateGateways", "GatewayUnavailableError", "running_gateways"]
-
-CreateGateways: TypeAlias = Callable[[OpenStreams], Mapping[ServiceDescriptor, object]]
-"""Returns the servicer of each protocol, whose streams count as given."""
+__all__ = ["GatewayUnavailableError", "running_gateways"]
 
 _SECONDS = 60.0
 """The deadline of calls in this process; their limits end them long before."""

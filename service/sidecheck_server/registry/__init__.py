@@ -6,7 +6,7 @@ file or in memory.
 
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Literal, Protocol, TypeAlias
+from typing import Literal, Protocol, Self, TypeAlias
 
 from sidecheck_server.registry.definitions import Binding, Change, Definition, Deleted, Registered
 from sidecheck_server.registry.quotas import ExceededQuota
@@ -40,8 +40,13 @@ class RegistryUnusable(Exception):
 
     def __init__(self, location: str, fault: str) -> None:
         super().__init__(f"{location} {fault}")
+        self._location = location
         #: The message without the location of the file, which is the operator's business.
         self.fault = fault
+
+    def __reduce__(self) -> tuple[type[Self], tuple[str, str]]:
+        """Return what a pickle makes it from."""
+        return type(self), (self._location, self.fault)
 
 
 class Registry(Protocol):

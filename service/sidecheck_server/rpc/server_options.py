@@ -19,7 +19,6 @@ def server_options(limits: TransportLimits, message_bytes: int) -> list[tuple[st
     # are closed: their calls, of 35 KB each, stay in it until their turn.
     pending = limits.connections * limits.connection_calls * 5 // 4
     return [
-        ("grpc.so_reuseport", 0),
         ("grpc.max_receive_message_length", message_bytes),
         ("grpc.max_allowed_incoming_connections", limits.connections),
         ("grpc.max_concurrent_streams", limits.connection_calls),

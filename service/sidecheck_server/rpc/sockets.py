@@ -2,7 +2,8 @@
 
 import errno
 import socket
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from ipaddress import IPv6Address, ip_address
 from pathlib import Path
 
@@ -16,6 +17,7 @@ __all__ = [
     "check_unix",
     "is_loopback",
     "remove_socket",
+    "reserve_tcp",
     "set_mode",
 ]
 
@@ -60,19 +62,24 @@ def check_unix(path: Path) -> None:
 
 
 def bind_tcp(
-    server: grpc.aio.Server, address: str, credentials: grpc.ServerCredentials | None = None
+    server: grpc.aio.Server,
+    address: str,
+    credentials: grpc.ServerCredentials | None = None,
+    *,
+    shared: bool = False,
 ) -> str:
     """Bind *server* to ``host:port`` and return the address with the actual port.
 
     Without *credentials* it is in plain text.
 
-    The server must have the option ``grpc.so_reuseport`` off: with it on, a second server
-    on the same port silently receives a part of the first server's connections.
+    The server must have the option ``grpc.so_reuseport`` off, unless the address is *shared*,
+    which only those do that have reserved it together (see `reserve_tcp`): with it on, a
+    second server on the same port silently receives a part of the first server's connections.
 
     Raises:
         AddressInUseError: as `check_tcp`.
     """
-    host = check_tcp(address)
+    host = address.rpartition(":")[0] if shared else check_tcp(address)
     try:
         if credentials is None:
             bound = server.add_insecure_port(address)
@@ -81,6 +88,33 @@ def bind_tcp(
     except RuntimeError:
         raise AddressInUseError(f"cannot listen on {address}: the system rejects it") from None
     return f"{host}:{bound}"
+
+
+@contextmanager
+def reserve_tcp(address: str) -> Iterator[str]:
+    """Reserve ``host:port`` for servers with ``grpc.so_reuseport``, for the block.
+
+    Yields the address with the actual port. Nobody listens there yet: connections are
+    refused until a server does.
+
+    Raises:
+        AddressInUseError: as `check_tcp`.
+    """
+    host = check_tcp(address)
+    port = int(address.rpartition(":")[2])
+    with ExitStack() as stack:
+        for family, kind, _, _, sockaddr in socket.getaddrinfo(
+            host.strip("[]"), port, type=socket.SOCK_STREAM
+        ):
+            reserved = stack.enter_context(socket.socket(family, kind))
+            reserved.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+            if family == socket.AF_INET6:
+                reserved.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+            # The host may have addresses that this machine lacks; `check_tcp` found one.
+            with suppress(OSError):
+                reserved.bind((sockaddr[0], port, *sockaddr[2:]))
+                port = reserved.getsockname()[1]
+        yield f"{host}:{port}"
 
 
 def is_loopback(address: str) -> bool:

@@ -14,12 +14,20 @@ from sidecheck_server.registry import (
 )
 from sidecheck_server.registry.definitions import Definition, Deleted, Registered
 
-__all__ = ["RegistryWriter", "ReportRegistry"]
+__all__ = ["AwaitFollowers", "RegistryWriter", "ReportRegistry"]
 
-_Result = TypeVar("_Result")
+_Result = TypeVar("_Result", Registered, Deleted)
 
 #: Called with the reason when the registry cannot be written, and with None when it can again.
 ReportRegistry: TypeAlias = Callable[[str | None], None]
+
+#: Called after a write, in its thread; blocks until those who follow the registry have the
+#: revision, or for as long as they may take.
+AwaitFollowers: TypeAlias = Callable[[int], None]
+
+
+def _await_nobody(_revision: int) -> None:
+    """Do nothing: nobody follows the registry."""
 
 
 class RegistryWriter:
@@ -32,6 +40,7 @@ class RegistryWriter:
     def __init__(self, registry: Registry, report: ReportRegistry) -> None:
         self._registry = registry
         self._report = report
+        self.await_followers: AwaitFollowers = _await_nobody
         #: Why the last write failed, if it did.
         self._failure: str | None = None
 
@@ -78,6 +87,7 @@ class RegistryWriter:
                 f"the registry {fault}; nothing has changed, and reads go on",
             ) from error
         self._note(None)
+        self.await_followers(result.revision)
         return result
 
     def _note(self, failure: str | None) -> None:

@@ -1,0 +1,62 @@
+"""The registry of a serving process: a copy of the first process's, which makes all writes."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+from sidecheck_server.processes.link import Link, LinkClosed
+from sidecheck_server.registry import NOTHING_EXPECTED, Expected, RegistryUnusable
+from sidecheck_server.registry.catalogue import Catalogue
+from sidecheck_server.registry.definitions import Change, Definition, Deleted, Registered
+from sidecheck_server.registry.quotas import RegistryQuotas
+from sidecheck_server.registry.reads import CatalogueReads
+
+__all__ = ["FollowingRegistry"]
+
+
+class FollowingRegistry(CatalogueReads):
+    """A `Registry` that follows another by its changes.
+
+    A write returns after its change has been applied here, as the other sends that first.
+    """
+
+    def __init__(self, catalogue: Catalogue, quotas: RegistryQuotas, link: Link) -> None:
+        super().__init__(catalogue, quotas)
+        self._link = link
+        self._loop = asyncio.get_running_loop()
+
+    def apply(self, change: Change) -> None:
+        """Apply *change*, which the other registry made; in the event loop."""
+        self._show(change, self._catalogue.with_change(change))
+
+    def register(
+        self,
+        server: str,
+        definitions: Sequence[Definition],
+        *,
+        keep: frozenset[str] | None,
+        expected: Expected = NOTHING_EXPECTED,
+    ) -> Registered:
+        """Bind the names of *definitions*; in a thread other than that of the event loop."""
+        registered: Registered = self._write("register", server, definitions, keep, dict(expected))
+        return registered
+
+    def delete(self, server: str, names: Sequence[str] | None) -> Deleted:
+        """Remove *names*, or all; in a thread other than that of the event loop."""
+        deleted: Deleted = self._write("delete", server, names)
+        return deleted
+
+    def close(self) -> None:
+        """Do nothing: the first process closes the registry."""
+
+    def _write(self, name: str, *arguments: object) -> Any:
+        call = asyncio.run_coroutine_threadsafe(self._call(name, *arguments), self._loop)
+        try:
+            return call.result()
+        except LinkClosed:
+            raise RegistryUnusable(
+                "the registry", "cannot be reached: the process that writes it has ended"
+            ) from None
+
+    async def _call(self, name: str, *arguments: object) -> Any:
+        return await self._link.call(name, *arguments)
