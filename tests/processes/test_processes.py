@@ -114,7 +114,7 @@ def serving_ids(server: RunningServer) -> list[int]:
 
 
 async def test_every_process_serves_and_is_on_the_page_of_metrics(running: MeteredServer) -> None:
-    """Told apart by a label; what one has compiled, the others need not compile."""
+    """By a label; what one has compiled, the others need not compile."""
     schema = {"type": "string"}
     async with callers(running) as connected:
         assert {True} == {await caller.validate("a", schema=schema) for caller in connected}

@@ -77,6 +77,7 @@ class Link:
         """Close this end, and end the calls of both sides."""
         self._reading.cancel()
         await asyncio.gather(self._reading, return_exceptions=True)
+        self._end()  # the task may never have run
 
     def _send(self, kind: int, id_: int, value: object) -> None:
         if self._is_closed:
@@ -143,6 +144,8 @@ class Link:
         self._send(_ERROR, id_, error)
 
     def _end(self) -> None:
+        if self._is_closed:
+            return
         self._is_closed = True
         self._writer.close()
         for result in tuple(self._calls.values()):
