@@ -34,9 +34,8 @@ async def test_results_of_calls() -> None:
         return value
 
     async with linked({"add": lambda a, b: a + b, "late": late}) as (caller, _):
-        assert [3, LARGE] == await asyncio.gather(
-            caller.call("add", 1, 2), caller.call("late", LARGE)
-        )
+        calls = caller.call("add", 1, 2), caller.call("late", LARGE)
+        assert (3, LARGE) == (await calls[0], await calls[1])
 
 
 async def test_calls_take_effect_in_order() -> None:

@@ -289,7 +289,9 @@ async def test_calls_over_http_are_those_of_the_same_service(running: MeteredSer
     )
     with await asyncio.to_thread(urllib.request.urlopen, request, timeout=SECONDS) as response:
         verdict = json.load(response)["verdict"]
-    handled = nonzero(running.series("grpc_server_handled_total"))
+    counted = nonzero(running.series("sidecheck_verdicts_total"))
 
     assert not verdict["valid"]
-    assert {"0"} == {labels[-1] for labels in handled if "Validate" in labels}
+    assert {("Validate", "invalid", "0"): 1.0} == {
+        labels: value for labels, value in counted.items() if "Validate" in labels
+    }
