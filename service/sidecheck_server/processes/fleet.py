@@ -142,6 +142,7 @@ class Fleet:
         while True:
             exit_text = await self._processes[number].wait()
             self._serving.discard(number)
+            self._served.health.set_serving(serving=self.alive > 0)
             self.ended += 1
             _log.error("process.died", number=number, exit=exit_text, alive=self.alive)
             await self._processes.pop(number).kill()
@@ -158,6 +159,7 @@ class Fleet:
                         detail=str(error),
                         retry_seconds=pause,
                     )
+            self._served.health.set_serving(serving=True)
             _log.info("process.restarted", number=number, alive=self.alive)
 
     async def _start(self, number: int) -> None:

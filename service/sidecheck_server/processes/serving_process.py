@@ -1,6 +1,7 @@
 """A serving process, as the first process sees it."""
 
 import asyncio
+import os
 import pickle
 import signal
 import socket
@@ -9,6 +10,7 @@ from asyncio.subprocess import DEVNULL, Process
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from prometheus_client import Metric
@@ -76,7 +78,9 @@ class ServingProcess:
             try:
                 with _blocked_signals():
                     process = await asyncio.create_subprocess_exec(
-                        *(sys.executable, "-m", MODULE, str(theirs.fileno())),
+                        # Modules come from where this process has them, not from its folder.
+                        *(sys.executable, "-P", "-m", MODULE, str(theirs.fileno())),
+                        env={**os.environ, "PYTHONPATH": _module_path()},
                         stdin=DEVNULL,
                         pass_fds=[theirs.fileno()],
                     )
@@ -169,6 +173,11 @@ def _blocked_signals() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _module_path() -> str:
+    """Return the folders in which modules are looked for, as PYTHONPATH has them."""
+    return os.pathsep.join(path or str(Path.cwd()) for path in sys.path)
 
 
 def _exit_text(code: int) -> str:
