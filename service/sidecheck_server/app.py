@@ -2,7 +2,7 @@
 
 import asyncio
 import gc
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import asdict
 
@@ -25,11 +25,14 @@ from sidecheck_server.registry.sqlite import open_registry
 from sidecheck_server.rpc.call_metrics import CallMetrics
 from sidecheck_server.rpc.exposure import check_exposure
 from sidecheck_server.rpc.local import LocalTransport
+from sidecheck_server.rpc.method_table import Method
 from sidecheck_server.rpc.server import Server, check_addresses
 from sidecheck_server.rpc.tls import read_certificates
 from sidecheck_server.services.container import ServiceOptions, create_services
 from sidecheck_server.services.registration import Registrar, Registration
 from sidecheck_server.settings import Settings, UnusableSettingsError
+from sidecheck_server.tracing.composition import running_tracing
+from sidecheck_server.tracing.instrumentation import Carrier
 from sidecheck_server.workers import (
     WorkerDied,
     WorkerEvent,
@@ -62,8 +65,8 @@ async def running_service(
         WorkerStartError: no worker process can be started.
         GatewayUnavailableError: the packages that a gateway needs are not installed.
         RequestError: tools of *preload* exceed a quota, or cannot be stored.
-        UnusableSettingsError: a file of TLS or of tokens cannot be used, or tokens would pass
-            a network in plain text.
+        UnusableSettingsError: a file of TLS or of tokens cannot be used, tokens would pass a
+            network in plain text, or a variable of tracing cannot be used.
     """
     async with AsyncExitStack() as stack:
         # Workers that are stopped while they start print tracebacks. So what can be known
@@ -74,6 +77,7 @@ async def running_service(
         tokens = _read_tokens(settings)
         opened = open_registry(settings.registry, settings.registry_quotas)
         stack.callback(opened.close)
+        tracing = await stack.enter_async_context(running_tracing())
         registry = opened if tokens is None else NamespacedRegistry(opened)
         for exceeded in registry.exceeded_quotas():
             _log.warning("registry.over_quota", **asdict(exceeded))
@@ -83,7 +87,14 @@ async def running_service(
         workers.subscribe(_log_worker_event)
         await workers.start()
         options = _service_options(settings)
-        services = create_services(registry, workers, settings.limits, options, _report_registry)
+        services = create_services(
+            registry,
+            tracing.tasks(workers),
+            settings.limits,
+            options,
+            _report_registry,
+            tracing.classes,
+        )
         for registration in preload:
             await _preload(services.registrar, registration)
         stack.enter_context(_frozen_heap())
@@ -92,20 +103,30 @@ async def running_service(
             running_gateways(
                 settings.gateways,
                 settings.gateway_policies,
-                LocalTransport(services, registry, settings.limits, metrics),
+                LocalTransport(
+                    services, registry, settings.limits, metrics, tracing.methods(Carrier.LOCAL)
+                ),
                 settings.limits.payload_bytes,
                 metrics.registry,
             )
         )
         authorizer = Authorizer(tokens)
         server = Server(
-            settings, registry, services, create_gateways, metrics, authorizer, certificates
+            settings,
+            registry,
+            services,
+            create_gateways,
+            metrics,
+            authorizer,
+            certificates,
+            tracing.methods(Carrier.GRPC),
         )
         if tokens is not None:
             stack.push_async_callback(_end, asyncio.create_task(tokens.watch()))
         register_state(metrics.registry, StateCollector(server, services, workers, registry))
         if settings.admin_listen:
-            routes = _http_routes(settings, server, metrics, authorizer)
+            methods = tracing.methods(Carrier.HTTP)(server.methods)
+            routes = _http_routes(settings, server, methods, metrics, authorizer)
             application = create_application(
                 metrics.registry, lambda: server.health.is_serving, routes
             )
@@ -140,12 +161,16 @@ async def running_client(settings: Settings) -> AsyncIterator[Client]:
 
 
 def _http_routes(
-    settings: Settings, server: Server, metrics: CallMetrics, authorizer: Authorizer
+    settings: Settings,
+    server: Server,
+    methods: Iterable[Method],
+    metrics: CallMetrics,
+    authorizer: Authorizer,
 ) -> list[BaseRoute]:
     access = Access(settings.admin_listen, authorizer, is_open=settings.admin_open)
     message_bytes = settings.limits.message_bytes
     return create_routes(
-        create_endpoints(server.methods, server.admission, metrics, access, message_bytes)
+        create_endpoints(methods, server.admission, metrics, access, message_bytes)
     )
 
 

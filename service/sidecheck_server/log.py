@@ -3,16 +3,18 @@
 import atexit
 import logging
 import os
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
 import structlog
-from structlog.typing import EventDict
+from structlog.typing import EventDict, Processor
 
 from sidecheck_server.access.identity import IDENTITY
 from sidecheck_server.descriptors import unblock_standard_error
 from sidecheck_server.log_writer import LogWriter
 from sidecheck_server.settings import Settings
+from sidecheck_server.tracing.variables import exporter_names
 
 __all__ = ["LOG_FLUSH_SECONDS", "configure_log"]
 
@@ -44,6 +46,7 @@ def configure_log(settings: Settings) -> LogWriter:
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
             _add_token,
+            *_tracing_processors(),
             renderer,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(level),
@@ -61,6 +64,17 @@ def _add_token(_logger: Any, _method: str, event: EventDict) -> EventDict:
     if identity is not None and event["event"].startswith(_OF_CALLS):
         event["token"] = identity.name
     return event
+
+
+def _tracing_processors() -> list[Processor]:
+    """Return what adds spans to events, if tracing is on; imported then, like all of it."""
+    if not exporter_names():
+        return []
+    with suppress(ModuleNotFoundError):  # the start of tracing says what is missing
+        from sidecheck_server.tracing.log import add_span  # noqa: PLC0415
+
+        return [add_span]
+    return []
 
 
 def _report_dropped(lines: int) -> None:

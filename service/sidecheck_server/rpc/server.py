@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 import grpc
@@ -16,7 +16,7 @@ from sidecheck_server.rpc.admission import Admission
 from sidecheck_server.rpc.call_metrics import CallMetrics
 from sidecheck_server.rpc.grpc_methods import add_methods
 from sidecheck_server.rpc.health import HealthServicer
-from sidecheck_server.rpc.method_table import methods_of
+from sidecheck_server.rpc.method_table import Method, methods_of
 from sidecheck_server.rpc.server_options import server_options
 from sidecheck_server.rpc.servicers import INFO, SERVICES, create_servicers
 from sidecheck_server.rpc.sockets import (
@@ -65,7 +65,7 @@ def check_addresses(settings: Settings) -> None:
 class Server:
     """Serves *services* over gRPC, and gateways, until it is stopped."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913, PLR0917  (what it is composed of)
         self,
         settings: Settings,
         registry: Registry,
@@ -74,8 +74,12 @@ class Server:
         metrics: CallMetrics,
         authorizer: Authorizer,
         certificates: ServerCertificates | None = None,
+        trace: Callable[[Iterable[Method]], Iterable[Method]] = lambda methods: methods,
     ) -> None:
-        """Create the server; without *certificates* it speaks plain text."""
+        """Create the server; without *certificates* it speaks plain text.
+
+        *trace* returns methods with handlers that make spans.
+        """
         limits = settings.limits
         self._settings = settings
         self.certificates = certificates
@@ -89,8 +93,9 @@ class Server:
         gateways = create_gateways(streams)
         #: The methods of the API, for other transports.
         self.methods = tuple(methods_of(servicers.items()))
-        add_methods(server, self.methods, admission, metrics, authorizer)
-        add_methods(server, methods_of(gateways.items()), admission, metrics, authorizer)
+        add_methods(server, trace(self.methods), admission, metrics, authorizer)
+        gateway_methods = trace(methods_of(gateways.items()))
+        add_methods(server, gateway_methods, admission, metrics, authorizer)
         health_checks = health_methods(self.health)
         add_methods(server, health_checks, admission, metrics, authorizer, exempt=True)
         if settings.reflection:
