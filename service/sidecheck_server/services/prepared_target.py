@@ -22,7 +22,7 @@ from sidecheck_server.services.replies import (
 )
 from sidecheck_server.services.resolution import ResolvedSchema, TargetResolver
 from sidecheck_server.services.targets import Side, SubjectKind, Target
-from sidecheck_server.services.validation import ValidationOptions, Validator
+from sidecheck_server.services.validation import ValidationOptions, Validator, evaluate_inline
 
 __all__ = ["PreparedTarget", "ValidationOutcome"]
 
@@ -105,7 +105,7 @@ class PreparedTarget:
         evaluation = prepared.evaluation
         if budget is not None:
             evaluation = budget.limit_evaluation(evaluation)
-        verdict = self._validator.evaluate_inline(prepared.schema.compiled, payload, evaluation)
+        verdict = evaluate_inline(prepared.schema.compiled, payload, evaluation)
         if verdict is None or (prepared.schema.unadapted is not None and not verdict.valid):
             return None
         if verdict is VALID and not prepared.requires_object_output:

@@ -76,7 +76,7 @@ class Validator:
     def evaluate_inline(
         self, compiled: CompiledSchema, payload: bytes, options: EvaluationOptions
     ) -> Verdict | None:
-        """Return the verdict on *payload*, or None; as the function of the same name.
+        """Return the verdict on *payload*, or None, as the function of the same name.
 
         Raises:
             RequestError: a limit is exceeded.

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any
 
 from opentelemetry.context import Context, attach, detach
-from opentelemetry.trace import Link, SpanKind, Tracer
+from opentelemetry.trace import Link, Span, SpanKind, Tracer, set_span_in_context
 
 from sidecheck_server.rpc.calls import Call
 from sidecheck_server.rpc.method_table import Kind, Method
@@ -63,21 +63,29 @@ class _Handlers:
     async def respond(self, request: Any, call: Call) -> Any:
         """Return the response to *request*."""
         context, links = origin_of(context_of_call(call), request)
-        traced = self._begin(call, context, links)
+        span = self._start(context, links)
+        if not span.is_recording():
+            token = attach(set_span_in_context(span, context))
+            try:
+                return await self._handler(request, call)
+            finally:
+                detach(token)
+        traced = TracedCall(call, CallSpans(span), context)
         token = attach(traced.context)
         try:
-            with traced.ending():
+            with traced:
                 return await self._handler(request, traced)
         finally:
             detach(token)
 
     async def stream(self, request: Any, call: Call) -> AsyncIterator[Any]:
         """Yield the responses to *request*, or to each of a stream of them."""
-        traced = self._begin(call, context_of_call(call))
+        context = context_of_call(call)
+        traced = TracedCall(call, CallSpans(self._start(context)), context)
         messages = _Messages(traced, self._tracer, f"{self._name} message")
         if self._is_bidirectional:
             request = messages.read(request)
-        with traced.ending(), messages:
+        with traced, messages:
             async with aclosing(self._handler(request, traced)) as responses:
                 while True:
                     # A generator may be resumed in another context than the one it began in.
@@ -91,11 +99,10 @@ class _Handlers:
                     messages.end(response)
                     yield response
 
-    def _begin(self, call: Call, context: Context, links: tuple[Link, ...] = ()) -> TracedCall:
-        span = self._tracer.start_span(
+    def _start(self, context: Context, links: tuple[Link, ...] = ()) -> Span:
+        return self._tracer.start_span(
             self._name, context, self._kind, attributes=self._attributes, links=links
         )
-        return TracedCall(call, CallSpans(span), context)
 
 
 class _Messages:

@@ -2,8 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -33,7 +32,9 @@ _WAY_SECONDS: Final = 0.05
 
 
 class TracedCall:
-    """A call, with its span."""
+    """A call with its span, which ends with the block that the call is."""
+
+    __slots__ = ("_begun", "_call", "_spans", "context")
 
     def __init__(self, call: Call, spans: CallSpans, parent: Context) -> None:
         self._call = call
@@ -41,6 +42,16 @@ class TracedCall:
         self._begun = time.perf_counter()
         #: The context of what the call causes.
         self.context = spans.context(parent)
+
+    def __enter__(self) -> None:
+        """Begin the call."""
+
+    def __exit__(self, _kind: object, error: BaseException | None, _traceback: object) -> None:
+        """End the span, with the status that *error* gives the call."""
+        span, status = self._spans.span, self._status(error)
+        span.set_attribute("rpc.response.status_code", status)
+        record_error(span, status)
+        self._spans.end()
 
     @property
     def link(self) -> tuple[Link, ...]:
@@ -76,26 +87,17 @@ class TracedCall:
         self._spans.span.set_attribute("sidecheck.reason", _reason(reason))
         self._call.observe_error(reason)
 
-    @contextmanager
-    def ending(self) -> Iterator[None]:
-        """End the span with the block, and with the status that the block gives the call."""
-        status = "OK"
-        try:
-            yield
-        except CallFailed as failed:
-            status = status_name(failed.status.code)
-            raise
-        except (asyncio.CancelledError, GeneratorExit):
-            status = self._status_of_cancelled()
-            raise
-        except BaseException:
-            status = "UNKNOWN"
-            raise
-        finally:
-            span = self._spans.span
-            span.set_attribute("rpc.response.status_code", status)
-            record_error(span, status)
-            self._spans.end()
+    def _status(self, error: BaseException | None) -> str:
+        """Return the name of the status that *error*, or its absence, gives the call."""
+        match error:
+            case None:
+                return "OK"
+            case CallFailed():
+                return status_name(error.status.code)
+            case asyncio.CancelledError() | GeneratorExit():
+                return self._status_of_cancelled()
+            case _:
+                return "UNKNOWN"
 
     def _status_of_cancelled(self) -> str:
         """Return the status of the call, which the peer or its deadline ended."""
