@@ -32,7 +32,8 @@ class Collector(trace_service_pb2_grpc.TraceServiceServicer):
         #: What clients sent as metadata.
         self.metadata: list[dict[str, Any]] = []
         self._server = grpc.server(ThreadPoolExecutor(2))
-        trace_service_pb2_grpc.add_TraceServiceServicer_to_server(self, self._server)
+        add: Any = trace_service_pb2_grpc.add_TraceServiceServicer_to_server
+        add(self, self._server)
         port = self._server.add_insecure_port("127.0.0.1:0")
         self.endpoint = f"http://127.0.0.1:{port}"
         self._server.start()
@@ -113,9 +114,9 @@ class Tree:
 
 def trees(spans: Sequence[Any]) -> list[Tree]:
     """Return the trees of *spans*, each in the order in which its spans began."""
-    children = defaultdict(list)
+    children: defaultdict[bytes, list[Any]] = defaultdict(list)
     ids = {span.span_id for span in spans}
-    roots = []
+    roots: list[Any] = []
     for span in sorted(spans, key=lambda span: span.start_time_unix_nano):
         (children[span.parent_span_id] if span.parent_span_id in ids else roots).append(span)
 

@@ -53,7 +53,8 @@ class TracedServer:
         """
 
         def is_complete(spans: Sequence[Any]) -> bool:
-            return calls <= sum(span.parent_span_id.hex() == caller.span_id for span in spans)
+            children = [span for span in spans if span.parent_span_id.hex() == caller.span_id]
+            return calls <= len(children)
 
         spans = self.collector.wait_for(is_complete)
         return [span for span in spans if span.trace_id.hex() == caller.trace_id]

@@ -1,8 +1,10 @@
 """Spans of what fails in the server, in this process with workers that fail."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, closing
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from opentelemetry import trace
@@ -16,6 +18,7 @@ from sidecheck_server.core.limits import Limits
 from sidecheck_server.registry.quotas import RegistryQuotas
 from sidecheck_server.registry.sqlite import open_registry
 from sidecheck_server.rpc.local import LocalTransport
+from sidecheck_server.rpc.method_table import Kind, Method
 from sidecheck_server.services.container import ServiceOptions, create_services
 from sidecheck_server.tracing.instrumentation import Carrier
 from sidecheck_server.tracing.wrappers import wrap
@@ -119,3 +122,32 @@ async def test_a_call_in_the_process_belongs_to_the_current_span() -> None:
     assert call.parent == gateway.get_span_context()
     assert trace.SpanKind.INTERNAL is call.kind
     assert "sidecheck_local" == (call.attributes or {})["rpc.system.name"]
+
+
+async def test_a_stream_that_is_left() -> None:
+    """Its span ends with it, as well as that of the message that is checked, and the handler."""
+    recorded, ended = Recorded(), asyncio.Event()
+
+    async def handler(requests: AsyncIterator[Any], _call: Any) -> AsyncIterator[Any]:
+        try:
+            async for request in requests:
+                yield request
+        finally:
+            ended.set()
+
+    async def requests() -> AsyncIterator[Any]:
+        yield Mock()
+
+    call = Mock(metadata={})
+    call.time_remaining.return_value = None
+    method = Method("s", "m", Kind.BIDI_STREAM, None, None, handler)
+    [traced] = wrap(recorded.tracer).methods(Carrier.GRPC)([method])
+    stream = traced.handler(requests(), call)
+    await anext(stream)
+    # Whoever ends it may do so in another context.
+    await asyncio.create_task(stream.aclose())
+
+    [span] = recorded.spans
+    assert ("s/m", "CANCELLED") == (span.name, (span.attributes or {})["rpc.response.status_code"])
+    assert trace.StatusCode.UNSET is span.status.status_code
+    assert ended.is_set()

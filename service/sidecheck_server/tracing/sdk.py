@@ -50,9 +50,9 @@ async def running_tracer(names: Sequence[str]) -> AsyncIterator[Tracer]:
 
 def _create_provider(names: Sequence[str]) -> tuple[TracerProvider, list[SpanExporter]]:
     """Return a provider, and its exporters."""
-    complaints = _Complaints()
+    warnings = _Warnings()
     try:
-        with _only_handler(complaints):
+        with _only_handler(warnings):
             provider = TracerProvider(resource=_resource(), shutdown_on_exit=False)
             exporters = [_load_exporter(name)() for name in names if name != "none"]
             for exporter in exporters:
@@ -61,9 +61,9 @@ def _create_provider(names: Sequence[str]) -> tuple[TracerProvider, list[SpanExp
         raise
     except Exception as error:  # noqa: BLE001  (exporters raise what they like)
         raise UnusableSettingsError(f"tracing cannot start: {error}") from None
-    if complaints.messages:
+    if warnings.messages:
         provider.shutdown()
-        raise UnusableSettingsError(f"tracing cannot start: {complaints.messages[0]}")
+        raise UnusableSettingsError(f"tracing cannot start: {warnings.messages[0]}")
     return provider, exporters
 
 
@@ -86,7 +86,7 @@ def _load_exporter(name: str) -> Callable[[], SpanExporter]:
     raise ModuleNotFoundError(name=name)
 
 
-class _Complaints(logging.Handler):
+class _Warnings(logging.Handler):
     """Keeps the warnings of the SDK, which goes on with a default where it cannot use a value."""
 
     def __init__(self) -> None:
