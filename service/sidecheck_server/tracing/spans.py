@@ -30,7 +30,12 @@ the exporter would drop spans of other calls for it.
 _CALL: Final = create_key("sidecheck-call")
 
 _SERVER_ERRORS: Final = frozenset(
-    {"UNKNOWN", "DEADLINE_EXCEEDED", "UNIMPLEMENTED", "INTERNAL", "UNAVAILABLE", "DATA_LOSS"}
+    code.name
+    for code in (
+        *(grpc.StatusCode.UNKNOWN, grpc.StatusCode.DEADLINE_EXCEEDED),
+        *(grpc.StatusCode.UNIMPLEMENTED, grpc.StatusCode.INTERNAL),
+        *(grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DATA_LOSS),
+    )
 )
 """Statuses that are errors of a server, by the conventions on gRPC."""
 

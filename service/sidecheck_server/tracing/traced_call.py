@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
+import grpc
 from opentelemetry.context import Context
 from opentelemetry.trace import Link, Span
 
@@ -26,6 +27,9 @@ _FIELDS: Final[Mapping[str, str]] = MappingProxyType(
     }
 )
 """The fields of the log that spans have too."""
+
+_CANCELLED: Final = grpc.StatusCode.CANCELLED.name
+_DEADLINE_EXCEEDED: Final = grpc.StatusCode.DEADLINE_EXCEEDED.name
 
 _WAY_SECONDS: Final = 0.05
 """How long a call may be under way to the server, for telling why the peer ended it."""
@@ -103,7 +107,8 @@ class TracedCall:
         """Return the status of the call, which the peer or its deadline ended."""
         left = self._call.time_remaining()
         slack = max(_WAY_SECONDS, 0.01 * (time.perf_counter() - self._begun))
-        return "CANCELLED" if left is None or left > slack else "DEADLINE_EXCEEDED"
+        is_late = left is not None and left <= slack
+        return _DEADLINE_EXCEEDED if is_late else _CANCELLED
 
 
 def record_outcome(span: Span, outcome: Any) -> None:
