@@ -3,7 +3,6 @@
 import atexit
 import logging
 import os
-from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -70,11 +69,9 @@ def _tracing_processors() -> list[Processor]:
     """Return what adds spans to events, if tracing is on; imported then, like all of it."""
     if not exporter_names():
         return []
-    with suppress(ModuleNotFoundError):  # the start of tracing says what is missing
-        from sidecheck_server.tracing.log import add_span  # noqa: PLC0415
+    from sidecheck_server.tracing.log import add_span  # noqa: PLC0415
 
-        return [add_span]
-    return []
+    return [add_span]
 
 
 def _report_dropped(lines: int) -> None:

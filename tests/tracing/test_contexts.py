@@ -16,6 +16,7 @@ from sidecheck.v1.validation_service_pb2_grpc import ValidationServiceStub
 from sidecheck_server.core.mcp.context import VERSIONS
 from sidecheck_server.tracing.contexts import context_of_message
 from support.agentgateway import Agentgateway
+from support.collector import trees
 from support.traced_server import Caller, TracedServer
 
 CHECK_MESSAGE = "sidecheck.v1.ProtocolService/CheckMessage"
@@ -125,6 +126,31 @@ def test_messages_of_a_session(traced: TracedServer, caller: Caller) -> None:
         outcome = "valid" if verdict.valid else "invalid"
         assert outcome == attributes["sidecheck.outcome"].string_value
         assert len(verdict.violations) == attributes["sidecheck.violations"].int_value
+
+
+def test_params_in_a_stream(traced: TracedServer, caller: Caller) -> None:
+    """They have a span in the trace of their sender, and so has what they cause."""
+    sender, schema = Caller.new(), b'{"name": "t", "inputSchema": {"type": "object"}}'
+    params = json.loads(call_of({"traceparent": sender.traceparent}))["params"]
+    item = validation.ValidateItem(
+        target=target_pb2.Target(inline_tool=target_pb2.InlineTool(json=schema)),
+        subject=target_pb2.Subject(call_params=json.dumps(params).encode()),
+    )
+    request = validation.ValidateStreamRequest(item=validation.StreamItem(item=item))
+    stub = ValidationServiceStub(traced.channel)
+    [response] = stub.ValidateStream(iter([request]), metadata=caller.metadata)
+
+    assert response.outcome.verdict.valid
+    assert ["sidecheck.v1.ValidationService/ValidateStream"] == [
+        span.name for span in traced.spans_of(caller)
+    ]
+    [tree] = trees(traced.spans_of(sender))
+    assert ("sidecheck.v1.ValidationService/ValidateStream message", "valid", 1) == (
+        tree.name,
+        tree.attributes["sidecheck.outcome"],
+        tree.links,
+    )
+    assert {"lookup", "evaluate"} == {child.name for child in tree.children}
 
 
 async def test_the_context_reaches_through_a_gateway(traced: TracedServer, caller: Caller) -> None:
