@@ -42,6 +42,7 @@ _MARKERS = {
     "proxy/test_wrong_options.py": ("server", "slow"),
     "resilience": ("server", "slow"),
     "rpc": ("server",),
+    "tracing": ("server", "slow"),
 }
 
 #: What starts a server, in a process of its own or in that of the test.

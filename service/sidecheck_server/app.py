@@ -40,6 +40,8 @@ from sidecheck_server.rpc.tls import read_certificates
 from sidecheck_server.services.container import create_services
 from sidecheck_server.services.registration import Registrar, Registration
 from sidecheck_server.settings import Settings
+from sidecheck_server.tracing.composition import running_tracing
+from sidecheck_server.tracing.instrumentation import Carrier, TraceMethods
 from sidecheck_server.workers import (
     WorkerDied,
     WorkerEvent,
@@ -73,8 +75,8 @@ async def running_service(
         ProcessStartError: a serving process cannot be started.
         GatewayUnavailableError: the packages that a gateway needs are not installed.
         RequestError: tools of *preload* exceed a quota, or cannot be stored.
-        UnusableSettingsError: a file of TLS or of tokens cannot be used, or tokens would pass
-            a network in plain text.
+        UnusableSettingsError: a file of TLS or of tokens cannot be used, tokens would pass a
+            network in plain text, or a variable of tracing cannot be used.
     """
     async with AsyncExitStack() as stack:
         # Workers that are stopped while they start print tracebacks. So what can be known
@@ -85,6 +87,7 @@ async def running_service(
         tokens = read_tokens(settings)
         registry = open_registry(settings.registry, settings.registry_quotas)
         stack.callback(registry.close)
+        tracing = await stack.enter_async_context(running_tracing())
         for exceeded in registry.exceeded_quotas():
             _log.warning("registry.over_quota", **asdict(exceeded))
         # Processes are spawned before gRPC has threads.
@@ -92,7 +95,9 @@ async def running_service(
         stack.callback(workers.close)
         workers.subscribe(_log_worker_event)
         await workers.start()
-        composed = await stack.enter_async_context(running_methods(own, registry, workers, tokens))
+        composed = await stack.enter_async_context(
+            running_methods(own, registry, workers, tokens, tracing)
+        )
         for registration in preload:
             await _preload(composed.services.registrar, registration)
         stack.enter_context(frozen_heap())
@@ -111,7 +116,14 @@ async def running_service(
                 return MetricsByProcess({0: own_metrics, **await fleet.collect()})
 
         else:
-            server = Server(own, served, metrics, composed.authorizer, certificates)
+            server = Server(
+                own,
+                served,
+                metrics,
+                composed.authorizer,
+                certificates,
+                tracing.methods(Carrier.GRPC),
+            )
             load = LoadCollector(served, composed.services, certificates)
 
             async def scrape() -> Collector:
@@ -121,7 +133,7 @@ async def running_service(
         register_process(metrics.registry, load)
         if settings.admin_listen:
             connections = settings.transport.connections
-            application = _create_http(settings, composed, scrape)
+            application = _create_http(settings, composed, tracing.methods(Carrier.HTTP), scrape)
             await stack.enter_async_context(
                 running_admin(application, settings.admin_listen, connections)
             )
@@ -167,11 +179,13 @@ def _create_workers(settings: Settings) -> tuple[Workers, Settings, Settings]:
     return SharedWorkers(count, limits, share // 2), own, others
 
 
-def _create_http(settings: Settings, composed: Composed, scrape: Scrape) -> Starlette:
+def _create_http(
+    settings: Settings, composed: Composed, trace: TraceMethods, scrape: Scrape
+) -> Starlette:
     served = composed.served
     access = Access(settings.admin_listen, composed.authorizer, is_open=settings.admin_open)
     endpoints = create_endpoints(
-        served.api, served.admission, composed.metrics, access, settings.limits.message_bytes
+        trace(served.api), served.admission, composed.metrics, access, settings.limits.message_bytes
     )
     routes = create_routes(endpoints)
     return create_application(scrape, lambda: served.health.is_serving, routes)

@@ -18,8 +18,9 @@ from sidecheck_server.rpc.call_metrics import CallMetrics
 from sidecheck_server.rpc.local import LocalTransport
 from sidecheck_server.rpc.served_methods import ServedMethods
 from sidecheck_server.services.container import ServiceOptions, Services, create_services
-from sidecheck_server.services.task_runner import TaskRunner
+from sidecheck_server.services.task_runner import TimedTaskRunner
 from sidecheck_server.settings import Settings, UnusableSettingsError
+from sidecheck_server.tracing.instrumentation import Carrier, Instrumentation
 
 __all__ = [
     "Composed",
@@ -48,8 +49,9 @@ class Composed:
 async def running_methods(
     settings: Settings,
     opened: Registry,
-    runner: TaskRunner,
+    runner: TimedTaskRunner,
     tokens: TokensFile | None,
+    tracing: Instrumentation,
 ) -> AsyncIterator[Composed]:
     """Yield the methods over *opened* and *runner*, for callers with *tokens*.
 
@@ -58,7 +60,12 @@ async def running_methods(
     """
     registry = opened if tokens is None else NamespacedRegistry(opened)
     services = create_services(
-        registry, runner, settings.limits, service_options(settings), _report_registry
+        registry,
+        tracing.tasks(runner),
+        settings.limits,
+        service_options(settings),
+        _report_registry,
+        tracing.classes,
     )
     metrics = CallMetrics()
     async with AsyncExitStack() as stack:
@@ -66,7 +73,9 @@ async def running_methods(
             running_gateways(
                 settings.gateways,
                 settings.gateway_policies,
-                LocalTransport(services, registry, settings.limits, metrics),
+                LocalTransport(
+                    services, registry, settings.limits, metrics, tracing.methods(Carrier.LOCAL)
+                ),
                 settings.limits.payload_bytes,
                 metrics.registry,
             )

@@ -7,12 +7,13 @@ from functools import partial
 from typing import Any
 
 import structlog
-from structlog.typing import EventDict
+from structlog.typing import EventDict, Processor
 
 from sidecheck_server.access.identity import IDENTITY
 from sidecheck_server.descriptors import unblock_standard_error
 from sidecheck_server.log_writer import LogWriter
 from sidecheck_server.settings import Settings
+from sidecheck_server.tracing.variables import exporter_names
 
 __all__ = ["LOG_FLUSH_SECONDS", "configure_log"]
 
@@ -46,6 +47,7 @@ def configure_log(settings: Settings, process: int | None = None) -> LogWriter:
             structlog.processors.TimeStamper(fmt="iso", utc=True),
             _add_token,
             *([] if process is None else [partial(_add_process, process)]),
+            *_tracing_processors(),
             renderer,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(level),
@@ -69,6 +71,15 @@ def _add_process(process: int, _logger: Any, _method: str, event: EventDict) -> 
     """Add the number of the process to an event."""
     event["process"] = process
     return event
+
+
+def _tracing_processors() -> list[Processor]:
+    """Return what adds spans to events, if tracing is on; imported then, like all of it."""
+    if not exporter_names():
+        return []
+    from sidecheck_server.tracing.log import add_span  # noqa: PLC0415
+
+    return [add_span]
 
 
 def _report_dropped(lines: int) -> None:

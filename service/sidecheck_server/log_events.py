@@ -287,6 +287,23 @@ EVENTS: Mapping[str, LogEvent] = MappingProxyType(
                 },
             ),
             LogEvent(
+                "tracing.export_failed",
+                ("warning",),
+                "Spans could not be exported, or were dropped because the exporter cannot keep up. "
+                "Logged at most once a minute.",
+                {
+                    "detail": "what the library says of the last failure, with statuses and "
+                    "numbers alone",
+                    "failures": "how often it failed since the last such event",
+                },
+            ),
+            LogEvent(
+                "tracing.unfinished",
+                ("warning",),
+                "The server ends before all spans are exported, because the collector does not "
+                "answer.",
+            ),
+            LogEvent(
                 "log.dropped",
                 ("warning",),
                 "Events were dropped because the log could not be written: nobody read it, or "

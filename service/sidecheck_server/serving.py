@@ -28,6 +28,8 @@ from sidecheck_server.rpc.server import Server
 from sidecheck_server.rpc.sockets import AddressInUseError
 from sidecheck_server.rpc.tls import read_certificates
 from sidecheck_server.settings import Settings, UnusableSettingsError
+from sidecheck_server.tracing.composition import running_tracing
+from sidecheck_server.tracing.instrumentation import Carrier
 
 __all__ = ["main"]
 
@@ -79,15 +81,23 @@ class _Serving:
             raise ProcessStartError(str(error)) from None
 
     async def _start(self, settings: Settings) -> None:
-        certificates = read_certificates(settings)
+        certificates, tokens = read_certificates(settings), read_tokens(settings)
+        tracing = await self.stack.enter_async_context(running_tracing())
         tasks = ForwardedTasks(self.link)
         composed = await self.stack.enter_async_context(
-            running_methods(settings, self._registry, tasks, read_tokens(settings))
+            running_methods(settings, self._registry, tasks, tokens, tracing)
         )
         self._composed = composed
         served, metrics = composed.served, composed.metrics
         self.stack.enter_context(frozen_heap())
-        server = Server(settings, served, metrics, composed.authorizer, certificates)
+        server = Server(
+            settings,
+            served,
+            metrics,
+            composed.authorizer,
+            certificates,
+            tracing.methods(Carrier.GRPC),
+        )
         register_process(metrics.registry, LoadCollector(served, composed.services, certificates))
         served.report_workers(self._workers_alive)
         await server.start()

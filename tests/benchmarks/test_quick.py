@@ -112,6 +112,13 @@ def test_tools_of_the_corpus_are_judged_where_it_is_at_hand(
     assert "| corpus: " in printed
 
 
+def test_tracing_is_measured(tmp_path: Path) -> None:
+    """Off, recorded, and left out by the sampler."""
+    run("tracing", "--quick", "--report", str(tmp_path))
+    [table] = json.loads((tmp_path / "tracing.json").read_text())["tables"]
+    assert ["off", "sampler always_off", "sampler always_on"] == [row[0] for row in table["rows"]]
+
+
 def test_overload_is_measured_with_a_program_in_go(tmp_path: Path) -> None:
     """Every deadline has its rows and claims; no call is cancelled."""
     if shutil.which("go") is None:

@@ -22,26 +22,42 @@ from sidecheck_server.workers import CALLER, Workers
 __all__ = ["ForwardedTasks", "SharedWorkers"]
 
 
+def _ignore() -> None:
+    """Do nothing when a task begins."""
+
+
 class ForwardedTasks:
-    """A `TaskRunner` that gives its tasks to the first process."""
+    """A `TaskRunner` that gives its tasks to the first process.
+
+    It does not know when they begin there. A compilation that has begun when it is cancelled
+    here goes on there, and is kept.
+    """
 
     def __init__(self, link: Link) -> None:
         self._link = link
 
     async def compile(self, source: SchemaSource, begun: Begin) -> Artifact:  # noqa: ARG002
-        """Compile *source*. What begins and is cancelled here is kept in the first process."""
+        """Compile *source*."""
         artifact: Artifact = await self._run("compile", source)
         return artifact
 
     async def validate(
-        self, compiled: CompiledSchema, payload: bytes, options: EvaluationOptions
+        self,
+        compiled: CompiledSchema,
+        payload: bytes,
+        options: EvaluationOptions,
+        begun: Begin = _ignore,  # noqa: ARG002
     ) -> Verdict:
         """Validate *payload* against *compiled*."""
         source, artifact = compiled.source, compiled.artifact
         verdict: Verdict = await self._run("validate", source, artifact, payload, options)
         return verdict
 
-    async def check(self, request: CheckRequest) -> CheckReport:
+    async def check(
+        self,
+        request: CheckRequest,
+        begun: Begin = _ignore,  # noqa: ARG002
+    ) -> CheckReport:
         """Check the subject of *request*, without the deferred checks."""
         report: CheckReport = await self._run("check", request)
         return report
@@ -52,12 +68,18 @@ class ForwardedTasks:
         documents: tuple[Document, ...],
         api: ModelApi,
         options: ConversionOptions,
+        begun: Begin = _ignore,  # noqa: ARG002
     ) -> ToolForm:
         """Convert the tool definition *text*."""
         form: ToolForm = await self._run("convert", text, documents, api, options)
         return form
 
-    async def infer(self, source: bytes, options: InferenceOptions) -> InferenceResult:
+    async def infer(
+        self,
+        source: bytes,
+        options: InferenceOptions,
+        begun: Begin = _ignore,  # noqa: ARG002
+    ) -> InferenceResult:
         """Infer the definitions of the tools in *source*."""
         result: InferenceResult = await self._run("infer", source, options)
         return result
@@ -84,7 +106,7 @@ class SharedWorkers(Workers):
         self._own_limits = limits
         self.artifacts: Cache[SchemaSource, Artifact] = Cache(cache_bytes, _weight)
 
-    async def compile(self, source: SchemaSource, begun: Begin | None = None) -> Artifact:  # noqa: ARG002
+    async def compile(self, source: SchemaSource, begun: Begin = _ignore) -> Artifact:  # noqa: ARG002
         """Compile *source*, unless it is kept. What is cancelled after it has begun goes on.
 
         Raises:

@@ -4,7 +4,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -17,7 +17,7 @@ from sidecheck_server.core.limits import Limits
 from sidecheck_server.registry import Registry
 from sidecheck_server.rpc.call_metrics import CallMetrics, MethodMetrics
 from sidecheck_server.rpc.calls import CallFailed
-from sidecheck_server.rpc.method_table import methods_of
+from sidecheck_server.rpc.method_table import Method, methods_of
 from sidecheck_server.rpc.servicers import create_servicers
 from sidecheck_server.rpc.shutdown_gate import ShutdownGate
 from sidecheck_server.rpc.streams import OpenStreams
@@ -36,8 +36,8 @@ class LocalTransport:
     """Carries the calls of a `sidecheck.Client` to *services*, with all errors of the API.
 
     The limits that protect a server from its peers do not apply. Messages are handed over as
-    they are, so neither side may change them. Verdicts are counted in *metrics*. Belongs to
-    one event loop.
+    they are, so neither side may change them. Verdicts are counted in *metrics*; *trace* returns
+    methods with handlers that make spans. Belongs to one event loop.
     """
 
     def __init__(
@@ -46,6 +46,7 @@ class LocalTransport:
         registry: Registry,
         limits: Limits,
         metrics: CallMetrics | None = None,
+        trace: Callable[[Iterable[Method]], Iterable[Method]] = lambda methods: methods,
     ) -> None:
         metrics = metrics or CallMetrics()
         transport_limits = TransportLimits(streams=_MOST, sessions=_MOST)
@@ -54,7 +55,7 @@ class LocalTransport:
         servicers = create_servicers(services, registry, limits, streams)
         self._methods = {
             (method.service, method.name): (method.handler, _LocalCall(metrics.of(method)))
-            for method in methods_of(servicers.items())
+            for method in trace(methods_of(servicers.items()))
         }
         self._closed = False
 

@@ -1,5 +1,7 @@
 """The gRPC server: its addresses, its start and its shutdown."""
 
+from collections.abc import Callable, Iterable
+
 import grpc
 import structlog
 from grpc_health.v1 import health
@@ -7,6 +9,7 @@ from grpc_health.v1 import health
 from sidecheck_server.access.authorizer import Authorizer
 from sidecheck_server.rpc.call_metrics import CallMetrics
 from sidecheck_server.rpc.grpc_methods import add_methods
+from sidecheck_server.rpc.method_table import Method
 from sidecheck_server.rpc.served_methods import ServedMethods
 from sidecheck_server.rpc.server_options import server_options
 from sidecheck_server.rpc.shutdown import Shutdown
@@ -59,8 +62,12 @@ class Server:
         metrics: CallMetrics,
         authorizer: Authorizer,
         certificates: ServerCertificates | None = None,
+        trace: Callable[[Iterable[Method]], Iterable[Method]] = lambda methods: methods,
     ) -> None:
-        """Create the server; without *certificates* it speaks plain text."""
+        """Create the server; without *certificates* it speaks plain text.
+
+        *trace* returns methods with handlers that make spans.
+        """
         self._settings = settings
         self._served = served
         self._certificates = certificates
@@ -72,8 +79,8 @@ class Server:
         server: grpc.aio.Server = grpc.aio.server(options=options)
         self._server = server
         admission = served.admission
-        add_methods(server, served.api, admission, metrics, authorizer)
-        add_methods(server, served.gateways, admission, metrics, authorizer)
+        add_methods(server, trace(served.api), admission, metrics, authorizer)
+        add_methods(server, trace(served.gateways), admission, metrics, authorizer)
         health_checks = health_methods(served.health)
         add_methods(server, health_checks, admission, metrics, authorizer, exempt=True)
         if settings.reflection:

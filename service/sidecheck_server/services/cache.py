@@ -62,6 +62,10 @@ class Cache(Generic[_Key, _Value]):
         """The weight of all entries; 0 if they are not weighed."""
         return int(self._entries.currsize) if isinstance(self._entries, LRUCache) else 0
 
+    def __contains__(self, key: _Key) -> bool:
+        """Return whether a result or an error of *key* is stored; it does not count as used."""
+        return key in self._entries
+
     def find(self, key: _Key) -> _Value | None:
         """Return the stored result of *key*, or None if nothing is stored.
 

@@ -1,6 +1,6 @@
 """Container of the application services, which share caches and workers."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,7 +30,7 @@ from sidecheck_server.services.task_runner import TaskRunner
 from sidecheck_server.services.tools import ToolsChecker
 from sidecheck_server.services.validation import Validator
 
-__all__ = ["ServiceOptions", "Services", "create_services"]
+__all__ = ["ServiceClasses", "ServiceOptions", "Services", "create_services"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +44,15 @@ class ServiceOptions:
     inference: bool = True
     #: The protocol version of requests and registrations that name none.
     protocol_version: str = DEFAULT_VERSION
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceClasses:
+    """The classes of services that tracing has subclasses of, which have the same parameters."""
+
+    schemas: Callable[..., CompiledSchemas] = CompiledSchemas
+    resolver: Callable[..., TargetResolver] = TargetResolver
+    validator: Callable[..., Validator] = Validator
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,14 +85,15 @@ def create_services(
     limits: Limits,
     options: ServiceOptions,
     report_registry: ReportRegistry = lambda _: None,
+    classes: ServiceClasses = ServiceClasses(),
 ) -> Services:
-    """Return services that use *registry*, and *runner* for what takes long.
+    """Return services of *classes* that use *registry*, and *runner* for what takes long.
 
     *report_registry* is called when the registry cannot be written, and when it can again.
     """
     shares = MemoryShares(options.memory_bytes)
     tasks = ChargedTasks(runner, limits)
-    schemas = CompiledSchemas(
+    schemas = classes.schemas(
         tasks.compile, limits, shares.registered_schemas, shares.inline_schemas
     )
     protocol_schemas = ProtocolSchemas(runner.compile, limits)
@@ -91,10 +101,10 @@ def create_services(
     adapter = ToolAdapter(limits, shares.adapted_tools)
     version = options.protocol_version
     writer = RegistryWriter(registry, report_registry)
-    resolver = TargetResolver(
+    resolver = classes.resolver(
         registry, schemas, adapter, limits, options.report_only, version, shares.inline_tools
     )
-    validator = Validator(tasks.validate)
+    validator = classes.validator(tasks.validate)
     calls = CallValidator(resolver, validator, checker, limits)
     results = ResultChecker(resolver, validator, checker)
     conversions = ConversionCache(tasks.convert, limits, shares.conversions)

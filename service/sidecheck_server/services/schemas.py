@@ -52,7 +52,7 @@ class CompiledSchemas:
         Raises:
             RequestError: the schema cannot be compiled.
         """
-        return await self._inline.get(source, lambda begin: self._compiled(source, begin))
+        return await self._inline.get(source, lambda begin: self.compile(source, begin))
 
     async def registered(
         self,
@@ -71,11 +71,16 @@ class CompiledSchemas:
 
         async def compute(begin: Begin) -> CompiledSchema:
             text = source if isinstance(source, SchemaSource) else source()
-            return await self._compiled(text, begin)
+            return await self.compile(text, begin)
 
         return await self._registered.get((digest, assert_formats), compute)
 
-    async def _compiled(self, source: SchemaSource, begin: Begin) -> CompiledSchema:
+    async def compile(self, source: SchemaSource, begin: Begin) -> CompiledSchema:
+        """Compile *source*, which is not cached; *begin* is called when the task starts.
+
+        Raises:
+            RequestError: the schema cannot be compiled.
+        """
         artifact = await self._compile(source, begin)
         # A thousand large patterns take a second to load.
         return await asyncio.to_thread(_load, source, artifact, self._limits)

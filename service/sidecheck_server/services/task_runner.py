@@ -13,7 +13,7 @@ from sidecheck_server.core.schemas.dialects import SchemaSource
 from sidecheck_server.core.types import Document, Verdict
 from sidecheck_server.services.cache import Begin
 
-__all__ = ["TaskRunner"]
+__all__ = ["TaskRunner", "TimedTaskRunner"]
 
 
 class TaskRunner(Protocol):
@@ -41,3 +41,34 @@ class TaskRunner(Protocol):
 
     async def infer(self, source: bytes, options: InferenceOptions) -> InferenceResult:
         """Infer the definitions of the tools in *source*."""
+
+
+class TimedTaskRunner(TaskRunner, Protocol):
+    """A `TaskRunner` that tells when any task begins, if it knows."""
+
+    async def validate(
+        self,
+        compiled: CompiledSchema,
+        payload: bytes,
+        options: EvaluationOptions,
+        begun: Begin = ...,
+    ) -> Verdict:
+        """Validate *payload* against *compiled*; *begun* is called when the task starts."""
+
+    async def check(self, request: CheckRequest, begun: Begin = ...) -> CheckReport:
+        """Check the subject of *request*; *begun* is called when the task starts."""
+
+    async def convert(
+        self,
+        text: bytes,
+        documents: tuple[Document, ...],
+        api: ModelApi,
+        options: ConversionOptions,
+        begun: Begin = ...,
+    ) -> ToolForm:
+        """Convert the tool definition *text*; *begun* is called when the task starts."""
+
+    async def infer(
+        self, source: bytes, options: InferenceOptions, begun: Begin = ...
+    ) -> InferenceResult:
+        """Infer the tools in *source*; *begun* is called when the task starts."""

@@ -73,6 +73,16 @@ class Validator:
     def __init__(self, offload_validation: OffloadValidation) -> None:
         self._offload_validation = offload_validation
 
+    def evaluate_inline(
+        self, compiled: CompiledSchema, payload: bytes, options: EvaluationOptions
+    ) -> Verdict | None:
+        """Return the verdict on *payload*, or None, as the function of the same name.
+
+        Raises:
+            RequestError: a limit is exceeded.
+        """
+        return evaluate_inline(compiled, payload, options)
+
     async def validate(
         self,
         schema: ResolvedSchema,
@@ -110,7 +120,7 @@ class Validator:
         options: EvaluationOptions,
         count_offloaded: CountOffloaded,
     ) -> Verdict:
-        verdict = evaluate_inline(compiled, payload, options)
+        verdict = self.evaluate_inline(compiled, payload, options)
         if verdict is None:
             count_offloaded()
             verdict = await self.validate_offloaded(compiled, payload, options)

@@ -112,26 +112,34 @@ class Workers:
         return await self._run(work, bound, begun, compile_task, source, self._limits)
 
     async def validate(
-        self, compiled: CompiledSchema, payload: bytes, options: EvaluationOptions
+        self,
+        compiled: CompiledSchema,
+        payload: bytes,
+        options: EvaluationOptions,
+        begun: Callable[[], None] = _ignore,
     ) -> Verdict:
-        """Validate *payload* against *compiled*.
+        """Validate *payload* against *compiled*; *begun* is called when the task has a slot.
 
         Raises:
             RequestError: as `judge`, and as the class says.
         """
         work, bound = "validating the payload", "validation_seconds"
         task = (validate_task, compiled.source, compiled.artifact, self._limits, payload, options)
-        return await self._run(work, bound, _ignore, *task)
+        return await self._run(work, bound, begun, *task)
 
-    async def check(self, request: CheckRequest) -> CheckReport:
+    async def check(
+        self, request: CheckRequest, begun: Callable[[], None] = _ignore
+    ) -> CheckReport:
         """Check the subject of *request*, without the deferred checks.
+
+        *begun* is called when the task has a slot.
 
         Raises:
             RequestError: as `check`, and as the class says.
         """
         # A worker may have to compile the protocol's schemas first.
         work, bound = "checking the payload", "compile_seconds"
-        return await self._run(work, bound, _ignore, check_task, request, self._limits)
+        return await self._run(work, bound, begun, check_task, request, self._limits)
 
     async def convert(
         self,
@@ -139,25 +147,33 @@ class Workers:
         documents: tuple[Document, ...],
         api: ModelApi,
         options: ConversionOptions,
+        begun: Callable[[], None] = _ignore,
     ) -> ToolForm:
         """Convert the tool definition *text*; the result has no name yet.
+
+        *begun* is called when the task has a slot.
 
         Raises:
             RequestError: as `form_of` and `read_tool`, and as the class says.
         """
         work, bound = "converting the tool", "compile_seconds"
         task = (convert_task, text, documents, api, options, self._limits)
-        return await self._run(work, bound, _ignore, *task)
+        return await self._run(work, bound, begun, *task)
 
-    async def infer(self, source: bytes, options: InferenceOptions) -> InferenceResult:
-        """Infer the definitions of the tools in *source*.
+    async def infer(
+        self,
+        source: bytes,
+        options: InferenceOptions,
+        begun: Callable[[], None] = _ignore,
+    ) -> InferenceResult:
+        """Infer the definitions of the tools in *source*; *begun* as in `check`.
 
         Raises:
             RequestError: as `infer_tools`, and as the class says.
         """
         work, bound = "parsing the source text", "compile_seconds"
         task = (infer_task, source, options, self._limits)
-        return await self._run(work, bound, _ignore, *task)
+        return await self._run(work, bound, begun, *task)
 
     def _report(self, event: WorkerEvent) -> None:
         for observer in self._observers:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from ipaddress import ip_address
 from typing import Final, TypeAlias
 
+from sidecheck._transport.trace_context import trace_metadata
 from sidecheck.tls import Tls
 
 __all__ = ["Metadata", "Token", "call_metadata", "check_token_address"]
@@ -19,19 +20,19 @@ TOKEN: Final = re.compile(r"[\x21-\x7e]+")
 
 
 def call_metadata(token: Token | None) -> Callable[[], Metadata]:
-    """Return what returns the metadata of the next call, which have *token*.
+    """Return what returns the metadata of the next call: *token*, and the current span.
 
     Raises:
         TypeError: *token* is of another type.
         ValueError: *token* has characters that no token has.
     """
     if token is None:
-        return lambda: ()
+        return trace_metadata
     if isinstance(token, str):
         metadata = bearer(token)
-        return lambda: metadata
+        return lambda: metadata + trace_metadata()
     if callable(token):
-        return lambda: bearer(token())
+        return lambda: bearer(token()) + trace_metadata()
     raise TypeError(f"token must be a str or a function, not {type(token).__name__}")
 
 
