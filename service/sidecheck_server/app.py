@@ -17,6 +17,7 @@ from sidecheck_server.admin.routes import create_routes
 from sidecheck_server.admin.server import running_admin
 from sidecheck_server.composition import (
     Composed,
+    create_server,
     end_task,
     frozen_heap,
     read_tokens,
@@ -41,7 +42,7 @@ from sidecheck_server.services.container import create_services
 from sidecheck_server.services.registration import Registrar, Registration
 from sidecheck_server.settings import Settings
 from sidecheck_server.tracing.composition import running_tracing
-from sidecheck_server.tracing.instrumentation import Carrier, TraceMethods
+from sidecheck_server.tracing.instrumentation import Carrier
 from sidecheck_server.workers import (
     WorkerDied,
     WorkerEvent,
@@ -116,14 +117,7 @@ async def running_service(
                 return MetricsByProcess({0: own_metrics, **await fleet.collect()})
 
         else:
-            server = Server(
-                own,
-                served,
-                metrics,
-                composed.authorizer,
-                certificates,
-                tracing.methods(Carrier.GRPC),
-            )
+            server = create_server(own, composed, certificates)
             load = LoadCollector(served, composed.services, certificates)
 
             async def scrape() -> Collector:
@@ -133,7 +127,7 @@ async def running_service(
         register_process(metrics.registry, load)
         if settings.admin_listen:
             connections = settings.transport.connections
-            application = _create_http(settings, composed, tracing.methods(Carrier.HTTP), scrape)
+            application = _create_http(settings, composed, scrape)
             await stack.enter_async_context(
                 running_admin(application, settings.admin_listen, connections)
             )
@@ -179,13 +173,12 @@ def _create_workers(settings: Settings) -> tuple[Workers, Settings, Settings]:
     return SharedWorkers(count, limits, share // 2), own, others
 
 
-def _create_http(
-    settings: Settings, composed: Composed, trace: TraceMethods, scrape: Scrape
-) -> Starlette:
+def _create_http(settings: Settings, composed: Composed, scrape: Scrape) -> Starlette:
     served = composed.served
     access = Access(settings.admin_listen, composed.authorizer, is_open=settings.admin_open)
+    methods = composed.tracing.methods(Carrier.HTTP)(served.api)
     endpoints = create_endpoints(
-        trace(served.api), served.admission, composed.metrics, access, settings.limits.message_bytes
+        methods, served.admission, composed.metrics, access, settings.limits.message_bytes
     )
     routes = create_routes(endpoints)
     return create_application(scrape, lambda: served.health.is_serving, routes)

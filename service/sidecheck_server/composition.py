@@ -17,6 +17,8 @@ from sidecheck_server.registry.namespaced import NamespacedRegistry
 from sidecheck_server.rpc.call_metrics import CallMetrics
 from sidecheck_server.rpc.local import LocalTransport
 from sidecheck_server.rpc.served_methods import ServedMethods
+from sidecheck_server.rpc.server import Server
+from sidecheck_server.rpc.tls import ServerCertificates
 from sidecheck_server.services.container import ServiceOptions, Services, create_services
 from sidecheck_server.services.task_runner import TimedTaskRunner
 from sidecheck_server.settings import Settings, UnusableSettingsError
@@ -24,6 +26,7 @@ from sidecheck_server.tracing.instrumentation import Carrier, Instrumentation
 
 __all__ = [
     "Composed",
+    "create_server",
     "end_task",
     "frozen_heap",
     "read_tokens",
@@ -43,6 +46,7 @@ class Composed:
     served: ServedMethods
     metrics: CallMetrics
     authorizer: Authorizer
+    tracing: Instrumentation
 
 
 @asynccontextmanager
@@ -83,7 +87,17 @@ async def running_methods(
         served = ServedMethods(settings, registry, services, create_gateways)
         if tokens is not None:
             stack.push_async_callback(end_task, asyncio.create_task(tokens.watch()))
-        yield Composed(registry, services, served, metrics, Authorizer(tokens))
+        yield Composed(registry, services, served, metrics, Authorizer(tokens), tracing)
+
+
+def create_server(
+    settings: Settings, composed: Composed, certificates: ServerCertificates | None
+) -> Server:
+    """Return the gRPC server of what is composed; without *certificates* in plain text."""
+    trace = composed.tracing.methods(Carrier.GRPC)
+    return Server(
+        settings, composed.served, composed.metrics, composed.authorizer, certificates, trace
+    )
 
 
 def service_options(settings: Settings) -> ServiceOptions:

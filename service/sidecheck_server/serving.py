@@ -14,7 +14,13 @@ from typing import Any
 
 from prometheus_client import Metric
 
-from sidecheck_server.composition import Composed, frozen_heap, read_tokens, running_methods
+from sidecheck_server.composition import (
+    Composed,
+    create_server,
+    frozen_heap,
+    read_tokens,
+    running_methods,
+)
 from sidecheck_server.log import LOG_FLUSH_SECONDS, configure_log
 from sidecheck_server.log_writer import LogWriter
 from sidecheck_server.metrics import LoadCollector, register_process
@@ -29,7 +35,6 @@ from sidecheck_server.rpc.sockets import AddressInUseError
 from sidecheck_server.rpc.tls import read_certificates
 from sidecheck_server.settings import Settings, UnusableSettingsError
 from sidecheck_server.tracing.composition import running_tracing
-from sidecheck_server.tracing.instrumentation import Carrier
 
 __all__ = ["main"]
 
@@ -90,14 +95,7 @@ class _Serving:
         self._composed = composed
         served, metrics = composed.served, composed.metrics
         self.stack.enter_context(frozen_heap())
-        server = Server(
-            settings,
-            served,
-            metrics,
-            composed.authorizer,
-            certificates,
-            tracing.methods(Carrier.GRPC),
-        )
+        server = create_server(settings, composed, certificates)
         register_process(metrics.registry, LoadCollector(served, composed.services, certificates))
         served.report_workers(self._workers_alive)
         await server.start()
