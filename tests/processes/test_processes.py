@@ -114,10 +114,10 @@ def serving_ids(server: RunningServer) -> list[int]:
 
 def children(server: RunningServer, part: bytes) -> list[int]:
     """Return the ids of the children of *server* with *part* in their command."""
-    pid = server.process.pid
-    ids = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split()
-    lines = {int(id_): Path(f"/proc/{id_}/cmdline").read_bytes() for id_ in ids}
-    return [id_ for id_, line in lines.items() if part in line]
+    # Each thread has children of its own.
+    threads = Path(f"/proc/{server.process.pid}/task").glob("*/children")
+    ids = [int(id_) for thread in threads for id_ in thread.read_text(encoding="ascii").split()]
+    return [id_ for id_ in ids if part in Path(f"/proc/{id_}/cmdline").read_bytes()]
 
 
 async def test_every_process_serves_and_is_on_the_page_of_metrics(running: MeteredServer) -> None:
@@ -227,6 +227,7 @@ def test_no_process_outlives_the_first(running: MeteredServer) -> None:
 async def test_a_signal_to_all_processes_stops_them_in_order(running: MeteredServer) -> None:
     """Calls that have begun are answered, as supervisors signal all."""
     workers = children(running, b"spawn_main")
+    assert workers
     for worker in workers:
         os.kill(worker, signal.SIGSTOP)
     async with callers(running, 4) as connected:
