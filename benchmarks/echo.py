@@ -1,8 +1,8 @@
 """Bare gRPC server: the upper bound for a Python service on the same transport.
 
 It responds to each path with fixed bytes: nothing is parsed, validated or logged. A path that
-ends in "Stream" gets one response per message. Event loop and options are those of Sidecheck;
-it listens on a free port and a unix socket.
+ends in "Stream" gets one response per message. The event loop is that of Sidecheck, and so are
+the options that bound nothing; it listens on a free port and a unix socket.
 
     python benchmarks/echo.py SOCKET PATH=FILE ...
 """
@@ -15,10 +15,11 @@ from pathlib import Path
 from typing import Any
 
 import grpc
+from sidecheck_server.cli.event_loop import new_event_loop
 
 __all__ = ["main"]
 
-# As in sidecheck_server.rpc.server.
+# As in sidecheck_server.rpc.server_options.
 _OPTIONS = (
     ("grpc.so_reuseport", 0),
     ("grpc.max_receive_message_length", 4 << 20),
@@ -75,7 +76,9 @@ def main() -> None:
     """Serve until SIGTERM."""
     socket, *pairs = sys.argv[1:]
     named = (pair.partition("=") for pair in pairs)
-    asyncio.run(_serve(socket, {path: Path(file).read_bytes() for path, _, file in named}))
+    answers = {path: Path(file).read_bytes() for path, _, file in named}
+    with asyncio.Runner(loop_factory=new_event_loop) as runner:
+        runner.run(_serve(socket, answers))
 
 
 if __name__ == "__main__":

@@ -51,7 +51,10 @@ EVENTS: Mapping[str, LogEvent] = MappingProxyType(
                 "server.ready",
                 ("info",),
                 "The server accepts calls, and health reports that it is serving.",
-                {"addresses": "the addresses that it listens on"},
+                {
+                    "addresses": "the addresses that it listens on",
+                    "event_loop": "whose event loop it runs on: asyncio or uvloop",
+                },
             ),
             LogEvent(
                 "server.unauthenticated",

@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 import click
 
 from sidecheck_server.app import running_service
+from sidecheck_server.cli.event_loop import new_event_loop
 from sidecheck_server.cli.files import read_input
 from sidecheck_server.cli.options import FILE, examples
 from sidecheck_server.cli.rows import printable
@@ -164,7 +165,9 @@ def serve(
         settings = read_settings(config, **flags)
     except UnusableSettingsError as error:
         raise _UnusableError(printable(str(error))) from None
-    asyncio.run(_serve(settings, _read_registrations(settings.tools, settings.limits)))
+    preload = _read_registrations(settings.tools, settings.limits)
+    with asyncio.Runner(loop_factory=new_event_loop) as runner:
+        runner.run(_serve(settings, preload))
 
 
 async def _serve(settings: Settings, preload: Sequence[Registration]) -> None:

@@ -124,7 +124,8 @@ class Server:
     def report_ready(self) -> None:
         """Report in health and log that the server is serving."""
         self.health.set_serving(serving=True)
-        _log.info("server.ready", addresses=self.addresses)
+        event_loop = type(asyncio.get_running_loop()).__module__.partition(".")[0]
+        _log.info("server.ready", addresses=self.addresses, event_loop=event_loop)
 
     def report_workers(self, alive: int) -> None:
         """Report in health whether any worker process is *alive*."""
