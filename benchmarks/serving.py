@@ -27,7 +27,7 @@ from turns import Rounds, make_turn, summarize, take_turns
 __all__ = ["add_options", "measure"]
 
 _SIDECHECK, _BARE, _FLOOR = "Sidecheck", "bare server", "floor"
-_LEAST_OF_BARE = 0.8
+_LEAST_OF_BARE = 0.85
 _MOST_OF_FLOOR = 1.5
 
 _TEXT = (

@@ -82,6 +82,28 @@ async def test_the_outcome_of_a_task(
     assert ([] if event is None else [event, WorkerRestarted(1)]) == events
 
 
+async def test_an_event_loop_that_makes_descriptors_non_blocking(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """That of uvloop does so; tasks succeed, and a process that dies idle is replaced."""
+    loop = asyncio.get_running_loop()
+    add_reader = loop.add_reader
+
+    def add(descriptor: int, callback: Callable[..., Any], *arguments: Any) -> None:
+        os.set_blocking(descriptor, False)
+        add_reader(descriptor, callback, *arguments)
+
+    monkeypatch.setattr(loop, "add_reader", add)
+    async with running_pool(1) as pool:
+        outcomes = [await pool.outcome(PATIENCE, int, str(number)) for number in range(3)]
+        [worker] = worker_processes()
+        worker.kill()
+        events = await pool.next_events(2)
+
+    assert [0, 1, 2] == outcomes
+    assert [WorkerDied(EndCause.CRASH, "SIGKILL", True, 0), WorkerRestarted(1)] == events
+
+
 @pytest.mark.slow
 async def test_a_process_ends_in_time_without_its_server() -> None:
     """The system kills it, here because the event loop does nothing in time."""

@@ -52,7 +52,10 @@ EVENTS: Mapping[str, LogEvent] = MappingProxyType(
                 "server.ready",
                 ("info",),
                 "The server accepts calls, and health reports that it is serving.",
-                {"addresses": "the addresses that it listens on"},
+                {
+                    "addresses": "the addresses that it listens on",
+                    "event_loop": "the setting of that name",
+                },
             ),
             LogEvent(
                 "server.unauthenticated",

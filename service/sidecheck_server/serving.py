@@ -1,6 +1,7 @@
 """A serving process: it serves the calls of the connections that the system gives to it.
 
-Started by the first process with the descriptor of their link, and of no use without it.
+Started by the first process with the descriptor of their link and the name of the event loop, and
+of no use without them.
 """
 
 import asyncio
@@ -21,6 +22,7 @@ from sidecheck_server.composition import (
     read_tokens,
     running_methods,
 )
+from sidecheck_server.event_loop import loop_factory
 from sidecheck_server.log import LOG_FLUSH_SECONDS, configure_log
 from sidecheck_server.log_writer import LogWriter
 from sidecheck_server.metrics import LoadCollector, register_process
@@ -123,7 +125,9 @@ async def _run(connection: socket.socket) -> None:
 
 def main() -> None:
     """Serve until the first process asks for a stop, or ends."""
-    asyncio.run(_run(socket.socket(fileno=int(sys.argv[1]))))
+    descriptor, event_loop = sys.argv[1:]
+    with asyncio.Runner(loop_factory=loop_factory(event_loop)) as runner:
+        runner.run(_run(socket.socket(fileno=int(descriptor))))
 
 
 if __name__ == "__main__":

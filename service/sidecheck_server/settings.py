@@ -164,6 +164,13 @@ class Settings(BaseSettings):
             "address.",
         ),
     ] = 1
+    event_loop: Annotated[
+        Literal["asyncio", "uvloop"],
+        Field(
+            description="Event loop of what serves calls; uvloop, which takes about a tenth less "
+            "of the processor, needs the extra `uvloop` of the package."
+        ),
+    ] = "asyncio"
     memory_bytes: Annotated[
         int,
         Field(

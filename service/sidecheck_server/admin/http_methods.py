@@ -25,7 +25,7 @@ from sidecheck_server.rpc.bytes_in_flight import SMALL
 from sidecheck_server.rpc.call_metrics import CallMetrics, MethodMetrics
 from sidecheck_server.rpc.calls import CallFailed
 from sidecheck_server.rpc.handler import status_of
-from sidecheck_server.rpc.method_table import Kind, Method
+from sidecheck_server.rpc.method_table import Kind, Method, message_of
 from sidecheck_server.rpc.status import status_from_error
 from sidecheck_server.workers import CALLER
 
@@ -166,7 +166,7 @@ class MethodEndpoint:
                 request = await self._read(body)
                 del body
                 call = _HttpCall(exchange, self._metrics)
-                response = await self.method.handler(request, call)
+                response = message_of(await self.method.handler(request, call))
             finally:
                 admission.end()
             text = await _write(response)

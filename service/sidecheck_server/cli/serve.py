@@ -18,6 +18,7 @@ from sidecheck_server.cli.tool_files import list_or_exit
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.context import DEFAULT_VERSION, VERSIONS
+from sidecheck_server.event_loop import loop_factory
 from sidecheck_server.gateways.composition import GatewayUnavailableError
 from sidecheck_server.input_files import UnusableFileError, check_file
 from sidecheck_server.log import LOG_FLUSH_SECONDS, configure_log
@@ -165,9 +166,15 @@ def serve(
         ]
     try:
         settings = read_settings(config, **flags)
+        factory = loop_factory(settings.event_loop)
     except UnusableSettingsError as error:
         raise _UnusableError(printable(str(error))) from None
-    asyncio.run(_serve(settings, _read_registrations(settings.tools, settings.limits)))
+    preload = _read_registrations(settings.tools, settings.limits)
+    if settings.processes > 1:
+        # It only coordinates those that serve calls.
+        factory = asyncio.new_event_loop
+    with asyncio.Runner(loop_factory=factory) as runner:
+        runner.run(_serve(settings, preload))
 
 
 async def _serve(settings: Settings, preload: Sequence[Registration]) -> None:

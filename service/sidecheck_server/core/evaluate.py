@@ -110,7 +110,8 @@ def try_evaluate_inline(
             )
         return None
     try:
-        spend(budget, integer_steps(payload))
+        if steps := integer_steps(payload):
+            spend(budget, steps)
         return _evaluate(compiled, payload, options, budget, inline=True)
     except _OUT_OF_BOUNDS:
         return None

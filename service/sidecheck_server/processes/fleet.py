@@ -165,6 +165,7 @@ class Fleet:
     async def _start(self, number: int) -> None:
         process = await ServingProcess.spawn(
             number,
+            self._settings.event_loop,
             {
                 "run": self._workers.run,
                 "register": self._register,

@@ -23,7 +23,7 @@ from sidecheck_server.settings import Settings
 __all__ = ["MODULE", "ProcessStartError", "ServingProcess", "Setup"]
 
 MODULE = "sidecheck_server.serving"
-"""What a serving process runs; its argument is the descriptor of the link."""
+"""What a serving process runs, with the descriptor of the link and the name of the event loop."""
 
 _START_SECONDS = 60.0
 """How long a process may take to start; it takes about two seconds of a processor."""
@@ -66,9 +66,9 @@ class ServingProcess:
 
     @classmethod
     async def spawn(
-        cls, number: int, handlers: Mapping[str, Callable[..., Any]]
-    ) -> "ServingProcess":
-        """Start a process, which waits for `serve`.
+        cls, number: int, event_loop: str, handlers: Mapping[str, Callable[..., Any]]
+    ) -> Self:
+        """Start a process, which waits for `serve` in an *event_loop* of that name.
 
         Raises:
             ProcessStartError: the system has no room for another process.
@@ -79,7 +79,7 @@ class ServingProcess:
                 with _blocked_signals():
                     process = await asyncio.create_subprocess_exec(
                         # Modules come from where this process has them, not from its folder.
-                        *(sys.executable, "-P", "-m", MODULE, str(theirs.fileno())),
+                        *(sys.executable, "-P", "-m", MODULE, str(theirs.fileno()), event_loop),
                         env={**os.environ, "PYTHONPATH": _module_path()},
                         stdin=DEVNULL,
                         pass_fds=[theirs.fileno()],

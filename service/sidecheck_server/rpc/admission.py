@@ -6,6 +6,7 @@ until they are gone.
 """
 
 import asyncio
+import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
@@ -52,7 +53,10 @@ class Admission:
         # Apart, so that responses that nobody reads do not reject requests.
         self._requests = BytesInFlight(limits.bytes_in_flight)
         self._responses = BytesInFlight(limits.bytes_in_flight)
-        self._receiving: dict[asyncio.Task[Any], _Arrival] = {}
+        #: When each task that awaits a message began to, the oldest first.
+        self._receiving: dict[asyncio.Task[Any], float] = {}
+        #: Why tasks were cancelled whose messages are given up.
+        self._given_up: dict[asyncio.Task[Any], RequestError] = {}
 
     @property
     def active(self) -> int:
@@ -90,34 +94,37 @@ class Admission:
         """End the work on a call, whose response may still wait for room."""
         self._calls -= 1
 
-    async def receive(self, context: Context) -> bytes:
+    async def receive(self, context: Context, task: asyncio.Task[Any] | None = None) -> bytes:
         """Return the message of a unary call; *context* must not deserialize it.
+
+        *task* is the current one, for callers that know it.
 
         Raises:
             RequestError: it does not arrive in time, or has no message; OVERLOADED if too many
                 large messages are held, or too many have not arrived.
         """
-        task = asyncio.current_task()
+        task = task or asyncio.current_task()
         assert task is not None
-        now = asyncio.get_running_loop().time()
-        awaited = len(self._receiving)
-        if awaited >= _FEW_ARRIVING:
-            oldest, arrival = next(iter(self._receiving.items()))
-            if awaited >= _MOST_ARRIVING or now - arrival.begun > _ARRIVAL_SECONDS:
-                self._stop_receiving(oldest, arrival, too_many=True)
-        arrival = self._receiving[task] = _Arrival(now)
+        receiving, now = self._receiving, time.monotonic()
+        if len(receiving) >= _FEW_ARRIVING:
+            oldest, begun = next(iter(receiving.items()))
+            if len(receiving) >= _MOST_ARRIVING or now - begun > _ARRIVAL_SECONDS:
+                self._stop_receiving(oldest, too_many=True)
+        receiving[task] = now
         try:
             message = await context.read()
         except asyncio.CancelledError:
-            if arrival.error is None:
+            error = self._given_up.pop(task, None)
+            if error is None:
                 raise
             task.uncancel()
-            raise arrival.error from None
+            raise error from None
         except grpc.aio.InternalError:
+            self._given_up.pop(task, None)
             # The call has ended, and nobody awaits a response.
             raise asyncio.CancelledError from None
         finally:
-            self._receiving.pop(task, None)
+            receiving.pop(task, None)
         if message is grpc.aio.EOF:
             raise RequestError(
                 ErrorReason.INVALID_REQUEST, "the call has no message", {"field": "message"}
@@ -159,34 +166,32 @@ class Admission:
             self._watch.cancel()
 
     async def _check_each_second(self) -> None:
-        now = asyncio.get_running_loop().time
         logged: Counter[str] = Counter()
         while True:
             await asyncio.sleep(_CHECK_SECONDS)
-            begun_before = now() - self._message_seconds
-            for task, arrival in list(self._receiving.items()):
-                if arrival.begun < begun_before:
-                    self._stop_receiving(task, arrival, too_many=False)
+            begun_before = time.monotonic() - self._message_seconds
+            for task, begun in list(self._receiving.items()):
+                if begun < begun_before:
+                    self._stop_receiving(task, too_many=False)
             if shed := self.shed - logged:
                 lag = round(self.lag.seconds * 1000, 1)
                 _log.warning("overload.shed", calls=dict(shed), lag_ms=lag)
                 logged = self.shed.copy()
 
-    def _stop_receiving(
-        self, task: "asyncio.Task[Any]", arrival: "_Arrival", *, too_many: bool
-    ) -> None:
+    def _stop_receiving(self, task: asyncio.Task[Any], *, too_many: bool) -> None:
         if too_many:
             self.shed["arriving"] += 1
-            arrival.error = RequestError(
+            error = RequestError(
                 ErrorReason.OVERLOADED,
                 "too many messages have begun and not arrived; retry later",
                 {"bound": "bytes_in_flight"},
             )
         else:
-            arrival.error = limit_exceeded_error(
+            error = limit_exceeded_error(
                 "message_seconds", self._message_seconds, "seconds for the message to arrive"
             )
-        self._receiving.pop(task, None)
+        del self._receiving[task]
+        self._given_up[task] = error
         task.cancel()
 
     def _shed(self, bound: str, message: str) -> NoReturn:
@@ -197,14 +202,3 @@ class Admission:
 def _release_with(release: Callable[[], None]) -> Any:
     """Return *release* as a callback of the end of a call."""
     return lambda _context: release()
-
-
-class _Arrival:
-    """A message that has not arrived."""
-
-    __slots__ = ("begun", "error")
-
-    def __init__(self, begun: float) -> None:
-        self.begun = begun
-        #: Why it is given up.
-        self.error: RequestError | None = None

@@ -8,10 +8,11 @@ import asyncio
 import time
 from collections import defaultdict
 from collections.abc import AsyncIterator, Iterable, Mapping
-from typing import Any, Final, Self
+from typing import Any, Final, NoReturn, Self
 
 import grpc
 import structlog
+from google.rpc.status_pb2 import Status
 
 from sidecheck_server.access.authorizer import Authorizer
 from sidecheck_server.core.errors import ErrorReason, RequestError
@@ -20,12 +21,13 @@ from sidecheck_server.rpc.bytes_in_flight import SMALL
 from sidecheck_server.rpc.call_metrics import CallMetrics, MethodMetrics
 from sidecheck_server.rpc.caller import set_caller
 from sidecheck_server.rpc.calls import CallFailed
-from sidecheck_server.rpc.method_table import Kind, Method
+from sidecheck_server.rpc.method_table import Kind, Method, SharedResponse, message_of
 from sidecheck_server.rpc.status import abort, status_from_error
 from sidecheck_server.workers import CALLER
 
 __all__ = ["add_methods"]
 
+_OK: Final[int] = grpc.StatusCode.OK.value[0]
 _CANCELLED: Final[int] = grpc.StatusCode.CANCELLED.value[0]
 _DEADLINE_EXCEEDED: Final[int] = grpc.StatusCode.DEADLINE_EXCEEDED.value[0]
 _UNKNOWN: Final[int] = grpc.StatusCode.UNKNOWN.value[0]
@@ -73,32 +75,48 @@ def _handler(
     *,
     exempt: bool,
 ) -> Any:
+    # Functions, not methods of an object: gRPC inspects them at each call, which takes it twice
+    # as long with methods.
     serialize = method.response_type.SerializeToString
     if method.kind is Kind.BIDI_STREAM:
         return grpc.stream_stream_rpc_method_handler(
-            _StreamMethod(method, metrics, authorizer).respond,
+            _bidi_stream(method, metrics, authorizer),
             request_deserializer=method.deserialize,
             response_serializer=serialize,
         )
-    single = _SingleRequestMethod(method, admission, metrics, authorizer, exempt=exempt)
+    # gRPC reads the request of a unary call before it calls the handler, however long that
+    # takes. The handler of a stream is called at once, and reads by itself. On the wire, both
+    # are the same.
     if method.kind is Kind.SERVER_STREAM:
         return grpc.stream_stream_rpc_method_handler(
-            single.respond_with_stream, response_serializer=serialize
+            _server_stream(method, admission, metrics, authorizer), response_serializer=serialize
         )
-    return grpc.stream_unary_rpc_method_handler(single.respond, response_serializer=serialize)
+    create = _exempt_unary if exempt else _unary
+    return grpc.stream_unary_rpc_method_handler(create(method, admission, metrics, authorizer))
 
 
 class _GrpcCall:
-    """A call of gRPC, which must have just begun."""
+    """A call of gRPC, which is the block; it must have just begun, and is measured."""
 
-    __slots__ = ("_context", "_method", "observe", "observe_error")
+    __slots__ = ("_begun", "_context", "_method", "_metrics", "code", "observe")
 
     def __init__(self, context: Context, method: Method, metrics: MethodMetrics) -> None:
+        self._begun = metrics.begin()
         self._context = context
         self._method = method
+        self._metrics = metrics
         self.observe = metrics.observe
-        self.observe_error = metrics.observe_error
+        #: Of the status that it ends with.
+        self.code = _OK
         set_caller(context)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_exc_info: object) -> None:
+        if kind is not None and self.code == _OK:
+            self.code = self._code_of(kind)
+        self._metrics.end(self.code, self._begun)
 
     @property
     def peer(self) -> str:
@@ -115,82 +133,34 @@ class _GrpcCall:
         """Return the seconds until the deadline."""
         return self._context.time_remaining()
 
+    def observe_error(self, reason: ErrorReason | None) -> None:
+        """Take why the call failed."""
+        self._metrics.observe_error(reason)
+
     def authorize(self, authorizer: Authorizer) -> None:
         """Check that the caller may make the call.
 
         Raises:
-            CallFailed: it may not.
+            RequestError: it may not.
         """
         if authorizer.requires_tokens:
-            try:
-                authorizer.authorize(self.metadata.get("authorization"), self._method.path)
-            except RequestError as error:
-                raise self.failure(error) from None
+            authorizer.authorize(self.metadata.get("authorization"), self._method.path)
 
-    def failure(self, error: RequestError) -> CallFailed:
-        """Return the end of the call, which was not admitted, and log it."""
+    async def reject(self, error: RequestError) -> NoReturn:
+        """End the call, which was not admitted, with *error*, and log that."""
         self.observe_error(error.reason)
         # An overload is logged once a second: writing an event costs as much as a small call.
         if error.reason is not ErrorReason.OVERLOADED:
             _log.info("rpc.rejected", method=self._method.name, reason=error.reason.value)
-        return CallFailed(status_from_error(error))
+        await self.fail(status_from_error(error))
 
-
-class _StreamMethod:
-    """A method with a stream of requests."""
-
-    def __init__(self, method: Method, metrics: MethodMetrics, authorizer: Authorizer) -> None:
-        self._method = method
-        self._handler = method.handler
-        self._metrics = metrics
-        self._authorizer = authorizer
-
-    async def respond(self, requests: AsyncIterator[Any], context: Context) -> AsyncIterator[Any]:
-        """Yield the responses to the requests of a call."""
-        with _Measured(self._metrics, context) as measured:
-            call = _GrpcCall(context, self._method, self._metrics)
-            try:
-                call.authorize(self._authorizer)
-                async for response in self._handler(_counted(requests, self._metrics), call):
-                    self._metrics.sent += 1
-                    yield response
-            except CallFailed as failed:
-                measured.code = failed.status.code
-                await abort(context, failed.status)
-
-
-async def _counted(requests: AsyncIterator[Any], metrics: MethodMetrics) -> AsyncIterator[Any]:
-    async for request in requests:
-        metrics.received += 1
-        yield request
-    # To who reads, gRPC reports a cancelled call as one without further requests, and cancels
-    # the task some turns of the event loop later.
-    for _ in range(_TURNS):
-        await asyncio.sleep(0)
-
-
-class _Measured:
-    """Measures a call, which is the block."""
-
-    __slots__ = ("_begun", "_context", "_metrics", "code")
-
-    def __init__(self, metrics: MethodMetrics, context: Context) -> None:
-        self._metrics = metrics
-        self._context = context
-        #: Of the status that it ends with.
-        self.code = 0
-
-    def __enter__(self) -> Self:
-        self._begun = self._metrics.begin()
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, *_exc_info: object) -> None:
-        if kind is not None and not self.code:
-            self.code = self._code_of(kind)
-        self._metrics.end(self.code, self._begun)
+    async def fail(self, status: Status) -> NoReturn:
+        """End the call with *status*."""
+        self.code = status.code
+        await abort(self._context, status)
 
     def _code_of(self, kind: type[BaseException]) -> int:
-        """Return the code of a call that an exception of *kind* ended."""
+        """Return the code of the call, which an exception of *kind* ended."""
         if not issubclass(kind, _ENDED_BY_PEER):
             return _UNKNOWN
         left = self._context.time_remaining()
@@ -202,92 +172,119 @@ class _Measured:
         return _DEADLINE_EXCEEDED if left <= slack else _CANCELLED
 
 
-class _SingleRequestMethod:
-    """A method with one request, registered as one with a stream of requests.
+def _unary(
+    method: Method, admission: Admission, metrics: MethodMetrics, authorizer: Authorizer
+) -> Any:
+    """Return what responds to calls with one request and one response."""
+    handler, deserialize, gate = method.handler, method.deserialize, admission.gate
 
-    gRPC reads the request of a unary call before it calls the handler, however long that
-    takes. The handler of a stream is called at once, and reads by itself. On the wire, both
-    are the same.
-    """
-
-    def __init__(
-        self,
-        method: Method,
-        admission: Admission,
-        metrics: MethodMetrics,
-        authorizer: Authorizer,
-        *,
-        exempt: bool,
-    ) -> None:
-        self._method = method
-        self._authorizer = authorizer
-        self._handler = method.handler
-        self._deserialize = method.deserialize
-        self._admission = admission
-        self._metrics = metrics
-        self._exempt = exempt
-
-    async def respond(self, _messages: object, context: Context) -> Any:
-        """Return the response to the request of a call."""
-        with _Measured(self._metrics, context) as measured:
+    async def respond(_messages: object, context: Context) -> bytes:
+        # One function: each that another awaits is a part of what a small call costs.
+        with _GrpcCall(context, method, metrics) as call:
             try:
-                response = await self._respond(context)
+                if authorizer.requires_tokens:
+                    call.authorize(authorizer)
+                task = gate.enter()
+                try:
+                    admission.begin(context)
+                    try:
+                        message = await admission.receive(context, task)
+                        metrics.received += 1
+                        response = await handler(deserialize(message), call)
+                    finally:
+                        admission.end()
+                    if isinstance(response, SharedResponse):
+                        serialized = response.serialized
+                    else:
+                        serialized = response.SerializeToString()
+                        del response
+                    if len(serialized) > SMALL:
+                        await admission.make_room(context, len(serialized))
+                finally:
+                    gate.leave(task)
             except CallFailed as failed:
-                measured.code = failed.status.code
-                await abort(context, failed.status)
-            self._metrics.sent += 1
-            return response
+                await call.fail(failed.status)
+            except RequestError as error:
+                await call.reject(error)
+            except asyncio.CancelledError:
+                ended = gate.cancelled_call_error()
+                if ended is None:
+                    raise
+                await call.reject(ended)
+            metrics.sent += 1
+            return serialized
 
-    async def respond_with_stream(self, _messages: object, context: Context) -> Any:
-        """Yield the responses to the request of a call."""
-        with _Measured(self._metrics, context) as measured:
-            call = _GrpcCall(context, self._method, self._metrics)
+    return respond
+
+
+def _exempt_unary(
+    method: Method, admission: Admission, metrics: MethodMetrics, authorizer: Authorizer
+) -> Any:
+    """Return what responds to calls as `_unary`, also those that would not be admitted."""
+
+    async def respond(_messages: object, context: Context) -> bytes:
+        with _GrpcCall(context, method, metrics) as call:
             try:
-                call.authorize(self._authorizer)
-                request = self._deserialize(await self._receive(context))
-                async for response in self._handler(request, call):
-                    self._metrics.sent += 1
+                call.authorize(authorizer)
+                message = await admission.receive(context)
+                metrics.received += 1
+                response = message_of(await method.handler(method.deserialize(message), call))
+            except CallFailed as failed:
+                await call.fail(failed.status)
+            except RequestError as error:
+                await call.reject(error)
+            metrics.sent += 1
+            serialized: bytes = response.SerializeToString()
+            return serialized
+
+    return respond
+
+
+def _server_stream(
+    method: Method, admission: Admission, metrics: MethodMetrics, authorizer: Authorizer
+) -> Any:
+    """Return what responds to calls with one request and many responses."""
+
+    async def respond(_messages: object, context: Context) -> AsyncIterator[Any]:
+        with _GrpcCall(context, method, metrics) as call:
+            try:
+                call.authorize(authorizer)
+                message = await admission.receive(context)
+                metrics.received += 1
+                async for response in method.handler(method.deserialize(message), call):
+                    metrics.sent += 1
                     yield response
             except CallFailed as failed:
-                measured.code = failed.status.code
-                await abort(context, failed.status)
+                await call.fail(failed.status)
             except RequestError as error:
-                status = call.failure(error).status
-                measured.code = status.code
-                await abort(context, status)
+                await call.reject(error)
 
-    async def _respond(self, context: Context) -> Any:
-        """Return the response to the request of a call.
+    return respond
 
-        Raises:
-            CallFailed: there is none.
-        """
-        call = _GrpcCall(context, self._method, self._metrics)
-        call.authorize(self._authorizer)
-        admission = self._admission
-        try:
-            if self._exempt:
-                return await self._handler(self._deserialize(await self._receive(context)), call)
-            with admission.gate.admit():
-                admission.begin(context)
-                try:
-                    request = self._deserialize(await self._receive(context))
-                    response = await self._handler(request, call)
-                finally:
-                    admission.end()
-                size = response.ByteSize()
-                if size > SMALL:
-                    await admission.make_room(context, size)
-        except RequestError as error:
-            raise call.failure(error) from None
-        except asyncio.CancelledError:
-            ended = admission.gate.cancelled_call_error()
-            if ended is None:
-                raise
-            raise call.failure(ended) from None
-        return response
 
-    async def _receive(self, context: Context) -> bytes:
-        message = await self._admission.receive(context)
-        self._metrics.received += 1
-        return message
+def _bidi_stream(method: Method, metrics: MethodMetrics, authorizer: Authorizer) -> Any:
+    """Return what responds to calls with many requests and responses."""
+
+    async def respond(requests: AsyncIterator[Any], context: Context) -> AsyncIterator[Any]:
+        with _GrpcCall(context, method, metrics) as call:
+            try:
+                call.authorize(authorizer)
+                async for response in method.handler(_counted(requests, metrics), call):
+                    metrics.sent += 1
+                    yield response
+            except CallFailed as failed:
+                await call.fail(failed.status)
+            except RequestError as error:
+                await call.reject(error)
+
+    return respond
+
+
+async def _counted(requests: AsyncIterator[Any], metrics: MethodMetrics) -> AsyncIterator[Any]:
+    async for request in requests:
+        metrics.received += 1
+        yield request
+    # To who reads, gRPC reports a cancelled call as one without further requests, and cancels
+    # the task some turns of the event loop later.
+    for _ in range(_TURNS):
+        await asyncio.sleep(0)

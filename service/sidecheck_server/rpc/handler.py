@@ -35,14 +35,17 @@ _NO_REASONS: Mapping[str, int] = MappingProxyType({})
 _Servicer = TypeVar("_Servicer")
 _Request = TypeVar("_Request")
 _Response = TypeVar("_Response")
-_Method = Callable[[_Servicer, _Request], Awaitable[_Response]]
+_Method = Callable[[_Servicer, _Request], LoggedResponse | Awaitable[LoggedResponse | _Response]]
 
 _log = structlog.get_logger("sidecheck.rpc")
 _is_logged = logging.getLogger("sidecheck").isEnabledFor
 
 
 def rpc_handler(method: _Method[_Servicer, _Request, _Response]) -> Any:
-    """Decorate *method*, which turns a request into a response, as a handler for a `Method`."""
+    """Decorate *method*, which turns a request into a response, as a handler for a `Method`.
+
+    It returns a response, or an awaitable of one where it has to wait.
+    """
     name = method.__name__
 
     @wraps(method)
@@ -50,7 +53,8 @@ def rpc_handler(method: _Method[_Servicer, _Request, _Response]) -> Any:
         started = time.perf_counter()
         try:
             raise_if_unreadable(request)
-            response = await method(servicer, request)
+            found = method(servicer, request)
+            response = found if isinstance(found, LoggedResponse) else await found
         except RequestError as error:
             _log.info("rpc.rejected", method=name, reason=error.reason.value, ms=_ms(started))
             call.observe_error(error.reason)

@@ -17,7 +17,7 @@ from sidecheck_server.core.limits import Limits
 from sidecheck_server.registry import Registry
 from sidecheck_server.rpc.call_metrics import CallMetrics, MethodMetrics
 from sidecheck_server.rpc.calls import CallFailed
-from sidecheck_server.rpc.method_table import Method, methods_of
+from sidecheck_server.rpc.method_table import Method, message_of, methods_of
 from sidecheck_server.rpc.servicers import create_servicers
 from sidecheck_server.rpc.shutdown_gate import ShutdownGate
 from sidecheck_server.rpc.streams import OpenStreams
@@ -73,7 +73,7 @@ class LocalTransport:
         handler, call = self._method(find_rpc(type(request)))
         try:
             async with asyncio.timeout(timeout):
-                return await handler(request, call)
+                return message_of(await handler(request, call))
         except CallFailed as failed:
             raise decode_item_error(failed.status) from None
         except TimeoutError:

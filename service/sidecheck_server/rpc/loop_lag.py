@@ -33,7 +33,8 @@ class LoopLag:
             self._task.cancel()
 
     async def _measure(self) -> None:
-        now = asyncio.get_running_loop().time
+        # Not the clock of the loop, which may be read once a turn.
+        now = time.monotonic
         measured = deque([0.0], maxlen=_PERIODS)
         while True:
             due, worked = now() + _PERIOD_SECONDS, time.thread_time()

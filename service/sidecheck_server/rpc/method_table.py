@@ -11,7 +11,15 @@ from google.protobuf.message_factory import GetMessageClass
 
 from sidecheck_server.core.errors import ErrorReason, RequestError
 
-__all__ = ["Kind", "Method", "Unreadable", "methods_of", "raise_if_unreadable"]
+__all__ = [
+    "Kind",
+    "Method",
+    "SharedResponse",
+    "Unreadable",
+    "message_of",
+    "methods_of",
+    "raise_if_unreadable",
+]
 
 
 class Kind(Enum):
@@ -36,7 +44,8 @@ class Method:
     request_type: Any
     response_type: Any
     #: Takes the request, or an iterator of requests, and the `Call`. Returns an awaitable of the
-    #: response, or an iterator of responses. Raises `CallFailed`. Requests may be `Unreadable`.
+    #: response, which may be a `SharedResponse`, or an iterator of responses. Raises
+    #: `CallFailed`. Requests may be `Unreadable`.
     handler: Callable[[Any, Any], Any]
 
     @property
@@ -50,6 +59,19 @@ class Method:
             return self.request_type.FromString(data)
         except DecodeError:
             return Unreadable(self.request_type.DESCRIPTOR.full_name)
+
+
+@dataclass(frozen=True, slots=True)
+class SharedResponse:
+    """A response to many calls, serialized once for transports that send it so."""
+
+    message: Any
+    serialized: bytes
+
+
+def message_of(response: Any) -> Any:
+    """Return the message of *response*, which a handler returned."""
+    return response.message if isinstance(response, SharedResponse) else response
 
 
 @dataclass(frozen=True, slots=True)

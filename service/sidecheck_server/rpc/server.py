@@ -49,7 +49,7 @@ def report_ready(settings: Settings, addresses: list[str]) -> None:
     """Log that a server with *settings* is serving at *addresses*, TCP first."""
     if settings.listen and settings.tls_certificate is None and not is_loopback(settings.listen):
         _log.warning("server.plaintext", address=addresses[0])
-    _log.info("server.ready", addresses=addresses)
+    _log.info("server.ready", addresses=addresses, event_loop=settings.event_loop)
 
 
 class Server:

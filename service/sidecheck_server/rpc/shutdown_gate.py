@@ -36,6 +36,19 @@ class ShutdownGate:
         Raises:
             RequestError: SHUTTING_DOWN if the gate is closed.
         """
+        task = self.enter()
+        try:
+            yield
+        finally:
+            # The block of a stream whose peer left is ended by a task of the event loop.
+            self.leave(task)
+
+    def enter(self) -> asyncio.Task[Any]:
+        """Admit the call of the current task, and return the task, which must `leave`.
+
+        Raises:
+            RequestError: SHUTTING_DOWN if the gate is closed.
+        """
         if self._closed:
             self._rejected += 1
             raise RequestError(
@@ -44,11 +57,11 @@ class ShutdownGate:
         task = asyncio.current_task()
         assert task is not None
         self._active.add(task)
-        try:
-            yield
-        finally:
-            # The block of a stream whose peer left is ended by a task of the event loop.
-            self._active.discard(task)
+        return task
+
+    def leave(self, task: asyncio.Task[Any]) -> None:
+        """Note that the call of *task* has ended."""
+        self._active.discard(task)
 
     async def close(self) -> None:
         """Reject calls from now on; return once none arrives for 50 ms, or after a second."""

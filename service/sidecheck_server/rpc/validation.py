@@ -1,6 +1,6 @@
 """ValidationService: payloads validated one by one, in batches and in streams."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from copy import copy
 from typing import NamedTuple, TypeVar
 
@@ -25,7 +25,7 @@ from sidecheck_server.rpc.handler import rpc_handler, status_of
 from sidecheck_server.rpc.mapping.options import options_from_proto
 from sidecheck_server.rpc.mapping.targets import subject_from_proto, target_from_proto
 from sidecheck_server.rpc.mapping.verdicts import outcome_to_proto
-from sidecheck_server.rpc.method_table import Unreadable
+from sidecheck_server.rpc.method_table import SharedResponse, Unreadable
 from sidecheck_server.rpc.status import status_from_error
 from sidecheck_server.rpc.streams import OpenStreams, item_of, rpc_stream_handler
 from sidecheck_server.services.batch_budget import BatchBudget
@@ -33,6 +33,7 @@ from sidecheck_server.services.offload import TimeSlice
 from sidecheck_server.services.prepared_target import PreparedTarget, ValidationOutcome
 from sidecheck_server.services.prepared_targets import PreparedTargets
 from sidecheck_server.services.request_work import open_request
+from sidecheck_server.services.targets import SubjectKind
 
 __all__ = ["ValidationServicer"]
 
@@ -53,15 +54,30 @@ class ValidationServicer(ValidationServiceServicer):
         self._limits = limits
 
     @rpc_handler
-    async def Validate(self, request: ValidateRequest) -> LoggedResponse | ValidateResponse:  # noqa: N802
+    def Validate(  # noqa: N802
+        self, request: ValidateRequest
+    ) -> LoggedResponse | Awaitable[LoggedResponse | ValidateResponse]:
         """Validate one payload."""
-        prepared = self._prepare(request.target, request.options)
+        options = request.options if request.HasField("options") else None
+        prepared = self._prepare(request.target, options)
         kind, payload = subject_from_proto(request.subject)
         outcome = prepared.try_validate(kind, payload)
+        if outcome is not None and outcome.shared:
+            return (outcome.encoded or _encode(outcome, prepared.revision)).response
+        return self._validate(prepared, kind, payload, outcome)
+
+    async def _validate(
+        self,
+        prepared: PreparedTarget,
+        kind: SubjectKind | None,
+        payload: bytes,
+        outcome: ValidationOutcome | None,
+    ) -> LoggedResponse | ValidateResponse:
+        """Return the response of *outcome*, None if it takes long to find out."""
         if outcome is None:
             outcome = await prepared.validate(kind, payload, tried=True)
-        if outcome.shared:
-            return _encoded(outcome, prepared.revision).response
+            if outcome.shared:
+                return (outcome.encoded or _encode(outcome, prepared.revision)).response
         verdict = outcome_to_proto(outcome)
         return ValidateResponse(verdict=verdict, registry_revision=prepared.revision)
 
@@ -94,7 +110,7 @@ class ValidationServicer(ValidationServiceServicer):
             except Exception:  # noqa: BLE001  (raised again below, where it becomes an outcome)
                 outcome, tried = None, False
             if outcome is not None and outcome.shared:
-                append(_encoded(outcome, prepared.revision).item)
+                append((outcome.encoded or _encode(outcome, prepared.revision)).item)
             else:
                 message = await _item_outcome(
                     outcome, prepared, item, "ValidateBatch", budget, tried=tried
@@ -144,17 +160,19 @@ class ValidationServicer(ValidationServiceServicer):
         return ValidateStreamResponse(id=item.id, outcome=outcome, registry_revision=revision)
 
     def _prepare(
-        self, target: target_pb2.Target, options: options_pb2.ValidationOptions
+        self, target: target_pb2.Target, options: options_pb2.ValidationOptions | None
     ) -> PreparedTarget:
         """Return the prepared target of *target* and *options*; errors surface when it is used."""
-        key = (target.SerializeToString(), options.SerializeToString())
+        key = (target.SerializeToString(), b"" if options is None else options.SerializeToString())
         prepared = self._prepared_targets.find(key)
         if prepared is not None:
             return prepared
         return self._prepared_targets.add(
             key,
             _value_or_error(lambda: target_from_proto(target)),
-            _value_or_error(lambda: options_from_proto(options, self._limits)),
+            _value_or_error(
+                lambda: options_from_proto(options or options_pb2.ValidationOptions(), self._limits)
+            ),
         )
 
     def _prepare_item(
@@ -180,13 +198,13 @@ class _EncodedOutcome(NamedTuple):
     item: ValidateOutcome
 
 
-def _encoded(outcome: ValidationOutcome, revision: int) -> _EncodedOutcome:
-    encoded: _EncodedOutcome | None = outcome.encoded
-    if encoded is None:
-        verdict = outcome_to_proto(outcome)
-        response = ValidateResponse(verdict=verdict, registry_revision=revision)
-        logged = LoggedResponse(response, *log_fields(response))
-        encoded = outcome.encoded = _EncodedOutcome(logged, ValidateOutcome(verdict=verdict))
+def _encode(outcome: ValidationOutcome, revision: int) -> _EncodedOutcome:
+    """Encode the shared *outcome*, once."""
+    verdict = outcome_to_proto(outcome)
+    response = ValidateResponse(verdict=verdict, registry_revision=revision)
+    shared = SharedResponse(response, response.SerializeToString())
+    logged = LoggedResponse(shared, *log_fields(response))
+    encoded = outcome.encoded = _EncodedOutcome(logged, ValidateOutcome(verdict=verdict))
     return encoded
 
 
@@ -208,7 +226,7 @@ async def _item_outcome(
             kind, payload = subject_from_proto(item.subject)
             outcome = await prepared.validate(kind, payload, budget, tried=tried)
         if outcome.shared:
-            return _encoded(outcome, prepared.revision).item
+            return (outcome.encoded or _encode(outcome, prepared.revision)).item
         return ValidateOutcome(verdict=outcome_to_proto(outcome))
     except Exception as error:  # noqa: BLE001  (nothing unexpected may reach the client)
         return ValidateOutcome(error=status_of(error, method))

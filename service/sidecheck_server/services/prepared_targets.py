@@ -2,8 +2,6 @@
 
 from typing import TypeAlias
 
-from cachetools import FIFOCache
-
 from sidecheck_server.access.identity import allowed_servers
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.schemas.dialects import SchemaSource
@@ -50,9 +48,7 @@ class PreparedTargets:
         self._dropped = schemas.dropped
         #: A target may resolve for one caller and not for another, so the servers that the
         #: caller may use are part of the key.
-        self._targets: FIFOCache[tuple[_Key, frozenset[str] | None], PreparedTarget] = FIFOCache(
-            _MAX_TARGETS
-        )
+        self._targets: dict[tuple[_Key, frozenset[str] | None], PreparedTarget] = {}
         #: How many requests had a target that was cached, and how many had none.
         self.hits = self.misses = 0
 
@@ -85,6 +81,8 @@ class PreparedTargets:
         )
         short = len(key[0]) + len(key[1]) <= _MAX_KEY_BYTES
         if short and not isinstance(target, InlineTool | SchemaSource):
+            if len(self._targets) >= _MAX_TARGETS:
+                del self._targets[next(iter(self._targets))]
             self._targets[key, allowed_servers()] = prepared
         return prepared
 

@@ -75,8 +75,12 @@ class WorkerProcess:
         return self._id
 
     def fileno(self) -> int:
-        """Return a descriptor that becomes readable when the process dies while it is idle."""
-        return self._connection.fileno()
+        """Return a descriptor that becomes readable when the process dies.
+
+        It is not that of the pipe: an event loop may make those that it watches non-blocking,
+        as that of uvloop does, and the pipe is read by threads that block.
+        """
+        return self._process.sentinel
 
     def wait_until_ready(self) -> None:
         """Return when the process can run tasks.

@@ -67,7 +67,8 @@ def decode(
         RequestError: LIMIT_EXCEEDED with bound *depth_bound* if arrays and objects nest
             deeper than *max_depth*.
     """
-    extremes = len(text) > _LONG_ENOUGH_TO_STALL and _may_have_extremes(text)
+    is_long = len(text) > _LONG_ENOUGH_TO_STALL
+    extremes = is_long and _may_have_extremes(text)
     try:
         value: JsonValue = _DECODE_EXTREMES(text) if extremes else _DECODE(text)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
@@ -79,17 +80,12 @@ def decode(
     # Each level takes two brackets.
     if len(text) > 2 * max_depth and nests_deeper(value, max_depth):
         _check_depth(text, max_depth, depth_bound)
-    if _has_repeated_key(text, value):
+    # Writing long integers again takes three times as long as reading them.
+    without_numbers = is_long and has_long_integers(text)
+    if any_repeated_key(text) if without_numbers else has_repeated_key(text, value):
         violations, truncated = find_repeated_keys(text, max_violations)
         raise MalformedError(violations, truncated=truncated)
     return value
-
-
-def _has_repeated_key(text: bytes, value: JsonValue) -> bool:
-    if has_long_integers(text):
-        # Writing them again takes three times as long as reading them.
-        return any_repeated_key(text)
-    return has_repeated_key(text, value)
 
 
 def has_long_integers(text: bytes) -> bool:
@@ -103,7 +99,7 @@ def has_long_integers(text: bytes) -> bool:
 
 def integer_steps(text: bytes) -> int:
     """Return the steps of reading the long integers of the JSON *text* and writing them again."""
-    if not has_long_integers(text):
+    if len(text) <= _LONG_ENOUGH_TO_STALL or not has_long_integers(text):
         return 0
     return sum(len(match) ** 2 for match in _LONG_INTEGER.findall(text)) // _SQUARED_DIGITS
 
