@@ -16,6 +16,7 @@ from sidecheck_server.access.tokens_file import TokensFile
 from sidecheck_server.admin.access import Access
 from sidecheck_server.admin.application import create_application
 from sidecheck_server.admin.http_methods import create_endpoints
+from sidecheck_server.admin.page import create_page_routes
 from sidecheck_server.admin.routes import create_routes
 from sidecheck_server.admin.server import running_admin
 from sidecheck_server.gateways.composition import running_gateways
@@ -143,10 +144,10 @@ def _http_routes(
     settings: Settings, server: Server, metrics: CallMetrics, authorizer: Authorizer
 ) -> list[BaseRoute]:
     access = Access(settings.admin_listen, authorizer, is_open=settings.admin_open)
-    message_bytes = settings.limits.message_bytes
-    return create_routes(
-        create_endpoints(server.methods, server.admission, metrics, access, message_bytes)
+    endpoints = create_endpoints(
+        server.methods, server.admission, metrics, access, settings.limits
     )
+    return [*create_routes(endpoints), *create_page_routes(access)]
 
 
 async def _end(task: asyncio.Task[None]) -> None:
