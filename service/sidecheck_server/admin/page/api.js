@@ -128,7 +128,12 @@ export async function call(method, body, signal) {
  */
 function parsed(text, response) {
   const { status, statusText } = response;
-  const other = { type: "about:blank", title: statusText, status, detail: "not a response of the API" };
+  const other = {
+    type: "about:blank",
+    title: statusText,
+    status,
+    detail: "not a response of the API",
+  };
   let value;
   try {
     value = JSON.parse(text);

@@ -18,7 +18,9 @@ const MOST_SHOWN = 300;
 
 /** @typedef {import("./api.js").Verdict} Verdict */
 
-/** @implements {import("./tab.js").Tab} */
+/** @typedef {import("./tab.js").Tab} Tab */
+
+/** @implements {Tab} */
 export class CheckTab {
   name = "check";
   #panel = byId("panel-check");

@@ -88,7 +88,9 @@ export function shellWord(text) {
 export function shellOptions(options) {
   return Object.entries(options)
     .filter(([, value]) => value !== "" && value !== false)
-    .map(([name, value]) => (value === true ? ` --${name}` : ` --${name} ${shellWord(String(value))}`))
+    .map(([name, value]) =>
+      value === true ? ` --${name}` : ` --${name} ${shellWord(String(value))}`,
+    )
     .join("");
 }
 

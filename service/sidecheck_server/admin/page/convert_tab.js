@@ -1,7 +1,7 @@
 /** Converts a tool for all provider APIs, side by side. */
 
 import { hereDocument, pythonBytes, pythonText, shellOptions } from "./commands.js";
-import { byId, codeSection, counted, element, fill } from "./elements.js";
+import { byId, codeSection, element, fill } from "./elements.js";
 import { errorHeadline, errorView, showStatus, violationList } from "./findings.js";
 import { locate, textAt } from "./json_places.js";
 import { format, jsonProperty, objectText, plainProperty } from "./json_text.js";
@@ -31,7 +31,9 @@ const EFFECTS = Object.freeze(["narrowed", "widened", "equivalent"]);
  * @property {string} message
  */
 
-/** @implements {import("./tab.js").Tab} */
+/** @typedef {import("./tab.js").Tab} Tab */
+
+/** @implements {Tab} */
 export class ConvertTab {
   name = "convert";
   #panel = byId("panel-convert");
@@ -192,7 +194,7 @@ export class ConvertTab {
       converted.strict ? "Strict" : "Not strict",
     );
     /** @type {Loss[]} */
-    const { losses } = converted;
+    const losses = converted.losses;
     const request = value.request?.violations ?? [];
     return card(title, strict, [
       converted.not_strict_reason &&
@@ -209,7 +211,7 @@ export class ConvertTab {
     const items = losses.map((loss) =>
       element(
         "li",
-        { class: "finding" },
+        { class: `finding ${loss.effect}` },
         element(
           "button",
           { type: "button", class: "finding-place", onclick: () => this.#choose(loss) },

@@ -30,7 +30,10 @@ export function compareLines(before, after) {
   }
   return [
     ...lines("same", old.slice(0, head)),
-    ...compareMiddle(old.slice(head, old.length - tail), changed.slice(head, changed.length - tail)),
+    ...compareMiddle(
+      old.slice(head, old.length - tail),
+      changed.slice(head, changed.length - tail),
+    ),
     ...lines("same", old.slice(old.length - tail)),
   ];
 }
@@ -48,7 +51,12 @@ export function renderDifference(all, label) {
       near.fill(1, Math.max(0, index - CONTEXT_LINES), index + CONTEXT_LINES + 1);
     }
   }
-  const attributes = { class: "code difference", tabindex: "0", role: "region", "aria-label": label };
+  const attributes = {
+    class: "code difference",
+    tabindex: "0",
+    role: "region",
+    "aria-label": label,
+  };
   const region = element("div", attributes);
   let hidden = 0;
   let shown = 0;

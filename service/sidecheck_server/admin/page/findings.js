@@ -17,21 +17,23 @@ const SEVERITIES = Object.freeze({ error: "Error", warning: "Warning", info: "Ad
  * @param {(violation: Violation) => void} onChoose Leads to the place of one.
  */
 export function violationList(violations, onChoose) {
-  const items = violations.slice(0, MOST_SHOWN).map((violation) =>
-    element(
-      "li",
-      { class: `finding ${violation.severity}` },
+  const items = violations
+    .slice(0, MOST_SHOWN)
+    .map((violation) =>
       element(
-        "button",
-        { type: "button", class: "finding-place", onclick: () => onChoose(violation) },
-        severityBadge(violation.severity),
-        element("span", { class: "finding-code" }, violation.code),
-        element("span", { class: "pointer" }, violation.instance_location || "(root)"),
-        element("span", { class: "finding-message" }, violation.message),
+        "li",
+        { class: `finding ${violation.severity}` },
+        element(
+          "button",
+          { type: "button", class: "finding-place", onclick: () => onChoose(violation) },
+          severityBadge(violation.severity),
+          element("span", { class: "finding-code" }, violation.code),
+          element("span", { class: "pointer" }, violation.instance_location || "(root)"),
+          element("span", { class: "finding-message" }, violation.message),
+        ),
+        webLink(violation.spec_url, "Specification"),
       ),
-      webLink(violation.spec_url, "Specification"),
-    ),
-  );
+    );
   const more = violations.length - items.length;
   return element(
     "ul",
@@ -97,7 +99,7 @@ export function errorView(error, { retry, choose }) {
       `${reason ?? "HTTP"} · status ${status} `,
       webLink(type, "About this error"),
     ),
-    status >= 429 && again,
+    (status >= 500 || reason === "OVERLOADED") && again,
     needsToken &&
       element("button", { type: "button", class: "primary", onclick: openToken }, "Enter token"),
   );

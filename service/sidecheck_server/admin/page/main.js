@@ -3,7 +3,13 @@
 import { call, connection } from "./api.js";
 import { CheckTab } from "./check_tab.js";
 import { ConvertTab } from "./convert_tab.js";
-import { prepareCopy, prepareDialogs, prepareExamples, prepareToken, toClipboard } from "./dialogs.js";
+import {
+  prepareCopy,
+  prepareDialogs,
+  prepareExamples,
+  prepareToken,
+  toClipboard,
+} from "./dialogs.js";
 import { byId, element, fill } from "./elements.js";
 import { readLink, writeLink } from "./link.js";
 import { MessageTab } from "./message_tab.js";

@@ -11,7 +11,9 @@ import { readControls, writeControls } from "./tab.js";
 import { marksOf } from "./validate_tab.js";
 import { headline, section } from "./verdict_view.js";
 
-/** @implements {import("./tab.js").Tab} */
+/** @typedef {import("./tab.js").Tab} Tab */
+
+/** @implements {Tab} */
 export class MessageTab {
   name = "message";
   #view = byId("message-outcome");

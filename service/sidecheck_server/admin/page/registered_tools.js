@@ -74,7 +74,10 @@ export class RegisteredTools {
     try {
       const { value, text } = await call("list-tools", body, running.signal);
       const tools = value.tools.map(
-        (/** @type {{server: string, name: string}} */ { server, name }, /** @type {number} */ i) => ({
+        (
+          /** @type {{server: string, name: string}} */ { server, name },
+          /** @type {number} */ i,
+        ) => ({
           server,
           name,
           text: textAt(text, `/tools/${i}/tool`) ?? "",
@@ -95,7 +98,9 @@ export class RegisteredTools {
 
   #show() {
     const index = this.#list.selectedIndex;
-    const options = this.#tools.map(({ server, name }) => element("option", {}, `${server} / ${name}`));
+    const options = this.#tools.map(({ server, name }) =>
+      element("option", {}, `${server} / ${name}`),
+    );
     fill(this.#list, ...options);
     const wanted = this.#wanted;
     const found = this.#tools.findIndex(

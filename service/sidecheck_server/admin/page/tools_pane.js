@@ -159,7 +159,9 @@ export class ToolsPane {
     const name = this.tool?.name;
     this.#pasted = text;
     this.#tools = findTools(text);
-    const labels = this.#tools.map((tool, index) => tool.name || `(tool ${index + 1} without a name)`);
+    const labels = this.#tools.map(
+      (tool, index) => tool.name || `(tool ${index + 1} without a name)`,
+    );
     fill(this.#choice, ...labels.map((label) => element("option", {}, label)));
     const kept = this.#tools.findIndex((tool) => tool.name === name);
     this.#choice.selectedIndex = Math.max(kept, this.#tools.length ? 0 : -1);
@@ -182,7 +184,10 @@ export function findTools(text) {
     return [];
   }
   for (const pointer of LISTS) {
-    const list = pointer.split("/").slice(1).reduce((inner, key) => inner?.[key], value);
+    const list = pointer
+      .split("/")
+      .slice(1)
+      .reduce((inner, key) => inner?.[key], value);
     if (Array.isArray(list)) {
       const texts = elementTexts(text, pointer);
       return list.map((tool, index) => toolOf(tool, texts[index] ?? "", `${pointer}/${index}`));

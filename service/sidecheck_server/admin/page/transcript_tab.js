@@ -16,7 +16,9 @@ import { readTranscript, sessionItem } from "./transcript.js";
 const MOST_SHOWN = 500;
 const MOST_MARKS = 200;
 
-/** @implements {import("./tab.js").Tab} */
+/** @typedef {import("./tab.js").Tab} Tab */
+
+/** @implements {Tab} */
 export class TranscriptTab {
   name = "transcript";
   #view = byId("session-outcome");
@@ -125,7 +127,9 @@ export class TranscriptTab {
     const { outcomes, summary } = answer.value.value;
     const lines = readTranscript(this.#editor.text);
     /** @type {Violation[]} */
-    const violations = outcomes.flatMap((/** @type {any} */ each) => each.result?.verdict.violations ?? []);
+    const violations = outcomes.flatMap(
+      (/** @type {any} */ each) => each.result?.verdict.violations ?? [],
+    );
     const errors = violations.filter(({ severity }) => severity === "error").length;
     const failed = outcomes.filter((/** @type {any} */ outcome) => outcome.error).length;
     const others = violations.length - errors;
@@ -214,7 +218,11 @@ function renderRepetitions(repetitions, lines) {
   const items = repetitions.map(({ code, tool, count, first_item: first }) => {
     const about = tool ? ` (${tool})` : "";
     const line = lines[first]?.number ?? first + 1;
-    return element("li", {}, `${code}${about}: ${counted(count, "message")}, reported at line ${line}`);
+    return element(
+      "li",
+      {},
+      `${code}${about}: ${counted(count, "message")}, reported at line ${line}`,
+    );
   });
   return (
     items.length > 0 &&

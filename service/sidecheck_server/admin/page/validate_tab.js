@@ -25,7 +25,9 @@ const PYTHON_SUBJECTS = Object.freeze({
   call_result: "CallResult",
 });
 
-/** @implements {import("./tab.js").Tab} */
+/** @typedef {import("./tab.js").Tab} Tab */
+
+/** @implements {Tab} */
 export class ValidateTab {
   name = "validate";
   #panel = byId("panel-validate");
@@ -100,7 +102,8 @@ export class ValidateTab {
     const options = [
       version && `protocol_version=${pythonText(version)}`,
       `max_violations=${MOST_VIOLATIONS}`,
-      unknown.value !== "schema" && `unknown_arguments=UnknownArguments.${unknown.value.toUpperCase()}`,
+      unknown.value !== "schema" &&
+        `unknown_arguments=UnknownArguments.${unknown.value.toUpperCase()}`,
       `coercion=Coercion.${coercion.value.toUpperCase()}`,
       defaults.checked && "apply_defaults=True",
       formats.checked && "assert_formats=True",

@@ -76,14 +76,11 @@ export function section(title, value) {
 function renderRepair(repair, payload, repaired, apply) {
   const result = format(repaired);
   const before = isJson(payload) ? format(payload) : payload;
-  const changes = repair.changes.slice(0, 100).map(({ instance_location: place, message }) =>
-    element(
-      "li",
-      {},
-      element("span", { class: "pointer" }, place || "(root)"),
-      ` ${message}`,
-    ),
-  );
+  const changes = repair.changes
+    .slice(0, 100)
+    .map(({ instance_location: place, message }) =>
+      element("li", {}, element("span", { class: "pointer" }, place || "(root)"), ` ${message}`),
+    );
   const { length } = repair.violations;
   return element(
     "section",
