@@ -45,6 +45,7 @@ class Site:
         page.on("request", lambda request: self._note_request(request.url))
         page.goto(self.url + fragment)
         page.wait_for_selector("body[data-ready]")
+        expect(page.locator(".pending")).to_have_count(0)
         return page
 
     def register(self, server: str, *tools: Any) -> None:

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Response, expect
 
 from .conftest import Site, choose_example, editor
 
@@ -22,6 +22,12 @@ _EXAMPLES = (
     "A broken message",
     "A transcript",
 )
+
+
+def _is_first(response: Response) -> bool:
+    """Return whether it is the answer, or that of the first API where there are several."""
+    body = response.request.post_data or ""
+    return "/v1/" in response.url and ('"api"' not in body or '"openai-chat"' in body)
 
 
 def _copied(page: Page, language: str) -> str:
@@ -62,13 +68,11 @@ def test_curl_gets_the_answer_that_the_page_got(site: Site, title: str, tmp_path
     if shutil.which("curl") is None:
         pytest.fail("no curl on PATH")
     page = site.open()
-    with page.expect_response(lambda response: "/v1/" in response.url) as answered:
+    with page.expect_response(_is_first) as answered:
         choose_example(page, title)
     shown = answered.value.json()
 
     answer = json.loads(_run(_copied(page, "curl"), tmp_path))
-    assert shown.keys() == answer.keys()
-    shown.pop("registry_revision", None), answer.pop("registry_revision", None)
     assert shown == answer
 
 

@@ -17,12 +17,12 @@ const MOST_VIOLATIONS = 100;
 /** Characters that may be scanned for marks while somebody types. */
 const MOST_SCANNED = 20_000_000;
 
-/** Classes of the Python client for the kinds of payloads. */
-const PYTHON_SUBJECTS = Object.freeze({
-  arguments: "Arguments",
-  call_params: "CallParams",
-  structured_content: "StructuredContent",
-  call_result: "CallResult",
+/** Methods of the Python client for the kinds of payloads. */
+const PYTHON_METHODS = Object.freeze({
+  arguments: "validate",
+  call_params: "validate_call",
+  structured_content: "validate_structured_content",
+  call_result: "validate_call_result",
 });
 
 /** @typedef {import("./tab.js").Tab} Tab */
@@ -93,7 +93,6 @@ export class ValidateTab {
     const { subject, coercion, unknown, defaults, formats } = this.#controls;
     const kind = this.#subject;
     const version = this.#page.version();
-    const subjectClass = PYTHON_SUBJECTS[kind];
     const targetClass = tool.server === null ? "ToolDefinition" : "RegisteredTool";
     const target =
       tool.server === null
@@ -118,14 +117,14 @@ export class ValidateTab {
     return {
       method: "validate",
       body: this.#body(tool),
-      imports: [targetClass, subjectClass, "Options", "Coercion", "UnknownArguments"].filter(
+      imports: [targetClass, "Options", "Coercion", "UnknownArguments"].filter(
         (name) => name !== "UnknownArguments" || unknown.value !== "schema",
       ),
       python: [
         `target = ${targetClass}(${target})`,
-        `payload = ${subjectClass}(${pythonBytes(this.#editor.text)})`,
+        `payload = ${pythonBytes(this.#editor.text)}`,
         `options = Options(${options.join(", ")})`,
-        "verdict = client.validate(target, payload, options=options)",
+        `verdict = client.${PYTHON_METHODS[kind]}(target, payload, options=options)`,
         "print(verdict.valid)",
         "for violation in verdict.violations:",
         '    print(violation.instance_location or "(root)", violation.code, violation.message)',
@@ -139,7 +138,7 @@ export class ValidateTab {
   }
 
   get #subject() {
-    return /** @type {keyof typeof PYTHON_SUBJECTS} */ (this.#controls.subject.value);
+    return /** @type {keyof typeof PYTHON_METHODS} */ (this.#controls.subject.value);
   }
 
   /** JSON Pointer to the schema of the payload, in the text of the tools. */
