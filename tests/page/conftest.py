@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, expect, 
 from support.running import RunningServer
 from support.shared_material import unavailable
 
-_MILLISECONDS = 7_000
+_MILLISECONDS = 120_000
 _FLAGS = (
     *("--headless", "--no-sandbox", "--disable-gpu", "--no-first-run"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),

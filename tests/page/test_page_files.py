@@ -4,8 +4,8 @@ import http.client
 import json
 import random
 import subprocess
-from collections.abc import Mapping
 from contextlib import closing
+from email.message import Message
 from typing import Any
 
 import pytest
@@ -17,7 +17,7 @@ from .conftest import Site
 _FILES = ["", *(f"page/{file.name}" for file in PAGE_FILES.iterdir() if file.name != "index.html")]
 
 
-def _get(server: RunningServer, path: str, **headers: str) -> tuple[int, Mapping[str, str], bytes]:
+def _get(server: RunningServer, path: str, **headers: str) -> tuple[int, Message, bytes]:
     """Return the status, the headers and the body of a response."""
     with closing(http.client.HTTPConnection(server.admin_address, timeout=120)) as connection:
         connection.request(

@@ -152,7 +152,7 @@ def test_a_registered_tool_is_chosen_from_pages(site: Site) -> None:
     expect(tools.locator("option")).to_have_text(["single / get_weather"])
     with page.expect_request("**/v1/validate") as sent:
         editor(page, "JSON").fill('{"city": 5}')
-    request = sent.value.post_data_json
+    request: Any = sent.value.post_data_json
     assert ("single", "get_weather") == (request["server"], request["name"])
     expect(page.locator("#verdict-status")).to_have_text("Invalid: 1 violation")
     page.get_by_role("button", name="expected a string").click()

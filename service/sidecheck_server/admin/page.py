@@ -46,7 +46,6 @@ _HEADERS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "cache-control": "no-cache",
         "content-security-policy": _POLICY,
-        "cross-origin-opener-policy": "same-origin",
         "cross-origin-resource-policy": "same-origin",
         "referrer-policy": "no-referrer",
         "x-content-type-options": "nosniff",

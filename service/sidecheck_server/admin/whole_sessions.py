@@ -127,7 +127,7 @@ async def _check(stream: Method, request: Any, call: Call, limits: Limits) -> An
     count = len(request.items)
     if count > limits.batch_items:
         raise limit_exceeded_error("batch_items", limits.batch_items, "the session", count)
-    spent = 0
+    spent = 0.0
 
     async def requests() -> AsyncIterator[CheckSessionRequest]:
         yield CheckSessionRequest(defaults=request.defaults)

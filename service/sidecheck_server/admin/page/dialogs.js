@@ -93,9 +93,9 @@ export function prepareCopy(copy) {
 /**
  * Prepares the dialog of the token.
  *
- * @param {() => void} onChange Called when calls have another token.
+ * @param {() => void} onChanged Called when calls have another token.
  */
-export function prepareToken(onChange) {
+export function prepareToken(onChanged) {
   const dialog = byId("token", HTMLDialogElement);
   const value = byId("token-value", HTMLInputElement);
   const open = byId("open-token");
@@ -115,7 +115,7 @@ export function prepareToken(onChange) {
     setToken(value.value.trim());
     value.value = "";
     open.textContent = hasToken() ? "Token ✓" : "Token";
-    onChange();
+    onChanged();
   });
 }
 

@@ -33,13 +33,13 @@ export class ToolsPane {
   /** @type {Tool[]} */
   #tools = [];
   #pasted = "";
-  #onChange;
+  #onChanged;
 
-  /** @param {() => void} onChange Called when the tools or the choice have changed. */
-  constructor(onChange) {
-    this.#onChange = onChange;
+  /** @param {() => void} onChanged Called when the tools or the choice have changed. */
+  constructor(onChanged) {
+    this.#onChanged = onChanged;
     this.editor = new Editor(byId("tools-text", HTMLTextAreaElement), () => this.#read());
-    this.#choice.addEventListener("change", onChange);
+    this.#choice.addEventListener("change", onChanged);
     byId("tools-format").addEventListener("click", () => this.editor.format());
     for (const source of this.#sources) {
       source.addEventListener("change", () => this.#setSource(source.value === "registered"));
@@ -102,7 +102,7 @@ export class ToolsPane {
     this.#setSource(false);
     const index = this.#tools.findIndex(({ name }) => name === tool);
     this.#choice.selectedIndex = Math.max(index, this.#tools.length ? 0 : -1);
-    this.#onChange();
+    this.#onChanged();
   }
 
   /**
@@ -150,7 +150,7 @@ export class ToolsPane {
     const { chosen } = this.#registered;
     this.editor.text = chosen && isJson(chosen.text) ? format(chosen.text) : "";
     this.#tools = chosen ? [{ ...chosen, pointer: "" }] : [];
-    this.#onChange();
+    this.#onChanged();
   }
 
   /** Finds the tools in the text. */
@@ -166,7 +166,7 @@ export class ToolsPane {
     const kept = this.#tools.findIndex((tool) => tool.name === name);
     this.#choice.selectedIndex = Math.max(kept, this.#tools.length ? 0 : -1);
     this.#note.textContent = describe(text, this.#tools);
-    this.#onChange();
+    this.#onChanged();
   }
 }
 

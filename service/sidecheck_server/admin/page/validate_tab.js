@@ -142,7 +142,7 @@ export class ValidateTab {
   }
 
   /** JSON Pointer to the schema of the payload, in the text of the tools. */
-  get #schemaPointer() {
+  get #schemaRoot() {
     const isInput = this.#subject === "arguments" || this.#subject === "call_params";
     return `${this.#page.tools.tool?.pointer ?? ""}/${isInput ? "inputSchema" : "outputSchema"}`;
   }
@@ -213,7 +213,7 @@ export class ValidateTab {
    * @param {Violation} violation
    */
   #choose({ instance_location: pointer, keyword_location: keyword }) {
-    const root = this.#schemaPointer;
+    const root = this.#schemaRoot;
     this.#page.tools.show(keyword ? (text) => locateKeyword(text, root, keyword) : null);
     const { keyStart, end } = locate(this.#editor.text, pointer);
     this.#editor.select(keyStart, end);
@@ -226,8 +226,8 @@ export class ValidateTab {
    */
   #showFault(pointer) {
     const { tools } = this.#page;
-    const inSchema = locate(tools.text, this.#schemaPointer + pointer);
-    const root = inSchema.isExact ? this.#schemaPointer : (tools.tool?.pointer ?? "");
+    const inSchema = locate(tools.text, this.#schemaRoot + pointer);
+    const root = inSchema.isExact ? this.#schemaRoot : (tools.tool?.pointer ?? "");
     tools.show((text) => locate(text, root + pointer));
   }
 }
