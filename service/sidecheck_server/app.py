@@ -144,9 +144,7 @@ def _http_routes(
     settings: Settings, server: Server, metrics: CallMetrics, authorizer: Authorizer
 ) -> list[BaseRoute]:
     access = Access(settings.admin_listen, authorizer, is_open=settings.admin_open)
-    endpoints = create_endpoints(
-        server.methods, server.admission, metrics, access, settings.limits
-    )
+    endpoints = create_endpoints(server.methods, server.admission, metrics, access, settings.limits)
     return [*create_routes(endpoints), *create_page_routes(access)]
 
 

@@ -144,6 +144,8 @@ def test_a_registered_tool_is_chosen_from_pages(site: Site) -> None:
     page.get_by_text("Registered", exact=True).click()
     tools = page.get_by_label("Registered tools")
     expect(tools.locator("option")).to_have_count(50)
+    expect(editor(page, "Definitions")).not_to_be_editable()
+    expect(page.locator("#tools-format")).to_be_hidden()
     expect(page.locator("#registered-note")).to_have_text("The first 50 tools")
     page.get_by_role("button", name="Load more").click()
     expect(tools.locator("option")).to_have_count(61)
@@ -157,6 +159,9 @@ def test_a_registered_tool_is_chosen_from_pages(site: Site) -> None:
     expect(page.locator("#verdict-status")).to_have_text("Invalid: 1 violation")
     page.get_by_role("button", name="expected a string").click()
     assert '"type": "string"' == marked_text(page, "#tools-pane")
+
+    page.get_by_text("Pasted", exact=True).click()
+    expect(page.get_by_role("combobox", name="Tool", exact=True)).to_have_value("get_forecast")
 
 
 def test_an_error_says_what_where_and_what_would_be_right(site: Site) -> None:

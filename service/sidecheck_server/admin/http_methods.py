@@ -55,8 +55,7 @@ def create_endpoints(
     """Return the endpoints of *methods*, by path: the unary ones, and that of whole sessions."""
     reading = asyncio.Lock()
     served = (
-        whole_session_method(method, limits) if is_session(method) else method
-        for method in methods
+        whole_session_method(method, limits) if is_session(method) else method for method in methods
     )
     return {
         path_of(method): MethodEndpoint(

@@ -26,6 +26,7 @@ export class ToolsPane {
   #toolRow = byId("tool-row");
   #choice = byId("tool", HTMLSelectElement);
   #note = byId("tools-note");
+  #format = byId("tools-format");
   #sources = /** @type {HTMLInputElement[]} */ ([
     ...this.#pane.querySelectorAll("input[name=tools-source]"),
   ]);
@@ -40,7 +41,7 @@ export class ToolsPane {
     this.#onChanged = onChanged;
     this.editor = new Editor(byId("tools-text", HTMLTextAreaElement), () => this.#read());
     this.#choice.addEventListener("change", onChanged);
-    byId("tools-format").addEventListener("click", () => this.editor.format());
+    this.#format.addEventListener("click", () => this.editor.format());
     for (const source of this.#sources) {
       source.addEventListener("change", () => this.#setSource(source.value === "registered"));
     }
@@ -134,6 +135,7 @@ export class ToolsPane {
     this.#registeredControls.hidden = !isRegistered;
     this.#toolRow.hidden = isRegistered;
     this.editor.field.readOnly = isRegistered;
+    this.#format.hidden = isRegistered;
     if (isRegistered) {
       this.#note.textContent = "";
       void this.#registered.reload();
