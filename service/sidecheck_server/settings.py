@@ -87,8 +87,8 @@ class Settings(BaseSettings):
         str,
         AfterValidator(check_address),
         Field(
-            description="TCP address of probes, metrics and the methods of the API over HTTP: "
-            '"host:port", with port 0 for any free port; "" for none.'
+            description="TCP address of probes, metrics, the page and the methods of the API over "
+            'HTTP: "host:port", with port 0 for any free port; "" for none.'
         ),
     ] = ""
     tls_certificate: Annotated[
@@ -126,8 +126,8 @@ class Settings(BaseSettings):
     admin_open: Annotated[
         bool,
         Field(
-            description="Whether the admin address serves the methods of the API beyond loopback, "
-            "to whoever reaches it."
+            description="Whether the admin address serves the page and the methods of the API "
+            "beyond loopback, to whoever reaches it."
         ),
     ] = False
     registry: Annotated[

@@ -262,3 +262,58 @@ def test_beyond_loopback_methods_are_off_by_default(
         assert 200 == api.send("GET", "/livez").status
     finally:
         running.close()
+
+
+def test_a_whole_session_is_checked_in_one_request(api: HttpApi) -> None:
+    """With the rules that span messages, in the order of the messages."""
+    ping = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+    logged = {"jsonrpc": "2.0", "method": "notifications/message", "params": {"data": 1}}
+    response = api.post(
+        "/v1/check-session",
+        {
+            "context": {"protocol_version": "2025-11-25"},
+            "from_beginning": False,
+            "items": [
+                {"message": ping, "sender": "client", "http_status": 401},
+                {"message": ping, "sender": "client"},
+                {"message_text": "{", "sender": "client"},
+                {"message": ping, "sender": "client"},
+                {"message": logged, "sender": "server"},
+            ],
+        },
+    )
+
+    outcomes = response.json["outcomes"]
+    codes = [
+        {violation["code"] for violation in outcome["result"]["verdict"]["violations"]}
+        for outcome in outcomes
+    ]
+    assert [set(), set(), {"PAYLOAD_NOT_JSON"}, {"REQUEST_ID_REUSED"}] == codes[:4]
+    assert "REQUIRED" in codes[4]
+    assert {"repeated_violations": []} == response.json["summary"]
+
+
+def test_a_session_is_bounded(api: HttpApi, tmp_path: Path) -> None:
+    """In messages, and in the work for all of them: the rest is not reached."""
+    many = api.post("/v1/check-session", {"items": [{}] * 10_001})
+    assert ("LIMIT_EXCEEDED", "batch_items") == (
+        many.json["reason"],
+        many.json["metadata"]["bound"],
+    )
+
+    running = RunningServer(
+        tmp_path, SIDECHECK_ADMIN_LISTEN="127.0.0.1:0", SIDECHECK_LIMITS__REQUEST_STEPS="2000"
+    )
+    try:
+        tool = {"name": "t", "inputSchema": {"type": "object"}}
+        result = {"jsonrpc": "2.0", "id": 1, "result": {"tools": [tool] * 20}}
+        items = [{"message": result, "sender": "server", "request_method": "tools/list"}] * 30
+        body = {"context": {"protocol_version": "2025-11-25"}, "items": items}
+        outcomes = HttpApi(running).post("/v1/check-session", body).json["outcomes"]
+    finally:
+        running.close()
+
+    reached = ["result" in outcome for outcome in outcomes]
+    assert reached == sorted(reached, reverse=True)
+    assert (30, True, False) == (len(reached), reached[0], reached[-1])
+    assert outcomes[-1]["error"]["detail"].startswith("not reached")

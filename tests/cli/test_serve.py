@@ -32,6 +32,8 @@ DESCRIBED_DEFAULTS = {
     "reflection": "yes",
     "inference": "yes",
     "tokens_file": "anybody may call",
+    "admin_listen": "none",
+    "admin_open": "no",
 }
 NOT_SETTINGS = {"config": None, "tools": (), "tools_server": ()}
 FLAGS = [flag for flag in serve.params if flag.name not in NOT_SETTINGS]

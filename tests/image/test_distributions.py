@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tarfile
 import zipfile
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -80,6 +81,20 @@ def test_sources_hold_what_a_wheel_is_built_from(distributions: Path) -> None:
 
     assert common | {"sidecheck", "sidecheck_docstrings.py"} == content["sidecheck"] - optional
     assert common | {"service"} == content["sidecheck_server"] - optional
+
+
+def test_the_page_is_in_both_distributions(distributions: Path) -> None:
+    """With all of its files."""
+    package = "sidecheck_server/admin/page"
+    written = {file.name for file in (REPOSITORY / "service" / package).iterdir()}
+    [wheel] = distributions.glob("sidecheck_server-*.whl")
+    [archive] = distributions.glob("sidecheck_server-*.tar.gz")
+    with tarfile.open(archive) as source:
+        paths = [*zipfile.ZipFile(wheel).namelist(), *source.getnames()]
+    held = Counter(Path(path).name for path in paths if f"{package}/" in path)
+
+    assert "index.html" in written
+    assert Counter(dict.fromkeys(written, 2)) == held
 
 
 def test_distributions_are_reproducible(distributions: Path, tmp_path: Path) -> None:

@@ -5,7 +5,8 @@ import signal
 from pathlib import Path
 
 import pytest
-from sidecheck import BlockingClient, InlineSchema
+from sidecheck import BlockingClient
+from sidecheck.targets import Schema
 from support.running import RunningServer
 
 
@@ -16,7 +17,7 @@ def test_a_service_on_uvloop(tmp_path: Path, flags: tuple[str, ...]) -> None:
     try:
         ready = next(event for event in running.events if event["event"] == "server.ready")
         with BlockingClient(running.address, timeout=120.0) as client:
-            first = client.validate(InlineSchema({"type": "object"}), {})
+            first = client.validate(Schema({"type": "object"}), {})
             threads = Path(f"/proc/{running.process.pid}/task").glob("*/children")
             children = [int(id_) for thread in threads for id_ in thread.read_text().split()]
             workers = [
@@ -26,7 +27,7 @@ def test_a_service_on_uvloop(tmp_path: Path, flags: tuple[str, ...]) -> None:
             ]
             for worker in workers:
                 os.kill(worker, signal.SIGKILL)
-            second = client.validate(InlineSchema({"type": "object", "required": ["a"]}), {})
+            second = client.validate(Schema({"type": "object", "required": ["a"]}), {})
         exit_code = running.terminate()
     finally:
         running.close()

@@ -38,13 +38,8 @@ class Access:
         Raises:
             RequestError: the caller is not authorized.
         """
-        if self._is_closed:
-            return HttpError.plain(
-                HTTPStatus.FORBIDDEN,
-                "beyond loopback, methods are served only if admin_open is set",
-            )
-        if fault := self._caller_check.fault(headers):
-            return HttpError.plain(HTTPStatus.FORBIDDEN, fault)
+        if rejected := self.check_caller(headers):
+            return rejected
         if (
             _media_type(headers) != _JSON
             or headers.get("content-encoding", "identity") != "identity"
@@ -55,6 +50,17 @@ class Access:
                 {"accept": _JSON},
             )
         self._authorizer.authorize(headers.get("authorization"), method.path)
+        return None
+
+    def check_caller(self, headers: Mapping[str, str]) -> HttpError | None:
+        """Return why who sends *headers* may neither call nor see the page, None if they may."""
+        if self._is_closed:
+            return HttpError.plain(
+                HTTPStatus.FORBIDDEN,
+                "beyond loopback, methods are served only if admin_open is set",
+            )
+        if fault := self._caller_check.fault(headers):
+            return HttpError.plain(HTTPStatus.FORBIDDEN, fault)
         return None
 
 

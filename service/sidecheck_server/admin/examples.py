@@ -81,6 +81,14 @@ EXAMPLES: Final[Mapping[str, dict[str, Any]]] = MappingProxyType(
                 {"message": {"message": {"jsonrpc": "2.0", "method": "ping"}, "sender": "client"}},
             ]
         },
+        "CheckSession": {
+            "context": {"protocol_version": "2025-11-25"},
+            "from_beginning": False,
+            "items": [
+                {"message": {"jsonrpc": "2.0", "id": 1, "method": "ping"}, "sender": "client"},
+                {"message": {"jsonrpc": "2.0", "id": 1, "method": "ping"}, "sender": "client"},
+            ],
+        },
         "ConvertTools": {
             "api": "openai-responses",
             "options": {"mode": "strict_if_lossless"},

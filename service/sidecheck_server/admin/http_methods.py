@@ -1,4 +1,4 @@
-"""The HTTP API: the unary methods of the API as JSON over HTTP.
+"""The HTTP API: the unary methods of the API, and whole sessions, as JSON over HTTP.
 
 An adapter of the method table, as those of gRPC and of calls in the same process. A method is
 ``POST /v1/`` and its name in kebab case. The bounds are those of calls over gRPC.
@@ -19,7 +19,9 @@ from sidecheck_server.admin.json_requests import read_request
 from sidecheck_server.admin.json_responses import write_response
 from sidecheck_server.admin.json_shapes import kebab_case
 from sidecheck_server.admin.problems import PROBLEM_TYPE, HttpError, http_error_of
+from sidecheck_server.admin.whole_sessions import is_session, whole_session_method
 from sidecheck_server.core.errors import ErrorReason, RequestError
+from sidecheck_server.core.limits import Limits
 from sidecheck_server.rpc.admission import Admission
 from sidecheck_server.rpc.bytes_in_flight import SMALL
 from sidecheck_server.rpc.call_metrics import CallMetrics, MethodMetrics
@@ -48,18 +50,18 @@ def create_endpoints(
     admission: Admission,
     metrics: CallMetrics,
     access: Access,
-    message_bytes: int,
+    limits: Limits,
 ) -> dict[str, "MethodEndpoint"]:
-    """Return the endpoints of the unary ones of *methods*, by path.
-
-    *message_bytes* bounds the body of a request.
-    """
+    """Return the endpoints of *methods*, by path: the unary ones, and that of whole sessions."""
     reading = asyncio.Lock()
+    served = (
+        whole_session_method(method, limits) if is_session(method) else method for method in methods
+    )
     return {
         path_of(method): MethodEndpoint(
-            method, admission, metrics.of(method), access, message_bytes, reading
+            method, admission, metrics.of(method), access, limits.message_bytes, reading
         )
-        for method in methods
+        for method in served
         if method.kind is Kind.UNARY
     }
 

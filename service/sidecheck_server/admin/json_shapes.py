@@ -39,7 +39,7 @@ DISSOLVED: Final = frozenset(
     {
         *("Target", "RegisteredTool", "InlineTool", "InlineSchema", "Subject"),
         *("ToolResult", "ProtocolMessage", "Elicitation", "ElicitationResult", "Sampling"),
-        *("CheckResult", "Tool"),
+        *("CheckResult", "Tool", "SessionDefaults"),
     }
 )
 """Messages that are dissolved, except as alternatives of a message that is not."""

@@ -13,6 +13,7 @@ from sidecheck_server.admin.examples import EXAMPLES
 from sidecheck_server.admin.json_requests import RANGES
 from sidecheck_server.admin.json_shapes import Form, Property, shape_of, words_of
 from sidecheck_server.admin.problems import PROBLEM_TYPE
+from sidecheck_server.admin.whole_sessions import SESSION_TEXTS
 from sidecheck_server.rpc.method_table import Method
 
 __all__ = ["create_openapi"]
@@ -54,9 +55,8 @@ _PROBLEM: Final[_Schema] = {
 
 def create_openapi(methods: Mapping[str, Method]) -> bytes:
     """Return the description of *methods*, by their paths, as JSON text."""
-    texts: Mapping[str, str] = json.loads(
-        files("sidecheck_server.admin").joinpath("descriptions.json").read_bytes()
-    )
+    file = files("sidecheck_server.admin").joinpath("descriptions.json")
+    texts: Mapping[str, str] = {**json.loads(file.read_bytes()), **SESSION_TEXTS}
     requests = _Schemas(texts, is_request=True)
     responses = _Schemas(texts, is_request=False)
     paths = {}

@@ -64,6 +64,7 @@ class _ServeCommand(click.Command):
     epilog=examples(
         "sidecheck serve",
         "sidecheck serve --tools git.json --tools weather.json",
+        "sidecheck serve --admin-listen 127.0.0.1:8080",
         "sidecheck serve --unix-socket /run/sidecheck.sock --registry tools.db",
         "sidecheck serve --processes 4",
         "sidecheck serve --listen 0.0.0.0:50151 --tls-cert tls.crt --tls-key tls.key",
@@ -79,6 +80,17 @@ class _ServeCommand(click.Command):
 )
 @click.option(
     "--unix-socket-mode", metavar="MODE", help="Mode of the socket, octal.  [default: 660]"
+)
+@click.option(
+    "--admin-listen",
+    metavar="HOST:PORT",
+    help="Address of the page, the API over HTTP, probes and metrics.  [default: none]",
+)
+@click.option(
+    "--admin-open/--no-admin-open",
+    default=None,
+    help="Serve the page and the API there beyond loopback too, to whoever reaches it.  "
+    "[default: no]",
 )
 @click.option(
     "--tls-cert",

@@ -33,6 +33,11 @@ class RequestWork:
         self._left -= steps
 
     @property
+    def spent(self) -> float:
+        """Steps taken so far."""
+        return self._limit - self._left
+
+    @property
     def is_spent(self) -> bool:
         """Whether no step is left."""
         return self._left <= 0

@@ -1,0 +1,176 @@
+"""The files of the page, as they are served and as they are written."""
+
+import http.client
+import json
+import random
+import subprocess
+from contextlib import closing
+from email.message import Message
+from typing import Any
+
+import pytest
+from support.page_checks import PAGE_FILES, PAGE_PACKAGE, page_checks
+from support.running import RunningServer
+
+from .conftest import Site
+
+_FILES = ["", *(f"page/{file.name}" for file in PAGE_FILES.iterdir() if file.name != "index.html")]
+
+
+def _get(server: RunningServer, path: str, **headers: str) -> tuple[int, Message, bytes]:
+    """Return the status, the headers and the body of a response."""
+    with closing(http.client.HTTPConnection(server.admin_address, timeout=120)) as connection:
+        connection.request(
+            "GET", path, headers={name.replace("_", "-"): headers[name] for name in headers}
+        )
+        response = connection.getresponse()
+        return response.status, response.headers, response.read()
+
+
+def test_files_are_served_with_a_strict_policy(page_server: RunningServer) -> None:
+    """Nothing inline, nothing of others, no guesses about types; and no file is sent twice."""
+    for path in _FILES:
+        status, headers, _ = _get(page_server, f"/{path}")
+        directives = headers["content-security-policy"].split("; ")
+
+        assert 200 == status, path
+        assert "default-src 'none'" == directives[0]
+        assert {"script-src 'self'", "style-src 'self'", "connect-src 'self'"} <= set(directives)
+        assert {"frame-ancestors 'none'", "require-trusted-types-for 'script'"} <= set(directives)
+        assert not any("unsafe" in directive for directive in directives)
+        assert "nosniff" == headers["x-content-type-options"]
+        assert "no-referrer" == headers["referrer-policy"]
+        assert "no-cache" == headers["cache-control"]
+        status, _, body = _get(page_server, f"/{path}", if_none_match=headers["etag"])
+        assert (304, b"") == (status, body)
+
+
+def test_names_of_others_do_not_lead_to_the_page(page_server: RunningServer) -> None:
+    """As they do not lead to the API."""
+    assert 403 == _get(page_server, "/", host="evil.example")[0]
+    assert 404 == _get(page_server, "/page/..%2fpage.py")[0]
+    assert 404 == _get(page_server, "/page/none.js")[0]
+
+
+def test_the_page_has_nothing_inline() -> None:
+    """And names no other host."""
+    html = (PAGE_FILES / "index.html").read_text()
+    sources = [file.read_text() for file in PAGE_FILES.glob("*.js")]
+
+    assert not any(text in html for text in ("<script>", "<style", " style=", " onclick="))
+    assert not any(name in text for text in sources for name in ("innerHTML", "insertAdjacent"))
+    assert "://" not in html
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        (".bin/tsc", "--project", f"{PAGE_PACKAGE}/tsconfig.json"),
+        (
+            ".bin/prettier",
+            "--config",
+            f"{PAGE_PACKAGE}/.prettierrc.json",
+            "--check",
+            f"{PAGE_FILES}",
+        ),
+    ],
+    ids=["types", "form"],
+)
+def test_the_modules_are_sound(words: tuple[str, ...]) -> None:
+    """By the comments with their types, and in one form."""
+    program, *options = words
+    command = [str(page_checks() / program), *options]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
+
+    assert 0 == done.returncode, done.stdout + done.stderr
+
+
+def _value(source: random.Random, depth: int) -> Any:
+    keys = ["a", "a/b", "m~n", "", "é", '"', "\\", "{", "0", "😀"]
+    match source.randrange(3 if depth else 1):
+        case 1:
+            return [_value(source, depth - 1) for _ in range(source.randrange(4))]
+        case 2:
+            chosen = source.sample(keys, source.randrange(4))
+            return {key: _value(source, depth - 1) for key in chosen}
+        case _:
+            return source.choice([None, True, -1.5e3, "", 'a"b', "}\\", "[{,:", "\u2028", 10**20])
+
+
+def _pointers(value: Any, pointer: str = "") -> list[tuple[str, Any]]:
+    inner: list[tuple[str, Any]] = []
+    if isinstance(value, dict):
+        for key, member in value.items():
+            token = key.replace("~", "~0").replace("/", "~1")
+            inner += _pointers(member, f"{pointer}/{token}")
+    elif isinstance(value, list):
+        for index, member in enumerate(value):
+            inner += _pointers(member, f"{pointer}/{index}")
+    return [(pointer, value), *inner]
+
+
+def test_every_pointer_leads_to_the_text_of_its_value(site: Site) -> None:
+    """In texts with any white space and escapes; formatting keeps the value."""
+    source = random.Random(7)
+    cases = []
+    for indent in (None, 0, 1, 3) * 40:
+        value = _value(source, 4)
+        text = json.dumps(value, indent=indent, ensure_ascii=source.random() < 0.5)
+        cases.append((f" \n{text}\t", _pointers(value)))
+    page = site.open()
+    found = page.evaluate(
+        """async (cases) => {
+          const {textAt} = await import("./page/json_places.js");
+          const {format} = await import("./page/json_text.js");
+          return cases.map(([text, pointers]) =>
+            [format(text), pointers.map(([pointer]) => textAt(text, pointer))]);
+        }""",
+        cases,
+    )
+
+    for (text, pointers), (formatted, texts) in zip(cases, found, strict=True):
+        assert [value for _, value in pointers] == [json.loads(each) for each in texts]
+        # Empty objects and arrays have no line of their own.
+        assert json.dumps(json.loads(text), indent=2) == json.dumps(json.loads(formatted), indent=2)
+
+
+@pytest.mark.parametrize(
+    ("text", "pointer", "place"),
+    [
+        ('{"a": 1, "a": 2}', "/a", '"a": 2'),
+        ('{"a": {"b": [1, {"c": ', "/a/b/1/c", '"c": '),
+        ('{"a": {"b": 1', "/a/x", '"a": {"b": 1'),
+        ('{"a" 1}', "/a", '{"a" 1}'),
+        ("", "/a", ""),
+        ("[1, 2]", "/01", "[1, 2]"),
+        ('{"a": "never ends', "/a", '"a": "never ends'),
+    ],
+)
+def test_text_that_is_not_right_has_places_too(
+    site: Site, text: str, pointer: str, place: str
+) -> None:
+    """As far as it is right; of equal keys the last one counts."""
+    page = site.open()
+    found = page.evaluate(
+        """async ([text, pointer]) => {
+          const {locate} = await import("./page/json_places.js");
+          const {keyStart, end} = locate(text, pointer);
+          return text.slice(keyStart, end);
+        }""",
+        [text, pointer],
+    )
+
+    assert place == found
+
+
+def test_lines_are_compared(site: Site) -> None:
+    """With as few changes as there are."""
+    page = site.open()
+    lines = page.evaluate(
+        """async () => {
+          const {compareLines} = await import("./page/difference.js");
+          return compareLines("a\\nb\\nc\\nd", "a\\nc\\nx\\nd").map(({kind, text}) => kind + text);
+        }"""
+    )
+
+    assert ["samea", "removedb", "samec", "addedx", "samed"] == lines
