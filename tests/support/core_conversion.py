@@ -61,7 +61,7 @@ def apply_rules(
     context = TransformContext(root, subset, properties or {}, log)
     for node in reachable(root):
         for rule in rules:
-            rule(node, context)
+            rule.apply(node, context)
     return written(root, subset), reported(log)
 
 

@@ -24,7 +24,7 @@ from typing import Any, TypeAlias
 import msgspec
 
 from sidecheck_server.core.convert.branch_tests import BranchTestBuilder
-from sidecheck_server.core.convert.schema_graph import Encoding, SchemaNode, reachable
+from sidecheck_server.core.convert.schema_graph import UNCHANGED, SchemaNode, reachable
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.limits import Limits
 
@@ -52,7 +52,7 @@ def build_decoder(root: SchemaNode) -> ArgumentDecoder | None:
     Raises:
         RequestError: NOT_CONVERTIBLE if it would be larger than a mapping may be.
     """
-    if all(node.encoding == _UNCHANGED for node in reachable(root)):
+    if all(node.encoding is UNCHANGED for node in reachable(root)):
         return None
     leading, shared = _find_leading(root)
     if id(root) not in leading:
@@ -80,7 +80,7 @@ def _find_leading(root: SchemaNode) -> tuple[set[int], set[int]]:
     pending = [root]
     while pending:
         node = pending.pop()
-        if node.encoding != _UNCHANGED:
+        if node.encoding is not UNCHANGED:
             encoded.append(id(node))
         for child in _children(node):
             if id(child) not in above:
@@ -94,9 +94,6 @@ def _find_leading(root: SchemaNode) -> tuple[set[int], set[int]]:
         encoded += parents
     shared = {node for node in leading if len(above[node]) + (node == id(root)) > 1}
     return leading, shared
-
-
-_UNCHANGED = Encoding()
 
 
 def _children(node: SchemaNode) -> Iterator[SchemaNode]:

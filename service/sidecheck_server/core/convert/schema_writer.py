@@ -114,7 +114,7 @@ class _Writer:
         """Move the reference in *body* below ``anyOf`` if it may have no siblings."""
         if self.subset.references is References.ALONE and len(body) > 1:
             reference = SchemaNode((), {"$ref": body["$ref"]})
-            if self.supports("anyOf") and "anyOf" not in body:
+            if self.subset.supports("anyOf") and "anyOf" not in body:
                 del body["$ref"]
                 body["anyOf"] = [reference]
 
@@ -156,10 +156,7 @@ class _Writer:
     def allows_description(self, node: SchemaNode) -> bool:
         """Return whether *node* may have a description."""
         allowed = node is not self.root or "description" not in self.subset.not_at_root
-        return allowed and self.supports("description")
-
-    def supports(self, keyword: str) -> bool:
-        return self.subset.keywords is None or keyword in self.subset.keywords
+        return allowed and self.subset.supports("description")
 
 
 def _name_definitions(root: SchemaNode) -> dict[int, tuple[SchemaNode, str]]:

@@ -8,7 +8,7 @@ import math
 from typing import Any
 
 from sidecheck_server.core.convert.schema_graph import SchemaNode
-from sidecheck_server.core.convert.transforms.context import Rule, TransformContext
+from sidecheck_server.core.convert.transforms.context import Rule, TransformContext, has
 from sidecheck_server.core.convert.transforms.descriptions import (
     describe_keyword,
     drop_keyword,
@@ -92,13 +92,16 @@ def _make_inclusive(
         describe_keyword(node, context.log, exclusive, phrase(exclusive, keywords))
 
 
-BOUND_RULES: tuple[Rule, ...] = (_exclusive_bounds, describe_bounds)
+BOUND_RULES: tuple[Rule, ...] = (
+    Rule(_exclusive_bounds, has("exclusiveMinimum", "exclusiveMaximum")),
+    Rule(describe_bounds, has(*_BOUNDS)),
+)
 
 
 def _tuple(node: SchemaNode, context: TransformContext) -> None:
     """Rewrite a tuple as an array of any of its items where the subset has no tuples."""
     keywords = node.keywords
-    if "prefixItems" not in keywords or context.supports("prefixItems"):
+    if context.supports("prefixItems"):
         return
     prefix: list[SchemaNode] = keywords["prefixItems"]
     rest: SchemaNode | None = keywords.get("items")
@@ -155,10 +158,13 @@ def _items(node: SchemaNode, context: TransformContext) -> None:
         message = "rewritten as maxItems"
         context.log.add(node, "items", Action.REWRITTEN, Effect.EQUIVALENT, message)
         describe_bounds(node, context)
-    if "array" in types_of(node) and "items" not in keywords and context.subset.items:
+    if context.subset.items and "items" not in keywords and "array" in types_of(node):
         keywords["items"] = SchemaNode(node.path)
         message = "items that may be anything are declared"
         context.log.add(node, "items", Action.REWRITTEN, Effect.EQUIVALENT, message)
 
 
-RULES: tuple[Rule, ...] = (_tuple, _items)
+RULES: tuple[Rule, ...] = (
+    Rule(_tuple, has("prefixItems")),
+    Rule(_items, has("items", "type")),
+)

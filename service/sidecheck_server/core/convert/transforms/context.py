@@ -1,4 +1,4 @@
-"""Context that every rule of a transform is given."""
+"""Rules of the transforms, and the context that each is given."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from sidecheck_server.core.convert.providers.subset import Subset
 from sidecheck_server.core.convert.schema_graph import SchemaNode
 from sidecheck_server.core.convert.types import LossLog
 
-__all__ = ["Rule", "TransformContext"]
+__all__ = ["Concern", "Rule", "TransformContext", "always", "has"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,13 +25,33 @@ class TransformContext:
 
     def supports(self, keyword: str) -> bool:
         """Return whether the subset has *keyword*."""
-        return self.subset.keywords is None or keyword in self.subset.keywords
+        return self.subset.supports(keyword)
 
 
-Rule: TypeAlias = Callable[[SchemaNode, TransformContext], None]
-"""Changes one node in place so that it conforms to the subset in one respect.
+Concern: TypeAlias = Callable[[frozenset[str], Subset], bool]
+"""Tells whether a rule may change a node that has these keywords, for a subset."""
 
-Rules run in the order of `pipeline.PASSES`, each once on every node, parents first; nodes that
-a rule adds below a node are visited afterwards. A rule may widen only, except where
-`Subset.closed` or `Subset.all_required` demand otherwise, and logs what it did.
-"""
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rule:
+    """Change of one node in place, so that it conforms to the subset in one respect.
+
+    Rules run in the order of `pipeline.STAGES`, each at most once on every node, parents
+    first; nodes that a rule adds below a node are visited afterwards. A rule may widen only,
+    except where `Subset.closed` or `Subset.all_required` demand otherwise, and logs what it did.
+    """
+
+    apply: Callable[[SchemaNode, TransformContext], None]
+    #: Nodes that it does not concern, when its turn comes, are left out.
+    concerns: Concern
+
+
+def always(_keywords: frozenset[str], _subset: Subset) -> bool:
+    """Return True: a rule of this concern may change any node."""
+    return True
+
+
+def has(*keywords: str) -> Concern:
+    """Return the concern with nodes that have one of *keywords*."""
+    names = frozenset(keywords)
+    return lambda present, _subset: not names.isdisjoint(present)

@@ -1,10 +1,11 @@
 """Objects: maps, values of any form, and closed objects."""
 
+from dataclasses import replace
 from typing import Any
 
 from sidecheck_server.core.convert.schema_graph import Entries, SchemaNode, reachable
 from sidecheck_server.core.convert.transforms.arrays import describe_bounds
-from sidecheck_server.core.convert.transforms.context import Rule, TransformContext
+from sidecheck_server.core.convert.transforms.context import Rule, TransformContext, always, has
 from sidecheck_server.core.convert.transforms.descriptions import describe_keyword, drop_keyword
 from sidecheck_server.core.convert.transforms.nulls import require_all
 from sidecheck_server.core.convert.transforms.properties import (
@@ -37,7 +38,7 @@ def encode_as_json_text(node: SchemaNode, context: TransformContext, noun: str) 
     """
     _describe_others(node, context, {"type"})
     node.keywords = {**node.keywords, "type": with_null("string", types_of(node))}
-    node.encoding.json_text = True
+    node.encoding = replace(node.encoding, json_text=True)
     node.notes.append(f"{noun}, as JSON text")
     message = f"{noun} is supported only as a string that contains its JSON text"
     context.log.add(node, "", Action.ENCODED, Effect.EQUIVALENT, message)
@@ -81,8 +82,7 @@ _BOUNDS_OF_ITEMS = {"minProperties": "minItems", "maxProperties": "maxItems"}
 def _encode_map(node: SchemaNode, context: TransformContext) -> None:
     """Encode an object that declares no properties where only declared ones can be given."""
     subset, keywords = context.subset, node.keywords
-    needs_properties = subset.closed or not subset.empty_objects
-    if "object" not in types_of(node) or keywords.get("properties") or not needs_properties:
+    if "object" not in types_of(node) or keywords.get("properties"):
         return
     others: SchemaNode | None = keywords.get("additionalProperties")
     if node is context.root:
@@ -112,7 +112,7 @@ def _encode_as_entries(node: SchemaNode, context: TransformContext, values: Sche
             keywords[bound_of_items] = keywords.pop(name)
     _describe_others(node, context, {"type", *_BOUNDS_OF_ITEMS.values()})
     node.keywords = {**keywords, "type": with_null("array", types_of(node)), "items": entry}
-    node.encoding.entries = entries
+    node.encoding = replace(node.encoding, entries=entries)
     node.notes.append("a list of properties, each with its name and its value; no name twice")
     message = "a map is given as a list of names and values"
     context.log.add(node, "additionalProperties", Action.ENCODED, Effect.EQUIVALENT, message)
@@ -140,7 +140,7 @@ def _wrap_root(root: SchemaNode, context: TransformContext) -> None:
         # The author's object is inside: closing the wrapper loses nothing.
         root.keywords["additionalProperties"] = SchemaNode(root.path, never=True)
     root.notes = []
-    root.encoding.wrapped = WRAPPER
+    root.encoding = replace(root.encoding, wrapped=WRAPPER)
     message = (
         f"the arguments are wrapped under the property {WRAPPER}: only declared properties are "
         "supported at the root"
@@ -169,12 +169,15 @@ def _close(node: SchemaNode, context: TransformContext) -> None:
 
 
 RULES: tuple[Rule, ...] = (
-    rename_properties,
-    drop_patterns,
-    drop_impossible,
-    declare_required,
-    _encode_map,
-    _close,
-    require_all,
+    Rule(rename_properties, always),
+    Rule(drop_patterns, has("patternProperties")),
+    Rule(drop_impossible, has("properties")),
+    Rule(declare_required, has("required")),
+    Rule(
+        _encode_map,
+        lambda keywords, subset: "type" in keywords and (subset.closed or not subset.empty_objects),
+    ),
+    Rule(_close, has("type", "additionalProperties")),
+    Rule(require_all, lambda keywords, subset: subset.all_required and "properties" in keywords),
 )
 """In order: which properties there are, whether others are allowed, and which are required."""

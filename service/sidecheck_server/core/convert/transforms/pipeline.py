@@ -1,6 +1,8 @@
 """Order of the transforms."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
 
 from sidecheck_server.core.convert.providers.subset import References, Subset
 from sidecheck_server.core.convert.schema_graph import SchemaNode
@@ -20,32 +22,63 @@ from sidecheck_server.core.convert.transforms.root import transform_root
 from sidecheck_server.core.convert.types import LossLog
 from sidecheck_server.core.limits import spend
 
-__all__ = ["PASSES", "transform_schema"]
+__all__ = ["STAGES", "transform_schema"]
 
-PASSES: tuple[tuple[Rule, ...], ...] = (
-    (*combinators.RULES, *stray_keywords.RULES, *nulls.RULES),
-    references.RULES,
-    (
-        *stray_keywords.RULES,
-        *values.RULES,
-        *arrays.RULES,
-        *objects.RULES,
-        *unsupported_keywords.RULES,
+_KEPT = 4096
+"""Combinations of keywords that are kept with the rules that they concern.
+
+Schemas have few; a thousand public tools have some hundred.
+"""
+
+_NODE = 30
+_RULE = 10
+"""Steps of one node in one stage, and of each rule of that stage."""
+
+
+def _always(_subset: Subset) -> bool:
+    return True
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Stage:
+    """Rules that are applied in one visit of all nodes."""
+
+    rules: tuple[Rule, ...]
+    #: Whether some of the rules may concern a node, for a subset.
+    needed: Callable[[Subset], bool] = _always
+
+    @property
+    def steps(self) -> int:
+        """Steps of one node."""
+        return _NODE + _RULE * len(self.rules)
+
+
+def _has_distinct_first_properties(subset: Subset) -> bool:
+    return subset.distinct_first_properties
+
+
+STAGES: tuple[Stage, ...] = (
+    Stage((*combinators.RULES, *stray_keywords.RULES, *nulls.RULES)),
+    Stage(references.RULES, references.are_isolated),
+    Stage(
+        (
+            *stray_keywords.RULES,
+            *values.RULES,
+            *arrays.RULES,
+            *objects.RULES,
+            *unsupported_keywords.RULES,
+        )
     ),
-    union_discriminators.ARRANGE,
-    union_discriminators.CHECK,
+    Stage(union_discriminators.ARRANGE, _has_distinct_first_properties),
+    Stage(union_discriminators.CHECK, _has_distinct_first_properties),
 )
 """Every rule, in order: the structure first, so that what remains has its final form.
 
 Keywords without effect go first: other rules would take them for a part of that form. Each
-pass visits all nodes before the next begins. Nodes that are merged must not be encoded
+stage visits all nodes before the next begins. Nodes that are merged must not be encoded
 yet, and references lead to nodes that were visited before. First properties are arranged
 last, when all are declared.
 """
-
-# In steps: one node in one pass, and each rule of that pass.
-_NODE = 30
-_RULE = 10
 
 
 def transform_schema(
@@ -71,24 +104,46 @@ def transform_schema(
         references.cut_cycles(root, log)
     root = transform_root(root, subset, log)
     context = TransformContext(root, subset, renamed, log, drop_defaults)
-    for rules in PASSES:
-        _apply(rules, context)
+    count = 0
+    for stage in STAGES:
+        if stage.needed(subset):
+            count = _apply(stage, context)
+        else:
+            # A schema takes as many steps whether or not there is something to do.
+            spend(log.budget, stage.steps * count)
     return root
 
 
-def _apply(rules: tuple[Rule, ...], context: TransformContext) -> None:
-    """Apply *rules* to each node once, parents first."""
-    seen: set[int] = set()
+def _apply(stage: Stage, context: TransformContext) -> int:
+    """Apply the rules of *stage* to each node once, parents first; return how many there are."""
+    rules, steps = stage.rules, stage.steps
+    seen: set[SchemaNode] = set()
     pending = [context.root]
-    # Keeps nodes alive, so that no two have the same id.
-    visited: list[SchemaNode] = []
     while pending:
         node = pending.pop()
-        if id(node) in seen:
+        if node in seen:
             continue
-        spend(context.log.budget, _NODE + _RULE * len(rules))
-        seen.add(id(node))
-        visited.append(node)
-        for rule in rules:
-            rule(node, context)
+        spend(context.log.budget, steps)
+        seen.add(node)
+        following = _next_rule(stage, context.subset, tuple(node.keywords), 0)
+        while following < len(rules):
+            rules[following].apply(node, context)
+            # It may have given the node other keywords.
+            following = _next_rule(stage, context.subset, tuple(node.keywords), following + 1)
         pending += node.children()
+    return len(seen)
+
+
+@lru_cache(maxsize=_KEPT)
+def _next_rule(stage: Stage, subset: Subset, keywords: tuple[str, ...], start: int) -> int:
+    """Return the index, from *start* on, of the first rule that concerns *keywords*.
+
+    It is the number of the rules if there is none.
+    """
+    present = frozenset(keywords)
+    concerned = (
+        index
+        for index in range(start, len(stage.rules))
+        if stage.rules[index].concerns(present, subset)
+    )
+    return next(concerned, len(stage.rules))

@@ -1,5 +1,6 @@
 """Properties that an object declares, under names and in forms that a provider supports."""
 
+from dataclasses import replace
 from typing import Any
 
 from sidecheck_server.core.convert.schema_graph import SchemaNode
@@ -28,7 +29,8 @@ def rename_properties(node: SchemaNode, context: TransformContext) -> None:
     renamed = [name for name in _declared_names(node, context) if name in names]
     if not renamed:
         return
-    node.encoding.renamed.update((names[name], name) for name in renamed)
+    originals = {names[name]: name for name in renamed}
+    node.encoding = replace(node.encoding, renamed={**node.encoding.renamed, **originals})
     for name in renamed:
         keyword = "properties" if name in keywords.get("properties", ()) else "required"
         message = f"the property {shorten(name)} is renamed to {shorten(names[name])}"

@@ -8,7 +8,7 @@ description of an object or an array, and Gemini rejects it
 """
 
 from sidecheck_server.core.convert.schema_graph import SchemaNode, reachable
-from sidecheck_server.core.convert.transforms.context import Rule, TransformContext
+from sidecheck_server.core.convert.transforms.context import Rule, TransformContext, has
 from sidecheck_server.core.convert.transforms.value_types import (
     APPLIES_TO,
     types_of,
@@ -26,6 +26,10 @@ _OF_ANY_TYPE = frozenset({"format"})
 
 2020-12 validation, section 7.1; OpenAPI 3.0.3, "Data Types".
 """
+
+
+_OF_ONE_TYPE = APPLIES_TO.keys() - _OF_ANY_TYPE
+"""Keywords that apply to the values of one type only."""
 
 
 def drop_stray_keywords(root: SchemaNode, budget: Budget) -> None:
@@ -54,4 +58,4 @@ def _drop_where_types_changed(node: SchemaNode, _context: TransformContext) -> N
     _drop(node)
 
 
-RULES: tuple[Rule, ...] = (_drop_where_types_changed,)
+RULES: tuple[Rule, ...] = (Rule(_drop_where_types_changed, has(*_OF_ONE_TYPE)),)

@@ -4,7 +4,7 @@ from itertools import islice
 from typing import TypeAlias
 
 from sidecheck_server.core.convert.schema_graph import SchemaNode
-from sidecheck_server.core.convert.transforms.context import Rule, TransformContext
+from sidecheck_server.core.convert.transforms.context import Rule, TransformContext, has
 from sidecheck_server.core.convert.transforms.merging import canonical_text
 from sidecheck_server.core.convert.types import Action, Effect
 from sidecheck_server.core.errors import ErrorReason, RequestError
@@ -90,5 +90,5 @@ def _has_no_value(discriminator: _Discriminator) -> bool:
     return not discriminator[1]
 
 
-ARRANGE: tuple[Rule, ...] = (_arrange,)
-CHECK: tuple[Rule, ...] = (_check,)
+ARRANGE: tuple[Rule, ...] = (Rule(_arrange, has("anyOf")),)
+CHECK: tuple[Rule, ...] = (Rule(_check, has("anyOf")),)
