@@ -61,7 +61,8 @@ def apply_rules(
     context = TransformContext(root, subset, properties or {}, log)
     for node in reachable(root):
         for rule in rules:
-            rule.apply(node, context)
+            if rule.concerns(frozenset(node.keywords), subset):
+                rule.apply(node, context)
     return written(root, subset), reported(log)
 
 

@@ -3,7 +3,7 @@
 from sidecheck_server.core.convert.dialect_translation import ANNOTATIONS
 from sidecheck_server.core.convert.providers.subset import References, Subset
 from sidecheck_server.core.convert.schema_graph import SchemaNode
-from sidecheck_server.core.convert.transforms.context import Rule, TransformContext, has
+from sidecheck_server.core.convert.transforms.context import Rule, TransformContext
 from sidecheck_server.core.convert.transforms.descriptions import add_note, outline, shorten
 from sidecheck_server.core.convert.transforms.merging import merge_nodes, without_keywords
 from sidecheck_server.core.convert.types import Action, Effect, LossLog
@@ -253,4 +253,6 @@ def _remove_assertions(node: SchemaNode, asserted: list[str], context: Transform
         context.log.add(node, name, Action.DESCRIBED, Effect.WIDENED, message)
 
 
-RULES: tuple[Rule, ...] = (Rule(_isolate, has("$ref")),)
+RULES: tuple[Rule, ...] = (
+    Rule(_isolate, lambda keywords, subset: "$ref" in keywords and are_isolated(subset)),
+)
