@@ -173,8 +173,9 @@ class _Admission:
 
     def pattern_faults(self, survey: Survey) -> Iterator[SchemaFault]:
         for subschema in survey.reached.values():
-            for path, error in self.patterns.admit(subschema):
-                yield SchemaFault(subschema, as_pointer(path), error)
+            if not _PATTERNS.isdisjoint(subschema.schema):
+                for path, error in self.patterns.admit(subschema):
+                    yield SchemaFault(subschema, as_pointer(path), error)
 
 
 def _meta_schema_error(error: RequestError, dialect: Dialect) -> RequestError:
@@ -185,6 +186,10 @@ def _meta_schema_error(error: RequestError, dialect: Dialect) -> RequestError:
         f"the meta-schema {dialect.uri[:200]}: {error.message}",
         {**error.metadata, "meta_schema": dialect.uri},
     )
+
+
+_PATTERNS = frozenset({"pattern", "patternProperties"})
+"""The keywords whose values are, or have, patterns."""
 
 
 class PatternAdmission:

@@ -13,11 +13,13 @@ from sidecheck_server.core.schemas.keywords import APPLICATORS
 from sidecheck_server.core.types import Draft, as_pointer
 
 __all__ = [
+    "NODE_KEYWORDS",
     "UNCHANGED",
     "Encoding",
     "Entries",
     "SchemaNode",
     "copy_graph",
+    "nodes_in",
     "property_names",
     "reachable",
 ]
@@ -84,23 +86,23 @@ class SchemaNode:
         """Return the nodes directly below; the target of ``$ref`` is one of them."""
         children: list[SchemaNode] = []
         for keyword, value in self.keywords.items():
-            if keyword in _WITH_NODES:
-                children += _nodes_in(value)
+            if keyword in NODE_KEYWORDS:
+                children += nodes_in(value)
         return children
 
     def children_by_keyword(self) -> Iterator[tuple[str, "SchemaNode"]]:
         """Yield the nodes directly below, each with its keyword; ``$ref`` is one of them."""
         for keyword, value in self.keywords.items():
-            if keyword in _WITH_NODES:
-                for node in _nodes_in(value):
+            if keyword in NODE_KEYWORDS:
+                for node in nodes_in(value):
                     yield keyword, node
 
 
-_WITH_NODES = APPLICATORS[Draft.DRAFT_2020_12].keys() | {"$ref"}
+NODE_KEYWORDS = APPLICATORS[Draft.DRAFT_2020_12].keys() | {"$ref"}
 """The keywords whose values are nodes, or have nodes in them."""
 
 
-def _nodes_in(value: Any) -> Iterable[SchemaNode]:
+def nodes_in(value: Any) -> Iterable[SchemaNode]:
     """Return the nodes that the *value* of an applicator is, or lists, or has by name."""
     if isinstance(value, SchemaNode):
         return (value,)
@@ -130,7 +132,7 @@ def copy_graph(root: SchemaNode) -> SchemaNode:
     }
     for node in nodes:
         keywords = copies[node].keywords
-        for keyword in _WITH_NODES & keywords.keys():
+        for keyword in NODE_KEYWORDS & keywords.keys():
             keywords[keyword] = _substitute(keywords[keyword], copies)
     return copies[root]
 

@@ -20,6 +20,7 @@ _Path: TypeAlias = tuple[str | int, ...]
 _NODE = 100
 """Steps of reading one node."""
 
+_DEFINITIONS = frozenset({"$defs", "definitions"})
 _UNREFERENCED = "no reference leads to this definition"
 
 
@@ -55,7 +56,7 @@ class _SchemaReader(Reader):
             not reference.static for reference in self.survey.references.values()
         )
         self.hides_contains = any(
-            subschema.dialect.draft is not Draft.DRAFT_2020_12 and "contains" in subschema.schema
+            "contains" in subschema.schema and subschema.dialect.draft is not Draft.DRAFT_2020_12
             for subschema in subschemas
         ) and any("unevaluatedItems" in subschema.schema for subschema in subschemas)
 
@@ -68,7 +69,8 @@ class _SchemaReader(Reader):
             read.append((node, subschema))
             node.keywords = translate(node, subschema, self)
         for node, subschema in read:
-            self._log_unreferenced(node, subschema)
+            if not _DEFINITIONS.isdisjoint(subschema.schema):
+                self._log_unreferenced(node, subschema)
         return root
 
     def node(self, schema: JsonValue, path: _Path | None = None, uri: str = "") -> SchemaNode:
@@ -96,7 +98,7 @@ class _SchemaReader(Reader):
 
     def _log_unreferenced(self, node: SchemaNode, subschema: Subschema) -> None:
         """Log the definitions in *subschema* that no reference leads to."""
-        for keyword in ("$defs", "definitions"):
+        for keyword in sorted(_DEFINITIONS & subschema.schema.keys()):
             definitions = subschema.schema.get(keyword)
             if not isinstance(definitions, dict):
                 continue
@@ -115,13 +117,16 @@ class _Locations:
 
     def __init__(self, path: _Path, schema: JsonValue, documents: Mapping[str, JsonValue]) -> None:
         self._path = path
+        self._schema = schema
         self._documents = documents
         self._tops: dict[int, _Path] = {id(schema): path}
-        self._links = _links(schema)
+        self._links: dict[int, _Link] = {}
         self._documents_read = False
 
     def find(self, schema: JsonValue, uri: str) -> _Path:
         """Return the path of *schema*, or a path below *uri* if it was not sent at all."""
+        if not self._links:
+            self._links = _links(self._schema)
         if not self._is_known(schema) and not self._documents_read:
             self._documents_read = True
             for document_uri, contents in self._documents.items():

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from sidecheck_server.core.convert.providers.subset import References, Subset
-from sidecheck_server.core.convert.schema_graph import SchemaNode, reachable
+from sidecheck_server.core.convert.schema_graph import NODE_KEYWORDS, SchemaNode, reachable
 from sidecheck_server.core.limits import limit_exceeded_error
 
 __all__ = ["describe_node", "format_notes", "write_schema"]
@@ -54,7 +54,7 @@ class _Writer:
         schema: dict[str, Any] = {}
         self.pending.append((self.root, schema))
         definitions: dict[str, Any] = {}
-        for node, name in self.definitions.values():
+        for node, name in self.definitions.items():
             definitions[name] = {}
             self.pending.append((node, definitions[name]))
         while self.pending:
@@ -80,7 +80,10 @@ class _Writer:
         if "$ref" in body:
             self.isolate_reference(body)
         for keyword, value in body.items():
-            into[keyword] = self.write_value(keyword, value)
+            into[keyword] = self.write_nodes(keyword, value) if keyword in NODE_KEYWORDS else value
+        if self.subset.upper_case_types and "type" in into:
+            types = into["type"]
+            into["type"] = types.upper() if isinstance(types, str) else [*map(str.upper, types)]
 
     def described_keywords(self, node: SchemaNode) -> dict[str, Any]:
         """Return the keywords of *node*, with its notes in the description."""
@@ -118,31 +121,21 @@ class _Writer:
                 del body["$ref"]
                 body["anyOf"] = [reference]
 
-    def write_value(self, keyword: str, value: Any) -> Any:
-        if keyword == "type" and self.subset.upper_case_types:
-            if isinstance(value, list):
-                return [type_.upper() for type_ in value]
-            return value.upper()
+    def write_nodes(self, keyword: str, value: Any) -> Any:
+        """Return the *value* of a keyword with schemas, or references, in place of nodes."""
         if isinstance(value, SchemaNode):
             if keyword == "$ref":
                 return self.reference_to(value)
             # `additionalProperties` may be a boolean even where schemas may not.
             closes = keyword == "additionalProperties" and value.never
             return False if closes else self.write_child(value)
-        if isinstance(value, list):
-            return [
-                self.write_child(item) if isinstance(item, SchemaNode) else item for item in value
-            ]
         if isinstance(value, dict):
-            return {
-                name: self.write_child(item) if isinstance(item, SchemaNode) else item
-                for name, item in value.items()
-            }
-        return value
+            return {name: self.write_child(node) for name, node in value.items()}
+        return [self.write_child(node) for node in value]
 
     def write_child(self, node: SchemaNode) -> Any:
         """Return the schema, or the reference, that stands for *node*."""
-        if node is self.root or id(node) in self.definitions:
+        if node is self.root or node in self.definitions:
             return {"$ref": self.reference_to(node)}
         if node.never and self.subset.boolean_schemas:
             return False
@@ -151,7 +144,7 @@ class _Writer:
         return schema
 
     def reference_to(self, node: SchemaNode) -> str:
-        return "#" if node is self.root else f"#/$defs/{self.definitions[id(node)][1]}"
+        return "#" if node is self.root else f"#/$defs/{self.definitions[node]}"
 
     def allows_description(self, node: SchemaNode) -> bool:
         """Return whether *node* may have a description."""
@@ -159,19 +152,19 @@ class _Writer:
         return allowed and self.subset.supports("description")
 
 
-def _name_definitions(root: SchemaNode) -> dict[int, tuple[SchemaNode, str]]:
-    """Return the nodes that become definitions, by identity, each with its name."""
-    shared: dict[int, SchemaNode] = {}
-    seen: set[int] = set()
+def _name_definitions(root: SchemaNode) -> dict[SchemaNode, str]:
+    """Return the nodes that become definitions, each with its name."""
+    shared: dict[SchemaNode, None] = {}
+    seen: set[SchemaNode] = set()
     for node in reachable(root):
         for keyword, child in node.children_by_keyword():
             if child is not root and (
-                keyword == "$ref" or (id(child) in seen and not _is_small(child))
+                keyword == "$ref" or (child in seen and not _is_small(child))
             ):
-                shared[id(child)] = child
-            seen.add(id(child))
+                shared[child] = None
+            seen.add(child)
     taken: set[str] = set()
-    return {key: (node, _unique_name(node, taken)) for key, node in shared.items()}
+    return {node: _unique_name(node, taken) for node in shared}
 
 
 def _is_small(node: SchemaNode) -> bool:

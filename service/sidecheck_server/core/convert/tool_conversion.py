@@ -170,7 +170,7 @@ def _metadata_loss(path: tuple[str, ...], action: Action, message: str) -> Loss:
 
 @dataclass(frozen=True, slots=True)
 class _ReadSchema:
-    """Schema that was read, to be transformed for one subset after another."""
+    """Schema that was read, to be transformed for one subset."""
 
     root: SchemaNode
     losses: list[Loss]
@@ -190,9 +190,8 @@ class _ConvertedSchema:
         renamed = (
             {} if grammar is None else assign_property_names(property_names(read.root), grammar)
         )
-        # The transformation changes nodes in place.
         root = transform_schema(
-            copy_graph(read.root), subset, renamed, log, drop_defaults=options.drop_defaults
+            read.root, subset, renamed, log, drop_defaults=options.drop_defaults
         )
         self.size: SchemaSize = measure_schema(root)
         #: The limit of the provider that the schema exceeds, in words, or "".
@@ -233,6 +232,8 @@ def _convert_schema(
     """
     if options.mode is Mode.COMPATIBLE:
         return _convert_to_subset(read, provider, provider.compatible, options), ""
+    # The transformation changes nodes in place, and may have to begin again.
+    kept = read if options.mode is Mode.STRICT else replace(read, root=copy_graph(read.root))
     try:
         strict = _convert_to_strict(read, provider, options)
     except RequestError as error:
@@ -245,7 +246,7 @@ def _convert_schema(
         reason = strict.inexact_reason(assume_closed=options.assume_closed)
         if not reason:
             return strict, ""
-    return _convert_to_subset(read, provider, provider.compatible, options), reason
+    return _convert_to_subset(kept, provider, provider.compatible, options), reason
 
 
 def _with_advice(error: RequestError, provider: Provider) -> RequestError:

@@ -29,6 +29,8 @@ def find_reference_cycles(survey: Survey) -> Iterator[tuple[Subschema, ...]]:
     Each begins with the subschema to which evaluation returns, and no two with the same.
     There is none exactly if evaluation always terminates.
     """
+    if not survey.references:
+        return  # Without references, a schema is a tree.
     graph = {key: list(_successors(node, survey)) for key, node in survey.reached.items()}
     for cycle in _find_cycles(graph):
         yield tuple(survey.reached[key] for key in cycle)

@@ -3,7 +3,10 @@
 from sidecheck_server.core.schemas.dialects import Dialect
 from sidecheck_server.core.types import JsonValue
 
-__all__ = ["anchors_of", "embedded_identifier", "identifier_of"]
+__all__ = ["NAMING", "anchors_of", "embedded_identifier", "identifier_of"]
+
+NAMING = frozenset({"$id", "id", "$anchor", "$dynamicAnchor"})
+"""The keywords by which a schema, in some dialect, has a URI or an anchor."""
 
 
 def embedded_identifier(

@@ -136,13 +136,14 @@ def keywords_of(draft: Draft, vocabularies: frozenset[str]) -> frozenset[str]:
 
 def subschemas(
     schema: Mapping[str, JsonValue], draft: Draft
-) -> Iterator[tuple[tuple[str | int, ...], JsonValue]]:
-    """Yield the direct subschemas of *schema* with the path to each.
+) -> list[tuple[tuple[str | int, ...], JsonValue]]:
+    """Return the direct subschemas of *schema*, each with the path to it.
 
-    Values at the position of a subschema are yielded even if they are not schemas: only
+    Values at the position of a subschema are included even if they are not schemas: only
     validation against the meta-schema tells.
     """
     applicators = APPLICATORS[draft]
+    found: list[tuple[tuple[str | int, ...], JsonValue]] = []
     for name, value in schema.items():
         position = applicators.get(name)
         if position is None:
@@ -150,11 +151,13 @@ def subschemas(
         if position is Position.SCHEMA or (
             position is Position.SCHEMA_OR_SCHEMAS and not isinstance(value, list)
         ):
-            yield (name,), value
+            found.append(((name,), value))
         elif isinstance(value, list):
-            for index, item in enumerate(value):
-                yield (name, index), item
+            found += [((name, index), item) for index, item in enumerate(value)]
         elif isinstance(value, dict):
-            for key, item in value.items():
-                if position is Position.SCHEMA_MAP or not isinstance(item, list):
-                    yield (name, key), item
+            found += [
+                ((name, key), item)
+                for key, item in value.items()
+                if position is Position.SCHEMA_MAP or not isinstance(item, list)
+            ]
+    return found

@@ -21,6 +21,7 @@ from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.json_values import json_equal
 from sidecheck_server.core.schemas.dialects import STANDARD_DIALECTS, Dialect
 from sidecheck_server.core.schemas.identifiers import (
+    NAMING,
     anchors_of,
     embedded_identifier,
     identifier_of,
@@ -218,20 +219,26 @@ class Resources:
             schema, parent = stack.pop()
             if not isinstance(schema, dict):
                 continue
-            resource = parent if schema is parent.contents else self._embedded(schema, parent)
-            if resource.error is not None:
-                continue
-            for name, keyword, dynamic in anchors_of(schema, resource.dialect):
-                known = resource.anchors.setdefault(name, schema)
-                if _differ(known, schema):
-                    # An error is permitted (2020-12 core, section 8.2.2).
-                    self.conflicts.append(Conflict(schema, keyword, "anchor", name))
-                if dynamic:
-                    resource.dynamic_anchors.setdefault(name, schema)
+            resource = parent
+            if not NAMING.isdisjoint(schema):
+                if schema is not parent.contents:
+                    resource = self._embedded(schema, parent)
+                if resource.error is not None:
+                    continue
+                self._add_anchors(schema, resource)
             children = [
                 (child, resource) for _, child in subschemas(schema, resource.dialect.draft)
             ]
             stack.extend(reversed(children))
+
+    def _add_anchors(self, schema: dict[str, JsonValue], resource: Resource) -> None:
+        for name, keyword, dynamic in anchors_of(schema, resource.dialect):
+            known = resource.anchors.setdefault(name, schema)
+            if _differ(known, schema):
+                # An error is permitted (2020-12 core, section 8.2.2).
+                self.conflicts.append(Conflict(schema, keyword, "anchor", name))
+            if dynamic:
+                resource.dynamic_anchors.setdefault(name, schema)
 
     def _embedded(self, schema: dict[str, JsonValue], parent: Resource) -> Resource:
         """Return the resource with the root *schema*, or *parent* if it has no identifier."""

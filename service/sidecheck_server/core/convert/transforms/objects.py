@@ -177,7 +177,13 @@ RULES: tuple[Rule, ...] = (
         _encode_map,
         lambda keywords, subset: "type" in keywords and (subset.closed or not subset.empty_objects),
     ),
-    Rule(_close, has("type", "additionalProperties")),
+    Rule(
+        _close,
+        lambda keywords, subset: (
+            (subset.closed and "type" in keywords)
+            or (subset.typed and "additionalProperties" in keywords)
+        ),
+    ),
     Rule(require_all, lambda keywords, subset: subset.all_required and "properties" in keywords),
 )
 """In order: which properties there are, whether others are allowed, and which are required."""

@@ -44,13 +44,13 @@ def drop_stray_keywords(root: SchemaNode, budget: Budget) -> None:
 
 
 def _drop(node: SchemaNode) -> None:
-    stated = types_of(node) or types_of_values(node)
-    types = {"number" if type_ == "integer" else type_ for type_ in stated}
-    if not types:
-        return
-    for keyword in list(node.keywords):
-        if keyword not in _OF_ANY_TYPE and APPLIES_TO.get(keyword) not in (None, *types):
-            del node.keywords[keyword]
+    typed = [keyword for keyword in node.keywords if keyword in _OF_ONE_TYPE]
+    types = typed and (types_of(node) or types_of_values(node))
+    if types:
+        for keyword in typed:
+            type_ = APPLIES_TO[keyword]
+            if type_ not in types and not (type_ == "number" and "integer" in types):
+                del node.keywords[keyword]
 
 
 def _drop_where_types_changed(node: SchemaNode, _context: TransformContext) -> None:
