@@ -24,7 +24,7 @@ from typing import Any, TypeAlias
 import msgspec
 
 from sidecheck_server.core.convert.branch_tests import BranchTestBuilder
-from sidecheck_server.core.convert.schema_graph import UNCHANGED, SchemaNode, nodes_in, reachable
+from sidecheck_server.core.convert.schema_graph import UNCHANGED, SchemaNode, nodes_in
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.limits import Limits
 
@@ -52,8 +52,6 @@ def build_decoder(root: SchemaNode) -> ArgumentDecoder | None:
     Raises:
         RequestError: NOT_CONVERTIBLE if it would be larger than a mapping may be.
     """
-    if all(node.encoding is UNCHANGED for node in reachable(root)):
-        return None
     leading, shared = _find_leading(root)
     if root not in leading:
         return None

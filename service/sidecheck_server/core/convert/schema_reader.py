@@ -1,6 +1,7 @@
 """Reading of a schema into a graph of nodes."""
 
 from collections.abc import Mapping
+from itertools import chain
 from typing import Any, TypeAlias
 
 from sidecheck_server.core.compiler.admission import AdmittedSchema, admit_schema
@@ -79,9 +80,22 @@ class _SchemaReader(Reader):
         node = self.nodes.get(id(schema))
         if node is None:
             assert self.survey is not None
-            node = self.nodes[id(schema)] = SchemaNode(path or self.locations.find(schema, uri))
-            self.pending.append((node, self.survey.reached[id(schema)]))
+            subschema = self.survey.reached[id(schema)]
+            node = self.nodes[id(schema)] = SchemaNode(path or self.path_of(subschema, uri))
+            self.pending.append((node, subschema))
         return node
+
+    def path_of(self, subschema: Subschema, uri: str) -> _Path:
+        """Return the path of *subschema*, a target of references in the resource *uri*."""
+        steps: list[_Path] = []
+        current = subschema
+        while current.parent is not None and current.reference is None:
+            steps.append(current.path)
+            current = current.parent
+        if current.parent is not None:
+            # It, or a schema around it, has no position where a dialect has subschemas.
+            return self.locations.find(subschema.schema, uri)
+        return (*self.path, *chain.from_iterable(reversed(steps)))
 
     def target(self, node: SchemaNode, subschema: Subschema, keyword: str) -> SchemaNode | None:
         assert self.survey is not None

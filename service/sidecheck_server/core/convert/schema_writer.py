@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from sidecheck_server.core.convert.providers.subset import References, Subset
-from sidecheck_server.core.convert.schema_graph import NODE_KEYWORDS, SchemaNode, reachable
+from sidecheck_server.core.convert.schema_graph import NODE_KEYWORDS, SchemaNode
 from sidecheck_server.core.limits import limit_exceeded_error
 
 __all__ = ["describe_node", "format_notes", "write_schema"]
@@ -156,13 +156,21 @@ def _name_definitions(root: SchemaNode) -> dict[SchemaNode, str]:
     """Return the nodes that become definitions, each with its name."""
     shared: dict[SchemaNode, None] = {}
     seen: set[SchemaNode] = set()
-    for node in reachable(root):
+    pending, visited = [root], set[SchemaNode]()
+    while pending:
+        node = pending.pop()
+        if node in visited:
+            continue
+        visited.add(node)
+        below: list[SchemaNode] = []
         for keyword, child in node.children_by_keyword():
-            if child is not root and (
-                keyword == "$ref" or (child in seen and not _is_small(child))
-            ):
+            again = child in seen and not _is_small(child)
+            if (keyword == "$ref" or again) and child is not root:
                 shared[child] = None
             seen.add(child)
+            if not NODE_KEYWORDS.isdisjoint(child.keywords):
+                below.append(child)
+        pending += reversed(below)
     taken: set[str] = set()
     return {node: _unique_name(node, taken) for node in shared}
 

@@ -42,7 +42,7 @@ _PLACE_LENGTH = 300
 """The longest place shown in a message, in characters."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class Subschema:
     """An object schema with its resource and its path."""
 

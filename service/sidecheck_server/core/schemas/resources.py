@@ -226,10 +226,8 @@ class Resources:
                 if resource.error is not None:
                     continue
                 self._add_anchors(schema, resource)
-            children = [
-                (child, resource) for _, child in subschemas(schema, resource.dialect.draft)
-            ]
-            stack.extend(reversed(children))
+            children = subschemas(schema, resource.dialect.draft)
+            stack += ((child, resource) for _, child in reversed(children))
 
     def _add_anchors(self, schema: dict[str, JsonValue], resource: Resource) -> None:
         for name, keyword, dynamic in anchors_of(schema, resource.dialect):

@@ -8,7 +8,13 @@ import math
 from typing import Any
 
 from sidecheck_server.core.convert.schema_graph import SchemaNode
-from sidecheck_server.core.convert.transforms.context import Rule, TransformContext, has
+from sidecheck_server.core.convert.transforms.context import (
+    ARRAY,
+    SEVERAL_TYPES,
+    Rule,
+    TransformContext,
+    has,
+)
 from sidecheck_server.core.convert.transforms.descriptions import (
     describe_keyword,
     drop_keyword,
@@ -166,5 +172,5 @@ def _items(node: SchemaNode, context: TransformContext) -> None:
 
 RULES: tuple[Rule, ...] = (
     Rule(_tuple, has("prefixItems")),
-    Rule(_items, has("items", "type")),
+    Rule(_items, has("items", ARRAY, SEVERAL_TYPES)),
 )

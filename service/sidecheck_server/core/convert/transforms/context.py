@@ -2,13 +2,24 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from sidecheck_server.core.convert.providers.subset import Subset
 from sidecheck_server.core.convert.schema_graph import SchemaNode
 from sidecheck_server.core.convert.types import LossLog
 
-__all__ = ["Concern", "Rule", "TransformContext", "always", "has"]
+__all__ = [
+    "ARRAY",
+    "OBJECT",
+    "SEVERAL_TYPES",
+    "TYPE_TRAITS",
+    "Concern",
+    "Rule",
+    "TransformContext",
+    "always",
+    "has",
+    "traits_of",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +40,24 @@ class TransformContext:
 
 
 Concern: TypeAlias = Callable[[frozenset[str], Subset], bool]
-"""Tells whether a rule may change a node that has these keywords, for a subset."""
+"""Tells whether a rule may change a node of these traits, for a subset.
+
+Traits are the keywords of a node, and one of `ARRAY`, `OBJECT` and `SEVERAL_TYPES` if that is
+what its ``type`` states.
+"""
+
+ARRAY = "type: array"
+OBJECT = "type: object"
+SEVERAL_TYPES = "type: several"
+TYPE_TRAITS = frozenset({ARRAY, OBJECT, SEVERAL_TYPES})
+_TRAITS: Mapping[Any, str] = {"array": ARRAY, "object": OBJECT}
+
+
+def traits_of(keywords: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the traits of a node that has these *keywords*."""
+    stated = keywords.get("type")
+    trait = SEVERAL_TYPES if isinstance(stated, list) else _TRAITS.get(stated)
+    return tuple(keywords) if trait is None else (*keywords, trait)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,14 +72,16 @@ class Rule:
     apply: Callable[[SchemaNode, TransformContext], None]
     #: Nodes that it does not concern, when its turn comes, are left out.
     concerns: Concern
+    #: Whether it changes a node only where properties are renamed.
+    renames: bool = False
 
 
-def always(_keywords: frozenset[str], _subset: Subset) -> bool:
+def always(_traits: frozenset[str], _subset: Subset) -> bool:
     """Return True: a rule of this concern may change any node."""
     return True
 
 
-def has(*keywords: str) -> Concern:
-    """Return the concern with nodes that have one of *keywords*."""
-    names = frozenset(keywords)
+def has(*traits: str) -> Concern:
+    """Return the concern with nodes that have one of *traits*."""
+    names = frozenset(traits)
     return lambda present, _subset: not names.isdisjoint(present)

@@ -237,5 +237,5 @@ def _with_null_type(keywords: dict[str, Any]) -> dict[str, Any]:
 
 
 RULES: tuple[Rule, ...] = (
-    Rule(_merge_nullable, lambda keywords, subset: subset.nullable and "anyOf" in keywords),
+    Rule(_merge_nullable, lambda traits, subset: subset.nullable and "anyOf" in traits),
 )

@@ -5,7 +5,14 @@ from typing import Any
 
 from sidecheck_server.core.convert.schema_graph import Entries, SchemaNode, reachable
 from sidecheck_server.core.convert.transforms.arrays import describe_bounds
-from sidecheck_server.core.convert.transforms.context import Rule, TransformContext, always, has
+from sidecheck_server.core.convert.transforms.context import (
+    OBJECT,
+    SEVERAL_TYPES,
+    Rule,
+    TransformContext,
+    always,
+    has,
+)
 from sidecheck_server.core.convert.transforms.descriptions import describe_keyword, drop_keyword
 from sidecheck_server.core.convert.transforms.nulls import require_all
 from sidecheck_server.core.convert.transforms.properties import (
@@ -168,22 +175,26 @@ def _close(node: SchemaNode, context: TransformContext) -> None:
         keywords["additionalProperties"] = SchemaNode(node.path, never=True)
 
 
+_OBJECTS = frozenset({OBJECT, SEVERAL_TYPES})
+
 RULES: tuple[Rule, ...] = (
-    Rule(rename_properties, always),
+    Rule(rename_properties, always, renames=True),
     Rule(drop_patterns, has("patternProperties")),
     Rule(drop_impossible, has("properties")),
     Rule(declare_required, has("required")),
     Rule(
         _encode_map,
-        lambda keywords, subset: "type" in keywords and (subset.closed or not subset.empty_objects),
+        lambda traits, subset: (
+            not traits.isdisjoint(_OBJECTS) and (subset.closed or not subset.empty_objects)
+        ),
     ),
     Rule(
         _close,
-        lambda keywords, subset: (
-            (subset.closed and "type" in keywords)
-            or (subset.typed and "additionalProperties" in keywords)
+        lambda traits, subset: (
+            (subset.closed and not traits.isdisjoint(_OBJECTS))
+            or (subset.typed and "additionalProperties" in traits)
         ),
     ),
-    Rule(require_all, lambda keywords, subset: subset.all_required and "properties" in keywords),
+    Rule(require_all, lambda traits, subset: subset.all_required and "properties" in traits),
 )
 """In order: which properties there are, whether others are allowed, and which are required."""

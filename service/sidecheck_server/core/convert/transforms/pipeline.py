@@ -17,7 +17,7 @@ from sidecheck_server.core.convert.transforms import (
     unsupported_keywords,
     values,
 )
-from sidecheck_server.core.convert.transforms.context import Rule, TransformContext
+from sidecheck_server.core.convert.transforms.context import Rule, TransformContext, traits_of
 from sidecheck_server.core.convert.transforms.root import transform_root
 from sidecheck_server.core.convert.types import LossLog
 from sidecheck_server.core.limits import spend
@@ -25,7 +25,7 @@ from sidecheck_server.core.limits import spend
 __all__ = ["STAGES", "transform_schema"]
 
 _KEPT = 4096
-"""Combinations of keywords that are kept with the rules that they concern.
+"""Combinations of traits that are kept with the rules that they concern.
 
 Schemas have few; a thousand public tools have some hundred.
 """
@@ -117,6 +117,7 @@ def transform_schema(
 def _apply(stage: Stage, context: TransformContext) -> int:
     """Apply the rules of *stage* to each node once, parents first; return how many there are."""
     rules, steps = stage.rules, stage.steps
+    subset, renames = context.subset, bool(context.renamed)
     seen: set[SchemaNode] = set()
     pending = [context.root]
     while pending:
@@ -125,25 +126,27 @@ def _apply(stage: Stage, context: TransformContext) -> int:
             continue
         spend(context.log.budget, steps)
         seen.add(node)
-        following = _next_rule(stage, context.subset, tuple(node.keywords), 0)
+        following = _next_rule(stage, subset, traits_of(node.keywords), 0, renames=renames)
         while following < len(rules):
             rules[following].apply(node, context)
             # It may have given the node other keywords.
-            following = _next_rule(stage, context.subset, tuple(node.keywords), following + 1)
+            traits = traits_of(node.keywords)
+            following = _next_rule(stage, subset, traits, following + 1, renames=renames)
         pending += node.children()
     return len(seen)
 
 
 @lru_cache(maxsize=_KEPT)
-def _next_rule(stage: Stage, subset: Subset, keywords: tuple[str, ...], start: int) -> int:
-    """Return the index, from *start* on, of the first rule that concerns *keywords*.
+def _next_rule(
+    stage: Stage, subset: Subset, traits: tuple[str, ...], start: int, *, renames: bool
+) -> int:
+    """Return the index, from *start* on, of the first rule that concerns a node of *traits*.
 
     It is the number of the rules if there is none.
     """
-    present = frozenset(keywords)
-    concerned = (
-        index
-        for index in range(start, len(stage.rules))
-        if stage.rules[index].concerns(present, subset)
-    )
-    return next(concerned, len(stage.rules))
+    known = frozenset(traits)
+    for index in range(start, len(stage.rules)):
+        rule = stage.rules[index]
+        if (renames or not rule.renames) and rule.concerns(known, subset):
+            return index
+    return len(stage.rules)

@@ -254,5 +254,5 @@ def _remove_assertions(node: SchemaNode, asserted: list[str], context: Transform
 
 
 RULES: tuple[Rule, ...] = (
-    Rule(_isolate, lambda keywords, subset: "$ref" in keywords and are_isolated(subset)),
+    Rule(_isolate, lambda traits, subset: "$ref" in traits and are_isolated(subset)),
 )

@@ -154,8 +154,8 @@ def _distribute(node: SchemaNode, combinator: str, own: dict[str, Any]) -> Effec
 RULES: tuple[Rule, ...] = (
     Rule(
         _resolve_siblings,
-        lambda keywords, subset: (
-            encodes(subset) and not keywords.isdisjoint((*_COMBINATORS, "then", "else"))
+        lambda traits, subset: (
+            encodes(subset) and not traits.isdisjoint((*_COMBINATORS, "then", "else"))
         ),
     ),
 )

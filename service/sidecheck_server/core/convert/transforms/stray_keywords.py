@@ -7,7 +7,7 @@ description of an object or an array, and Gemini rejects it
 (https://github.com/goruck/home-generative-agent/pull/525 quotes the error).
 """
 
-from sidecheck_server.core.convert.schema_graph import SchemaNode, reachable
+from sidecheck_server.core.convert.schema_graph import SchemaNode
 from sidecheck_server.core.convert.transforms.context import Rule, TransformContext, has
 from sidecheck_server.core.convert.transforms.value_types import (
     APPLIES_TO,
@@ -38,9 +38,15 @@ def drop_stray_keywords(root: SchemaNode, budget: Budget) -> None:
     Raises:
         Exhausted: *budget* is spent.
     """
-    for node in reachable(root):
-        spend(budget, _NODE + len(node.keywords))
-        _drop(node)
+    seen: set[SchemaNode] = set()
+    pending = [root]
+    while pending:
+        node = pending.pop()
+        if node not in seen:
+            spend(budget, _NODE + len(node.keywords))
+            seen.add(node)
+            pending += node.children()
+            _drop(node)
 
 
 def _drop(node: SchemaNode) -> None:

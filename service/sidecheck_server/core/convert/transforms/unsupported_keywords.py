@@ -5,7 +5,7 @@ from typing import Any
 
 from sidecheck_server.core.convert.providers.subset import Subset
 from sidecheck_server.core.convert.schema_graph import SchemaNode
-from sidecheck_server.core.convert.transforms.context import Rule, TransformContext
+from sidecheck_server.core.convert.transforms.context import TYPE_TRAITS, Rule, TransformContext
 from sidecheck_server.core.convert.transforms.descriptions import (
     add_note,
     describe_keyword,
@@ -163,15 +163,17 @@ def _isolate_union(node: SchemaNode, context: TransformContext) -> None:
 RULES: tuple[Rule, ...] = (
     Rule(
         _never_schemas,
-        lambda keywords, subset: (
+        lambda traits, subset: (
             not (subset.boolean_schemas or subset.supports("not"))
-            and not keywords.isdisjoint(APPLICATORS[Draft.DRAFT_2020_12])
+            and not traits.isdisjoint(APPLICATORS[Draft.DRAFT_2020_12])
         ),
     ),
     Rule(
         _unsupported_keywords,
-        lambda keywords, subset: not all(_is_supported(keyword, subset) for keyword in keywords),
+        lambda traits, subset: any(
+            not _is_supported(keyword, subset) for keyword in traits - TYPE_TRAITS
+        ),
     ),
     Rule(_untyped, is_untyped),
-    Rule(_isolate_union, lambda keywords, subset: subset.any_of_alone and "anyOf" in keywords),
+    Rule(_isolate_union, lambda traits, subset: subset.any_of_alone and "anyOf" in traits),
 )

@@ -6,7 +6,12 @@ from typing import Any
 
 from sidecheck_server.core.convert.providers.subset import Subset
 from sidecheck_server.core.convert.schema_graph import Encoding, SchemaNode
-from sidecheck_server.core.convert.transforms.context import Rule, TransformContext, has
+from sidecheck_server.core.convert.transforms.context import (
+    SEVERAL_TYPES,
+    Rule,
+    TransformContext,
+    has,
+)
 from sidecheck_server.core.convert.transforms.descriptions import describe_keyword, phrase
 from sidecheck_server.core.convert.types import Action, Effect
 
@@ -61,9 +66,9 @@ def has_any_type(node: SchemaNode) -> bool:
     return not node.never and _TYPING.isdisjoint(node.keywords)
 
 
-def is_untyped(keywords: frozenset[str], subset: Subset) -> bool:
-    """Return whether a node with these *keywords* lacks a type that *subset* requires."""
-    return (subset.typed or subset.closed) and _TYPING.isdisjoint(keywords)
+def is_untyped(traits: frozenset[str], subset: Subset) -> bool:
+    """Return whether a node of *traits* lacks a type that *subset* requires."""
+    return (subset.typed or subset.closed) and _TYPING.isdisjoint(traits)
 
 
 def types_of(node: SchemaNode) -> list[str]:
@@ -112,8 +117,6 @@ def _infer_type(node: SchemaNode, _context: TransformContext) -> None:
 def _split_types(node: SchemaNode, context: TransformContext) -> None:
     """Give each type of a list its own branch, where that is necessary."""
     types, subset = node.keywords["type"], context.subset
-    if not isinstance(types, list):
-        return
     if len(types) == 1:
         node.keywords["type"] = types[0]
     elif _must_split(node, types, subset):
@@ -246,12 +249,12 @@ def _state_types(node: SchemaNode, context: TransformContext) -> None:
 RULES: tuple[Rule, ...] = (
     Rule(
         _infer_type,
-        lambda keywords, subset: (
-            "type" not in keywords
-            and ("enum" in keywords or "const" in keywords)
+        lambda traits, subset: (
+            "type" not in traits
+            and ("enum" in traits or "const" in traits)
             and (encodes(subset) or subset.enum_of_strings)
         ),
     ),
-    Rule(_split_types, has("type")),
+    Rule(_split_types, has(SEVERAL_TYPES)),
     Rule(_state_types, is_untyped),
 )

@@ -145,7 +145,7 @@ RULES: tuple[Rule, ...] = (
     Rule(_const, has("const")),
     Rule(
         _encode_enum,
-        lambda keywords, subset: "enum" in keywords and (subset.closed or subset.enum_of_strings),
+        lambda traits, subset: "enum" in traits and (subset.closed or subset.enum_of_strings),
     ),
     *value_types.RULES,
     Rule(_enum, has("enum")),
