@@ -90,12 +90,12 @@ def translate(node: SchemaNode, subschema: Subschema, reader: Reader) -> dict[st
     rules, in_force = _RULES[dialect.draft], dialect.keywords
     alone = "$ref" in subschema.schema and dialect.reference_hides_siblings
     for keyword, value in subschema.schema.items():
-        if keyword in _DEFINITIONS and isinstance(value, dict):
-            continue  # Read where references lead to them.
-        if alone and keyword in in_force and keyword != "$ref":
-            reader.drop(node, keyword, f"has no effect beside $ref in {dialect.name}")
-        elif keyword in in_force and keyword != "format":
+        if keyword in in_force and keyword in rules and (not alone or keyword == "$ref"):
             rules[keyword](translation, keyword, value)
+        elif keyword in _DEFINITIONS and isinstance(value, dict):
+            continue  # Read where references lead to them.
+        elif alone and keyword in in_force:
+            reader.drop(node, keyword, f"has no effect beside $ref in {dialect.name}")
         elif isinstance(value, ANNOTATIONS.get(keyword, ())):
             translation.keywords[keyword] = value
         elif keyword in KEYWORDS[Draft.DRAFT_2020_12] or keyword in KEYWORDS[dialect.draft]:
@@ -295,11 +295,13 @@ _OF_DRAFT_04: Mapping[str, _Rule] = MappingProxyType(
 def _rules_of(draft: Draft) -> Mapping[str, _Rule]:
     rules = _OF_DRAFT_04 if draft is Draft.DRAFT_04 else _BY_KEYWORD
     return {
-        name: rules.get(name, _BY_POSITION[row.position]) for name, row in KEYWORDS[draft].items()
+        name: rules.get(name, _BY_POSITION[row.position])
+        for name, row in KEYWORDS[draft].items()
+        if name != "format" and name not in _DEFINITIONS
     }
 
 
 _RULES: Mapping[Draft, Mapping[str, _Rule]] = MappingProxyType(
     {draft: _rules_of(draft) for draft in Draft}
 )
-"""The rule of each keyword of each draft."""
+"""The rule of each keyword of each draft, except annotations and definitions."""

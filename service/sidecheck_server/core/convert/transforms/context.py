@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from sidecheck_server.core.convert.providers.subset import Subset
@@ -12,9 +13,11 @@ __all__ = [
     "ARRAY",
     "OBJECT",
     "SEVERAL_TYPES",
+    "STATED_TYPES",
     "TYPE_TRAITS",
     "Concern",
     "Rule",
+    "Traits",
     "TransformContext",
     "always",
     "has",
@@ -39,25 +42,33 @@ class TransformContext:
         return self.subset.supports(keyword)
 
 
-Concern: TypeAlias = Callable[[frozenset[str], Subset], bool]
-"""Tells whether a rule may change a node of these traits, for a subset.
+Traits: TypeAlias = frozenset[str]
+"""What the rules that concern a node depend on: its keywords, and a trait for its ``type``."""
 
-Traits are the keywords of a node, and one of `ARRAY`, `OBJECT` and `SEVERAL_TYPES` if that is
-what its ``type`` states.
-"""
+Concern: TypeAlias = Callable[[Traits, Subset], bool]
+"""Tells whether a rule may change a node of these traits, for a subset."""
 
-ARRAY = "type: array"
-OBJECT = "type: object"
+TYPE_TRAITS: Mapping[str, str] = MappingProxyType(
+    {
+        name: f"type: {name}"
+        for name in ("array", "boolean", "integer", "null", "number", "object", "string")
+    }
+)
+"""The trait of a node whose ``type`` is one type, by its name."""
+ARRAY, OBJECT = TYPE_TRAITS["array"], TYPE_TRAITS["object"]
 SEVERAL_TYPES = "type: several"
-TYPE_TRAITS = frozenset({ARRAY, OBJECT, SEVERAL_TYPES})
-_TRAITS: Mapping[Any, str] = {"array": ARRAY, "object": OBJECT}
+"""The trait of a node whose ``type`` is a list."""
+STATED_TYPES = frozenset({*TYPE_TRAITS.values(), SEVERAL_TYPES})
+"""The traits that are no keywords."""
 
 
 def traits_of(keywords: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the traits of a node that has these *keywords*."""
-    stated = keywords.get("type")
-    trait = SEVERAL_TYPES if isinstance(stated, list) else _TRAITS.get(stated)
-    return tuple(keywords) if trait is None else (*keywords, trait)
+    if "type" not in keywords:
+        return tuple(keywords)
+    stated = keywords["type"]
+    trait = SEVERAL_TYPES if isinstance(stated, list) else TYPE_TRAITS[stated]
+    return (*keywords, trait)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,7 +87,7 @@ class Rule:
     renames: bool = False
 
 
-def always(_traits: frozenset[str], _subset: Subset) -> bool:
+def always(_traits: Traits, _subset: Subset) -> bool:
     """Return True: a rule of this concern may change any node."""
     return True
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple, TypeAlias
 
 from sidecheck_server.core.convert.providers.subset import References, Subset
 from sidecheck_server.core.convert.schema_graph import SchemaNode
@@ -24,19 +25,14 @@ from sidecheck_server.core.limits import spend
 
 __all__ = ["STAGES", "transform_schema"]
 
-_KEPT = 4096
-"""Combinations of traits that are kept with the rules that they concern.
-
-Schemas have few; a thousand public tools have some hundred.
-"""
+_CHOOSERS = 64
+"""More than there are stages, and subsets of providers."""
+_CHOICES = 1024
+"""Choices that are kept for each; schemas have few combinations of keywords."""
 
 _NODE = 30
 _RULE = 10
 """Steps of one node in one stage, and of each rule of that stage."""
-
-
-def _always(_subset: Subset) -> bool:
-    return True
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,8 +40,6 @@ class Stage:
     """Rules that are applied in one visit of all nodes."""
 
     rules: tuple[Rule, ...]
-    #: Whether some of the rules may concern a node, for a subset.
-    needed: Callable[[Subset], bool] = _always
 
     @property
     def steps(self) -> int:
@@ -53,13 +47,9 @@ class Stage:
         return _NODE + _RULE * len(self.rules)
 
 
-def _has_distinct_first_properties(subset: Subset) -> bool:
-    return subset.distinct_first_properties
-
-
 STAGES: tuple[Stage, ...] = (
     Stage((*combinators.RULES, *stray_keywords.RULES, *nulls.RULES)),
-    Stage(references.RULES, references.are_isolated),
+    Stage(references.RULES),
     Stage(
         (
             *stray_keywords.RULES,
@@ -69,8 +59,8 @@ STAGES: tuple[Stage, ...] = (
             *unsupported_keywords.RULES,
         )
     ),
-    Stage(union_discriminators.ARRANGE, _has_distinct_first_properties),
-    Stage(union_discriminators.CHECK, _has_distinct_first_properties),
+    Stage(union_discriminators.ARRANGE),
+    Stage(union_discriminators.CHECK),
 )
 """Every rule, in order: the structure first, so that what remains has its final form.
 
@@ -104,49 +94,67 @@ def transform_schema(
         references.cut_cycles(root, log)
     root = transform_root(root, subset, log)
     context = TransformContext(root, subset, renamed, log, drop_defaults)
-    count = 0
-    for stage in STAGES:
-        if stage.needed(subset):
-            count = _apply(stage, context)
-        else:
+    visit = _visit(STAGES[0], context)
+    for stage in STAGES[1:]:
+        choose = _chooser(stage, subset, bool(renamed))
+        if all(choose(kind, 0) is None for kind in visit.kinds):
             # A schema takes as many steps whether or not there is something to do.
-            spend(log.budget, stage.steps * count)
+            spend(log.budget, stage.steps * visit.nodes)
+        else:
+            visit = _visit(stage, context)
     return root
 
 
-def _apply(stage: Stage, context: TransformContext) -> int:
-    """Apply the rules of *stage* to each node once, parents first; return how many there are."""
-    rules, steps = stage.rules, stage.steps
-    subset, renames = context.subset, bool(context.renamed)
+class _Visit(NamedTuple):
+    """Visit of all nodes: how many there are, and the traits that they have after it."""
+
+    nodes: int
+    kinds: set[tuple[str, ...]]
+
+
+def _visit(stage: Stage, context: TransformContext) -> _Visit:
+    """Apply the rules of *stage* to each node once, parents first."""
+    choose = _chooser(stage, context.subset, bool(context.renamed))
+    steps, budget = stage.steps, context.log.budget
     seen: set[SchemaNode] = set()
+    kinds: set[tuple[str, ...]] = set()
     pending = [context.root]
     while pending:
         node = pending.pop()
         if node in seen:
             continue
-        spend(context.log.budget, steps)
+        spend(budget, steps)
         seen.add(node)
-        following = _next_rule(stage, subset, traits_of(node.keywords), 0, renames=renames)
-        while following < len(rules):
-            rules[following].apply(node, context)
-            # It may have given the node other keywords.
+        traits = traits_of(node.keywords)
+        chosen = choose(traits, 0)
+        while chosen is not None:
+            stage.rules[chosen].apply(node, context)
+            # It may have given the node other traits.
             traits = traits_of(node.keywords)
-            following = _next_rule(stage, subset, traits, following + 1, renames=renames)
+            chosen = choose(traits, chosen + 1)
+        kinds.add(traits)
         pending += node.children()
-    return len(seen)
+    return _Visit(len(seen), kinds)
 
 
-@lru_cache(maxsize=_KEPT)
-def _next_rule(
-    stage: Stage, subset: Subset, traits: tuple[str, ...], start: int, *, renames: bool
-) -> int:
-    """Return the index, from *start* on, of the first rule that concerns a node of *traits*.
+_Choose: TypeAlias = Callable[[tuple[str, ...], int], int | None]
 
-    It is the number of the rules if there is none.
+
+@lru_cache(maxsize=_CHOOSERS)
+def _chooser(stage: Stage, subset: Subset, renames: bool) -> _Choose:  # noqa: FBT001
+    """Return what chooses among the rules of *stage*.
+
+    It returns the index, from a given one on, of the first rule that concerns nodes of the
+    given traits, or None.
     """
-    known = frozenset(traits)
-    for index in range(start, len(stage.rules)):
-        rule = stage.rules[index]
-        if (renames or not rule.renames) and rule.concerns(known, subset):
-            return index
-    return len(stage.rules)
+
+    @lru_cache(maxsize=_CHOICES)
+    def choose(traits: tuple[str, ...], start: int) -> int | None:
+        known = frozenset(traits)
+        for index in range(start, len(stage.rules)):
+            rule = stage.rules[index]
+            if (renames or not rule.renames) and rule.concerns(known, subset):
+                return index
+        return None
+
+    return choose

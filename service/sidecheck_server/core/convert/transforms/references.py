@@ -9,7 +9,7 @@ from sidecheck_server.core.convert.transforms.merging import merge_nodes, withou
 from sidecheck_server.core.convert.types import Action, Effect, LossLog
 from sidecheck_server.core.limits import limit_exceeded_error, spend
 
-__all__ = ["RULES", "are_isolated", "cut_cycles", "inline_references"]
+__all__ = ["RULES", "cut_cycles", "inline_references"]
 
 _STEPS = 50
 """Steps of copying or visiting one node."""
@@ -210,7 +210,7 @@ def _cut(node: SchemaNode, keyword: str, child: SchemaNode, log: LossLog) -> Non
         }
 
 
-def are_isolated(subset: Subset) -> bool:
+def _are_isolated(subset: Subset) -> bool:
     """Return whether *subset* restricts what may stand beside a reference."""
     return subset.closed or subset.all_required or subset.references is References.ALONE
 
@@ -254,5 +254,5 @@ def _remove_assertions(node: SchemaNode, asserted: list[str], context: Transform
 
 
 RULES: tuple[Rule, ...] = (
-    Rule(_isolate, lambda traits, subset: "$ref" in traits and are_isolated(subset)),
+    Rule(_isolate, lambda traits, subset: "$ref" in traits and _are_isolated(subset)),
 )

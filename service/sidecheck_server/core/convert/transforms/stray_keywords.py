@@ -7,8 +7,14 @@ description of an object or an array, and Gemini rejects it
 (https://github.com/goruck/home-generative-agent/pull/525 quotes the error).
 """
 
+from sidecheck_server.core.convert.providers.subset import Subset
 from sidecheck_server.core.convert.schema_graph import SchemaNode
-from sidecheck_server.core.convert.transforms.context import Rule, TransformContext, has
+from sidecheck_server.core.convert.transforms.context import (
+    TYPE_TRAITS,
+    Rule,
+    Traits,
+    TransformContext,
+)
 from sidecheck_server.core.convert.transforms.value_types import (
     APPLIES_TO,
     types_of,
@@ -64,4 +70,16 @@ def _drop_where_types_changed(node: SchemaNode, _context: TransformContext) -> N
     _drop(node)
 
 
-RULES: tuple[Rule, ...] = (Rule(_drop_where_types_changed, has(*_OF_ONE_TYPE)),)
+def _may_have_stray_keywords(traits: Traits, _subset: Subset) -> bool:
+    if traits.isdisjoint(_STATING):
+        return False
+    return any(
+        TYPE_TRAITS[APPLIES_TO[keyword]] not in traits
+        and not (APPLIES_TO[keyword] == "number" and TYPE_TRAITS["integer"] in traits)
+        for keyword in traits & _OF_ONE_TYPE
+    )
+
+
+_STATING = frozenset({"type", "enum", "const"})
+
+RULES: tuple[Rule, ...] = (Rule(_drop_where_types_changed, _may_have_stray_keywords),)

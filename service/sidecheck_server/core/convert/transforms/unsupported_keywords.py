@@ -5,7 +5,7 @@ from typing import Any
 
 from sidecheck_server.core.convert.providers.subset import Subset
 from sidecheck_server.core.convert.schema_graph import SchemaNode
-from sidecheck_server.core.convert.transforms.context import TYPE_TRAITS, Rule, TransformContext
+from sidecheck_server.core.convert.transforms.context import STATED_TYPES, Rule, TransformContext
 from sidecheck_server.core.convert.transforms.descriptions import (
     add_note,
     describe_keyword,
@@ -171,7 +171,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         _unsupported_keywords,
         lambda traits, subset: any(
-            not _is_supported(keyword, subset) for keyword in traits - TYPE_TRAITS
+            not _is_supported(keyword, subset) for keyword in traits - STATED_TYPES
         ),
     ),
     Rule(_untyped, is_untyped),

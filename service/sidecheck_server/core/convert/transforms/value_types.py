@@ -9,6 +9,7 @@ from sidecheck_server.core.convert.schema_graph import Encoding, SchemaNode
 from sidecheck_server.core.convert.transforms.context import (
     SEVERAL_TYPES,
     Rule,
+    Traits,
     TransformContext,
     has,
 )
@@ -66,7 +67,7 @@ def has_any_type(node: SchemaNode) -> bool:
     return not node.never and _TYPING.isdisjoint(node.keywords)
 
 
-def is_untyped(traits: frozenset[str], subset: Subset) -> bool:
+def is_untyped(traits: Traits, subset: Subset) -> bool:
     """Return whether a node of *traits* lacks a type that *subset* requires."""
     return (subset.typed or subset.closed) and _TYPING.isdisjoint(traits)
 
