@@ -85,6 +85,8 @@ class SchemaNode:
     def children(self) -> list["SchemaNode"]:
         """Return the nodes directly below; the target of ``$ref`` is one of them."""
         children: list[SchemaNode] = []
+        if NODE_KEYWORDS.isdisjoint(self.keywords):
+            return children  # Most nodes are leaves.
         for keyword, value in self.keywords.items():
             if keyword in NODE_KEYWORDS:
                 children += nodes_in(value)

@@ -79,8 +79,10 @@ class _Writer:
                 body["enum"] = [value for value in body["enum"] if value is not None]
         if "$ref" in body:
             self.isolate_reference(body)
-        for keyword, value in body.items():
-            into[keyword] = self.write_nodes(keyword, value) if keyword in NODE_KEYWORDS else value
+        into |= body
+        if not NODE_KEYWORDS.isdisjoint(body):
+            for keyword in NODE_KEYWORDS & body.keys():
+                into[keyword] = self.write_nodes(keyword, body[keyword])
         if self.subset.upper_case_types and "type" in into:
             types = into["type"]
             into["type"] = types.upper() if isinstance(types, str) else [*map(str.upper, types)]

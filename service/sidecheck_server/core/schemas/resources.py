@@ -96,7 +96,8 @@ class Resources:
 
     Documents have the URI that they were sent with and the one that they declare; the
     published meta-schemas are always included. Resources are indexed by the identity of
-    their contents too, so schema and documents must not change.
+    their contents too, so schema and documents must not change. The root is not searched for
+    anchors and embedded resources if it is known that it *has_parts* of that kind nowhere.
     """
 
     def __init__(
@@ -105,12 +106,15 @@ class Resources:
         dialect: Dialect,
         documents: Mapping[str, JsonValue],
         dialect_of: DialectOf,
+        *,
+        has_parts: bool = True,
     ) -> None:
         self._documents = {**documents, **PUBLISHED}
         self._dialect_of = dialect_of
         self._by_uri: dict[str, Resource] = {}
         self._by_contents: dict[int, Resource] = {}
         self._root_is_read = False
+        self._has_parts = has_parts
         self._dialects = {dialect.uri}
         self._has_unknown_dialect = False
         #: The conflicts between the schemas read so far. With one, the target of a
@@ -185,7 +189,8 @@ class Resources:
         if not self._root_is_read:
             self._root_is_read = True
             self._add(self.root)
-            self._walk(self.root)
+            if self._has_parts:
+                self._walk(self.root)
 
     def _read(self, uri: str, contents: JsonValue) -> None:
         try:

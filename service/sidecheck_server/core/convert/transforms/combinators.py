@@ -1,6 +1,7 @@
 """Combinators: allOf, anyOf, oneOf, not, if, and dependencies."""
 
 from sidecheck_server.core.convert.dialect_translation import ANNOTATIONS
+from sidecheck_server.core.convert.providers.subset import Subset
 from sidecheck_server.core.convert.schema_graph import SchemaNode
 from sidecheck_server.core.convert.transforms.context import Rule, TransformContext, has
 from sidecheck_server.core.convert.transforms.descriptions import (
@@ -116,8 +117,12 @@ def _any_of(node: SchemaNode, context: TransformContext) -> None:
             context.log.add(node, "anyOf", Action.REWRITTEN, Effect.EQUIVALENT, message)
         else:
             describe_keyword(node, context.log, "anyOf", reason=_UNSUPPORTED)
-    elif subset.closed or subset.all_required or subset.any_of_alone:
+    elif _restricts_siblings(subset):
         _merge_siblings(node, branches, context)
+
+
+def _restricts_siblings(subset: Subset) -> bool:
+    return subset.closed or subset.all_required or subset.any_of_alone
 
 
 def _merge_siblings(
@@ -229,7 +234,12 @@ RULES: tuple[Rule, ...] = (
     Rule(_unevaluated, has(*_UNEVALUATED)),
     Rule(_all_of, has("allOf")),
     Rule(_one_of, has("oneOf")),
-    Rule(_any_of, has("anyOf")),
+    Rule(
+        _any_of,
+        lambda traits, subset: (
+            "anyOf" in traits and (_restricts_siblings(subset) or not subset.supports("anyOf"))
+        ),
+    ),
     Rule(_conditions, has(*_CONDITIONS)),
     Rule(_dependent_required, has("dependentRequired")),
 )

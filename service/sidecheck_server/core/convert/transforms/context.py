@@ -2,26 +2,19 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from sidecheck_server.core.convert.providers.subset import Subset
 from sidecheck_server.core.convert.schema_graph import SchemaNode
+from sidecheck_server.core.convert.transforms.traits import DROPPING_DEFAULTS, RENAMING, Traits
 from sidecheck_server.core.convert.types import LossLog
 
 __all__ = [
-    "ARRAY",
-    "OBJECT",
-    "SEVERAL_TYPES",
-    "STATED_TYPES",
-    "TYPE_TRAITS",
     "Concern",
     "Rule",
-    "Traits",
     "TransformContext",
-    "always",
     "has",
-    "traits_of",
+    "lacks_support",
 ]
 
 
@@ -37,38 +30,19 @@ class TransformContext:
     #: Whether defaults are dropped although the subset may have them.
     drop_defaults: bool = False
 
+    @property
+    def traits(self) -> Traits:
+        """The traits that all nodes have in this transformation."""
+        given = ((RENAMING, self.renamed), (DROPPING_DEFAULTS, self.drop_defaults))
+        return frozenset(trait for trait, holds in given if holds)
+
     def supports(self, keyword: str) -> bool:
         """Return whether the subset has *keyword*."""
         return self.subset.supports(keyword)
 
 
-Traits: TypeAlias = frozenset[str]
-"""What the rules that concern a node depend on: its keywords, and a trait for its ``type``."""
-
 Concern: TypeAlias = Callable[[Traits, Subset], bool]
 """Tells whether a rule may change a node of these traits, for a subset."""
-
-TYPE_TRAITS: Mapping[str, str] = MappingProxyType(
-    {
-        name: f"type: {name}"
-        for name in ("array", "boolean", "integer", "null", "number", "object", "string")
-    }
-)
-"""The trait of a node whose ``type`` is one type, by its name."""
-ARRAY, OBJECT = TYPE_TRAITS["array"], TYPE_TRAITS["object"]
-SEVERAL_TYPES = "type: several"
-"""The trait of a node whose ``type`` is a list."""
-STATED_TYPES = frozenset({*TYPE_TRAITS.values(), SEVERAL_TYPES})
-"""The traits that are no keywords."""
-
-
-def traits_of(keywords: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the traits of a node that has these *keywords*."""
-    if "type" not in keywords:
-        return tuple(keywords)
-    stated = keywords["type"]
-    trait = SEVERAL_TYPES if isinstance(stated, list) else TYPE_TRAITS[stated]
-    return (*keywords, trait)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -83,16 +57,16 @@ class Rule:
     apply: Callable[[SchemaNode, TransformContext], None]
     #: Nodes that it does not concern, when its turn comes, are left out.
     concerns: Concern
-    #: Whether it changes a node only where properties are renamed.
-    renames: bool = False
-
-
-def always(_traits: Traits, _subset: Subset) -> bool:
-    """Return True: a rule of this concern may change any node."""
-    return True
 
 
 def has(*traits: str) -> Concern:
     """Return the concern with nodes that have one of *traits*."""
     names = frozenset(traits)
     return lambda present, _subset: not names.isdisjoint(present)
+
+
+def lacks_support(*keywords: str) -> Concern:
+    """Return the concern with nodes that have one of *keywords* that the subset lacks."""
+    return lambda traits, subset: any(
+        keyword in traits and not subset.supports(keyword) for keyword in keywords
+    )

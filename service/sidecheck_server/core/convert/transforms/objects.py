@@ -5,23 +5,18 @@ from typing import Any
 
 from sidecheck_server.core.convert.schema_graph import Entries, SchemaNode, reachable
 from sidecheck_server.core.convert.transforms.arrays import describe_bounds
-from sidecheck_server.core.convert.transforms.context import (
-    OBJECT,
-    SEVERAL_TYPES,
-    Rule,
-    TransformContext,
-    always,
-    has,
-)
+from sidecheck_server.core.convert.transforms.context import Rule, TransformContext, has
 from sidecheck_server.core.convert.transforms.descriptions import describe_keyword, drop_keyword
 from sidecheck_server.core.convert.transforms.nulls import require_all
 from sidecheck_server.core.convert.transforms.properties import (
     declare_required,
     drop_impossible,
     drop_patterns,
+    needs_declarations,
     rename_properties,
 )
 from sidecheck_server.core.convert.transforms.root import WRAPPER
+from sidecheck_server.core.convert.transforms.traits import OBJECT, RENAMING, SEVERAL_TYPES
 from sidecheck_server.core.convert.transforms.value_types import (
     ANNOTATIONS,
     APPLIES_TO,
@@ -178,10 +173,16 @@ def _close(node: SchemaNode, context: TransformContext) -> None:
 _OBJECTS = frozenset({OBJECT, SEVERAL_TYPES})
 
 RULES: tuple[Rule, ...] = (
-    Rule(rename_properties, always, renames=True),
+    Rule(rename_properties, has(RENAMING)),
     Rule(drop_patterns, has("patternProperties")),
-    Rule(drop_impossible, has("properties")),
-    Rule(declare_required, has("required")),
+    Rule(
+        drop_impossible,
+        lambda traits, subset: "properties" in traits and not subset.boolean_schemas,
+    ),
+    Rule(
+        declare_required,
+        lambda traits, subset: "required" in traits and needs_declarations(subset),
+    ),
     Rule(
         _encode_map,
         lambda traits, subset: (

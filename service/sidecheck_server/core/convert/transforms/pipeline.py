@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from sidecheck_server.core.convert.providers.subset import References, Subset
 from sidecheck_server.core.convert.schema_graph import SchemaNode
@@ -18,8 +18,9 @@ from sidecheck_server.core.convert.transforms import (
     unsupported_keywords,
     values,
 )
-from sidecheck_server.core.convert.transforms.context import Rule, TransformContext, traits_of
+from sidecheck_server.core.convert.transforms.context import Rule, TransformContext
 from sidecheck_server.core.convert.transforms.root import transform_root
+from sidecheck_server.core.convert.transforms.traits import Traits, Visit, traits_of
 from sidecheck_server.core.convert.types import LossLog
 from sidecheck_server.core.limits import spend
 
@@ -87,34 +88,29 @@ def transform_schema(
         RequestError: NOT_CONVERTIBLE.
         Exhausted: the budget of *log* is spent.
     """
-    stray_keywords.drop_stray_keywords(root, log.budget)
+    visit = stray_keywords.drop_stray_keywords(root, log.budget)
+    original, traits, losses = root, traits_of(root.keywords), len(log.losses)
     if subset.references is References.NOWHERE:
         root = references.inline_references(root, log)
     elif not subset.recursion:
         references.cut_cycles(root, log)
     root = transform_root(root, subset, log)
+    if root is not original or traits_of(root.keywords) != traits or len(log.losses) > losses:
+        visit = None
     context = TransformContext(root, subset, renamed, log, drop_defaults)
-    visit = _visit(STAGES[0], context)
-    for stage in STAGES[1:]:
-        choose = _chooser(stage, subset, bool(renamed))
-        if all(choose(kind, 0) is None for kind in visit.kinds):
+    for stage in STAGES:
+        choose = _chooser(stage, subset, context.traits)
+        if visit is None or any(choose(kind, 0) is not None for kind in visit.kinds):
+            visit = _visit(stage, context)
+        else:
             # A schema takes as many steps whether or not there is something to do.
             spend(log.budget, stage.steps * visit.nodes)
-        else:
-            visit = _visit(stage, context)
     return root
 
 
-class _Visit(NamedTuple):
-    """Visit of all nodes: how many there are, and the traits that they have after it."""
-
-    nodes: int
-    kinds: set[tuple[str, ...]]
-
-
-def _visit(stage: Stage, context: TransformContext) -> _Visit:
+def _visit(stage: Stage, context: TransformContext) -> Visit:
     """Apply the rules of *stage* to each node once, parents first."""
-    choose = _chooser(stage, context.subset, bool(context.renamed))
+    choose = _chooser(stage, context.subset, context.traits)
     steps, budget = stage.steps, context.log.budget
     seen: set[SchemaNode] = set()
     kinds: set[tuple[str, ...]] = set()
@@ -134,26 +130,25 @@ def _visit(stage: Stage, context: TransformContext) -> _Visit:
             chosen = choose(traits, chosen + 1)
         kinds.add(traits)
         pending += node.children()
-    return _Visit(len(seen), kinds)
+    return Visit(len(seen), kinds)
 
 
 _Choose: TypeAlias = Callable[[tuple[str, ...], int], int | None]
 
 
 @lru_cache(maxsize=_CHOOSERS)
-def _chooser(stage: Stage, subset: Subset, renames: bool) -> _Choose:  # noqa: FBT001
+def _chooser(stage: Stage, subset: Subset, common: Traits) -> _Choose:
     """Return what chooses among the rules of *stage*.
 
     It returns the index, from a given one on, of the first rule that concerns nodes of the
-    given traits, or None.
+    given traits and those that are *common* to all nodes, or None.
     """
 
     @lru_cache(maxsize=_CHOICES)
     def choose(traits: tuple[str, ...], start: int) -> int | None:
-        known = frozenset(traits)
+        known = common.union(traits)
         for index in range(start, len(stage.rules)):
-            rule = stage.rules[index]
-            if (renames or not rule.renames) and rule.concerns(known, subset):
+            if stage.rules[index].concerns(known, subset):
                 return index
         return None
 

@@ -9,12 +9,8 @@ description of an object or an array, and Gemini rejects it
 
 from sidecheck_server.core.convert.providers.subset import Subset
 from sidecheck_server.core.convert.schema_graph import SchemaNode
-from sidecheck_server.core.convert.transforms.context import (
-    TYPE_TRAITS,
-    Rule,
-    Traits,
-    TransformContext,
-)
+from sidecheck_server.core.convert.transforms.context import Rule, TransformContext
+from sidecheck_server.core.convert.transforms.traits import TYPE_TRAITS, Traits, Visit, traits_of
 from sidecheck_server.core.convert.transforms.value_types import (
     APPLIES_TO,
     types_of,
@@ -38,13 +34,17 @@ _OF_ONE_TYPE = APPLIES_TO.keys() - _OF_ANY_TYPE
 """Keywords that apply to the values of one type only."""
 
 
-def drop_stray_keywords(root: SchemaNode, budget: Budget) -> None:
+def drop_stray_keywords(root: SchemaNode, budget: Budget) -> Visit | None:
     """Drop the stray keywords of *root* and of every node below it; that loses nothing.
+
+    Returns None if there are any: nodes may only have been below these.
 
     Raises:
         Exhausted: *budget* is spent.
     """
     seen: set[SchemaNode] = set()
+    kinds: set[tuple[str, ...]] = set()
+    dropped = False
     pending = [root]
     while pending:
         node = pending.pop()
@@ -52,17 +52,24 @@ def drop_stray_keywords(root: SchemaNode, budget: Budget) -> None:
             spend(budget, _NODE + len(node.keywords))
             seen.add(node)
             pending += node.children()
-            _drop(node)
+            dropped = _drop(node) or dropped
+            kinds.add(traits_of(node.keywords))
+    return None if dropped else Visit(len(seen), kinds)
 
 
-def _drop(node: SchemaNode) -> None:
+def _drop(node: SchemaNode) -> bool:
+    """Drop the stray keywords of *node*; return whether there are any."""
     typed = [keyword for keyword in node.keywords if keyword in _OF_ONE_TYPE]
     types = typed and (types_of(node) or types_of_values(node))
-    if types:
-        for keyword in typed:
-            type_ = APPLIES_TO[keyword]
-            if type_ not in types and not (type_ == "number" and "integer" in types):
-                del node.keywords[keyword]
+    stray = [keyword for keyword in typed if types and not _applies(keyword, types)]
+    for keyword in stray:
+        del node.keywords[keyword]
+    return bool(stray)
+
+
+def _applies(keyword: str, types: list[str]) -> bool:
+    type_ = APPLIES_TO[keyword]
+    return type_ in types or (type_ == "number" and "integer" in types)
 
 
 def _drop_where_types_changed(node: SchemaNode, _context: TransformContext) -> None:

@@ -5,8 +5,9 @@ from typing import TypeAlias
 
 from sidecheck_server.core.convert.providers.subset import Subset
 from sidecheck_server.core.convert.schema_graph import SchemaNode
-from sidecheck_server.core.convert.transforms.context import Rule, Traits, TransformContext
+from sidecheck_server.core.convert.transforms.context import Rule, TransformContext
 from sidecheck_server.core.convert.transforms.merging import canonical_text
+from sidecheck_server.core.convert.transforms.traits import Traits
 from sidecheck_server.core.convert.types import Action, Effect
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.limits import spend

@@ -5,7 +5,7 @@ from typing import Any
 
 from sidecheck_server.core.convert.providers.subset import Subset
 from sidecheck_server.core.convert.schema_graph import SchemaNode
-from sidecheck_server.core.convert.transforms.context import STATED_TYPES, Rule, TransformContext
+from sidecheck_server.core.convert.transforms.context import Rule, TransformContext
 from sidecheck_server.core.convert.transforms.descriptions import (
     add_note,
     describe_keyword,
@@ -15,6 +15,7 @@ from sidecheck_server.core.convert.transforms.objects import (
     encode_as_json_text,
     restricts_nothing,
 )
+from sidecheck_server.core.convert.transforms.traits import NO_KEYWORDS
 from sidecheck_server.core.convert.transforms.value_types import (
     ANNOTATIONS,
     APPLIES_TO,
@@ -171,7 +172,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         _unsupported_keywords,
         lambda traits, subset: any(
-            not _is_supported(keyword, subset) for keyword in traits - STATED_TYPES
+            not _is_supported(keyword, subset) for keyword in traits - NO_KEYWORDS
         ),
     ),
     Rule(_untyped, is_untyped),

@@ -8,13 +8,19 @@ from typing import Any
 from sidecheck_server.core.convert.providers.subset import Patterns
 from sidecheck_server.core.convert.schema_graph import SchemaNode
 from sidecheck_server.core.convert.transforms import arrays, sibling_keywords, value_types
-from sidecheck_server.core.convert.transforms.context import Rule, TransformContext, has
+from sidecheck_server.core.convert.transforms.context import (
+    Rule,
+    TransformContext,
+    has,
+    lacks_support,
+)
 from sidecheck_server.core.convert.transforms.descriptions import (
     describe_keyword,
     drop_keyword,
     json_text,
     phrase,
 )
+from sidecheck_server.core.convert.transforms.traits import DROPPING_DEFAULTS
 from sidecheck_server.core.convert.transforms.value_types import APPLIES_TO, has_type, types_of
 from sidecheck_server.core.convert.types import Action, Effect
 from sidecheck_server.core.json_values import json_equal
@@ -140,19 +146,40 @@ def _default(node: SchemaNode, context: TransformContext) -> None:
             drop_keyword(node, context.log, "examples", "the provider does not support examples")
 
 
+_DROPPED_DEFAULT = frozenset({"default", DROPPING_DEFAULTS})
+_lacks_values = lacks_support("default", "examples")
+
 RULES: tuple[Rule, ...] = (
     *sibling_keywords.RULES,
-    Rule(_const, has("const")),
+    Rule(
+        _const,
+        lambda traits, subset: (
+            "const" in traits and (subset.closed or not subset.supports("const"))
+        ),
+    ),
     Rule(
         _encode_enum,
         lambda traits, subset: "enum" in traits and (subset.closed or subset.enum_of_strings),
     ),
     *value_types.RULES,
-    Rule(_enum, has("enum")),
-    Rule(_format, has("format")),
+    Rule(
+        _enum,
+        lambda traits, subset: (
+            "enum" in traits and (subset.enum_of_strings or not subset.supports("enum"))
+        ),
+    ),
+    Rule(
+        _format,
+        lambda traits, subset: (
+            "format" in traits and (subset.formats is not None or not subset.supports("format"))
+        ),
+    ),
     *arrays.BOUND_RULES,
     Rule(_pattern, has("pattern")),
-    Rule(_default, has("default", "examples")),
+    Rule(
+        _default,
+        lambda traits, subset: traits >= _DROPPED_DEFAULT or _lacks_values(traits, subset),
+    ),
 )
 
 # What is not regular, outside of classes and of escaped characters.
