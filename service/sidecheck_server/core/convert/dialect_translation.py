@@ -66,6 +66,8 @@ class Reader(ABC):
 class _Translation:
     """Translation of one node: its keywords so far."""
 
+    __slots__ = ("keywords", "node", "reader", "subschema")
+
     def __init__(self, node: SchemaNode, subschema: Subschema, reader: Reader) -> None:
         self.node = node
         self.subschema = subschema

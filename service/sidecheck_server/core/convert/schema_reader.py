@@ -10,7 +10,7 @@ from sidecheck_server.core.convert.schema_graph import SchemaNode
 from sidecheck_server.core.convert.types import Action, Effect, LossLog
 from sidecheck_server.core.limits import Limits, spend
 from sidecheck_server.core.schemas.dialects import SchemaSource
-from sidecheck_server.core.schemas.references import Reference, Subschema
+from sidecheck_server.core.schemas.references import Subschema, Survey
 from sidecheck_server.core.types import Draft, JsonValue
 
 __all__ = ["read_schema"]
@@ -43,19 +43,17 @@ class _SchemaReader(Reader):
         super().__init__(log)
         context = admitted.context
         self.schema = context.schema
-        self.survey = admitted.survey
+        # The schemas `true` and `false` have none.
+        survey = admitted.survey or Survey()
+        self.reached, self.references = survey.reached, survey.references
         self.locations = _Locations(path, self.schema, context.documents)
         self.path = path
         self.nodes: dict[int, SchemaNode] = {}
         self.pending: list[tuple[SchemaNode, Subschema]] = []
-        if self.survey is not None:
-            self._look_ahead([*self.survey.reached.values()])
-
-    def _look_ahead(self, subschemas: list[Subschema]) -> None:
-        assert self.survey is not None
         self.has_dynamic_references = any(
-            not reference.static for reference in self.survey.references.values()
+            not reference.static for reference in self.references.values()
         )
+        subschemas = self.reached.values()
         self.hides_contains = any(
             "contains" in subschema.schema and subschema.dialect.draft is not Draft.DRAFT_2020_12
             for subschema in subschemas
@@ -77,11 +75,11 @@ class _SchemaReader(Reader):
     def node(self, schema: JsonValue, path: _Path | None = None, uri: str = "") -> SchemaNode:
         if not isinstance(schema, dict):
             return SchemaNode(path or self.path, never=schema is False)
-        node = self.nodes.get(id(schema))
+        key = id(schema)
+        node = self.nodes.get(key)
         if node is None:
-            assert self.survey is not None
-            subschema = self.survey.reached[id(schema)]
-            node = self.nodes[id(schema)] = SchemaNode(path or self.path_of(subschema, uri))
+            subschema = self.reached[key]
+            node = self.nodes[key] = SchemaNode(path or self.path_of(subschema, uri))
             self.pending.append((node, subschema))
         return node
 
@@ -98,8 +96,7 @@ class _SchemaReader(Reader):
         return (*self.path, *chain.from_iterable(reversed(steps)))
 
     def target(self, node: SchemaNode, subschema: Subschema, keyword: str) -> SchemaNode | None:
-        assert self.survey is not None
-        reference: Reference = self.survey.references[id(subschema.schema), keyword]
+        reference = self.references[id(subschema.schema), keyword]
         if not reference.static:
             return None
         if not isinstance(reference.target, dict):

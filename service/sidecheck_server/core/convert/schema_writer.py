@@ -46,46 +46,42 @@ class _Writer:
         self.subset = subset
         references = subset.references is not References.NOWHERE
         self.definitions = _name_definitions(root) if references else {}
-        #: Nodes that are still to be written, each with the schema to write it into.
-        self.pending: list[tuple[SchemaNode, dict[str, Any]]] = []
+        #: Schemas in which nodes are still to be replaced by schemas.
+        self.pending: list[dict[str, Any]] = []
         self.count = 0
 
     def write(self) -> dict[str, Any]:
-        schema: dict[str, Any] = {}
-        self.pending.append((self.root, schema))
-        definitions: dict[str, Any] = {}
-        for node, name in self.definitions.items():
-            definitions[name] = {}
-            self.pending.append((node, definitions[name]))
+        schema = self.write_node(self.root)
+        definitions = {name: self.write_node(node) for node, name in self.definitions.items()}
         while self.pending:
-            node, into = self.pending.pop()
-            self.write_node(node, into)
+            body = self.pending.pop()
+            for keyword in NODE_KEYWORDS & body.keys():
+                body[keyword] = self.write_nodes(keyword, body[keyword])
         if definitions:
             schema["$defs"] = definitions
         return schema
 
-    def write_node(self, node: SchemaNode, into: dict[str, Any]) -> None:
+    def write_node(self, node: SchemaNode) -> dict[str, Any]:
+        """Return the schema of *node*; the nodes in it are replaced later."""
         self.count += 1
         if self.count > _MAX_SUBSCHEMAS:
             message = "the converted schema has too many subschemas"
             raise limit_exceeded_error("subschemas", _MAX_SUBSCHEMAS, message)
         if node.never:
-            into["not"] = {}
-            return
+            return {"not": {}}
+        subset = self.subset
         body = self.described_keywords(node)
-        if self.subset.nullable:
+        if subset.nullable:
             self.replace_null_type(body)
-            if body.get("nullable") and self.subset.enum_of_strings and "enum" in body:
+            if body.get("nullable") and subset.enum_of_strings and "enum" in body:
                 body["enum"] = [value for value in body["enum"] if value is not None]
-        if "$ref" in body:
-            self.isolate_reference(body)
-        into |= body
+        if subset.upper_case_types and "type" in body:
+            types = body["type"]
+            body["type"] = types.upper() if isinstance(types, str) else [*map(str.upper, types)]
         if not NODE_KEYWORDS.isdisjoint(body):
-            for keyword in NODE_KEYWORDS & body.keys():
-                into[keyword] = self.write_nodes(keyword, body[keyword])
-        if self.subset.upper_case_types and "type" in into:
-            types = into["type"]
-            into["type"] = types.upper() if isinstance(types, str) else [*map(str.upper, types)]
+            self.isolate_reference(body)
+            self.pending.append(body)
+        return body
 
     def described_keywords(self, node: SchemaNode) -> dict[str, Any]:
         """Return the keywords of *node*, with its notes in the description."""
@@ -117,7 +113,8 @@ class _Writer:
 
     def isolate_reference(self, body: dict[str, Any]) -> None:
         """Move the reference in *body* below ``anyOf`` if it may have no siblings."""
-        if self.subset.references is References.ALONE and len(body) > 1:
+        alone = self.subset.references is References.ALONE
+        if "$ref" in body and alone and len(body) > 1:
             reference = SchemaNode((), {"$ref": body["$ref"]})
             if self.subset.supports("anyOf") and "anyOf" not in body:
                 del body["$ref"]
@@ -141,9 +138,7 @@ class _Writer:
             return {"$ref": self.reference_to(node)}
         if node.never and self.subset.boolean_schemas:
             return False
-        schema: dict[str, Any] = {}
-        self.pending.append((node, schema))
-        return schema
+        return self.write_node(node)
 
     def reference_to(self, node: SchemaNode) -> str:
         return "#" if node is self.root else f"#/$defs/{self.definitions[node]}"

@@ -17,7 +17,7 @@ def may_name_parts(text: bytes, dialect: Dialect) -> bool:
     """
     if b"\\u" in text or b"$id" in text or b"$anchor" in text or b"$dynamicAnchor" in text:
         return True
-    declares = dialect.draft is Draft.DRAFT_04 or b'"$schema"' in text
+    declares = dialect.draft is Draft.DRAFT_04 or b"$schema" in text
     return declares and b'"id"' in text
 
 

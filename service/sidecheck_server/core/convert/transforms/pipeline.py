@@ -72,6 +72,13 @@ last, when all are declared.
 """
 
 
+_Choose: TypeAlias = Callable[[tuple[str, ...], int], int | None]
+"""Returns the index, from a given one on, of the first rule that concerns nodes of some traits.
+
+It returns None if there is none.
+"""
+
+
 def transform_schema(
     root: SchemaNode,
     subset: Subset,
@@ -98,19 +105,19 @@ def transform_schema(
     if root is not original or traits_of(root.keywords) != traits or len(log.losses) > losses:
         visit = None
     context = TransformContext(root, subset, renamed, log, drop_defaults)
+    common = context.traits
     for stage in STAGES:
-        choose = _chooser(stage, subset, context.traits)
+        choose = _chooser(stage, subset, common)
         if visit is None or any(choose(kind, 0) is not None for kind in visit.kinds):
-            visit = _visit(stage, context)
+            visit = _visit(stage, choose, context)
         else:
             # A schema takes as many steps whether or not there is something to do.
             spend(log.budget, stage.steps * visit.nodes)
     return root
 
 
-def _visit(stage: Stage, context: TransformContext) -> Visit:
+def _visit(stage: Stage, choose: _Choose, context: TransformContext) -> Visit:
     """Apply the rules of *stage* to each node once, parents first."""
-    choose = _chooser(stage, context.subset, context.traits)
     steps, budget = stage.steps, context.log.budget
     seen: set[SchemaNode] = set()
     kinds: set[tuple[str, ...]] = set()
@@ -131,9 +138,6 @@ def _visit(stage: Stage, context: TransformContext) -> Visit:
         kinds.add(traits)
         pending += node.children()
     return Visit(len(seen), kinds)
-
-
-_Choose: TypeAlias = Callable[[tuple[str, ...], int], int | None]
 
 
 @lru_cache(maxsize=_CHOOSERS)

@@ -7,7 +7,8 @@ description of an object or an array, and Gemini rejects it
 (https://github.com/goruck/home-generative-agent/pull/525 quotes the error).
 """
 
-from sidecheck_server.core.convert.providers.subset import Subset
+from functools import lru_cache
+
 from sidecheck_server.core.convert.schema_graph import SchemaNode
 from sidecheck_server.core.convert.transforms.context import Rule, TransformContext
 from sidecheck_server.core.convert.transforms.traits import TYPE_TRAITS, Traits, Visit, traits_of
@@ -22,6 +23,12 @@ __all__ = ["RULES", "drop_stray_keywords"]
 
 # In steps: visiting one node.
 _NODE = 30
+
+_KEPT = 1024
+"""Combinations of traits that are kept with the answer; schemas have few."""
+
+_STATING = frozenset({"type", "enum", "const"})
+"""Keywords that state types, or values."""
 
 _OF_ANY_TYPE = frozenset({"format"})
 """Keywords that may say something of other types too, such as the format ``int32``.
@@ -52,8 +59,10 @@ def drop_stray_keywords(root: SchemaNode, budget: Budget) -> Visit | None:
             spend(budget, _NODE + len(node.keywords))
             seen.add(node)
             pending += node.children()
-            dropped = _drop(node) or dropped
-            kinds.add(traits_of(node.keywords))
+            traits = traits_of(node.keywords)
+            if _may_be_dropped(traits) and _drop(node):
+                dropped, traits = True, traits_of(node.keywords)
+            kinds.add(traits)
     return None if dropped else Visit(len(seen), kinds)
 
 
@@ -77,16 +86,20 @@ def _drop_where_types_changed(node: SchemaNode, _context: TransformContext) -> N
     _drop(node)
 
 
-def _may_have_stray_keywords(traits: Traits, _subset: Subset) -> bool:
-    if traits.isdisjoint(_STATING):
-        return False
-    return any(
+@lru_cache(maxsize=_KEPT)
+def _may_be_dropped(traits: tuple[str, ...]) -> bool:
+    return _have_stray(frozenset(traits))
+
+
+def _have_stray(traits: Traits) -> bool:
+    """Return whether a node of *traits* may have stray keywords."""
+    return not traits.isdisjoint(_STATING) and any(
         TYPE_TRAITS[APPLIES_TO[keyword]] not in traits
         and not (APPLIES_TO[keyword] == "number" and TYPE_TRAITS["integer"] in traits)
         for keyword in traits & _OF_ONE_TYPE
     )
 
 
-_STATING = frozenset({"type", "enum", "const"})
-
-RULES: tuple[Rule, ...] = (Rule(_drop_where_types_changed, _may_have_stray_keywords),)
+RULES: tuple[Rule, ...] = (
+    Rule(_drop_where_types_changed, lambda traits, _subset: _have_stray(traits)),
+)
