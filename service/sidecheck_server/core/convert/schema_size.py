@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from itertools import chain
 from types import MappingProxyType
 from typing import Any
@@ -80,15 +80,15 @@ _NOUNS: Mapping[str, str] = MappingProxyType(
         "enum_text": "characters in the values of one enum",
     }
 )
-"""What is counted, by the names of `SchemaLimits`."""
+"""What is counted, by the names of `SchemaLimits`, in their order."""
 
 
 def describe_excess(size: SchemaSize, limits: SchemaLimits) -> str:
     """Return the first of *limits* that *size* exceeds, in words, or ""."""
-    for limit in fields(limits):
-        maximum, actual = getattr(limits, limit.name), getattr(size, limit.name)
+    for name, noun in _NOUNS.items():
+        maximum, actual = getattr(limits, name), getattr(size, name)
         if maximum is not None and actual > maximum:
-            return f"{actual:,} {_NOUNS[limit.name]} (limit {maximum:,})"
+            return f"{actual:,} {noun} (limit {maximum:,})"
     return ""
 
 

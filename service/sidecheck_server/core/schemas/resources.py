@@ -109,7 +109,7 @@ class Resources:
         *,
         has_parts: bool = True,
     ) -> None:
-        self._documents = {**documents, **PUBLISHED}
+        self._documents = {**documents, **PUBLISHED} if documents else PUBLISHED
         self._dialect_of = dialect_of
         self._by_uri: dict[str, Resource] = {}
         self._by_contents: dict[int, Resource] = {}

@@ -106,14 +106,27 @@ def transform_schema(
         visit = None
     context = TransformContext(root, subset, renamed, log, drop_defaults)
     common = context.traits
+    concerned = STAGES if visit is None else _concerned_stages(visit.kinds, subset, common)
     for stage in STAGES:
-        choose = _chooser(stage, subset, common)
-        if visit is None or any(choose(kind, 0) is not None for kind in visit.kinds):
-            visit = _visit(stage, choose, context)
+        if visit is None or stage in concerned:
+            visit = _visit(stage, _chooser(stage, subset, common), context)
+            concerned = _concerned_stages(visit.kinds, subset, common)
         else:
             # A schema takes as many steps whether or not there is something to do.
             spend(log.budget, stage.steps * visit.nodes)
     return root
+
+
+@lru_cache(maxsize=_CHOICES)
+def _concerned_stages(
+    kinds: frozenset[tuple[str, ...]], subset: Subset, common: Traits
+) -> tuple[Stage, ...]:
+    """Return the stages that have a rule for nodes of one of *kinds*."""
+    return tuple(
+        stage
+        for stage in STAGES
+        if any(_chooser(stage, subset, common)(kind, 0) is not None for kind in kinds)
+    )
 
 
 def _visit(stage: Stage, choose: _Choose, context: TransformContext) -> Visit:
@@ -137,7 +150,7 @@ def _visit(stage: Stage, choose: _Choose, context: TransformContext) -> Visit:
             chosen = choose(traits, chosen + 1)
         kinds.add(traits)
         pending += node.children()
-    return Visit(len(seen), kinds)
+    return Visit(len(seen), frozenset(kinds))
 
 
 @lru_cache(maxsize=_CHOOSERS)

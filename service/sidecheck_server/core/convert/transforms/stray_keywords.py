@@ -63,7 +63,7 @@ def drop_stray_keywords(root: SchemaNode, budget: Budget) -> Visit | None:
             if _may_be_dropped(traits) and _drop(node):
                 dropped, traits = True, traits_of(node.keywords)
             kinds.add(traits)
-    return None if dropped else Visit(len(seen), kinds)
+    return None if dropped else Visit(len(seen), frozenset(kinds))
 
 
 def _drop(node: SchemaNode) -> bool:

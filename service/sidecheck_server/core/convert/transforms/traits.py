@@ -52,4 +52,4 @@ class Visit(NamedTuple):
     """Visit of all nodes: how many there are, and the traits that they have after it."""
 
     nodes: int
-    kinds: set[tuple[str, ...]]
+    kinds: frozenset[tuple[str, ...]]
