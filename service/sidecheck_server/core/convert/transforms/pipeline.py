@@ -1,9 +1,6 @@
 """Order of the transforms."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from functools import lru_cache
-from typing import TypeAlias
+from collections.abc import Mapping
 
 from sidecheck_server.core.convert.providers.subset import References, Subset
 from sidecheck_server.core.convert.schema_graph import SchemaNode
@@ -18,35 +15,14 @@ from sidecheck_server.core.convert.transforms import (
     unsupported_keywords,
     values,
 )
-from sidecheck_server.core.convert.transforms.context import Rule, TransformContext
+from sidecheck_server.core.convert.transforms.choice import Choice, Stage, choice_for
+from sidecheck_server.core.convert.transforms.context import TransformContext
 from sidecheck_server.core.convert.transforms.root import transform_root
-from sidecheck_server.core.convert.transforms.traits import Traits, Visit, traits_of
+from sidecheck_server.core.convert.transforms.traits import Kind, Visit, kind_of
 from sidecheck_server.core.convert.types import LossLog
 from sidecheck_server.core.limits import spend
 
 __all__ = ["STAGES", "transform_schema"]
-
-_CHOOSERS = 64
-"""More than there are stages, and subsets of providers."""
-_CHOICES = 1024
-"""Choices that are kept for each; schemas have few combinations of keywords."""
-
-_NODE = 30
-_RULE = 10
-"""Steps of one node in one stage, and of each rule of that stage."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Stage:
-    """Rules that are applied in one visit of all nodes."""
-
-    rules: tuple[Rule, ...]
-
-    @property
-    def steps(self) -> int:
-        """Steps of one node."""
-        return _NODE + _RULE * len(self.rules)
-
 
 STAGES: tuple[Stage, ...] = (
     Stage((*combinators.RULES, *stray_keywords.RULES, *nulls.RULES)),
@@ -72,13 +48,6 @@ last, when all are declared.
 """
 
 
-_Choose: TypeAlias = Callable[[tuple[str, ...], int], int | None]
-"""Returns the index, from a given one on, of the first rule that concerns nodes of some traits.
-
-It returns None if there is none.
-"""
-
-
 def transform_schema(
     root: SchemaNode,
     subset: Subset,
@@ -96,44 +65,32 @@ def transform_schema(
         Exhausted: the budget of *log* is spent.
     """
     visit = stray_keywords.drop_stray_keywords(root, log.budget)
-    original, traits, losses = root, traits_of(root.keywords), len(log.losses)
+    original, kind, losses = root, kind_of(root.keywords), len(log.losses)
     if subset.references is References.NOWHERE:
         root = references.inline_references(root, log)
     elif not subset.recursion:
         references.cut_cycles(root, log)
     root = transform_root(root, subset, log)
-    if root is not original or traits_of(root.keywords) != traits or len(log.losses) > losses:
+    if root is not original or kind_of(root.keywords) != kind or len(log.losses) > losses:
         visit = None
     context = TransformContext(root, subset, renamed, log, drop_defaults)
-    common = context.traits
-    concerned = STAGES if visit is None else _concerned_stages(visit.kinds, subset, common)
-    for stage in STAGES:
-        if visit is None or stage in concerned:
-            visit = _visit(stage, _chooser(stage, subset, common), context)
-            concerned = _concerned_stages(visit.kinds, subset, common)
+    choice = choice_for(STAGES, subset, context.traits)
+    concerned = choice.stages(visit.kinds if visit else ())
+    for number, stage in enumerate(STAGES):
+        if visit is None or number in concerned:
+            visit = _visit(number, choice, context)
+            concerned = choice.stages(visit.kinds)
         else:
             # A schema takes as many steps whether or not there is something to do.
             spend(log.budget, stage.steps * visit.nodes)
     return root
 
 
-@lru_cache(maxsize=_CHOICES)
-def _concerned_stages(
-    kinds: frozenset[tuple[str, ...]], subset: Subset, common: Traits
-) -> tuple[Stage, ...]:
-    """Return the stages that have a rule for nodes of one of *kinds*."""
-    return tuple(
-        stage
-        for stage in STAGES
-        if any(_chooser(stage, subset, common)(kind, 0) is not None for kind in kinds)
-    )
-
-
-def _visit(stage: Stage, choose: _Choose, context: TransformContext) -> Visit:
-    """Apply the rules of *stage* to each node once, parents first."""
-    steps, budget = stage.steps, context.log.budget
+def _visit(number: int, choice: Choice, context: TransformContext) -> Visit:
+    """Apply the rules of a stage to each node once, parents first."""
+    rules, steps, budget = STAGES[number].rules, STAGES[number].steps, context.log.budget
     seen: set[SchemaNode] = set()
-    kinds: set[tuple[str, ...]] = set()
+    kinds: set[Kind] = set()
     pending = [context.root]
     while pending:
         node = pending.pop()
@@ -141,32 +98,13 @@ def _visit(stage: Stage, choose: _Choose, context: TransformContext) -> Visit:
             continue
         spend(budget, steps)
         seen.add(node)
-        traits = traits_of(node.keywords)
-        chosen = choose(traits, 0)
+        kind = kind_of(node.keywords)
+        chosen = choice.rule(number, kind, 0)
         while chosen is not None:
-            stage.rules[chosen].apply(node, context)
-            # It may have given the node other traits.
-            traits = traits_of(node.keywords)
-            chosen = choose(traits, chosen + 1)
-        kinds.add(traits)
+            rules[chosen].apply(node, context)
+            # The node may be of another kind after it.
+            kind = kind_of(node.keywords)
+            chosen = choice.rule(number, kind, chosen + 1)
+        kinds.add(kind)
         pending += node.children()
-    return Visit(len(seen), frozenset(kinds))
-
-
-@lru_cache(maxsize=_CHOOSERS)
-def _chooser(stage: Stage, subset: Subset, common: Traits) -> _Choose:
-    """Return what chooses among the rules of *stage*.
-
-    It returns the index, from a given one on, of the first rule that concerns nodes of the
-    given traits and those that are *common* to all nodes, or None.
-    """
-
-    @lru_cache(maxsize=_CHOICES)
-    def choose(traits: tuple[str, ...], start: int) -> int | None:
-        known = common.union(traits)
-        for index in range(start, len(stage.rules)):
-            if stage.rules[index].concerns(known, subset):
-                return index
-        return None
-
-    return choose
+    return Visit(len(seen), kinds)

@@ -7,11 +7,15 @@ description of an object or an array, and Gemini rejects it
 (https://github.com/goruck/home-generative-agent/pull/525 quotes the error).
 """
 
-from functools import lru_cache
-
 from sidecheck_server.core.convert.schema_graph import SchemaNode
 from sidecheck_server.core.convert.transforms.context import Rule, TransformContext
-from sidecheck_server.core.convert.transforms.traits import TYPE_TRAITS, Traits, Visit, traits_of
+from sidecheck_server.core.convert.transforms.traits import (
+    TYPE_TRAITS,
+    Kind,
+    Traits,
+    Visit,
+    kind_of,
+)
 from sidecheck_server.core.convert.transforms.value_types import (
     APPLIES_TO,
     types_of,
@@ -24,9 +28,6 @@ __all__ = ["RULES", "drop_stray_keywords"]
 # In steps: visiting one node.
 _NODE = 30
 
-_KEPT = 1024
-"""Combinations of traits that are kept with the answer; schemas have few."""
-
 _STATING = frozenset({"type", "enum", "const"})
 """Keywords that state types, or values."""
 
@@ -37,7 +38,7 @@ _OF_ANY_TYPE = frozenset({"format"})
 """
 
 
-_OF_ONE_TYPE = APPLIES_TO.keys() - _OF_ANY_TYPE
+_OF_ONE_TYPE = frozenset(APPLIES_TO) - _OF_ANY_TYPE
 """Keywords that apply to the values of one type only."""
 
 
@@ -50,7 +51,7 @@ def drop_stray_keywords(root: SchemaNode, budget: Budget) -> Visit | None:
         Exhausted: *budget* is spent.
     """
     seen: set[SchemaNode] = set()
-    kinds: set[tuple[str, ...]] = set()
+    kinds: set[Kind] = set()
     dropped = False
     pending = [root]
     while pending:
@@ -59,36 +60,30 @@ def drop_stray_keywords(root: SchemaNode, budget: Budget) -> Visit | None:
             spend(budget, _NODE + len(node.keywords))
             seen.add(node)
             pending += node.children()
-            traits = traits_of(node.keywords)
-            if _may_be_dropped(traits) and _drop(node):
-                dropped, traits = True, traits_of(node.keywords)
-            kinds.add(traits)
-    return None if dropped else Visit(len(seen), frozenset(kinds))
+            kinds.add(kind_of(node.keywords))
+            dropped = _drop(node) or dropped
+    return None if dropped else Visit(len(seen), kinds)
 
 
 def _drop(node: SchemaNode) -> bool:
     """Drop the stray keywords of *node*; return whether there are any."""
-    typed = [keyword for keyword in node.keywords if keyword in _OF_ONE_TYPE]
-    types = typed and (types_of(node) or types_of_values(node))
-    stray = [keyword for keyword in typed if types and not _applies(keyword, types)]
+    if _OF_ONE_TYPE.isdisjoint(node.keywords):
+        return False
+    types = types_of(node) or types_of_values(node)
+    if not types:
+        return False
+    allowed = {"number" if type_ == "integer" else type_ for type_ in types}
+    stray = [
+        name for name in _OF_ONE_TYPE & node.keywords.keys() if APPLIES_TO[name] not in allowed
+    ]
     for keyword in stray:
         del node.keywords[keyword]
     return bool(stray)
 
 
-def _applies(keyword: str, types: list[str]) -> bool:
-    type_ = APPLIES_TO[keyword]
-    return type_ in types or (type_ == "number" and "integer" in types)
-
-
 def _drop_where_types_changed(node: SchemaNode, _context: TransformContext) -> None:
     """Drop stray keywords of a node that was merged, or that was given a type."""
     _drop(node)
-
-
-@lru_cache(maxsize=_KEPT)
-def _may_be_dropped(traits: tuple[str, ...]) -> bool:
-    return _have_stray(frozenset(traits))
 
 
 def _have_stray(traits: Traits) -> bool:

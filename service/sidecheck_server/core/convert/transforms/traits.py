@@ -12,9 +12,10 @@ __all__ = [
     "RENAMING",
     "SEVERAL_TYPES",
     "TYPE_TRAITS",
+    "Kind",
     "Traits",
     "Visit",
-    "traits_of",
+    "kind_of",
 ]
 
 Traits: TypeAlias = frozenset[str]
@@ -39,8 +40,12 @@ NO_KEYWORDS = frozenset({*TYPE_TRAITS.values(), SEVERAL_TYPES, RENAMING, DROPPIN
 """The traits that are no keywords."""
 
 
-def traits_of(keywords: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the traits of a node that has these *keywords*."""
+Kind: TypeAlias = tuple[str, ...]
+"""The traits of a node in the order of its keywords, without those of the transformation."""
+
+
+def kind_of(keywords: Mapping[str, Any]) -> Kind:
+    """Return the kind of a node that has these *keywords*."""
     if "type" not in keywords:
         return tuple(keywords)
     stated = keywords["type"]
@@ -49,7 +54,7 @@ def traits_of(keywords: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 class Visit(NamedTuple):
-    """Visit of all nodes: how many there are, and the traits that they have after it."""
+    """Visit of all nodes: how many there are, and of which kinds they are after it."""
 
     nodes: int
-    kinds: frozenset[tuple[str, ...]]
+    kinds: set[Kind]
