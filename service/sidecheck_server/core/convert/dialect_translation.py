@@ -282,28 +282,22 @@ _BY_KEYWORD: Mapping[str, _Rule] = MappingProxyType(
 )
 """Rules of the keywords whose meaning depends on the dialect, or on others beside them."""
 
-_OF_DRAFT_04: Mapping[str, _Rule] = MappingProxyType(
+_BY_KEYWORD_OF_DRAFT_04: Mapping[str, _Rule] = MappingProxyType(
     {
         **_BY_KEYWORD,
         "type": _type_of_draft_04,
-        "minimum": _bound_of_draft_04,
-        "maximum": _bound_of_draft_04,
-        "exclusiveMinimum": _flag_of_draft_04,
-        "exclusiveMaximum": _flag_of_draft_04,
+        **dict.fromkeys(("minimum", "maximum"), _bound_of_draft_04),
+        **dict.fromkeys(("exclusiveMinimum", "exclusiveMaximum"), _flag_of_draft_04),
     }
 )
 
 
 def _rules_of(draft: Draft) -> Mapping[str, _Rule]:
-    rules = _OF_DRAFT_04 if draft is Draft.DRAFT_04 else _BY_KEYWORD
-    return {
-        name: rules.get(name, _BY_POSITION[row.position])
-        for name, row in KEYWORDS[draft].items()
-        if name != "format" and name not in _DEFINITIONS
-    }
+    rules = _BY_KEYWORD_OF_DRAFT_04 if draft is Draft.DRAFT_04 else _BY_KEYWORD
+    left_out = ("format", *_DEFINITIONS)
+    rows = [row for row in KEYWORDS[draft].values() if row.name not in left_out]
+    return {row.name: rules.get(row.name, _BY_POSITION[row.position]) for row in rows}
 
 
-_RULES: Mapping[Draft, Mapping[str, _Rule]] = MappingProxyType(
-    {draft: _rules_of(draft) for draft in Draft}
-)
+_RULES: Mapping[Draft, Mapping[str, _Rule]] = {draft: _rules_of(draft) for draft in Draft}
 """The rule of each keyword of each draft, except annotations and definitions."""
