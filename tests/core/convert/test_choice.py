@@ -13,6 +13,8 @@ from sidecheck_server.core.convert.types import LossLog
 from support.compiling import LIMITS
 from support.core_conversion import read
 
+from .transforms import CLOSED, transformed
+
 NONE: frozenset[str] = frozenset()
 STRUCTURE, REFERENCES, FORM, ARRANGE, CHECK = range(5)
 
@@ -92,3 +94,18 @@ def test_every_stage_takes_steps_for_every_node(subset: Subset, extra: dict[str,
 
     per_node = (taken[1] - taken[0]) / 5
     assert per_node >= sum(stage.steps for stage in STAGES)
+
+
+def test_a_reference_to_a_schema_that_admits_nothing_is_concerned() -> None:
+    """It may be the only keyword with a schema in it."""
+    schema = {
+        "type": "object",
+        "properties": {"a": {"$ref": "#/$defs/none"}},
+        "required": ["a"],
+        "additionalProperties": False,
+        "$defs": {"none": False},
+    }
+
+    (written,) = transformed(schema, CLOSED).schema["$defs"].values()
+    assert written["type"] == "string"
+    assert "no value is valid here" in written["description"]

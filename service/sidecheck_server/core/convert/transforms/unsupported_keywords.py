@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from sidecheck_server.core.convert.providers.subset import Subset
-from sidecheck_server.core.convert.schema_graph import SchemaNode
+from sidecheck_server.core.convert.schema_graph import NODE_KEYWORDS, SchemaNode
 from sidecheck_server.core.convert.transforms.context import Rule, TransformContext
 from sidecheck_server.core.convert.transforms.descriptions import (
     add_note,
@@ -22,8 +22,6 @@ from sidecheck_server.core.convert.transforms.value_types import (
     is_untyped,
 )
 from sidecheck_server.core.convert.types import Action, Effect
-from sidecheck_server.core.schemas.keywords import APPLICATORS
-from sidecheck_server.core.types import Draft
 
 __all__ = ["RULES"]
 
@@ -166,7 +164,7 @@ RULES: tuple[Rule, ...] = (
         _never_schemas,
         lambda traits, subset: (
             not (subset.boolean_schemas or subset.supports("not"))
-            and not traits.isdisjoint(APPLICATORS[Draft.DRAFT_2020_12])
+            and not traits.isdisjoint(NODE_KEYWORDS)
         ),
     ),
     Rule(
