@@ -267,17 +267,13 @@ _BY_POSITION: Mapping[Position, _Rule] = MappingProxyType(
 _BY_KEYWORD: Mapping[str, _Rule] = MappingProxyType(
     {
         **dict.fromkeys(REFERENCES, _reference),
-        "then": _needs("if", _schema),
-        "else": _needs("if", _schema),
+        **dict.fromkeys(("then", "else"), _needs("if", _schema)),
         "items": _items,
         "additionalItems": _additional_items,
-        "dependentRequired": _dependencies,
-        "dependentSchemas": _dependencies,
+        **dict.fromkeys(("dependentRequired", "dependentSchemas"), _dependencies),
         "contains": _contains,
-        "minContains": _needs("contains", _bound_of_contains),
-        "maxContains": _needs("contains", _bound_of_contains),
-        "unevaluatedItems": _unevaluated,
-        "unevaluatedProperties": _unevaluated,
+        **dict.fromkeys(("minContains", "maxContains"), _needs("contains", _bound_of_contains)),
+        **dict.fromkeys(("unevaluatedItems", "unevaluatedProperties"), _unevaluated),
     }
 )
 """Rules of the keywords whose meaning depends on the dialect, or on others beside them."""
@@ -294,9 +290,11 @@ _BY_KEYWORD_OF_DRAFT_04: Mapping[str, _Rule] = MappingProxyType(
 
 def _rules_of(draft: Draft) -> Mapping[str, _Rule]:
     rules = _BY_KEYWORD_OF_DRAFT_04 if draft is Draft.DRAFT_04 else _BY_KEYWORD
-    left_out = ("format", *_DEFINITIONS)
-    rows = [row for row in KEYWORDS[draft].values() if row.name not in left_out]
-    return {row.name: rules.get(row.name, _BY_POSITION[row.position]) for row in rows}
+    return {
+        name: rules.get(name, _BY_POSITION[row.position])
+        for name, row in KEYWORDS[draft].items()
+        if name not in ("format", *_DEFINITIONS)
+    }
 
 
 _RULES: Mapping[Draft, Mapping[str, _Rule]] = {draft: _rules_of(draft) for draft in Draft}
