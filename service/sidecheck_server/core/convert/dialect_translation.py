@@ -137,8 +137,7 @@ def _needs(needed: str, rule: _Rule) -> _Rule:
         if needed in subschema.schema and needed in subschema.dialect.keywords:
             rule(translation, keyword, value)
         else:
-            reason = f"has no effect without {needed}"
-            translation.reader.drop(translation.node, keyword, reason)
+            translation.reader.drop(translation.node, keyword, f"has no effect without {needed}")
 
     return apply
 
