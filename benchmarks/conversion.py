@@ -27,7 +27,7 @@ from turns import Rounds, Summary, make_turn, summarize, take_turns
 
 __all__ = ["measure"]
 
-_MOST_TIMES_LONGER = 10
+_MOST_TIMES_LONGER = 4
 _MOST_TIMES_MEMORY = 2
 
 _TEXT = (

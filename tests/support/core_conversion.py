@@ -8,6 +8,7 @@ from sidecheck_server.core.convert.schema_graph import SchemaNode, reachable
 from sidecheck_server.core.convert.schema_reader import read_schema
 from sidecheck_server.core.convert.schema_writer import write_schema
 from sidecheck_server.core.convert.transforms.context import Rule, TransformContext
+from sidecheck_server.core.convert.transforms.traits import kind_of
 from sidecheck_server.core.convert.types import LossLog
 from sidecheck_server.core.schemas.keywords import KEYWORDS
 from sidecheck_server.core.types import Draft
@@ -61,7 +62,8 @@ def apply_rules(
     context = TransformContext(root, subset, properties or {}, log)
     for node in reachable(root):
         for rule in rules:
-            rule(node, context)
+            if rule.concerns(context.traits.union(kind_of(node.keywords)), subset):
+                rule.apply(node, context)
     return written(root, subset), reported(log)
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sidecheck_server.core.convert.schema_graph import Encoding, Entries, SchemaNode
+from sidecheck_server.core.convert.schema_graph import UNCHANGED, Encoding, Entries, SchemaNode
 
 __all__ = [
     "BY_NAME",
@@ -23,7 +23,7 @@ def node(encoding: Encoding | None = None, /, **keywords: Any) -> SchemaNode:
     """Return a node; ``ref`` stands for ``$ref``."""
     if "ref" in keywords:
         keywords["$ref"] = keywords.pop("ref")
-    return SchemaNode((), keywords, encoding=encoding or Encoding())
+    return SchemaNode((), keywords, encoding=encoding or UNCHANGED)
 
 
 def never() -> SchemaNode:
@@ -41,7 +41,7 @@ def closed(**properties: SchemaNode) -> SchemaNode:
 
 
 def nulls(*names: str) -> Encoding:
-    return Encoding(nulls=list(names))
+    return Encoding(nulls=names)
 
 
 def text() -> SchemaNode:

@@ -5,10 +5,14 @@ order of properties does not matter (JSON Schema 2020-12 core, section 4.2.2).
 """
 
 import hashlib
+import re
 from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
+from gc import get_referents
 from json.encoder import encode_basestring
 from typing import Any
+
+import msgspec
 
 from sidecheck_server.core.limits import Budget, spend
 from sidecheck_server.core.types import Document, Draft, JsonValue
@@ -248,9 +252,32 @@ def _text_of_documents(documents: Iterable[Document]) -> str:
 
 
 def _text(value: JsonValue) -> str:
+    """Return the canonical text of *value*.
+
+    That of msgspec is the same, and takes a hundredth of the time, unless a number is a
+    double or a name may have a character beyond U+FFFF.
+    """
+    if not _has_doubles(value):
+        text = _ENCODE_SORTED(value).decode()
+        if text.isascii() or not _BEYOND_BMP.search(text):
+            return text
     parts: list[str] = []
     _write(value, parts.append)
     return "".join(parts)
+
+
+_ENCODE_SORTED = msgspec.json.Encoder(order="sorted").encode
+_BEYOND_BMP = re.compile("[\U00010000-\U0010ffff]")
+
+
+def _has_doubles(value: JsonValue) -> bool:
+    # What a container refers to are its contents; each iteration descends one level, in C.
+    level: list[Any] = [value]
+    while level:
+        if float in set(map(type, level)):
+            return True
+        level = get_referents(*level)
+    return False
 
 
 def _write(value: JsonValue, write: Any) -> None:

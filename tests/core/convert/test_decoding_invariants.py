@@ -52,7 +52,8 @@ def json_texts(draw: st.DrawFn) -> Drawn:
 
 @st.composite
 def objects(draw: st.DrawFn, inner: st.SearchStrategy[Drawn]) -> Drawn:
-    encoding = Encoding()
+    renamed: dict[str, str] = {}
+    nulls: list[str] = []
     properties: dict[str, SchemaNode] = {}
     original: dict[str, Any] = {}
     encoded: dict[str, Any] = {}
@@ -60,13 +61,13 @@ def objects(draw: st.DrawFn, inner: st.SearchStrategy[Drawn]) -> Drawn:
         node, value, given_value = draw(inner)
         in_api = f"api_{name}" if draw(st.booleans()) else name
         if in_api != name:
-            encoding.renamed[in_api] = name
+            renamed[in_api] = name
         if draw(st.booleans()):
             properties[in_api] = SchemaNode((), {"anyOf": [node, SchemaNode((), {"type": "null"})]})
-            encoding.nulls.append(in_api)
+            nulls.append(in_api)
         else:
             properties[in_api] = node
-        if in_api in encoding.nulls and draw(st.booleans()):
+        if in_api in nulls and draw(st.booleans()):
             encoded[in_api] = None
         else:
             original[name], encoded[in_api] = value, given_value
@@ -76,6 +77,7 @@ def objects(draw: st.DrawFn, inner: st.SearchStrategy[Drawn]) -> Drawn:
         "required": list(properties),
         "additionalProperties": SchemaNode((), never=True),
     }
+    encoding = Encoding(tuple(nulls), renamed)
     return SchemaNode((), keywords, encoding=encoding), original, encoded
 
 

@@ -23,6 +23,7 @@ from sidecheck_server.core.schemas.dialects import (
     dialect_named,
     dialect_of,
 )
+from sidecheck_server.core.schemas.identifiers import may_name_parts
 from sidecheck_server.core.schemas.references import Subschema, Survey, survey_schema
 from sidecheck_server.core.schemas.resources import Resources
 from sidecheck_server.core.types import Document, JsonValue, Violation, as_pointer
@@ -47,6 +48,8 @@ class SchemaContext:
         except RequestError as error:
             violation = Violation("/$schema", "", "", error.reason.value, error.message)
             raise RequestError(error.reason, error.message, error.metadata, (violation,)) from None
+        #: Whether the schema may have anchors, or resources embedded in it.
+        self.has_parts = may_name_parts(source.json, self.dialect)
 
     def dialect_of(self, schema: JsonValue, parent: Dialect) -> Dialect:
         """Return the dialect that a resource declares, or *parent*, that of its context."""
@@ -118,8 +121,11 @@ class _Admission:
         self.dialects: dict[str, RequestError | None] = {}
 
     def admit(self, schema: JsonValue, dialect: Dialect) -> Survey | None:
-        documents, dialect_of = self.context.documents, self.context.dialect_of
-        resources = Resources(schema, dialect, documents, dialect_of)
+        context = self.context
+        has_parts = schema is not context.schema or context.has_parts
+        resources = Resources(
+            schema, dialect, context.documents, context.dialect_of, has_parts=has_parts
+        )
         faults = SchemaFaults(schema)
         root = Subschema(schema if isinstance(schema, dict) else {}, resources.root)
         survey = None
@@ -173,8 +179,9 @@ class _Admission:
 
     def pattern_faults(self, survey: Survey) -> Iterator[SchemaFault]:
         for subschema in survey.reached.values():
-            for path, error in self.patterns.admit(subschema):
-                yield SchemaFault(subschema, as_pointer(path), error)
+            if not _PATTERNS.isdisjoint(subschema.schema):
+                for path, error in self.patterns.admit(subschema):
+                    yield SchemaFault(subschema, as_pointer(path), error)
 
 
 def _meta_schema_error(error: RequestError, dialect: Dialect) -> RequestError:
@@ -185,6 +192,10 @@ def _meta_schema_error(error: RequestError, dialect: Dialect) -> RequestError:
         f"the meta-schema {dialect.uri[:200]}: {error.message}",
         {**error.metadata, "meta_schema": dialect.uri},
     )
+
+
+_PATTERNS = frozenset({"pattern", "patternProperties"})
+"""The keywords whose values are, or have, patterns."""
 
 
 class PatternAdmission:

@@ -24,7 +24,7 @@ from typing import Any, TypeAlias
 import msgspec
 
 from sidecheck_server.core.convert.branch_tests import BranchTestBuilder
-from sidecheck_server.core.convert.schema_graph import Encoding, SchemaNode, reachable
+from sidecheck_server.core.convert.schema_graph import UNCHANGED, SchemaNode, nodes_in
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.limits import Limits
 
@@ -52,10 +52,8 @@ def build_decoder(root: SchemaNode) -> ArgumentDecoder | None:
     Raises:
         RequestError: NOT_CONVERTIBLE if it would be larger than a mapping may be.
     """
-    if all(node.encoding == _UNCHANGED for node in reachable(root)):
-        return None
     leading, shared = _find_leading(root)
-    if id(root) not in leading:
+    if root not in leading:
         return None
     decoder = _Builder(leading, shared).build(root)
     text = msgspec.json.encode(decoder)
@@ -70,45 +68,44 @@ def build_decoder(root: SchemaNode) -> ArgumentDecoder | None:
     return decoder
 
 
-def _find_leading(root: SchemaNode) -> tuple[set[int], set[int]]:
-    """Return the nodes from which a path leads to an encoding, and those with several paths.
-
-    Nodes are given by identity.
-    """
-    above: dict[int, list[int]] = {id(root): []}
-    encoded: list[int] = []
+def _find_leading(root: SchemaNode) -> tuple[set[SchemaNode], set[SchemaNode]]:
+    """Return the nodes from which a path leads to an encoding, and those with several paths."""
+    above: dict[SchemaNode, list[SchemaNode]] = {root: []}
+    encoded: list[SchemaNode] = []
     pending = [root]
     while pending:
         node = pending.pop()
-        if node.encoding != _UNCHANGED:
-            encoded.append(id(node))
+        if node.encoding is not UNCHANGED:
+            encoded.append(node)
         for child in _children(node):
-            if id(child) not in above:
-                above[id(child)] = []
+            if child not in above:
+                above[child] = []
                 pending.append(child)
-            above[id(child)].append(id(node))
+            above[child].append(node)
     leading = set(encoded)
     while encoded:
         parents = [node for node in above[encoded.pop()] if node not in leading]
         leading.update(parents)
         encoded += parents
-    shared = {node for node in leading if len(above[node]) + (node == id(root)) > 1}
+    shared = {node for node in leading if len(above[node]) + (node is root) > 1}
     return leading, shared
 
 
-_UNCHANGED = Encoding()
+_IN_PLACE = ("$ref", "allOf", *_UNIONS)
+_BELOW = ("properties", "additionalProperties", "prefixItems", "items")
 
 
 def _children(node: SchemaNode) -> Iterator[SchemaNode]:
     """Yield the nodes to which a decoder can lead from *node*."""
-    for keyword in ("$ref", "allOf", *_UNIONS):
-        yield from _nodes_of(node, keyword)
+    for keyword in _IN_PLACE:
+        if keyword in node.keywords:
+            yield from nodes_in(node.keywords[keyword])
     if node.encoding.wrapped or node.encoding.entries is not None:
         yield from _encoded_value(node)
         return
-    yield from node.keywords.get("properties", {}).values()
-    for keyword in ("additionalProperties", "prefixItems", "items"):
-        yield from _nodes_of(node, keyword)
+    for keyword in _BELOW:
+        if keyword in node.keywords:
+            yield from nodes_in(node.keywords[keyword])
 
 
 def _encoded_value(node: SchemaNode) -> Iterator[SchemaNode]:
@@ -133,11 +130,11 @@ def _nodes_of(node: SchemaNode, keyword: str) -> list[SchemaNode]:
 class _Builder:
     """Builds the decoders of the nodes of one schema, once for each node."""
 
-    def __init__(self, leading: set[int], shared: set[int]) -> None:
+    def __init__(self, leading: set[SchemaNode], shared: set[SchemaNode]) -> None:
         self._leading = leading
         self._shared = shared
         self._tests = BranchTestBuilder()
-        self._names: dict[int, str] = {}
+        self._names: dict[SchemaNode, str] = {}
         self._defs: dict[str, ArgumentDecoder] = {}
         #: Decoders that are still empty, each with its node and its depth.
         self._pending: list[tuple[SchemaNode, ArgumentDecoder, int]] = []
@@ -153,9 +150,9 @@ class _Builder:
 
     def _decoder(self, node: SchemaNode | None, depth: int) -> ArgumentDecoder | None:
         """Return the decoder of *node* at that *depth*, or None if it needs none."""
-        if node is None or id(node) not in self._leading:
+        if node is None or node not in self._leading:
             return None
-        if id(node) in self._shared or depth == _MAX_DEPTH:
+        if node in self._shared or depth == _MAX_DEPTH:
             return {"ref": self._name(node)}
         decoder: ArgumentDecoder = {}
         self._pending.append((node, decoder, depth + 1))
@@ -163,9 +160,9 @@ class _Builder:
 
     def _name(self, node: SchemaNode) -> str:
         """Return the name in ``defs`` of the decoder of *node*."""
-        name = self._names.get(id(node))
+        name = self._names.get(node)
         if name is None:
-            name = self._names[id(node)] = f"d{len(self._defs)}"
+            name = self._names[node] = f"d{len(self._defs)}"
             self._defs[name] = {}
             self._pending.append((node, self._defs[name], 1))
         return name
@@ -221,7 +218,7 @@ class _Builder:
 
     def _fill_in_place(self, node: SchemaNode, decoder: ArgumentDecoder, depth: int) -> None:
         for target in _nodes_of(node, "$ref"):
-            if id(target) in self._leading:
+            if target in self._leading:
                 decoder["ref"] = self._name(target)
         also = [self._decoder(child, depth) for child in _nodes_of(node, "allOf")]
         for keyword in _UNIONS:
@@ -237,7 +234,7 @@ class _Builder:
     def _branches(self, node: SchemaNode, keyword: str, depth: int) -> list[ArgumentDecoder]:
         """Return the branches of a union, or none if none of them leads to an encoding."""
         schemas = [child for child in _nodes_of(node, keyword) if not child.never]
-        if not any(id(child) in self._leading for child in schemas):
+        if not any(child in self._leading for child in schemas):
             return []
         branches: list[ArgumentDecoder] = []
         for child in schemas:

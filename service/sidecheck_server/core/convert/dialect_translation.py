@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeAlias
 
 from sidecheck_server.core.convert.schema_graph import SchemaNode
 from sidecheck_server.core.convert.types import Action, Effect, LossLog
@@ -30,11 +30,6 @@ ANNOTATIONS: Mapping[str, type] = MappingProxyType(
 """The annotations of 2020-12, with the types that its meta-schema requires."""
 
 _DEFINITIONS = ("$defs", "definitions")
-_DEPENDS_ON = MappingProxyType(
-    {"then": "if", "else": "if", "minContains": "contains", "maxContains": "contains"}
-)
-"""Keywords that have no effect without another one."""
-
 _DYNAMIC = "the target of a $dynamicRef or $recursiveRef depends on the path of evaluation"
 _DYNAMIC_NOTE = "of the form of the whole that this is a part of"
 _UNKNOWN = "the keyword is not known, and asserts nothing"
@@ -71,6 +66,8 @@ class Reader(ABC):
 class _Translation:
     """Translation of one node: its keywords so far."""
 
+    __slots__ = ("keywords", "node", "reader", "subschema")
+
     def __init__(self, node: SchemaNode, subschema: Subschema, reader: Reader) -> None:
         self.node = node
         self.subschema = subschema
@@ -85,21 +82,22 @@ class _Translation:
         self.keywords.setdefault("allOf", []).append(extra)
 
 
-_Rule = Callable[[_Translation, str, Any], None]
+_Rule: TypeAlias = Callable[[_Translation, str, Any], None]
 
 
 def translate(node: SchemaNode, subschema: Subschema, reader: Reader) -> dict[str, Any]:
     """Return the keywords of *node*, which is read from *subschema*; log what is left out."""
     translation = _Translation(node, subschema, reader)
     dialect = subschema.dialect
+    rules, in_force = _RULES[dialect.draft], dialect.keywords
     alone = "$ref" in subschema.schema and dialect.reference_hides_siblings
     for keyword, value in subschema.schema.items():
-        if keyword in _DEFINITIONS and isinstance(value, dict):
+        if keyword in in_force and keyword in rules and (not alone or keyword == "$ref"):
+            rules[keyword](translation, keyword, value)
+        elif keyword in _DEFINITIONS and isinstance(value, dict):
             continue  # Read where references lead to them.
-        if alone and keyword in dialect.keywords and keyword != "$ref":
+        elif alone and keyword in in_force:
             reader.drop(node, keyword, f"has no effect beside $ref in {dialect.name}")
-        elif keyword in dialect.keywords and keyword != "format":
-            _translate_keyword(translation, keyword, value)
         elif isinstance(value, ANNOTATIONS.get(keyword, ())):
             translation.keywords[keyword] = value
         elif keyword in KEYWORDS[Draft.DRAFT_2020_12] or keyword in KEYWORDS[dialect.draft]:
@@ -109,32 +107,39 @@ def translate(node: SchemaNode, subschema: Subschema, reader: Reader) -> dict[st
     return translation.keywords
 
 
-def _translate_keyword(translation: _Translation, keyword: str, value: Any) -> None:
-    needed = _DEPENDS_ON.get(keyword)
-    subschema = translation.subschema
-    if needed is not None and not (
-        needed in subschema.schema and needed in subschema.dialect.keywords
-    ):
-        translation.reader.drop(translation.node, keyword, f"has no effect without {needed}")
-        return
-    rule = _RULES.get(keyword)
-    if rule is not None:
-        rule(translation, keyword, value)
-        return
-    keywords = translation.keywords
-    position = KEYWORDS[subschema.dialect.draft][keyword].position
-    if position is Position.NONE:
-        keywords[keyword] = value
-    elif position is Position.SCHEMA:
-        keywords[keyword] = translation.child(value, keyword)
-    elif position is Position.SCHEMAS:
-        listed = [translation.child(schema, keyword, n) for n, schema in enumerate(value)]
-        # Another keyword may have required something already.
-        keywords[keyword] = keywords.get(keyword, []) + listed
-    else:
-        keywords[keyword] = {
-            name: translation.child(schema, keyword, name) for name, schema in value.items()
-        }
+def _value(translation: _Translation, keyword: str, value: Any) -> None:
+    translation.keywords[keyword] = value
+
+
+def _schema(translation: _Translation, keyword: str, value: Any) -> None:
+    translation.keywords[keyword] = translation.child(value, keyword)
+
+
+def _schemas(translation: _Translation, keyword: str, value: Any) -> None:
+    node, path = translation.reader.node, (*translation.node.path, keyword)
+    listed = [node(schema, (*path, n)) for n, schema in enumerate(value)]
+    # Another keyword may have required something already.
+    translation.keywords[keyword] = translation.keywords.get(keyword, []) + listed
+
+
+def _schema_map(translation: _Translation, keyword: str, value: Any) -> None:
+    node, path = translation.reader.node, (*translation.node.path, keyword)
+    translation.keywords[keyword] = {
+        name: node(schema, (*path, name)) for name, schema in value.items()
+    }
+
+
+def _needs(needed: str, rule: _Rule) -> _Rule:
+    """Return *rule* for a keyword that has no effect unless *needed* is in force beside it."""
+
+    def apply(translation: _Translation, keyword: str, value: Any) -> None:
+        subschema = translation.subschema
+        if needed in subschema.schema and needed in subschema.dialect.keywords:
+            rule(translation, keyword, value)
+        else:
+            translation.reader.drop(translation.node, keyword, f"has no effect without {needed}")
+
+    return apply
 
 
 def _reference(translation: _Translation, keyword: str, _value: Any) -> None:
@@ -148,28 +153,25 @@ def _reference(translation: _Translation, keyword: str, _value: Any) -> None:
         translation.keywords["$ref"] = target
 
 
-def _type(translation: _Translation, keyword: str, value: Any) -> None:
+def _type_of_draft_04(translation: _Translation, keyword: str, value: Any) -> None:
     translation.keywords[keyword] = value
-    if translation.subschema.dialect.draft is Draft.DRAFT_04 and (
-        value == "integer" or (isinstance(value, list) and "integer" in value)
-    ):
+    if value == "integer" or (isinstance(value, list) and "integer" in value):
         # Draft-04 core, section 3.5.
         message = "numbers with a fraction of zero, like 1.0, are integers since draft 6"
         log = translation.reader.log
         log.add(translation.node, keyword, Action.REWRITTEN, Effect.WIDENED, message)
 
 
-def _bound(translation: _Translation, keyword: str, value: Any) -> None:
-    # In draft 4 the exclusive forms are flags (draft-04 validation, 5.1.2 and 5.1.3).
+def _bound_of_draft_04(translation: _Translation, keyword: str, value: Any) -> None:
+    # The exclusive forms are flags (draft-04 validation, 5.1.2 and 5.1.3).
     exclusive = {"minimum": "exclusiveMinimum", "maximum": "exclusiveMaximum"}[keyword]
     subschema = translation.subschema
     flagged = subschema.schema.get(exclusive) is True and exclusive in subschema.dialect.keywords
     translation.keywords[exclusive if flagged else keyword] = value
 
 
-def _exclusive(translation: _Translation, keyword: str, value: Any) -> None:
-    if not isinstance(value, bool):
-        translation.keywords[keyword] = value
+def _flag_of_draft_04(_translation: _Translation, _keyword: str, _value: Any) -> None:
+    """Leave the flag out: it is read with the bound that it is about."""
 
 
 def _items(translation: _Translation, keyword: str, value: Any) -> None:
@@ -249,23 +251,50 @@ def _unevaluated(translation: _Translation, keyword: str, value: Any) -> None:
         translation.keywords[keyword] = translation.child(value, keyword)
 
 
-_RULES: Mapping[str, _Rule] = MappingProxyType(
+_BY_POSITION: Mapping[Position, _Rule] = MappingProxyType(
     {
-        **dict.fromkeys(REFERENCES, _reference),
-        "type": _type,
-        "minimum": _bound,
-        "maximum": _bound,
-        "exclusiveMinimum": _exclusive,
-        "exclusiveMaximum": _exclusive,
-        "items": _items,
-        "additionalItems": _additional_items,
-        "dependencies": _dependencies,
-        "dependentRequired": _dependencies,
-        "dependentSchemas": _dependencies,
-        "contains": _contains,
-        "minContains": _bound_of_contains,
-        "maxContains": _bound_of_contains,
-        "unevaluatedItems": _unevaluated,
-        "unevaluatedProperties": _unevaluated,
+        Position.NONE: _value,
+        Position.SCHEMA: _schema,
+        Position.SCHEMAS: _schemas,
+        Position.SCHEMA_MAP: _schema_map,
+        Position.SCHEMA_OR_SCHEMAS: _items,
+        Position.SCHEMA_OR_NAMES_MAP: _dependencies,
     }
 )
+"""Rules of the keywords that 2020-12 has too, by the position of their subschemas."""
+
+_BY_KEYWORD: Mapping[str, _Rule] = MappingProxyType(
+    {
+        **dict.fromkeys(REFERENCES, _reference),
+        **dict.fromkeys(("then", "else"), _needs("if", _schema)),
+        "items": _items,
+        "additionalItems": _additional_items,
+        **dict.fromkeys(("dependentRequired", "dependentSchemas"), _dependencies),
+        "contains": _contains,
+        **dict.fromkeys(("minContains", "maxContains"), _needs("contains", _bound_of_contains)),
+        **dict.fromkeys(("unevaluatedItems", "unevaluatedProperties"), _unevaluated),
+    }
+)
+"""Rules of the keywords whose meaning depends on the dialect, or on others beside them."""
+
+_BY_KEYWORD_OF_DRAFT_04: Mapping[str, _Rule] = MappingProxyType(
+    {
+        **_BY_KEYWORD,
+        "type": _type_of_draft_04,
+        **dict.fromkeys(("minimum", "maximum"), _bound_of_draft_04),
+        **dict.fromkeys(("exclusiveMinimum", "exclusiveMaximum"), _flag_of_draft_04),
+    }
+)
+
+
+def _rules_of(draft: Draft) -> Mapping[str, _Rule]:
+    rules = _BY_KEYWORD_OF_DRAFT_04 if draft is Draft.DRAFT_04 else _BY_KEYWORD
+    return {
+        name: rules.get(name, _BY_POSITION[row.position])
+        for name, row in KEYWORDS[draft].items()
+        if name not in ("format", *_DEFINITIONS)
+    }
+
+
+_RULES: Mapping[Draft, Mapping[str, _Rule]] = {draft: _rules_of(draft) for draft in Draft}
+"""The rule of each keyword of each draft, except annotations and definitions."""

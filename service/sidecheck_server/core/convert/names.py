@@ -67,6 +67,9 @@ def _assign_distinct(
     matter. A name that collides with a long hash collides at that attempt only, so there are
     no more attempts than names.
     """
+    distinct = len(set(preferred.values())) == len(preferred)
+    if distinct and all(map(grammar.admits, preferred.values())):
+        return dict(preferred)
     claims = Counter(preferred.values())
     taken = {name for name in claims if grammar.admits(name)}
     assigned = {key: name for key, name in preferred.items() if name in taken and claims[name] == 1}

@@ -5,13 +5,24 @@ as JSON. Subschemas are nodes and nothing else is, so that no pass can mistake d
 the value of ``default``, for a schema.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from sidecheck_server.core.types import as_pointer
+from sidecheck_server.core.schemas.keywords import APPLICATORS
+from sidecheck_server.core.types import Draft, as_pointer
 
-__all__ = ["Encoding", "Entries", "SchemaNode", "copy_graph", "property_names", "reachable"]
+__all__ = [
+    "NODE_KEYWORDS",
+    "UNCHANGED",
+    "Encoding",
+    "Entries",
+    "SchemaNode",
+    "copy_graph",
+    "nodes_in",
+    "property_names",
+    "reachable",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,20 +35,24 @@ class Entries:
     value: str = "value"
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Encoding:
     """Reversible differences between payloads at a node and those of the original."""
 
     #: Properties, by their names at the provider, that are null where the original has none.
-    nulls: list[str] = field(default_factory=list)
+    nulls: tuple[str, ...] = ()
     #: Original names of properties, by their names at the provider.
-    renamed: dict[str, str] = field(default_factory=dict)
+    renamed: Mapping[str, str] = field(default_factory=dict)
     #: The object is a list of its entries.
     entries: Entries | None = None
     #: The value is a string that contains its JSON text.
     json_text: bool = False
     #: The value is wrapped in an object, under the property of that name.
     wrapped: str = ""
+
+
+UNCHANGED = Encoding()
+"""The encoding of every node whose payloads are those of the original, and of no other."""
 
 
 @dataclass(slots=True, eq=False)
@@ -58,7 +73,7 @@ class SchemaNode:
     #: Sentences that are appended to the author's description, in order.
     notes: list[str] = field(default_factory=list)
     #: How payloads differ from those of the original.
-    encoding: Encoding = field(default_factory=Encoding)
+    encoding: Encoding = UNCHANGED
     #: Name of the definition that the node is, or "".
     name: str = ""
 
@@ -70,70 +85,66 @@ class SchemaNode:
     def children(self) -> list["SchemaNode"]:
         """Return the nodes directly below; the target of ``$ref`` is one of them."""
         children: list[SchemaNode] = []
-        for value in self.keywords.values():
-            if isinstance(value, _CONTAINERS):
-                children += _nodes_in(value)
+        if NODE_KEYWORDS.isdisjoint(self.keywords):
+            return children  # Most nodes are leaves.
+        for keyword, value in self.keywords.items():
+            if keyword in NODE_KEYWORDS:
+                children += nodes_in(value)
         return children
 
     def children_by_keyword(self) -> Iterator[tuple[str, "SchemaNode"]]:
         """Yield the nodes directly below, each with its keyword; ``$ref`` is one of them."""
         for keyword, value in self.keywords.items():
-            if isinstance(value, _CONTAINERS):
-                for node in _nodes_in(value):
+            if keyword in NODE_KEYWORDS:
+                for node in nodes_in(value):
                     yield keyword, node
 
 
-_CONTAINERS = (SchemaNode, list, dict)
-"""Types of the values of keywords that can have nodes in them."""
+NODE_KEYWORDS = APPLICATORS[Draft.DRAFT_2020_12].keys() | {"$ref"}
+"""The keywords whose values are nodes, or have nodes in them."""
 
 
-def _nodes_in(value: Any) -> list[SchemaNode]:
-    """Return the nodes that the *value* of a keyword is, or lists, or has by name."""
+def nodes_in(value: Any) -> Iterable[SchemaNode]:
+    """Return the nodes that the *value* of an applicator is, or lists, or has by name."""
     if isinstance(value, SchemaNode):
-        return [value]
-    items = value.values() if isinstance(value, dict) else value
-    return [item for item in items if isinstance(item, SchemaNode)]
+        return (value,)
+    return value.values() if isinstance(value, dict) else value
 
 
 def reachable(root: SchemaNode) -> list[SchemaNode]:
     """Return *root* and every node below it, without repetition, in the order of the text."""
-    found: dict[int, SchemaNode] = {}
+    found: dict[SchemaNode, None] = {}
     pending = [root]
     while pending:
         node = pending.pop()
-        if id(node) not in found:
-            found[id(node)] = node
+        if node not in found:
+            found[node] = None
             pending.extend(reversed(node.children()))
-    return list(found.values())
+    return list(found)
 
 
 def copy_graph(root: SchemaNode) -> SchemaNode:
     """Return a copy of the graph at *root* that shares no node with it."""
     nodes = reachable(root)
     copies = {
-        id(node): SchemaNode(
+        node: SchemaNode(
             node.path, dict(node.keywords), node.never, list(node.notes), name=node.name
         )
         for node in nodes
     }
     for node in nodes:
-        copy = copies[id(node)]
-        for keyword, value in node.keywords.items():
-            copy.keywords[keyword] = _substitute(value, copies)
-    return copies[id(root)]
+        keywords = copies[node].keywords
+        for keyword in NODE_KEYWORDS & keywords.keys():
+            keywords[keyword] = _substitute(keywords[keyword], copies)
+    return copies[root]
 
 
-def _substitute(value: Any, copies: dict[int, SchemaNode]) -> Any:
+def _substitute(value: Any, copies: Mapping[SchemaNode, SchemaNode]) -> Any:
     if isinstance(value, SchemaNode):
-        return copies[id(value)]
-    if isinstance(value, list):
-        return [copies[id(item)] if isinstance(item, SchemaNode) else item for item in value]
+        return copies[value]
     if isinstance(value, dict):
-        return {
-            name: copies[id(item)] if isinstance(item, SchemaNode) else item
-            for name, item in value.items()
-        }
-    return value
+        return {name: copies[node] for name, node in value.items()}
+    return [copies[node] for node in value]
 
 
 def property_names(root: SchemaNode) -> set[str]:

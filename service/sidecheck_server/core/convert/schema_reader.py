@@ -1,6 +1,7 @@
 """Reading of a schema into a graph of nodes."""
 
 from collections.abc import Mapping
+from itertools import chain
 from typing import Any, TypeAlias
 
 from sidecheck_server.core.compiler.admission import AdmittedSchema, admit_schema
@@ -9,7 +10,7 @@ from sidecheck_server.core.convert.schema_graph import SchemaNode
 from sidecheck_server.core.convert.types import Action, Effect, LossLog
 from sidecheck_server.core.limits import Limits, spend
 from sidecheck_server.core.schemas.dialects import SchemaSource
-from sidecheck_server.core.schemas.references import Reference, Subschema
+from sidecheck_server.core.schemas.references import Subschema, Survey
 from sidecheck_server.core.types import Draft, JsonValue
 
 __all__ = ["read_schema"]
@@ -20,6 +21,7 @@ _Path: TypeAlias = tuple[str | int, ...]
 _NODE = 100
 """Steps of reading one node."""
 
+_DEFINITIONS = frozenset({"$defs", "definitions"})
 _UNREFERENCED = "no reference leads to this definition"
 
 
@@ -41,21 +43,19 @@ class _SchemaReader(Reader):
         super().__init__(log)
         context = admitted.context
         self.schema = context.schema
-        self.survey = admitted.survey
+        # The schemas `true` and `false` have none.
+        survey = admitted.survey or Survey()
+        self.reached, self.references = survey.reached, survey.references
         self.locations = _Locations(path, self.schema, context.documents)
         self.path = path
         self.nodes: dict[int, SchemaNode] = {}
         self.pending: list[tuple[SchemaNode, Subschema]] = []
-        if self.survey is not None:
-            self._look_ahead([*self.survey.reached.values()])
-
-    def _look_ahead(self, subschemas: list[Subschema]) -> None:
-        assert self.survey is not None
         self.has_dynamic_references = any(
-            not reference.static for reference in self.survey.references.values()
+            not reference.static for reference in self.references.values()
         )
+        subschemas = self.reached.values()
         self.hides_contains = any(
-            subschema.dialect.draft is not Draft.DRAFT_2020_12 and "contains" in subschema.schema
+            "contains" in subschema.schema and subschema.dialect.draft is not Draft.DRAFT_2020_12
             for subschema in subschemas
         ) and any("unevaluatedItems" in subschema.schema for subschema in subschemas)
 
@@ -68,22 +68,35 @@ class _SchemaReader(Reader):
             read.append((node, subschema))
             node.keywords = translate(node, subschema, self)
         for node, subschema in read:
-            self._log_unreferenced(node, subschema)
+            if not _DEFINITIONS.isdisjoint(subschema.schema):
+                self._log_unreferenced(node, subschema)
         return root
 
     def node(self, schema: JsonValue, path: _Path | None = None, uri: str = "") -> SchemaNode:
         if not isinstance(schema, dict):
             return SchemaNode(path or self.path, never=schema is False)
-        node = self.nodes.get(id(schema))
+        key = id(schema)
+        node = self.nodes.get(key)
         if node is None:
-            assert self.survey is not None
-            node = self.nodes[id(schema)] = SchemaNode(path or self.locations.find(schema, uri))
-            self.pending.append((node, self.survey.reached[id(schema)]))
+            subschema = self.reached[key]
+            node = self.nodes[key] = SchemaNode(path or self.path_of(subschema, uri))
+            self.pending.append((node, subschema))
         return node
 
+    def path_of(self, subschema: Subschema, uri: str) -> _Path:
+        """Return the path of *subschema*, a target of references in the resource *uri*."""
+        steps: list[_Path] = []
+        current = subschema
+        while current.parent is not None and current.reference is None:
+            steps.append(current.path)
+            current = current.parent
+        if current.parent is not None:
+            # It, or a schema around it, has no position where a dialect has subschemas.
+            return self.locations.find(subschema.schema, uri)
+        return (*self.path, *chain.from_iterable(reversed(steps)))
+
     def target(self, node: SchemaNode, subschema: Subschema, keyword: str) -> SchemaNode | None:
-        assert self.survey is not None
-        reference: Reference = self.survey.references[id(subschema.schema), keyword]
+        reference = self.references[id(subschema.schema), keyword]
         if not reference.static:
             return None
         if not isinstance(reference.target, dict):
@@ -96,7 +109,7 @@ class _SchemaReader(Reader):
 
     def _log_unreferenced(self, node: SchemaNode, subschema: Subschema) -> None:
         """Log the definitions in *subschema* that no reference leads to."""
-        for keyword in ("$defs", "definitions"):
+        for keyword in sorted(_DEFINITIONS & subschema.schema.keys()):
             definitions = subschema.schema.get(keyword)
             if not isinstance(definitions, dict):
                 continue
@@ -115,13 +128,16 @@ class _Locations:
 
     def __init__(self, path: _Path, schema: JsonValue, documents: Mapping[str, JsonValue]) -> None:
         self._path = path
+        self._schema = schema
         self._documents = documents
         self._tops: dict[int, _Path] = {id(schema): path}
-        self._links = _links(schema)
+        self._links: dict[int, _Link] = {}
         self._documents_read = False
 
     def find(self, schema: JsonValue, uri: str) -> _Path:
         """Return the path of *schema*, or a path below *uri* if it was not sent at all."""
+        if not self._links:
+            self._links = _links(self._schema)
         if not self._is_known(schema) and not self._documents_read:
             self._documents_read = True
             for document_uri, contents in self._documents.items():

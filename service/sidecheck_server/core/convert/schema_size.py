@@ -2,12 +2,13 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
+from itertools import chain
 from types import MappingProxyType
 from typing import Any
 
 from sidecheck_server.core.convert.providers.subset import SchemaLimits
-from sidecheck_server.core.convert.schema_graph import SchemaNode, reachable
+from sidecheck_server.core.convert.schema_graph import SchemaNode
 
 __all__ = ["SchemaSize", "describe_excess", "measure_schema"]
 
@@ -38,26 +39,35 @@ def measure_schema(root: SchemaNode) -> SchemaSize:
     The target of references is counted once. The depth is that of the longest path on which
     no node occurs twice.
     """
-    nodes = reachable(root)
-    references = [node.keywords["$ref"] for node in nodes if "$ref" in node.keywords]
-    targets = {id(target): target for target in references}
-    objects = [node.keywords for node in nodes if "properties" in node.keywords]
-    properties = [item for keywords in objects for item in keywords["properties"].items()]
-    enums = [node.keywords["enum"] for node in nodes if "enum" in node.keywords]
-    constants = [node.keywords["const"] for node in nodes if "const" in node.keywords]
+    depths = _depths(root)
+    names: list[str] = []
+    targets: set[SchemaNode] = set()
+    constants: list[Any] = []
+    enums: list[list[Any]] = []
+    optional = unions = 0
+    for node in depths:
+        keywords = node.keywords
+        if "properties" in keywords:
+            properties: dict[str, SchemaNode] = keywords["properties"]
+            names += properties
+            optional += len(properties.keys() - keywords.get("required", ()))
+            unions += sum(map(_is_union, properties.values()))
+        if "$ref" in keywords:
+            targets.add(keywords["$ref"])
+        if "enum" in keywords:
+            enums.append(keywords["enum"])
+        if "const" in keywords:
+            constants.append(keywords["const"])
+    count = len(names)
+    names += (target.name for target in targets if target is not root)
     return SchemaSize(
-        properties=len(properties),
-        depth=_depth(root),
-        text=sum(len(name) for name, _ in properties)
-        + sum(len(target.name) for target in targets.values() if target is not root)
-        + sum(map(_length, [*constants, *(value for values in enums for value in values)])),
+        properties=count,
+        depth=depths[root],
+        text=sum(map(len, names)) + sum(map(_length, chain(constants, *enums))),
         enum_values=sum(map(len, enums)),
         enum_text=max(map(_length_of_large, enums), default=0),
-        optional=sum(
-            len(keywords["properties"].keys() - keywords.get("required", ()))
-            for keywords in objects
-        ),
-        unions=sum(_is_union(schema) for _, schema in properties),
+        optional=optional,
+        unions=unions,
     )
 
 
@@ -70,15 +80,15 @@ _NOUNS: Mapping[str, str] = MappingProxyType(
         "enum_text": "characters in the values of one enum",
     }
 )
-"""What is counted, by the names of `SchemaLimits`."""
+"""What is counted, by the names of `SchemaLimits`, in their order."""
 
 
 def describe_excess(size: SchemaSize, limits: SchemaLimits) -> str:
     """Return the first of *limits* that *size* exceeds, in words, or ""."""
-    for limit in fields(limits):
-        maximum, actual = getattr(limits, limit.name), getattr(size, limit.name)
+    for name, noun in _NOUNS.items():
+        maximum, actual = getattr(limits, name), getattr(size, name)
         if maximum is not None and actual > maximum:
-            return f"{actual:,} {_NOUNS[limit.name]} (limit {maximum:,})"
+            return f"{actual:,} {noun} (limit {maximum:,})"
     return ""
 
 
@@ -96,31 +106,39 @@ def _is_union(schema: SchemaNode) -> bool:
     return "anyOf" in schema.keywords or (isinstance(types, list) and len(types) > 1)
 
 
-def _depth(root: SchemaNode) -> int:
-    """Return the number of objects and arrays on the longest path down from *root*.
+def _depths(root: SchemaNode) -> dict[SchemaNode, int]:
+    """Return the number of objects and arrays on the longest path down from each node.
 
     A path ends where it returns to a node above. The depth of a node is computed once for
     all paths to it, so that on cycles the result depends on where they are entered.
     """
-    depths: dict[int, int] = {}
-    above = {id(root)}
-    stack = [(root, root.children())]
+    depths: dict[SchemaNode, int] = {}
+    above = {root}
+    children = root.children()
+    stack = [(root, children, reversed(children))]
     while stack:
-        node, rest = stack[-1]
-        if rest:
-            child = rest.pop()
-            if id(child) not in depths and id(child) not in above:
-                above.add(id(child))
-                stack.append((child, child.children()))
-            continue
-        stack.pop()
-        above.discard(id(node))
-        inner = max((depths.get(id(child), 0) for child in node.children()), default=0)
-        depths[id(node)] = inner + _is_level(node)
-    return depths[id(root)]
+        node, children, rest = stack[-1]
+        for child in rest:
+            if child in depths or child in above:
+                continue
+            below = child.children()
+            if not below:
+                depths[child] = int(_is_level(child))
+            else:
+                above.add(child)
+                stack.append((child, below, reversed(below)))
+                break
+        else:
+            stack.pop()
+            above.discard(node)
+            inner = max([depths.get(child, 0) for child in children], default=0)
+            depths[node] = inner + _is_level(node)
+    return depths
+
+
+_NESTING = frozenset({"properties", "items", "prefixItems"})
 
 
 def _is_level(node: SchemaNode) -> bool:
     types = node.keywords.get("type", ())
-    nests = any(name in node.keywords for name in ("properties", "items", "prefixItems"))
-    return nests or "object" in types or "array" in types
+    return "object" in types or "array" in types or not _NESTING.isdisjoint(node.keywords)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from sidecheck_server.core.convert.providers.subset import References, Subset
-from sidecheck_server.core.convert.schema_graph import SchemaNode, reachable
+from sidecheck_server.core.convert.schema_graph import NODE_KEYWORDS, SchemaNode
 from sidecheck_server.core.limits import limit_exceeded_error
 
 __all__ = ["describe_node", "format_notes", "write_schema"]
@@ -46,41 +46,42 @@ class _Writer:
         self.subset = subset
         references = subset.references is not References.NOWHERE
         self.definitions = _name_definitions(root) if references else {}
-        #: Nodes that are still to be written, each with the schema to write it into.
-        self.pending: list[tuple[SchemaNode, dict[str, Any]]] = []
+        #: Schemas in which nodes are still to be replaced by schemas.
+        self.pending: list[dict[str, Any]] = []
         self.count = 0
 
     def write(self) -> dict[str, Any]:
-        schema: dict[str, Any] = {}
-        self.pending.append((self.root, schema))
-        definitions: dict[str, Any] = {}
-        for node, name in self.definitions.values():
-            definitions[name] = {}
-            self.pending.append((node, definitions[name]))
+        schema = self.write_node(self.root)
+        definitions = {name: self.write_node(node) for node, name in self.definitions.items()}
         while self.pending:
-            node, into = self.pending.pop()
-            self.write_node(node, into)
+            body = self.pending.pop()
+            for keyword in NODE_KEYWORDS & body.keys():
+                body[keyword] = self.write_nodes(keyword, body[keyword])
         if definitions:
             schema["$defs"] = definitions
         return schema
 
-    def write_node(self, node: SchemaNode, into: dict[str, Any]) -> None:
+    def write_node(self, node: SchemaNode) -> dict[str, Any]:
+        """Return the schema of *node*; the nodes in it are replaced later."""
         self.count += 1
         if self.count > _MAX_SUBSCHEMAS:
             message = "the converted schema has too many subschemas"
             raise limit_exceeded_error("subschemas", _MAX_SUBSCHEMAS, message)
         if node.never:
-            into["not"] = {}
-            return
+            return {"not": {}}
+        subset = self.subset
         body = self.described_keywords(node)
-        if self.subset.nullable:
+        if subset.nullable:
             self.replace_null_type(body)
-            if body.get("nullable") and self.subset.enum_of_strings and "enum" in body:
+            if body.get("nullable") and subset.enum_of_strings and "enum" in body:
                 body["enum"] = [value for value in body["enum"] if value is not None]
-        if "$ref" in body:
+        if subset.upper_case_types and "type" in body:
+            types = body["type"]
+            body["type"] = types.upper() if isinstance(types, str) else [*map(str.upper, types)]
+        if not NODE_KEYWORDS.isdisjoint(body):
             self.isolate_reference(body)
-        for keyword, value in body.items():
-            into[keyword] = self.write_value(keyword, value)
+            self.pending.append(body)
+        return body
 
     def described_keywords(self, node: SchemaNode) -> dict[str, Any]:
         """Return the keywords of *node*, with its notes in the description."""
@@ -112,69 +113,63 @@ class _Writer:
 
     def isolate_reference(self, body: dict[str, Any]) -> None:
         """Move the reference in *body* below ``anyOf`` if it may have no siblings."""
-        if self.subset.references is References.ALONE and len(body) > 1:
+        alone = self.subset.references is References.ALONE
+        if "$ref" in body and alone and len(body) > 1:
             reference = SchemaNode((), {"$ref": body["$ref"]})
-            if self.supports("anyOf") and "anyOf" not in body:
+            if self.subset.supports("anyOf") and "anyOf" not in body:
                 del body["$ref"]
                 body["anyOf"] = [reference]
 
-    def write_value(self, keyword: str, value: Any) -> Any:
-        if keyword == "type" and self.subset.upper_case_types:
-            if isinstance(value, list):
-                return [type_.upper() for type_ in value]
-            return value.upper()
+    def write_nodes(self, keyword: str, value: Any) -> Any:
+        """Return the *value* of a keyword with schemas, or references, in place of nodes."""
         if isinstance(value, SchemaNode):
             if keyword == "$ref":
                 return self.reference_to(value)
             # `additionalProperties` may be a boolean even where schemas may not.
             closes = keyword == "additionalProperties" and value.never
             return False if closes else self.write_child(value)
-        if isinstance(value, list):
-            return [
-                self.write_child(item) if isinstance(item, SchemaNode) else item for item in value
-            ]
         if isinstance(value, dict):
-            return {
-                name: self.write_child(item) if isinstance(item, SchemaNode) else item
-                for name, item in value.items()
-            }
-        return value
+            return {name: self.write_child(node) for name, node in value.items()}
+        return [self.write_child(node) for node in value]
 
     def write_child(self, node: SchemaNode) -> Any:
         """Return the schema, or the reference, that stands for *node*."""
-        if node is self.root or id(node) in self.definitions:
+        if node is self.root or node in self.definitions:
             return {"$ref": self.reference_to(node)}
         if node.never and self.subset.boolean_schemas:
             return False
-        schema: dict[str, Any] = {}
-        self.pending.append((node, schema))
-        return schema
+        return self.write_node(node)
 
     def reference_to(self, node: SchemaNode) -> str:
-        return "#" if node is self.root else f"#/$defs/{self.definitions[id(node)][1]}"
+        return "#" if node is self.root else f"#/$defs/{self.definitions[node]}"
 
     def allows_description(self, node: SchemaNode) -> bool:
         """Return whether *node* may have a description."""
         allowed = node is not self.root or "description" not in self.subset.not_at_root
-        return allowed and self.supports("description")
-
-    def supports(self, keyword: str) -> bool:
-        return self.subset.keywords is None or keyword in self.subset.keywords
+        return allowed and self.subset.supports("description")
 
 
-def _name_definitions(root: SchemaNode) -> dict[int, tuple[SchemaNode, str]]:
-    """Return the nodes that become definitions, by identity, each with its name."""
-    shared: dict[int, SchemaNode] = {}
-    seen: set[int] = set()
-    for node in reachable(root):
+def _name_definitions(root: SchemaNode) -> dict[SchemaNode, str]:
+    """Return the nodes that become definitions, each with its name."""
+    shared: dict[SchemaNode, None] = {}
+    seen: set[SchemaNode] = set()
+    pending, visited = [root], set[SchemaNode]()
+    while pending:
+        node = pending.pop()
+        if node in visited:
+            continue
+        visited.add(node)
+        below: list[SchemaNode] = []
         for keyword, child in node.children_by_keyword():
-            if child is not root and (
-                keyword == "$ref" or (id(child) in seen and not _is_small(child))
-            ):
-                shared[id(child)] = child
-            seen.add(id(child))
+            again = child in seen and not _is_small(child)
+            if (keyword == "$ref" or again) and child is not root:
+                shared[child] = None
+            seen.add(child)
+            if not NODE_KEYWORDS.isdisjoint(child.keywords):
+                below.append(child)
+        pending += reversed(below)
     taken: set[str] = set()
-    return {key: (node, _unique_name(node, taken)) for key, node in shared.items()}
+    return {node: _unique_name(node, taken) for node in shared}
 
 
 def _is_small(node: SchemaNode) -> bool:

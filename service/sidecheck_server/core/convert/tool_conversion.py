@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import msgspec
 
@@ -94,6 +94,10 @@ class _Metadata:
     losses: tuple[Loss, ...]
 
 
+_Properties: TypeAlias = dict[str, msgspec.Raw]
+_DECODE_PROPERTIES = msgspec.json.Decoder(_Properties).decode
+
+
 def _read_metadata(
     definition: ToolDefinition, provider: Provider, options: ConversionOptions, limits: Limits
 ) -> _Metadata:
@@ -102,8 +106,7 @@ def _read_metadata(
     If there is no description, the title replaces it, or else that of the annotations (MCP
     2025-06-18, server/tools, "Tool": both are for display).
     """
-    tool = decode_tool(definition.json, limits)
-    assert isinstance(tool, dict), "a definition that was read is an object"
+    tool = _DECODE_PROPERTIES(definition.json)
     losses: list[Loss] = []
     description, used = _find_description(tool)
     if used:
@@ -116,14 +119,14 @@ def _read_metadata(
         description = description[: maximum - 1] + "…"
     output = None
     if options.include_output_schema and provider.accepts_output_schema and "outputSchema" in tool:
-        schema: Any = tool["outputSchema"]
+        schema: Any = decode_tool(bytes(tool["outputSchema"]), limits)
         if options.protocol_version:
             schema = adapted_output_schema(schema, options.protocol_version, limits).schema
         output = msgspec.json.encode(schema)
     for name, value in tool.items():
         kept = name in _CONVERTED or used == (name,)
         kept = kept or (name == "outputSchema" and output is not None)
-        if not kept and value is not None:
+        if not kept and bytes(value) != b"null":
             message = f"{provider.display_name} has no counterpart"
             losses.append(_metadata_loss((name,), Action.DROPPED, message))
     return _Metadata(description, output, tuple(losses))
@@ -144,18 +147,20 @@ def _add_note(
     return replace(metadata, description=description)
 
 
-def _find_description(tool: dict[str, Any]) -> tuple[str, tuple[str, ...]]:
+def _find_description(tool: _Properties) -> tuple[str, tuple[str, ...]]:
     """Return a description, and its path if it is not the description of the tool."""
-    annotations = tool.get("annotations")
-    annotated_title = annotations.get("title") if isinstance(annotations, dict) else None
-    candidates: tuple[tuple[Any, tuple[str, ...]], ...] = (
+    annotations = bytes(tool.get("annotations", b""))
+    annotated = _DECODE_PROPERTIES(annotations) if annotations.startswith(b"{") else {}
+    candidates: tuple[tuple[msgspec.Raw | None, tuple[str, ...]], ...] = (
         (tool.get("description"), ()),
         (tool.get("title"), ("title",)),
-        (annotated_title, ("annotations", "title")),
+        (annotated.get("title"), ("annotations", "title")),
     )
-    for text, path in candidates:
-        if isinstance(text, str) and text.strip():
-            return text, path
+    for value, path in candidates:
+        if value is not None and bytes(value).startswith(b'"'):
+            text = msgspec.json.decode(value, type=str)
+            if text.strip():
+                return text, path
     return "", ()
 
 
@@ -170,7 +175,7 @@ def _metadata_loss(path: tuple[str, ...], action: Action, message: str) -> Loss:
 
 @dataclass(frozen=True, slots=True)
 class _ReadSchema:
-    """Schema that was read, to be transformed for one subset after another."""
+    """Schema that was read, to be transformed for one subset."""
 
     root: SchemaNode
     losses: list[Loss]
@@ -190,15 +195,15 @@ class _ConvertedSchema:
         renamed = (
             {} if grammar is None else assign_property_names(property_names(read.root), grammar)
         )
-        # The transformation changes nodes in place.
         root = transform_schema(
-            copy_graph(read.root), subset, renamed, log, drop_defaults=options.drop_defaults
+            read.root, subset, renamed, log, drop_defaults=options.drop_defaults
         )
         self.size: SchemaSize = measure_schema(root)
         #: The limit of the provider that the schema exceeds, in words, or "".
         self.excess = describe_excess(self.size, subset.limits)
         self.schema: dict[str, Any] = write_schema(root, subset)
-        self.decoder: ArgumentDecoder | None = build_decoder(root)
+        encoded = any(loss.action is Action.ENCODED for loss in log.losses)
+        self.decoder: ArgumentDecoder | None = build_decoder(root) if encoded else None
         self.losses = log.ordered()
         #: Notes on the root, if it cannot have a description.
         self.root_notes = format_notes(root) if "description" in subset.not_at_root else ""
@@ -233,6 +238,8 @@ def _convert_schema(
     """
     if options.mode is Mode.COMPATIBLE:
         return _convert_to_subset(read, provider, provider.compatible, options), ""
+    # The transformation changes nodes in place, and may have to begin again.
+    kept = read if options.mode is Mode.STRICT else replace(read, root=copy_graph(read.root))
     try:
         strict = _convert_to_strict(read, provider, options)
     except RequestError as error:
@@ -245,7 +252,7 @@ def _convert_schema(
         reason = strict.inexact_reason(assume_closed=options.assume_closed)
         if not reason:
             return strict, ""
-    return _convert_to_subset(read, provider, provider.compatible, options), reason
+    return _convert_to_subset(kept, provider, provider.compatible, options), reason
 
 
 def _with_advice(error: RequestError, provider: Provider) -> RequestError:

@@ -23,13 +23,22 @@ _IN_PLACE = frozenset(
 )
 
 
+_APPLYING = _IN_PLACE.union(REFERENCES)
+
+
 def find_reference_cycles(survey: Survey) -> Iterator[tuple[Subschema, ...]]:
     """Yield cycles that consume no part of a payload (2020-12 core, section 9.4.1).
 
     Each begins with the subschema to which evaluation returns, and no two with the same.
     There is none exactly if evaluation always terminates.
     """
-    graph = {key: list(_successors(node, survey)) for key, node in survey.reached.items()}
+    if not survey.references:
+        return  # Without references, a schema is a tree.
+    graph = {
+        key: list(_successors(node, survey))
+        for key, node in survey.reached.items()
+        if not _APPLYING.isdisjoint(node.schema)
+    }
     for cycle in _find_cycles(graph):
         yield tuple(survey.reached[key] for key in cycle)
 
@@ -51,7 +60,10 @@ def _successors(subschema: Subschema, survey: Survey) -> Iterator[int]:
 
 
 def _find_cycles(graph: Mapping[int, Iterable[int]]) -> Iterator[list[int]]:
-    """Yield cycles in *graph* by their nodes, no two with the same first node."""
+    """Yield cycles in *graph* by their nodes, no two with the same first node.
+
+    A node that is no key has no successors.
+    """
     done: set[int] = set()
     heads: set[int] = set()
     for start in graph:
@@ -71,4 +83,4 @@ def _find_cycles(graph: Mapping[int, Iterable[int]]) -> Iterator[list[int]]:
                     way = list(path)
                     yield way[way.index(successor) :]
             elif successor not in done:
-                path[successor] = iter(graph[successor])
+                path[successor] = iter(graph.get(successor, ()))

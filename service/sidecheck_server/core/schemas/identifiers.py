@@ -1,9 +1,24 @@
 """Identifiers of schemas: the URI of a resource, and the anchors in it."""
 
 from sidecheck_server.core.schemas.dialects import Dialect
-from sidecheck_server.core.types import JsonValue
+from sidecheck_server.core.types import Draft, JsonValue
 
-__all__ = ["anchors_of", "embedded_identifier", "identifier_of"]
+__all__ = ["NAMING", "anchors_of", "embedded_identifier", "identifier_of", "may_name_parts"]
+
+NAMING = frozenset({"$id", "id", "$anchor", "$dynamicAnchor"})
+"""The keywords by which a schema, in some dialect, has a URI or an anchor."""
+
+
+def may_name_parts(text: bytes, dialect: Dialect) -> bool:
+    """Return whether the schema *text*, in *dialect*, may have a URI or an anchor in it.
+
+    ``id``, which many properties are called, is a keyword of draft 4 only; a part may only be
+    of that draft, or of an unknown one, if it declares a dialect.
+    """
+    if b"\\u" in text or b"$id" in text or b"$anchor" in text or b"$dynamicAnchor" in text:
+        return True
+    declares = dialect.draft is Draft.DRAFT_04 or b"$schema" in text
+    return declares and b'"id"' in text
 
 
 def embedded_identifier(

@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 from sidecheck_server.core.types import Draft, JsonValue
 
-__all__ = ["KEYWORDS", "Keyword", "Position", "keywords_of", "subschemas"]
+__all__ = ["APPLICATORS", "KEYWORDS", "Keyword", "Position", "keywords_of", "subschemas"]
 
 
 class Position(Enum):
@@ -112,6 +112,16 @@ def _by_draft() -> Iterator[tuple[Draft, Mapping[str, Keyword]]]:
 KEYWORDS: Mapping[Draft, Mapping[str, Keyword]] = MappingProxyType(dict(_by_draft()))
 """The keywords of each draft by name. All others are annotations."""
 
+APPLICATORS: Mapping[Draft, Mapping[str, Position]] = MappingProxyType(
+    {
+        draft: MappingProxyType(
+            {row.name: row.position for row in rows.values() if row.position is not Position.NONE}
+        )
+        for draft, rows in KEYWORDS.items()
+    }
+)
+"""The keywords of each draft that have subschemas, and where in their values."""
+
 
 def keywords_of(draft: Draft, vocabularies: frozenset[str]) -> frozenset[str]:
     """Return the names of the keywords in *vocabularies* of *draft*.
@@ -126,25 +136,28 @@ def keywords_of(draft: Draft, vocabularies: frozenset[str]) -> frozenset[str]:
 
 def subschemas(
     schema: Mapping[str, JsonValue], draft: Draft
-) -> Iterator[tuple[tuple[str | int, ...], JsonValue]]:
-    """Yield the direct subschemas of *schema* with the path to each.
+) -> list[tuple[tuple[str | int, ...], JsonValue]]:
+    """Return the direct subschemas of *schema*, each with the path to it.
 
-    Values at the position of a subschema are yielded even if they are not schemas: only
+    Values at the position of a subschema are included even if they are not schemas: only
     validation against the meta-schema tells.
     """
-    table = KEYWORDS[draft]
+    applicators = APPLICATORS[draft]
+    found: list[tuple[tuple[str | int, ...], JsonValue]] = []
     for name, value in schema.items():
-        row = table.get(name)
-        if row is None or row.position is Position.NONE:
+        position = applicators.get(name)
+        if position is None:
             continue
-        if row.position is Position.SCHEMA or (
-            row.position is Position.SCHEMA_OR_SCHEMAS and not isinstance(value, list)
+        if position is Position.SCHEMA or (
+            position is Position.SCHEMA_OR_SCHEMAS and not isinstance(value, list)
         ):
-            yield (name,), value
+            found.append(((name,), value))
         elif isinstance(value, list):
-            for index, item in enumerate(value):
-                yield (name, index), item
+            found += [((name, index), item) for index, item in enumerate(value)]
         elif isinstance(value, dict):
-            for key, item in value.items():
-                if row.position is Position.SCHEMA_MAP or not isinstance(item, list):
-                    yield (name, key), item
+            found += [
+                ((name, key), item)
+                for key, item in value.items()
+                if position is Position.SCHEMA_MAP or not isinstance(item, list)
+            ]
+    return found

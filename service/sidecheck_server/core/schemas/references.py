@@ -36,12 +36,13 @@ __all__ = [
 
 REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 """The reference keywords."""
+_REFERENCES = frozenset(REFERENCES)
 
 _PLACE_LENGTH = 300
 """The longest place shown in a message, in characters."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class Subschema:
     """An object schema with its resource and its path."""
 
@@ -50,8 +51,16 @@ class Subschema:
     resource: Resource
     #: The subschema from which it was reached; None for the root.
     parent: "Subschema | None" = None
-    #: The step from there: a JSON Pointer, or a reference.
-    step: str = ""
+    #: The path from there by position, or to the keyword that refers to it.
+    path: tuple[str | int, ...] = ()
+    #: The reference from there; None if it was reached by its position.
+    reference: str | None = None
+
+    @property
+    def step(self) -> str:
+        """The step from its parent: a JSON Pointer, or a reference."""
+        arrow = "" if self.reference is None else f" -> {self.reference}"
+        return as_pointer(self.path) + arrow
 
     @property
     def dialect(self) -> Dialect:
@@ -66,8 +75,9 @@ class Subschema:
         current: Subschema | None = self
         length = 0
         while current is not None and length <= _PLACE_LENGTH:
-            steps.append(current.step)
-            length += len(current.step)
+            step = current.step
+            steps.append(step)
+            length += len(step)
             current = current.parent
         return shorten_start("".join(reversed(steps)), _PLACE_LENGTH)
 
@@ -149,16 +159,16 @@ class _Surveyor:
         assert isinstance(root.contents, dict)
         # Reads all resources now, so that their conflicts are known before evaluation.
         self.resources.rooted_at(root.contents)
-        pending = deque(self.walk(Subschema(root.contents, root)))
-        while pending:
-            for target in self.follow(pending.popleft()):
+        referring = deque(self.walk(Subschema(root.contents, root)))
+        while referring:
+            for target in self.follow(referring.popleft()):
                 self.check(target)
-                pending.extend(self.walk(target))
+                referring.extend(self.walk(target))
         return self.result
 
     def walk(self, start: Subschema) -> list[Subschema]:
-        """Add the subschemas at and below *start* by position; return those added."""
-        added: list[Subschema] = []
+        """Add the subschemas at and below *start* by position; return those that refer."""
+        referring: list[Subschema] = []
         reached, stack = self.result.reached, [start]
         while stack:
             subschema = stack.pop()
@@ -167,31 +177,37 @@ class _Surveyor:
             if len(reached) >= self.limit:
                 raise limit_exceeded_error("subschemas", self.limit, "too many subschemas")
             reached[id(subschema.schema)] = subschema
-            added.append(subschema)
-            stack.extend(reversed([*self.children(subschema)]))
-        return added
+            if not _REFERENCES.isdisjoint(subschema.schema):
+                referring.append(subschema)
+            stack += reversed(self.children(subschema))
+        return referring
 
-    def children(self, parent: Subschema) -> Iterator[Subschema]:
-        if "$ref" in parent.schema and parent.dialect.reference_hides_siblings:
-            return
-        for path, value in subschemas(parent.schema, parent.dialect.draft):
+    def children(self, parent: Subschema) -> list[Subschema]:
+        """Return the subschemas of *parent* that are objects and can be read."""
+        schema, resource = parent.schema, parent.resource
+        dialect = resource.dialect
+        if "$ref" in schema and dialect.reference_hides_siblings:
+            return []
+        found: list[Subschema] = []
+        for path, value in subschemas(schema, dialect.draft):
             if isinstance(value, dict):
-                child = self.enter(value, parent, as_pointer(path))
-                if child is not None:
-                    yield child
+                inner = None
+                if "$id" in value or "id" in value:
+                    inner = self.resources.rooted_at(value)
+                child = Subschema(value, inner or resource, parent, path)
+                if inner is None or self.enter(child, inner, dialect):
+                    found.append(child)
+        return found
 
-    def enter(self, schema: dict[str, JsonValue], parent: Subschema, step: str) -> Subschema | None:
-        resource = parent.resource
-        if "$id" in schema or "id" in schema:
-            resource = self.resources.rooted_at(schema) or resource
-        subschema = Subschema(schema, resource, parent, step)
+    def enter(self, child: Subschema, resource: Resource, dialect: Dialect) -> bool:
+        """Return whether *child*, a *resource* in one of *dialect*, can be read."""
         if resource.error is not None:
-            self.add_unreadable(subschema, "$schema", resource)
-            return None
-        if subschema.dialect.uri != parent.dialect.uri:
+            self.add_unreadable(child, "$schema", resource)
+            return False
+        if resource.dialect.uri != dialect.uri:
             # The meta-schema of its parent does not apply to it (2020-12 core, 9.3.3).
-            self.check(subschema)
-        return subschema
+            self.check(child)
+        return True
 
     def add_unreadable(self, subschema: Subschema, keyword: str, resource: Resource) -> None:
         if resource.error is not None and id(resource) not in self.unreadable:
@@ -210,8 +226,8 @@ class _Surveyor:
             self.result.references[id(subschema.schema), keyword] = reference
             target = reference.target
             if isinstance(target, dict) and id(target) not in self.result.reached:
-                step = f"/{keyword} -> {shorten_start(str(subschema.schema[keyword]))}"
-                yield Subschema(target, reference.resource, subschema, step)
+                uri = shorten_start(str(subschema.schema[keyword]))
+                yield Subschema(target, reference.resource, subschema, (keyword,), uri)
 
     def resolve(self, subschema: Subschema, keyword: str) -> Reference | None:
         uri = subschema.schema[keyword]

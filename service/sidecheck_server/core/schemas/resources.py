@@ -21,6 +21,7 @@ from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.json_values import json_equal
 from sidecheck_server.core.schemas.dialects import STANDARD_DIALECTS, Dialect
 from sidecheck_server.core.schemas.identifiers import (
+    NAMING,
     anchors_of,
     embedded_identifier,
     identifier_of,
@@ -95,7 +96,8 @@ class Resources:
 
     Documents have the URI that they were sent with and the one that they declare; the
     published meta-schemas are always included. Resources are indexed by the identity of
-    their contents too, so schema and documents must not change.
+    their contents too, so schema and documents must not change. The root is not searched for
+    anchors and embedded resources if it is known that it *has_parts* of that kind nowhere.
     """
 
     def __init__(
@@ -104,12 +106,15 @@ class Resources:
         dialect: Dialect,
         documents: Mapping[str, JsonValue],
         dialect_of: DialectOf,
+        *,
+        has_parts: bool = True,
     ) -> None:
-        self._documents = {**documents, **PUBLISHED}
+        self._documents = {**documents, **PUBLISHED} if documents else PUBLISHED
         self._dialect_of = dialect_of
         self._by_uri: dict[str, Resource] = {}
         self._by_contents: dict[int, Resource] = {}
         self._root_is_read = False
+        self._has_parts = has_parts
         self._dialects = {dialect.uri}
         self._has_unknown_dialect = False
         #: The conflicts between the schemas read so far. With one, the target of a
@@ -184,7 +189,8 @@ class Resources:
         if not self._root_is_read:
             self._root_is_read = True
             self._add(self.root)
-            self._walk(self.root)
+            if self._has_parts:
+                self._walk(self.root)
 
     def _read(self, uri: str, contents: JsonValue) -> None:
         try:
@@ -218,20 +224,24 @@ class Resources:
             schema, parent = stack.pop()
             if not isinstance(schema, dict):
                 continue
-            resource = parent if schema is parent.contents else self._embedded(schema, parent)
-            if resource.error is not None:
-                continue
-            for name, keyword, dynamic in anchors_of(schema, resource.dialect):
-                known = resource.anchors.setdefault(name, schema)
-                if _differ(known, schema):
-                    # An error is permitted (2020-12 core, section 8.2.2).
-                    self.conflicts.append(Conflict(schema, keyword, "anchor", name))
-                if dynamic:
-                    resource.dynamic_anchors.setdefault(name, schema)
-            children = [
-                (child, resource) for _, child in subschemas(schema, resource.dialect.draft)
-            ]
-            stack.extend(reversed(children))
+            resource = parent
+            if not NAMING.isdisjoint(schema):
+                if schema is not parent.contents:
+                    resource = self._embedded(schema, parent)
+                if resource.error is not None:
+                    continue
+                self._add_anchors(schema, resource)
+            children = subschemas(schema, resource.dialect.draft)
+            stack += ((child, resource) for _, child in reversed(children))
+
+    def _add_anchors(self, schema: dict[str, JsonValue], resource: Resource) -> None:
+        for name, keyword, dynamic in anchors_of(schema, resource.dialect):
+            known = resource.anchors.setdefault(name, schema)
+            if _differ(known, schema):
+                # An error is permitted (2020-12 core, section 8.2.2).
+                self.conflicts.append(Conflict(schema, keyword, "anchor", name))
+            if dynamic:
+                resource.dynamic_anchors.setdefault(name, schema)
 
     def _embedded(self, schema: dict[str, JsonValue], parent: Resource) -> Resource:
         """Return the resource with the root *schema*, or *parent* if it has no identifier."""

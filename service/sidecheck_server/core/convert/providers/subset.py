@@ -69,7 +69,7 @@ class SchemaLimits:
     enum_text: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Subset:
     """JSON Schema that a provider supports; nothing else is sent."""
 
@@ -114,3 +114,7 @@ class Subset:
     #: Whether every property must be required.
     all_required: bool = False
     limits: SchemaLimits = field(default_factory=SchemaLimits)
+
+    def supports(self, keyword: str) -> bool:
+        """Return whether it has *keyword*, which is no reference."""
+        return self.keywords is None or keyword in self.keywords

@@ -7,13 +7,15 @@ bounds of that.
 import math
 from typing import Any
 
+from sidecheck_server.core.convert.providers.subset import Subset
 from sidecheck_server.core.convert.schema_graph import SchemaNode
-from sidecheck_server.core.convert.transforms.context import Rule, TransformContext
+from sidecheck_server.core.convert.transforms.context import Rule, TransformContext, lacks_support
 from sidecheck_server.core.convert.transforms.descriptions import (
     describe_keyword,
     drop_keyword,
     phrase,
 )
+from sidecheck_server.core.convert.transforms.traits import ARRAY, SEVERAL_TYPES, Traits
 from sidecheck_server.core.convert.transforms.value_types import types_of
 from sidecheck_server.core.convert.types import Action, Effect
 
@@ -92,14 +94,23 @@ def _make_inclusive(
         describe_keyword(node, context.log, exclusive, phrase(exclusive, keywords))
 
 
-BOUND_RULES: tuple[Rule, ...] = (_exclusive_bounds, describe_bounds)
+_lacks_bound = lacks_support(*_BOUNDS)
+
+
+def _may_lack_bound(traits: Traits, subset: Subset) -> bool:
+    limited = subset.min_items is not None and "minItems" in traits
+    return limited or _lacks_bound(traits, subset)
+
+
+BOUND_RULES: tuple[Rule, ...] = (
+    Rule(_exclusive_bounds, lacks_support("exclusiveMinimum", "exclusiveMaximum")),
+    Rule(describe_bounds, _may_lack_bound),
+)
 
 
 def _tuple(node: SchemaNode, context: TransformContext) -> None:
     """Rewrite a tuple as an array of any of its items where the subset has no tuples."""
     keywords = node.keywords
-    if "prefixItems" not in keywords or context.supports("prefixItems"):
-        return
     prefix: list[SchemaNode] = keywords["prefixItems"]
     rest: SchemaNode | None = keywords.get("items")
     if rest is not None and rest.never:
@@ -155,10 +166,19 @@ def _items(node: SchemaNode, context: TransformContext) -> None:
         message = "rewritten as maxItems"
         context.log.add(node, "items", Action.REWRITTEN, Effect.EQUIVALENT, message)
         describe_bounds(node, context)
-    if "array" in types_of(node) and "items" not in keywords and context.subset.items:
+    if context.subset.items and "items" not in keywords and "array" in types_of(node):
         keywords["items"] = SchemaNode(node.path)
         message = "items that may be anything are declared"
         context.log.add(node, "items", Action.REWRITTEN, Effect.EQUIVALENT, message)
 
 
-RULES: tuple[Rule, ...] = (_tuple, _items)
+def _may_need_items(traits: Traits, subset: Subset) -> bool:
+    if "items" in traits:
+        return not subset.boolean_schemas
+    return subset.items and not traits.isdisjoint((ARRAY, SEVERAL_TYPES))
+
+
+RULES: tuple[Rule, ...] = (
+    Rule(_tuple, lacks_support("prefixItems")),
+    Rule(_items, _may_need_items),
+)

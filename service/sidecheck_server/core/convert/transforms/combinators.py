@@ -1,8 +1,9 @@
 """Combinators: allOf, anyOf, oneOf, not, if, and dependencies."""
 
 from sidecheck_server.core.convert.dialect_translation import ANNOTATIONS
+from sidecheck_server.core.convert.providers.subset import Subset
 from sidecheck_server.core.convert.schema_graph import SchemaNode
-from sidecheck_server.core.convert.transforms.context import Rule, TransformContext
+from sidecheck_server.core.convert.transforms.context import Rule, TransformContext, has
 from sidecheck_server.core.convert.transforms.descriptions import (
     add_note,
     describe_keyword,
@@ -23,6 +24,7 @@ __all__ = ["RULES", "replace_node"]
 _UNSUPPORTED = "the provider does not support it"
 _INEXACT = "its subschemas cannot be kept exactly, which would change its meaning"
 _UNEVALUATED = {"unevaluatedProperties": "additionalProperties", "unevaluatedItems": "items"}
+_CONDITIONS = ("not", "if", "contains", "propertyNames", "dependentSchemas")
 _IN_PLACE = ("allOf", "anyOf", "oneOf", "if", "dependentSchemas", "$ref", "contains")
 
 
@@ -115,8 +117,12 @@ def _any_of(node: SchemaNode, context: TransformContext) -> None:
             context.log.add(node, "anyOf", Action.REWRITTEN, Effect.EQUIVALENT, message)
         else:
             describe_keyword(node, context.log, "anyOf", reason=_UNSUPPORTED)
-    elif subset.closed or subset.all_required or subset.any_of_alone:
+    elif _restricts_siblings(subset):
         _merge_siblings(node, branches, context)
+
+
+def _restricts_siblings(subset: Subset) -> bool:
+    return subset.closed or subset.all_required or subset.any_of_alone
 
 
 def _merge_siblings(
@@ -177,7 +183,7 @@ def _all_of(node: SchemaNode, context: TransformContext) -> None:
 
 def _conditions(node: SchemaNode, context: TransformContext) -> None:
     """Describe conditions whose meaning would change if a subschema is widened or encoded."""
-    for keyword in ("not", "if", "contains", "propertyNames", "dependentSchemas"):
+    for keyword in _CONDITIONS:
         if keyword not in node.keywords:
             continue
         if not context.supports(keyword):
@@ -224,11 +230,16 @@ def _dependent_required(node: SchemaNode, context: TransformContext) -> None:
 
 
 RULES: tuple[Rule, ...] = (
-    _merge_all_of,
-    _unevaluated,
-    _all_of,
-    _one_of,
-    _any_of,
-    _conditions,
-    _dependent_required,
+    Rule(_merge_all_of, has("allOf", *_UNEVALUATED)),
+    Rule(_unevaluated, has(*_UNEVALUATED)),
+    Rule(_all_of, has("allOf")),
+    Rule(_one_of, has("oneOf")),
+    Rule(
+        _any_of,
+        lambda traits, subset: (
+            "anyOf" in traits and (_restricts_siblings(subset) or not subset.supports("anyOf"))
+        ),
+    ),
+    Rule(_conditions, has(*_CONDITIONS)),
+    Rule(_dependent_required, has("dependentRequired")),
 )

@@ -1,9 +1,10 @@
 """Nulls: for absent properties where all are required, and as a flag in OpenAPI 3.0."""
 
+from dataclasses import replace
 from enum import Enum
 from typing import Any
 
-from sidecheck_server.core.convert.schema_graph import Encoding, SchemaNode
+from sidecheck_server.core.convert.schema_graph import UNCHANGED, SchemaNode
 from sidecheck_server.core.convert.transforms.context import Rule, TransformContext
 from sidecheck_server.core.convert.transforms.descriptions import shorten
 from sidecheck_server.core.convert.transforms.value_types import (
@@ -37,14 +38,17 @@ class Answer(Enum):
 def require_all(node: SchemaNode, context: TransformContext) -> None:
     """Require every property; null stands for an absent one where it is optional."""
     keywords = node.keywords
-    properties: dict[str, SchemaNode] = keywords.get("properties", {})
-    if not context.subset.all_required or not properties:
+    properties: dict[str, SchemaNode] = keywords["properties"]
+    if not properties:
         return
-    required = keywords.get("required", ())
-    transformed = dict(properties)
-    for name, schema in properties.items():
-        if name not in required:
-            transformed[name] = _require_optional(node, name, schema, context)
+    required = frozenset(keywords.get("required", ()))
+    transformed = {
+        name: schema if name in required else _require_optional(node, name, schema, context)
+        for name, schema in properties.items()
+    }
+    nulls = tuple(name for name in properties if transformed[name] is not properties[name])
+    if nulls:
+        node.encoding = replace(node.encoding, nulls=nulls)
     keywords["properties"] = transformed
     keywords["required"] = list(transformed)
 
@@ -54,12 +58,11 @@ def _require_optional(
 ) -> SchemaNode:
     """Return the *schema* of the property *name* in a form that is always given.
 
-    *name* is that at the provider.
+    *name* is that at the provider. A form that null stands for the absence of is a new node.
     """
     original = shorten(node.encoding.renamed.get(name, name))
     answer = admits_null(schema, context)
     if answer is Answer.NO:
-        node.encoding.nulls.append(name)
         message = f"the optional property {original} must be given; null stands for its absence"
         context.log.add(node, "required", Action.ENCODED, Effect.EQUIVALENT, message)
         return _add_null(schema, context)
@@ -76,7 +79,7 @@ def _add_null(schema: SchemaNode, context: TransformContext) -> SchemaNode:
     """Return a new node that admits null, and what *schema* admits."""
     keywords, types = schema.keywords, types_of(schema) or types_of_values(schema)
     null = SchemaNode(schema.path, {"type": "null"})
-    if schema.encoding == Encoding():
+    if schema.encoding is UNCHANGED:
         simple = len(types) == 1 and types[0] not in ("object", "array")
         if simple and context.subset.type_lists and not _is_structured(schema):
             widened = {**keywords, "type": [*types, "null"]}
@@ -189,14 +192,14 @@ _TEXTS = ("title", "description")
 """Keywords that both the union and its branch may have: they are joined, or not sent."""
 
 
-def _merge_nullable(node: SchemaNode, context: TransformContext) -> None:
+def _merge_nullable(node: SchemaNode, _context: TransformContext) -> None:
     """Rewrite a union of null and one other schema as that schema, with the type null.
 
     Most optional properties are declared so; the model reads it without a union.
     """
     branches = node.keywords.get("anyOf", [])
     others = [branch for branch in branches if branch.keywords != {"type": "null"} or branch.never]
-    if not context.subset.nullable or len(others) != 1 or len(branches) == 1:
+    if len(others) != 1 or len(branches) == 1:
         return
     only, siblings = others[0], node.keywords.keys() - {"anyOf"}
     if not siblings <= _TYPE_INDEPENDENT or not _can_add_null(only):
@@ -233,4 +236,6 @@ def _with_null_type(keywords: dict[str, Any]) -> dict[str, Any]:
     return widened
 
 
-RULES: tuple[Rule, ...] = (_merge_nullable,)
+RULES: tuple[Rule, ...] = (
+    Rule(_merge_nullable, lambda traits, subset: subset.nullable and "anyOf" in traits),
+)

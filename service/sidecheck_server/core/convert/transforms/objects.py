@@ -1,19 +1,22 @@
 """Objects: maps, values of any form, and closed objects."""
 
+from dataclasses import replace
 from typing import Any
 
 from sidecheck_server.core.convert.schema_graph import Entries, SchemaNode, reachable
 from sidecheck_server.core.convert.transforms.arrays import describe_bounds
-from sidecheck_server.core.convert.transforms.context import Rule, TransformContext
+from sidecheck_server.core.convert.transforms.context import Rule, TransformContext, has
 from sidecheck_server.core.convert.transforms.descriptions import describe_keyword, drop_keyword
 from sidecheck_server.core.convert.transforms.nulls import require_all
 from sidecheck_server.core.convert.transforms.properties import (
     declare_required,
     drop_impossible,
     drop_patterns,
+    needs_declarations,
     rename_properties,
 )
 from sidecheck_server.core.convert.transforms.root import WRAPPER
+from sidecheck_server.core.convert.transforms.traits import OBJECT, RENAMING, SEVERAL_TYPES
 from sidecheck_server.core.convert.transforms.value_types import (
     ANNOTATIONS,
     APPLIES_TO,
@@ -37,7 +40,7 @@ def encode_as_json_text(node: SchemaNode, context: TransformContext, noun: str) 
     """
     _describe_others(node, context, {"type"})
     node.keywords = {**node.keywords, "type": with_null("string", types_of(node))}
-    node.encoding.json_text = True
+    node.encoding = replace(node.encoding, json_text=True)
     node.notes.append(f"{noun}, as JSON text")
     message = f"{noun} is supported only as a string that contains its JSON text"
     context.log.add(node, "", Action.ENCODED, Effect.EQUIVALENT, message)
@@ -81,8 +84,7 @@ _BOUNDS_OF_ITEMS = {"minProperties": "minItems", "maxProperties": "maxItems"}
 def _encode_map(node: SchemaNode, context: TransformContext) -> None:
     """Encode an object that declares no properties where only declared ones can be given."""
     subset, keywords = context.subset, node.keywords
-    needs_properties = subset.closed or not subset.empty_objects
-    if "object" not in types_of(node) or keywords.get("properties") or not needs_properties:
+    if "object" not in types_of(node) or keywords.get("properties"):
         return
     others: SchemaNode | None = keywords.get("additionalProperties")
     if node is context.root:
@@ -112,7 +114,7 @@ def _encode_as_entries(node: SchemaNode, context: TransformContext, values: Sche
             keywords[bound_of_items] = keywords.pop(name)
     _describe_others(node, context, {"type", *_BOUNDS_OF_ITEMS.values()})
     node.keywords = {**keywords, "type": with_null("array", types_of(node)), "items": entry}
-    node.encoding.entries = entries
+    node.encoding = replace(node.encoding, entries=entries)
     node.notes.append("a list of properties, each with its name and its value; no name twice")
     message = "a map is given as a list of names and values"
     context.log.add(node, "additionalProperties", Action.ENCODED, Effect.EQUIVALENT, message)
@@ -140,7 +142,7 @@ def _wrap_root(root: SchemaNode, context: TransformContext) -> None:
         # The author's object is inside: closing the wrapper loses nothing.
         root.keywords["additionalProperties"] = SchemaNode(root.path, never=True)
     root.notes = []
-    root.encoding.wrapped = WRAPPER
+    root.encoding = replace(root.encoding, wrapped=WRAPPER)
     message = (
         f"the arguments are wrapped under the property {WRAPPER}: only declared properties are "
         "supported at the root"
@@ -168,13 +170,32 @@ def _close(node: SchemaNode, context: TransformContext) -> None:
         keywords["additionalProperties"] = SchemaNode(node.path, never=True)
 
 
+_OBJECTS = frozenset({OBJECT, SEVERAL_TYPES})
+
 RULES: tuple[Rule, ...] = (
-    rename_properties,
-    drop_patterns,
-    drop_impossible,
-    declare_required,
-    _encode_map,
-    _close,
-    require_all,
+    Rule(rename_properties, has(RENAMING)),
+    Rule(drop_patterns, has("patternProperties")),
+    Rule(
+        drop_impossible,
+        lambda traits, subset: "properties" in traits and not subset.boolean_schemas,
+    ),
+    Rule(
+        declare_required,
+        lambda traits, subset: "required" in traits and needs_declarations(subset),
+    ),
+    Rule(
+        _encode_map,
+        lambda traits, subset: (
+            not traits.isdisjoint(_OBJECTS) and (subset.closed or not subset.empty_objects)
+        ),
+    ),
+    Rule(
+        _close,
+        lambda traits, subset: (
+            (subset.closed and not traits.isdisjoint(_OBJECTS))
+            or (subset.typed and "additionalProperties" in traits)
+        ),
+    ),
+    Rule(require_all, lambda traits, subset: subset.all_required and "properties" in traits),
 )
 """In order: which properties there are, whether others are allowed, and which are required."""

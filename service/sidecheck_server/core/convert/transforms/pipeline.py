@@ -15,37 +15,37 @@ from sidecheck_server.core.convert.transforms import (
     unsupported_keywords,
     values,
 )
-from sidecheck_server.core.convert.transforms.context import Rule, TransformContext
+from sidecheck_server.core.convert.transforms.choice import Choice, Stage, choice_for
+from sidecheck_server.core.convert.transforms.context import TransformContext
 from sidecheck_server.core.convert.transforms.root import transform_root
+from sidecheck_server.core.convert.transforms.traits import Kind, Visit, kind_of
 from sidecheck_server.core.convert.types import LossLog
 from sidecheck_server.core.limits import spend
 
-__all__ = ["PASSES", "transform_schema"]
+__all__ = ["STAGES", "transform_schema"]
 
-PASSES: tuple[tuple[Rule, ...], ...] = (
-    (*combinators.RULES, *stray_keywords.RULES, *nulls.RULES),
-    references.RULES,
-    (
-        *stray_keywords.RULES,
-        *values.RULES,
-        *arrays.RULES,
-        *objects.RULES,
-        *unsupported_keywords.RULES,
+STAGES: tuple[Stage, ...] = (
+    Stage((*combinators.RULES, *stray_keywords.RULES, *nulls.RULES)),
+    Stage(references.RULES),
+    Stage(
+        (
+            *stray_keywords.RULES,
+            *values.RULES,
+            *arrays.RULES,
+            *objects.RULES,
+            *unsupported_keywords.RULES,
+        )
     ),
-    union_discriminators.ARRANGE,
-    union_discriminators.CHECK,
+    Stage(union_discriminators.ARRANGE),
+    Stage(union_discriminators.CHECK),
 )
 """Every rule, in order: the structure first, so that what remains has its final form.
 
 Keywords without effect go first: other rules would take them for a part of that form. Each
-pass visits all nodes before the next begins. Nodes that are merged must not be encoded
+stage visits all nodes before the next begins. Nodes that are merged must not be encoded
 yet, and references lead to nodes that were visited before. First properties are arranged
 last, when all are declared.
 """
-
-# In steps: one node in one pass, and each rule of that pass.
-_NODE = 30
-_RULE = 10
 
 
 def transform_schema(
@@ -64,31 +64,47 @@ def transform_schema(
         RequestError: NOT_CONVERTIBLE.
         Exhausted: the budget of *log* is spent.
     """
-    stray_keywords.drop_stray_keywords(root, log.budget)
+    visit = stray_keywords.drop_stray_keywords(root, log.budget)
+    original, kind, losses = root, kind_of(root.keywords), len(log.losses)
     if subset.references is References.NOWHERE:
         root = references.inline_references(root, log)
     elif not subset.recursion:
         references.cut_cycles(root, log)
     root = transform_root(root, subset, log)
+    if root is not original or kind_of(root.keywords) != kind or len(log.losses) > losses:
+        visit = None
     context = TransformContext(root, subset, renamed, log, drop_defaults)
-    for rules in PASSES:
-        _apply(rules, context)
+    choice = choice_for(STAGES, subset, context.traits)
+    concerned = choice.stages(visit.kinds if visit else ())
+    for number, stage in enumerate(STAGES):
+        if visit is None or number in concerned:
+            visit = _visit(number, choice, context)
+            concerned = choice.stages(visit.kinds)
+        else:
+            # A schema takes as many steps whether or not there is something to do.
+            spend(log.budget, stage.steps * visit.nodes)
     return root
 
 
-def _apply(rules: tuple[Rule, ...], context: TransformContext) -> None:
-    """Apply *rules* to each node once, parents first."""
-    seen: set[int] = set()
+def _visit(number: int, choice: Choice, context: TransformContext) -> Visit:
+    """Apply the rules of a stage to each node once, parents first."""
+    rules, steps, budget = STAGES[number].rules, STAGES[number].steps, context.log.budget
+    seen: set[SchemaNode] = set()
+    kinds: set[Kind] = set()
     pending = [context.root]
-    # Keeps nodes alive, so that no two have the same id.
-    visited: list[SchemaNode] = []
     while pending:
         node = pending.pop()
-        if id(node) in seen:
+        if node in seen:
             continue
-        spend(context.log.budget, _NODE + _RULE * len(rules))
-        seen.add(id(node))
-        visited.append(node)
-        for rule in rules:
-            rule(node, context)
+        spend(budget, steps)
+        seen.add(node)
+        kind = kind_of(node.keywords)
+        chosen = choice.rule(number, kind, 0)
+        while chosen is not None:
+            rules[chosen].apply(node, context)
+            # The node may be of another kind after it.
+            kind = kind_of(node.keywords)
+            chosen = choice.rule(number, kind, chosen + 1)
+        kinds.add(kind)
         pending += node.children()
+    return Visit(len(seen), kinds)

@@ -1,7 +1,9 @@
 """Properties that an object declares, under names and in forms that a provider supports."""
 
+from dataclasses import replace
 from typing import Any
 
+from sidecheck_server.core.convert.providers.subset import Subset
 from sidecheck_server.core.convert.schema_graph import SchemaNode
 from sidecheck_server.core.convert.transforms.context import TransformContext
 from sidecheck_server.core.convert.transforms.descriptions import (
@@ -14,7 +16,13 @@ from sidecheck_server.core.convert.transforms.values import supports_pattern
 from sidecheck_server.core.convert.types import Action, Effect
 from sidecheck_server.core.limits import spend
 
-__all__ = ["declare_required", "drop_impossible", "drop_patterns", "rename_properties"]
+__all__ = [
+    "declare_required",
+    "drop_impossible",
+    "drop_patterns",
+    "needs_declarations",
+    "rename_properties",
+]
 
 _VISIT = 80
 """Steps of visiting one node."""
@@ -28,7 +36,8 @@ def rename_properties(node: SchemaNode, context: TransformContext) -> None:
     renamed = [name for name in _declared_names(node, context) if name in names]
     if not renamed:
         return
-    node.encoding.renamed.update((names[name], name) for name in renamed)
+    originals = {names[name]: name for name in renamed}
+    node.encoding = replace(node.encoding, renamed={**node.encoding.renamed, **originals})
     for name in renamed:
         keyword = "properties" if name in keywords.get("properties", ()) else "required"
         message = f"the property {shorten(name)} is renamed to {shorten(names[name])}"
@@ -125,7 +134,7 @@ def drop_impossible(node: SchemaNode, context: TransformContext) -> None:
     keywords, subset = node.keywords, context.subset
     properties: dict[str, SchemaNode] = keywords.get("properties", {})
     impossible = [name for name, schema in properties.items() if schema.never]
-    if subset.boolean_schemas or not impossible:
+    if not impossible:
         return
     keywords["properties"] = {
         name: schema for name, schema in properties.items() if not schema.never
@@ -152,13 +161,17 @@ def _describe_contradiction(node: SchemaNode, context: TransformContext, name: s
     context.log.add(node, "required", Action.DESCRIBED, Effect.WIDENED, message)
 
 
+def needs_declarations(subset: Subset) -> bool:
+    """Return whether *subset* requires that a required property is declared."""
+    return subset.closed or subset.typed or not subset.supports("additionalProperties")
+
+
 def declare_required(node: SchemaNode, context: TransformContext) -> None:
     """Declare required properties where only declared ones can be given."""
-    keywords, subset = node.keywords, context.subset
+    keywords = node.keywords
     declared = keywords.get("properties", {})
-    missing = [name for name in keywords.get("required", ()) if name not in declared]
-    needed = subset.closed or subset.typed or not context.supports("additionalProperties")
-    if not missing or not needed:
+    missing = [name for name in keywords["required"] if name not in declared]
+    if not missing:
         return
     others: SchemaNode | None = keywords.get("additionalProperties")
     has_patterns = "patternProperties" in keywords

@@ -1,7 +1,7 @@
 """References: inlined where a provider has none, isolated where they may have no siblings."""
 
 from sidecheck_server.core.convert.dialect_translation import ANNOTATIONS
-from sidecheck_server.core.convert.providers.subset import References
+from sidecheck_server.core.convert.providers.subset import References, Subset
 from sidecheck_server.core.convert.schema_graph import SchemaNode
 from sidecheck_server.core.convert.transforms.context import Rule, TransformContext
 from sidecheck_server.core.convert.transforms.descriptions import add_note, outline, shorten
@@ -210,12 +210,14 @@ def _cut(node: SchemaNode, keyword: str, child: SchemaNode, log: LossLog) -> Non
         }
 
 
+def _are_isolated(subset: Subset) -> bool:
+    """Return whether *subset* restricts what may stand beside a reference."""
+    return subset.closed or subset.all_required or subset.references is References.ALONE
+
+
 def _isolate(node: SchemaNode, context: TransformContext) -> None:
     """Remove assertions beside a reference, and all siblings where none are allowed."""
     subset = context.subset
-    isolated = subset.closed or subset.all_required or subset.references is References.ALONE
-    if "$ref" not in node.keywords or not isolated:
-        return
     asserted = [name for name in node.keywords if name not in ANNOTATIONS and name != "$ref"]
     if asserted:
         _remove_assertions(node, asserted, context)
@@ -251,4 +253,6 @@ def _remove_assertions(node: SchemaNode, asserted: list[str], context: Transform
         context.log.add(node, name, Action.DESCRIBED, Effect.WIDENED, message)
 
 
-RULES: tuple[Rule, ...] = (_isolate,)
+RULES: tuple[Rule, ...] = (
+    Rule(_isolate, lambda traits, subset: "$ref" in traits and _are_isolated(subset)),
+)

@@ -2,7 +2,7 @@
 
 from sidecheck_server.core.convert.dialect_translation import ANNOTATIONS
 from sidecheck_server.core.convert.providers.subset import References, Subset
-from sidecheck_server.core.convert.schema_graph import SchemaNode, reachable
+from sidecheck_server.core.convert.schema_graph import Encoding, SchemaNode, reachable
 from sidecheck_server.core.convert.transforms.combinators import replace_node
 from sidecheck_server.core.convert.transforms.descriptions import (
     KEYWORD_GROUPS,
@@ -80,9 +80,9 @@ def _is_unsupported(keyword: str, subset: Subset) -> bool:
     """Return whether *keyword* is supported below the root, but not there."""
     if keyword in subset.not_at_root:
         return True
-    supported = subset.keywords is None or keyword in subset.keywords
     # oneOf becomes anyOf where it is not supported.
-    return keyword == "oneOf" and not supported and "anyOf" in subset.not_at_root
+    becomes_any_of = keyword == "oneOf" and not subset.supports("oneOf")
+    return becomes_any_of and "anyOf" in subset.not_at_root
 
 
 def _merge(root: SchemaNode, subset: Subset, log: LossLog) -> None:
@@ -132,8 +132,7 @@ def _remove_combinator(root: SchemaNode, keyword: str, subset: Subset, log: Loss
 
 
 def _remove_union(root: SchemaNode, keyword: str, subset: Subset, log: LossLog) -> bool:
-    supported = subset.keywords is None or "anyOf" in subset.keywords
-    if supported and not all(map(_is_conditional, root.keywords[keyword])):
+    if subset.supports("anyOf") and not all(map(_is_conditional, root.keywords[keyword])):
         return False
     describe_keyword(root, log, keyword, reason=_UNSUPPORTED)
     return True
@@ -152,8 +151,7 @@ def _remove_all_of(
             unmerged.append(branch)
         else:
             merged = result
-    supported = subset.keywords is None or "allOf" in subset.keywords
-    if supported and not all(map(_is_conditional, unmerged)):
+    if subset.supports("allOf") and not all(map(_is_conditional, unmerged)):
         return False
     if unmerged:
         drop_unevaluated(root, log)
@@ -187,13 +185,12 @@ def _is_conditional(branch: SchemaNode) -> bool:
 
 def _wrap(root: SchemaNode, subset: Subset, log: LossLog) -> SchemaNode:
     root.name = root.name or _ROOT_NAME
-    wrapper = SchemaNode(root.path, {"type": "object"})
+    wrapper = SchemaNode(root.path, {"type": "object"}, encoding=Encoding(wrapped=WRAPPER))
     wrapper.keywords["properties"] = {WRAPPER: root}
     wrapper.keywords["required"] = [WRAPPER]
     if subset.closed:
         # The author's object is inside: closing the wrapper loses nothing.
         wrapper.keywords["additionalProperties"] = SchemaNode(root.path, never=True)
-    wrapper.encoding.wrapped = WRAPPER
     message = (
         f"the arguments are wrapped under the property {WRAPPER!r}: the provider supports no "
         "union at the root"

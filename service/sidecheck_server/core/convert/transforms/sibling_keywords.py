@@ -33,7 +33,7 @@ def _resolve_siblings(node: SchemaNode, context: TransformContext) -> None:
     keywords = node.keywords
     combinators = [keyword for keyword in _COMBINATORS if keyword in keywords]
     conditional = "then" in keywords or "else" in keywords
-    if not encodes(context.subset) or not (combinators or conditional):
+    if not (combinators or conditional):
         return
     own = {keyword: value for keyword, value in keywords.items() if _is_assertion(keyword)}
     if any(APPLIES_TO.get(keyword) == "object" for keyword in own) or _has_several_objects(
@@ -151,7 +151,14 @@ def _distribute(node: SchemaNode, combinator: str, own: dict[str, Any]) -> Effec
     return effect
 
 
-RULES: tuple[Rule, ...] = (_resolve_siblings,)
+RULES: tuple[Rule, ...] = (
+    Rule(
+        _resolve_siblings,
+        lambda traits, subset: (
+            encodes(subset) and not traits.isdisjoint((*_COMBINATORS, "then", "else"))
+        ),
+    ),
+)
 
 _VISIT = 80
 """Steps of visiting one node."""

@@ -3,9 +3,11 @@
 from itertools import islice
 from typing import TypeAlias
 
+from sidecheck_server.core.convert.providers.subset import Subset
 from sidecheck_server.core.convert.schema_graph import SchemaNode
 from sidecheck_server.core.convert.transforms.context import Rule, TransformContext
 from sidecheck_server.core.convert.transforms.merging import canonical_text
+from sidecheck_server.core.convert.transforms.traits import Traits
 from sidecheck_server.core.convert.types import Action, Effect
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.limits import spend
@@ -24,7 +26,7 @@ _PROPERTY = 10
 
 def _arrange(node: SchemaNode, context: TransformContext) -> None:
     """Move to the front of each object of a union a property that is first in no other."""
-    objects = _objects(node, context)
+    objects = _objects(node)
     if not _collide(objects):
         return
     taken: set[_Discriminator] = set()
@@ -48,9 +50,9 @@ def _arrange(node: SchemaNode, context: TransformContext) -> None:
             log.add(branch, "properties", Action.REWRITTEN, Effect.EQUIVALENT, message)
 
 
-def _check(node: SchemaNode, context: TransformContext) -> None:
+def _check(node: SchemaNode, _context: TransformContext) -> None:
     """Reject a union whose objects begin alike; another union may have rearranged them."""
-    if _collide(_objects(node, context)):
+    if _collide(_objects(node)):
         message = (
             "the provider supports no union of objects that begin with the same property, and "
             f"these have no property to tell them apart (at {node.pointer})"
@@ -58,11 +60,9 @@ def _check(node: SchemaNode, context: TransformContext) -> None:
         raise RequestError(ErrorReason.NOT_CONVERTIBLE, message, {"pointer": node.pointer[:256]})
 
 
-def _objects(node: SchemaNode, context: TransformContext) -> list[SchemaNode]:
-    """Return the branches of a union that declare properties, if the subset restricts them."""
-    if not context.subset.distinct_first_properties:
-        return []
-    targets = map(_resolve, node.keywords.get("anyOf", ()))
+def _objects(node: SchemaNode) -> list[SchemaNode]:
+    """Return the branches of a union that declare properties."""
+    targets = map(_resolve, node.keywords["anyOf"])
     return list({id(node): node for node in targets if node.keywords.get("properties")}.values())
 
 
@@ -90,5 +90,9 @@ def _has_no_value(discriminator: _Discriminator) -> bool:
     return not discriminator[1]
 
 
-ARRANGE: tuple[Rule, ...] = (_arrange,)
-CHECK: tuple[Rule, ...] = (_check,)
+def _may_discriminate(traits: Traits, subset: Subset) -> bool:
+    return subset.distinct_first_properties and "anyOf" in traits
+
+
+ARRANGE: tuple[Rule, ...] = (Rule(_arrange, _may_discriminate),)
+CHECK: tuple[Rule, ...] = (Rule(_check, _may_discriminate),)

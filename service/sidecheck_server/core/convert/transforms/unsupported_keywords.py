@@ -3,7 +3,8 @@
 from dataclasses import replace
 from typing import Any
 
-from sidecheck_server.core.convert.schema_graph import SchemaNode
+from sidecheck_server.core.convert.providers.subset import Subset
+from sidecheck_server.core.convert.schema_graph import NODE_KEYWORDS, SchemaNode
 from sidecheck_server.core.convert.transforms.context import Rule, TransformContext
 from sidecheck_server.core.convert.transforms.descriptions import (
     add_note,
@@ -14,10 +15,11 @@ from sidecheck_server.core.convert.transforms.objects import (
     encode_as_json_text,
     restricts_nothing,
 )
+from sidecheck_server.core.convert.transforms.traits import NO_KEYWORDS
 from sidecheck_server.core.convert.transforms.value_types import (
     ANNOTATIONS,
     APPLIES_TO,
-    has_any_type,
+    is_untyped,
 )
 from sidecheck_server.core.convert.types import Action, Effect
 
@@ -26,8 +28,6 @@ __all__ = ["RULES"]
 
 def _never_schemas(node: SchemaNode, context: TransformContext) -> None:
     """Remove never schemas below *node* where the subset cannot express them."""
-    if context.subset.boolean_schemas or context.supports("not"):
-        return
     _remove_never_properties(node, context)
     _remove_never_branches(node, context)
     for keyword, child in list(node.children_by_keyword()):
@@ -96,7 +96,8 @@ _DEPENDS_ON = {"then": "if", "else": "if", "minContains": "contains", "maxContai
 
 def _unsupported_keywords(node: SchemaNode, context: TransformContext) -> None:
     """Remove unsupported keywords; those that assert something are described."""
-    for keyword in [name for name in node.keywords if not _is_supported(name, context)]:
+    subset = context.subset
+    for keyword in [name for name in node.keywords if not _is_supported(name, subset)]:
         if keyword not in node.keywords:
             continue  # Removed together with another one.
         value = node.keywords[keyword]
@@ -117,9 +118,9 @@ def _special_phrase(node: SchemaNode, keyword: str, value: Any) -> str:
     return "no properties" if empty else ""
 
 
-def _is_supported(keyword: str, context: TransformContext) -> bool:
-    known = keyword == _REFERENCE or keyword in _ASSERTIONS or keyword in ANNOTATIONS
-    return keyword == _REFERENCE or (known and context.supports(keyword))
+def _is_supported(keyword: str, subset: Subset) -> bool:
+    known = keyword in _ASSERTIONS or keyword in ANNOTATIONS
+    return keyword == _REFERENCE or (known and subset.supports(keyword))
 
 
 def _has_no_effect(node: SchemaNode, keyword: str, value: Any) -> bool:
@@ -129,9 +130,7 @@ def _has_no_effect(node: SchemaNode, keyword: str, value: Any) -> bool:
 
 def _untyped(node: SchemaNode, context: TransformContext) -> None:
     """Encode a value of any type as JSON text where every schema must have a type."""
-    subset = context.subset
-    untyped = has_any_type(node) and node is not context.root
-    if untyped and (subset.typed or subset.closed):
+    if not node.never and node is not context.root:
         encode_as_json_text(node, context, "any JSON value")
 
 
@@ -141,8 +140,6 @@ def _isolate_union(node: SchemaNode, context: TransformContext) -> None:
     The first branch is one other than null, which is no branch where it is a flag only.
     """
     keywords = node.keywords
-    if not context.subset.any_of_alone or "anyOf" not in keywords:
-        return
     branches: list[SchemaNode] = keywords["anyOf"]
     first = next(
         (branch for branch in branches if branch.keywords != {"type": "null"}), branches[0]
@@ -162,4 +159,20 @@ def _isolate_union(node: SchemaNode, context: TransformContext) -> None:
     context.log.add(node, "description", Action.REWRITTEN, Effect.EQUIVALENT, message)
 
 
-RULES: tuple[Rule, ...] = (_never_schemas, _unsupported_keywords, _untyped, _isolate_union)
+RULES: tuple[Rule, ...] = (
+    Rule(
+        _never_schemas,
+        lambda traits, subset: (
+            not (subset.boolean_schemas or subset.supports("not"))
+            and not traits.isdisjoint(NODE_KEYWORDS)
+        ),
+    ),
+    Rule(
+        _unsupported_keywords,
+        lambda traits, subset: any(
+            not _is_supported(keyword, subset) for keyword in traits - NO_KEYWORDS
+        ),
+    ),
+    Rule(_untyped, is_untyped),
+    Rule(_isolate_union, lambda traits, subset: subset.any_of_alone and "anyOf" in traits),
+)

@@ -5,9 +5,10 @@ from types import MappingProxyType
 from typing import Any
 
 from sidecheck_server.core.convert.providers.subset import Subset
-from sidecheck_server.core.convert.schema_graph import SchemaNode
-from sidecheck_server.core.convert.transforms.context import Rule, TransformContext
+from sidecheck_server.core.convert.schema_graph import Encoding, SchemaNode
+from sidecheck_server.core.convert.transforms.context import Rule, TransformContext, has
 from sidecheck_server.core.convert.transforms.descriptions import describe_keyword, phrase
+from sidecheck_server.core.convert.transforms.traits import SEVERAL_TYPES, Traits
 from sidecheck_server.core.convert.types import Action, Effect
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "encodes",
     "has_any_type",
     "has_type",
+    "is_untyped",
     "push_types",
     "types_of",
     "types_of_values",
@@ -46,7 +48,7 @@ ANNOTATIONS = frozenset(
 )
 """Keywords that assert nothing (2020-12 Validation, sections 7.2.1, 8 and 9)."""
 
-_TYPING = ("type", "anyOf", "oneOf", "allOf", "enum", "const", "$ref")
+_TYPING = frozenset({"type", "anyOf", "oneOf", "allOf", "enum", "const", "$ref"})
 _REST = "any other JSON value, as JSON text"
 
 
@@ -57,7 +59,12 @@ def encodes(subset: Subset) -> bool:
 
 def has_any_type(node: SchemaNode) -> bool:
     """Return whether *node* itself does not restrict the types of values."""
-    return not node.never and not any(keyword in node.keywords for keyword in _TYPING)
+    return not node.never and _TYPING.isdisjoint(node.keywords)
+
+
+def is_untyped(traits: Traits, subset: Subset) -> bool:
+    """Return whether a node of *traits* lacks a type that *subset* requires."""
+    return (subset.typed or subset.closed) and _TYPING.isdisjoint(traits)
 
 
 def types_of(node: SchemaNode) -> list[str]:
@@ -96,22 +103,16 @@ def _type_of_value(value: Any) -> str:
     return next(name for name in names if has_type(value, name))
 
 
-def _infer_type(node: SchemaNode, context: TransformContext) -> None:
+def _infer_type(node: SchemaNode, _context: TransformContext) -> None:
     """State the types of the values in ``enum`` and ``const`` where types are needed."""
-    keywords, subset = node.keywords, context.subset
-    needed = encodes(subset) or subset.enum_of_strings
-    if not needed or "type" in keywords:
-        return
     types = types_of_values(node)
     if types:
-        node.keywords = {"type": types[0] if len(types) == 1 else types, **keywords}
+        node.keywords = {"type": types[0] if len(types) == 1 else types, **node.keywords}
 
 
 def _split_types(node: SchemaNode, context: TransformContext) -> None:
     """Give each type of a list its own branch, where that is necessary."""
-    types, subset = types_of(node), context.subset
-    if not isinstance(node.keywords.get("type"), list):
-        return
+    types, subset = node.keywords["type"], context.subset
     if len(types) == 1:
         node.keywords["type"] = types[0]
     elif _must_split(node, types, subset):
@@ -221,8 +222,7 @@ def common_types(types: list[str], others: list[str]) -> list[str]:
 
 def _state_types(node: SchemaNode, context: TransformContext) -> None:
     """Give a node that admits any type a branch for each type that its keywords apply to."""
-    subset = context.subset
-    if not (subset.typed or subset.closed) or not has_any_type(node) or node is context.root:
+    if node.never or node is context.root:
         return
     types = list(
         dict.fromkeys(APPLIES_TO[keyword] for keyword in node.keywords if keyword in APPLIES_TO)
@@ -235,11 +235,22 @@ def _state_types(node: SchemaNode, context: TransformContext) -> None:
             effect = Effect.EQUIVALENT if keyword in ANNOTATIONS else Effect.WIDENED
             describe_keyword(node, context.log, keyword, text, effect=effect)
     if types:
-        rest = SchemaNode(node.path, {"type": "string"}, notes=[_REST])
-        rest.encoding.json_text = True
+        encoding = Encoding(json_text=True)
+        rest = SchemaNode(node.path, {"type": "string"}, notes=[_REST], encoding=encoding)
         _distribute(node, [*(_branch(node, [type_]) for type_ in types), rest])
         message = "values of types without keywords are given as JSON text"
         context.log.add(node, "type", Action.ENCODED, Effect.EQUIVALENT, message)
 
 
-RULES: tuple[Rule, ...] = (_infer_type, _split_types, _state_types)
+RULES: tuple[Rule, ...] = (
+    Rule(
+        _infer_type,
+        lambda traits, subset: (
+            "type" not in traits
+            and ("enum" in traits or "const" in traits)
+            and (encodes(subset) or subset.enum_of_strings)
+        ),
+    ),
+    Rule(_split_types, has(SEVERAL_TYPES)),
+    Rule(_state_types, is_untyped),
+)

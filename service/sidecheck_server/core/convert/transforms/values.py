@@ -2,18 +2,25 @@
 
 import re
 import warnings
+from dataclasses import replace
 from typing import Any
 
 from sidecheck_server.core.convert.providers.subset import Patterns
 from sidecheck_server.core.convert.schema_graph import SchemaNode
 from sidecheck_server.core.convert.transforms import arrays, sibling_keywords, value_types
-from sidecheck_server.core.convert.transforms.context import Rule, TransformContext
+from sidecheck_server.core.convert.transforms.context import (
+    Rule,
+    TransformContext,
+    has,
+    lacks_support,
+)
 from sidecheck_server.core.convert.transforms.descriptions import (
     describe_keyword,
     drop_keyword,
     json_text,
     phrase,
 )
+from sidecheck_server.core.convert.transforms.traits import DROPPING_DEFAULTS
 from sidecheck_server.core.convert.transforms.value_types import APPLIES_TO, has_type, types_of
 from sidecheck_server.core.convert.types import Action, Effect
 from sidecheck_server.core.json_values import json_equal
@@ -30,8 +37,6 @@ _MAX_EXAMPLES = 100
 def _const(node: SchemaNode, context: TransformContext) -> None:
     """Rewrite a constant as an enum of one value where the subset has no constants."""
     keywords = node.keywords
-    if "const" not in keywords:
-        return
     constant = keywords["const"]
     if context.supports("const") and (_is_scalar(constant) or not context.subset.closed):
         return
@@ -58,9 +63,8 @@ def _is_scalar(value: Any) -> bool:
 def _encode_enum(node: SchemaNode, context: TransformContext) -> None:
     """Encode objects and arrays in an enum as JSON text where it cannot have them."""
     keywords = node.keywords
-    values = keywords.get("enum", [])
-    scalars_only = context.subset.closed or context.subset.enum_of_strings
-    if not scalars_only or all(map(_is_scalar, values)):
+    values = keywords["enum"]
+    if all(map(_is_scalar, values)):
         return
     kept = {keyword: keywords[keyword] for keyword in keywords if _is_type_independent(keyword)}
     dropped = [
@@ -69,7 +73,7 @@ def _encode_enum(node: SchemaNode, context: TransformContext) -> None:
     for keyword in dropped:
         drop_keyword(node, context.log, keyword, "the enum beside it is kept", Effect.WIDENED)
     node.keywords = {"type": "string", **kept, "enum": [json_text(value) for value in values]}
-    node.encoding.json_text = True
+    node.encoding = replace(node.encoding, json_text=True)
     node.notes.append("JSON text")
     message = "the values are given as JSON text"
     context.log.add(node, "enum", Action.ENCODED, Effect.EQUIVALENT, message)
@@ -82,8 +86,6 @@ def _is_type_independent(keyword: str) -> bool:
 def _enum(node: SchemaNode, context: TransformContext) -> None:
     """Restrict enums to strings where only those are supported."""
     keywords = node.keywords
-    if "enum" not in keywords:
-        return
     types = types_of(node)
     if types and context.subset.enum_of_strings:
         # A value of another type than those of the node is never valid.
@@ -114,19 +116,18 @@ def _enum_of_strings(node: SchemaNode, context: TransformContext, types: list[st
 
 def _format(node: SchemaNode, context: TransformContext) -> None:
     """Describe formats that the subset does not have; they are annotations."""
-    value, formats = node.keywords.get("format"), context.subset.formats
-    if value is None or (context.supports("format") and (formats is None or value in formats)):
-        return
-    describe_keyword(node, context.log, "format", effect=Effect.EQUIVALENT)
+    formats = context.subset.formats
+    if not context.supports("format") or not (
+        formats is None or node.keywords["format"] in formats
+    ):
+        describe_keyword(node, context.log, "format", effect=Effect.EQUIVALENT)
 
 
 def _pattern(node: SchemaNode, context: TransformContext) -> None:
     """Describe patterns that the provider cannot compile."""
-    pattern = node.keywords.get("pattern")
-    if pattern is None:
-        return
+    pattern, patterns = node.keywords["pattern"], context.subset.patterns
     supported = context.supports("pattern")
-    if not (supported and supports_pattern(pattern, context.subset.patterns, context.log.budget)):
+    if not (supported and supports_pattern(pattern, patterns, context.log.budget)):
         describe_keyword(node, context.log, "pattern")
 
 
@@ -145,16 +146,40 @@ def _default(node: SchemaNode, context: TransformContext) -> None:
             drop_keyword(node, context.log, "examples", "the provider does not support examples")
 
 
+_DROPPED_DEFAULT = frozenset({"default", DROPPING_DEFAULTS})
+_lacks_values = lacks_support("default", "examples")
+
 RULES: tuple[Rule, ...] = (
     *sibling_keywords.RULES,
-    _const,
-    _encode_enum,
+    Rule(
+        _const,
+        lambda traits, subset: (
+            "const" in traits and (subset.closed or not subset.supports("const"))
+        ),
+    ),
+    Rule(
+        _encode_enum,
+        lambda traits, subset: "enum" in traits and (subset.closed or subset.enum_of_strings),
+    ),
     *value_types.RULES,
-    _enum,
-    _format,
+    Rule(
+        _enum,
+        lambda traits, subset: (
+            "enum" in traits and (subset.enum_of_strings or not subset.supports("enum"))
+        ),
+    ),
+    Rule(
+        _format,
+        lambda traits, subset: (
+            "format" in traits and (subset.formats is not None or not subset.supports("format"))
+        ),
+    ),
     *arrays.BOUND_RULES,
-    _pattern,
-    _default,
+    Rule(_pattern, has("pattern")),
+    Rule(
+        _default,
+        lambda traits, subset: traits >= _DROPPED_DEFAULT or _lacks_values(traits, subset),
+    ),
 )
 
 # What is not regular, outside of classes and of escaped characters.

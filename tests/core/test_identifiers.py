@@ -1,0 +1,30 @@
+"""Identifiers: which texts may name a part of a schema."""
+
+import pytest
+from sidecheck_server.core.schemas.dialects import DEFAULT_DIALECT, STANDARD_DIALECTS
+from sidecheck_server.core.schemas.identifiers import may_name_parts
+from sidecheck_server.core.types import Draft
+
+DRAFT_04 = STANDARD_DIALECTS[Draft.DRAFT_04]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(b'{"$id":"urn:a"}', id="$id"),
+        pytest.param(b'{"$defs":{"a":{"$anchor":"b"}}}', id="$anchor"),
+        pytest.param(b'{"$dynamicAnchor":"b"}', id="$dynamicAnchor"),
+        pytest.param(b'{"\\u0024id":"urn:a"}', id="$id, escaped"),
+        pytest.param(b'{"$defs":{"a":{"$schema":"urn:d","id":"urn:a"}}}', id="id beside $schema"),
+    ],
+)
+def test_a_text_that_may_name_parts(text: bytes) -> None:
+    assert may_name_parts(text, DEFAULT_DIALECT)
+
+
+def test_id_is_a_keyword_of_draft_4_only() -> None:
+    """So that a property of that name is none."""
+    text = b'{"properties":{"id":{"type":"string"}}}'
+
+    assert not may_name_parts(text, DEFAULT_DIALECT)
+    assert may_name_parts(text, DRAFT_04)
