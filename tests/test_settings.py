@@ -29,6 +29,8 @@ DEFAULTS = {
     "tools": (),
     "protocol_version": "2025-11-25",
     "workers": 2,
+    "processes": 1,
+    "event_loop": "asyncio",
     "memory_bytes": 256 << 20,
     "report_only": (),
     "drain_seconds": 0.0,
@@ -184,6 +186,16 @@ def test_the_environment_may_name_the_file(monkeypatch: pytest.MonkeyPatch, fold
         ),
         pytest.param("limits = 3", "limits: ", id="limits that are not a table"),
         pytest.param('listen = ""', "listen and unix_socket are both empty", id="no listener"),
+        pytest.param("processes = 0", "processes: Input should be greater", id="no process"),
+        pytest.param(
+            'processes = 2\nunix_socket = "/run/s.sock"',
+            "processes: several cannot listen on one unix socket; leave out unix_socket, or set "
+            "processes to 1",
+            id="processes with a unix socket",
+        ),
+        pytest.param(
+            'event_loop = "trio"', "event_loop: Input should be 'asyncio' or 'uvloop'", id="loop"
+        ),
         pytest.param("workers", "the settings cannot be read: Expected '='", id="not TOML"),
         pytest.param("workers = 0\nwokers = 3", "workers: ", id="the first of two faults"),
         pytest.param("workers = 0\nwokers = 3", "wokers: ", id="the second of two faults"),
