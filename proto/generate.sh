@@ -104,7 +104,10 @@ echo '"""Generated from proto/sidecheck/v1: the messages and stubs of the API.""
 python -m grpc_tools.protoc --proto_path=agentgateway/dev/ext_mcp ext_mcp.proto \
   --python_out="$stage/service/sidecheck_server/gateways/generated" \
   --pyi_out="$stage/service/sidecheck_server/gateways/generated"
-echo '"""Generated from proto/agentgateway: the messages of its ExtMcp."""' \
+python -m grpc_tools.protoc --proto_path=envoy/service/ext_proc/v3 external_processor.proto \
+  --python_out="$stage/service/sidecheck_server/gateways/generated" \
+  --pyi_out="$stage/service/sidecheck_server/gateways/generated"
+echo '"""Generated from proto/agentgateway and proto/envoy: the messages of their interfaces."""' \
   >"$stage/service/sidecheck_server/gateways/generated/__init__.py"
 
 export PATH=$root/.tools/bin:$root/clients/typescript/node_modules/.bin:$PATH

@@ -75,7 +75,6 @@ async def running_service(
         RegistryUnusable: the file is not a registry.
         WorkerStartError: no worker process can be started.
         ProcessStartError: a serving process cannot be started.
-        GatewayUnavailableError: the packages that a gateway needs are not installed.
         RequestError: tools of *preload* exceed a quota, or cannot be stored.
         UnusableSettingsError: a file of TLS or of tokens cannot be used, tokens would pass a
             network in plain text, or a variable of tracing cannot be used.

@@ -57,11 +57,7 @@ async def running_methods(
     tokens: TokensFile | None,
     tracing: Instrumentation,
 ) -> AsyncIterator[Composed]:
-    """Yield the methods over *opened* and *runner*, for callers with *tokens*.
-
-    Raises:
-        GatewayUnavailableError: the packages that a gateway needs are not installed.
-    """
+    """Yield the methods over *opened* and *runner*, for callers with *tokens*."""
     registry = opened if tokens is None else NamespacedRegistry(opened)
     services = create_services(
         registry,

@@ -216,8 +216,8 @@ class Settings(BaseSettings):
         NoDecode,
         BeforeValidator(read_list),
         Field(
-            description="Protocols of gateways to serve: ext_proc of Envoy, which needs the extra "
-            "`envoy` of the package, and ext_mcp of agentgateway."
+            description="Protocols of gateways to serve: ext_proc of Envoy, and ext_mcp of "
+            "agentgateway."
         ),
     ] = ()
     log_level: Annotated[

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from envoy.service.ext_proc.v3 import external_processor_pb2
 from grpc_health.v1 import health_pb2
 from grpc_reflection.v1alpha import reflection_pb2
 from sidecheck.wire.rpcs import RPCS
@@ -15,6 +14,7 @@ from sidecheck_server.access.method_roles import METHOD_ROLES, roles_of
 from sidecheck_server.access.tokens_file import TokensFile
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.gateways.ext_mcp import EXT_MCP
+from sidecheck_server.gateways.generated import external_processor_pb2
 from support.tokens import TOKENS, tokens_file
 
 OTHERS: tuple[Any, ...] = (
@@ -33,9 +33,10 @@ HEALTH = {method for method in SERVED if method.startswith("grpc.health.")}
 REFLECTION = {method for method in SERVED if method.startswith("grpc.reflection.")}
 READS = SERVED - WRITES - GATEWAYS - HEALTH - REFLECTION
 
+INFO = {"sidecheck.v1.InfoService/GetServerInfo"}
 MAY_CALL = {
     "validator": READS | REFLECTION | HEALTH,
-    "registrar": WRITES | REFLECTION | HEALTH,
+    "registrar": WRITES | INFO | REFLECTION | HEALTH,
     "both": SERVED,
     "limited": SERVED,
     "admin": SERVED,

@@ -6,8 +6,9 @@ from typing import Any
 
 import grpc
 import pytest
-from envoy.config.core.v3.base_pb2 import HeaderMap, HeaderValue
-from envoy.service.ext_proc.v3.external_processor_pb2 import (
+from sidecheck_server.gateways.generated.external_processor_pb2 import (
+    HeaderMap,
+    HeaderValue,
     HttpBody,
     HttpHeaders,
     HttpTrailers,

@@ -10,14 +10,9 @@ from typing import Any
 import grpc
 import httpx
 import pytest
-from envoy.config.core.v3.base_pb2 import HeaderMap, HeaderValue
-from envoy.service.ext_proc.v3.external_processor_pb2 import (
-    HttpHeaders,
-    ProcessingRequest,
-    ProcessingResponse,
-)
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
+from sidecheck import BlockingClient
 from sidecheck.v1 import conversion_service_pb2 as conversion_pb
 from sidecheck.v1 import inference_service_pb2 as inference_pb
 from sidecheck.v1 import protocol_service_pb2 as protocol_pb
@@ -27,6 +22,13 @@ from sidecheck.v1 import validation_service_pb2 as validation_pb
 from sidecheck.v1.options_pb2 import ValidationOptions
 from sidecheck.wire.rpcs import RPCS, Rpc, find_rpc
 from sidecheck_server.gateways.generated.ext_mcp_pb2 import McpRequest, McpRequestResult
+from sidecheck_server.gateways.generated.external_processor_pb2 import (
+    HeaderMap,
+    HeaderValue,
+    HttpHeaders,
+    ProcessingRequest,
+    ProcessingResponse,
+)
 from support.running import RunningServer
 from support.tokens import TOKENS, bearer, entry, tokens_file
 from support.wire import error_info_of, info_of
@@ -115,12 +117,15 @@ def test_every_method_needs_a_token_with_its_role(served: Served, rpc: Rpc) -> N
     """Checked before the request is read: none is sent, and the call ends all the same."""
     needed = "register" if rpc.name in {"RegisterTools", "DeleteTools"} else "validate"
     lacking = {"register": "validator", "validate": "registrar"}[needed]
-
-    for token, code, reason in (
+    outcomes = [
         (None, grpc.StatusCode.UNAUTHENTICATED, "UNAUTHENTICATED"),
         ("stranger", grpc.StatusCode.UNAUTHENTICATED, "UNAUTHENTICATED"),
         (lacking, grpc.StatusCode.PERMISSION_DENIED, "PERMISSION_DENIED"),
-    ):
+    ]
+    # Who registers has to know the limits.
+    needs_role = rpc.name != "GetServerInfo"
+
+    for token, code, reason in outcomes if needs_role else outcomes[:2]:
         with never_sent() as requests, pytest.raises(grpc.RpcError) as raised:
             served.send(rpc, requests, token)
         info = error_info_of(raised.value)
@@ -129,6 +134,18 @@ def test_every_method_needs_a_token_with_its_role(served: Served, rpc: Rpc) -> N
         if token == lacking:
             method = f"{rpc.service}/{rpc.name}"
             assert {"role": needed, "method": method} == dict(info.metadata)
+
+
+def test_a_client_with_the_role_to_register_can_register(served: Served) -> None:
+    """Nothing that it asks for needs another role."""
+    with BlockingClient(served.running.address, token=TOKENS["registrar"]) as client:
+        registration = client.register("another", [COMMON])
+        deletion = client.delete_all("another")
+
+    assert (["created"], ("common",)) == (
+        [outcome.action for outcome in registration.outcomes],
+        deletion.deleted,
+    )
 
 
 @contextmanager

@@ -19,7 +19,6 @@ from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.context import DEFAULT_VERSION, VERSIONS
 from sidecheck_server.event_loop import loop_factory
-from sidecheck_server.gateways.composition import GatewayUnavailableError
 from sidecheck_server.input_files import UnusableFileError, check_file
 from sidecheck_server.log import LOG_FLUSH_SECONDS, configure_log
 from sidecheck_server.processes.serving_process import ProcessStartError
@@ -204,7 +203,7 @@ async def _serve(settings: Settings, preload: Sequence[Registration]) -> None:
         raise click.ClickException(str(error)) from None
     except ProcessStartError as error:
         raise click.ClickException(f"a serving process cannot start: {error}") from None
-    except (GatewayUnavailableError, UnusableSettingsError) as error:
+    except UnusableSettingsError as error:
         raise _UnusableError(printable(str(error))) from None
     except RequestError as error:
         raise click.ClickException(f"the service cannot start: {error.message}") from None

@@ -9,9 +9,6 @@ import asyncio
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
-from envoy.service.ext_proc.v3 import external_processor_pb2
-from envoy.service.ext_proc.v3.external_processor_pb2 import ProcessingRequest, ProcessingResponse
-
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.gateways.errors import failure_of
 from sidecheck_server.gateways.ext_proc_messages import (
@@ -26,6 +23,12 @@ from sidecheck_server.gateways.ext_proc_messages import (
     read_metadata,
     set_metadata,
     trailers_response,
+)
+from sidecheck_server.gateways.generated import external_processor_pb2
+from sidecheck_server.gateways.generated.external_processor_pb2 import (
+    ProcessingMode,
+    ProcessingRequest,
+    ProcessingResponse,
 )
 from sidecheck_server.gateways.outcomes import GatewayFindings
 from sidecheck_server.gateways.routes import Routes
@@ -47,7 +50,11 @@ _METADATA = "sidecheck-"
 _OK, _ACCEPTED, _FIRST_REDIRECT = 200, 202, 300
 _FIRST_ERROR, _UNSUPPORTED, _BAD_GATEWAY = 400, 415, 502
 
-_MODES: Mapping[Body, int] = {"message": BUFFERED, "events": STREAMED, "other": NOT_SENT}
+_MODES: Mapping[Body, ProcessingMode.BodySendMode] = {
+    "message": BUFFERED,
+    "events": STREAMED,
+    "other": NOT_SENT,
+}
 
 
 class ExternalProcessor:

@@ -6,21 +6,24 @@ https://www.envoyproxy.io/docs/envoy/latest/api-v3/service/ext_proc/v3/external_
 from collections.abc import Mapping
 from typing import Any, Final
 
-from envoy.config.core.v3.base_pb2 import HeaderMap, HeaderValue, HeaderValueOption
-from envoy.extensions.filters.http.ext_proc.v3.processing_mode_pb2 import ProcessingMode
-from envoy.service.ext_proc.v3.external_processor_pb2 import (
+from google.protobuf.json_format import MessageToDict
+
+from sidecheck_server.gateways.generated.external_processor_pb2 import (
     BodyMutation,
     BodyResponse,
     CommonResponse,
+    HeaderMap,
     HeaderMutation,
     HeadersResponse,
+    HeaderValue,
+    HeaderValueOption,
+    HttpStatus,
     ImmediateResponse,
+    ProcessingMode,
     ProcessingRequest,
     ProcessingResponse,
     TrailersResponse,
 )
-from envoy.type.v3.http_status_pb2 import HttpStatus
-from google.protobuf.json_format import MessageToDict
 
 __all__ = [
     "BUFFERED",
@@ -68,14 +71,16 @@ def read_metadata(request: ProcessingRequest) -> dict[str, str]:
 
 
 def headers_response(
-    name: str, remove: tuple[str, ...] = (), response_body: int | None = None
+    name: str,
+    remove: tuple[str, ...] = (),
+    response_body: ProcessingMode.BodySendMode | None = None,
 ) -> ProcessingResponse:
     """Return the response that lets headers pass without those to *remove*.
 
     With *response_body*, the body of the response is sent in that mode.
     """
     common = CommonResponse(header_mutation=HeaderMutation(remove_headers=remove))
-    response = ProcessingResponse(**{name: HeadersResponse(response=common)})
+    response = _response(name, HeadersResponse(response=common))
     if response_body is not None:
         response.mode_override.CopyFrom(
             ProcessingMode(
@@ -93,12 +98,12 @@ def body_response(name: str, text: bytes | None, *, is_whole: bool) -> Processin
         common.body_mutation.CopyFrom(mutation)
         if is_whole:
             common.header_mutation.CopyFrom(_set_headers({"content-length": str(len(text))}))
-    return ProcessingResponse(**{name: BodyResponse(response=common)})
+    return _response(name, BodyResponse(response=common))
 
 
 def trailers_response(name: str) -> ProcessingResponse:
     """Return the response that lets trailers pass."""
-    return ProcessingResponse(**{name: TrailersResponse()})
+    return _response(name, TrailersResponse())
 
 
 def immediate_response(status: int, body: bytes) -> ProcessingResponse:
@@ -116,6 +121,12 @@ def immediate_response(status: int, body: bytes) -> ProcessingResponse:
 def set_metadata(response: ProcessingResponse, metadata: Mapping[str, str]) -> None:
     """Let *response* set the dynamic metadata of the exchange to *metadata*."""
     response.dynamic_metadata.update({_NAMESPACE: dict(metadata)})
+
+
+def _response(name: str, value: Any) -> ProcessingResponse:
+    """Return the response that has *value* in the field *name*."""
+    fields: dict[str, Any] = {name: value}
+    return ProcessingResponse(**fields)
 
 
 def _set_headers(headers: Mapping[str, str]) -> HeaderMutation:

@@ -1,1 +1,1 @@
-"""Generated from proto/agentgateway: the messages of its ExtMcp."""
+"""Generated from proto/agentgateway and proto/envoy: the messages of their interfaces."""
