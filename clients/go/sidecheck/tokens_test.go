@@ -274,6 +274,22 @@ func TestCallsWithoutATokenAreNotSent(t *testing.T) {
 			}
 		})
 	}
+	t.Run("stream", func(t *testing.T) {
+		// The first token is for the limits of the server.
+		var asked atomic.Int32
+		client := sidechecktest.Open(t, address, &sidecheck.ClientOptions{
+			Timeout: sidechecktest.Patience,
+			TokenFunc: func(context.Context) (string, error) {
+				if asked.Add(1) > 1 {
+					return "", os.ErrNotExist
+				}
+				return validator, nil
+			},
+		})
+		if _, err := client.Protocol.Session(t.Context(), nil); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("got %v, want %v", err, os.ErrNotExist)
+		}
+	})
 	if calls.Load() != 0 {
 		t.Errorf("%d calls were sent", calls.Load())
 	}

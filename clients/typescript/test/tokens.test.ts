@@ -181,12 +181,13 @@ test("shared batches carry the token", async (t) => {
 
 test("a token passes TLS", { skip }, async (t) => {
   const { servers, tls } = requireEnvironment();
-  const source = tokens(VALIDATOR, VALIDATOR);
+  const source = tokens(VALIDATOR);
   const [ca, certificate, key] = [tls.ca, tls.certificate, tls.key].map((path) =>
     readFileSync(path),
   );
   const client = open(t, servers["tls"] ?? "", { ...source, tls: { ca, certificate, key } });
   assert.ok((await client.info()).version);
+  assert.equal(source.calls, 1);
 });
 
 test("a call without a token is not sent", async (t) => {
