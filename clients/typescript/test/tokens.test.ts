@@ -269,30 +269,15 @@ test("a malformed token is rejected without its text", () => {
 });
 
 test("a token needs TLS beyond this machine", (t) => {
-  const addresses = {
-    local: [
-      "127.0.0.1:1",
-      "127.8.8.8:1",
-      "[::1]:1",
-      "localhost:1",
-      "dns:///localhost:1",
-      "unix:/run/sidecheck.sock",
-      "unix:sidecheck.sock",
-    ],
-    remote: [
-      "sidecheck:1",
-      "dns:///sidecheck:1",
-      "localhost.example:1",
-      "192.0.2.1:1",
-      "[2001:db8::1]:1",
-      "0.0.0.0:1",
-    ],
-  };
+  const local =
+    "127.0.0.1:1 127.8.8.8:1 [::1]:1 localhost:1 dns:///localhost:1 unix:/run/sidecheck.sock unix:sidecheck.sock";
+  const remote =
+    "sidecheck:1 dns:///sidecheck:1 localhost.example:1 192.0.2.1:1 [2001:db8::1]:1 0.0.0.0:1";
   for (const token of [VALIDATOR, () => VALIDATOR]) {
-    for (const address of addresses.local) {
+    for (const address of local.split(" ")) {
       open(t, address, { token });
     }
-    for (const address of addresses.remote) {
+    for (const address of remote.split(" ")) {
       assert.throws(
         () => new Client(address, { token }),
         (error) =>
