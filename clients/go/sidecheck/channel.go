@@ -1,7 +1,6 @@
 package sidecheck
 
 import (
-	"crypto/tls"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -42,7 +41,7 @@ func checkAddress(address string) error {
 }
 
 // dial returns a connection to address, which is made at the first call.
-func dial(address string, security *tls.Config) (*grpc.ClientConn, error) {
+func dial(address string, settings *ClientOptions) (*grpc.ClientConn, error) {
 	if err := checkAddress(address); err != nil {
 		return nil, err
 	}
@@ -70,12 +69,19 @@ func dial(address string, security *tls.Config) (*grpc.ClientConn, error) {
 			grpc.MaxCallRecvMsgSize(math.MaxInt32), grpc.MaxCallSendMsgSize(math.MaxInt32),
 		),
 	}
-	if security == nil {
+	tokens, err := newTokenCredentials(address, settings)
+	if err != nil {
+		return nil, err
+	}
+	if tokens != nil {
+		options = append(options, grpc.WithPerRPCCredentials(tokens))
+	}
+	if settings.TLS == nil {
 		// Plain text for a server nearby must not pass through a forward proxy.
 		options = append(options,
 			grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithNoProxy())
 	} else {
-		options = append(options, grpc.WithTransportCredentials(credentials.NewTLS(security)))
+		options = append(options, grpc.WithTransportCredentials(credentials.NewTLS(settings.TLS)))
 	}
 	channel, err := grpc.NewClient(address, options...)
 	if err != nil {

@@ -45,6 +45,16 @@ type ClientOptions struct {
 	// TLS secures the connection. Nil means plain text, for a server on the same machine or
 	// in the same cluster. RootCAs, Certificates and ServerName are those of [tls.Config].
 	TLS *tls.Config
+	// Token is the bearer token of all calls, for a server that requires tokens; empty means none.
+	// Without TLS it is sent to loopback addresses and unix sockets only.
+	Token string
+	// TokenFunc returns the token of each call, in place of Token, so that it may be replaced
+	// while the client is in use. It is called for each attempt, also concurrently, with the
+	// deadline of the call; its error ends the call, whose error wraps it. The context of a batch
+	// that calls share has no values.
+	TokenFunc func(context.Context) (string, error)
+	// TokenWithoutTLS allows tokens in plain text on a network that is itself encrypted.
+	TokenWithoutTLS bool
 	// Coalesce lets concurrent calls of the four methods that validate one payload share
 	// requests. A lone call is not delayed; with others under way it waits up to 2 ms. Verdicts
 	// and errors are the same. A call whose context has outgoing metadata goes alone.
@@ -81,7 +91,7 @@ func New(address string, options *ClientOptions) (*Client, error) {
 	default:
 		return nil, fmt.Errorf("%w: OnUnavailable %q is unknown", ErrInvalidArgument, options.OnUnavailable)
 	}
-	channel, err := dial(address, options.TLS)
+	channel, err := dial(address, options)
 	if err != nil {
 		return nil, err
 	}

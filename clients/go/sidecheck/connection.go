@@ -75,6 +75,10 @@ func (c *connection) callWithin(
 // longer than its client does. If a stream ends before the request is written, and it is not that
 // of the first attempt, gRPC reports EOF in place of its status.
 func isUnprocessed(err error) bool {
+	var unsent *tokenError
+	if errors.As(err, &unsent) {
+		return false
+	}
 	return err != nil && (errors.Is(err, io.EOF) || streamRefused.MatchString(err.Error()))
 }
 
@@ -85,6 +89,10 @@ var streamRefused = regexp.MustCompile(`RST_STREAM with error code: REFUSED_STRE
 func (c *connection) failure(ctx context.Context, err error) error {
 	if ctx.Err() != nil && errors.Is(ctx.Err(), context.Canceled) {
 		return ctx.Err()
+	}
+	var unsent *tokenError
+	if errors.As(err, &unsent) {
+		return unsent
 	}
 	failure := decodeCallError(err)
 	var unavailable *UnavailableError

@@ -3,6 +3,7 @@
 import {
   Client as GrpcClient,
   type ChannelInterface,
+  type CallOptions as GrpcCallOptions,
   type ClientDuplexStream,
   Metadata,
   type ServiceError,
@@ -12,6 +13,7 @@ import {
 import { channelCredentials, channelOptions, checkAddress, type TlsOptions } from "./address.js";
 import { InvalidResponse, Unavailable } from "./errors.js";
 import { clientClosed, decodeCallError } from "./statuses.js";
+import { CallToken, checkTokenOptions, type Token, type TokenOptions } from "./tokens.js";
 
 /** @internal A method of the API, as ts-proto describes it. */
 export interface Rpc<Request, Response> {
@@ -42,11 +44,15 @@ const REFUSED = "Stream refused by server";
 /** @internal A gRPC channel to one address. It connects at the first call. */
 export class Channel {
   readonly #client: GrpcClient;
+  readonly #token: Token | undefined;
   readonly #calls = new Set<Cancellable>();
+  readonly #callTokens = new WeakMap<Cancellable, CallToken>();
   #closed = false;
 
-  constructor(address: string, tls: TlsOptions | undefined) {
+  constructor(address: string, tls: TlsOptions | undefined, tokenOptions: TokenOptions) {
     checkAddress(address);
+    checkTokenOptions(address, tls, tokenOptions);
+    this.#token = tokenOptions.token;
     const options = channelOptions(address, tls);
     this.#client = new GrpcClient(address, channelCredentials(tls), options);
   }
@@ -100,9 +106,10 @@ export class Channel {
         if (response !== undefined && !error) {
           resolve(response);
         } else {
-          reject(this.explain(error, signal));
+          reject(this.explain(error, call, signal));
         }
       };
+      const [options, token] = this.callOptions(deadline);
       // The same on the wire as a unary request, for which grpc-js reads only one response: if there
       // were another, the call would wait for its deadline.
       const call = this.#client.makeClientStreamRequest(
@@ -111,12 +118,12 @@ export class Channel {
         // Decoded later: grpc-js reports bytes that do not decode as an INTERNAL of the server.
         keepBytes,
         new Metadata(),
-        { deadline },
+        options,
         callback,
       );
+      this.track(call, token);
       call.end(request);
       const cancel = (): void => call.cancel();
-      this.#calls.add(call);
       signal?.addEventListener("abort", cancel);
     });
   }
@@ -124,16 +131,16 @@ export class Channel {
   /** Starts a call with a stream of requests and a stream of responses, in their wire format. */
   stream(rpc: Rpc<never, unknown>, timeoutMs: number, signal: AbortSignal | undefined): DuplexCall {
     this.checkOpen(signal);
-    const deadline = Date.now() + timeoutMs;
+    const [options, token] = this.callOptions(Date.now() + timeoutMs);
     const call = this.#client.makeBidiStreamRequest(
       rpc.path,
       keepBytes,
       keepBytes,
       new Metadata(),
-      { deadline },
+      options,
     );
+    this.track(call, token);
     const cancel = (): void => call.cancel();
-    this.#calls.add(call);
     signal?.addEventListener("abort", cancel);
     call.once("status", () => {
       this.#calls.delete(call);
@@ -143,9 +150,13 @@ export class Channel {
   }
 
   /** Returns the error of a failed call: the caller's own reason, or what the server reported. */
-  explain(error: ServiceError | null, signal: AbortSignal | undefined): unknown {
+  explain(error: ServiceError | null, call: Cancellable, signal: AbortSignal | undefined): unknown {
     if (signal?.aborted) {
       return signal.reason;
+    }
+    const unsent = this.#callTokens.get(call)?.failure;
+    if (unsent) {
+      return unsent.error;
     }
     if (this.#closed && error?.code === status.CANCELLED) {
       return clientClosed();
@@ -162,6 +173,21 @@ export class Channel {
       call.cancel();
     }
     this.#client.close();
+  }
+
+  private callOptions(deadline: number): [GrpcCallOptions, CallToken | undefined] {
+    if (this.#token === undefined) {
+      return [{ deadline }, undefined];
+    }
+    const token = new CallToken(this.#token);
+    return [{ deadline, credentials: token.credentials }, token];
+  }
+
+  private track(call: Cancellable, token: CallToken | undefined): void {
+    this.#calls.add(call);
+    if (token) {
+      this.#callTokens.set(call, token);
+    }
   }
 
   private checkOpen(signal: AbortSignal | undefined): void {

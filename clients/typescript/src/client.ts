@@ -24,6 +24,7 @@ import {
   type Tool,
 } from "./registry.js";
 import type { Target } from "./targets.js";
+import type { TokenOptions } from "./tokens.js";
 import type { Tools } from "./tool-lists.js";
 import {
   type StreamItem,
@@ -49,7 +50,7 @@ import {
 import type { Verdict } from "./verdicts.js";
 
 /** Options of a client. */
-export interface ClientOptions {
+export interface ClientOptions extends TokenOptions {
   /** Deadline of each call in milliseconds, within which UNAVAILABLE is retried; 2000 by default. */
   readonly timeoutMs?: number | undefined;
   /**
@@ -102,7 +103,7 @@ export class Client {
       const given = JSON.stringify(onUnavailable);
       throw new TypeError(`invalid onUnavailable ${given}; expected "error", "allow" or "deny"`);
     }
-    const channel = new Channel(address, options.tls);
+    const channel = new Channel(address, options.tls, options);
     this.connection = new Connection(channel, timeoutMs, onUnavailable, protocolVersion);
     this.#coalescer = options.coalesce
       ? new Coalescer(this.connection, (item, call) => validateItem(this.connection, item, call))
@@ -114,7 +115,8 @@ export class Client {
 
   /**
    * The gRPC channel, for calls that have no method here: pass it to a generated client of
-   * `sidecheck/v1/*.js` as its option `channelOverride`.
+   * `sidecheck/v1/*.js` as its option `channelOverride`. Its calls have the token of the client only
+   * if they send it as metadata themselves.
    */
   get channel(): ChannelInterface {
     return this.connection.channel.grpc;

@@ -80,6 +80,7 @@ export type {
   Target,
   ToolDefinition,
 } from "./targets.js";
+export type { Token, TokenOptions } from "./tokens.js";
 export type { Tools } from "./tool-lists.js";
 export type { BatchOptions, ValidateOptions } from "./validation-calls.js";
 export {

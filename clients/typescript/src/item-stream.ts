@@ -83,7 +83,9 @@ export async function* streamItems<Item extends { readonly id: string }, Respons
       throw sender.fault.error;
     }
     signal?.throwIfAborted();
-    const explained = isServiceError(error) ? connection.channel.explain(error, signal) : error;
+    const explained = isServiceError(error)
+      ? connection.channel.explain(error, call, signal)
+      : error;
     throw explained instanceof SidecheckError
       ? closeError(explained, sender.unanswered)
       : explained;

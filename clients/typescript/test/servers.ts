@@ -58,16 +58,17 @@ export interface OwnServer {
 }
 
 /**
- * Starts a server with settings of the environment, and returns it when it is ready. It is killed at
- * the end of the test.
+ * Starts a server with settings of the environment and further flags, and returns it when it is ready.
+ * It is killed at the end of the test.
  */
 export async function serve(
   t: TestContext,
   listen = "127.0.0.1:0",
   settings: Readonly<Record<string, string>> = {},
+  flags: readonly string[] = [],
 ): Promise<OwnServer> {
   const [command = "", ...args] = requireEnvironment().serve;
-  const child = spawn(command, [...args, "--listen", listen, "--log-format", "json"], {
+  const child = spawn(command, [...args, "--listen", listen, "--log-format", "json", ...flags], {
     env: { ...process.env, ...settings },
     stdio: ["ignore", "ignore", "pipe"],
   });

@@ -19,12 +19,13 @@ type Process struct {
 	logged  chan struct{}
 }
 
-// Start starts a real server at address, which ends with the test at the latest. It skips the
-// test as [Load] does.
-func Start(t testing.TB, address string) *Process {
+// Start starts a real server at address with further flags, which ends with the test at the latest.
+// It skips the test as [Load] does.
+func Start(t testing.TB, address string, flags ...string) *Process {
 	t.Helper()
 	serve := Load(t).Serve
 	arguments := append(slices.Clone(serve[1:]), "--listen", address, "--log-format", "json")
+	arguments = append(arguments, flags...)
 	process := &Process{command: exec.Command(serve[0], arguments...), logged: make(chan struct{})}
 	log, err := process.command.StderrPipe()
 	if err != nil {
