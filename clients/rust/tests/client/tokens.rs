@@ -233,6 +233,7 @@ async fn a_token_needs_tls_beyond_this_machine() {
         "127.0.0.1:1",
         "127.8.8.8:1",
         "[::1]:1",
+        "[::ffff:127.0.0.1]:1",
         "LocalHost:1",
         "dns:///localhost:1",
         "unix:/run/sidecheck.sock",
