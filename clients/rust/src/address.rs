@@ -1,5 +1,8 @@
 //! Addresses of servers.
 
+use std::fmt;
+use std::net::IpAddr;
+
 use crate::error::Error;
 
 /// Where a server listens.
@@ -33,6 +36,26 @@ impl Address {
                 "invalid address {address:?}; expected host:port, dns:///host:port or unix:/path"
             ))
         })
+    }
+
+    /// Whether what is sent there certainly stays on this machine.
+    pub(crate) fn is_of_this_machine(&self) -> bool {
+        let (Self::Host(host) | Self::AllOfHost(host)) = self else {
+            return true;
+        };
+        let (host, _) = host.rsplit_once(':').unwrap_or((host, ""));
+        let literal = host.trim_matches(['[', ']']).parse::<IpAddr>();
+        host.eq_ignore_ascii_case("localhost")
+            || literal.is_ok_and(|address| address.to_canonical().is_loopback())
+    }
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Host(host) | Self::AllOfHost(host) => formatter.write_str(host),
+            Self::Unix(path) => write!(formatter, "unix:{path}"),
+        }
     }
 }
 

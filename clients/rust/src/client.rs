@@ -72,7 +72,7 @@ impl Client {
     }
 
     /// The connection, for the generated clients in [`stubs`](crate::stubs); of a host with
-    /// several addresses, that to the next one.
+    /// several addresses, that to the next one. It adds no token to their calls.
     ///
     /// # Errors
     ///

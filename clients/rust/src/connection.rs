@@ -56,6 +56,7 @@ impl Connection {
         if options.timeout.is_zero() {
             return Err(Error::invalid_argument("timeout must be positive"));
         }
+        options.check_token(&address)?;
         let endpoint = endpoint(&address, &options)?;
         let shared = Shared {
             address,
@@ -111,9 +112,10 @@ impl Connection {
         if self.timeout().is_zero() {
             return Err(Error::invalid_argument("timeout must be positive"));
         }
+        let credentials = self.shared.options.credentials()?;
         let deadline = Instant::now() + self.timeout().min(LONGEST_TIMEOUT);
         let result = self
-            .until_closed(self.retry(request, deadline), Some(deadline))
+            .until_closed(self.retry(request, &credentials, deadline), Some(deadline))
             .await;
         if result
             .as_ref()

@@ -42,6 +42,7 @@ pub mod stubs;
 mod target;
 #[cfg(feature = "tls")]
 mod tls;
+mod token;
 mod validation;
 mod verdict;
 
@@ -72,6 +73,7 @@ pub use stream::{StreamOptions, StreamOutcome, StreamOutcomes, StreamSender};
 pub use target::{RegisteredTool, Schema, Target, ToolDefinition};
 #[cfg(feature = "tls")]
 pub use tls::Tls;
+pub use token::Token;
 pub use tonic::Code;
 pub use validation::{Coercion, Detail, Item, OnUnknownTool, Options, Subject, UnknownArguments};
 pub use verdict::{Change, InvalidPayload, Repair, Severity, Verdict, Violation};

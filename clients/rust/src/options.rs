@@ -2,6 +2,10 @@
 
 use std::time::Duration;
 
+use crate::address::Address;
+use crate::error::Error;
+use crate::token::{Credentials, Token};
+
 /// Policy for validations that no server answers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OnUnavailable {
@@ -27,6 +31,10 @@ pub struct ClientOptions {
     /// TLS of the connection; without it, the connection is in plain text.
     #[cfg(feature = "tls")]
     pub tls: Option<crate::tls::Tls>,
+    /// Bearer token of all calls. Beyond this machine it needs TLS or `token_without_tls`.
+    pub token: Option<Token>,
+    /// Allows the token in plain text beyond this machine, where the network itself is encrypted.
+    pub token_without_tls: bool,
 }
 
 impl Default for ClientOptions {
@@ -37,6 +45,8 @@ impl Default for ClientOptions {
             protocol_version: String::new(),
             #[cfg(feature = "tls")]
             tls: None,
+            token: None,
+            token_without_tls: false,
         }
     }
 }
@@ -47,5 +57,28 @@ impl ClientOptions {
         return self.tls.is_some();
         #[cfg(not(feature = "tls"))]
         false
+    }
+
+    /// Checks that the token may be sent to `address`.
+    pub(crate) fn check_token(&self, address: &Address) -> Result<(), Error> {
+        let Some(token) = &self.token else {
+            return Ok(());
+        };
+        token.check()?;
+        if self.is_encrypted() || self.token_without_tls || address.is_of_this_machine() {
+            return Ok(());
+        }
+        Err(Error::invalid_argument(format!(
+            "the token would be sent to {address} in plain text; set tls, or set \
+             token_without_tls where the network itself is encrypted"
+        )))
+    }
+
+    /// The credentials of the next call.
+    pub(crate) fn credentials(&self) -> Result<Credentials, Error> {
+        match &self.token {
+            Some(token) => token.credentials(),
+            None => Ok(Credentials::default()),
+        }
     }
 }

@@ -16,6 +16,7 @@ use crate::connection::{Connection, random_fraction};
 use crate::error::Error;
 use crate::rpc::Rpc;
 use crate::status::call_error;
+use crate::token::Credentials;
 
 /// Attempts of one call. Only `UNAVAILABLE` is retried: it is transient, and the server has not
 /// processed the call.
@@ -28,12 +29,13 @@ impl Connection {
     pub(super) async fn retry<R: Rpc>(
         &self,
         request: R,
+        credentials: &Credentials,
         deadline: Instant,
     ) -> Result<R::Response, Error> {
         let mut delay = FIRST_DELAY;
         let mut attempt = 1;
         loop {
-            match self.attempt(request.clone(), deadline).await {
+            match self.attempt(request.clone(), credentials, deadline).await {
                 Err(error) if error.code() == Code::Unavailable && attempt < ATTEMPTS => {}
                 // A server at its limit of streams refuses one before any work on it, so that it
                 // may be sent again as often as the deadline allows (RFC 9113, section 8.7). It
@@ -49,9 +51,14 @@ impl Connection {
         }
     }
 
-    async fn attempt<R: Rpc>(&self, request: R, deadline: Instant) -> Result<R::Response, Error> {
+    async fn attempt<R: Rpc>(
+        &self,
+        request: R,
+        credentials: &Credentials,
+        deadline: Instant,
+    ) -> Result<R::Response, Error> {
         let route = self.route().await?;
-        let result = exchange(&route, request, deadline).await;
+        let result = exchange(&route, request, credentials, deadline).await;
         self.note_attempt(&route, &result);
         result
     }
@@ -60,11 +67,12 @@ impl Connection {
 async fn exchange<R: Rpc>(
     route: &Route,
     request: R,
+    credentials: &Credentials,
     deadline: Instant,
 ) -> Result<R::Response, Error> {
     let request = stream::once(future::ready(request));
     // As a stream, because tonic reports a response without a message as INTERNAL.
-    let mut responses = start(route, R::PATH, request, Some(deadline)).await?;
+    let mut responses = start(route, R::PATH, request, credentials, Some(deadline)).await?;
     let Some(response) = responses.next().await? else {
         let message = "the call ended without an error and without a response";
         return Err(Error::invalid_response(message));
@@ -79,6 +87,7 @@ pub(super) async fn start<Request: Message + 'static, Response: Message + Defaul
     route: &Route,
     path: &'static str,
     requests: impl Stream<Item = Request> + Send + 'static,
+    credentials: &Credentials,
     deadline: Option<Instant>,
 ) -> Result<Responses<Response>, Error> {
     let channel = CheckedChannel(route.channel.clone());
@@ -87,6 +96,7 @@ pub(super) async fn start<Request: Message + 'static, Response: Message + Defaul
     let not_ready = |error| call_error(&tonic::Status::from_error(Box::new(error)), deadline);
     grpc.ready().await.map_err(not_ready)?;
     let mut requests = tonic::Request::new(requests);
+    credentials.add_to(requests.metadata_mut());
     if let Some(deadline) = deadline {
         requests.set_timeout(deadline.saturating_duration_since(Instant::now()));
     }

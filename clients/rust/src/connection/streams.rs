@@ -13,6 +13,7 @@ use tokio::time::Instant;
 use crate::connection::attempts::start;
 use crate::connection::{Connection, LONGEST_TIMEOUT};
 use crate::error::Error;
+use crate::token::Credentials;
 
 pub(crate) use halves::{ItemSender, OutcomeReceiver};
 use halves::{Settled, Shared};
@@ -68,6 +69,7 @@ impl Connection {
         if opening.encoded_len() > message_bytes {
             return Err(Error::too_large(opening.encoded_len(), message_bytes));
         }
+        let credentials = self.shared.options.credentials()?;
         let (requests, to_send) = mpsc::unbounded_channel();
         let (received, outcomes) = mpsc::unbounded_channel();
         let shared = Arc::new(Shared::new(requests, outstanding));
@@ -80,7 +82,8 @@ impl Connection {
         let call = tokio::spawn({
             let (connection, shared) = (self.clone(), Arc::clone(&shared));
             async move {
-                let exchange = connection.exchange(to_send, &shared, &received, deadline);
+                let exchange =
+                    connection.exchange(to_send, &credentials, &shared, &received, deadline);
                 let result = connection.until_closed(exchange, deadline).await;
                 shared.end(result);
                 // Not before, because the receiver then looks for what ended the call.
@@ -95,13 +98,14 @@ impl Connection {
     async fn exchange<R: StreamRpc>(
         &self,
         requests: impl Stream<Item = R::Request> + Send + 'static,
+        credentials: &Credentials,
         shared: &Shared<R>,
         outcomes: &mpsc::UnboundedSender<Settled<R>>,
         deadline: Option<Instant>,
     ) -> Result<(), Error> {
         let route = self.answering_route().await?;
         let result = async {
-            let mut responses = start(&route, R::PATH, requests, deadline).await?;
+            let mut responses = start(&route, R::PATH, requests, credentials, deadline).await?;
             while let Some(response) = responses.next().await? {
                 match R::decode(response) {
                     Response::Item(id, outcome) => {

@@ -12,6 +12,7 @@ mod sessions;
 mod settings;
 mod stand_in;
 mod streams;
+mod tokens;
 
 use std::time::Duration;
 

@@ -57,6 +57,7 @@ where
 /// One call of a client.
 pub struct Call {
     pub path: String,
+    pub authorization: Option<String>,
     requests: RecvStream,
     received: BytesMut,
     response: SendResponse<Bytes>,
@@ -65,7 +66,9 @@ pub struct Call {
 
 impl Call {
     fn new(request: Request<RecvStream>, response: SendResponse<Bytes>) -> Self {
+        let authorization = request.headers().get("authorization");
         Self {
+            authorization: authorization.map(|value| value.to_str().unwrap().to_owned()),
             path: request.uri().path().to_owned(),
             requests: request.into_body(),
             received: BytesMut::new(),

@@ -39,6 +39,7 @@ pub fn client(settings: &Value, case: &Value) -> Result<Client, &'static str> {
         protocol_version: string(&options["protocol_version"]).to_owned(),
         #[cfg(feature = "tls")]
         tls,
+        ..ClientOptions::default()
     };
     Ok(Client::new(address, options).unwrap())
 }

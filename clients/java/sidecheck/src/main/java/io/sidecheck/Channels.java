@@ -8,6 +8,8 @@ import io.grpc.ManagedChannelBuilder;
 import io.grpc.TlsChannelCredentials;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -18,6 +20,8 @@ import java.util.stream.Stream;
 /** Channels with the addresses, service config and options of the clients of all languages. */
 final class Channels {
     private static final Pattern HOST_AND_PORT = Pattern.compile("(\\[[0-9A-Fa-f:.]+\\]|[^\\s:/\\[\\]]+):(\\d{1,5})");
+
+    private static final Pattern LOOPBACK_IPV4 = Pattern.compile("127(\\.(25[0-5]|2[0-4]\\d|1?\\d?\\d)){3}");
 
     private static final List<String> SERVICES = Stream.of(
                     "ValidationService",
@@ -31,8 +35,12 @@ final class Channels {
 
     private Channels() {}
 
-    static ManagedChannel open(String address, Tls tls) {
+    static ManagedChannel open(String address, ClientOptions options) {
         requireAddress(address);
+        Tls tls = options.tls();
+        if (options.token() != null && tls == null && !options.tokenWithoutTls()) {
+            requireThisMachine(address);
+        }
         ManagedChannelBuilder<?> builder = Grpc.newChannelBuilder(target(address), credentials(tls))
                 .defaultServiceConfig(serviceConfig(address))
                 .disableServiceConfigLookUp()
@@ -47,6 +55,9 @@ final class Channels {
         } else if (!tls.serverName().isEmpty()) {
             builder.overrideAuthority(tls.serverName());
         }
+        if (options.token() != null) {
+            builder.intercept(options.token().interceptor());
+        }
         return builder.build();
     }
 
@@ -55,14 +66,43 @@ final class Channels {
         if (address.startsWith("unix:")) {
             valid = !address.substring("unix:".length()).replace("/", "").isEmpty();
         } else {
-            String host = address.startsWith("dns:///") ? address.substring(7) : address;
-            Matcher match = HOST_AND_PORT.matcher(host);
+            Matcher match = HOST_AND_PORT.matcher(host(address));
             valid = match.matches() && Integer.parseInt(match.group(2)) > 0 && Integer.parseInt(match.group(2)) < 65536;
         }
         if (!valid) {
             throw new IllegalArgumentException(
                     "invalid address \"" + address + "\"; expected host:port, dns:///host:port or unix:/path");
         }
+    }
+
+    private static void requireThisMachine(String address) {
+        if (address.startsWith("unix:")) {
+            return;
+        }
+        String host = host(address);
+        String name = host.substring(0, host.lastIndexOf(':'));
+        boolean isLoopback = name.equalsIgnoreCase("localhost")
+                || LOOPBACK_IPV4.matcher(name).matches()
+                || name.startsWith("[") && isLoopback(name);
+        if (!isLoopback) {
+            throw new IllegalArgumentException("the token would be sent to " + address
+                    + " in plain text; set tls, or set tokenWithoutTls where the network itself is encrypted");
+        }
+    }
+
+    /** Whether a literal IPv6 address in brackets, which is never looked up, is of this machine. */
+    private static boolean isLoopback(String literal) {
+        try {
+            return InetAddress.getByName(literal).isLoopbackAddress();
+        } catch (UnknownHostException error) {
+            // It is malformed.
+            return false;
+        }
+    }
+
+    /** Returns host and port of an address that is no unix socket. */
+    private static String host(String address) {
+        return address.startsWith("dns:///") ? address.substring(7) : address;
     }
 
     /**
@@ -73,8 +113,7 @@ final class Channels {
         if (address.startsWith("unix:")) {
             return address;
         }
-        String host = address.startsWith("dns:///") ? address.substring(7) : address;
-        return "dns:///" + host.replace("[", "%5B").replace("]", "%5D");
+        return "dns:///" + host(address).replace("[", "%5B").replace("]", "%5D");
     }
 
     private static ChannelCredentials credentials(Tls tls) {

@@ -39,7 +39,7 @@ final class Connection {
 
     Connection(String address, ClientOptions options) {
         this.options = options;
-        this.channel = Channels.open(address, options.tls());
+        this.channel = Channels.open(address, options);
     }
 
     <Q extends Message, A extends Message> A call(

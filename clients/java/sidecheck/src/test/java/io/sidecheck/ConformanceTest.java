@@ -50,11 +50,12 @@ class ConformanceTest {
     private void run(Conformance conformance, List<JsonNode> cases) throws Exception {
         JsonNode first = cases.get(0);
         JsonNode fields = first.get("client");
-        ClientOptions options = new ClientOptions(
-                Duration.ofMillis((long) (fields.get("timeout").asDouble() * 1000)),
-                OnUnavailable.valueOf(fields.get("on_unavailable").asString().toUpperCase(Locale.ROOT)),
-                fields.get("protocol_version").asString(),
-                fields.get("tls").asBoolean() ? conformance.tls() : null);
+        ClientOptions options = ClientOptions.DEFAULTS
+                .withTimeout(Duration.ofMillis((long) (fields.get("timeout").asDouble() * 1000)))
+                .withOnUnavailable(OnUnavailable.valueOf(
+                        fields.get("on_unavailable").asString().toUpperCase(Locale.ROOT)))
+                .withProtocolVersion(fields.get("protocol_version").asString())
+                .withTls(fields.get("tls").asBoolean() ? conformance.tls() : null);
         String address = conformance.address(first.get("server").asString());
         ExecutorService executor = first.get("concurrent").asBoolean()
                 ? Executors.newFixedThreadPool(64)
