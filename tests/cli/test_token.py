@@ -73,14 +73,17 @@ def test_commands_take_the_token_of_the_environment(served: RunningServer) -> No
         name: run("info", SIDECHECK_LISTEN=served.address, SIDECHECK_TOKEN=token)
         for name, token in {"none": "", **TOKENS}.items()
     }
+    registrar = {"SIDECHECK_LISTEN": served.address, "SIDECHECK_TOKEN": TOKENS["registrar"]}
+    denied = run("tools", "list", **registrar)
     health = run("healthcheck", SIDECHECK_LISTEN=served.address, SIDECHECK_TOKEN="")
 
-    assert {"validator": 0, "both": 0, "admin": 0, "limited": 0} == {
+    assert {"validator": 0, "registrar": 0, "both": 0, "admin": 0, "limited": 0} == {
         name: result.exit_code for name, result in outcomes.items() if result.exit_code != 1
     }
     assert "UNAUTHENTICATED: the call has no token" in outcomes["none"].stderr
     assert "UNAUTHENTICATED: the token" in outcomes["stranger"].stderr
-    assert "PERMISSION_DENIED: the token lacks the role validate" in outcomes["registrar"].stderr
+    assert 1 == denied.exit_code
+    assert "PERMISSION_DENIED: the token lacks the role validate" in denied.stderr
     assert 0 == health.exit_code
 
 
