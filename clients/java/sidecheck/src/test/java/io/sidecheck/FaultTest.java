@@ -61,20 +61,33 @@ class FaultTest {
             assertThrows(UnavailableException.class, () -> client.validate(SCHEMA, Json.text("{}")));
             try (ServerSocket listener = new ServerSocket(port)) {
                 CompletableFuture.runAsync(() -> {
-                    try (Socket near = listener.accept();
-                            Socket far = new Socket(real[0], Integer.parseInt(real[1]))) {
-                        // Longer than the pauses between all attempts of a call.
-                        Thread.sleep(2000);
-                        CompletableFuture.runAsync(() -> forward(far, near));
-                        forward(near, far);
-                    } catch (IOException error) {
-                        throw new UncheckedIOException(error);
-                    } catch (InterruptedException error) {
-                        throw new IllegalStateException(error);
+                    // A client may connect again, where the machine is busy.
+                    while (true) {
+                        Socket near;
+                        try {
+                            near = listener.accept();
+                        } catch (IOException closed) {
+                            return;
+                        }
+                        CompletableFuture.runAsync(() -> forwardLate(near, real));
                     }
                 });
                 assertTrue(client.validate(SCHEMA, Json.text("{}")).valid());
             }
+        }
+    }
+
+    private static void forwardLate(Socket near, String[] real) {
+        try (near;
+                Socket far = new Socket(real[0], Integer.parseInt(real[1]))) {
+            // Longer than the pauses between all attempts of a call.
+            Thread.sleep(2000);
+            CompletableFuture.runAsync(() -> forward(far, near));
+            forward(near, far);
+        } catch (IOException error) {
+            throw new UncheckedIOException(error);
+        } catch (InterruptedException error) {
+            throw new IllegalStateException(error);
         }
     }
 
