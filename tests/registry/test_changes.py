@@ -23,7 +23,7 @@ def registry() -> Iterator[Registry]:
         yield opened
 
 
-def test_observers_are_told_of_every_change_in_order(registry: Registry) -> None:
+def test_observers_receive_every_change_in_order(registry: Registry) -> None:
     """Once reads see it; transactions that change nothing are not told."""
     told: list[tuple[int, Change]] = []
     registry.subscribe(lambda change: told.append((registry.revision, change)))

@@ -45,6 +45,6 @@ def test_at_most_one_a_minute(monkeypatch: pytest.MonkeyPatch) -> None:
         pytest.param("100 % full", (), "100 % full", id="no arguments"),
     ],
 )
-def test_what_is_told(template: str, arguments: tuple[Any, ...], text: str) -> None:
+def test_the_reported_text(template: str, arguments: tuple[Any, ...], text: str) -> None:
     """The template with statuses and numbers."""
     assert text == describe(record(template, *arguments))

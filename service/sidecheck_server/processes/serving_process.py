@@ -19,6 +19,7 @@ from sidecheck_server.processes.link import Link, LinkClosed
 from sidecheck_server.registry import Registry
 from sidecheck_server.registry.definitions import Binding, Change
 from sidecheck_server.settings import Settings
+from sidecheck_server.workers.events import exit_text
 
 __all__ = ["MODULE", "ProcessStartError", "ServingProcess", "Setup"]
 
@@ -107,8 +108,8 @@ class ServingProcess:
                 self.report_workers(workers_alive())
                 await serving
         except LinkClosed:
-            exit_text = _exit_text(await self._process.wait())
-            raise ProcessStartError(f"it ended with {exit_text}") from None
+            ended = exit_text(await self._process.wait())
+            raise ProcessStartError(f"it ended with {ended}") from None
         except TimeoutError:
             fault = f"it was not ready after {_START_SECONDS:.0f} seconds"
             raise ProcessStartError(fault) from None
@@ -146,7 +147,7 @@ class ServingProcess:
     async def wait(self) -> str:
         """Return how the process ended, once it has."""
         await asyncio.shield(self._link.closed)
-        return _exit_text(await self._process.wait())
+        return exit_text(await self._process.wait())
 
     async def kill(self) -> None:
         """End the process at once, if it has not ended."""
@@ -178,12 +179,3 @@ def _blocked_signals() -> Iterator[None]:
 def _module_path() -> str:
     """Return the folders in which modules are looked for, as PYTHONPATH has them."""
     return os.pathsep.join(path or str(Path.cwd()) for path in sys.path)
-
-
-def _exit_text(code: int) -> str:
-    if code >= 0:
-        return f"exit code {code}"
-    try:
-        return signal.Signals(-code).name
-    except ValueError:  # a real-time signal
-        return f"signal {-code}"

@@ -143,7 +143,7 @@ async fn a_function_gives_the_token_of_each_call() {
 }
 
 #[tokio::test]
-async fn calls_without_a_valid_token_or_its_role_are_refused() {
+async fn calls_without_a_valid_token_or_its_role_are_rejected() {
     let Some(settings) = settings() else {
         return;
     };
@@ -165,7 +165,7 @@ async fn calls_without_a_valid_token_or_its_role_are_refused() {
 }
 
 #[tokio::test]
-async fn a_stream_whose_token_was_replaced_is_refused() {
+async fn a_stream_whose_token_was_replaced_is_rejected() {
     let Some(settings) = settings() else {
         return;
     };
@@ -193,7 +193,7 @@ async fn a_stream_whose_token_was_replaced_is_refused() {
 }
 
 #[tokio::test]
-async fn refusals_are_not_retried_and_attempts_share_a_token() {
+async fn rejections_are_not_retried_and_attempts_share_a_token() {
     for status in ["7", "16"] {
         let attempts = Arc::new(AtomicUsize::new(0));
         let asked = Arc::new(AtomicUsize::new(0));
