@@ -53,8 +53,7 @@ build/servers/.made: tests/servers.lock | setup
 	$(BIN)/python $(PIP_DOWNLOAD) --only-binary :all: --dest build/servers -r $<
 	touch $@
 
-# Envoy, for the tests of its external processor: in an environment of its own, because its
-# package has the name of a package of xds-protos.
+# Envoy, for the tests of its external processor, in an environment of its own.
 build/envoy/.made: tests/envoy.lock
 	rm -rf build/envoy
 	$(PYTHON) -m venv build/envoy
@@ -72,6 +71,30 @@ build/chromium/.made:
 			"apt-get install chromium. Without it, the tests of the page skip." >&2; \
 	fi
 	@mkdir -p $(@D) && if command -v chromium >/dev/null; then touch $@; fi
+
+# helm, kustomize and kubeconform, for the tests of deploy/kubernetes and deploy/helm, and the API of
+# the oldest and of a recent Kubernetes as JSON Schema, out of a Python package that carries it. Its
+# schemas refer to each other as files of a web server, which kubeconform would ask.
+KUBERNETES_VERSIONS := 1.29.0 1.37.0
+KUBERNETES_SCHEMAS := build/kubernetes/package/kubernetes_validate/kubernetes-json-schema
+build/kubernetes/.made: deploy/tools/go.mod deploy/tools/go.sum tests/kubernetes.lock | setup
+	rm -rf build/kubernetes && mkdir -p build/kubernetes/package build/kubernetes/schemas
+	@if ! command -v go >/dev/null; then \
+		echo "Install Go; without it, the tests of deploy/kubernetes and deploy/helm skip." >&2; \
+	else set -e; \
+		go build -C deploy/tools -p $(JOBS) -trimpath -ldflags="-s -w" \
+			-o $(CURDIR)/build/kubernetes/ tool; \
+		$(BIN)/python $(PIP_DOWNLOAD) --only-binary :all: --dest build/kubernetes \
+			-r tests/kubernetes.lock; \
+		$(BIN)/python -m zipfile --extract build/kubernetes/*.whl build/kubernetes/package; \
+		for version in $(KUBERNETES_VERSIONS); do \
+			mv $(KUBERNETES_SCHEMAS)/v$$version-local-strict build/kubernetes/schemas/v$$version; \
+		done; \
+		sed -i -e 's|"/api/_definitions.json|"_definitions.json|' -e 's|"$$id": "https:|"$$comment": "https:|' \
+			build/kubernetes/schemas/*/*.json; \
+		rm -r build/kubernetes/*.whl build/kubernetes/package; \
+		touch $@; \
+	fi
 
 .venv-sbom/.made: deploy/sbom.lock
 	$(PYTHON) -m venv .venv-sbom
@@ -109,7 +132,7 @@ test: lint types generated .venv-demo/.made build/suite/.made build/servers/.mad
 	$(PYTEST) -m "not corpus"
 
 ci: lint types generated breaking .venv-demo/.made build/suite/.made build/servers/.made \
-		build/envoy/.made build/chromium/.made build/sbom/.made
+		build/envoy/.made build/chromium/.made build/kubernetes/.made build/sbom/.made
 	$(PYTEST)
 
 lint: setup
@@ -163,6 +186,7 @@ bench: setup build/servers/.made
 	$(BIN)/python benchmarks/protocol.py --report benchmarks/report
 	$(BIN)/python benchmarks/admission.py --report benchmarks/report
 	$(BIN)/python benchmarks/conversion.py --report benchmarks/report
+	$(BIN)/python benchmarks/comparison.py --report benchmarks/report
 	$(BIN)/python benchmarks/inference.py --report benchmarks/report
 	$(BIN)/python benchmarks/inference_differences.py --report benchmarks/report
 	$(BIN)/python benchmarks/inferred_servers.py --report benchmarks/report
@@ -172,17 +196,19 @@ bench: setup build/servers/.made
 	$(BIN)/python benchmarks/coalescing.py --report benchmarks/report
 	$(BIN)/python benchmarks/overload.py --report benchmarks/report
 	$(BIN)/python benchmarks/proxy.py --report benchmarks/report
+	$(BIN)/python benchmarks/registry_replicas.py --report benchmarks/report
 	$(BIN)/python benchmarks/summary.py
 
 # The locks of the image hold releases of requirements.lock: what the service needs, and
 # what its wheels are built with.
 LOCK := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
 	--no-emit-index-url
+EXTRAS := --extra otel --extra postgres --extra uvloop
 lock: setup
-	$(LOCK) --no-emit-package sidecheck --group dev --extra infer --extra otel --extra uvloop \
+	$(LOCK) --no-emit-package sidecheck --group dev --extra infer $(EXTRAS) \
 		pyproject.toml clients/python/pyproject.toml -o requirements.lock
 	$(LOCK) --group demo -o clients/python/demo/requirements.lock
-	$(LOCK) --no-emit-package sidecheck --constraint requirements.lock --extra otel --extra uvloop \
+	$(LOCK) --no-emit-package sidecheck --constraint requirements.lock $(EXTRAS) \
 		pyproject.toml clients/python/pyproject.toml -o deploy/runtime.lock
 	$(LOCK) --constraint requirements.lock --group build -o deploy/build.lock
 	$(LOCK) --group sbom -o deploy/sbom.lock

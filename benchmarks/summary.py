@@ -18,6 +18,7 @@ _ORDER = (
     "protocol",
     "admission",
     "conversion",
+    "comparison",
     "inference",
     "inference_differences",
     "inferred_servers",
@@ -27,6 +28,7 @@ _ORDER = (
     "coalescing",
     "overload",
     "proxy",
+    "registry_replicas",
 )
 _FOLDER = Path(__file__).resolve().parent / "report"
 

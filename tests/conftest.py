@@ -3,12 +3,15 @@
 import signal
 import threading
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import hypothesis
 import pytest
 from conformance.matrix import Outcomes, format_matrix
+from support.registry_replicas import Replicas
 from support.running import RunningServer
+from support.running_postgres import RunningPostgres, installed_binaries
 
 _TESTS = Path(__file__).resolve().parent
 
@@ -17,12 +20,17 @@ _MARKERS = {
     "admin": ("server", "slow"),
     "agreement/test_agreement.py": ("slow", "fuzz"),
     "benchmarks": ("slow",),
+    "cli/test_registry.py": ("slow",),
+    "cli/test_registry_beside_servers.py": ("server", "slow"),
+    "cli/test_registry_exchange.py": ("slow",),
+    "cli/test_registry_failures.py": ("slow",),
     "cli/test_serve.py": ("server",),
     "cli/test_serve_tools.py": ("server",),
     "cli/test_tls.py": ("server",),
     "cli/test_token.py": ("server",),
     "conformance": ("server", "slow"),
     "corpus": ("slow", "corpus"),
+    "deploy/test_running.py": ("server", "slow"),
     "e2e": ("server", "slow"),
     "fuzz/test_fuzz.py": ("server", "slow", "fuzz"),
     "gateways": ("server", "slow"),
@@ -41,6 +49,9 @@ _MARKERS = {
     "proxy/test_http_streams.py": ("server", "slow"),
     "proxy/test_stdio.py": ("server", "slow"),
     "proxy/test_wrong_options.py": ("server", "slow"),
+    "registry/postgres": ("slow",),
+    "registry/postgres/test_servers.py": ("server",),
+    "registry/postgres/test_serving.py": ("server",),
     "resilience": ("server", "slow"),
     "rpc": ("server",),
     "tracing": ("server", "slow"),
@@ -118,3 +129,18 @@ def server(tmp_path: Path) -> Iterator[RunningServer]:
     running = RunningServer(tmp_path)
     yield running
     running.close()
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[RunningPostgres]:
+    """Return a PostgreSQL server that all tests of a process share, each with its own database."""
+    running = RunningPostgres(installed_binaries()["wheel"])
+    yield running
+    running.close()
+
+
+@pytest.fixture
+def replicas(postgres: RunningPostgres) -> Iterator[Replicas]:
+    """Return a database without tools, and the means to open registries on it."""
+    with ExitStack() as stack:
+        yield Replicas(postgres, stack)

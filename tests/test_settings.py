@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.context import DEFAULT_VERSION, VERSIONS
 from sidecheck_server.policies import GatewayPolicies
+from sidecheck_server.registry.location import PostgresLocation
 from sidecheck_server.registry.quotas import RegistryQuotas
 from sidecheck_server.settings import Settings, ToolsFile, UnusableSettingsError, read_settings
 from sidecheck_server.transport_limits import TransportLimits
@@ -26,6 +27,7 @@ DEFAULTS = {
     "tokens_file": None,
     "tokens_without_tls": False,
     "registry": None,
+    "registry_history_seconds": 86_400.0,
     "tools": (),
     "protocol_version": "2025-11-25",
     "workers": 2,
@@ -91,6 +93,19 @@ def test_the_protocol_versions_are_those_of_the_core() -> None:
             Path("flag.db"),
             (None, Path("file.db"), Path("variable.db"), Path("flag.db")),
             id="path",
+        ),
+        pytest.param(
+            "registry",
+            'registry = "postgresql://db/tools"',
+            " postgres://me:s3cret@db:5433/tools\n",
+            PostgresLocation("postgresql:///other"),
+            (
+                None,
+                PostgresLocation("postgresql://db/tools"),
+                PostgresLocation("postgres://me:s3cret@db:5433/tools"),
+                PostgresLocation("postgresql:///other"),
+            ),
+            id="database",
         ),
         pytest.param(
             "listen",

@@ -10,6 +10,7 @@ from dataclasses import replace
 import psutil
 import pytest
 import pytest_asyncio
+from sidecheck_server.core.compat.compare import compare_definitions
 from sidecheck_server.core.compiler.compilation import Artifact, CompiledSchema, compile_schema
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.evaluate import EvaluationOptions, evaluate
@@ -18,6 +19,7 @@ from sidecheck_server.core.infer.types import InferenceOptions
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.subjects import CheckRequest, ToolJson
+from sidecheck_server.core.mcp.tool_definitions import read_tool
 from sidecheck_server.core.schemas.dialects import SchemaSource
 from sidecheck_server.core.types import Document
 from sidecheck_server.workers import Workers
@@ -203,3 +205,27 @@ async def test_a_worker_infers_like_the_core(workers: Workers) -> None:
     with pytest.raises(RequestError) as raised:
         await workers.infer(b" " * 262_145, options)
     assert "source_bytes" == raised.value.metadata["bound"]
+
+
+async def test_a_worker_compares_like_the_core(workers: Workers) -> None:
+    """Verdicts and payloads cross the process boundary, with the steps that they took."""
+    old, new = (
+        read_tool(
+            json.dumps(
+                {
+                    "name": "t",
+                    "inputSchema": {"properties": {"a": {"type": "string", "maxLength": length}}},
+                }
+            ).encode(),
+            (),
+            LIMITS,
+        )
+        for length in (9, 5)
+    )
+    expected = compare_definitions(old, new, LIMITS)
+    compared = await workers.compare(old, new)
+
+    assert expected == compared
+    assert expected.schemas[0].verdicts.as_written.witness is not None
+    assert compared.steps > 0
+    assert compare_definitions(old, new, LIMITS, "why") == await workers.compare(old, new, "why")

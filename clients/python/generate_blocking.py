@@ -30,6 +30,7 @@ NAMES: Final = {
             "FakeValidator",
             "InferenceClient",
             "ProtocolClient",
+            "RegistryMethods",
             "ResultChecker",
             "Session",
             "Stream",

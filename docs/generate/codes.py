@@ -67,6 +67,10 @@ _DEFINITIONS: CodeTable = MappingProxyType(
         "TOOLS_NOT_A_LIST": "The tools are not a list.",
         "DEFINITION_CHANGED": "Another definition was registered under the name; an error or a "
         "warning, as `change_policy` says.",
+        "BREAKING_CHANGE": "The definition breaks callers of the registered one; an error or a "
+        "warning, as `compatibility` says.",
+        "UNDECIDED_CHANGE": "Whether the definition breaks callers of the registered one is "
+        "undecided; an error or a warning, as `compatibility` says.",
     }
 )
 

@@ -8,6 +8,7 @@ from click.testing import CliRunner
 from sidecheck_server.cli import sidecheck
 
 from docs.generate.api import api_page
+from docs.generate.changes import changes_page
 from docs.generate.clauses.page import clauses_page
 from docs.generate.commands import commands_page
 from docs.generate.configuration import configuration_page
@@ -15,6 +16,7 @@ from docs.generate.descriptions import descriptions
 from docs.generate.errors import errors_page
 from docs.generate.logs import logs_page
 from docs.generate.metrics import metrics_page
+from docs.generate.values_schema import values_schema
 
 __all__ = ["PAGES", "REPOSITORY"]
 
@@ -29,7 +31,9 @@ def rules_page() -> str:
 
 PAGES: Mapping[str, Callable[[], str]] = MappingProxyType(
     {
+        "deploy/helm/sidecheck/values.schema.json": values_schema,
         "docs/reference/api.md": api_page,
+        "docs/reference/changes.md": changes_page,
         "docs/reference/clauses.md": clauses_page,
         "docs/reference/commands.md": commands_page,
         "docs/reference/configuration.md": configuration_page,

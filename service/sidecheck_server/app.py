@@ -34,7 +34,13 @@ from sidecheck_server.metrics import (
 from sidecheck_server.processes.fleet import Fleet
 from sidecheck_server.processes.forwarded_tasks import SharedWorkers
 from sidecheck_server.processes.metrics import MetricsByProcess
-from sidecheck_server.registry.sqlite import open_registry
+from sidecheck_server.registry.opening import open_registry
+from sidecheck_server.registry.postgres.events import (
+    Reconnected,
+    RegistryEvent,
+    RegistryReloaded,
+    Unreachable,
+)
 from sidecheck_server.rpc.exposure import check_exposure
 from sidecheck_server.rpc.local import LocalTransport
 from sidecheck_server.rpc.server import Server, check_addresses
@@ -72,7 +78,7 @@ async def running_service(
     Raises:
         AddressInUseError: an address is taken.
         RegistryInUse: another server has opened the registry's file.
-        RegistryUnusable: the file is not a registry.
+        RegistryUnusable: the file or the database is not a registry, or cannot be used.
         WorkerStartError: no worker process can be started.
         ProcessStartError: a serving process cannot be started.
         RequestError: tools of *preload* exceed a quota, or cannot be stored.
@@ -86,7 +92,12 @@ async def running_service(
         check_addresses(settings)
         check_exposure(settings)
         tokens = read_tokens(settings)
-        registry = open_registry(settings.registry, settings.registry_quotas)
+        registry = open_registry(
+            settings.registry,
+            settings.registry_quotas,
+            settings.registry_history_seconds,
+            _log_registry_event,
+        )
         stack.callback(registry.close)
         tracing = await stack.enter_async_context(running_tracing())
         for exceeded in registry.exceeded_quotas():
@@ -197,6 +208,19 @@ def _log_worker_event(event: WorkerEvent) -> None:
                 detail=detail,
                 retry_seconds=seconds,
                 alive=alive,
+            )
+
+
+def _log_registry_event(event: RegistryEvent) -> None:
+    """Log what a registry on PostgreSQL tells, in any thread."""
+    match event:
+        case Unreachable(detail):
+            _log.warning("registry.unreachable", detail=detail)
+        case Reconnected(seconds, revision):
+            _log.info("registry.reconnected", seconds=seconds, revision=revision)
+        case RegistryReloaded(previous_revision, revision):
+            _log.warning(
+                "registry.reloaded", previous_revision=previous_revision, revision=revision
             )
 
 

@@ -103,6 +103,7 @@ def service_options(settings: Settings) -> ServiceOptions:
         frozenset(settings.report_only),
         settings.inference,
         settings.protocol_version,
+        settings.registry_history_seconds,
     )
 
 

@@ -166,12 +166,12 @@ EVENTS: Mapping[str, LogEvent] = MappingProxyType(
             LogEvent(
                 "registry.over_quota",
                 ("warning",),
-                "The file of the registry holds more than a quota. What it holds is served and "
+                "The registry holds more than a quota. What it holds is served and "
                 "may be changed or deleted; registrations that would add to it are rejected.",
                 {
                     "quota": "the name of the quota",
                     "limit": "the quota",
-                    "usage": "the amount in the file; of a quota per server, the largest",
+                    "usage": "the amount in the registry; of a quota per server, the largest",
                 },
             ),
             LogEvent(
@@ -179,12 +179,42 @@ EVENTS: Mapping[str, LogEvent] = MappingProxyType(
                 ("error",),
                 "A registration or deletion failed because the registry cannot be written. Reads "
                 "go on. Logged once, until a write succeeds or fails for another reason.",
-                {"detail": "the file, why it cannot be written, and what would help"},
+                {"detail": "the registry, why it cannot be written, and what would help"},
             ),
             LogEvent(
                 "registry.recovered",
                 ("info",),
                 "A registration or deletion succeeded after `registry.unusable`.",
+            ),
+            LogEvent(
+                "registry.unreachable",
+                ("warning",),
+                "The database of the registry cannot be followed. What is registered already is "
+                "served, and may be outdated (`sidecheck_registry_age_seconds`); registrations "
+                "and deletions fail. Logged once, until `registry.reconnected`.",
+                {"detail": "the database, why it cannot be followed, and what would help"},
+            ),
+            LogEvent(
+                "registry.reconnected",
+                ("info",),
+                "The database of the registry is followed again, after `registry.unreachable`, "
+                "and all its changes are known.",
+                {
+                    "seconds": "for how long what was served may have been outdated",
+                    "revision": "the revision of the registry",
+                },
+            ),
+            LogEvent(
+                "registry.reloaded",
+                ("warning",),
+                "The registry was read as a whole from its database, because its history does not "
+                "lead on from what was known: the database was set back or replaced, as by a "
+                "restored backup or a failover that lost commits, or the server was away for "
+                "longer than the history is kept.",
+                {
+                    "previous_revision": "the revision before",
+                    "revision": "the revision since; a lower one if the database was set back",
+                },
             ),
             LogEvent(
                 "rpc.completed",
@@ -206,6 +236,7 @@ EVENTS: Mapping[str, LogEvent] = MappingProxyType(
                     "rejected": _REJECTED,
                     "removed": "the number of tools that were removed",
                     "deleted": "the number of tools that were deleted",
+                    "worst": "the worst level of the changes of tools that were compared",
                     "revision": "the revision of the registry",
                 },
             ),
@@ -213,12 +244,8 @@ EVENTS: Mapping[str, LogEvent] = MappingProxyType(
                 "rpc.streamed",
                 ("debug", "info", "error"),
                 "A stream ended. The levels are those of `rpc.completed`.",
-                {
-                    "method": _METHOD,
-                    "ms": _MS,
-                    **{name: _COUNTS[name] for name in ("items", "invalid", "errors")},
-                },
-                {"disagreeing": _COUNTS["disagreeing"]},
+                {"method": _METHOD, "ms": _MS},
+                {**_COUNTS, "responses": "the number of responses, where none is to an item"},
             ),
             LogEvent(
                 "rpc.rejected",

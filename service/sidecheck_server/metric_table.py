@@ -43,7 +43,7 @@ _CACHE = (
     "`artifacts` of compilation, which they share"
 )
 _CAUSE = "`time`, `unresponsive`, `memory`, `crash` or `system`, as in the log event `{}`"
-_TASK = "`compile`, `validate`, `check`, `convert` or `infer`"
+_TASK = "`compile`, `validate`, `check`, `convert`, `infer` or `compare`"
 
 _CALLS = (
     MetricFamily("grpc_server_started_total", "counter", "Calls that began.", _CALL),
@@ -236,8 +236,13 @@ _REGISTRY = (
     MetricFamily(
         "sidecheck_registry_age_seconds",
         "gauge",
-        "Time since the registry in memory was known to be current: 0 for one in memory or in a "
-        "file, which no other process changes.",
+        "Time since the registry in memory was known to be current: up to a second or so for one "
+        "on PostgreSQL, 0 for one in memory or in a file, which no other process changes.",
+    ),
+    MetricFamily(
+        "sidecheck_registry_reloads_total",
+        "counter",
+        "Times that the registry was read as a whole after the start (`registry.reloaded`).",
     ),
     MetricFamily(
         "sidecheck_registry_writable",

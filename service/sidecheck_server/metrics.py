@@ -35,7 +35,7 @@ _BOUNDS: Final = (
 """What calls and streams are shed by."""
 
 _STREAMS: Final = ("streams", "sessions", "gateway_streams")
-_TASKS: Final = ("compile", "validate", "check", "convert", "infer")
+_TASKS: Final = ("compile", "validate", "check", "convert", "infer", "compare")
 
 
 def register_process(registry: CollectorRegistry, collector: Collector) -> None:
@@ -123,6 +123,7 @@ class SharedCollector(Collector):
         yield _single("sidecheck_registry_tools", self._registry.count())
         yield _single("sidecheck_registry_revision", self._registry.revision)
         yield _single("sidecheck_registry_age_seconds", self._registry.age_seconds)
+        yield _single("sidecheck_registry_reloads_total", self._registry.reloads)
         yield _single("sidecheck_registry_writable", self._writer.is_writable)
 
     def _count(self, event: WorkerEvent) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 
 from sidecheck_server.input_files import UnusableFileError, check_file
 from sidecheck_server.policies import GatewayPolicies, Pinning
+from sidecheck_server.registry.location import PostgresLocation, RegistryLocation
 from sidecheck_server.registry.quotas import RegistryQuotas
 
 __all__ = [
@@ -21,11 +22,11 @@ __all__ = [
     "check_policies",
     "check_processes",
     "check_quotas",
-    "check_registry",
     "check_socket_path",
     "check_tls",
     "read_files",
     "read_list",
+    "read_registry",
 ]
 
 _LARGEST_PORT = 65_535
@@ -90,14 +91,24 @@ def check_socket_path(path: Path | None) -> Path | None:
     return path
 
 
-def check_registry(path: Path | None) -> Path | None:
-    """Check that *path* is a regular file, if it exists."""
-    if path is not None:
-        with suppress(FileNotFoundError):
-            try:
-                check_file(path)
-            except UnusableFileError as error:
-                raise ValueError(str(error)) from None
+def read_registry(value: Any) -> RegistryLocation:
+    """Return the location that *value* names: a URI, or a regular file if it exists."""
+    if value is None or isinstance(value, PostgresLocation):
+        return value
+    # A variable that a file was read into, as a Secret is, often ends with a line feed.
+    if isinstance(value, str) and PostgresLocation.is_uri(uri := value.strip()):
+        _check_characters(uri)
+        return PostgresLocation(uri)
+    is_connection = isinstance(value, str) and PostgresLocation.is_other_connection(value)
+    if is_connection or not isinstance(value, str | Path):
+        # pydantic reports no TypeError
+        raise ValueError('expected the path of a file, or "postgresql://user@host:port/database"')
+    path = Path(value)
+    with suppress(FileNotFoundError):
+        try:
+            check_file(path)
+        except UnusableFileError as error:
+            raise ValueError(str(error)) from None
     return path
 
 

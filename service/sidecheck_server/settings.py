@@ -9,7 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    PlainValidator,
+    ValidationError,
+    model_validator,
+)
 from pydantic_core import ErrorDetails
 from pydantic_settings import (
     BaseSettings,
@@ -23,17 +30,18 @@ from sidecheck_server.core.limits import Limits
 from sidecheck_server.input_files import UnusableFileError, check_file
 from sidecheck_server.limit_ranges import check_limits
 from sidecheck_server.policies import GatewayPolicies
+from sidecheck_server.registry.location import HISTORY_SECONDS, RegistryLocation
 from sidecheck_server.registry.quotas import RegistryQuotas
 from sidecheck_server.setting_values import (
     check_address,
     check_policies,
     check_processes,
     check_quotas,
-    check_registry,
     check_socket_path,
     check_tls,
     read_files,
     read_list,
+    read_registry,
 )
 from sidecheck_server.transport_limits import TransportLimits
 
@@ -131,10 +139,26 @@ class Settings(BaseSettings):
         ),
     ] = False
     registry: Annotated[
-        Path | None,
-        AfterValidator(check_registry),
-        Field(description="File of the tool registry; in memory if unset."),
+        RegistryLocation,
+        PlainValidator(read_registry),
+        Field(
+            description="File of the tool registry, or URI of a PostgreSQL database that servers "
+            "may share (`postgresql://…`), for which the package needs the extra `postgres`; in "
+            "memory if unset."
+        ),
     ] = None
+    registry_history_seconds: Annotated[
+        float,
+        Field(
+            ge=60,
+            le=30 * _MOST_SECONDS,
+            allow_inf_nan=False,
+            description="Seconds for which changes of the registry are kept, for those who watch "
+            "it (`WatchTools`), at most 32 MiB of definitions in each server; and by a registry "
+            "on PostgreSQL, also for the servers that follow it, at most the last 10,000, and as "
+            "many bytes as the quota `bytes`.",
+        ),
+    ] = HISTORY_SECONDS
     tools: Annotated[
         tuple[ToolsFile, ...],
         NoDecode,

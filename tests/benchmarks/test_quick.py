@@ -16,12 +16,14 @@ SCRIPTS = (
     "protocol",
     "admission",
     "conversion",
+    "comparison",
     "inference",
     "inference_differences",
     "serving",
     "remote",
     "coalescing",
     "proxy",
+    "registry_replicas",
 )
 PLOTS = {
     "validation.svg",

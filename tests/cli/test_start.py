@@ -19,7 +19,8 @@ ENGINES = {"jsonschema", "fastjsonschema", "re2", "msgspec", "referencing"}
     [
         pytest.param(["--help"], HEAVY | ENGINES, id="the help"),
         pytest.param(["completion", "fish"], HEAVY - {"asyncio"} | ENGINES, id="completion"),
-        pytest.param(["check", "tool.json"], OFFLINE, id="check"),
+        pytest.param(["check", "tool.json"], OFFLINE | {"jsonschema_rs"}, id="check"),
+        pytest.param(["diff", "tool.json", "tool.json"], OFFLINE | {"jsonschema_rs"}, id="diff"),
         pytest.param(["validate", "--schema", "tool.json", "tool.json"], OFFLINE, id="validate"),
         pytest.param(["convert", "--to", "gemini", "tool.json"], OFFLINE, id="convert"),
         pytest.param(

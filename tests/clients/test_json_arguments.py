@@ -35,6 +35,7 @@ from sidecheck import (
     ToolToConvert,
     Validator,
 )
+from sidecheck._async.registry import RegistryMethods
 from support.running import RunningServer
 from support.scripted_calls import capture, scripted_client
 
@@ -136,6 +137,14 @@ PROTOCOL: list[Any] = [
         "ToolDefinition.json",
         lambda c, j: c.register("s", ToolDefinition(j)),
         "tools.0.json",
+    ),
+    ("compare", "tools", lambda c, j: c.compare(j, []), "old.tools.0.json"),
+    ("compare", "tools[0]", lambda c, j: c.compare([], [j]), "new.tools.0.json"),
+    (
+        "compare",
+        "ToolDefinition.json",
+        lambda c, j: c.compare([], ToolDefinition(j)),
+        "new.tools.0.json",
     ),
     ("protocol.check_tools", "tools", lambda c, j: c.protocol.check_tools(j), "tools_list"),
     (
@@ -280,12 +289,14 @@ OTHERS = {
     "inference.infer_tools",
     "info",
     "list",
+    "min_revision",
     "on_unavailable",
     "protocol",
     "protocol.list_rules",
     "protocol.session",
     "stream",
     "validate_stream",
+    "watch",
 }
 
 FORMS: list[Any] = [
@@ -374,6 +385,7 @@ def test_every_public_method_is_in_a_table() -> None:
     """A method is added to a table here, or to the methods without JSON."""
     clients = (
         ("", Client),
+        ("", RegistryMethods),
         ("", Validator),
         ("protocol.", ProtocolClient),
         ("conversion.", ConversionClient),

@@ -81,6 +81,7 @@ def test_only_unavailable_is_retried() -> None:
             {
                 "name": [
                     {"service": "sidecheck.v1.ValidationService", "method": "ValidateStream"},
+                    {"service": "sidecheck.v1.RegistryService", "method": "WatchTools"},
                     {"service": "sidecheck.v1.ProtocolService", "method": "CheckSession"},
                 ]
             },
@@ -109,7 +110,7 @@ def test_rpcs_are_read_from_the_descriptors() -> None:
         "/sidecheck.v1.ValidationService/Validate"
     ]
     assert len(RPCS) == len(rpcs) == len({rpc.request for rpc in RPCS})
-    assert ["ValidateStream", "CheckSession"] == [rpc.name for rpc in STREAMS]
+    assert ["ValidateStream", "WatchTools", "CheckSession"] == [rpc.name for rpc in STREAMS]
 
 
 def test_servers_of_a_dns_name_are_load_balanced() -> None:

@@ -54,6 +54,7 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     "GetTool": lambda c: c.get("s", "n"),
     "ListTools": first_tool,
     "DeleteTools": lambda c: c.delete("s", ["n"]),
+    "CompareTools": lambda c: c.compare([{}], [{}]),
     "ListRules": first_rule,
     "CheckToolNames": lambda c: c.protocol.check_names(["n", "m"]),
     "CheckTools": lambda c: c.protocol.check_tools([{}, {}]),

@@ -215,7 +215,7 @@ def test_actions_have_the_members_of_the_api() -> None:
 @pytest.mark.parametrize("replace", [False, True])
 @pytest.mark.parametrize("change_policy", ["accept", "report", "reject"])
 def test_registrations_become_messages(replace: bool, change_policy: ChangePolicy) -> None:
-    """Mode and policy are sent by name."""
+    """Mode, policies and reading are sent by name."""
     tools = [values.encode_inline_tool(ToolDefinition(b'{"name": "n"}'))]
     assert registry_pb.RegisterToolsRequest(
         server="s",
@@ -224,6 +224,8 @@ def test_registrations_become_messages(replace: bool, change_policy: ChangePolic
         change_policy=f"CHANGE_POLICY_{change_policy.upper()}",
         validate_only=True,
         protocol_version="2025-11-25",
+        compatibility="COMPATIBILITY_POLICY_REJECT_BREAKING",
+        reading="SCHEMA_READING_AS_WRITTEN",
     ) == registry.encode_registration(
         "s",
         tools,
@@ -231,6 +233,8 @@ def test_registrations_become_messages(replace: bool, change_policy: ChangePolic
         change_policy=change_policy,
         validate_only=True,
         protocol_version="2025-11-25",
+        compatibility="reject-breaking",
+        reading="as-written",
     )
 
 

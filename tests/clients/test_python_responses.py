@@ -28,7 +28,7 @@ from sidecheck import (
     Verdict,
     Violation,
 )
-from sidecheck._blocking.client import join_registrations
+from sidecheck._blocking.registry import join_registrations
 from sidecheck.v1 import info_service_pb2 as info_pb
 from sidecheck.v1 import registry_service_pb2 as registry_pb
 from sidecheck.v1 import target_pb2 as target_pb

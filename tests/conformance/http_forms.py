@@ -11,6 +11,7 @@ from typing import Any, Final
 import msgspec
 from google.protobuf.descriptor import FieldDescriptor
 from msgspec import Raw
+from sidecheck_server.admin.json_shapes import is_alternative
 from sidecheck_server.core.errors import ErrorReason
 from sidecheck_server.rpc.status import STATUS_CODES
 
@@ -118,7 +119,7 @@ def _fields(message: Any, properties: dict[str, Raw]) -> dict[str, Any]:
         if key in _DISSOLVED:
             assert field.message_type is not None
             fields[field.name] = _fields(field.message_type, properties)
-        elif field.name not in _VARIABLE and (field.containing_oneof is None or name in properties):
+        elif field.name not in _VARIABLE and (not is_alternative(field) or name in properties):
             fields[field.name] = _value(field, properties.pop(name))
     return fields
 

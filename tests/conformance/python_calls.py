@@ -28,6 +28,7 @@ from sidecheck import (
     Schema,
     SchemaDigest,
     ServerPrefix,
+    ServerTools,
     Severity,
     StructuredContent,
     ToolDefinition,
@@ -140,13 +141,30 @@ def _validate_batch(client: Any, request: _Json) -> Any:
 
 def _register(client: Any, request: _Json) -> Any:
     names = ("change_policy", "validate_only", "protocol_version")
+    policies = {
+        name: request[name].replace("_", "-")
+        for name in ("compatibility", "reading")
+        if name in request
+    }
     return client.register(
         request.get("server", ""),
         [_definition(tool) for tool in request.get("tools", ())],
         replace=request.get("mode") == "replace",
         on_rejected="raise" if request.get("on_rejected") == "error" else "return",
         **{name: request[name] for name in names if name in request},
+        **policies,
     )
+
+
+def _compare(client: Any, request: _Json) -> Any:
+    reading = request.get("reading", "assume_closed").replace("_", "-")
+    return client.compare(_tool_set(request["old"]), _tool_set(request["new"]), reading=reading)
+
+
+def _tool_set(tools: _Json) -> ServerTools | list[ToolDefinition]:
+    if "server" in tools:
+        return ServerTools(tools["server"], tuple(tools.get("names", ())))
+    return [_definition(tool) for tool in tools.get("tools", ())]
 
 
 def _get(client: Any, request: _Json) -> Any:
@@ -313,6 +331,7 @@ CALLS: Final[dict[str, Callable[[Any, _Json], Any]]] = {
     "GetTool": _get,
     "ListTools": _list,
     "DeleteTools": _delete,
+    "CompareTools": _compare,
     "GetServerInfo": lambda client, _request: client.info(),
     "ListRules": lambda client, request: client.protocol.list_rules(**request),
     "CheckToolNames": lambda client, request: client.protocol.check_names(

@@ -15,6 +15,7 @@ from google.protobuf.message import Message
 from google.rpc.code_pb2 import Code
 from google.rpc.error_details_pb2 import ErrorInfo
 from google.rpc.status_pb2 import Status
+from sidecheck_server.admin.json_shapes import is_alternative
 
 __all__ = ["fill", "render_error", "render_request", "render_response"]
 
@@ -36,7 +37,7 @@ def render_response(message: Message) -> dict[str, Any]:
         if field.name in _VARIABLE_FIELDS:
             continue
         if field.has_presence and not message.HasField(field.name):
-            if field.containing_oneof is None:
+            if not is_alternative(field):  # type: ignore[arg-type]
                 rendered[field.name] = None
             continue
         rendered[field.name] = _render(field, getattr(message, field.name), complete=True)

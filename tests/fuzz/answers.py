@@ -101,7 +101,7 @@ def _answer(path: str, outcome: Outcome) -> Any:
     """Return the response, or the reason of the refusal; None if it is gRPC's own."""
     if outcome.code is not grpc.StatusCode.OK or not outcome.responses:
         return reason_in(Status.FromString(outcome.status)) if outcome.status else None
-    return GetMessageClass(rpc_named(path).response).FromString(outcome.responses[0])
+    return outcome.response(path)
 
 
 def _in_batch(outcome: Outcome) -> Any:

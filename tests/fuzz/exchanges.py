@@ -14,6 +14,7 @@ from typing import Any
 
 import grpc
 from fuzz.rpcs import rpc_named
+from google.protobuf.message_factory import GetMessageClass
 
 __all__ = ["Caller", "Ending", "Exchange", "Outcome", "read_exchanges", "write_exchanges"]
 
@@ -56,6 +57,16 @@ class Outcome:
     #: A `google.rpc.Status`, if there was one.
     status: bytes
     responses: tuple[bytes, ...]
+
+    def response(self, path: str) -> Any:
+        """Return the first response of the method *path*.
+
+        Without the revision of the registry, which other calls may change meanwhile.
+        """
+        message: Any = GetMessageClass(rpc_named(path).response).FromString(self.responses[0])
+        if "registry_revision" in message.DESCRIPTOR.fields_by_name:
+            message.ClearField("registry_revision")
+        return message
 
 
 class Caller:

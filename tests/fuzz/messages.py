@@ -173,6 +173,9 @@ class Writer:
             undefined = self._random.random() < 0.1
             defined = [value.number for value in field.enum_type.values]
             return self._random.choice(_UNDEFINED if undefined else defined)
+        if field.name == "min_revision":
+            # A call waits for a revision that has not come.
+            return self._random.choice((0, 1))
         if field.cpp_type == FieldDescriptor.CPPTYPE_BOOL:
             return self._random.random() < 0.3
         if field.cpp_type == FieldDescriptor.CPPTYPE_STRING:

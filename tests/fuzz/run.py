@@ -23,7 +23,9 @@ from fuzz.sources import INFER, examine_inferred
 from fuzz.texts import marks_in
 from fuzz.watched import WatchedServer, unexpected
 from google.protobuf.message_factory import GetMessageClass
-from sidecheck.v1.registry_service_pb2 import RegisterToolsResponse
+from sidecheck.v1.registry_service_pb2 import RegisterToolsRequest, RegisterToolsResponse
+from sidecheck.v1.registry_service_pb2_grpc import RegistryServiceStub
+from sidecheck.v1.target_pb2 import InlineTool
 
 __all__ = ["Run", "Tally"]
 
@@ -94,6 +96,11 @@ class Run:
         self._serial = 0
         self._digests: list[str] = []
         self._recent: deque[Exchange] = deque(maxlen=_REMEMBERED)
+        # Revision 1, which requests ask for, is there from the beginning.
+        with grpc.insecure_channel(server.address) as channel:
+            tool = InlineTool(json=b'{"name": "first", "inputSchema": {"type": "object"}}')
+            request = RegisterToolsRequest(server="first", tools=[tool])
+            RegistryServiceStub(channel).RegisterTools(request)
 
     def close(self) -> None:
         """End the calls."""

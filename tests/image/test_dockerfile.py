@@ -8,6 +8,7 @@ import yaml
 from image.building import is_sent
 from image.dockerfile import read_image, read_steps
 from sidecheck_server.settings import Settings
+from support.needed_memory import needed_memory
 from support.shared_material import REPOSITORY
 
 LOCKS = ("build.lock", "runtime.lock")
@@ -124,20 +125,6 @@ def test_the_memory_limit_of_compose_holds_what_the_settings_allow() -> None:
     """The sum of the table in docs/operations/deployment.md."""
     composed: Any = yaml.safe_load((REPOSITORY / "deploy" / "compose.yaml").read_text())
     limit = re.fullmatch(r"(\d+)m", composed["services"]["sidecheck"]["mem_limit"])
-    settings = Settings()
-    quotas, transport, limits = settings.registry_quotas, settings.transport, settings.limits
-    base, tool_bytes, call_bytes, awaited = 128 << 20, 1500, 35_000, 128
-    kept = settings.memory_bytes + quotas.bytes + quotas.tools * tool_bytes
-    messages = (transport.streams + awaited) * limits.message_bytes
-    needed = (
-        settings.workers * limits.worker_bytes
-        + base
-        + kept * 5 // 4
-        + transport.connections * transport.connection_calls * 5 // 4 * call_bytes
-        + transport.session_bytes
-        + 3 * transport.bytes_in_flight
-        + messages
-    )
 
     assert limit is not None
-    assert needed <= int(limit[1]) << 20
+    assert needed_memory(Settings()) <= int(limit[1]) << 20

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.processes.link import Link, LinkClosed
-from sidecheck_server.registry import BindingsChanged, RegistryUnusable
+from sidecheck_server.registry import BindingsChanged, RegistryOutcomeUnknown, RegistryUnusable
 
 LARGE = b"x" * 5_000_000
 
@@ -55,11 +55,12 @@ async def test_calls_take_effect_in_order() -> None:
     ("error", "expected"),
     [
         (RequestError(ErrorReason.UNKNOWN_TOOL, "no", {"a": "b"}), None),
-        (RegistryUnusable("/a", "is damaged"), None),
+        (RegistryUnusable("/a", "is damaged", "page 1"), None),
+        (RegistryOutcomeUnknown("/a", "was lost", "eof"), None),
         (BindingsChanged(), None),
         (KeyError(lambda: None), "RuntimeError('KeyError')"),
     ],
-    ids=["request", "registry", "bindings", "without a pickle"],
+    ids=["request", "registry", "outcome", "bindings", "without a pickle"],
 )
 @pytest.mark.parametrize("is_async", [True, False])
 async def test_errors_of_calls(error: Exception, expected: str | None, *, is_async: bool) -> None:

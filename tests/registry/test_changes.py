@@ -1,13 +1,9 @@
 """What a registry tells of its changes, and changes that depend on what is bound."""
 
-from collections.abc import Iterator
-from contextlib import closing
-
 import pytest
 from sidecheck_server.registry import BindingsChanged, Expected, Registry
 from sidecheck_server.registry.catalogue import Catalogue
 from sidecheck_server.registry.definitions import Binding, Change, Definition
-from sidecheck_server.registry.sqlite import open_registry
 
 
 def define(name: str, content: str = "1") -> Definition:
@@ -17,16 +13,10 @@ def define(name: str, content: str = "1") -> Definition:
 A, B, CHANGED = define("a"), define("b"), define("a", "2")
 
 
-@pytest.fixture
-def registry() -> Iterator[Registry]:
-    with closing(open_registry(None)) as opened:
-        yield opened
-
-
 def test_observers_receive_every_change_in_order(registry: Registry) -> None:
     """Once reads see it; transactions that change nothing are not told."""
-    told: list[tuple[int, Change]] = []
-    registry.subscribe(lambda change: told.append((registry.revision, change)))
+    received: list[tuple[int, Change]] = []
+    registry.subscribe(lambda change: received.append((registry.revision, change)))
     registry.register("s", [B, A], keep=None)
     registry.register("s", [A], keep=None)
     registry.register("s", [CHANGED], keep=frozenset())
@@ -34,7 +24,7 @@ def test_observers_receive_every_change_in_order(registry: Registry) -> None:
     registry.delete("s", ["a", "unknown"])
     registry.delete("s", None)
 
-    assert told == [
+    assert received == [
         (1, Change(1, "s", (), (Binding("s", A, 1), Binding("s", B, 1)))),
         (2, Change(2, "s", ("b",), (Binding("s", CHANGED, 2),))),
         (3, Change(3, "other", (), (Binding("other", CHANGED, 3),))),

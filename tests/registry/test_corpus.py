@@ -5,26 +5,14 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from sidecheck_server.registry.definitions import Definition
 from sidecheck_server.registry.sqlite import open_registry
-from support.definitions import define_tool
-from support.shared_material import read_records, shared
-
-
-def corpus() -> dict[str, list[Definition]]:
-    """Return the tools of each server, with distinct names per server."""
-    servers: dict[str, dict[str, Definition]] = {}
-    for record in read_records(shared("corpus/tools.jsonl.gz")):
-        tool = record["tool"]
-        server = record["prov"].get("server") or record["prov"]["repo"]
-        servers.setdefault(server, {})[tool["name"]] = define_tool(tool["name"], tool)
-    return {server: list(tools.values()) for server, tools in servers.items()}
+from support.published_tools import published_tools
 
 
 @pytest.mark.corpus
 def test_published_tools_round_trip_with_little_memory(tmp_path: Path) -> None:
     """Every byte of the corpus is stored, with less than 2 KB per tool beyond the JSON."""
-    servers = corpus()
+    servers = published_tools()
     path = tmp_path / "registry.db"
     with closing(open_registry(path)) as registry:
         for server, tools in servers.items():

@@ -1,9 +1,5 @@
 """Lookups by digest, in a file and in memory."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
-import pytest
 from sidecheck_server.registry import Registry
 from sidecheck_server.registry.definitions import (
     Action,
@@ -12,7 +8,6 @@ from sidecheck_server.registry.definitions import (
     Definition,
     Registered,
 )
-from sidecheck_server.registry.sqlite import open_registry
 
 
 def define(
@@ -23,13 +18,6 @@ def define(
     outputs: str | None = None,
 ) -> Definition:
     return Definition(f"{name}:{content}", name, text.encode(), (), inputs, outputs, "2025-11-25")
-
-
-@pytest.fixture(params=["file", "memory"])
-def registry(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Registry]:
-    opened = open_registry(tmp_path / "registry.db" if request.param == "file" else None)
-    yield opened
-    opened.close()
 
 
 def test_every_server_keeps_its_own_text(registry: Registry) -> None:

@@ -5,14 +5,22 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import asdict, astuple
 from pathlib import Path
+from time import monotonic, sleep
+from typing import ClassVar
 
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    invariant,
+    rule,
+    run_state_machine_as_test,
+)
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.json_values import digest_of
 from sidecheck_server.core.types import Document, JsonValue
+from sidecheck_server.registry import Registry
 from sidecheck_server.registry.definitions import (
     Action,
     Binding,
@@ -21,9 +29,12 @@ from sidecheck_server.registry.definitions import (
     Deleted,
     Registered,
 )
+from sidecheck_server.registry.location import PostgresLocation
+from sidecheck_server.registry.opening import open_registry as open_anywhere
 from sidecheck_server.registry.quotas import RegistryQuotas, Usage
 from sidecheck_server.registry.sqlite import open_registry
 from support.definitions import define_tool
+from support.running_postgres import RunningPostgres
 
 Bindings = dict[tuple[str, str], Binding]
 
@@ -91,7 +102,7 @@ class InMemory(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.quotas = QUOTAS[1]
-        self.registry = open_registry(None, self.quotas)
+        self.registry: Registry = open_registry(None, self.quotas)
         self.model: Bindings = {}
         self.revision = 0
         #: All that were ever bound, so that those that are not bound are looked up too.
@@ -224,8 +235,56 @@ class InFile(InMemory):
         shutil.rmtree(self.folder)
 
 
+class InDatabase(InMemory):
+    """Repeats the comparison with a database that two servers share, one after the other."""
+
+    server: ClassVar[RunningPostgres]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.registry.close()
+        self.location = PostgresLocation(self.server.uri(self.server.create_database()))
+        self.registry, self.other = self.open(), self.open()
+
+    def open(self) -> Registry:
+        return open_anywhere(self.location, self.quotas)
+
+    @rule()
+    def switch(self) -> None:
+        """Go on with the other server, which may have changed nothing yet."""
+        deadline = monotonic() + 120
+        while self.other.revision < self.revision:
+            assert monotonic() < deadline
+            sleep(0.002)
+        self.registry, self.other = self.other, self.registry
+
+    @rule(server=servers, names=st.none() | st.lists(names, max_size=4))
+    def write_elsewhere(self, server: str, names: list[str] | None) -> None:
+        """Write with the other server, which need not have seen what was written."""
+        self.registry, self.other = self.other, self.registry
+        self.delete(server, names)
+
+    @rule(quotas=st.sampled_from(QUOTAS))
+    def reopen(self, quotas: RegistryQuotas) -> None:
+        self.quotas = quotas
+        self.registry.close()
+        self.other.close()
+        self.registry, self.other = self.open(), self.open()
+
+    def teardown(self) -> None:
+        super().teardown()
+        self.other.close()
+
+
+def test_a_registry_in_a_database_is_a_dictionary(postgres: RunningPostgres) -> None:
+    """Whichever server changes it, and whichever is asked."""
+    machine = type("Machine", (InDatabase,), {"server": postgres})
+    run_state_machine_as_test(machine, settings=InDatabase.TestCase.settings)
+
+
 InMemory.TestCase.settings = settings(max_examples=80, stateful_step_count=25, deadline=None)
 InFile.TestCase.settings = settings(max_examples=40, stateful_step_count=20, deadline=None)
+InDatabase.TestCase.settings = settings(max_examples=25, stateful_step_count=20, deadline=None)
 
 TestARegistryInMemoryIsADictionary = InMemory.TestCase
 TestARegistryInAFileIsADictionary = InFile.TestCase

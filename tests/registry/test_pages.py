@@ -1,12 +1,9 @@
 """Pages of bindings: order, bounds, continuation."""
 
-from collections.abc import Iterator
-
 import pytest
 from sidecheck_server.core.types import Document
 from sidecheck_server.registry import Registry
 from sidecheck_server.registry.definitions import Definition
-from sidecheck_server.registry.sqlite import open_registry
 
 Key = tuple[str, str]
 
@@ -22,16 +19,15 @@ KEYS = [(server, name) for server, names in NAMES.items() for name in names]
 
 
 def define(name: str, size: int = 10, documents: tuple[Document, ...] = ()) -> Definition:
-    return Definition(f"d:{name}", name, b" " * size, documents, "in", None, "2025-11-25")
+    digest = f"d:{name.encode().hex()}"
+    return Definition(digest, name, b" " * size, documents, "in", None, "2025-11-25")
 
 
 @pytest.fixture
-def registry() -> Iterator[Registry]:
-    opened = open_registry(None)
+def filled(registry: Registry) -> Registry:
     for server, names in reversed(NAMES.items()):
-        opened.register(server, [define(name) for name in reversed(names)], keep=None)
-    yield opened
-    opened.close()
+        registry.register(server, [define(name) for name in reversed(names)], keep=None)
+    return registry
 
 
 def keys_of(
@@ -65,7 +61,7 @@ def keys_of(
     ],
 )
 def test_a_page_has_the_following_bindings_in_order(
-    registry: Registry,
+    filled: Registry,
     server: str | None,
     after: Key | None,
     limit: int,
@@ -73,25 +69,23 @@ def test_a_page_has_the_following_bindings_in_order(
     expected: tuple[list[Key], bool],
 ) -> None:
     """Bindings are sorted by server and name, limited by both bounds, with a flag for more."""
-    assert expected == keys_of(registry, server, after, limit, max_bytes)
+    assert expected == keys_of(filled, server, after, limit, max_bytes)
 
 
-def test_pages_list_every_binding_once(registry: Registry) -> None:
+def test_pages_list_every_binding_once(filled: Registry) -> None:
     """Continuing after the last binding of each page lists all of them."""
     listed: list[Key] = []
     more = True
     while more:
-        keys, more = keys_of(registry, None, listed[-1] if listed else None, 5, 39)
+        keys, more = keys_of(filled, None, listed[-1] if listed else None, 5, 39)
         listed += keys
 
     assert listed == KEYS
 
 
-def test_the_bytes_of_documents_count() -> None:
+def test_the_bytes_of_documents_count(registry: Registry) -> None:
     """The size of a tool includes the JSON of its documents."""
-    registry = open_registry(None)
     document = Document("urn:d", b" " * 5)
     registry.register("s", [define("a", 5, (document,)), define("b"), define("c")], keep=None)
 
     assert keys_of(registry, None, None, 99, 20) == ([("s", "a"), ("s", "b")], True)
-    registry.close()

@@ -1,16 +1,19 @@
 """Quotas: their errors, and a file that holds more than they admit."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.types import Document
+from sidecheck_server.registry import Registry
 from sidecheck_server.registry.definitions import Definition, Deleted
 from sidecheck_server.registry.quotas import ExceededQuota, RegistryQuotas
 from sidecheck_server.registry.sqlite import open_registry
 from support.definitions import define_tool
+
+OpenRegistry = Callable[..., Registry]
 
 # A text of 48 bytes.
 A, B, C = map(define_tool, "abc")
@@ -70,33 +73,34 @@ def test_nothing_is_registered_beyond_a_quota(
     definitions: Sequence[Definition],
     metadata: dict[str, str],
     excess: str,
+    open_any: OpenRegistry,
 ) -> None:
     """The error names the quota, the limit and what it would become, and what to do."""
     assert len(A.json) == 48
-    with closing(open_registry(None, quotas)) as registry:
-        registry.register("s", [A, B], keep=None)
-        for bind in (registry.preview, registry.register):
-            with pytest.raises(RequestError) as raised:
-                bind(server, definitions, keep=None)
-            error = raised.value
-            assert (ErrorReason.QUOTA_EXCEEDED, metadata) == (error.reason, error.metadata)
-            assert (
-                f"the registration would make it {excess}, so nothing was registered; {ADVICE} "
-                f"registry_quotas.{metadata['quota']}"
-            ) == error.message
-        assert (registry.count(), registry.revision) == (2, 1)
+    registry = open_any(quotas)
+    registry.register("s", [A, B], keep=None)
+    for bind in (registry.preview, registry.register):
+        with pytest.raises(RequestError) as raised:
+            bind(server, definitions, keep=None)
+        error = raised.value
+        assert (ErrorReason.QUOTA_EXCEEDED, metadata) == (error.reason, error.metadata)
+        assert (
+            f"the registration would make it {excess}, so nothing was registered; {ADVICE} "
+            f"registry_quotas.{metadata['quota']}"
+        ) == error.message
+    assert (registry.count(), registry.revision) == (2, 1)
 
 
-def test_a_registration_up_to_a_quota_is_admitted() -> None:
+def test_a_registration_up_to_a_quota_is_admitted(open_any: OpenRegistry) -> None:
     """A set that replaces another is counted without what it replaces."""
     quotas = RegistryQuotas(tools=2, servers=1, bytes=96, server_tools=2, server_bytes=96)
-    with closing(open_registry(None, quotas)) as registry:
-        registry.register("s", [A, B], keep=None)
-        registry.register("s", [B, C], keep=frozenset())
-        registry.delete("s", None)
-        registry.register("t", [A, B], keep=None)
+    registry = open_any(quotas)
+    registry.register("s", [A, B], keep=None)
+    registry.register("s", [B, C], keep=frozenset())
+    registry.delete("s", None)
+    registry.register("t", [A, B], keep=None)
 
-        assert (registry.count(), registry.revision) == (2, 4)
+    assert (registry.count(), registry.revision) == (2, 4)
 
 
 def test_a_file_beyond_the_quotas_is_served_and_may_shrink(tmp_path: Path) -> None:

@@ -2,24 +2,19 @@
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
-from pathlib import Path
 from threading import Event
 
+from sidecheck_server.registry import Registry
 from sidecheck_server.registry.definitions import Definition
-from sidecheck_server.registry.sqlite import open_registry
 
 
 def define(name: str, content: int) -> Definition:
     return Definition(f"{name}:{content}", name, b"{}", (), f"in:{content}", None, "2025-11-25")
 
 
-def test_concurrent_writers_do_not_lose_changes(tmp_path: Path) -> None:
+def test_concurrent_writers_do_not_lose_changes(registry: Registry) -> None:
     """Each concurrent transaction gets a distinct revision."""
-    with (
-        closing(open_registry(tmp_path / "registry.db")) as registry,
-        ThreadPoolExecutor(4) as threads,
-    ):
+    with ThreadPoolExecutor(4) as threads:
         results = threads.map(
             lambda i: registry.register(f"s{i % 3}", [define(f"t{i}", i)], keep=None), range(60)
         )
@@ -28,31 +23,34 @@ def test_concurrent_writers_do_not_lose_changes(tmp_path: Path) -> None:
         assert registry.count() == 60
 
 
-def test_a_reader_sees_whole_transactions(tmp_path: Path) -> None:
+def test_a_reader_sees_whole_transactions(registry: Registry) -> None:
     """Bindings of one page are from one transaction while another thread rebinds them."""
     names = [f"t{i}" for i in range(20)]
-    with (
-        closing(open_registry(tmp_path / "registry.db")) as registry,
-        ThreadPoolExecutor(1) as threads,
-    ):
+    enough = Event()
+    with ThreadPoolExecutor(1) as threads:
         registry.register("s", [define(name, 0) for name in names], keep=None)
 
-        def rebind() -> None:
-            for content in range(1, 10):
+        def rebind() -> int:
+            content = 0
+            while content < 9 or not enough.is_set():
+                content += 1
                 registry.register("s", [define(name, content) for name in names], keep=None)
+            return content
 
         writing = threads.submit(rebind)
-        pages = []
-        while not writing.done():
+        pages: set[tuple[int, int]] = set()
+        revisions: set[int] = set()
+        while len(revisions) < 5 and not writing.done():
             page, _ = registry.page("s", None, 100, 1000)
-            pages.append((len(page), len({binding.revision for binding in page})))
-        writing.result()
+            revisions.add(page[0].revision)
+            pages.add((len(page), len({binding.revision for binding in page})))
+        enough.set()
 
-        assert {(20, 1)} == set(pages)
-        assert registry.bound_to("t0:9") is not None
+        assert registry.bound_to(f"t0:{writing.result()}") is not None
+        assert {(20, 1)} == pages
 
 
-def test_a_reader_does_not_wait_for_a_writer() -> None:
+def test_a_reader_does_not_wait_for_a_writer(registry: Registry) -> None:
     """Reads during a transaction return at once with the state before it."""
     started, go_on = Event(), Event()
 
@@ -64,7 +62,7 @@ def test_a_reader_does_not_wait_for_a_writer() -> None:
             assert go_on.wait(10)
             return super().__iter__()
 
-    with closing(open_registry(None)) as registry, ThreadPoolExecutor(1) as threads:
+    with ThreadPoolExecutor(1) as threads:
         registry.register("s", [define("a", 1)], keep=None)
         writing = threads.submit(registry.register, "s", Slow([define("a", 2)]), keep=None)
         assert started.wait(10)

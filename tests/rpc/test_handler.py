@@ -6,6 +6,7 @@ import logging
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
+from types import SimpleNamespace
 from typing import Any
 
 import grpc
@@ -279,7 +280,8 @@ async def batch(failure: BaseException, *digests: str) -> tuple[Any, list[dict[s
     schemas = CompiledSchemas(compile_in_process, Limits(), 0, 0)
     targets = PreparedTargets(resolver, Validator(validate_in_process), unused, registry, schemas)
     streams = OpenStreams(ShutdownGate(), TransportLimits(), Counter())
-    servicer = ValidationServicer(targets, Limits(), streams)
+    services: Any = SimpleNamespace(prepared_targets=targets, changes=unused)
+    servicer = ValidationServicer(services, Limits(), streams)
     request = validation_service_pb2.ValidateBatchRequest(
         items=[
             validation_service_pb2.ValidateItem(

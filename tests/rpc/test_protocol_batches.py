@@ -144,7 +144,8 @@ def test_the_error_responses_of_a_batch_are_limited(stub: Any) -> None:
 
 def test_an_empty_batch_has_an_empty_response(stub: Any) -> None:
     """The response has no outcomes."""
-    assert v1.CheckBatchResponse() == stub.CheckBatch(v1.CheckBatchRequest())
+    response = stub.CheckBatch(v1.CheckBatchRequest())
+    assert v1.CheckBatchResponse(registry_revision=response.registry_revision) == response
 
 
 @pytest.mark.parametrize(

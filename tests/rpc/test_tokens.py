@@ -69,6 +69,10 @@ class Served:
         kind = self.channel.stream_stream if rpc.streaming else self.channel.stream_unary
         method: Any = kind(rpc.path, rpc.request.SerializeToString, rpc.response.FromString)
         answer = method(requests, metadata=bearer(token), timeout=300)
+        if rpc.name == "WatchTools":  # which goes on
+            first = next(answer)
+            answer.cancel()
+            return [first]
         return list(answer) if rpc.streaming else answer
 
     def outcome(self, request: Any, token: str | None) -> str:
@@ -275,6 +279,8 @@ def test_the_defaults_of_a_stream_are_limited(served: Served) -> None:
     assert second.outcome.verdict.valid
 
 
+WATCHED = b'{"name": "watched", "inputSchema": {"type": "object"}}'
+
 #: Requests about a server, or None for all, that are not about a target.
 ABOUT_SERVER: dict[str, Callable[[str], Any]] = {
     "get": lambda server: registry_pb.GetToolRequest(server=server, name="common"),
@@ -285,6 +291,10 @@ ABOUT_SERVER: dict[str, Callable[[str], Any]] = {
     "register": lambda server: registration(server, COMMON),
     "try to register": lambda server: registration(server, COMMON, validate_only=True),
     "delete": lambda server: registry_pb.DeleteToolsRequest(server=server, names=["none"]),
+    "watch": lambda server: registry_pb.WatchToolsRequest(servers=["mine", server]),
+    "compare": lambda server: registry_pb.CompareToolsRequest(
+        old=registry_pb.ToolSet(server="mine"), new=registry_pb.ToolSet(server=server)
+    ),
 }
 
 
@@ -296,6 +306,30 @@ def test_servers_are_limited_to_those_of_a_token(served: Served, request_for: An
         for server in ("mine", "theirs", "nobody's")
     }
     assert "OK" == served.outcome(request_for("theirs"), "admin")
+
+
+def test_a_limited_watcher_receives_changes_of_its_servers(served: Served) -> None:
+    """Without naming them; checkpoints are of all."""
+    rpc = find_rpc(registry_pb.WatchToolsRequest)
+    method: Any = served.channel.stream_stream(
+        rpc.path, rpc.request.SerializeToString, rpc.response.FromString
+    )
+    watch = method(iter([registry_pb.WatchToolsRequest()]), metadata=bearer("limited"), timeout=300)
+    begin = next(watch).checkpoint.revision
+    for server in ("theirs", "mine"):
+        served.call(registry_pb.DeleteToolsRequest(server=server, names=["watched"]), "admin")
+        served.call(registration(server, WATCHED), "admin")
+    changes = []
+    for event in watch:
+        if event.HasField("change"):
+            changes.append((event.change.server, event.change.revision - begin))
+        elif event.checkpoint.revision == begin + 2:
+            break
+    watch.cancel()
+    for server in ("theirs", "mine"):
+        served.call(registry_pb.DeleteToolsRequest(server=server, names=["watched"]), "admin")
+
+    assert [("mine", 2)] == changes
 
 
 def test_a_limited_list_must_name_its_server(served: Served) -> None:

@@ -11,11 +11,13 @@ from sidecheck_server.core.schemas.dialects import SchemaSource
 from sidecheck_server.core.types import Verdict
 from sidecheck_server.registry import Registry
 from sidecheck_server.services.cache import Begin
+from sidecheck_server.services.comparison import ToolComparer
 from sidecheck_server.services.definitions import DefinitionChecker
 from sidecheck_server.services.protocol import ProtocolChecker
 from sidecheck_server.services.registration import Registrar
 from sidecheck_server.services.registry_writer import RegistryWriter
 from sidecheck_server.services.schemas import CompiledSchemas, ProtocolSchemas
+from sidecheck_server.workers.in_process import InProcessWorker
 
 __all__ = [
     "PROTOCOL_SCHEMAS",
@@ -58,4 +60,5 @@ def registrar_of(
     """Return a registrar that compiles schemas by *schemas*."""
     definitions = DefinitionChecker(schemas, checker_of(schemas, limits), limits)
     writer = RegistryWriter(registry, lambda _: None)
-    return Registrar(registry, writer, definitions, DEFAULT_VERSION)
+    comparer = ToolComparer(InProcessWorker(limits).compare, limits)
+    return Registrar(registry, writer, definitions, comparer, DEFAULT_VERSION)

@@ -50,7 +50,11 @@ class RunningServer:
         self._reader.start()
         self.address = ""
         self.unix_address = f"unix:{self.socket}"
-        ready = self.wait_for("server.ready")
+        try:
+            ready = self.wait_for("server.ready")
+        except AssertionError:
+            self.close()
+            raise
         self.address = ready["addresses"][0]
 
     @property

@@ -6,7 +6,9 @@ from typing import Any, TypeVar
 
 from google.protobuf.message import Message
 from sidecheck import BlockingClient, OnUnavailable
+from sidecheck.v1.comparison_pb2 import CHANGE_LEVEL_COSMETIC
 from sidecheck.v1.info_service_pb2 import GetServerInfoRequest, GetServerInfoResponse, Limits
+from sidecheck.v1.registry_service_pb2 import CompareToolsResponse
 from sidecheck.wire.rpcs import find_rpc
 
 __all__ = [
@@ -82,6 +84,8 @@ def smallest_response(request: Message) -> Message:
         return GetServerInfoResponse(limits=limits)
     response = find_rpc(type(request)).response()
     _fill(response)
+    if isinstance(response, CompareToolsResponse):
+        response.level = CHANGE_LEVEL_COSMETIC
     items = next((list(getattr(request, name, ())) for name in ITEMS if hasattr(request, name)), [])
     outcomes: Any = next((name for name in OUTCOMES if hasattr(response, name)), None)
     if outcomes == "deleted":

@@ -20,8 +20,8 @@ def error_violations_of(error: grpc.RpcError) -> list[dict[str, str]]:
 
 
 def _status_of(error: grpc.RpcError) -> Status:
-    assert isinstance(error, grpc.Call)
-    trailers = dict(error.trailing_metadata() or ())
+    assert isinstance(error, grpc.Call | grpc.aio.AioRpcError)
+    trailers: dict[str, Any] = dict(error.trailing_metadata() or ())
     status = Status.FromString(trailers["grpc-status-details-bin"])
     assert status.code == error.code().value[0]
     assert status.message == error.details()

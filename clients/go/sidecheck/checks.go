@@ -136,6 +136,7 @@ func (p *ProtocolClient) check(
 		method, response = pb.ProtocolService_CheckToolResult_FullMethodName, &pb.CheckToolResultResponse{}
 		request = &pb.CheckToolResultRequest{
 			Context: protocol, Options: limits, ToolResult: item.ToolResult,
+			MinRevision: p.connection.minRevision.Load(),
 		}
 	case *pb.CheckItem_Message:
 		method, response = pb.ProtocolService_CheckMessage_FullMethodName, &pb.CheckMessageResponse{}
@@ -174,11 +175,14 @@ func (p *ProtocolClient) CheckBatch(
 	if err != nil {
 		return nil, err
 	}
+	revision := p.connection.minRevision.Load()
 	return callInParts(ctx, p.connection, messages, batchCall[*pb.CheckItem, CheckOutcome]{
-		overhead: proto.Size(&pb.CheckBatchRequest{Context: protocol, Options: limits}),
+		overhead: proto.Size(&pb.CheckBatchRequest{
+			Context: protocol, Options: limits, MinRevision: revision,
+		}),
 		send: func(ctx context.Context, items []*pb.CheckItem) ([]CheckOutcome, error) {
 			return p.checkBatch(ctx, &pb.CheckBatchRequest{
-				Context: protocol, Options: limits, Items: items,
+				Context: protocol, Options: limits, Items: items, MinRevision: revision,
 			})
 		},
 		failed: func(err error) CheckOutcome { return CheckOutcome{Err: err} },

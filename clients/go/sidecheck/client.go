@@ -129,6 +129,18 @@ func (c *Client) Close() error {
 // sidecheck/v1 offer. Their errors are those of gRPC, and their calls have no default deadline.
 func (c *Client) Channel() grpc.ClientConnInterface { return c.connection.channel }
 
+// MinRevision returns the least revision of the registry that requests read.
+func (c *Client) MinRevision() uint64 { return c.connection.minRevision.Load() }
+
+// SetMinRevision sets the least revision of the registry that later requests of all methods read; 0,
+// the default, is any.
+//
+// Several servers may share a registry, and follow it. Given the revision that a registration or
+// deletion returned, through whatever client, a request waits until its server has it. It fails with
+// REVISION_NOT_REACHED if the server does not have it after 5 seconds, and by the deadline if that
+// is earlier.
+func (c *Client) SetMinRevision(revision uint64) { c.connection.minRevision.Store(revision) }
+
 // Info returns the version, the limits and the capabilities of the server.
 func (c *Client) Info(ctx context.Context) (*ServerInfo, error) {
 	return c.connection.info(ctx, c.connection.timeout)

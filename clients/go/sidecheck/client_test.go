@@ -257,3 +257,43 @@ func TestParseToolsReadsEachForm(t *testing.T) {
 		}
 	}
 }
+
+func TestCompareShowsWhatBreaksCallers(t *testing.T) {
+	client, ctx, server := sidechecktest.Open(t, sidechecktest.RealServer(t), nil), t.Context(), "go "+t.Name()
+	narrower := sidecheck.ToolDefinition{JSON: json.RawMessage(`{"name":"f","inputSchema":
+		{"type":"object","properties":{"n":{"type":"integer","maximum":5}}}}`)}
+	wider := sidecheck.ToolDefinition{JSON: json.RawMessage(`{"name":"f","inputSchema":
+		{"type":"object","properties":{"n":{"type":"integer","maximum":9}}}}`)}
+	registered, err := client.Register(ctx, server, []sidecheck.ToolDefinition{wider}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client.SetMinRevision(registered.RegistryRevision)
+	comparison, err := client.Compare(ctx, sidecheck.ServerTools{Server: server},
+		sidecheck.Definitions{narrower}, sidecheck.SchemaReadingAsWritten)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if comparison.Level != sidecheck.ChangeLevelBreaking || len(comparison.Tools) != 1 {
+		t.Fatalf("got %+v", comparison)
+	}
+	if witness := comparison.Tools[0].Schemas[0].AsWritten.Witness; witness == nil || len(witness.Payload) == 0 {
+		t.Errorf("got %+v, want a payload that breaks", comparison.Tools[0])
+	}
+	registration, err := client.Register(ctx, server, []sidecheck.ToolDefinition{narrower},
+		&sidecheck.RegisterOptions{Compatibility: sidecheck.CompatibilityPolicyRejectBreaking, ReturnRejected: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if outcome := registration.Outcomes[0]; outcome.Action != sidecheck.ActionRejected || outcome.Comparison == nil {
+		t.Errorf("got %+v, want a rejection with its comparison", outcome)
+	}
+	registration, err = client.Register(ctx, server, nil, &sidecheck.RegisterOptions{
+		Replace: true, Compatibility: sidecheck.CompatibilityPolicyRejectBreaking})
+	if err != nil || !slices.Equal(registration.Kept, []string{"f"}) {
+		t.Errorf("got %+v, %v, want f kept", registration, err)
+	}
+	if _, err := client.DeleteAll(ctx, server); err != nil {
+		t.Error(err)
+	}
+}

@@ -218,10 +218,11 @@ func (c *coalescer) send(ctx context.Context, calls []*waitingCall) {
 func sharedBatch(calls []*waitingCall) *pb.ValidateBatchRequest {
 	first := calls[0].request
 	batch := &pb.ValidateBatchRequest{
-		Target: first.GetTarget(), Options: first.GetOptions(),
+		Target: first.GetTarget(), Options: first.GetOptions(), MinRevision: first.GetMinRevision(),
 		Items: make([]*pb.ValidateItem, len(calls)),
 	}
 	for _, call := range calls[1:] {
+		batch.MinRevision = max(batch.MinRevision, call.request.GetMinRevision())
 		if batch.Target != nil && !proto.Equal(call.request.GetTarget(), batch.Target) {
 			batch.Target = nil
 		}

@@ -27,6 +27,8 @@ var sharedCalls = map[string]sharedCall{
 			ValidateOnly:    r.flag("validate_only"),
 			ProtocolVersion: r.text("protocol_version"),
 			ReturnRejected:  r.text("on_rejected") != "error",
+			Compatibility:   sidecheck.CompatibilityPolicy(r.text("compatibility")),
+			Reading:         sidecheck.SchemaReading(r.text("reading")),
 		})
 		return render(registration), err
 	},
@@ -42,6 +44,10 @@ var sharedCalls = map[string]sharedCall{
 			return rendered(c.DeleteAll(ctx, r.text("server")))
 		}
 		return rendered(c.Delete(ctx, r.text("server"), r.texts("names")...))
+	},
+	"CompareTools": func(ctx context.Context, c *sidecheck.Client, r object) (any, error) {
+		return rendered(c.Compare(ctx, r.toolSet("old"), r.toolSet("new"),
+			sidecheck.SchemaReading(r.text("reading"))))
 	},
 	"GetServerInfo": func(ctx context.Context, c *sidecheck.Client, r object) (any, error) {
 		return rendered(c.Info(ctx))

@@ -65,6 +65,18 @@ func (o object) definition() sidecheck.ToolDefinition {
 	return sidecheck.ToolDefinition{JSON: json.RawMessage(o.text("json")), Documents: o.documents()}
 }
 
+func (o object) toolSet(name string) sidecheck.ToolSet {
+	set := o.object(name)
+	if set.has("server") {
+		return sidecheck.ServerTools{Server: set.text("server"), Names: set.texts("names")}
+	}
+	var tools sidecheck.Definitions
+	for _, tool := range set.objects("tools") {
+		tools = append(tools, tool.definition())
+	}
+	return tools
+}
+
 func (o object) target(name string) sidecheck.Target {
 	target := o.object(name)
 	for kind := range target {

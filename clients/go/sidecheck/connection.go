@@ -24,6 +24,9 @@ type connection struct {
 	// protocolVersion is that of requests that name none; empty leaves it to the server.
 	protocolVersion string
 
+	// minRevision is the least revision of the registry that requests read.
+	minRevision atomic.Uint64
+
 	limits atomic.Pointer[Limits]
 	closed atomic.Bool
 }

@@ -26,7 +26,9 @@ func (c *ConversionClient) ConvertTools(
 	if err != nil {
 		return nil, err
 	}
-	request := &pb.ConvertToolsRequest{Api: number, Options: encoded, Servers: servers}
+	request := &pb.ConvertToolsRequest{
+		Api: number, Options: encoded, Servers: servers, MinRevision: c.connection.minRevision.Load(),
+	}
 	for _, tool := range tools {
 		target, err := encodeTarget(tool.Tool)
 		if err != nil {
@@ -108,7 +110,9 @@ func (c *ConversionClient) ConvertToolCall(
 	if err != nil {
 		return nil, err
 	}
-	request := &pb.ConvertToolCallRequest{Call: text, Tool: target, Options: encoded}
+	request := &pb.ConvertToolCallRequest{
+		Call: text, Tool: target, Options: encoded, MinRevision: c.connection.minRevision.Load(),
+	}
 	for _, mapping := range mappings {
 		text, err := protocolText(mapping, "mapping")
 		if err != nil {
@@ -155,7 +159,7 @@ func (c *ConversionClient) ConvertToolResult(
 	err = c.connection.call(ctx, pb.ConversionService_ConvertToolResult_FullMethodName,
 		&pb.ConvertToolResultRequest{
 			Api: number, Result: encoded, CallId: result.CallID, Name: result.Name,
-			Context: protocol, Options: limits,
+			Context: protocol, Options: limits, MinRevision: c.connection.minRevision.Load(),
 		}, &response)
 	if err != nil {
 		return nil, err

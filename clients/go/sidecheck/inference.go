@@ -154,7 +154,9 @@ func (i *InferenceClient) AdaptTool(
 	}
 	var response pb.AdaptToolResponse
 	err = i.connection.call(ctx, pb.InferenceService_AdaptTool_FullMethodName,
-		&pb.AdaptToolRequest{Tool: target, ProtocolVersion: version}, &response)
+		&pb.AdaptToolRequest{
+			Tool: target, ProtocolVersion: version, MinRevision: i.connection.minRevision.Load(),
+		}, &response)
 	if err != nil {
 		return nil, err
 	}

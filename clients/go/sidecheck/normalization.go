@@ -66,7 +66,7 @@ func (p *ProtocolClient) NormalizeToolResult(
 	if options == nil {
 		options = &NormalizeOptions{}
 	}
-	var request pb.NormalizeToolResultRequest
+	request := pb.NormalizeToolResultRequest{MinRevision: p.connection.minRevision.Load()}
 	if err := returned.encodeReturned(&request); err != nil {
 		return nil, err
 	}

@@ -28,6 +28,23 @@ const (
 	ChangePolicyReject ChangePolicy = "reject"
 )
 
+// CompatibilityPolicy is the treatment of a definition that is not compatible with the registered
+// one of its name, as [Client.Compare] tells. The zero value is [CompatibilityPolicyIgnore].
+type CompatibilityPolicy string
+
+const (
+	// CompatibilityPolicyIgnore does not compare definitions.
+	CompatibilityPolicyIgnore CompatibilityPolicy = "ignore"
+	// CompatibilityPolicyReport registers the definition, with the warning BREAKING_CHANGE or
+	// UNDECIDED_CHANGE if callers break or this is undecided.
+	CompatibilityPolicyReport CompatibilityPolicy = "report"
+	// CompatibilityPolicyRejectBreaking keeps the registered definition if the change is breaking,
+	// and tools that RegisterOptions.Replace would remove.
+	CompatibilityPolicyRejectBreaking CompatibilityPolicy = "reject_breaking"
+	// CompatibilityPolicyRejectUndecided also keeps it if that is undecided.
+	CompatibilityPolicyRejectUndecided CompatibilityPolicy = "reject_undecided"
+)
+
 // Action is the effect of a registration on one name. It is empty for effects that this release
 // does not know.
 type Action string
@@ -56,6 +73,10 @@ type RegisterOptions struct {
 	// ProtocolVersion is the MCP protocol version whose rules apply to the definitions, and to
 	// what is later validated against them without naming one. Empty means that of the client.
 	ProtocolVersion string
+	// Compatibility is the treatment of definitions that break the callers of the registered ones.
+	Compatibility CompatibilityPolicy
+	// Reading of the schemas by which Compatibility decides.
+	Reading SchemaReading
 	// ReturnRejected returns a registration with rejected tools without an error.
 	ReturnRejected bool
 }
@@ -66,6 +87,9 @@ type Registration struct {
 	Outcomes []RegistrationOutcome
 	// Removed are the names that RegisterOptions.Replace removed, in order.
 	Removed []string
+	// Kept are the names that RegisterOptions.Replace would have removed, in order, and that
+	// RegisterOptions.Compatibility kept.
+	Kept []string
 	// RegistryRevision is the revision of the registry after the call.
 	RegistryRevision uint64
 }
@@ -89,6 +113,9 @@ type RegistrationOutcome struct {
 	// PreviousDefinitionDigest is the digest of the definition registered before; empty if
 	// there was none.
 	PreviousDefinitionDigest string
+	// Comparison with the definition registered before; nil if there was none, if it is the same, or
+	// without RegisterOptions.Compatibility.
+	Comparison *ToolComparison
 }
 
 // Register registers tools of one server. [ParseTools] reads those of a tools/list result.
@@ -156,9 +183,11 @@ func (c *Client) register(
 			InputSchemaDigest:        outcome.GetInputSchemaDigest(),
 			OutputSchemaDigest:       outcome.GetOutputSchemaDigest(),
 			PreviousDefinitionDigest: outcome.GetPreviousDefinitionDigest(),
+			Comparison:               decodeToolComparison(outcome.GetComparison()),
 		})
 	}
 	registration.Removed = append(registration.Removed, response.GetRemoved()...)
+	registration.Kept = append(registration.Kept, response.GetKept()...)
 	registration.RegistryRevision = response.GetRegistryRevision()
 	return nil
 }
@@ -169,12 +198,22 @@ func (o *RegisterOptions) encode(server, version string) (*pb.RegisterToolsReque
 	if err != nil {
 		return nil, err
 	}
+	compatibility, err := encodeWord[pb.CompatibilityPolicy](o.Compatibility, "COMPATIBILITY_POLICY_")
+	if err != nil {
+		return nil, err
+	}
+	reading, err := encodeWord[pb.SchemaReading](o.Reading, "SCHEMA_READING_")
+	if err != nil {
+		return nil, err
+	}
 	request := &pb.RegisterToolsRequest{
 		Server:          server,
 		Mode:            pb.RegistrationMode_REGISTRATION_MODE_UPSERT,
 		ChangePolicy:    policy,
 		ValidateOnly:    o.ValidateOnly,
 		ProtocolVersion: version,
+		Compatibility:   compatibility,
+		Reading:         reading,
 	}
 	if o.Replace {
 		request.Mode = pb.RegistrationMode_REGISTRATION_MODE_REPLACE

@@ -38,7 +38,10 @@ func (t *Tool) Definition() ToolDefinition { return ToolDefinition{t.JSON, t.Doc
 func (c *Client) Get(ctx context.Context, server, name, adaptTo string) (*Tool, error) {
 	var response pb.GetToolResponse
 	err := c.connection.call(ctx, pb.RegistryService_GetTool_FullMethodName,
-		&pb.GetToolRequest{Server: server, Name: name, AdaptToVersion: adaptTo}, &response)
+		&pb.GetToolRequest{
+			Server: server, Name: name, AdaptToVersion: adaptTo,
+			MinRevision: c.connection.minRevision.Load(),
+		}, &response)
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +56,9 @@ func (c *Client) Get(ctx context.Context, server, name, adaptTo string) (*Tool, 
 // registered if that is empty. They are fetched in pages. An error ends the iteration.
 func (c *Client) List(ctx context.Context, server, adaptTo string) iter.Seq2[*Tool, error] {
 	return func(yield func(*Tool, error) bool) {
-		request := &pb.ListToolsRequest{Server: server, AdaptToVersion: adaptTo}
+		request := &pb.ListToolsRequest{
+			Server: server, AdaptToVersion: adaptTo, MinRevision: c.connection.minRevision.Load(),
+		}
 		for {
 			var response pb.ListToolsResponse
 			err := c.connection.call(ctx, pb.RegistryService_ListTools_FullMethodName, request, &response)

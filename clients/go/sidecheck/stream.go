@@ -83,7 +83,9 @@ func (c *Client) Stream(ctx context.Context, options *StreamOptions) (*Stream, e
 		return nil, err
 	}
 	opening := &pb.ValidateStreamRequest{Message: &pb.ValidateStreamRequest_Defaults{
-		Defaults: &pb.StreamDefaults{Target: target, Options: shared},
+		Defaults: &pb.StreamDefaults{
+			Target: target, Options: shared, MinRevision: c.connection.minRevision.Load(),
+		},
 	}}
 	items, err := openStream(ctx, c.connection, validations, opening, options.Outstanding)
 	if err != nil {

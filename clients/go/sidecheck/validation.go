@@ -53,6 +53,7 @@ func (c *Client) validate(ctx context.Context, item Item) (*Verdict, error) {
 	}
 	request := &pb.ValidateRequest{
 		Target: message.GetTarget(), Subject: message.GetSubject(), Options: message.GetOptions(),
+		MinRevision: c.connection.minRevision.Load(),
 	}
 	var verdict *Verdict
 	if c.coalescer != nil {
@@ -127,12 +128,13 @@ func (c *Client) ValidateBatch(
 	if err != nil {
 		return nil, err
 	}
-	request := &pb.ValidateBatchRequest{Target: target, Options: shared}
+	revision := c.connection.minRevision.Load()
+	request := &pb.ValidateBatchRequest{Target: target, Options: shared, MinRevision: revision}
 	return callInParts(ctx, c.connection, messages, batchCall[*pb.ValidateItem, Outcome]{
 		overhead: proto.Size(request),
 		send: func(ctx context.Context, items []*pb.ValidateItem) ([]Outcome, error) {
 			return c.connection.validateBatch(ctx, &pb.ValidateBatchRequest{
-				Target: target, Options: shared, Items: items,
+				Target: target, Options: shared, Items: items, MinRevision: revision,
 			})
 		},
 		failed: func(err error) Outcome { return Outcome{Err: err} },

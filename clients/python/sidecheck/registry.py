@@ -7,6 +7,7 @@ from typing import Literal, TypeAlias
 
 import grpc
 
+from sidecheck.comparison import ToolComparison
 from sidecheck.errors import SidecheckError
 from sidecheck.targets import Document
 from sidecheck.verdicts import Severity, Violation, describe_violation, list_lines
@@ -64,6 +65,9 @@ class RegistrationOutcome:
     output_schema_digest: str = ""
     #: Digest of the definition that the name was bound to before; "" if there was none.
     previous_definition_digest: str = ""
+    #: How it differs from the definition that the name was bound to before, if it does and the
+    #: registration asked for it.
+    comparison: ToolComparison | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +78,8 @@ class Registration:
     outcomes: tuple[RegistrationOutcome, ...] = ()
     #: Names that a replacement removed.
     removed: tuple[str, ...] = ()
+    #: Names that a replacement would have removed, if that did not break callers.
+    kept: tuple[str, ...] = ()
     #: Revision of the registry afterwards.
     registry_revision: int = 0
 

@@ -1,5 +1,6 @@
 //! The client, with the calls of validation and of the server's description.
 
+mod comparison;
 mod registry;
 
 use std::time::Duration;
@@ -24,7 +25,8 @@ use crate::verdict::Verdict;
 /// A client of a Sidecheck server. Clones share its connection.
 ///
 /// It connects at the first call, and belongs to the Tokio runtime of that call. A call that is
-/// dropped is cancelled. `UNAVAILABLE` is retried four times within the deadline.
+/// dropped is cancelled. `UNAVAILABLE` is retried four times within the deadline, unless the server
+/// forbids it.
 #[derive(Clone)]
 pub struct Client {
     connection: Connection,
@@ -54,6 +56,22 @@ impl Client {
     /// Policy for validations that no server answers.
     pub fn on_unavailable(&self) -> OnUnavailable {
         self.connection.on_unavailable()
+    }
+
+    /// The least revision of the registry that requests read.
+    pub fn min_revision(&self) -> u64 {
+        self.connection.min_revision()
+    }
+
+    /// Sets the least revision of the registry that later requests of this client and its clones
+    /// read; 0, the default, is any.
+    ///
+    /// Several servers may share a registry, and follow it. Given the revision that a registration
+    /// or deletion returned, through whatever client, a request waits until its server has it. It
+    /// fails with `REVISION_NOT_REACHED` if the server does not have it after 5 s, and by the
+    /// deadline if that is earlier.
+    pub fn set_min_revision(&self, revision: u64) {
+        self.connection.set_min_revision(revision);
     }
 
     /// Checks of messages against the rules of the protocol.
@@ -157,6 +175,7 @@ impl Client {
             target: Some(target.into()),
             subject: Some(subject.into()),
             options: Some(options.encode(self.connection.protocol_version())),
+            min_revision: self.connection.min_revision(),
         };
         let result = self.connection.call(request).await.and_then(|response| {
             let verdict = response.verdict.map(Verdict::from);
@@ -193,6 +212,7 @@ impl Client {
             target: target.map(|target| target.clone().into()),
             options: Some(options.encode(version)),
             items,
+            min_revision: self.connection.min_revision(),
         };
         let decode = |response: pb::ValidateBatchResponse| {
             let revision = response.registry_revision;
@@ -226,6 +246,7 @@ impl Client {
         let defaults = pb::StreamDefaults {
             target: target.cloned().map(Into::into),
             options: Some(options.encode(self.connection.protocol_version())),
+            min_revision: self.connection.min_revision(),
         };
         stream::open(&self.connection, defaults, stream).await
     }

@@ -10,6 +10,7 @@ pub(crate) mod streams;
 
 use std::future::{self, Future};
 use std::hash::{BuildHasher, RandomState};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -47,6 +48,7 @@ struct Shared {
     endpoint: Endpoint,
     channels: Mutex<Channels>,
     limits: Mutex<Option<Limits>>,
+    min_revision: AtomicU64,
     closed: watch::Sender<bool>,
 }
 
@@ -64,6 +66,7 @@ impl Connection {
             endpoint,
             channels: Mutex::default(),
             limits: Mutex::new(None),
+            min_revision: AtomicU64::new(0),
             closed: watch::Sender::new(false),
         };
         Ok(Self {
@@ -91,6 +94,16 @@ impl Connection {
 
     pub(crate) fn protocol_version(&self) -> &str {
         &self.shared.options.protocol_version
+    }
+
+    /// The least revision of the registry that requests read.
+    pub(crate) fn min_revision(&self) -> u64 {
+        self.shared.min_revision.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_min_revision(&self, revision: u64) {
+        // It guards no other data.
+        self.shared.min_revision.store(revision, Ordering::Relaxed);
     }
 
     pub(crate) fn on_unavailable(&self) -> OnUnavailable {

@@ -57,6 +57,7 @@ impl Conversion {
             options: Some(options.encode(self.connection.protocol_version())),
             tools,
             servers,
+            min_revision: self.connection.min_revision(),
         };
         let response = self.connection.call(request).await?;
         let found = response.conversions.len();
@@ -92,6 +93,7 @@ impl Conversion {
             mappings: mappings.into_iter().map(Json::into_bytes).collect(),
             tool: tool.cloned().map(Into::into),
             options: Some(options.encode(self.connection.protocol_version())),
+            min_revision: self.connection.min_revision(),
         };
         let response = self.connection.call(request).await?;
         let verdict = response.verdict.map(Verdict::from);
@@ -125,6 +127,7 @@ impl Conversion {
             name: result.name,
             context: Some(context.encode(self.connection.protocol_version())),
             options: Some(options.encode()),
+            min_revision: self.connection.min_revision(),
         };
         let response = self.connection.call(request).await?;
         if response.message.is_empty() {

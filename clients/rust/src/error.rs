@@ -22,6 +22,7 @@ struct Fields {
     code: Code,
     retry_after: Option<Duration>,
     is_refused: bool,
+    is_final: bool,
 }
 
 /// Kind of an error.
@@ -120,6 +121,7 @@ impl Error {
             code,
             retry_after: None,
             is_refused: false,
+            is_final: false,
         }))
     }
 
@@ -148,6 +150,16 @@ impl Error {
     /// Whether the server refused the stream of the call before any work on it.
     pub(crate) fn is_refused(&self) -> bool {
         self.0.is_refused
+    }
+
+    pub(crate) fn with_finality(mut self, is_final: bool) -> Self {
+        self.0.is_final = is_final;
+        self
+    }
+
+    /// Whether the server forbade another attempt of the call.
+    pub(crate) fn is_final(&self) -> bool {
+        self.0.is_final
     }
 
     /// The error of a stream that this one ended.

@@ -145,6 +145,7 @@ impl Inference {
         let request = pb::AdaptToolRequest {
             tool: Some(tool.into().into()),
             protocol_version: version_or(protocol_version, self.connection.protocol_version()),
+            min_revision: self.connection.min_revision(),
         };
         let response = self.connection.call(request).await?;
         if response.json.is_empty() {

@@ -23,6 +23,7 @@
 mod address;
 mod client;
 mod codec;
+mod comparison;
 mod connection;
 mod conversion;
 mod enumeration;
@@ -47,6 +48,10 @@ mod validation;
 mod verdict;
 
 pub use client::Client;
+pub use comparison::{
+    ChangeEffect, ChangeLevel, Comparison, DefinitionChange, DefinitionPart, SchemaComparison,
+    SchemaReading, SchemaRelation, SchemaVerdict, ToolComparison, ToolStatus, Witness,
+};
 pub use conversion::{
     Conversion, ConversionMode, ConversionOptions, ConvertedCall, ConvertedResult, ConvertedTool,
     ConvertedTools, Effect, Loss, LossAction, ModelApi, ServerPrefix, ToolConversion,
@@ -66,11 +71,11 @@ pub use protocol::{
     ToolResult,
 };
 pub use registry::{
-    Action, ChangePolicy, Deletion, Document, RegisterOptions, Registration, RegistrationOutcome,
-    Tool,
+    Action, ChangePolicy, CompatibilityPolicy, Deletion, Document, RegisterOptions, Registration,
+    RegistrationOutcome, Tool,
 };
 pub use stream::{StreamOptions, StreamOutcome, StreamOutcomes, StreamSender};
-pub use target::{RegisteredTool, Schema, Target, ToolDefinition};
+pub use target::{RegisteredTool, Schema, Target, ToolDefinition, ToolSet};
 #[cfg(feature = "tls")]
 pub use tls::Tls;
 pub use token::Token;

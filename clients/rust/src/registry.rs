@@ -3,6 +3,7 @@
 use serde::Serialize;
 use tonic::Code;
 
+use crate::comparison::{SchemaReading, ToolComparison};
 use crate::enumeration::enumeration;
 use crate::error::{Error, ErrorKind};
 use crate::json::Json;
@@ -34,6 +35,20 @@ enumeration! {
 }
 
 enumeration! {
+    /// Treatment of a definition that is not compatible with the registered one of its name.
+    CompatibilityPolicy: pb::CompatibilityPolicy {
+        /// Definitions are not compared.
+        Ignore,
+        /// The definition is registered, with a warning if callers break or this is undecided.
+        Report,
+        /// The registered definition is kept if the change is breaking.
+        RejectBreaking,
+        /// The registered definition is also kept if that is undecided.
+        RejectUndecided,
+    }
+}
+
+enumeration! {
     /// Effect of a registration on one name.
     Action: pb::registration_outcome::Action {
         /// The name was not registered before.
@@ -54,6 +69,10 @@ pub struct RegisterOptions {
     pub replace: bool,
     /// Treatment of tools whose definition changed.
     pub change_policy: ChangePolicy,
+    /// Treatment of definitions that break the callers of the registered ones.
+    pub compatibility: CompatibilityPolicy,
+    /// Reading of the schemas by which `compatibility` decides.
+    pub reading: SchemaReading,
     /// Whether to check the definitions without registering them.
     pub validate_only: bool,
     /// MCP protocol version whose rules apply. Empty is the client's own, or the server's.
@@ -79,6 +98,9 @@ pub struct RegistrationOutcome {
     pub output_schema_digest: String,
     /// Digest of the definition registered before. Empty if there was none.
     pub previous_definition_digest: String,
+    /// Comparison with the definition registered before; none if there was none, if it is the
+    /// same, or without [`RegisterOptions::compatibility`].
+    pub comparison: Option<ToolComparison>,
 }
 
 /// Result of a registration.
@@ -88,6 +110,8 @@ pub struct Registration {
     pub outcomes: Vec<RegistrationOutcome>,
     /// Names that a replacement removed.
     pub removed: Vec<String>,
+    /// Names that a replacement would have removed, if that did not break callers.
+    pub kept: Vec<String>,
     /// Revision of the registry afterwards.
     pub registry_revision: u64,
 }
@@ -132,6 +156,7 @@ impl Registration {
         self.outcomes
             .extend(message.outcomes.into_iter().map(RegistrationOutcome::from));
         self.removed.extend(message.removed);
+        self.kept.extend(message.kept);
         self.registry_revision = message.registry_revision;
     }
 }
@@ -146,6 +171,7 @@ impl From<pb::RegistrationOutcome> for RegistrationOutcome {
             input_schema_digest: message.input_schema_digest,
             output_schema_digest: message.output_schema_digest,
             previous_definition_digest: message.previous_definition_digest,
+            comparison: message.comparison.map(ToolComparison::from),
         }
     }
 }

@@ -33,6 +33,7 @@ procedures! {
         "GetTool": GetToolRequest => GetToolResponse,
         "ListTools": ListToolsRequest => ListToolsResponse,
         "DeleteTools": DeleteToolsRequest => DeleteToolsResponse,
+        "CompareTools": CompareToolsRequest => CompareToolsResponse,
     }
     "InfoService" {
         "GetServerInfo": GetServerInfoRequest => GetServerInfoResponse,

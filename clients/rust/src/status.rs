@@ -13,6 +13,9 @@ use crate::stubs::google::rpc;
 /// Domain of the error reasons that are Sidecheck's.
 const DOMAIN: &str = "sidecheck";
 
+/// Metadata with the delay of the next attempt, in milliseconds.
+const PUSHBACK: &str = "grpc-retry-pushback-ms";
+
 /// Parts of messages that say that a request is too large: of gRPC for C++ and Go, of gRPC for
 /// Java, of tonic, and of HTTP status 413 as gRPC for C++ and tonic report it. Whoever writes the
 /// payload can bring these about, so they must never pass for an unavailable server.
@@ -26,6 +29,10 @@ const TOO_LARGE: [&str; 5] = [
 
 /// The error of a failed call with a deadline, if it has one.
 pub(crate) fn call_error(status: &tonic::Status, deadline: Option<Instant>) -> Error {
+    described_error(status, deadline).with_finality(forbids_retry(status))
+}
+
+fn described_error(status: &tonic::Status, deadline: Option<Instant>) -> Error {
     // Details that do not decode are ignored: the code and the message suffice.
     let details = rpc::Status::decode(status.details())
         .unwrap_or_default()
@@ -66,6 +73,19 @@ pub(crate) fn call_error(status: &tonic::Status, deadline: Option<Instant>) -> E
     Error::new(kind, code_name(code), message, code)
         .with_retry_after(retry_after(&full))
         .with_refusal(is_refused(status))
+}
+
+/// Whether the server asks not to retry the call, by a delay that is negative or no number (gRFC
+/// A6, "Pushback").
+fn forbids_retry(status: &tonic::Status) -> bool {
+    let delay = status.metadata().get(PUSHBACK);
+    delay.is_some_and(|delay| {
+        let milliseconds = delay
+            .to_str()
+            .ok()
+            .and_then(|text| text.parse::<u32>().ok());
+        milliseconds.is_none()
+    })
 }
 
 fn is_refused(status: &tonic::Status) -> bool {

@@ -87,6 +87,52 @@ impl Schema {
     }
 }
 
+/// Tools to compare.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ToolSet {
+    /// Registered tools.
+    Registered {
+        /// Namespace of the server. One without tools is an error.
+        server: String,
+        /// Names of the tools; none means all.
+        names: Vec<String>,
+    },
+    /// Tools sent with the request, of which there may be none.
+    Definitions(Vec<ToolDefinition>),
+}
+
+impl ToolSet {
+    /// All registered tools of `server`.
+    pub fn of_server(server: impl Into<String>) -> Self {
+        Self::Registered {
+            server: server.into(),
+            names: Vec::new(),
+        }
+    }
+}
+
+impl FromIterator<ToolDefinition> for ToolSet {
+    fn from_iter<I: IntoIterator<Item = ToolDefinition>>(tools: I) -> Self {
+        Self::Definitions(tools.into_iter().collect())
+    }
+}
+
+impl From<ToolSet> for pb::ToolSet {
+    fn from(set: ToolSet) -> Self {
+        match set {
+            ToolSet::Registered { server, names } => Self {
+                server,
+                names,
+                ..Self::default()
+            },
+            ToolSet::Definitions(tools) => Self {
+                tools: tools.into_iter().map(Into::into).collect(),
+                ..Self::default()
+            },
+        }
+    }
+}
+
 impl From<RegisteredTool> for Target {
     fn from(tool: RegisteredTool) -> Self {
         Self::RegisteredTool(tool)

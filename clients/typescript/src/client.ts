@@ -5,6 +5,8 @@ import type { ChannelInterface } from "@grpc/grpc-js";
 import type { TlsOptions } from "./address.js";
 import { type CallOptions, Channel } from "./channel.js";
 import { Coalescer } from "./coalescing.js";
+import { type CompareOptions, compareTools, type ServerTools } from "./compare-tools.js";
+import type { Comparison } from "./comparison.js";
 import { Connection } from "./connection.js";
 import { ConversionClient } from "./conversion.js";
 import type { Unavailable } from "./errors.js";
@@ -122,6 +124,27 @@ export class Client {
     return this.connection.channel.grpc;
   }
 
+  /**
+   * Least revision of the registry that later requests read; 0, the default, is any.
+   *
+   * Several servers may share a registry, and follow it. Given the revision that a registration or
+   * deletion returned, through whatever client, a request waits until its server has it. It rejects
+   * with `REVISION_NOT_REACHED` if the server does not have it after 5 seconds, and by the deadline if
+   * that is earlier.
+   *
+   * @throws TypeError if it is set to what is no revision
+   */
+  get minRevision(): number {
+    return Number(this.connection.minRevision);
+  }
+
+  set minRevision(revision: number) {
+    if (!Number.isSafeInteger(revision) || revision < 0) {
+      throw new TypeError(`minRevision must be a whole number from 0, not ${revision}`);
+    }
+    this.connection.minRevision = BigInt(revision);
+  }
+
   /** Validates the arguments of a tool call against the input schema of the tool, or a schema. */
   async validate(target: Target, args: JsonInput, options?: ValidateOptions): Promise<Verdict> {
     return this.validateSubject(target, { arguments: args }, options);
@@ -206,9 +229,31 @@ export class Client {
     return registerTools(this.connection, server, tools, options);
   }
 
+  /**
+   * Tells what changed from the tools `before` to the tools `after`, and whether it breaks callers.
+   *
+   * Each is `{ server, names }` for registered tools, or tools as {@link Client.register} takes them,
+   * at most `Limits.batchItems`. The reading decides the level of the result; its tools have the
+   * levels of both readings.
+   *
+   * @throws TypeError if a set of tools is none, or a single page of several; nothing was sent
+   */
+  async compare(
+    before: ServerTools | Tools,
+    after: ServerTools | Tools,
+    options: CompareOptions = {},
+  ): Promise<Comparison> {
+    return compareTools(this.connection, before, after, options);
+  }
+
   /** Returns a registered tool. */
   async get(server: string, name: string, options: GetOptions = {}): Promise<Tool> {
-    const request = { server, name, adaptToVersion: options.adaptToVersion ?? "" };
+    const request = {
+      server,
+      name,
+      adaptToVersion: options.adaptToVersion ?? "",
+      minRevision: this.connection.minRevision,
+    };
     const rpc = registry.RegistryServiceService.getTool;
     return this.connection.call(rpc, request, decodeTool, options);
   }
@@ -227,6 +272,7 @@ export class Client {
           pageSize: 0,
           pageToken,
           adaptToVersion: options.adaptToVersion ?? "",
+          minRevision: this.connection.minRevision,
         },
         (response) => ({ ...response, tools: response.tools.map(decodeRegisteredTool) }),
         options,

@@ -172,11 +172,18 @@ export class Coalescer {
       };
     }
     const timeoutMs = Math.max(...entries.map(({ deadline }) => deadline)) - performance.now();
+    const rpc = ValidationServiceService.validateBatch;
+    const head = rpc.requestSerialize({
+      target: undefined,
+      options: undefined,
+      items: [],
+      minRevision: this.#connection.minRevision,
+    });
     let outcomes: ValidateOutcome[];
     try {
       outcomes = await this.#connection.send(
-        ValidationServiceService.validateBatch,
-        Buffer.concat(entries.map(({ element }) => element)),
+        rpc,
+        Buffer.concat([head, ...entries.map(({ element }) => element)]),
         (response) =>
           response.outcomes.map((outcome) => decodeOutcome(outcome, response.registryRevision)),
         { timeoutMs: Math.max(timeoutMs, 1), signal: controller.signal },
@@ -187,8 +194,8 @@ export class Coalescer {
         );
       }
     } catch (error) {
+      const whole = error instanceof Unavailable || isRevisionNotReached(error);
       for (const entry of entries) {
-        const whole = error instanceof Unavailable;
         this.settle(entry, whole ? Promise.reject(error) : undefined);
       }
       return;
@@ -214,6 +221,11 @@ export class Coalescer {
     const timeoutMs = Math.max(entry.deadline - performance.now(), 1);
     entry.settle(outcome ?? this.#single(entry.item, { timeoutMs, signal: entry.signal }));
   }
+}
+
+/** Whether a request waited for a revision in vain: calls of their own would wait for the same one. */
+function isRevisionNotReached(error: unknown): boolean {
+  return error instanceof SidecheckError && error.reason === "REVISION_NOT_REACHED";
 }
 
 /** Whether an outcome depends on the other items of the batch. */

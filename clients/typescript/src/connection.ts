@@ -18,6 +18,8 @@ export class Connection {
   readonly onUnavailable: OnUnavailable;
   /** Protocol version of requests that name none, "" leaves it to the server. */
   readonly protocolVersion: string;
+  /** Least revision of the registry that requests read; 0 is any. */
+  minRevision = 0n;
   #limits: Limits | undefined;
 
   constructor(

@@ -169,6 +169,7 @@ export class ConversionClient {
           : { tool: encodeToolTarget(tool, `tools[${index}]`), server: "" },
       ),
       servers: [...servers],
+      minRevision: this.#connection.minRevision,
     };
     return this.#connection.call(
       wire.ConversionServiceService.convertTools,
@@ -196,6 +197,7 @@ export class ConversionClient {
       call: encodeJsonObject(call, "call"),
       mappings: mappings.map((mapping, index) => encodeJsonObject(mapping, `mappings[${index}]`)),
       tool: encodeTarget(options.tool),
+      minRevision: this.#connection.minRevision,
       options: encodeOptions(options, this.#connection.protocolVersion),
     };
     return this.#connection.call(
@@ -227,6 +229,7 @@ export class ConversionClient {
       result: encodeToolResult({ toolResult: { json: result, profile, tool } }),
       callId,
       name,
+      minRevision: this.#connection.minRevision,
       context: encodeContext(options.context, this.#connection.protocolVersion),
       options: encodeCheckOptions(options),
     };

@@ -3,6 +3,21 @@
 export type { TlsOptions } from "./address.js";
 export type { CallOptions } from "./channel.js";
 export { Client, type ClientOptions } from "./client.js";
+export type { CompareOptions, ServerTools } from "./compare-tools.js";
+export type {
+  ChangeEffect,
+  ChangeLevel,
+  Comparison,
+  DefinitionChange,
+  DefinitionPart,
+  SchemaComparison,
+  SchemaReading,
+  SchemaRelation,
+  SchemaVerdict,
+  ToolComparison,
+  ToolStatus,
+  Witness,
+} from "./comparison.js";
 export type {
   ConversionClient,
   ConversionOptions,
@@ -54,6 +69,7 @@ export { type JsonInput, type JsonObjectInput, JsonText } from "./json.js";
 export type { RegisterOptions } from "./registration.js";
 export type {
   ChangePolicy,
+  CompatibilityPolicy,
   Deletion,
   GetOptions,
   RegisteredDocument,

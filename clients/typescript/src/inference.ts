@@ -113,7 +113,11 @@ export class InferenceClient {
   ): Promise<AdaptedTool> {
     return this.#connection.call(
       wire.InferenceServiceService.adaptTool,
-      { tool: encodeToolTarget(tool, "tool"), protocolVersion },
+      {
+        tool: encodeToolTarget(tool, "tool"),
+        protocolVersion,
+        minRevision: this.#connection.minRevision,
+      },
       (response) => ({ ...response, json: requireJson(response.json, "AdaptToolResponse.json") }),
       options,
     );

@@ -193,7 +193,11 @@ export class ProtocolClient {
     );
     return this.#connection.callInParts<wire.CheckBatchResponse, CheckResult>(
       rpc,
-      rpc.requestSerialize({ ...this.head(options), items: [] }),
+      rpc.requestSerialize({
+        ...this.head(options),
+        items: [],
+        minRevision: this.#connection.minRevision,
+      }),
       elements,
       (response) => response.outcomes.map(decodeCheckOutcome),
       checkResult,
@@ -220,6 +224,7 @@ export class ProtocolClient {
         returned: encodeReturnValue(returned),
         tool: encodeTarget(options.tool),
         profile: encodeProfile(options.profile),
+        minRevision: this.#connection.minRevision,
       },
       decodeNormalized,
       options,
@@ -238,7 +243,11 @@ export class ProtocolClient {
 
   private async check(item: CheckItem, options: CheckOptions): Promise<CheckResult> {
     const { $case, value } = encodeCheckItem(item);
-    const request = { ...this.head(options), [$case]: value };
+    const request = {
+      ...this.head(options),
+      minRevision: this.#connection.minRevision,
+      [$case]: value,
+    };
     const rpc = CHECKS[$case] as Rpc<object, { result: wire.CheckResult | undefined }>;
     const result = this.#connection.call(rpc, request, decodeCheckResponse, options);
     return this.#connection.orFallBack(result, checkResult);

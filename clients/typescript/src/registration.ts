@@ -1,13 +1,16 @@
 /** Registration of tools, in as many requests as the limits require. */
 
 import type { CallOptions } from "./channel.js";
+import type { SchemaReading } from "./comparison.js";
 import { type Connection, encodeElement, splitElements } from "./connection.js";
 import { encodeEnum } from "./enums.js";
 import { ToolsRejected } from "./errors.js";
 import * as wire from "./gen/sidecheck/v1/registry_service.js";
+import { SchemaReading as SchemaReadings } from "./gen/sidecheck/v1/comparison.js";
 import { InlineTool } from "./gen/sidecheck/v1/target.js";
 import {
   type ChangePolicy,
+  type CompatibilityPolicy,
   decodeRegistration,
   joinRegistrations,
   type Registration,
@@ -21,6 +24,10 @@ export interface RegisterOptions extends CallOptions {
   readonly replace?: boolean | undefined;
   /** Treatment of changed definitions, "accept" by default. */
   readonly changePolicy?: ChangePolicy | undefined;
+  /** Treatment of definitions that break the callers of the registered ones, "ignore" by default. */
+  readonly compatibility?: CompatibilityPolicy | undefined;
+  /** Reading of the schemas by which `compatibility` decides, "assume_closed" by default. */
+  readonly reading?: SchemaReading | undefined;
   /** Whether to return what would happen, without registering. */
   readonly validateOnly?: boolean | undefined;
   /** Protocol version whose rules apply to the definitions; by default that of the client. */
@@ -56,6 +63,13 @@ export async function registerTools(
     changePolicy: encodeEnum(wire.ChangePolicy, "CHANGE_POLICY_", changePolicy, "changePolicy"),
     validateOnly: options.validateOnly ?? false,
     protocolVersion: options.protocolVersion || connection.protocolVersion,
+    compatibility: encodeEnum(
+      wire.CompatibilityPolicy,
+      "COMPATIBILITY_POLICY_",
+      options.compatibility,
+      "compatibility",
+    ),
+    reading: encodeEnum(SchemaReadings, "SCHEMA_READING_", options.reading, "reading"),
   });
   const elements = listDefinitions(tools, replace).map((tool, index) =>
     encodeElement(2, InlineTool.encode(encodeDefinition(tool, `tools[${index}]`)).finish()),

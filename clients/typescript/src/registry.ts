@@ -1,6 +1,7 @@
 /** Values of RegistryService: registered tools and the results of changes. */
 
 import type { CallOptions } from "./channel.js";
+import { decodeToolComparison, type ToolComparison } from "./comparison.js";
 import { decodeEnum } from "./enums.js";
 import { InvalidResponse } from "./errors.js";
 import * as wire from "./gen/sidecheck/v1/registry_service.js";
@@ -13,6 +14,12 @@ import { decodeViolation, type Violation } from "./verdicts.js";
  * also with a warning, or keep the old one and reject the new one.
  */
 export type ChangePolicy = "accept" | "report" | "reject";
+
+/**
+ * Policy for a definition that breaks the callers of the registered one: do not compare them, register
+ * it with a warning, keep the registered one, or keep it also if this is undecided.
+ */
+export type CompatibilityPolicy = "ignore" | "report" | "reject_breaking" | "reject_undecided";
 
 /** Effect of a registration on one name; "unspecified" is one that this release does not know. */
 export type RegistrationAction = "created" | "changed" | "unchanged" | "rejected" | "unspecified";
@@ -32,6 +39,11 @@ export interface RegistrationOutcome {
   readonly outputSchemaDigest: string;
   /** Digest of the definition that the name was bound to before, "" if there was none. */
   readonly previousDefinitionDigest: string;
+  /**
+   * Comparison with the definition that the name was bound to before; undefined if there was none, if
+   * it is the same, or without the option `compatibility`.
+   */
+  readonly comparison: ToolComparison | undefined;
 }
 
 /** Result of a registration. */
@@ -40,6 +52,8 @@ export interface Registration {
   readonly outcomes: readonly RegistrationOutcome[];
   /** Names that a replacement removed. */
   readonly removed: readonly string[];
+  /** Names that a replacement would have removed, if that did not break callers. */
+  readonly kept: readonly string[];
   /** Revision of the registry afterwards. */
   readonly registryRevision: number;
 }
@@ -101,8 +115,10 @@ export function decodeRegistration(
         outcome.action,
       ),
       violations: outcome.violations.map(decodeViolation),
+      comparison: outcome.comparison && decodeToolComparison(outcome.comparison),
     })),
     removed: message.removed,
+    kept: message.kept,
     registryRevision: Number(message.registryRevision),
   };
 }
@@ -112,6 +128,7 @@ export function joinRegistrations(parts: readonly Registration[]): Registration 
   return {
     outcomes: parts.flatMap((part) => part.outcomes),
     removed: parts.flatMap((part) => part.removed),
+    kept: parts.flatMap((part) => part.kept),
     registryRevision: parts.at(-1)?.registryRevision ?? 0,
   };
 }

@@ -61,8 +61,8 @@ function splitDefinitions(text: Buffer, whole: boolean): Buffer[] {
   }
   if (whole && (result.get("nextCursor") ?? "null").toString() !== "null") {
     throw new TypeError(
-      "tools is one page of several (it has a nextCursor), and replacing all tools with it would" +
-        " delete those of the other pages; pass the definitions of all pages",
+      "tools is one page of several (it has a nextCursor), and the tools of the other pages would" +
+        " count as removed; pass the definitions of all pages",
     );
   }
   return readElements(tools);

@@ -50,6 +50,7 @@ export async function* validateStream(
         value: {
           target: encodeTarget(options.target),
           options: encodeOptions(options, protocolVersion),
+          minRevision: connection.minRevision,
         },
       },
     }),

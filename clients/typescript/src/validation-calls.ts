@@ -34,7 +34,12 @@ export async function validateItem(
 ): Promise<Verdict> {
   const decode = ({ verdict, registryRevision }: wire.ValidateResponse): Verdict =>
     decodeVerdict(requireField(verdict, "ValidateResponse.verdict"), registryRevision);
-  return connection.call(validate, item, decode, options);
+  return connection.call(
+    validate,
+    { ...item, minRevision: connection.minRevision },
+    decode,
+    options,
+  );
 }
 
 /** @internal See {@link Client.validateBatch}. */
@@ -47,6 +52,7 @@ export async function validateBatch(
   const head = batch.requestSerialize({
     target: encodeTarget(options.target),
     options: encodeOptions(options, protocolVersion),
+    minRevision: connection.minRevision,
     items: [],
   });
   const elements = Array.from(items, (item) =>

@@ -30,6 +30,15 @@ test("invalid options are rejected", () => {
   assert.throws(() => new Client("localhost:1", { tls: { key: "pem" } }), /given together/);
 });
 
+test("what is no revision is rejected", (t) => {
+  const client = new Client("127.0.0.1:1");
+  t.after(() => client.close());
+  for (const revision of [-1, 1.5, Number.NaN, Infinity]) {
+    assert.throws(() => (client.minRevision = revision), /minRevision must be a whole number/);
+  }
+  assert.equal(client.minRevision, 0);
+});
+
 test("an invalid argument is rejected before the call", async (t) => {
   const client = new Client("127.0.0.1:1");
   t.after(() => client.close());

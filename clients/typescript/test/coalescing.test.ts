@@ -31,6 +31,18 @@ test("one coalesced call is aborted, the others are not", { skip }, async (t) =>
   );
 });
 
+test("coalesced calls wait for the least revision, too", { skip }, async (t) => {
+  const client = connect(t, "real", { coalesce: true });
+  client.minRevision = Number.MAX_SAFE_INTEGER;
+  const calls = [1, 2, 3].map((payload) => client.validate(TARGET, payload));
+  for (const call of await Promise.allSettled(calls)) {
+    assert.equal(
+      call.status === "rejected" && (call.reason as SidecheckError).reason,
+      "REVISION_NOT_REACHED",
+    );
+  }
+});
+
 test("closing fails coalesced calls", { skip }, async (t) => {
   const client = connect(t, "silent", { coalesce: true });
   const calls = [1, 2, 3].map((payload) => client.validate(TARGET, payload));

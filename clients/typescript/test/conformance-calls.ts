@@ -10,6 +10,7 @@ import {
   type ModelApi,
   type ProtocolContext,
   type ReturnValue,
+  type ServerTools,
   type Target,
   type ToolDefinition,
 } from "sidecheck";
@@ -124,6 +125,10 @@ function checkItem(item: Json): CheckItem {
   }
 }
 
+function toolSet(set: Json): ServerTools | ToolDefinition[] {
+  return set?.server ? set : (set?.tools ?? []).map(definition);
+}
+
 function returnValue(request: Json): ReturnValue {
   if (request.error !== undefined) {
     return { error: request.error };
@@ -177,10 +182,14 @@ export const CALLS: Readonly<Record<string, Call>> = {
     client.register(request.server ?? "", (request.tools ?? []).map(definition), {
       replace: request.mode === "replace",
       changePolicy: request.change_policy,
+      compatibility: request.compatibility,
+      reading: request.reading,
       validateOnly: request.validate_only,
       protocolVersion: request.protocol_version,
       onRejected: request.on_rejected ?? "return",
     }),
+  CompareTools: (client, request) =>
+    client.compare(toolSet(request.old), toolSet(request.new), { reading: request.reading }),
   GetTool: async (client, request) => ({
     tool: await client.get(request.server, request.name, camel(request)),
   }),

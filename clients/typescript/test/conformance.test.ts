@@ -144,12 +144,12 @@ async function runStream(client: Client, { defaults, items }: Json): Promise<Jso
 /** Fields that responses have and cases leave out. */
 const OMITTED_FIELDS = new Set(["registryRevision", "revision"]);
 
-/** Messages that may be absent; other absent fields are texts. */
-const MESSAGES = new Set(["repair"]);
+/** Fields that are null when they are absent; others are empty texts. */
+const NULLABLE = new Set(["comparison", "newLocation", "oldLocation", "repair", "witness"]);
 
 function render(value: Json, name = ""): Json {
   if (value === undefined) {
-    return MESSAGES.has(name) ? null : "";
+    return NULLABLE.has(name) ? null : "";
   }
   if (value instanceof JsonText) {
     return value.toString();

@@ -44,6 +44,8 @@ METHOD_ROLES: Final[Mapping[str, frozenset[Role] | None]] = MappingProxyType(
         "sidecheck.v1.RegistryService/GetTool": _VALIDATE,
         "sidecheck.v1.RegistryService/ListTools": _VALIDATE,
         "sidecheck.v1.RegistryService/DeleteTools": _REGISTER,
+        "sidecheck.v1.RegistryService/WatchTools": _VALIDATE,
+        "sidecheck.v1.RegistryService/CompareTools": _VALIDATE,
         # Clients ask for the limits before they register, too.
         "sidecheck.v1.InfoService/GetServerInfo": ANY_TOKEN,
         "envoy.service.ext_proc.v3.ExternalProcessor/Process": _GATEWAY,

@@ -22,6 +22,13 @@ _TOOL: Final = {
     },
 }
 
+_NARROWER: Final = {
+    "type": "object",
+    "properties": {"city": {"type": "string"}, "days": {"type": "integer", "maximum": 3}},
+    "required": ["city"],
+    "additionalProperties": False,
+}
+
 _DIGEST: Final = "sha256:fe81d1047008adb74f07fc75e633e8965ba59152bd76f476be0c5eb82605b13e"
 """Of the definition."""
 
@@ -121,6 +128,10 @@ EXAMPLES: Final[Mapping[str, dict[str, Any]]] = MappingProxyType(
         "GetTool": {"server": "weather", "name": "get_weather"},
         "ListTools": {"server": "weather"},
         "DeleteTools": {"server": "weather", "all": True},
+        "CompareTools": {
+            "old": {"tools": [_TOOL]},
+            "new": {"tools": [{**_TOOL, "inputSchema": _NARROWER}]},
+        },
         "GetServerInfo": {},
     }
 )

@@ -12,7 +12,14 @@ import msgspec
 from google.protobuf.descriptor import EnumDescriptor, FieldDescriptor
 from google.protobuf.message import Message
 
-from sidecheck_server.admin.json_shapes import Form, Path, Property, shape_of, words_of
+from sidecheck_server.admin.json_shapes import (
+    Form,
+    Path,
+    Property,
+    is_alternative,
+    shape_of,
+    words_of,
+)
 from sidecheck_server.admin.problems import problem_of
 
 __all__ = ["write_response"]
@@ -32,7 +39,7 @@ def _object(message: Message) -> bytes:
             continue
         owner, field = _find(message, property_.paths[0])
         if field.has_presence and not owner.HasField(field.name):
-            if field.containing_oneof is None:
+            if not is_alternative(field):
                 members.append(b'"%s":null' % property_.name.encode())
             continue
         value = getattr(owner, field.name)

@@ -25,6 +25,7 @@ __all__ = [
     "Path",
     "Property",
     "Shape",
+    "is_alternative",
     "kebab_case",
     "shape_of",
     "words_of",
@@ -140,6 +141,13 @@ def shape_of(message: Descriptor) -> Shape:
     return Shape(message, MappingProxyType(properties))
 
 
+def is_alternative(field: FieldDescriptor) -> bool:
+    """Return whether *field* is one of several of which one is set; one that is optional is not."""
+    oneof = field.containing_oneof
+    # A field that is declared optional has a oneof of its own.
+    return oneof is not None and oneof.name != f"_{field.name}"
+
+
 @cache
 def words_of(enum: EnumDescriptor) -> Mapping[str, int]:
     """Return the numbers of the values of *enum* by their words, such as "error"."""
@@ -171,7 +179,7 @@ def _paths(message: Descriptor, *, dissolved: bool = False) -> Iterator[tuple[st
 def _is_dissolved(field: FieldDescriptor, nested: Descriptor, *, within_dissolved: bool) -> bool:
     if field.is_repeated or _short_name(nested) not in DISSOLVED:
         return False
-    return within_dissolved or field.containing_oneof is None
+    return within_dissolved or not is_alternative(field)
 
 
 def _is_list_of_tools(field: FieldDescriptor) -> bool:

@@ -11,7 +11,13 @@ from google.protobuf.descriptor import Descriptor
 from sidecheck_server import __version__
 from sidecheck_server.admin.examples import EXAMPLES
 from sidecheck_server.admin.json_requests import RANGES
-from sidecheck_server.admin.json_shapes import Form, Property, shape_of, words_of
+from sidecheck_server.admin.json_shapes import (
+    Form,
+    Property,
+    is_alternative,
+    shape_of,
+    words_of,
+)
 from sidecheck_server.admin.problems import PROBLEM_TYPE
 from sidecheck_server.admin.whole_sessions import SESSION_TEXTS
 from sidecheck_server.rpc.method_table import Method
@@ -155,7 +161,7 @@ class _Schemas:
 
     def _alternatives(self, message: Descriptor) -> Iterator[str]:
         for each in shape_of(message).properties.values():
-            if each.form is not Form.JSON_TEXT and each.field.containing_oneof is not None:
+            if each.form is not Form.JSON_TEXT and is_alternative(each.field):
                 yield each.name
 
     def _property(self, property_: Property) -> _Schema:
@@ -167,7 +173,7 @@ class _Schemas:
             description = f"JSON text, right or wrong, in place of the JSON value `{name}`."
         schema = {"type": "array", "items": element} if property_.is_repeated else element
         field = property_.field
-        is_optional = field.has_presence and field.containing_oneof is None
+        is_optional = field.has_presence and not is_alternative(field)
         if not self._is_request and is_optional:
             schema = {"anyOf": [schema, {"type": "null"}]}
         return {**schema, "description": description}

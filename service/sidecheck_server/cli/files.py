@@ -3,11 +3,13 @@
 import errno
 import os
 import sys
+from collections.abc import Iterable
 from pathlib import Path
+from typing import NoReturn, TextIO
 
 import click
 
-__all__ = ["read_input", "write_file", "write_output"]
+__all__ = ["read_input", "write_bytes", "write_file", "write_output"]
 
 
 def read_input(name: str) -> bytes:
@@ -39,11 +41,33 @@ def write_output(text: str, *, aside: bool = False) -> None:
     try:
         click.echo(text.encode(encoding, "backslashreplace").decode(encoding), err=aside)
     except OSError as error:
-        if error.errno == errno.EPIPE:  # the reader is gone; click exits
-            raise
-        # The stream buffers the unwritten text, and would fail again at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
-        raise click.UsageError(f"cannot write the result: {error.strerror}") from None
+        _give_up(stream, error)
+
+
+def write_bytes(parts: Iterable[bytes]) -> None:
+    """Write *parts* to standard output, as they are.
+
+    Raises:
+        click.UsageError: the stream cannot be written; exit code 2.
+    """
+    stream = sys.stdout
+    if stream is None:
+        raise click.UsageError("cannot write the result: standard output is closed")
+    try:
+        for part in parts:
+            stream.buffer.write(part)
+        stream.buffer.flush()
+    except OSError as error:
+        _give_up(stream, error)
+
+
+def _give_up(stream: TextIO, error: OSError) -> NoReturn:
+    """Write nothing more to *stream*, which failed with *error*, and raise."""
+    if error.errno == errno.EPIPE:  # the reader is gone; click exits
+        raise error
+    # The stream buffers the unwritten text, and would fail again at exit.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+    raise click.UsageError(f"cannot write the result: {error.strerror}") from None
 
 
 def write_file(name: str, text: str) -> None:

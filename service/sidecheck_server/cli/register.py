@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 import sidecheck
-from sidecheck import ChangePolicy, ToolDefinition
+from sidecheck import ChangePolicy, CompatibilityPolicy, ToolDefinition
 
 from sidecheck_server.cli.connection import connect
 from sidecheck_server.cli.files import read_input, write_output
@@ -42,7 +42,7 @@ from sidecheck_server.core.types import Severity, Violation
 
 __all__ = ["register"]
 
-_STYLES = {"rejected": "bold red", "unchanged": ""}
+_STYLES = {"rejected": "bold red", "kept": "bold red", "unchanged": ""}
 
 
 @click.command(
@@ -63,6 +63,14 @@ _STYLES = {"rejected": "bold red", "unchanged": ""}
     show_default=True,
     help="Treatment of a tool that is registered with another definition; report warns.",
 )
+@click.option(
+    "--compatibility",
+    type=click.Choice(["ignore", "report", "reject-breaking", "reject-undecided"]),
+    default="ignore",
+    show_default=True,
+    help="Treatment of a tool that breaks the callers of the registered definition, or of which "
+    "that is undecided; report warns. Rejecting also keeps tools that --replace would remove.",
+)
 @version_option("[default: that of the server]")
 @document_option
 @target_option
@@ -78,6 +86,7 @@ def register(
     replace: bool,
     validate_only: bool,
     change_policy: ChangePolicy,
+    compatibility: CompatibilityPolicy,
     protocol_version: str | None,
     documents: tuple[tuple[str, str], ...],
     target: str,
@@ -89,8 +98,8 @@ def register(
     """Register the tools in each FILE for one server; - reads standard input.
 
     Tools are checked independently: those without an error are registered. Exits with 1
-    if one is rejected. If a file has no tools, the command exits with 2 and registers
-    nothing.
+    if one is rejected, or kept by --compatibility. If a file has no tools, the command exits
+    with 2 and registers nothing.
     """
     if [*files, *(file for _, file in documents)].count("-") > 1:
         raise click.UsageError("standard input (-) can be read only once")
@@ -102,6 +111,7 @@ def register(
             [ToolDefinition(tool.json, tuple(read)) for _, tool in tools],
             replace=replace,
             change_policy=change_policy,
+            compatibility=compatibility,
             validate_only=validate_only,
             protocol_version=protocol_version or "",
             # All outcomes are printed, and the exit code says whether one is a rejection.
@@ -110,7 +120,8 @@ def register(
         )
     outcomes = _outcomes(tools, registration.outcomes)
     _write(form, registration, outcomes, validate_only=validate_only, excerpts=excerpts)
-    context.exit(1 if any(outcome.action == "rejected" for outcome in outcomes) else 0)
+    rejected = any(outcome.action == "rejected" for outcome in outcomes)
+    context.exit(1 if rejected or registration.kept else 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,6 +218,7 @@ def _write(
         output = {
             "outcomes": [outcome.as_object() for outcome in outcomes],
             "removed": list(registration.removed),
+            "kept": list(registration.kept),
             "registry_revision": registration.registry_revision,
         }
         write_output(in_json(output))
@@ -216,13 +228,15 @@ def _write(
         for outcome in outcomes
     ]
     blocks += [Block(_heading("removed", name)) for name in registration.removed]
+    blocks += [Block(_heading("kept", name)) for name in registration.kept]
     actions = Counter(outcome.action for outcome in outcomes)
     findings = [finding for outcome in outcomes for finding in outcome.findings]
-    removed = len(registration.removed)
+    removed, kept = len(registration.removed), len(registration.kept)
     summary = [
         counted(len(outcomes), "tool"),
         *(f"{number:,} {action}" for action, number in sorted(actions.items())),
         *([f"{removed:,} removed"] if removed else []),
+        *([f"{kept:,} kept, since removing them breaks callers"] if kept else []),
         *([tally(findings)] if findings else []),
         *(["nothing was registered (--validate-only)"] if validate_only else []),
     ]

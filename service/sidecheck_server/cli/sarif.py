@@ -1,7 +1,7 @@
 """Findings in SARIF 2.1.0, the format of code scanners and editors (OASIS, 2020)."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 from urllib.parse import quote
 
@@ -10,7 +10,7 @@ from sidecheck_server.cli.findings import Finding
 from sidecheck_server.core.mcp.rules.catalogue import CATALOGUE
 from sidecheck_server.core.types import Severity
 
-__all__ = ["sarif_log"]
+__all__ = ["sarif_log", "sarif_run"]
 
 _SCHEMA = (
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -23,8 +23,22 @@ def sarif_log(
 ) -> dict[str, Any]:
     """Return the log of one run over the files *names*, by the rules of *version*.
 
+    *unreadable* is that of `sarif_run`.
+    """
+    return sarif_run(names, findings, unreadable, lambda code: _rule(code, version))
+
+
+def sarif_run(
+    names: Sequence[str],
+    findings: Sequence[Finding],
+    unreadable: Sequence[str],
+    describe_rule: Callable[[str], dict[str, Any]],
+) -> dict[str, Any]:
+    """Return the log of one run over the files *names*.
+
     *unreadable* has the messages of files that could not be read, which make the run
-    unsuccessful (SARIF, section 3.20.14).
+    unsuccessful (SARIF, section 3.20.14). *describe_rule* returns the reporting descriptor
+    of a code.
     """
     codes = list(dict.fromkeys(finding.violation.code for finding in findings))
     invocation: dict[str, Any] = {"executionSuccessful": not unreadable}
@@ -37,7 +51,7 @@ def sarif_log(
             "driver": {
                 "name": "sidecheck",
                 "version": __version__,
-                "rules": [_rule(code, version) for code in codes],
+                "rules": [describe_rule(code) for code in codes],
             }
         },
         "invocations": [invocation],

@@ -66,6 +66,7 @@ class _ServeCommand(click.Command):
         "sidecheck serve --admin-listen 127.0.0.1:8080",
         "sidecheck serve --unix-socket /run/sidecheck.sock --registry tools.db",
         "sidecheck serve --processes 4",
+        "sidecheck serve --registry postgresql://sidecheck@db.internal/sidecheck",
         "sidecheck serve --listen 0.0.0.0:50151 --tls-cert tls.crt --tls-key tls.key",
         "SIDECHECK_LIMITS__PAYLOAD_BYTES=65536 sidecheck serve",
     ),
@@ -111,8 +112,9 @@ class _ServeCommand(click.Command):
 )
 @click.option(
     "--registry",
-    type=click.Path(path_type=Path),
-    help="File that stores registered tools.  [default: in memory]",
+    metavar="FILE|URI",
+    help="File that stores registered tools, or postgresql://…, which servers may share.  "
+    "[default: in memory]",
 )
 @click.option(
     "--tools",

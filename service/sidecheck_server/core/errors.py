@@ -69,8 +69,13 @@ class ErrorReason(StrEnum):
     # The registry
     QUOTA_EXCEEDED = "QUOTA_EXCEEDED"
     """A registration would exceed a quota of the registry; metadata ``quota`` names it."""
+    COMPACTED = "COMPACTED"
+    """Changes of the registry are asked for that are not kept; list the tools instead."""
+    REVISION_NOT_REACHED = "REVISION_NOT_REACHED"
+    """The server does not have the revision that the request asks for; a retry may succeed."""
     REGISTRY_UNUSABLE = "REGISTRY_UNUSABLE"
-    """The registry cannot be written; nothing has changed, and reads go on."""
+    """The registry cannot be written, and reads go on; nothing has changed, unless metadata
+    ``outcome`` is ``unknown``: the change may have taken effect then."""
 
     # The caller
     UNAUTHENTICATED = "UNAUTHENTICATED"

@@ -76,7 +76,7 @@ class ExternalProcessor:
         exchange = _Exchange(self._routes, self._findings, self._max_bytes)
         try:
             with self._streams.admit("gateway_streams"):
-                async for request in self._streams.requests(requests):
+                async for request in self._streams.until_stopped(requests):
                     raise_if_unreadable(request)
                     response = await exchange.respond(request, call)
                     set_metadata(response, outcome.metadata())

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from sidecheck_server.processes.link import Link, LinkClosed
-from sidecheck_server.registry import NOTHING_EXPECTED, Expected, RegistryUnusable
+from sidecheck_server.registry import NOTHING_EXPECTED, Expected, RegistryOutcomeUnknown
 from sidecheck_server.registry.catalogue import Catalogue
 from sidecheck_server.registry.definitions import Change, Definition, Deleted, Registered
 from sidecheck_server.registry.quotas import RegistryQuotas
@@ -25,9 +25,14 @@ class FollowingRegistry(CatalogueReads):
         self._link = link
         self._loop = asyncio.get_running_loop()
 
+    @property
+    def identity(self) -> str:
+        """That of the registry that it follows is known to the first process alone."""
+        return "followed"
+
     def apply(self, change: Change) -> None:
         """Apply *change*, which the other registry made; in the event loop."""
-        self._show(change, self._catalogue.with_change(change))
+        self._show(self._catalogue.with_change(change), change)
 
     def register(
         self,
@@ -54,7 +59,7 @@ class FollowingRegistry(CatalogueReads):
         try:
             return call.result()
         except LinkClosed:
-            raise RegistryUnusable(
+            raise RegistryOutcomeUnknown(
                 "the registry", "cannot be reached: the process that writes it has ended"
             ) from None
 

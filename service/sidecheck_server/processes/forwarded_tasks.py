@@ -3,6 +3,7 @@
 from functools import partial
 from typing import Any
 
+from sidecheck_server.core.compat.changes import ToolComparison
 from sidecheck_server.core.compiler.compilation import Artifact, CompiledSchema
 from sidecheck_server.core.convert.converted_tool import ToolForm
 from sidecheck_server.core.convert.types import ConversionOptions, ModelApi
@@ -12,6 +13,7 @@ from sidecheck_server.core.infer.types import InferenceOptions, InferenceResult
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.check import CheckReport
 from sidecheck_server.core.mcp.subjects import CheckRequest
+from sidecheck_server.core.mcp.tool_definitions import ToolDefinition
 from sidecheck_server.core.schemas.dialects import SchemaSource
 from sidecheck_server.core.types import Document, Verdict
 from sidecheck_server.processes.link import Link, LinkClosed
@@ -83,6 +85,17 @@ class ForwardedTasks:
         """Infer the definitions of the tools in *source*."""
         result: InferenceResult = await self._run("infer", source, options)
         return result
+
+    async def compare(
+        self,
+        old: ToolDefinition,
+        new: ToolDefinition,
+        undecided: str = "",
+        begun: Begin = _ignore,  # noqa: ARG002
+    ) -> ToolComparison:
+        """Compare two definitions, or with *undecided* only find what changed."""
+        comparison: ToolComparison = await self._run("compare", old, new, undecided)
+        return comparison
 
     async def _run(self, name: str, *arguments: object) -> Any:
         try:

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
+from uuid import UUID
 
 from prometheus_client import Metric
 
@@ -47,6 +48,7 @@ class Setup:
     settings: Settings
     #: The registry.
     revision: int
+    change_id: UUID
     bindings: tuple[Binding, ...]
     #: How many workers can run tasks.
     workers_alive: int
@@ -157,9 +159,10 @@ class ServingProcess:
         await self._link.close()
 
     def _setup(self, settings: Settings, registry: Registry, workers_alive: int) -> bytes:
-        revision = registry.revision
+        # Changes that come in between are in the backlog as well.
+        change_id, revision = registry.change_id, registry.revision
         bindings, _ = registry.page(None, None, _EVERYTHING, _EVERYTHING)
-        setup = Setup(self.number, settings, revision, bindings, workers_alive)
+        setup = Setup(self.number, settings, revision, change_id, bindings, workers_alive)
         return pickle.dumps(setup, pickle.HIGHEST_PROTOCOL)
 
 

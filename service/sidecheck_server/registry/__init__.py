@@ -1,12 +1,14 @@
 """The registry: tool definitions by digest, bound to names in servers' namespaces.
 
 `Registry` is the interface; `sidecheck_server.registry.sqlite` implements it with a SQLite
-file or in memory.
+file or in memory, and `sidecheck_server.registry.postgres` with a PostgreSQL database that
+several servers share. `sidecheck_server.registry.opening` opens any of them.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Literal, Protocol, Self, TypeAlias
+from uuid import UUID
 
 from sidecheck_server.registry.definitions import Binding, Change, Definition, Deleted, Registered
 from sidecheck_server.registry.quotas import ExceededQuota
@@ -17,6 +19,7 @@ __all__ = [
     "Expected",
     "Registry",
     "RegistryInUse",
+    "RegistryOutcomeUnknown",
     "RegistryUnusable",
 ]
 
@@ -38,15 +41,21 @@ class RegistryInUse(Exception):
 class RegistryUnusable(Exception):
     """The registry cannot be opened or written; the message says why and what would help."""
 
-    def __init__(self, location: str, fault: str) -> None:
-        super().__init__(f"{location} {fault}")
+    def __init__(self, location: str, fault: str, detail: str = "") -> None:
+        super().__init__(f"{location} {fault}" + (f" ({detail})" if detail else ""))
         self._location = location
-        #: The message without the location of the file, which is the operator's business.
+        #: The message without the location of the registry and without the detail, which are
+        #: the operator's business.
         self.fault = fault
+        self.detail = detail
 
-    def __reduce__(self) -> tuple[type[Self], tuple[str, str]]:
+    def __reduce__(self) -> tuple[type[Self], tuple[str, str, str]]:
         """Return what a pickle makes it from."""
-        return type(self), (self._location, self.fault)
+        return type(self), (self._location, self.fault, self.detail)
+
+
+class RegistryOutcomeUnknown(RegistryUnusable):
+    """The registry was lost while it made a change durable, which it may have done."""
 
 
 class Registry(Protocol):
@@ -62,9 +71,9 @@ class Registry(Protocol):
     Every transaction that changes a binding increments the revision, and no other
     does. All methods are thread-safe. Reads return the state in memory as of the last
     completed transaction, and never wait for a running one. Writes return when the
-    change is durable; if it cannot be made durable, they raise `RegistryUnusable`
-    and change nothing. Reads go on then, and later writes may succeed, unless the file is
-    not the one that was opened.
+    change is durable and reads see it; if it cannot be made durable, they raise
+    `RegistryUnusable` and change nothing, but for `RegistryOutcomeUnknown`. Reads go on then,
+    and later writes may succeed, unless the file is not the one that was opened.
 
     The time of reads and writes grows with what they return or change, and with the
     logarithm of what is registered.
@@ -78,8 +87,20 @@ class Registry(Protocol):
         """
 
     @property
+    def change_id(self) -> UUID:
+        """The identity of the change that led to the revision; of a file, of its opening."""
+
+    @property
     def age_seconds(self) -> float:
         """The time since what is read was known to be current; 0 if nobody else writes it."""
+
+    @property
+    def identity(self) -> str:
+        """The format of what is stored, and of a database the identity of its registry."""
+
+    @property
+    def reloads(self) -> int:
+        """How often the registry was read as a whole after the opening (`Change.is_reload`)."""
 
     def find(self, server: str, name: str) -> Binding | None:
         """Return the binding of *name* in the namespace of *server*, if there is one."""
@@ -157,7 +178,14 @@ class Registry(Protocol):
         """Call *observer* with each change from now on, once reads see it.
 
         It is called in the order of revisions, before the write returns, in any thread. It must
-        not block, and must not fail.
+        not block, and must not fail. Whoever applies all changes in order has what the registry
+        has, `Change.is_reload` included.
+        """
+
+    def recent_changes(self) -> tuple[Change, ...]:
+        """Return the changes before the opening that are still known, in order, without gaps.
+
+        The last of them led to the revision at the opening. None are known of a file.
         """
 
     def count(self) -> int:
@@ -170,4 +198,4 @@ class Registry(Protocol):
         """
 
     def close(self) -> None:
-        """Close the file. Reads still work, writes raise `RegistryUnusable`."""
+        """Close the file or the connections. Reads still work, writes raise `RegistryUnusable`."""

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Literal
+from uuid import UUID, uuid4
 
 from sidecheck_server.registry.definitions import Binding, Change, Definition
 from sidecheck_server.registry.quotas import Usage
@@ -44,16 +45,20 @@ class Catalogue:
     schemas: SortedMap[Binding] = field(default_factory=SortedMap)
     #: By server; none is empty.
     servers: SortedMap[_ServerUsage] = field(default_factory=SortedMap)
+    #: Identity of the change that led here. Of a file it is not kept, and another each time.
+    change_id: UUID = field(default_factory=uuid4)
 
     @classmethod
-    def of(cls, revision: int, bindings: Iterable[Binding]) -> "Catalogue":
-        """Return the catalogue with *bindings* at *revision*."""
+    def of(
+        cls, revision: int, bindings: Iterable[Binding], change_id: UUID | None = None
+    ) -> "Catalogue":
+        """Return the catalogue with *bindings* at *revision*, to which *change_id* led."""
         oldest: dict[str, Definition] = {}
         shared = []
         for binding in sorted(bindings, key=_age):
             known = oldest.setdefault(binding.definition.digest, binding.definition)
             shared.append(_with_shared(binding, known))
-        return cls().with_bindings(revision, (), shared)
+        return cls().with_bindings(revision, (), shared, change_id or uuid4())
 
     def with_change(self, change: Change) -> "Catalogue":
         """Return the catalogue after *change*.
@@ -64,7 +69,10 @@ class Catalogue:
         names = {*change.unbound, *(binding.name for binding in change.bound)}
         removed = (self.find(change.server, name) for name in names)
         return self.with_bindings(
-            change.revision, [binding for binding in removed if binding], self._shared(change.bound)
+            change.revision,
+            [binding for binding in removed if binding],
+            self._shared(change.bound),
+            change.id,
         )
 
     def find(self, server: str, name: str) -> Binding | None:
@@ -131,7 +139,11 @@ class Catalogue:
         return shared
 
     def with_bindings(
-        self, revision: int, removed: Sequence[Binding], added: Sequence[Binding]
+        self,
+        revision: int,
+        removed: Sequence[Binding],
+        added: Sequence[Binding],
+        change_id: UUID,
     ) -> "Catalogue":
         """Return the catalogue at *revision*, without *removed* and with *added*."""
         names: dict[Key, Binding | None] = {}
@@ -170,6 +182,7 @@ class Catalogue:
             self.servers.with_changes(
                 {key: usage if usage.tools else None for key, usage in usages.items()}
             ),
+            change_id,
         )
 
 

@@ -31,13 +31,13 @@ from sidecheck_server.registry.tables import (
 )
 from sidecheck_server.registry.verification import find_altered
 
-__all__ = ["Database"]
+__all__ = ["FORMAT", "Database"]
 
 #: Marks the file as a registry, in the place that SQLite's file format has for it
 #: (https://www.sqlite.org/fileformat2.html, section 1.3): "ScRg".
 _APPLICATION = 0x53635267
 #: The format of the tables that this release reads and writes, kept as user version.
-_FORMAT = 2
+FORMAT = 2
 #: The first SQLite with STRICT tables (https://www.sqlite.org/stricttables.html).
 _OLDEST_SQLITE = (3, 37, 0)
 #: How often to try to lock the file, and the seconds in between. Two processes that start
@@ -177,7 +177,7 @@ class Database:
             with self._transaction("IMMEDIATE"):
                 create_tables(self._connection)
                 execute(f"PRAGMA application_id = {_APPLICATION}")
-                execute(f"PRAGMA user_version = {_FORMAT}")
+                execute(f"PRAGMA user_version = {FORMAT}")
 
     def _recognize(self) -> bool:
         """Return whether the database is empty; raise RegistryUnusable if not a registry."""
@@ -198,11 +198,11 @@ class Database:
                 f"{application:#010x}, a registry's is {_APPLICATION:#010x}; "
                 "name a registry, or a file that does not exist yet",
             )
-        if format_ != _FORMAT:
+        if format_ != FORMAT:
             raise RegistryUnusable(
                 self._location,
                 f"is a registry of format {format_}, and this release reads "
-                f"format {_FORMAT}; use the release that wrote it, "
+                f"format {FORMAT}; use the release that wrote it, "
                 "or name a file that does not exist yet",
             )
         return False

@@ -1,11 +1,25 @@
 """Values of the registry: definitions, bindings, and the results of transactions."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Final
+from uuid import UUID, uuid4
 
 from sidecheck_server.core.types import Document
 
-__all__ = ["Action", "Binding", "Bound", "Change", "Definition", "Deleted", "Registered"]
+__all__ = [
+    "MAX_SERVER_LENGTH",
+    "Action",
+    "Binding",
+    "Bound",
+    "Change",
+    "Definition",
+    "Deleted",
+    "Registered",
+]
+
+MAX_SERVER_LENGTH: Final = 256
+"""Most characters of the name of a server; it has at least one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +86,12 @@ class Change:
     unbound: tuple[str, ...]
     #: The bindings that were added, or replaced another of their name, sorted by name.
     bound: tuple[Binding, ...]
+    #: Whether it is what two states of the registry differ by in this server, because the
+    #: changes between them are not known, or the registry was set back. All such changes to
+    #: one state have its revision, which may be lower than that of the change before.
+    is_reload: bool = False
+    #: Its identity: a registry that was set back gives a revision to another change.
+    id: UUID = field(default_factory=uuid4, compare=False)
 
 
 class Action(StrEnum):

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from typing import Literal
+from uuid import UUID
 
 from sidecheck_server.access.identity import allowed_servers, check_server
 from sidecheck_server.registry import NOTHING_EXPECTED, Expected, Registry
@@ -27,6 +28,21 @@ class NamespacedRegistry:
     def age_seconds(self) -> float:
         """How old the tools are that are read."""
         return self._registry.age_seconds
+
+    @property
+    def identity(self) -> str:
+        """The format of what is stored, and the identity of the registry."""
+        return self._registry.identity
+
+    @property
+    def reloads(self) -> int:
+        """How often the registry was read as a whole after the opening."""
+        return self._registry.reloads
+
+    @property
+    def change_id(self) -> UUID:
+        """The identity of the change that led to the revision."""
+        return self._registry.change_id
 
     @property
     def revision(self) -> int:
@@ -83,6 +99,10 @@ class NamespacedRegistry:
         """Call *observer* with each change from now on, of all servers."""
         self._registry.subscribe(observer)
 
+    def recent_changes(self) -> tuple[Change, ...]:
+        """Return the changes before the opening that are still known, of all servers."""
+        return self._registry.recent_changes()
+
     def count(self) -> int:
         """Return how many names are bound, in all namespaces together."""
         return self._registry.count()
@@ -92,7 +112,7 @@ class NamespacedRegistry:
         return self._registry.exceeded_quotas()
 
     def close(self) -> None:
-        """Close the file."""
+        """Close the registry."""
         self._registry.close()
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from typing import Literal
+from uuid import UUID
 
 from sidecheck_server.registry import NOTHING_EXPECTED
 from sidecheck_server.registry.catalogue import Catalogue
@@ -35,9 +36,19 @@ class CatalogueReads:
         return self._catalogue.revision
 
     @property
+    def change_id(self) -> UUID:
+        """The identity of the change that led to the revision."""
+        return self._catalogue.change_id
+
+    @property
     def age_seconds(self) -> float:
         """0: what is read is what there is."""
         return 0.0
+
+    @property
+    def reloads(self) -> int:
+        """0: all changes are known."""
+        return 0
 
     def find(self, server: str, name: str) -> Binding | None:
         """Return the binding of *name* in the namespace of *server*, if there is one."""
@@ -72,6 +83,10 @@ class CatalogueReads:
         """Call *observer* with each change from now on, once reads see it."""
         self._observers.append(observer)
 
+    def recent_changes(self) -> tuple[Change, ...]:
+        """Return no change: none is known from before the opening."""
+        return ()
+
     def count(self) -> int:
         """Return how many names are bound, in all namespaces together."""
         return self._catalogue.count
@@ -97,8 +112,9 @@ class CatalogueReads:
         check_growth(catalogue.usage(server), after.usage(server), self._quotas)
         return change, after
 
-    def _show(self, change: Change, after: Catalogue) -> None:
-        """Let readers see *after*, which *change* leads to."""
+    def _show(self, after: Catalogue, *changes: Change) -> None:
+        """Let readers see *after*, which *changes* lead to."""
         self._catalogue = after
-        for observer in self._observers:
-            observer(change)
+        for change in changes:
+            for observer in self._observers:
+                observer(change)

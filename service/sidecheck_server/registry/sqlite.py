@@ -5,7 +5,7 @@ from pathlib import Path
 from threading import Lock
 
 from sidecheck_server.registry import NOTHING_EXPECTED, Expected, Registry
-from sidecheck_server.registry.database import Database
+from sidecheck_server.registry.database import FORMAT, Database
 from sidecheck_server.registry.definitions import Definition, Deleted, Registered
 from sidecheck_server.registry.plan import BindingPlan, plan_registration, plan_removal
 from sidecheck_server.registry.quotas import RegistryQuotas
@@ -44,6 +44,11 @@ class _SqliteRegistry(CatalogueReads):
         self._database = database
         self._writing = Lock()
 
+    @property
+    def identity(self) -> str:
+        """The format of the file."""
+        return f"format {FORMAT}"
+
     def register(
         self,
         server: str,
@@ -73,4 +78,4 @@ class _SqliteRegistry(CatalogueReads):
         if changed is not None:
             change, after = changed
             self._database.write(change)
-            self._show(change, after)
+            self._show(after, change)

@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias
 
 from sidecheck.v1 import (
+    comparison_pb2,
     conversion_service_pb2,
     inference_service_pb2,
     protocol_service_pb2,
@@ -191,6 +192,12 @@ def _deletion(response: registry_service_pb2.DeleteToolsResponse) -> _LogFields:
     return logging.INFO, {"deleted": len(response.deleted)}
 
 
+def _comparison(response: registry_service_pb2.CompareToolsResponse) -> _LogFields:
+    level = comparison_pb2.ChangeLevel.Name(response.level)
+    level = level.removeprefix("CHANGE_LEVEL_").lower()
+    return logging.DEBUG, {"tools": len(response.tools), "worst": level}
+
+
 def _names(response: protocol_service_pb2.CheckToolNamesResponse) -> _LogFields:
     return _checks("names", [outcome.verdict for outcome in response.outcomes])
 
@@ -212,6 +219,7 @@ _FIELDS: Mapping[type, Callable[[Any], _LogFields]] = MappingProxyType(
         validation_service_pb2.ValidateResponse: _validation,
         registry_service_pb2.RegisterToolsResponse: _registration,
         registry_service_pb2.DeleteToolsResponse: _deletion,
+        registry_service_pb2.CompareToolsResponse: _comparison,
         protocol_service_pb2.CheckElicitationResponse: _check_result,
         protocol_service_pb2.CheckElicitationResultResponse: _check_result,
         protocol_service_pb2.CheckSamplingResponse: _check_result,

@@ -38,6 +38,8 @@ class ConversionServicer(ConversionServiceServicer):
         self._results = services.result_converter
         self._default_version = services.resolver.default_version
         self._limits = limits
+        self._registry = services.registry
+        self.changes = services.changes
 
     @rpc_handler
     async def ConvertTools(  # noqa: N802
@@ -45,9 +47,12 @@ class ConversionServicer(ConversionServiceServicer):
     ) -> ConvertToolsResponse:
         """Convert tools for one request to an API."""
         open_request(self._limits)
+        revision = self._registry.revision
         tools = await tools_to_convert_from_proto(request, self._limits)
         conversions = await self._converter.convert(tools)
-        response = ConvertToolsResponse(request=protocol_verdict_to_proto(conversions.request))
+        response = ConvertToolsResponse(
+            request=protocol_verdict_to_proto(conversions.request), registry_revision=revision
+        )
         time_slice = TimeSlice()
         for conversion in conversions.tools:
             response.conversions.append(conversion_to_proto(conversion))
@@ -62,7 +67,9 @@ class ConversionServicer(ConversionServiceServicer):
         """Convert a model's call to a call of MCP."""
         options = options_from_proto(request.options, self._limits)
         call = call_from_proto(request, options, self._limits)
+        revision = self._registry.revision
         response = converted_call_to_proto(await self._calls.convert(call))
+        response.registry_revision = revision
         check_response_size(response, self._limits)
         return response
 
@@ -72,6 +79,8 @@ class ConversionServicer(ConversionServiceServicer):
     ) -> ConvertToolResultResponse:
         """Convert a result to the message that an API expects."""
         result = result_from_proto(request, self._limits, self._default_version)
+        revision = self._registry.revision
         response = converted_result_to_proto(await self._results.convert(result))
+        response.registry_revision = revision
         check_response_size(response, self._limits)
         return response

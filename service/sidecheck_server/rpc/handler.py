@@ -44,15 +44,19 @@ _is_logged = logging.getLogger("sidecheck").isEnabledFor
 def rpc_handler(method: _Method[_Servicer, _Request, _Response]) -> Any:
     """Decorate *method*, which turns a request into a response, as a handler for a `Method`.
 
-    It returns a response, or an awaitable of one where it has to wait.
+    It returns a response, or an awaitable of one where it has to wait. If the request has a
+    `min_revision`, the servicer has the `changes` of the registry, which then has that revision.
     """
     name = method.__name__
 
     @wraps(method)
-    async def handler(servicer: _Servicer, request: _Request, call: Call) -> _Response:
+    async def handler(servicer: Any, request: _Request, call: Call) -> _Response:
         started = time.perf_counter()
         try:
             raise_if_unreadable(request)
+            least = getattr(request, "min_revision", 0)
+            if least and least > servicer.changes.latest:
+                await servicer.changes.reach(least, call.time_remaining())
             found = method(servicer, request)
             response = found if isinstance(found, LoggedResponse) else await found
         except RequestError as error:

@@ -29,6 +29,8 @@ class InferenceServicer(InferenceServiceServicer):
         self._resolver = services.resolver
         self._adapter = services.adapter
         self._limits = limits
+        self._registry = services.registry
+        self.changes = services.changes
 
     @rpc_handler
     async def InferTools(self, request: InferToolsRequest) -> InferToolsResponse:  # noqa: N802
@@ -42,8 +44,10 @@ class InferenceServicer(InferenceServiceServicer):
     async def AdaptTool(self, request: AdaptToolRequest) -> AdaptToolResponse:  # noqa: N802
         """Adapt a definition to a protocol version."""
         target, named_version = tool_to_adapt_from_proto(request)
+        revision = self._registry.revision
         tool = await self._resolver.resolve_tool(target)
         version = self._resolver.version_of(target, named_version)
         response = adapted_tool_to_proto(await self._adapter.adapt(tool.definition, version))
+        response.registry_revision = revision
         check_response_size(response, self._limits)
         return response

@@ -86,7 +86,7 @@ class LocalTransport:
             SidecheckError: The transport is closed.
         """
         handler, call = self._method(rpc)
-        return _LocalStream(handler, call, timeout)
+        return _LocalStream(handler if rpc.many_requests else _with_one(handler), call, timeout)
 
     async def close(self) -> None:
         """Accept no more calls."""
@@ -110,6 +110,18 @@ class _LocalCall:
 
     def time_remaining(self) -> None:
         """Return None."""
+
+
+def _with_one(handler: Callable[[Any, Any], AsyncIterator[Any]]) -> Any:
+    """Return *handler*, of a method with one request, as one of a stream of requests."""
+
+    async def respond(requests: AsyncIterator[Any], call: _LocalCall) -> AsyncIterator[Any]:
+        async for request in requests:
+            async for response in handler(request, call):
+                yield response
+            return
+
+    return respond
 
 
 class _LocalStream:

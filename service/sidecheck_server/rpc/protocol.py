@@ -93,6 +93,8 @@ class ProtocolServicer(ProtocolServiceServicer):
         self._normalizer = services.normalizer
         self._default_version = services.resolver.default_version
         self._limits = limits
+        self._registry = services.registry
+        self.changes = services.changes
         transport = streams.limits
         self._session_memory = MemoryPool(transport.session_bytes, transport.sessions)
 
@@ -173,7 +175,9 @@ class ProtocolServicer(ProtocolServiceServicer):
         self, request: CheckToolResultRequest
     ) -> CheckToolResultResponse:
         """Check the result of a tool."""
-        return CheckToolResultResponse(result=await self._check_field(request, "tool_result"))
+        revision = self._registry.revision
+        result = await self._check_field(request, "tool_result")
+        return CheckToolResultResponse(result=result, registry_revision=revision)
 
     @rpc_handler
     async def NormalizeToolResult(  # noqa: N802
@@ -181,7 +185,9 @@ class ProtocolServicer(ProtocolServiceServicer):
     ) -> NormalizeToolResultResponse:
         """Make a result of the return value of a tool."""
         value = value_to_normalize_from_proto(request, self._limits, self._default_version)
+        revision = self._registry.revision
         response = normalized_result_to_proto(await self._normalizer.normalize(value))
+        response.registry_revision = revision
         check_response_size(response, self._limits)
         return response
 
@@ -199,7 +205,8 @@ class ProtocolServicer(ProtocolServiceServicer):
         if count > self._limits.batch_items:
             raise limit_exceeded_error("batch_items", self._limits.batch_items, "the batch", count)
         context = self._context(request)
-        response, budget = CheckBatchResponse(), BatchBudget(self._limits)
+        response = CheckBatchResponse(registry_revision=self._registry.revision)
+        budget = BatchBudget(self._limits)
         counter, time_slice = OutcomeCounter(count), TimeSlice()
         work = open_request(self._limits)
         for item in request.items:

@@ -1,6 +1,10 @@
-"""RegistryService: tool definitions registered, listed and deleted."""
+"""RegistryService: tool definitions registered, listed, watched, compared and deleted."""
+
+from collections.abc import AsyncIterator
 
 from sidecheck.v1.registry_service_pb2 import (
+    CompareToolsRequest,
+    CompareToolsResponse,
     DeleteToolsRequest,
     DeleteToolsResponse,
     GetToolRequest,
@@ -10,20 +14,32 @@ from sidecheck.v1.registry_service_pb2 import (
     RegisterToolsRequest,
     RegisterToolsResponse,
     Tool,
+    WatchToolsRequest,
+    WatchToolsResponse,
 )
 from sidecheck.v1.registry_service_pb2_grpc import RegistryServiceServicer
 
+from sidecheck_server.access.identity import allowed_servers, check_server
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.limits import Limits, limit_exceeded_error
 from sidecheck_server.core.mcp.context import check_version_known
 from sidecheck_server.registry.definitions import Binding
-from sidecheck_server.rpc.handler import rpc_handler
+from sidecheck_server.rpc.handler import check_response_size, rpc_handler
+from sidecheck_server.rpc.mapping.comparison import (
+    ComparisonWriter,
+    level_to_proto,
+    reading_from_proto,
+    tool_set_from_proto,
+)
 from sidecheck_server.rpc.mapping.registration import (
     outcome_to_proto,
     registration_from_proto,
     tool_to_proto,
 )
+from sidecheck_server.rpc.mapping.watching import change_to_proto, checkpoint_to_proto
 from sidecheck_server.rpc.pages import page_size, position_from_token, token_for_position
+from sidecheck_server.rpc.streams import OpenStreams, rpc_server_stream_handler
+from sidecheck_server.services.change_log import Checkpoint
 from sidecheck_server.services.container import Services
 from sidecheck_server.services.offload import TimeSlice
 from sidecheck_server.services.registered_tools import require_binding
@@ -39,12 +55,15 @@ _PAGE_BYTES = 256 << 10
 class RegistryServicer(RegistryServiceServicer):
     """Serves RegistryService."""
 
-    def __init__(self, services: Services, limits: Limits) -> None:
+    def __init__(self, services: Services, limits: Limits, streams: OpenStreams) -> None:
+        self.streams = streams
+        self.changes = services.changes
         self._limits = limits
         self._registrar = services.registrar
         self._writer = services.registry_writer
         self._registry = services.registry
         self._adapter = services.adapter
+        self._tool_sets = services.tool_sets
 
     @rpc_handler
     async def RegisterTools(  # noqa: N802
@@ -55,11 +74,13 @@ class RegistryServicer(RegistryServiceServicer):
         registration = await registration_from_proto(request, self._limits)
         registered = await self._registrar.register(registration)
         response = RegisterToolsResponse(
-            removed=registered.removed, registry_revision=registered.revision
+            removed=registered.removed,
+            registry_revision=registered.revision,
+            kept=registered.kept,
         )
-        time_slice = TimeSlice()
+        time_slice, comparisons = TimeSlice(), ComparisonWriter(self._limits)
         for outcome in registered.outcomes:
-            response.outcomes.append(outcome_to_proto(outcome))
+            response.outcomes.append(outcome_to_proto(outcome, comparisons))
             await time_slice.yield_if_over()
         return response
 
@@ -123,3 +144,47 @@ class RegistryServicer(RegistryServiceServicer):
         return DeleteToolsResponse(
             deleted=deleted.deleted, unknown=deleted.unknown, registry_revision=deleted.revision
         )
+
+    @rpc_server_stream_handler
+    async def WatchTools(  # noqa: N802
+        self, request: WatchToolsRequest
+    ) -> AsyncIterator[WatchToolsResponse]:
+        """Send the changes of registered tools as they are made."""
+        for server in request.servers:
+            check_server(server)
+        servers = frozenset(request.servers) or allowed_servers()
+        checkpoint = self.changes.checkpoint
+        after, after_id = checkpoint.revision, str(checkpoint.id)
+        if request.HasField("after_revision"):
+            after, after_id = request.after_revision, request.after_id
+        time_slice = TimeSlice()
+        async for event in self.changes.follow(after, after_id):
+            # A long history of other servers must not hold up other calls.
+            await time_slice.yield_if_over()
+            if isinstance(event, Checkpoint):
+                yield checkpoint_to_proto(event)
+            elif servers is None or event.server in servers:
+                for response in change_to_proto(event, _PAGE_BYTES):
+                    yield response
+
+    @rpc_handler
+    async def CompareTools(  # noqa: N802
+        self, request: CompareToolsRequest
+    ) -> CompareToolsResponse:
+        """Tell what changed between two sets of tools, and whether it breaks callers."""
+        open_request(self._limits)
+        reading = reading_from_proto(request.reading)
+        revision = self._registry.revision
+        old, new = [
+            await tool_set_from_proto(request, field, self._limits) for field in ("old", "new")
+        ]
+        compared = await self._tool_sets.compare(old, new)
+        response = CompareToolsResponse(
+            level=level_to_proto(compared.level(reading)), registry_revision=revision
+        )
+        time_slice, comparisons = TimeSlice(), ComparisonWriter(self._limits)
+        for tool in compared.tools:
+            response.tools.append(comparisons.write(tool))
+            await time_slice.yield_if_over()
+        check_response_size(response, self._limits)
+        return response

@@ -48,10 +48,10 @@ def create_servicers(
 ) -> Mapping[ServiceDescriptor, object]:
     """Return the servicer of each service, the most called first: gRPC looks them up in order."""
     return {
-        _VALIDATION: ValidationServicer(services.prepared_targets, limits, streams),
+        _VALIDATION: ValidationServicer(services, limits, streams),
         _PROTOCOL: ProtocolServicer(services, limits, streams),
         _CONVERSION: ConversionServicer(services, limits),
         _INFERENCE: InferenceServicer(services, limits),
-        _REGISTRY: RegistryServicer(services, limits),
+        _REGISTRY: RegistryServicer(services, limits, streams),
         _INFO: InfoServicer(registry, services.resolver.default_version, limits),
     }

@@ -58,7 +58,7 @@ class _Reflection:
     ) -> AsyncIterator[Any]:
         try:
             with self._streams.admit():
-                async for request in self._streams.requests(requests):
+                async for request in self._streams.until_stopped(requests):
                     raise_if_unreadable(request)
                     # It makes no use of the context of a call.
                     responses = self._servicer.ServerReflectionInfo(_stream_of(request), None)

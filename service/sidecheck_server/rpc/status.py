@@ -39,6 +39,8 @@ STATUS_CODES: Mapping[ErrorReason, grpc.StatusCode] = MappingProxyType(
         ErrorReason.MAPPING_MISMATCH: grpc.StatusCode.FAILED_PRECONDITION,
         ErrorReason.FEATURE_DISABLED: grpc.StatusCode.FAILED_PRECONDITION,
         ErrorReason.QUOTA_EXCEEDED: grpc.StatusCode.RESOURCE_EXHAUSTED,
+        ErrorReason.COMPACTED: grpc.StatusCode.OUT_OF_RANGE,
+        ErrorReason.REVISION_NOT_REACHED: grpc.StatusCode.ABORTED,
         ErrorReason.REGISTRY_UNUSABLE: grpc.StatusCode.UNAVAILABLE,
         ErrorReason.UNAUTHENTICATED: grpc.StatusCode.UNAUTHENTICATED,
         ErrorReason.PERMISSION_DENIED: grpc.StatusCode.PERMISSION_DENIED,
@@ -55,6 +57,10 @@ _RETRY_MILLISECONDS: Mapping[ErrorReason, int] = MappingProxyType({ErrorReason.O
 An overloaded server has more work than it can do within a deadline, which most callers set
 to less than a second or two.
 """
+
+#: Keeps gRPC's clients from retrying by themselves (gRFC A6, pushback). After a call whose outcome
+#: is unknown, another attempt could fail and say that nothing has changed.
+_DO_NOT_RETRY = ("grpc-retry-pushback-ms", "-1")
 
 # In bytes. A status is sent in trailers, of which gRPC accepts 8 KiB. The message is in
 # them twice, once with three bytes for each byte that is not printable ASCII.
@@ -115,15 +121,25 @@ def _bad_request(violations: Iterable[Violation], room: int) -> BadRequest:
 
 def reason_of(status: Status) -> str:
     """Return the reason of *status*, a status of this service."""
+    return str(_error_info(status).reason)
+
+
+def _error_info(status: Status) -> ErrorInfo:
+    """Return the ErrorInfo of *status*, an empty one if it has none."""
     info = ErrorInfo()
-    status.details[0].Unpack(info)
-    return str(info.reason)
+    if status.details:
+        status.details[0].Unpack(info)
+    return info
 
 
 async def abort(context: grpc.aio.ServicerContext[Any, Any], status: Status) -> NoReturn:
     """End a call with *status*, with its details in the trailers."""
     code = next(code for code in grpc.StatusCode if code.value[0] == status.code)
-    trailers = (("grpc-status-details-bin", status.SerializeToString()),)
+    is_unknown = _error_info(status).metadata.get("outcome") == "unknown"
+    trailers = (
+        ("grpc-status-details-bin", status.SerializeToString()),
+        *((_DO_NOT_RETRY,) if is_unknown else ()),
+    )
     await context.abort(code, status.message, trailers)
     raise AssertionError("abort raises")
 

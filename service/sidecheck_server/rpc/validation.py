@@ -29,9 +29,9 @@ from sidecheck_server.rpc.method_table import SharedResponse, Unreadable
 from sidecheck_server.rpc.status import status_from_error
 from sidecheck_server.rpc.streams import OpenStreams, item_of, rpc_stream_handler
 from sidecheck_server.services.batch_budget import BatchBudget
+from sidecheck_server.services.container import Services
 from sidecheck_server.services.offload import TimeSlice
 from sidecheck_server.services.prepared_target import PreparedTarget, ValidationOutcome
-from sidecheck_server.services.prepared_targets import PreparedTargets
 from sidecheck_server.services.request_work import open_request
 from sidecheck_server.services.targets import SubjectKind
 
@@ -45,12 +45,13 @@ class ValidationServicer(ValidationServiceServicer):
 
     def __init__(
         self,
-        prepared_targets: PreparedTargets,
+        services: Services,
         limits: Limits,
         streams: OpenStreams,
     ) -> None:
         self.streams = streams
-        self._prepared_targets = prepared_targets
+        self.changes = services.changes
+        self._prepared_targets = services.prepared_targets
         self._limits = limits
 
     @rpc_handler
@@ -136,6 +137,7 @@ class ValidationServicer(ValidationServiceServicer):
                 and request.HasField("defaults")
             ):
                 defaults = request.defaults
+                await self.changes.reach(defaults.min_revision)
                 default = self._prepare(defaults.target, defaults.options)
             else:
                 if not self._prepared_targets.is_current(default):

@@ -6,14 +6,16 @@ What a cache has is not computed, and so is not charged.
 from collections.abc import Awaitable
 from typing import TypeVar
 
+from sidecheck_server.core.compat.changes import ToolComparison
 from sidecheck_server.core.compiler.compilation import Artifact, CompiledSchema
 from sidecheck_server.core.convert.converted_tool import ToolForm
 from sidecheck_server.core.convert.types import ConversionOptions, ModelApi
-from sidecheck_server.core.errors import RequestError
+from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.evaluate import EvaluationOptions
 from sidecheck_server.core.limits import STEPS_PER_SECOND, Limits
 from sidecheck_server.core.mcp.check import CheckReport
 from sidecheck_server.core.mcp.subjects import CheckRequest
+from sidecheck_server.core.mcp.tool_definitions import ToolDefinition
 from sidecheck_server.core.payload import integer_steps
 from sidecheck_server.core.schemas.dialects import SchemaSource
 from sidecheck_server.core.types import Document, Verdict
@@ -94,6 +96,16 @@ class ChargedTasks:
         charge_work(steps_of(work, form.length))
         return form
 
+    async def compare(
+        self, old: ToolDefinition, new: ToolDefinition, undecided: str = ""
+    ) -> ToolComparison:
+        """Compare two definitions, or with *undecided* only find what changed."""
+        size = len(old.json) + len(new.json)
+        task = self._runner.compare(old, new, undecided)
+        comparison = await self._charged(task, _TASK + _SCHEMA_BYTE * size)
+        charge_work(comparison.steps)
+        return comparison
+
     async def _charged(self, task: Awaitable[_Result], steps: int) -> _Result:
         """Return the result of *task* after charging *steps*, or what its limit says."""
         charge_work(steps)
@@ -105,6 +117,8 @@ class ChargedTasks:
 
     def _steps_until(self, error: RequestError) -> int:
         """Return the steps of a task that *error* ended."""
+        if error.reason is ErrorReason.WORKER_CRASHED:
+            return STEPS_PER_SECOND  # Another process takes about a second to start.
         bound = error.metadata.get("bound")
         if bound is None:
             return 0

@@ -2,16 +2,19 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.context import DEFAULT_VERSION
 from sidecheck_server.registry import Registry
+from sidecheck_server.registry.location import HISTORY_SECONDS
 from sidecheck_server.services.adaptation import ToolAdapter
 from sidecheck_server.services.cache import Cache
 from sidecheck_server.services.calls import CallValidator, ResultChecker
+from sidecheck_server.services.change_log import ChangeLog
 from sidecheck_server.services.charged_tasks import ChargedTasks
 from sidecheck_server.services.checks import SubjectChecker
+from sidecheck_server.services.comparison import ToolComparer, ToolSetComparer
 from sidecheck_server.services.conversion import Converter
 from sidecheck_server.services.conversion_cache import ConversionCache
 from sidecheck_server.services.definitions import DefinitionChecker
@@ -32,6 +35,9 @@ from sidecheck_server.services.validation import Validator
 
 __all__ = ["ServiceClasses", "ServiceOptions", "Services", "create_services"]
 
+_HISTORY_BYTES: Final = 32 << 20
+"""The most definitions that are kept of changes of the registry."""
+
 
 @dataclass(frozen=True, slots=True)
 class ServiceOptions:
@@ -44,6 +50,8 @@ class ServiceOptions:
     inference: bool = True
     #: The protocol version of requests and registrations that name none.
     protocol_version: str = DEFAULT_VERSION
+    #: For how long changes of the registry are kept.
+    history_seconds: float = HISTORY_SECONDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +83,9 @@ class Services:
     normalizer: Normalizer
     adapter: ToolAdapter
     inferrer: Inferrer
+    comparer: ToolComparer
+    tool_sets: ToolSetComparer
+    changes: ChangeLog
     #: All caches that are bounded by memory or never dropped, by their names in metrics.
     caches: Mapping[str, Cache[Any, Any]]
 
@@ -92,6 +103,7 @@ def create_services(
     *report_registry* is called when the registry cannot be written, and when it can again.
     """
     shares = MemoryShares(options.memory_bytes)
+    changes = ChangeLog(registry, options.history_seconds, _HISTORY_BYTES)
     tasks = ChargedTasks(runner, limits)
     schemas = classes.schemas(
         tasks.compile, limits, shares.registered_schemas, shares.inline_schemas
@@ -109,6 +121,7 @@ def create_services(
     results = ResultChecker(resolver, validator, checker)
     conversions = ConversionCache(tasks.convert, limits, shares.conversions)
     definitions = DefinitionChecker(schemas, checker, limits, shares.findings)
+    comparer = ToolComparer(tasks.compare, limits)
     return Services(
         registry=registry,
         schemas=schemas,
@@ -118,7 +131,7 @@ def create_services(
         protocol_checker=checker,
         subject_checker=SubjectChecker(resolver, checker, results),
         tools_checker=ToolsChecker(checker, limits),
-        registrar=Registrar(registry, writer, definitions, version),
+        registrar=Registrar(registry, writer, definitions, comparer, version),
         registry_writer=writer,
         converter=Converter(resolver, registry, conversions, limits),
         call_converter=CallConverter(resolver, validator, registry, limits),
@@ -126,6 +139,9 @@ def create_services(
         normalizer=Normalizer(resolver, adapter, results, limits),
         adapter=adapter,
         inferrer=Inferrer(runner.infer, limits, enabled=options.inference),
+        comparer=comparer,
+        tool_sets=ToolSetComparer(registry, comparer, limits),
+        changes=changes,
         caches={
             **schemas.caches,
             "protocol_schemas": protocol_schemas.cache,

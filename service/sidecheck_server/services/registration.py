@@ -5,22 +5,25 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import NamedTuple
 
 from sidecheck_server.access.identity import check_server
+from sidecheck_server.core.compat.changes import Reading, ToolComparison
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.mcp.rules.names import NO_DUPLICATES
 from sidecheck_server.core.mcp.rules.rule import Fault
 from sidecheck_server.core.mcp.tool_definitions import duplicate_names
 from sidecheck_server.core.types import Severity, Violation
 from sidecheck_server.registry import BindingsChanged, Registry
-from sidecheck_server.registry.definitions import Action, Binding, Definition
+from sidecheck_server.registry.definitions import MAX_SERVER_LENGTH, Action, Binding, Definition
+from sidecheck_server.services.comparison import ToolComparer
+from sidecheck_server.services.compatibility import CompatibilityGate, CompatibilityPolicy
 from sidecheck_server.services.definitions import CheckedDefinition, DefinitionChecker
 from sidecheck_server.services.registry_writer import RegistryWriter
 from sidecheck_server.services.targets import InlineTool
 
 __all__ = ["ChangePolicy", "Outcome", "Registrar", "Registration", "RegistrationOutcomes"]
 
-_MAX_SERVER_LENGTH = 256
 
 _ATTEMPTS = 20
 """How often a registration is tried while others change the tools that it compares with."""
@@ -47,6 +50,9 @@ class Registration:
     validate_only: bool = False
     #: The protocol version whose rules apply; "" stands for the default.
     protocol_version: str = ""
+    compatibility: CompatibilityPolicy = CompatibilityPolicy.IGNORE
+    #: The reading of schemas by which compatibility is decided.
+    reading: Reading = Reading.ASSUME_CLOSED
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +67,8 @@ class Outcome:
     #: The digest of the definition, rejected or not; "" if it is not JSON.
     digest: str
     previous_digest: str
+    #: How it differs from the registered one, if that was asked for and it does.
+    comparison: ToolComparison | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +79,16 @@ class RegistrationOutcomes:
     outcomes: tuple[Outcome, ...]
     removed: tuple[str, ...]
     revision: int
+    #: The names that would be removed if that did not break callers.
+    kept: tuple[str, ...] = ()
+
+
+class _Candidate(NamedTuple):
+    """A definition that was checked, with the binding of its name and how it differs from that."""
+
+    tool: CheckedDefinition
+    before: Binding | None
+    comparison: ToolComparison | None
 
 
 class Registrar:
@@ -81,12 +99,14 @@ class Registrar:
         registry: Registry,
         writer: RegistryWriter,
         definitions: DefinitionChecker,
+        comparer: ToolComparer,
         default_version: str,
     ) -> None:
         self._registry = registry
         self._writer = writer
-        self._default_version = default_version
         self._definitions = definitions
+        self._comparer = comparer
+        self._default_version = default_version
 
     async def register(self, request: Registration) -> RegistrationOutcomes:
         """Check the tools of *request* and bind those without errors, in one transaction.
@@ -97,54 +117,65 @@ class Registrar:
         """
         # Before the work of checking the tools; the registry checks it as well.
         check_server(request.server)
-        if not 1 <= len(request.server) <= _MAX_SERVER_LENGTH:
+        if not 1 <= len(request.server) <= MAX_SERVER_LENGTH:
             raise RequestError(
                 ErrorReason.INVALID_REQUEST,
-                f"the server's name must have 1 to {_MAX_SERVER_LENGTH} characters; "
+                f"the server's name must have 1 to {MAX_SERVER_LENGTH} characters; "
                 f"it has {len(request.server)}",
                 {"field": "server"},
             )
         version = request.protocol_version or self._default_version
         checked = await self._definitions.check_all(request.tools, version)
-        # A transaction waits for the disk.
-        return await asyncio.to_thread(self._bind, request, version, checked)
-
-    def _bind(
-        self, request: Registration, version: str, checked: Sequence[CheckedDefinition]
-    ) -> RegistrationOutcomes:
+        gate = CompatibilityGate(self._comparer, request.compatibility, request.reading)
         for _ in range(_ATTEMPTS):
+            before = {tool.name: self._registry.find(request.server, tool.name) for tool in checked}
+            candidates = [
+                _Candidate(tool, before[tool.name], await gate.compare(before[tool.name], tool))
+                for tool in checked
+            ]
             with suppress(BindingsChanged):
-                return self._try_to_bind(request, version, checked)
+                # A transaction waits for the disk.
+                return await asyncio.to_thread(self._bind, request, version, candidates, gate)
         raise RequestError(
             ErrorReason.REGISTRY_UNUSABLE,
             "others register the same tools all the time; nothing has changed, and the call may "
             "be retried",
         )
 
-    def _try_to_bind(
-        self, request: Registration, version: str, checked: Sequence[CheckedDefinition]
+    def _bind(
+        self,
+        request: Registration,
+        version: str,
+        candidates: Sequence[_Candidate],
+        gate: CompatibilityGate,
     ) -> RegistrationOutcomes:
-        """Compare *checked* with what is registered, and bind those that may be.
+        """Bind those of *candidates* that may be.
 
         Raises:
             BindingsChanged: what they were compared with has changed since.
         """
-        before = {tool.name: self._registry.find(request.server, tool.name) for tool in checked}
         checked = [
-            _apply_change_policy(tool, before[tool.name], request.change_policy) for tool in checked
+            _apply_change_policy(
+                gate.apply(each.tool, each.comparison), each.before, request.change_policy
+            )
+            for each in candidates
         ]
         definitions = [tool.definition for tool in checked if tool.definition is not None]
         # A tool whose name cannot be read may be any of the registered ones.
         names_known = all(tool.name or tool.definition is not None for tool in checked)
         replaces = request.replace and names_known
         keep = frozenset(tool.name for tool in checked) if replaces else None
+        kept: tuple[str, ...] = ()
+        if keep is not None and gate.keeps_others:
+            plan = self._registry.preview(request.server, definitions, keep=keep)
+            keep, kept = None, plan.removed
         if request.validate_only:
             registered = self._registry.preview(request.server, definitions, keep=keep)
         else:
-            compares = request.change_policy is not ChangePolicy.ACCEPT
+            compares = request.change_policy is not ChangePolicy.ACCEPT or gate.compares
             expected = {
-                name: None if binding is None else binding.definition.digest
-                for name, binding in before.items()
+                each.tool.name: None if each.before is None else each.before.definition.digest
+                for each in candidates
                 if compares
             }
             registered = self._writer.register(
@@ -152,9 +183,10 @@ class Registrar:
             )
         bound = iter(registered.bound)
         outcomes = []
-        for tool in _with_duplicates(checked, version):
+        with_duplicates = _with_duplicates(checked, version)
+        for candidate, tool in zip(candidates, with_duplicates, strict=True):
             binding = next(bound) if tool.definition is not None else None
-            earlier = before[tool.name]
+            earlier = candidate.before
             previous = earlier.definition.digest if earlier else None
             outcomes.append(
                 Outcome(
@@ -164,9 +196,10 @@ class Registrar:
                     definition=tool.definition,
                     digest=tool.digest,
                     previous_digest=(binding.previous_digest if binding else previous) or "",
+                    comparison=candidate.comparison,
                 )
             )
-        return RegistrationOutcomes(tuple(outcomes), registered.removed, registered.revision)
+        return RegistrationOutcomes(tuple(outcomes), registered.removed, registered.revision, kept)
 
 
 def _apply_change_policy(

@@ -10,6 +10,7 @@ from sidecheck_server.registry import (
     Expected,
     Registry,
     RegistryInUse,
+    RegistryOutcomeUnknown,
     RegistryUnusable,
 )
 from sidecheck_server.registry.definitions import Definition, Deleted, Registered
@@ -61,7 +62,8 @@ class RegistryWriter:
 
         Raises:
             BindingsChanged: names are not bound as *expected*; nothing has changed.
-            RequestError: REGISTRY_UNUSABLE or QUOTA_EXCEEDED; nothing has changed.
+            RequestError: REGISTRY_UNUSABLE or QUOTA_EXCEEDED; nothing has changed, unless the
+                message says that this is unknown.
         """
         return self._write(
             lambda: self._registry.register(server, definitions, keep=keep, expected=expected)
@@ -71,7 +73,8 @@ class RegistryWriter:
         """Remove *names*, or all if it is None, from the namespace of *server*.
 
         Raises:
-            RequestError: REGISTRY_UNUSABLE; nothing has changed.
+            RequestError: REGISTRY_UNUSABLE; nothing has changed, unless the message says that
+                this is unknown.
         """
         # A transaction waits for the disk.
         return await asyncio.to_thread(self._write, lambda: self._registry.delete(server, names))
@@ -82,6 +85,13 @@ class RegistryWriter:
         except (RegistryInUse, RegistryUnusable) as error:
             self._note(str(error))
             fault = error.fault if isinstance(error, RegistryUnusable) else "is in use"
+            if isinstance(error, RegistryOutcomeUnknown):
+                raise RequestError(
+                    ErrorReason.REGISTRY_UNUSABLE,
+                    f"the registry {fault}; it is unknown whether the change took effect; look, or "
+                    "make it again, which does no harm",
+                    {"outcome": "unknown"},
+                ) from error
             raise RequestError(
                 ErrorReason.REGISTRY_UNUSABLE,
                 f"the registry {fault}; nothing has changed, and reads go on",

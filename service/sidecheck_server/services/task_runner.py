@@ -2,6 +2,7 @@
 
 from typing import Protocol
 
+from sidecheck_server.core.compat.changes import ToolComparison
 from sidecheck_server.core.compiler.compilation import Artifact, CompiledSchema
 from sidecheck_server.core.convert.converted_tool import ToolForm
 from sidecheck_server.core.convert.types import ConversionOptions, ModelApi
@@ -9,6 +10,7 @@ from sidecheck_server.core.evaluate import EvaluationOptions
 from sidecheck_server.core.infer.types import InferenceOptions, InferenceResult
 from sidecheck_server.core.mcp.check import CheckReport
 from sidecheck_server.core.mcp.subjects import CheckRequest
+from sidecheck_server.core.mcp.tool_definitions import ToolDefinition
 from sidecheck_server.core.schemas.dialects import SchemaSource
 from sidecheck_server.core.types import Document, Verdict
 from sidecheck_server.services.cache import Begin
@@ -42,6 +44,11 @@ class TaskRunner(Protocol):
     async def infer(self, source: bytes, options: InferenceOptions) -> InferenceResult:
         """Infer the definitions of the tools in *source*."""
 
+    async def compare(
+        self, old: ToolDefinition, new: ToolDefinition, undecided: str = ""
+    ) -> ToolComparison:
+        """Compare two definitions, or with *undecided* only find what changed."""
+
 
 class TimedTaskRunner(TaskRunner, Protocol):
     """A `TaskRunner` that tells when any task begins, if it knows."""
@@ -72,3 +79,12 @@ class TimedTaskRunner(TaskRunner, Protocol):
         self, source: bytes, options: InferenceOptions, begun: Begin = ...
     ) -> InferenceResult:
         """Infer the tools in *source*; *begun* is called when the task starts."""
+
+    async def compare(
+        self,
+        old: ToolDefinition,
+        new: ToolDefinition,
+        undecided: str = "",
+        begun: Begin = ...,
+    ) -> ToolComparison:
+        """Compare two definitions; *begun* is called when the task starts."""

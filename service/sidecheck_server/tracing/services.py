@@ -8,6 +8,7 @@ from typing import Any, Final, cast
 from opentelemetry.context import attach, create_key, detach, get_value, set_value
 from opentelemetry.trace import Span
 
+from sidecheck_server.core.compat.changes import ToolComparison
 from sidecheck_server.core.compiler.compilation import Artifact, CompiledSchema
 from sidecheck_server.core.convert.converted_tool import ToolForm
 from sidecheck_server.core.convert.types import ConversionOptions, ModelApi
@@ -15,6 +16,7 @@ from sidecheck_server.core.evaluate import EvaluationOptions
 from sidecheck_server.core.infer.types import InferenceOptions, InferenceResult
 from sidecheck_server.core.mcp.check import CheckReport
 from sidecheck_server.core.mcp.subjects import CheckRequest
+from sidecheck_server.core.mcp.tool_definitions import ToolDefinition
 from sidecheck_server.core.schemas.dialects import SchemaSource
 from sidecheck_server.core.types import Document, Verdict
 from sidecheck_server.services.cache import Begin
@@ -175,6 +177,14 @@ class TracedTasks:
         """Infer the definitions of the tools in *source*."""
         with self._offload("infer", {"sidecheck.source.bytes": len(source)}) as span:
             return await self._runner.infer(source, options, _waits(span))
+
+    async def compare(
+        self, old: ToolDefinition, new: ToolDefinition, undecided: str = ""
+    ) -> ToolComparison:
+        """Compare two definitions."""
+        attributes = {"sidecheck.definition.bytes": len(old.json) + len(new.json)}
+        with self._offload("compare", attributes) as span:
+            return await self._runner.compare(old, new, undecided, _waits(span))
 
     def _offload(self, task: str, attributes: Attributes) -> AbstractContextManager[Span]:
         return self._spans.span("offload", {"sidecheck.task": task, **attributes})

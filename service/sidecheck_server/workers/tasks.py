@@ -3,11 +3,14 @@
 import os
 import resource
 import signal
+import time
 from contextlib import suppress
+from dataclasses import replace
 from functools import lru_cache
 
 from cachetools import LRUCache
 
+from sidecheck_server.core.compat.changes import ToolComparison
 from sidecheck_server.core.compiler.compilation import Artifact, CompiledSchema, compile_schema
 from sidecheck_server.core.convert.converted_tool import ToolForm
 from sidecheck_server.core.convert.providers import PROVIDERS
@@ -17,16 +20,17 @@ from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.evaluate import EvaluationOptions, evaluate
 from sidecheck_server.core.infer.infer import infer_tools
 from sidecheck_server.core.infer.types import InferenceOptions, InferenceResult
-from sidecheck_server.core.limits import Limits
+from sidecheck_server.core.limits import STEPS_PER_SECOND, Limits
 from sidecheck_server.core.mcp.check import CheckReport, check
 from sidecheck_server.core.mcp.protocol_schemas import SchemaLookup, compile_protocol_schemas
 from sidecheck_server.core.mcp.subjects import CheckRequest
-from sidecheck_server.core.mcp.tool_definitions import read_tool
+from sidecheck_server.core.mcp.tool_definitions import ToolDefinition, read_tool
 from sidecheck_server.core.schemas.dialects import SchemaSource
 from sidecheck_server.core.types import Document, Verdict
 
 __all__ = [
     "check_task",
+    "compare_task",
     "compile_task",
     "convert_task",
     "infer_task",
@@ -118,6 +122,22 @@ def infer_task(
         return infer_tools(source, options, limits)
     except RequestError as error:
         return error
+
+
+def compare_task(
+    old: ToolDefinition, new: ToolDefinition, undecided: str, limits: Limits
+) -> ToolComparison | RequestError:
+    """Compare two definitions, or with *undecided* only find what changed.
+
+    The proof has no bound in steps, so it is charged by the time that it takes.
+    """
+    # Its library is large, and few workers ever compare.
+    from sidecheck_server.core.compat.compare import compare_definitions  # noqa: PLC0415
+
+    begun = time.process_time()
+    comparison = compare_definitions(old, new, limits, undecided)
+    seconds = time.process_time() - begun
+    return replace(comparison, steps=int(seconds * STEPS_PER_SECOND))
 
 
 @lru_cache(maxsize=1)

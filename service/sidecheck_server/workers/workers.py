@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TypeVar
 from weakref import WeakValueDictionary
 
+from sidecheck_server.core.compat.changes import ToolComparison
 from sidecheck_server.core.compiler.compilation import Artifact, CompiledSchema
 from sidecheck_server.core.convert.converted_tool import ToolForm
 from sidecheck_server.core.convert.types import ConversionOptions, ModelApi
@@ -20,6 +21,7 @@ from sidecheck_server.core.infer.types import InferenceOptions, InferenceResult
 from sidecheck_server.core.limits import Limits, limit_exceeded_error
 from sidecheck_server.core.mcp.check import CheckReport
 from sidecheck_server.core.mcp.subjects import CheckRequest
+from sidecheck_server.core.mcp.tool_definitions import ToolDefinition
 from sidecheck_server.core.schemas.dialects import SchemaSource
 from sidecheck_server.core.types import Document, Verdict
 from sidecheck_server.workers.events import EndCause, WorkerEvent, WorkerStartError
@@ -31,6 +33,7 @@ from sidecheck_server.workers.pool import (
 )
 from sidecheck_server.workers.tasks import (
     check_task,
+    compare_task,
     compile_task,
     convert_task,
     infer_task,
@@ -173,6 +176,24 @@ class Workers:
         """
         work, bound = "parsing the source text", "compile_seconds"
         task = (infer_task, source, options, self._limits)
+        return await self._run(work, bound, begun, *task)
+
+    async def compare(
+        self,
+        old: ToolDefinition,
+        new: ToolDefinition,
+        undecided: str = "",
+        begun: Callable[[], None] = _ignore,
+    ) -> ToolComparison:
+        """Compare two definitions, or with *undecided* only find what changed.
+
+        *begun* is called when the task has a slot.
+
+        Raises:
+            RequestError: as the class says.
+        """
+        work, bound = "comparing the tool", "compile_seconds"
+        task = (compare_task, old, new, undecided, self._limits)
         return await self._run(work, bound, begun, *task)
 
     def _report(self, event: WorkerEvent) -> None:

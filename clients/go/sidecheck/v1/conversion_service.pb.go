@@ -517,7 +517,9 @@ type ConvertToolsRequest struct {
 	// have the same server and name, the last one is converted and the others have an error.
 	Tools []*ToolToConvert `protobuf:"bytes,3,rep,name=tools,proto3" json:"tools,omitempty"`
 	// Names of servers whose registered tools are converted as well, after `tools`.
-	Servers       []string `protobuf:"bytes,4,rep,name=servers,proto3" json:"servers,omitempty"`
+	Servers []string `protobuf:"bytes,4,rep,name=servers,proto3" json:"servers,omitempty"`
+	// Least revision of the registry to read; see `RegistryService`. 0 reads what the server has.
+	MinRevision   uint64 `protobuf:"varint,5,opt,name=min_revision,json=minRevision,proto3" json:"min_revision,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -580,6 +582,13 @@ func (x *ConvertToolsRequest) GetServers() []string {
 	return nil
 }
 
+func (x *ConvertToolsRequest) GetMinRevision() uint64 {
+	if x != nil {
+		return x.MinRevision
+	}
+	return 0
+}
+
 // Response to `ConvertTools`.
 type ConvertToolsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -588,9 +597,11 @@ type ConvertToolsResponse struct {
 	// Verdict on the converted tools as one API request. Instance locations point into the list
 	// of the tools that were converted: `/2` is the third of them. The codes begin with
 	// `REQUEST_`.
-	Request       *Verdict `protobuf:"bytes,2,opt,name=request,proto3" json:"request,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Request *Verdict `protobuf:"bytes,2,opt,name=request,proto3" json:"request,omitempty"`
+	// Registry revision in which the tools were resolved.
+	RegistryRevision uint64 `protobuf:"varint,3,opt,name=registry_revision,json=registryRevision,proto3" json:"registry_revision,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *ConvertToolsResponse) Reset() {
@@ -635,6 +646,13 @@ func (x *ConvertToolsResponse) GetRequest() *Verdict {
 		return x.Request
 	}
 	return nil
+}
+
+func (x *ConvertToolsResponse) GetRegistryRevision() uint64 {
+	if x != nil {
+		return x.RegistryRevision
+	}
+	return 0
 }
 
 // Outcome of the conversion of one tool.
@@ -935,7 +953,9 @@ type ConvertToolCallRequest struct {
 	Tool *Target `protobuf:"bytes,3,opt,name=tool,proto3" json:"tool,omitempty"`
 	// Options of the validation of the arguments. Strings that contain the JSON text of an
 	// object or array, where the schema requires one, are always decoded.
-	Options       *ValidationOptions `protobuf:"bytes,4,opt,name=options,proto3" json:"options,omitempty"`
+	Options *ValidationOptions `protobuf:"bytes,4,opt,name=options,proto3" json:"options,omitempty"`
+	// Least revision of the registry to read; see `RegistryService`. 0 reads what the server has.
+	MinRevision   uint64 `protobuf:"varint,5,opt,name=min_revision,json=minRevision,proto3" json:"min_revision,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -998,6 +1018,13 @@ func (x *ConvertToolCallRequest) GetOptions() *ValidationOptions {
 	return nil
 }
 
+func (x *ConvertToolCallRequest) GetMinRevision() uint64 {
+	if x != nil {
+		return x.MinRevision
+	}
+	return 0
+}
+
 // Response to `ConvertToolCall`.
 type ConvertToolCallResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1020,9 +1047,11 @@ type ConvertToolCallResponse struct {
 	Changes []*Change `protobuf:"bytes,6,rep,name=changes,proto3" json:"changes,omitempty"`
 	// Name of the tool in the request, for `ConvertToolResultRequest.name`. Empty if it cannot
 	// be read.
-	Name          string `protobuf:"bytes,7,opt,name=name,proto3" json:"name,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Name string `protobuf:"bytes,7,opt,name=name,proto3" json:"name,omitempty"`
+	// Registry revision in which the tool was resolved.
+	RegistryRevision uint64 `protobuf:"varint,8,opt,name=registry_revision,json=registryRevision,proto3" json:"registry_revision,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *ConvertToolCallResponse) Reset() {
@@ -1104,6 +1133,13 @@ func (x *ConvertToolCallResponse) GetName() string {
 	return ""
 }
 
+func (x *ConvertToolCallResponse) GetRegistryRevision() uint64 {
+	if x != nil {
+		return x.RegistryRevision
+	}
+	return 0
+}
+
 // Request to convert a tool result.
 type ConvertToolResultRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1120,7 +1156,9 @@ type ConvertToolResultRequest struct {
 	// Protocol version and negotiated capabilities.
 	Context *ProtocolContext `protobuf:"bytes,5,opt,name=context,proto3" json:"context,omitempty"`
 	// Limits of the verdict.
-	Options       *CheckOptions `protobuf:"bytes,6,opt,name=options,proto3" json:"options,omitempty"`
+	Options *CheckOptions `protobuf:"bytes,6,opt,name=options,proto3" json:"options,omitempty"`
+	// Least revision of the registry to read; see `RegistryService`. 0 reads what the server has.
+	MinRevision   uint64 `protobuf:"varint,7,opt,name=min_revision,json=minRevision,proto3" json:"min_revision,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1197,6 +1235,13 @@ func (x *ConvertToolResultRequest) GetOptions() *CheckOptions {
 	return nil
 }
 
+func (x *ConvertToolResultRequest) GetMinRevision() uint64 {
+	if x != nil {
+		return x.MinRevision
+	}
+	return 0
+}
+
 // Response to `ConvertToolResult`.
 type ConvertToolResultResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1210,9 +1255,11 @@ type ConvertToolResultResponse struct {
 	// Parts of the result that the API cannot express. Locations point into the result.
 	Losses []*Loss `protobuf:"bytes,2,rep,name=losses,proto3" json:"losses,omitempty"`
 	// Verdict on the result. If it is invalid, `message` reports a failure to the model.
-	Verdict       *Verdict `protobuf:"bytes,3,opt,name=verdict,proto3" json:"verdict,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Verdict *Verdict `protobuf:"bytes,3,opt,name=verdict,proto3" json:"verdict,omitempty"`
+	// Registry revision in which the tool was resolved.
+	RegistryRevision uint64 `protobuf:"varint,4,opt,name=registry_revision,json=registryRevision,proto3" json:"registry_revision,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *ConvertToolResultResponse) Reset() {
@@ -1266,6 +1313,13 @@ func (x *ConvertToolResultResponse) GetVerdict() *Verdict {
 	return nil
 }
 
+func (x *ConvertToolResultResponse) GetRegistryRevision() uint64 {
+	if x != nil {
+		return x.RegistryRevision
+	}
+	return 0
+}
+
 var File_sidecheck_v1_conversion_service_proto protoreflect.FileDescriptor
 
 const file_sidecheck_v1_conversion_service_proto_rawDesc = "" +
@@ -1281,15 +1335,17 @@ const file_sidecheck_v1_conversion_service_proto_rawDesc = "" +
 	"\x10protocol_version\x18\a \x01(\tR\x0fprotocolVersion\"Q\n" +
 	"\rToolToConvert\x12(\n" +
 	"\x04tool\x18\x01 \x01(\v2\x14.sidecheck.v1.TargetR\x04tool\x12\x16\n" +
-	"\x06server\x18\x02 \x01(\tR\x06server\"\xc7\x01\n" +
+	"\x06server\x18\x02 \x01(\tR\x06server\"\xea\x01\n" +
 	"\x13ConvertToolsRequest\x12(\n" +
 	"\x03api\x18\x01 \x01(\x0e2\x16.sidecheck.v1.ModelApiR\x03api\x129\n" +
 	"\aoptions\x18\x02 \x01(\v2\x1f.sidecheck.v1.ConversionOptionsR\aoptions\x121\n" +
 	"\x05tools\x18\x03 \x03(\v2\x1b.sidecheck.v1.ToolToConvertR\x05tools\x12\x18\n" +
-	"\aservers\x18\x04 \x03(\tR\aservers\"\x87\x01\n" +
+	"\aservers\x18\x04 \x03(\tR\aservers\x12!\n" +
+	"\fmin_revision\x18\x05 \x01(\x04R\vminRevision\"\xb4\x01\n" +
 	"\x14ConvertToolsResponse\x12>\n" +
 	"\vconversions\x18\x01 \x03(\v2\x1c.sidecheck.v1.ToolConversionR\vconversions\x12/\n" +
-	"\arequest\x18\x02 \x01(\v2\x15.sidecheck.v1.VerdictR\arequest\"\xb0\x01\n" +
+	"\arequest\x18\x02 \x01(\v2\x15.sidecheck.v1.VerdictR\arequest\x12+\n" +
+	"\x11registry_revision\x18\x03 \x01(\x04R\x10registryRevision\"\xb0\x01\n" +
 	"\x0eToolConversion\x12\x16\n" +
 	"\x06server\x18\x01 \x01(\tR\x06server\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12;\n" +
@@ -1320,12 +1376,13 @@ const file_sidecheck_v1_conversion_service_proto_rawDesc = "" +
 	"\x12EFFECT_UNSPECIFIED\x10\x00\x12\x15\n" +
 	"\x11EFFECT_EQUIVALENT\x10\x01\x12\x12\n" +
 	"\x0eEFFECT_WIDENED\x10\x02\x12\x13\n" +
-	"\x0fEFFECT_NARROWED\x10\x03\"\xad\x01\n" +
+	"\x0fEFFECT_NARROWED\x10\x03\"\xd0\x01\n" +
 	"\x16ConvertToolCallRequest\x12\x12\n" +
 	"\x04call\x18\x01 \x01(\fR\x04call\x12\x1a\n" +
 	"\bmappings\x18\x02 \x03(\fR\bmappings\x12(\n" +
 	"\x04tool\x18\x03 \x01(\v2\x14.sidecheck.v1.TargetR\x04tool\x129\n" +
-	"\aoptions\x18\x04 \x01(\v2\x1f.sidecheck.v1.ValidationOptionsR\aoptions\"\xf4\x01\n" +
+	"\aoptions\x18\x04 \x01(\v2\x1f.sidecheck.v1.ValidationOptionsR\aoptions\x12!\n" +
+	"\fmin_revision\x18\x05 \x01(\x04R\vminRevision\"\xa1\x02\n" +
 	"\x17ConvertToolCallResponse\x12\x16\n" +
 	"\x06server\x18\x01 \x01(\tR\x06server\x12\x12\n" +
 	"\x04tool\x18\x02 \x01(\tR\x04tool\x12\x17\n" +
@@ -1334,18 +1391,21 @@ const file_sidecheck_v1_conversion_service_proto_rawDesc = "" +
 	"callParams\x12/\n" +
 	"\averdict\x18\x05 \x01(\v2\x15.sidecheck.v1.VerdictR\averdict\x12.\n" +
 	"\achanges\x18\x06 \x03(\v2\x14.sidecheck.v1.ChangeR\achanges\x12\x12\n" +
-	"\x04name\x18\a \x01(\tR\x04name\"\x92\x02\n" +
+	"\x04name\x18\a \x01(\tR\x04name\x12+\n" +
+	"\x11registry_revision\x18\b \x01(\x04R\x10registryRevision\"\xb5\x02\n" +
 	"\x18ConvertToolResultRequest\x12(\n" +
 	"\x03api\x18\x01 \x01(\x0e2\x16.sidecheck.v1.ModelApiR\x03api\x120\n" +
 	"\x06result\x18\x02 \x01(\v2\x18.sidecheck.v1.ToolResultR\x06result\x12\x17\n" +
 	"\acall_id\x18\x03 \x01(\tR\x06callId\x12\x12\n" +
 	"\x04name\x18\x04 \x01(\tR\x04name\x127\n" +
 	"\acontext\x18\x05 \x01(\v2\x1d.sidecheck.v1.ProtocolContextR\acontext\x124\n" +
-	"\aoptions\x18\x06 \x01(\v2\x1a.sidecheck.v1.CheckOptionsR\aoptions\"\x92\x01\n" +
+	"\aoptions\x18\x06 \x01(\v2\x1a.sidecheck.v1.CheckOptionsR\aoptions\x12!\n" +
+	"\fmin_revision\x18\a \x01(\x04R\vminRevision\"\xbf\x01\n" +
 	"\x19ConvertToolResultResponse\x12\x18\n" +
 	"\amessage\x18\x01 \x01(\fR\amessage\x12*\n" +
 	"\x06losses\x18\x02 \x03(\v2\x12.sidecheck.v1.LossR\x06losses\x12/\n" +
-	"\averdict\x18\x03 \x01(\v2\x15.sidecheck.v1.VerdictR\averdict*\xee\x01\n" +
+	"\averdict\x18\x03 \x01(\v2\x15.sidecheck.v1.VerdictR\averdict\x12+\n" +
+	"\x11registry_revision\x18\x04 \x01(\x04R\x10registryRevision*\xee\x01\n" +
 	"\bModelApi\x12\x19\n" +
 	"\x15MODEL_API_UNSPECIFIED\x10\x00\x12\x19\n" +
 	"\x15MODEL_API_OPENAI_CHAT\x10\x01\x12\x1e\n" +

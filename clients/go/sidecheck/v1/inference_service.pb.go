@@ -415,8 +415,10 @@ type AdaptToolRequest struct {
 	// registered under, or the server's default (see `GetServerInfo`). An unknown version fails
 	// with `UNKNOWN_PROTOCOL_VERSION`.
 	ProtocolVersion string `protobuf:"bytes,2,opt,name=protocol_version,json=protocolVersion,proto3" json:"protocol_version,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	// Least revision of the registry to read; see `RegistryService`. 0 reads what the server has.
+	MinRevision   uint64 `protobuf:"varint,3,opt,name=min_revision,json=minRevision,proto3" json:"min_revision,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *AdaptToolRequest) Reset() {
@@ -463,6 +465,13 @@ func (x *AdaptToolRequest) GetProtocolVersion() string {
 	return ""
 }
 
+func (x *AdaptToolRequest) GetMinRevision() uint64 {
+	if x != nil {
+		return x.MinRevision
+	}
+	return 0
+}
+
 // Response to `AdaptTool`.
 type AdaptToolResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -474,8 +483,10 @@ type AdaptToolResponse struct {
 	WrappedProperty string `protobuf:"bytes,2,opt,name=wrapped_property,json=wrappedProperty,proto3" json:"wrapped_property,omitempty"`
 	// Properties of the definition that the version does not define, and that were dropped.
 	DroppedProperties []string `protobuf:"bytes,3,rep,name=dropped_properties,json=droppedProperties,proto3" json:"dropped_properties,omitempty"`
-	unknownFields     protoimpl.UnknownFields
-	sizeCache         protoimpl.SizeCache
+	// Registry revision in which the tool was resolved.
+	RegistryRevision uint64 `protobuf:"varint,4,opt,name=registry_revision,json=registryRevision,proto3" json:"registry_revision,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *AdaptToolResponse) Reset() {
@@ -529,6 +540,13 @@ func (x *AdaptToolResponse) GetDroppedProperties() []string {
 	return nil
 }
 
+func (x *AdaptToolResponse) GetRegistryRevision() uint64 {
+	if x != nil {
+		return x.RegistryRevision
+	}
+	return 0
+}
+
 var File_sidecheck_v1_inference_service_proto protoreflect.FileDescriptor
 
 const file_sidecheck_v1_inference_service_proto_rawDesc = "" +
@@ -559,14 +577,16 @@ const file_sidecheck_v1_inference_service_proto_rawDesc = "" +
 	"\n" +
 	"end_column\x18\a \x01(\rR\tendColumn\x12\x1a\n" +
 	"\bfunction\x18\b \x01(\tR\bfunction\x12\x1c\n" +
-	"\tparameter\x18\t \x01(\tR\tparameter\"g\n" +
+	"\tparameter\x18\t \x01(\tR\tparameter\"\x8a\x01\n" +
 	"\x10AdaptToolRequest\x12(\n" +
 	"\x04tool\x18\x01 \x01(\v2\x14.sidecheck.v1.TargetR\x04tool\x12)\n" +
-	"\x10protocol_version\x18\x02 \x01(\tR\x0fprotocolVersion\"\x81\x01\n" +
+	"\x10protocol_version\x18\x02 \x01(\tR\x0fprotocolVersion\x12!\n" +
+	"\fmin_revision\x18\x03 \x01(\x04R\vminRevision\"\xae\x01\n" +
 	"\x11AdaptToolResponse\x12\x12\n" +
 	"\x04json\x18\x01 \x01(\fR\x04json\x12)\n" +
 	"\x10wrapped_property\x18\x02 \x01(\tR\x0fwrappedProperty\x12-\n" +
-	"\x12dropped_properties\x18\x03 \x03(\tR\x11droppedProperties*a\n" +
+	"\x12dropped_properties\x18\x03 \x03(\tR\x11droppedProperties\x12+\n" +
+	"\x11registry_revision\x18\x04 \x01(\x04R\x10registryRevision*a\n" +
 	"\rOnUnsupported\x12\x1e\n" +
 	"\x1aON_UNSUPPORTED_UNSPECIFIED\x10\x00\x12\x18\n" +
 	"\x14ON_UNSUPPORTED_ERROR\x10\x01\x12\x16\n" +

@@ -1544,7 +1544,9 @@ type CheckToolResultRequest struct {
 	// Limits of the verdict.
 	Options *CheckOptions `protobuf:"bytes,2,opt,name=options,proto3" json:"options,omitempty"`
 	// Tool result to check.
-	ToolResult    *ToolResult `protobuf:"bytes,3,opt,name=tool_result,json=toolResult,proto3" json:"tool_result,omitempty"`
+	ToolResult *ToolResult `protobuf:"bytes,3,opt,name=tool_result,json=toolResult,proto3" json:"tool_result,omitempty"`
+	// Least revision of the registry to read; see `RegistryService`. 0 reads what the server has.
+	MinRevision   uint64 `protobuf:"varint,4,opt,name=min_revision,json=minRevision,proto3" json:"min_revision,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1600,13 +1602,22 @@ func (x *CheckToolResultRequest) GetToolResult() *ToolResult {
 	return nil
 }
 
+func (x *CheckToolResultRequest) GetMinRevision() uint64 {
+	if x != nil {
+		return x.MinRevision
+	}
+	return 0
+}
+
 // Response to `CheckToolResult`.
 type CheckToolResultResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Result of the check.
-	Result        *CheckResult `protobuf:"bytes,1,opt,name=result,proto3" json:"result,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Result *CheckResult `protobuf:"bytes,1,opt,name=result,proto3" json:"result,omitempty"`
+	// Registry revision in which the tool was resolved.
+	RegistryRevision uint64 `protobuf:"varint,2,opt,name=registry_revision,json=registryRevision,proto3" json:"registry_revision,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *CheckToolResultResponse) Reset() {
@@ -1646,6 +1657,13 @@ func (x *CheckToolResultResponse) GetResult() *CheckResult {
 	return nil
 }
 
+func (x *CheckToolResultResponse) GetRegistryRevision() uint64 {
+	if x != nil {
+		return x.RegistryRevision
+	}
+	return 0
+}
+
 // Request to build a tool result from the return value of a tool.
 type NormalizeToolResultRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1668,7 +1686,9 @@ type NormalizeToolResultRequest struct {
 	Tool *Target `protobuf:"bytes,7,opt,name=tool,proto3" json:"tool,omitempty"`
 	// Contract that the result must fulfil. With `RESULT_PROFILE_TEXT` it has one text block
 	// and `isError`.
-	Profile       ResultProfile `protobuf:"varint,8,opt,name=profile,proto3,enum=sidecheck.v1.ResultProfile" json:"profile,omitempty"`
+	Profile ResultProfile `protobuf:"varint,8,opt,name=profile,proto3,enum=sidecheck.v1.ResultProfile" json:"profile,omitempty"`
+	// Least revision of the registry to read; see `RegistryService`. 0 reads what the server has.
+	MinRevision   uint64 `protobuf:"varint,9,opt,name=min_revision,json=minRevision,proto3" json:"min_revision,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1774,6 +1794,13 @@ func (x *NormalizeToolResultRequest) GetProfile() ResultProfile {
 	return ResultProfile_RESULT_PROFILE_UNSPECIFIED
 }
 
+func (x *NormalizeToolResultRequest) GetMinRevision() uint64 {
+	if x != nil {
+		return x.MinRevision
+	}
+	return 0
+}
+
 type isNormalizeToolResultRequest_Returned interface {
 	isNormalizeToolResultRequest_Returned()
 }
@@ -1812,9 +1839,11 @@ type NormalizeToolResultResponse struct {
 	// The `CallToolResult`, as JSON text. Always valid.
 	Result []byte `protobuf:"bytes,1,opt,name=result,proto3" json:"result,omitempty"`
 	// Verdict on the return value. If it is invalid, `result` reports the failure.
-	Verdict       *Verdict `protobuf:"bytes,2,opt,name=verdict,proto3" json:"verdict,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Verdict *Verdict `protobuf:"bytes,2,opt,name=verdict,proto3" json:"verdict,omitempty"`
+	// Registry revision in which the tool was resolved.
+	RegistryRevision uint64 `protobuf:"varint,3,opt,name=registry_revision,json=registryRevision,proto3" json:"registry_revision,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *NormalizeToolResultResponse) Reset() {
@@ -1859,6 +1888,13 @@ func (x *NormalizeToolResultResponse) GetVerdict() *Verdict {
 		return x.Verdict
 	}
 	return nil
+}
+
+func (x *NormalizeToolResultResponse) GetRegistryRevision() uint64 {
+	if x != nil {
+		return x.RegistryRevision
+	}
+	return 0
 }
 
 // JSON-RPC message, or batch of messages.
@@ -2109,7 +2145,9 @@ type CheckBatchRequest struct {
 	// Limits of each verdict.
 	Options *CheckOptions `protobuf:"bytes,2,opt,name=options,proto3" json:"options,omitempty"`
 	// Items to check.
-	Items         []*CheckItem `protobuf:"bytes,3,rep,name=items,proto3" json:"items,omitempty"`
+	Items []*CheckItem `protobuf:"bytes,3,rep,name=items,proto3" json:"items,omitempty"`
+	// Least revision of the registry to read; see `RegistryService`. 0 reads what the server has.
+	MinRevision   uint64 `protobuf:"varint,4,opt,name=min_revision,json=minRevision,proto3" json:"min_revision,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2163,6 +2201,13 @@ func (x *CheckBatchRequest) GetItems() []*CheckItem {
 		return x.Items
 	}
 	return nil
+}
+
+func (x *CheckBatchRequest) GetMinRevision() uint64 {
+	if x != nil {
+		return x.MinRevision
+	}
+	return 0
 }
 
 // One item of a batch.
@@ -2307,9 +2352,11 @@ func (*CheckItem_Message) isCheckItem_Item() {}
 type CheckBatchResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// One outcome per item, in order.
-	Outcomes      []*CheckOutcome `protobuf:"bytes,1,rep,name=outcomes,proto3" json:"outcomes,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Outcomes []*CheckOutcome `protobuf:"bytes,1,rep,name=outcomes,proto3" json:"outcomes,omitempty"`
+	// Registry revision in which the first tool was resolved.
+	RegistryRevision uint64 `protobuf:"varint,2,opt,name=registry_revision,json=registryRevision,proto3" json:"registry_revision,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *CheckBatchResponse) Reset() {
@@ -2347,6 +2394,13 @@ func (x *CheckBatchResponse) GetOutcomes() []*CheckOutcome {
 		return x.Outcomes
 	}
 	return nil
+}
+
+func (x *CheckBatchResponse) GetRegistryRevision() uint64 {
+	if x != nil {
+		return x.RegistryRevision
+	}
+	return 0
 }
 
 // Outcome of the check of one item: a result or an error.
@@ -2936,14 +2990,16 @@ const file_sidecheck_v1_protocol_service_proto_rawDesc = "" +
 	"ToolResult\x12\x12\n" +
 	"\x04json\x18\x01 \x01(\fR\x04json\x125\n" +
 	"\aprofile\x18\x02 \x01(\x0e2\x1b.sidecheck.v1.ResultProfileR\aprofile\x12(\n" +
-	"\x04tool\x18\x03 \x01(\v2\x14.sidecheck.v1.TargetR\x04tool\"\xc2\x01\n" +
+	"\x04tool\x18\x03 \x01(\v2\x14.sidecheck.v1.TargetR\x04tool\"\xe5\x01\n" +
 	"\x16CheckToolResultRequest\x127\n" +
 	"\acontext\x18\x01 \x01(\v2\x1d.sidecheck.v1.ProtocolContextR\acontext\x124\n" +
 	"\aoptions\x18\x02 \x01(\v2\x1a.sidecheck.v1.CheckOptionsR\aoptions\x129\n" +
 	"\vtool_result\x18\x03 \x01(\v2\x18.sidecheck.v1.ToolResultR\n" +
-	"toolResult\"L\n" +
+	"toolResult\x12!\n" +
+	"\fmin_revision\x18\x04 \x01(\x04R\vminRevision\"y\n" +
 	"\x17CheckToolResultResponse\x121\n" +
-	"\x06result\x18\x01 \x01(\v2\x19.sidecheck.v1.CheckResultR\x06result\"\xde\x02\n" +
+	"\x06result\x18\x01 \x01(\v2\x19.sidecheck.v1.CheckResultR\x06result\x12+\n" +
+	"\x11registry_revision\x18\x02 \x01(\x04R\x10registryRevision\"\x81\x03\n" +
 	"\x1aNormalizeToolResultRequest\x127\n" +
 	"\acontext\x18\x01 \x01(\v2\x1d.sidecheck.v1.ProtocolContextR\acontext\x124\n" +
 	"\aoptions\x18\x02 \x01(\v2\x1a.sidecheck.v1.CheckOptionsR\aoptions\x12\x16\n" +
@@ -2952,12 +3008,14 @@ const file_sidecheck_v1_protocol_service_proto_rawDesc = "" +
 	"\x06result\x18\x05 \x01(\fH\x00R\x06result\x12\x16\n" +
 	"\x05error\x18\x06 \x01(\tH\x00R\x05error\x12(\n" +
 	"\x04tool\x18\a \x01(\v2\x14.sidecheck.v1.TargetR\x04tool\x125\n" +
-	"\aprofile\x18\b \x01(\x0e2\x1b.sidecheck.v1.ResultProfileR\aprofileB\n" +
+	"\aprofile\x18\b \x01(\x0e2\x1b.sidecheck.v1.ResultProfileR\aprofile\x12!\n" +
+	"\fmin_revision\x18\t \x01(\x04R\vminRevisionB\n" +
 	"\n" +
-	"\breturned\"f\n" +
+	"\breturned\"\x93\x01\n" +
 	"\x1bNormalizeToolResultResponse\x12\x16\n" +
 	"\x06result\x18\x01 \x01(\fR\x06result\x12/\n" +
-	"\averdict\x18\x02 \x01(\v2\x15.sidecheck.v1.VerdictR\averdict\"\x94\x01\n" +
+	"\averdict\x18\x02 \x01(\v2\x15.sidecheck.v1.VerdictR\averdict\x12+\n" +
+	"\x11registry_revision\x18\x03 \x01(\x04R\x10registryRevision\"\x94\x01\n" +
 	"\x0fProtocolMessage\x12\x12\n" +
 	"\x04json\x18\x01 \x01(\fR\x04json\x12,\n" +
 	"\x06sender\x18\x02 \x01(\x0e2\x14.sidecheck.v1.SenderR\x06sender\x12%\n" +
@@ -2971,11 +3029,12 @@ const file_sidecheck_v1_protocol_service_proto_rawDesc = "" +
 	"\x06result\x18\x01 \x01(\v2\x19.sidecheck.v1.CheckResultR\x06result\"e\n" +
 	"\vCheckResult\x12/\n" +
 	"\averdict\x18\x01 \x01(\v2\x15.sidecheck.v1.VerdictR\averdict\x12%\n" +
-	"\x0eerror_response\x18\x02 \x01(\fR\rerrorResponse\"\xb1\x01\n" +
+	"\x0eerror_response\x18\x02 \x01(\fR\rerrorResponse\"\xd4\x01\n" +
 	"\x11CheckBatchRequest\x127\n" +
 	"\acontext\x18\x01 \x01(\v2\x1d.sidecheck.v1.ProtocolContextR\acontext\x124\n" +
 	"\aoptions\x18\x02 \x01(\v2\x1a.sidecheck.v1.CheckOptionsR\aoptions\x12-\n" +
-	"\x05items\x18\x03 \x03(\v2\x17.sidecheck.v1.CheckItemR\x05items\"\xd2\x02\n" +
+	"\x05items\x18\x03 \x03(\v2\x17.sidecheck.v1.CheckItemR\x05items\x12!\n" +
+	"\fmin_revision\x18\x04 \x01(\x04R\vminRevision\"\xd2\x02\n" +
 	"\tCheckItem\x12=\n" +
 	"\velicitation\x18\x01 \x01(\v2\x19.sidecheck.v1.ElicitationH\x00R\velicitation\x12P\n" +
 	"\x12elicitation_result\x18\x02 \x01(\v2\x1f.sidecheck.v1.ElicitationResultH\x00R\x11elicitationResult\x124\n" +
@@ -2983,9 +3042,10 @@ const file_sidecheck_v1_protocol_service_proto_rawDesc = "" +
 	"\vtool_result\x18\x04 \x01(\v2\x18.sidecheck.v1.ToolResultH\x00R\n" +
 	"toolResult\x129\n" +
 	"\amessage\x18\x05 \x01(\v2\x1d.sidecheck.v1.ProtocolMessageH\x00R\amessageB\x06\n" +
-	"\x04item\"L\n" +
+	"\x04item\"y\n" +
 	"\x12CheckBatchResponse\x126\n" +
-	"\boutcomes\x18\x01 \x03(\v2\x1a.sidecheck.v1.CheckOutcomeR\boutcomes\"z\n" +
+	"\boutcomes\x18\x01 \x03(\v2\x1a.sidecheck.v1.CheckOutcomeR\boutcomes\x12+\n" +
+	"\x11registry_revision\x18\x02 \x01(\x04R\x10registryRevision\"z\n" +
 	"\fCheckOutcome\x123\n" +
 	"\x06result\x18\x01 \x01(\v2\x19.sidecheck.v1.CheckResultH\x00R\x06result\x12*\n" +
 	"\x05error\x18\x02 \x01(\v2\x12.google.rpc.StatusH\x00R\x05errorB\t\n" +

@@ -135,6 +135,71 @@ func (ChangePolicy) EnumDescriptor() ([]byte, []int) {
 	return file_sidecheck_v1_registry_service_proto_rawDescGZIP(), []int{1}
 }
 
+// Treatment of a definition that is not compatible with the registered one of its name, as
+// `CompareTools` tells.
+type CompatibilityPolicy int32
+
+const (
+	// Same as `COMPATIBILITY_POLICY_IGNORE`.
+	CompatibilityPolicy_COMPATIBILITY_POLICY_UNSPECIFIED CompatibilityPolicy = 0
+	// Definitions are not compared.
+	CompatibilityPolicy_COMPATIBILITY_POLICY_IGNORE CompatibilityPolicy = 1
+	// The definition is registered. The outcome has the comparison, and a warning with the code
+	// `BREAKING_CHANGE` or `UNDECIDED_CHANGE` if callers break or this is undecided.
+	CompatibilityPolicy_COMPATIBILITY_POLICY_REPORT CompatibilityPolicy = 2
+	// As `COMPATIBILITY_POLICY_REPORT`, but a breaking change is an error: the registered
+	// definition is kept, and so is a tool that `REGISTRATION_MODE_REPLACE` would remove.
+	CompatibilityPolicy_COMPATIBILITY_POLICY_REJECT_BREAKING CompatibilityPolicy = 3
+	// As `COMPATIBILITY_POLICY_REJECT_BREAKING`, also for changes of which it is undecided
+	// whether they break callers.
+	CompatibilityPolicy_COMPATIBILITY_POLICY_REJECT_UNDECIDED CompatibilityPolicy = 4
+)
+
+// Enum value maps for CompatibilityPolicy.
+var (
+	CompatibilityPolicy_name = map[int32]string{
+		0: "COMPATIBILITY_POLICY_UNSPECIFIED",
+		1: "COMPATIBILITY_POLICY_IGNORE",
+		2: "COMPATIBILITY_POLICY_REPORT",
+		3: "COMPATIBILITY_POLICY_REJECT_BREAKING",
+		4: "COMPATIBILITY_POLICY_REJECT_UNDECIDED",
+	}
+	CompatibilityPolicy_value = map[string]int32{
+		"COMPATIBILITY_POLICY_UNSPECIFIED":      0,
+		"COMPATIBILITY_POLICY_IGNORE":           1,
+		"COMPATIBILITY_POLICY_REPORT":           2,
+		"COMPATIBILITY_POLICY_REJECT_BREAKING":  3,
+		"COMPATIBILITY_POLICY_REJECT_UNDECIDED": 4,
+	}
+)
+
+func (x CompatibilityPolicy) Enum() *CompatibilityPolicy {
+	p := new(CompatibilityPolicy)
+	*p = x
+	return p
+}
+
+func (x CompatibilityPolicy) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (CompatibilityPolicy) Descriptor() protoreflect.EnumDescriptor {
+	return file_sidecheck_v1_registry_service_proto_enumTypes[2].Descriptor()
+}
+
+func (CompatibilityPolicy) Type() protoreflect.EnumType {
+	return &file_sidecheck_v1_registry_service_proto_enumTypes[2]
+}
+
+func (x CompatibilityPolicy) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use CompatibilityPolicy.Descriptor instead.
+func (CompatibilityPolicy) EnumDescriptor() ([]byte, []int) {
+	return file_sidecheck_v1_registry_service_proto_rawDescGZIP(), []int{2}
+}
+
 // Effect on the registry.
 type RegistrationOutcome_Action int32
 
@@ -181,11 +246,11 @@ func (x RegistrationOutcome_Action) String() string {
 }
 
 func (RegistrationOutcome_Action) Descriptor() protoreflect.EnumDescriptor {
-	return file_sidecheck_v1_registry_service_proto_enumTypes[2].Descriptor()
+	return file_sidecheck_v1_registry_service_proto_enumTypes[3].Descriptor()
 }
 
 func (RegistrationOutcome_Action) Type() protoreflect.EnumType {
-	return &file_sidecheck_v1_registry_service_proto_enumTypes[2]
+	return &file_sidecheck_v1_registry_service_proto_enumTypes[3]
 }
 
 func (x RegistrationOutcome_Action) Number() protoreflect.EnumNumber {
@@ -214,8 +279,12 @@ type RegisterToolsRequest struct {
 	// against them without naming a version. Empty means the server's default. An unknown
 	// version fails with `UNKNOWN_PROTOCOL_VERSION`.
 	ProtocolVersion string `protobuf:"bytes,6,opt,name=protocol_version,json=protocolVersion,proto3" json:"protocol_version,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	// Treatment of definitions that break the callers of the registered ones.
+	Compatibility CompatibilityPolicy `protobuf:"varint,7,opt,name=compatibility,proto3,enum=sidecheck.v1.CompatibilityPolicy" json:"compatibility,omitempty"`
+	// Reading of the schemas by which `compatibility` decides.
+	Reading       SchemaReading `protobuf:"varint,8,opt,name=reading,proto3,enum=sidecheck.v1.SchemaReading" json:"reading,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *RegisterToolsRequest) Reset() {
@@ -290,6 +359,20 @@ func (x *RegisterToolsRequest) GetProtocolVersion() string {
 	return ""
 }
 
+func (x *RegisterToolsRequest) GetCompatibility() CompatibilityPolicy {
+	if x != nil {
+		return x.Compatibility
+	}
+	return CompatibilityPolicy_COMPATIBILITY_POLICY_UNSPECIFIED
+}
+
+func (x *RegisterToolsRequest) GetReading() SchemaReading {
+	if x != nil {
+		return x.Reading
+	}
+	return SchemaReading_SCHEMA_READING_UNSPECIFIED
+}
+
 // Response to `RegisterTools`.
 type RegisterToolsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -299,8 +382,11 @@ type RegisterToolsResponse struct {
 	Removed []string `protobuf:"bytes,2,rep,name=removed,proto3" json:"removed,omitempty"`
 	// Revision of the registry after the call.
 	RegistryRevision uint64 `protobuf:"varint,3,opt,name=registry_revision,json=registryRevision,proto3" json:"registry_revision,omitempty"`
-	unknownFields    protoimpl.UnknownFields
-	sizeCache        protoimpl.SizeCache
+	// Names that `REGISTRATION_MODE_REPLACE` would have removed, in order, and that
+	// `compatibility` kept: to remove a tool breaks its callers.
+	Kept          []string `protobuf:"bytes,4,rep,name=kept,proto3" json:"kept,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *RegisterToolsResponse) Reset() {
@@ -354,6 +440,13 @@ func (x *RegisterToolsResponse) GetRegistryRevision() uint64 {
 	return 0
 }
 
+func (x *RegisterToolsResponse) GetKept() []string {
+	if x != nil {
+		return x.Kept
+	}
+	return nil
+}
+
 // Outcome of the registration of one definition.
 type RegistrationOutcome struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -372,8 +465,11 @@ type RegistrationOutcome struct {
 	OutputSchemaDigest string `protobuf:"bytes,6,opt,name=output_schema_digest,json=outputSchemaDigest,proto3" json:"output_schema_digest,omitempty"`
 	// Digest of the definition registered before the call. Empty if there was none.
 	PreviousDefinitionDigest string `protobuf:"bytes,7,opt,name=previous_definition_digest,json=previousDefinitionDigest,proto3" json:"previous_definition_digest,omitempty"`
-	unknownFields            protoimpl.UnknownFields
-	sizeCache                protoimpl.SizeCache
+	// Comparison with the definition registered before the call. Only set if the request asks
+	// for it with `compatibility`, and the name had another definition.
+	Comparison    *ToolComparison `protobuf:"bytes,8,opt,name=comparison,proto3" json:"comparison,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *RegistrationOutcome) Reset() {
@@ -453,6 +549,13 @@ func (x *RegistrationOutcome) GetPreviousDefinitionDigest() string {
 		return x.PreviousDefinitionDigest
 	}
 	return ""
+}
+
+func (x *RegistrationOutcome) GetComparison() *ToolComparison {
+	if x != nil {
+		return x.Comparison
+	}
+	return nil
 }
 
 // Registered tool.
@@ -584,8 +687,10 @@ type GetToolRequest struct {
 	// MCP protocol version to adapt the definition to, as `AdaptTool` does. Empty leaves it as
 	// registered. An unknown version fails with `UNKNOWN_PROTOCOL_VERSION`.
 	AdaptToVersion string `protobuf:"bytes,3,opt,name=adapt_to_version,json=adaptToVersion,proto3" json:"adapt_to_version,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// Least revision of the registry to read; see `RegistryService`. 0 reads what the server has.
+	MinRevision   uint64 `protobuf:"varint,4,opt,name=min_revision,json=minRevision,proto3" json:"min_revision,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *GetToolRequest) Reset() {
@@ -637,6 +742,13 @@ func (x *GetToolRequest) GetAdaptToVersion() string {
 		return x.AdaptToVersion
 	}
 	return ""
+}
+
+func (x *GetToolRequest) GetMinRevision() uint64 {
+	if x != nil {
+		return x.MinRevision
+	}
+	return 0
 }
 
 // Response to `GetTool`.
@@ -708,8 +820,10 @@ type ListToolsRequest struct {
 	// MCP protocol version to adapt the definitions to, as `AdaptTool` does. Empty leaves them
 	// as registered. An unknown version fails with `UNKNOWN_PROTOCOL_VERSION`.
 	AdaptToVersion string `protobuf:"bytes,4,opt,name=adapt_to_version,json=adaptToVersion,proto3" json:"adapt_to_version,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// Least revision of the registry to read; see `RegistryService`. 0 reads what the server has.
+	MinRevision   uint64 `protobuf:"varint,5,opt,name=min_revision,json=minRevision,proto3" json:"min_revision,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ListToolsRequest) Reset() {
@@ -768,6 +882,13 @@ func (x *ListToolsRequest) GetAdaptToVersion() string {
 		return x.AdaptToVersion
 	}
 	return ""
+}
+
+func (x *ListToolsRequest) GetMinRevision() uint64 {
+	if x != nil {
+		return x.MinRevision
+	}
+	return 0
 }
 
 // Response to `ListTools`.
@@ -962,22 +1083,527 @@ func (x *DeleteToolsResponse) GetRegistryRevision() uint64 {
 	return 0
 }
 
+// Request to watch the registry.
+type WatchToolsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Namespaces whose changes are sent. Empty means all that the caller may use.
+	Servers []string `protobuf:"bytes,1,rep,name=servers,proto3" json:"servers,omitempty"`
+	// Revision after which changes are sent. If unset, it is the current one, and the first
+	// response is its checkpoint.
+	AfterRevision *uint64 `protobuf:"varint,2,opt,name=after_revision,json=afterRevision,proto3,oneof" json:"after_revision,omitempty"`
+	// ID that came with the revision. It tells whether the registry still has the history that
+	// the revision was part of; if empty, this is not checked.
+	AfterId       string `protobuf:"bytes,3,opt,name=after_id,json=afterId,proto3" json:"after_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WatchToolsRequest) Reset() {
+	*x = WatchToolsRequest{}
+	mi := &file_sidecheck_v1_registry_service_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WatchToolsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WatchToolsRequest) ProtoMessage() {}
+
+func (x *WatchToolsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_sidecheck_v1_registry_service_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WatchToolsRequest.ProtoReflect.Descriptor instead.
+func (*WatchToolsRequest) Descriptor() ([]byte, []int) {
+	return file_sidecheck_v1_registry_service_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *WatchToolsRequest) GetServers() []string {
+	if x != nil {
+		return x.Servers
+	}
+	return nil
+}
+
+func (x *WatchToolsRequest) GetAfterRevision() uint64 {
+	if x != nil && x.AfterRevision != nil {
+		return *x.AfterRevision
+	}
+	return 0
+}
+
+func (x *WatchToolsRequest) GetAfterId() string {
+	if x != nil {
+		return x.AfterId
+	}
+	return ""
+}
+
+// Response of `WatchTools`.
+type WatchToolsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Exactly one is set.
+	//
+	// Types that are valid to be assigned to Event:
+	//
+	//	*WatchToolsResponse_Change
+	//	*WatchToolsResponse_Checkpoint
+	Event         isWatchToolsResponse_Event `protobuf_oneof:"event"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WatchToolsResponse) Reset() {
+	*x = WatchToolsResponse{}
+	mi := &file_sidecheck_v1_registry_service_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WatchToolsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WatchToolsResponse) ProtoMessage() {}
+
+func (x *WatchToolsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_sidecheck_v1_registry_service_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WatchToolsResponse.ProtoReflect.Descriptor instead.
+func (*WatchToolsResponse) Descriptor() ([]byte, []int) {
+	return file_sidecheck_v1_registry_service_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *WatchToolsResponse) GetEvent() isWatchToolsResponse_Event {
+	if x != nil {
+		return x.Event
+	}
+	return nil
+}
+
+func (x *WatchToolsResponse) GetChange() *ToolsChange {
+	if x != nil {
+		if x, ok := x.Event.(*WatchToolsResponse_Change); ok {
+			return x.Change
+		}
+	}
+	return nil
+}
+
+func (x *WatchToolsResponse) GetCheckpoint() *RevisionCheckpoint {
+	if x != nil {
+		if x, ok := x.Event.(*WatchToolsResponse_Checkpoint); ok {
+			return x.Checkpoint
+		}
+	}
+	return nil
+}
+
+type isWatchToolsResponse_Event interface {
+	isWatchToolsResponse_Event()
+}
+
+type WatchToolsResponse_Change struct {
+	// A change.
+	Change *ToolsChange `protobuf:"bytes,1,opt,name=change,proto3,oneof"`
+}
+
+type WatchToolsResponse_Checkpoint struct {
+	// All changes up to a revision were sent.
+	Checkpoint *RevisionCheckpoint `protobuf:"bytes,2,opt,name=checkpoint,proto3,oneof"`
+}
+
+func (*WatchToolsResponse_Change) isWatchToolsResponse_Event() {}
+
+func (*WatchToolsResponse_Checkpoint) isWatchToolsResponse_Event() {}
+
+// All that one revision changed, in the namespace of one server.
+type ToolsChange struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Revision since which the change holds.
+	Revision uint64 `protobuf:"varint,1,opt,name=revision,proto3" json:"revision,omitempty"`
+	// ID of the change.
+	Id string `protobuf:"bytes,2,opt,name=id,proto3" json:"id,omitempty"`
+	// Namespace of the server.
+	Server string `protobuf:"bytes,3,opt,name=server,proto3" json:"server,omitempty"`
+	// Tools that were registered, or replaced another of their name, ordered by name.
+	Registered []*Tool `protobuf:"bytes,4,rep,name=registered,proto3" json:"registered,omitempty"`
+	// Names that are registered no longer, in order.
+	Deleted []string `protobuf:"bytes,5,rep,name=deleted,proto3" json:"deleted,omitempty"`
+	// Whether the next response has more of the same revision, as one message is too small for
+	// it.
+	Continued     bool `protobuf:"varint,6,opt,name=continued,proto3" json:"continued,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ToolsChange) Reset() {
+	*x = ToolsChange{}
+	mi := &file_sidecheck_v1_registry_service_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ToolsChange) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ToolsChange) ProtoMessage() {}
+
+func (x *ToolsChange) ProtoReflect() protoreflect.Message {
+	mi := &file_sidecheck_v1_registry_service_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ToolsChange.ProtoReflect.Descriptor instead.
+func (*ToolsChange) Descriptor() ([]byte, []int) {
+	return file_sidecheck_v1_registry_service_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *ToolsChange) GetRevision() uint64 {
+	if x != nil {
+		return x.Revision
+	}
+	return 0
+}
+
+func (x *ToolsChange) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *ToolsChange) GetServer() string {
+	if x != nil {
+		return x.Server
+	}
+	return ""
+}
+
+func (x *ToolsChange) GetRegistered() []*Tool {
+	if x != nil {
+		return x.Registered
+	}
+	return nil
+}
+
+func (x *ToolsChange) GetDeleted() []string {
+	if x != nil {
+		return x.Deleted
+	}
+	return nil
+}
+
+func (x *ToolsChange) GetContinued() bool {
+	if x != nil {
+		return x.Continued
+	}
+	return false
+}
+
+// Revision up to which all changes were sent.
+type RevisionCheckpoint struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The revision.
+	Revision uint64 `protobuf:"varint,1,opt,name=revision,proto3" json:"revision,omitempty"`
+	// ID of the change that led to the revision.
+	Id            string `protobuf:"bytes,2,opt,name=id,proto3" json:"id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RevisionCheckpoint) Reset() {
+	*x = RevisionCheckpoint{}
+	mi := &file_sidecheck_v1_registry_service_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RevisionCheckpoint) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RevisionCheckpoint) ProtoMessage() {}
+
+func (x *RevisionCheckpoint) ProtoReflect() protoreflect.Message {
+	mi := &file_sidecheck_v1_registry_service_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RevisionCheckpoint.ProtoReflect.Descriptor instead.
+func (*RevisionCheckpoint) Descriptor() ([]byte, []int) {
+	return file_sidecheck_v1_registry_service_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *RevisionCheckpoint) GetRevision() uint64 {
+	if x != nil {
+		return x.Revision
+	}
+	return 0
+}
+
+func (x *RevisionCheckpoint) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+// Set of tools to compare: registered ones, or those of the request.
+type ToolSet struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Namespace whose registered tools are compared. A server without tools is an error, since
+	// its name may be wrong. Empty means `tools`.
+	Server string `protobuf:"bytes,1,opt,name=server,proto3" json:"server,omitempty"`
+	// Names of the tools of the server. Empty means all.
+	Names []string `protobuf:"bytes,2,rep,name=names,proto3" json:"names,omitempty"`
+	// Tools sent with the request, of which there may be none. Must be empty if `server` is not.
+	Tools         []*InlineTool `protobuf:"bytes,3,rep,name=tools,proto3" json:"tools,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ToolSet) Reset() {
+	*x = ToolSet{}
+	mi := &file_sidecheck_v1_registry_service_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ToolSet) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ToolSet) ProtoMessage() {}
+
+func (x *ToolSet) ProtoReflect() protoreflect.Message {
+	mi := &file_sidecheck_v1_registry_service_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ToolSet.ProtoReflect.Descriptor instead.
+func (*ToolSet) Descriptor() ([]byte, []int) {
+	return file_sidecheck_v1_registry_service_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *ToolSet) GetServer() string {
+	if x != nil {
+		return x.Server
+	}
+	return ""
+}
+
+func (x *ToolSet) GetNames() []string {
+	if x != nil {
+		return x.Names
+	}
+	return nil
+}
+
+func (x *ToolSet) GetTools() []*InlineTool {
+	if x != nil {
+		return x.Tools
+	}
+	return nil
+}
+
+// Request to compare two sets of tools.
+type CompareToolsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Tools as they were.
+	Old *ToolSet `protobuf:"bytes,1,opt,name=old,proto3" json:"old,omitempty"`
+	// Tools as they are to be.
+	New *ToolSet `protobuf:"bytes,2,opt,name=new,proto3" json:"new,omitempty"`
+	// Reading of the schemas by which `CompareToolsResponse.level` is told.
+	Reading SchemaReading `protobuf:"varint,3,opt,name=reading,proto3,enum=sidecheck.v1.SchemaReading" json:"reading,omitempty"`
+	// Least revision of the registry to read; see `RegistryService`. 0 reads what the server has.
+	MinRevision   uint64 `protobuf:"varint,4,opt,name=min_revision,json=minRevision,proto3" json:"min_revision,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CompareToolsRequest) Reset() {
+	*x = CompareToolsRequest{}
+	mi := &file_sidecheck_v1_registry_service_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CompareToolsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CompareToolsRequest) ProtoMessage() {}
+
+func (x *CompareToolsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_sidecheck_v1_registry_service_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CompareToolsRequest.ProtoReflect.Descriptor instead.
+func (*CompareToolsRequest) Descriptor() ([]byte, []int) {
+	return file_sidecheck_v1_registry_service_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *CompareToolsRequest) GetOld() *ToolSet {
+	if x != nil {
+		return x.Old
+	}
+	return nil
+}
+
+func (x *CompareToolsRequest) GetNew() *ToolSet {
+	if x != nil {
+		return x.New
+	}
+	return nil
+}
+
+func (x *CompareToolsRequest) GetReading() SchemaReading {
+	if x != nil {
+		return x.Reading
+	}
+	return SchemaReading_SCHEMA_READING_UNSPECIFIED
+}
+
+func (x *CompareToolsRequest) GetMinRevision() uint64 {
+	if x != nil {
+		return x.MinRevision
+	}
+	return 0
+}
+
+// Response to `CompareTools`.
+type CompareToolsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The new tools in their order, and then those that were removed.
+	Tools []*ToolComparison `protobuf:"bytes,1,rep,name=tools,proto3" json:"tools,omitempty"`
+	// Worst level of all tools, in the reading of the request.
+	Level ChangeLevel `protobuf:"varint,2,opt,name=level,proto3,enum=sidecheck.v1.ChangeLevel" json:"level,omitempty"`
+	// Registry revision in which the tools were resolved.
+	RegistryRevision uint64 `protobuf:"varint,3,opt,name=registry_revision,json=registryRevision,proto3" json:"registry_revision,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
+}
+
+func (x *CompareToolsResponse) Reset() {
+	*x = CompareToolsResponse{}
+	mi := &file_sidecheck_v1_registry_service_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CompareToolsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CompareToolsResponse) ProtoMessage() {}
+
+func (x *CompareToolsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_sidecheck_v1_registry_service_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CompareToolsResponse.ProtoReflect.Descriptor instead.
+func (*CompareToolsResponse) Descriptor() ([]byte, []int) {
+	return file_sidecheck_v1_registry_service_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *CompareToolsResponse) GetTools() []*ToolComparison {
+	if x != nil {
+		return x.Tools
+	}
+	return nil
+}
+
+func (x *CompareToolsResponse) GetLevel() ChangeLevel {
+	if x != nil {
+		return x.Level
+	}
+	return ChangeLevel_CHANGE_LEVEL_UNSPECIFIED
+}
+
+func (x *CompareToolsResponse) GetRegistryRevision() uint64 {
+	if x != nil {
+		return x.RegistryRevision
+	}
+	return 0
+}
+
 var File_sidecheck_v1_registry_service_proto protoreflect.FileDescriptor
 
 const file_sidecheck_v1_registry_service_proto_rawDesc = "" +
 	"\n" +
-	"#sidecheck/v1/registry_service.proto\x12\fsidecheck.v1\x1a\x19sidecheck/v1/target.proto\x1a\x1asidecheck/v1/verdict.proto\"\xa3\x02\n" +
+	"#sidecheck/v1/registry_service.proto\x12\fsidecheck.v1\x1a\x1dsidecheck/v1/comparison.proto\x1a\x19sidecheck/v1/target.proto\x1a\x1asidecheck/v1/verdict.proto\"\xa3\x03\n" +
 	"\x14RegisterToolsRequest\x12\x16\n" +
 	"\x06server\x18\x01 \x01(\tR\x06server\x12.\n" +
 	"\x05tools\x18\x02 \x03(\v2\x18.sidecheck.v1.InlineToolR\x05tools\x122\n" +
 	"\x04mode\x18\x03 \x01(\x0e2\x1e.sidecheck.v1.RegistrationModeR\x04mode\x12?\n" +
 	"\rchange_policy\x18\x04 \x01(\x0e2\x1a.sidecheck.v1.ChangePolicyR\fchangePolicy\x12#\n" +
 	"\rvalidate_only\x18\x05 \x01(\bR\fvalidateOnly\x12)\n" +
-	"\x10protocol_version\x18\x06 \x01(\tR\x0fprotocolVersion\"\x9d\x01\n" +
+	"\x10protocol_version\x18\x06 \x01(\tR\x0fprotocolVersion\x12G\n" +
+	"\rcompatibility\x18\a \x01(\x0e2!.sidecheck.v1.CompatibilityPolicyR\rcompatibility\x125\n" +
+	"\areading\x18\b \x01(\x0e2\x1b.sidecheck.v1.SchemaReadingR\areading\"\xb1\x01\n" +
 	"\x15RegisterToolsResponse\x12=\n" +
 	"\boutcomes\x18\x01 \x03(\v2!.sidecheck.v1.RegistrationOutcomeR\boutcomes\x12\x18\n" +
 	"\aremoved\x18\x02 \x03(\tR\aremoved\x12+\n" +
-	"\x11registry_revision\x18\x03 \x01(\x04R\x10registryRevision\"\xe6\x03\n" +
+	"\x11registry_revision\x18\x03 \x01(\x04R\x10registryRevision\x12\x12\n" +
+	"\x04kept\x18\x04 \x03(\tR\x04kept\"\xa4\x04\n" +
 	"\x13RegistrationOutcome\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12@\n" +
 	"\x06action\x18\x02 \x01(\x0e2(.sidecheck.v1.RegistrationOutcome.ActionR\x06action\x127\n" +
@@ -987,7 +1613,10 @@ const file_sidecheck_v1_registry_service_proto_rawDesc = "" +
 	"\x11definition_digest\x18\x04 \x01(\tR\x10definitionDigest\x12.\n" +
 	"\x13input_schema_digest\x18\x05 \x01(\tR\x11inputSchemaDigest\x120\n" +
 	"\x14output_schema_digest\x18\x06 \x01(\tR\x12outputSchemaDigest\x12<\n" +
-	"\x1aprevious_definition_digest\x18\a \x01(\tR\x18previousDefinitionDigest\"s\n" +
+	"\x1aprevious_definition_digest\x18\a \x01(\tR\x18previousDefinitionDigest\x12<\n" +
+	"\n" +
+	"comparison\x18\b \x01(\v2\x1c.sidecheck.v1.ToolComparisonR\n" +
+	"comparison\"s\n" +
 	"\x06Action\x12\x16\n" +
 	"\x12ACTION_UNSPECIFIED\x10\x00\x12\x12\n" +
 	"\x0eACTION_CREATED\x10\x01\x12\x12\n" +
@@ -1003,20 +1632,22 @@ const file_sidecheck_v1_registry_service_proto_rawDesc = "" +
 	"\x13input_schema_digest\x18\x06 \x01(\tR\x11inputSchemaDigest\x120\n" +
 	"\x14output_schema_digest\x18\a \x01(\tR\x12outputSchemaDigest\x12\x1a\n" +
 	"\brevision\x18\b \x01(\x04R\brevision\x12)\n" +
-	"\x10protocol_version\x18\t \x01(\tR\x0fprotocolVersion\"f\n" +
+	"\x10protocol_version\x18\t \x01(\tR\x0fprotocolVersion\"\x89\x01\n" +
 	"\x0eGetToolRequest\x12\x16\n" +
 	"\x06server\x18\x01 \x01(\tR\x06server\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12(\n" +
-	"\x10adapt_to_version\x18\x03 \x01(\tR\x0eadaptToVersion\"f\n" +
+	"\x10adapt_to_version\x18\x03 \x01(\tR\x0eadaptToVersion\x12!\n" +
+	"\fmin_revision\x18\x04 \x01(\x04R\vminRevision\"f\n" +
 	"\x0fGetToolResponse\x12&\n" +
 	"\x04tool\x18\x01 \x01(\v2\x12.sidecheck.v1.ToolR\x04tool\x12+\n" +
-	"\x11registry_revision\x18\x02 \x01(\x04R\x10registryRevision\"\x90\x01\n" +
+	"\x11registry_revision\x18\x02 \x01(\x04R\x10registryRevision\"\xb3\x01\n" +
 	"\x10ListToolsRequest\x12\x16\n" +
 	"\x06server\x18\x01 \x01(\tR\x06server\x12\x1b\n" +
 	"\tpage_size\x18\x02 \x01(\x05R\bpageSize\x12\x1d\n" +
 	"\n" +
 	"page_token\x18\x03 \x01(\tR\tpageToken\x12(\n" +
-	"\x10adapt_to_version\x18\x04 \x01(\tR\x0eadaptToVersion\"\x92\x01\n" +
+	"\x10adapt_to_version\x18\x04 \x01(\tR\x0eadaptToVersion\x12!\n" +
+	"\fmin_revision\x18\x05 \x01(\x04R\vminRevision\"\x92\x01\n" +
 	"\x11ListToolsResponse\x12(\n" +
 	"\x05tools\x18\x01 \x03(\v2\x12.sidecheck.v1.ToolR\x05tools\x12&\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x12+\n" +
@@ -1028,6 +1659,42 @@ const file_sidecheck_v1_registry_service_proto_rawDesc = "" +
 	"\x13DeleteToolsResponse\x12\x18\n" +
 	"\adeleted\x18\x01 \x03(\tR\adeleted\x12\x18\n" +
 	"\aunknown\x18\x02 \x03(\tR\aunknown\x12+\n" +
+	"\x11registry_revision\x18\x03 \x01(\x04R\x10registryRevision\"\x87\x01\n" +
+	"\x11WatchToolsRequest\x12\x18\n" +
+	"\aservers\x18\x01 \x03(\tR\aservers\x12*\n" +
+	"\x0eafter_revision\x18\x02 \x01(\x04H\x00R\rafterRevision\x88\x01\x01\x12\x19\n" +
+	"\bafter_id\x18\x03 \x01(\tR\aafterIdB\x11\n" +
+	"\x0f_after_revision\"\x96\x01\n" +
+	"\x12WatchToolsResponse\x123\n" +
+	"\x06change\x18\x01 \x01(\v2\x19.sidecheck.v1.ToolsChangeH\x00R\x06change\x12B\n" +
+	"\n" +
+	"checkpoint\x18\x02 \x01(\v2 .sidecheck.v1.RevisionCheckpointH\x00R\n" +
+	"checkpointB\a\n" +
+	"\x05event\"\xbd\x01\n" +
+	"\vToolsChange\x12\x1a\n" +
+	"\brevision\x18\x01 \x01(\x04R\brevision\x12\x0e\n" +
+	"\x02id\x18\x02 \x01(\tR\x02id\x12\x16\n" +
+	"\x06server\x18\x03 \x01(\tR\x06server\x122\n" +
+	"\n" +
+	"registered\x18\x04 \x03(\v2\x12.sidecheck.v1.ToolR\n" +
+	"registered\x12\x18\n" +
+	"\adeleted\x18\x05 \x03(\tR\adeleted\x12\x1c\n" +
+	"\tcontinued\x18\x06 \x01(\bR\tcontinued\"@\n" +
+	"\x12RevisionCheckpoint\x12\x1a\n" +
+	"\brevision\x18\x01 \x01(\x04R\brevision\x12\x0e\n" +
+	"\x02id\x18\x02 \x01(\tR\x02id\"g\n" +
+	"\aToolSet\x12\x16\n" +
+	"\x06server\x18\x01 \x01(\tR\x06server\x12\x14\n" +
+	"\x05names\x18\x02 \x03(\tR\x05names\x12.\n" +
+	"\x05tools\x18\x03 \x03(\v2\x18.sidecheck.v1.InlineToolR\x05tools\"\xc1\x01\n" +
+	"\x13CompareToolsRequest\x12'\n" +
+	"\x03old\x18\x01 \x01(\v2\x15.sidecheck.v1.ToolSetR\x03old\x12'\n" +
+	"\x03new\x18\x02 \x01(\v2\x15.sidecheck.v1.ToolSetR\x03new\x125\n" +
+	"\areading\x18\x03 \x01(\x0e2\x1b.sidecheck.v1.SchemaReadingR\areading\x12!\n" +
+	"\fmin_revision\x18\x04 \x01(\x04R\vminRevision\"\xa8\x01\n" +
+	"\x14CompareToolsResponse\x122\n" +
+	"\x05tools\x18\x01 \x03(\v2\x1c.sidecheck.v1.ToolComparisonR\x05tools\x12/\n" +
+	"\x05level\x18\x02 \x01(\x0e2\x19.sidecheck.v1.ChangeLevelR\x05level\x12+\n" +
 	"\x11registry_revision\x18\x03 \x01(\x04R\x10registryRevision*r\n" +
 	"\x10RegistrationMode\x12!\n" +
 	"\x1dREGISTRATION_MODE_UNSPECIFIED\x10\x00\x12\x1c\n" +
@@ -1037,12 +1704,21 @@ const file_sidecheck_v1_registry_service_proto_rawDesc = "" +
 	"\x19CHANGE_POLICY_UNSPECIFIED\x10\x00\x12\x18\n" +
 	"\x14CHANGE_POLICY_ACCEPT\x10\x01\x12\x18\n" +
 	"\x14CHANGE_POLICY_REPORT\x10\x02\x12\x18\n" +
-	"\x14CHANGE_POLICY_REJECT\x10\x032\xd5\x02\n" +
+	"\x14CHANGE_POLICY_REJECT\x10\x03*\xd2\x01\n" +
+	"\x13CompatibilityPolicy\x12$\n" +
+	" COMPATIBILITY_POLICY_UNSPECIFIED\x10\x00\x12\x1f\n" +
+	"\x1bCOMPATIBILITY_POLICY_IGNORE\x10\x01\x12\x1f\n" +
+	"\x1bCOMPATIBILITY_POLICY_REPORT\x10\x02\x12(\n" +
+	"$COMPATIBILITY_POLICY_REJECT_BREAKING\x10\x03\x12)\n" +
+	"%COMPATIBILITY_POLICY_REJECT_UNDECIDED\x10\x042\xff\x03\n" +
 	"\x0fRegistryService\x12X\n" +
 	"\rRegisterTools\x12\".sidecheck.v1.RegisterToolsRequest\x1a#.sidecheck.v1.RegisterToolsResponse\x12F\n" +
 	"\aGetTool\x12\x1c.sidecheck.v1.GetToolRequest\x1a\x1d.sidecheck.v1.GetToolResponse\x12L\n" +
 	"\tListTools\x12\x1e.sidecheck.v1.ListToolsRequest\x1a\x1f.sidecheck.v1.ListToolsResponse\x12R\n" +
-	"\vDeleteTools\x12 .sidecheck.v1.DeleteToolsRequest\x1a!.sidecheck.v1.DeleteToolsResponseBW\n" +
+	"\vDeleteTools\x12 .sidecheck.v1.DeleteToolsRequest\x1a!.sidecheck.v1.DeleteToolsResponse\x12Q\n" +
+	"\n" +
+	"WatchTools\x12\x1f.sidecheck.v1.WatchToolsRequest\x1a .sidecheck.v1.WatchToolsResponse0\x01\x12U\n" +
+	"\fCompareTools\x12!.sidecheck.v1.CompareToolsRequest\x1a\".sidecheck.v1.CompareToolsResponseBW\n" +
 	"\x0fio.sidecheck.v1P\x01ZBgithub.com/sidecheck/sidecheck/clients/go/sidecheck/v1;sidecheckv1b\x06proto3"
 
 var (
@@ -1057,49 +1733,76 @@ func file_sidecheck_v1_registry_service_proto_rawDescGZIP() []byte {
 	return file_sidecheck_v1_registry_service_proto_rawDescData
 }
 
-var file_sidecheck_v1_registry_service_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_sidecheck_v1_registry_service_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
+var file_sidecheck_v1_registry_service_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
+var file_sidecheck_v1_registry_service_proto_msgTypes = make([]protoimpl.MessageInfo, 17)
 var file_sidecheck_v1_registry_service_proto_goTypes = []any{
 	(RegistrationMode)(0),           // 0: sidecheck.v1.RegistrationMode
 	(ChangePolicy)(0),               // 1: sidecheck.v1.ChangePolicy
-	(RegistrationOutcome_Action)(0), // 2: sidecheck.v1.RegistrationOutcome.Action
-	(*RegisterToolsRequest)(nil),    // 3: sidecheck.v1.RegisterToolsRequest
-	(*RegisterToolsResponse)(nil),   // 4: sidecheck.v1.RegisterToolsResponse
-	(*RegistrationOutcome)(nil),     // 5: sidecheck.v1.RegistrationOutcome
-	(*Tool)(nil),                    // 6: sidecheck.v1.Tool
-	(*GetToolRequest)(nil),          // 7: sidecheck.v1.GetToolRequest
-	(*GetToolResponse)(nil),         // 8: sidecheck.v1.GetToolResponse
-	(*ListToolsRequest)(nil),        // 9: sidecheck.v1.ListToolsRequest
-	(*ListToolsResponse)(nil),       // 10: sidecheck.v1.ListToolsResponse
-	(*DeleteToolsRequest)(nil),      // 11: sidecheck.v1.DeleteToolsRequest
-	(*DeleteToolsResponse)(nil),     // 12: sidecheck.v1.DeleteToolsResponse
-	(*InlineTool)(nil),              // 13: sidecheck.v1.InlineTool
-	(*Violation)(nil),               // 14: sidecheck.v1.Violation
-	(*Document)(nil),                // 15: sidecheck.v1.Document
+	(CompatibilityPolicy)(0),        // 2: sidecheck.v1.CompatibilityPolicy
+	(RegistrationOutcome_Action)(0), // 3: sidecheck.v1.RegistrationOutcome.Action
+	(*RegisterToolsRequest)(nil),    // 4: sidecheck.v1.RegisterToolsRequest
+	(*RegisterToolsResponse)(nil),   // 5: sidecheck.v1.RegisterToolsResponse
+	(*RegistrationOutcome)(nil),     // 6: sidecheck.v1.RegistrationOutcome
+	(*Tool)(nil),                    // 7: sidecheck.v1.Tool
+	(*GetToolRequest)(nil),          // 8: sidecheck.v1.GetToolRequest
+	(*GetToolResponse)(nil),         // 9: sidecheck.v1.GetToolResponse
+	(*ListToolsRequest)(nil),        // 10: sidecheck.v1.ListToolsRequest
+	(*ListToolsResponse)(nil),       // 11: sidecheck.v1.ListToolsResponse
+	(*DeleteToolsRequest)(nil),      // 12: sidecheck.v1.DeleteToolsRequest
+	(*DeleteToolsResponse)(nil),     // 13: sidecheck.v1.DeleteToolsResponse
+	(*WatchToolsRequest)(nil),       // 14: sidecheck.v1.WatchToolsRequest
+	(*WatchToolsResponse)(nil),      // 15: sidecheck.v1.WatchToolsResponse
+	(*ToolsChange)(nil),             // 16: sidecheck.v1.ToolsChange
+	(*RevisionCheckpoint)(nil),      // 17: sidecheck.v1.RevisionCheckpoint
+	(*ToolSet)(nil),                 // 18: sidecheck.v1.ToolSet
+	(*CompareToolsRequest)(nil),     // 19: sidecheck.v1.CompareToolsRequest
+	(*CompareToolsResponse)(nil),    // 20: sidecheck.v1.CompareToolsResponse
+	(*InlineTool)(nil),              // 21: sidecheck.v1.InlineTool
+	(SchemaReading)(0),              // 22: sidecheck.v1.SchemaReading
+	(*Violation)(nil),               // 23: sidecheck.v1.Violation
+	(*ToolComparison)(nil),          // 24: sidecheck.v1.ToolComparison
+	(*Document)(nil),                // 25: sidecheck.v1.Document
+	(ChangeLevel)(0),                // 26: sidecheck.v1.ChangeLevel
 }
 var file_sidecheck_v1_registry_service_proto_depIdxs = []int32{
-	13, // 0: sidecheck.v1.RegisterToolsRequest.tools:type_name -> sidecheck.v1.InlineTool
+	21, // 0: sidecheck.v1.RegisterToolsRequest.tools:type_name -> sidecheck.v1.InlineTool
 	0,  // 1: sidecheck.v1.RegisterToolsRequest.mode:type_name -> sidecheck.v1.RegistrationMode
 	1,  // 2: sidecheck.v1.RegisterToolsRequest.change_policy:type_name -> sidecheck.v1.ChangePolicy
-	5,  // 3: sidecheck.v1.RegisterToolsResponse.outcomes:type_name -> sidecheck.v1.RegistrationOutcome
-	2,  // 4: sidecheck.v1.RegistrationOutcome.action:type_name -> sidecheck.v1.RegistrationOutcome.Action
-	14, // 5: sidecheck.v1.RegistrationOutcome.violations:type_name -> sidecheck.v1.Violation
-	15, // 6: sidecheck.v1.Tool.documents:type_name -> sidecheck.v1.Document
-	6,  // 7: sidecheck.v1.GetToolResponse.tool:type_name -> sidecheck.v1.Tool
-	6,  // 8: sidecheck.v1.ListToolsResponse.tools:type_name -> sidecheck.v1.Tool
-	3,  // 9: sidecheck.v1.RegistryService.RegisterTools:input_type -> sidecheck.v1.RegisterToolsRequest
-	7,  // 10: sidecheck.v1.RegistryService.GetTool:input_type -> sidecheck.v1.GetToolRequest
-	9,  // 11: sidecheck.v1.RegistryService.ListTools:input_type -> sidecheck.v1.ListToolsRequest
-	11, // 12: sidecheck.v1.RegistryService.DeleteTools:input_type -> sidecheck.v1.DeleteToolsRequest
-	4,  // 13: sidecheck.v1.RegistryService.RegisterTools:output_type -> sidecheck.v1.RegisterToolsResponse
-	8,  // 14: sidecheck.v1.RegistryService.GetTool:output_type -> sidecheck.v1.GetToolResponse
-	10, // 15: sidecheck.v1.RegistryService.ListTools:output_type -> sidecheck.v1.ListToolsResponse
-	12, // 16: sidecheck.v1.RegistryService.DeleteTools:output_type -> sidecheck.v1.DeleteToolsResponse
-	13, // [13:17] is the sub-list for method output_type
-	9,  // [9:13] is the sub-list for method input_type
-	9,  // [9:9] is the sub-list for extension type_name
-	9,  // [9:9] is the sub-list for extension extendee
-	0,  // [0:9] is the sub-list for field type_name
+	2,  // 3: sidecheck.v1.RegisterToolsRequest.compatibility:type_name -> sidecheck.v1.CompatibilityPolicy
+	22, // 4: sidecheck.v1.RegisterToolsRequest.reading:type_name -> sidecheck.v1.SchemaReading
+	6,  // 5: sidecheck.v1.RegisterToolsResponse.outcomes:type_name -> sidecheck.v1.RegistrationOutcome
+	3,  // 6: sidecheck.v1.RegistrationOutcome.action:type_name -> sidecheck.v1.RegistrationOutcome.Action
+	23, // 7: sidecheck.v1.RegistrationOutcome.violations:type_name -> sidecheck.v1.Violation
+	24, // 8: sidecheck.v1.RegistrationOutcome.comparison:type_name -> sidecheck.v1.ToolComparison
+	25, // 9: sidecheck.v1.Tool.documents:type_name -> sidecheck.v1.Document
+	7,  // 10: sidecheck.v1.GetToolResponse.tool:type_name -> sidecheck.v1.Tool
+	7,  // 11: sidecheck.v1.ListToolsResponse.tools:type_name -> sidecheck.v1.Tool
+	16, // 12: sidecheck.v1.WatchToolsResponse.change:type_name -> sidecheck.v1.ToolsChange
+	17, // 13: sidecheck.v1.WatchToolsResponse.checkpoint:type_name -> sidecheck.v1.RevisionCheckpoint
+	7,  // 14: sidecheck.v1.ToolsChange.registered:type_name -> sidecheck.v1.Tool
+	21, // 15: sidecheck.v1.ToolSet.tools:type_name -> sidecheck.v1.InlineTool
+	18, // 16: sidecheck.v1.CompareToolsRequest.old:type_name -> sidecheck.v1.ToolSet
+	18, // 17: sidecheck.v1.CompareToolsRequest.new:type_name -> sidecheck.v1.ToolSet
+	22, // 18: sidecheck.v1.CompareToolsRequest.reading:type_name -> sidecheck.v1.SchemaReading
+	24, // 19: sidecheck.v1.CompareToolsResponse.tools:type_name -> sidecheck.v1.ToolComparison
+	26, // 20: sidecheck.v1.CompareToolsResponse.level:type_name -> sidecheck.v1.ChangeLevel
+	4,  // 21: sidecheck.v1.RegistryService.RegisterTools:input_type -> sidecheck.v1.RegisterToolsRequest
+	8,  // 22: sidecheck.v1.RegistryService.GetTool:input_type -> sidecheck.v1.GetToolRequest
+	10, // 23: sidecheck.v1.RegistryService.ListTools:input_type -> sidecheck.v1.ListToolsRequest
+	12, // 24: sidecheck.v1.RegistryService.DeleteTools:input_type -> sidecheck.v1.DeleteToolsRequest
+	14, // 25: sidecheck.v1.RegistryService.WatchTools:input_type -> sidecheck.v1.WatchToolsRequest
+	19, // 26: sidecheck.v1.RegistryService.CompareTools:input_type -> sidecheck.v1.CompareToolsRequest
+	5,  // 27: sidecheck.v1.RegistryService.RegisterTools:output_type -> sidecheck.v1.RegisterToolsResponse
+	9,  // 28: sidecheck.v1.RegistryService.GetTool:output_type -> sidecheck.v1.GetToolResponse
+	11, // 29: sidecheck.v1.RegistryService.ListTools:output_type -> sidecheck.v1.ListToolsResponse
+	13, // 30: sidecheck.v1.RegistryService.DeleteTools:output_type -> sidecheck.v1.DeleteToolsResponse
+	15, // 31: sidecheck.v1.RegistryService.WatchTools:output_type -> sidecheck.v1.WatchToolsResponse
+	20, // 32: sidecheck.v1.RegistryService.CompareTools:output_type -> sidecheck.v1.CompareToolsResponse
+	27, // [27:33] is the sub-list for method output_type
+	21, // [21:27] is the sub-list for method input_type
+	21, // [21:21] is the sub-list for extension type_name
+	21, // [21:21] is the sub-list for extension extendee
+	0,  // [0:21] is the sub-list for field type_name
 }
 
 func init() { file_sidecheck_v1_registry_service_proto_init() }
@@ -1107,15 +1810,21 @@ func file_sidecheck_v1_registry_service_proto_init() {
 	if File_sidecheck_v1_registry_service_proto != nil {
 		return
 	}
+	file_sidecheck_v1_comparison_proto_init()
 	file_sidecheck_v1_target_proto_init()
 	file_sidecheck_v1_verdict_proto_init()
+	file_sidecheck_v1_registry_service_proto_msgTypes[10].OneofWrappers = []any{}
+	file_sidecheck_v1_registry_service_proto_msgTypes[11].OneofWrappers = []any{
+		(*WatchToolsResponse_Change)(nil),
+		(*WatchToolsResponse_Checkpoint)(nil),
+	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_sidecheck_v1_registry_service_proto_rawDesc), len(file_sidecheck_v1_registry_service_proto_rawDesc)),
-			NumEnums:      3,
-			NumMessages:   10,
+			NumEnums:      4,
+			NumMessages:   17,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -23,6 +23,8 @@ const (
 	RegistryService_GetTool_FullMethodName       = "/sidecheck.v1.RegistryService/GetTool"
 	RegistryService_ListTools_FullMethodName     = "/sidecheck.v1.RegistryService/ListTools"
 	RegistryService_DeleteTools_FullMethodName   = "/sidecheck.v1.RegistryService/DeleteTools"
+	RegistryService_WatchTools_FullMethodName    = "/sidecheck.v1.RegistryService/WatchTools"
+	RegistryService_CompareTools_FullMethodName  = "/sidecheck.v1.RegistryService/CompareTools"
 )
 
 // RegistryServiceClient is the client API for RegistryService service.
@@ -37,6 +39,12 @@ const (
 // Definitions are immutable and identified by their digest. Within the namespace of a server,
 // a name is bound to one definition at a time. Each change of a binding increments the
 // revision of the registry.
+//
+// Several servers may share a registry; each follows the changes of the others, and may be a
+// little behind. A request with `min_revision` waits until its server has that revision,
+// within the deadline and for 5 seconds at most, and fails with `ABORTED` and the reason
+// `REVISION_NOT_REACHED` otherwise: given the revision that a registration returned, a request
+// to any server reads what that registered.
 type RegistryServiceClient interface {
 	// Registers tools of one server.
 	//
@@ -53,7 +61,8 @@ type RegistryServiceClient interface {
 	//
 	// Fails with `RESOURCE_EXHAUSTED` and the reason `QUOTA_EXCEEDED` if the registry would hold
 	// more than its quotas, and with `UNAVAILABLE` and `REGISTRY_UNUSABLE` if it cannot be
-	// written; nothing has changed then. Tools that the steps of the request
+	// written; nothing has changed then, unless the error's metadata `outcome` is `unknown`. The
+	// registration may be repeated in any case. Tools that the steps of the request
 	// (`Limits.request_steps`) do not suffice for are rejected with `LIMIT_EXCEEDED`: they were
 	// not reached, and may be registered by another request.
 	RegisterTools(ctx context.Context, in *RegisterToolsRequest, opts ...grpc.CallOption) (*RegisterToolsResponse, error)
@@ -64,6 +73,32 @@ type RegistryServiceClient interface {
 	ListTools(ctx context.Context, in *ListToolsRequest, opts ...grpc.CallOption) (*ListToolsResponse, error)
 	// Deletes tools of one server: at most `Limits.batch_items` by name, or all.
 	DeleteTools(ctx context.Context, in *DeleteToolsRequest, opts ...grpc.CallOption) (*DeleteToolsResponse, error)
+	// Sends every change of registered tools, in the order of revisions and at least once.
+	//
+	// After a checkpoint no change up to its revision follows. One is sent whenever all changes
+	// were, and every few seconds while there are none. To resume, pass the revision and the ID
+	// of the last checkpoint, or of the last change whose `continued` is false.
+	//
+	// To mirror the registry: read the first checkpoint, list the tools, and apply the changes
+	// that follow to the list. What a change says is what then holds, so that it does no harm to
+	// apply one that the list already has.
+	//
+	// Fails with `OUT_OF_RANGE` and the reason `COMPACTED` if changes after the given revision
+	// are not kept any more, or if the registry does not have that revision, since it was set
+	// back or is another one; list the tools again then. The metadata `oldest_revision` is the
+	// first that can be resumed from. A server keeps changes as long as its setting
+	// `registry_history_seconds` says; with a registry in a file or in memory, those since its
+	// start. Ends with `UNAVAILABLE` and `SHUTTING_DOWN` when the server stops.
+	WatchTools(ctx context.Context, in *WatchToolsRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchToolsResponse], error)
+	// Compares two sets of tools: what changed, and whether it breaks callers.
+	//
+	// An input schema may only accept more, and an output schema may only promise more. This is
+	// proved, or refuted by a payload that the validator accepts under one version and rejects
+	// under the other, or undecided. Each tool has its own outcome; one that takes too long is
+	// undecided.
+	//
+	// Fails with `RESOURCE_EXHAUSTED` if a set has more than `Limits.batch_items` tools.
+	CompareTools(ctx context.Context, in *CompareToolsRequest, opts ...grpc.CallOption) (*CompareToolsResponse, error)
 }
 
 type registryServiceClient struct {
@@ -114,6 +149,35 @@ func (c *registryServiceClient) DeleteTools(ctx context.Context, in *DeleteTools
 	return out, nil
 }
 
+func (c *registryServiceClient) WatchTools(ctx context.Context, in *WatchToolsRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchToolsResponse], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &RegistryService_ServiceDesc.Streams[0], RegistryService_WatchTools_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[WatchToolsRequest, WatchToolsResponse]{ClientStream: stream}
+	if err := x.ClientStream.SendMsg(in); err != nil {
+		return nil, err
+	}
+	if err := x.ClientStream.CloseSend(); err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type RegistryService_WatchToolsClient = grpc.ServerStreamingClient[WatchToolsResponse]
+
+func (c *registryServiceClient) CompareTools(ctx context.Context, in *CompareToolsRequest, opts ...grpc.CallOption) (*CompareToolsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(CompareToolsResponse)
+	err := c.cc.Invoke(ctx, RegistryService_CompareTools_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // RegistryServiceServer is the server API for RegistryService service.
 // All implementations must embed UnimplementedRegistryServiceServer
 // for forward compatibility.
@@ -126,6 +190,12 @@ func (c *registryServiceClient) DeleteTools(ctx context.Context, in *DeleteTools
 // Definitions are immutable and identified by their digest. Within the namespace of a server,
 // a name is bound to one definition at a time. Each change of a binding increments the
 // revision of the registry.
+//
+// Several servers may share a registry; each follows the changes of the others, and may be a
+// little behind. A request with `min_revision` waits until its server has that revision,
+// within the deadline and for 5 seconds at most, and fails with `ABORTED` and the reason
+// `REVISION_NOT_REACHED` otherwise: given the revision that a registration returned, a request
+// to any server reads what that registered.
 type RegistryServiceServer interface {
 	// Registers tools of one server.
 	//
@@ -142,7 +212,8 @@ type RegistryServiceServer interface {
 	//
 	// Fails with `RESOURCE_EXHAUSTED` and the reason `QUOTA_EXCEEDED` if the registry would hold
 	// more than its quotas, and with `UNAVAILABLE` and `REGISTRY_UNUSABLE` if it cannot be
-	// written; nothing has changed then. Tools that the steps of the request
+	// written; nothing has changed then, unless the error's metadata `outcome` is `unknown`. The
+	// registration may be repeated in any case. Tools that the steps of the request
 	// (`Limits.request_steps`) do not suffice for are rejected with `LIMIT_EXCEEDED`: they were
 	// not reached, and may be registered by another request.
 	RegisterTools(context.Context, *RegisterToolsRequest) (*RegisterToolsResponse, error)
@@ -153,6 +224,32 @@ type RegistryServiceServer interface {
 	ListTools(context.Context, *ListToolsRequest) (*ListToolsResponse, error)
 	// Deletes tools of one server: at most `Limits.batch_items` by name, or all.
 	DeleteTools(context.Context, *DeleteToolsRequest) (*DeleteToolsResponse, error)
+	// Sends every change of registered tools, in the order of revisions and at least once.
+	//
+	// After a checkpoint no change up to its revision follows. One is sent whenever all changes
+	// were, and every few seconds while there are none. To resume, pass the revision and the ID
+	// of the last checkpoint, or of the last change whose `continued` is false.
+	//
+	// To mirror the registry: read the first checkpoint, list the tools, and apply the changes
+	// that follow to the list. What a change says is what then holds, so that it does no harm to
+	// apply one that the list already has.
+	//
+	// Fails with `OUT_OF_RANGE` and the reason `COMPACTED` if changes after the given revision
+	// are not kept any more, or if the registry does not have that revision, since it was set
+	// back or is another one; list the tools again then. The metadata `oldest_revision` is the
+	// first that can be resumed from. A server keeps changes as long as its setting
+	// `registry_history_seconds` says; with a registry in a file or in memory, those since its
+	// start. Ends with `UNAVAILABLE` and `SHUTTING_DOWN` when the server stops.
+	WatchTools(*WatchToolsRequest, grpc.ServerStreamingServer[WatchToolsResponse]) error
+	// Compares two sets of tools: what changed, and whether it breaks callers.
+	//
+	// An input schema may only accept more, and an output schema may only promise more. This is
+	// proved, or refuted by a payload that the validator accepts under one version and rejects
+	// under the other, or undecided. Each tool has its own outcome; one that takes too long is
+	// undecided.
+	//
+	// Fails with `RESOURCE_EXHAUSTED` if a set has more than `Limits.batch_items` tools.
+	CompareTools(context.Context, *CompareToolsRequest) (*CompareToolsResponse, error)
 	mustEmbedUnimplementedRegistryServiceServer()
 }
 
@@ -174,6 +271,12 @@ func (UnimplementedRegistryServiceServer) ListTools(context.Context, *ListToolsR
 }
 func (UnimplementedRegistryServiceServer) DeleteTools(context.Context, *DeleteToolsRequest) (*DeleteToolsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method DeleteTools not implemented")
+}
+func (UnimplementedRegistryServiceServer) WatchTools(*WatchToolsRequest, grpc.ServerStreamingServer[WatchToolsResponse]) error {
+	return status.Error(codes.Unimplemented, "method WatchTools not implemented")
+}
+func (UnimplementedRegistryServiceServer) CompareTools(context.Context, *CompareToolsRequest) (*CompareToolsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method CompareTools not implemented")
 }
 func (UnimplementedRegistryServiceServer) mustEmbedUnimplementedRegistryServiceServer() {}
 func (UnimplementedRegistryServiceServer) testEmbeddedByValue()                         {}
@@ -268,6 +371,35 @@ func _RegistryService_DeleteTools_Handler(srv interface{}, ctx context.Context, 
 	return interceptor(ctx, in, info, handler)
 }
 
+func _RegistryService_WatchTools_Handler(srv interface{}, stream grpc.ServerStream) error {
+	m := new(WatchToolsRequest)
+	if err := stream.RecvMsg(m); err != nil {
+		return err
+	}
+	return srv.(RegistryServiceServer).WatchTools(m, &grpc.GenericServerStream[WatchToolsRequest, WatchToolsResponse]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type RegistryService_WatchToolsServer = grpc.ServerStreamingServer[WatchToolsResponse]
+
+func _RegistryService_CompareTools_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(CompareToolsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(RegistryServiceServer).CompareTools(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: RegistryService_CompareTools_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(RegistryServiceServer).CompareTools(ctx, req.(*CompareToolsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // RegistryService_ServiceDesc is the grpc.ServiceDesc for RegistryService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -291,7 +423,17 @@ var RegistryService_ServiceDesc = grpc.ServiceDesc{
 			MethodName: "DeleteTools",
 			Handler:    _RegistryService_DeleteTools_Handler,
 		},
+		{
+			MethodName: "CompareTools",
+			Handler:    _RegistryService_CompareTools_Handler,
+		},
 	},
-	Streams:  []grpc.StreamDesc{},
+	Streams: []grpc.StreamDesc{
+		{
+			StreamName:    "WatchTools",
+			Handler:       _RegistryService_WatchTools_Handler,
+			ServerStreams: true,
+		},
+	},
 	Metadata: "sidecheck/v1/registry_service.proto",
 }

@@ -30,7 +30,9 @@ type ValidateRequest struct {
 	// Payload to validate.
 	Subject *Subject `protobuf:"bytes,2,opt,name=subject,proto3" json:"subject,omitempty"`
 	// Options. Defaults apply if unset.
-	Options       *ValidationOptions `protobuf:"bytes,3,opt,name=options,proto3" json:"options,omitempty"`
+	Options *ValidationOptions `protobuf:"bytes,3,opt,name=options,proto3" json:"options,omitempty"`
+	// Least revision of the registry to read; see `RegistryService`. 0 reads what the server has.
+	MinRevision   uint64 `protobuf:"varint,4,opt,name=min_revision,json=minRevision,proto3" json:"min_revision,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -84,6 +86,13 @@ func (x *ValidateRequest) GetOptions() *ValidationOptions {
 		return x.Options
 	}
 	return nil
+}
+
+func (x *ValidateRequest) GetMinRevision() uint64 {
+	if x != nil {
+		return x.MinRevision
+	}
+	return 0
 }
 
 // Response to `Validate`.
@@ -149,7 +158,9 @@ type ValidateBatchRequest struct {
 	// Default options of the items.
 	Options *ValidationOptions `protobuf:"bytes,2,opt,name=options,proto3" json:"options,omitempty"`
 	// Payloads to validate.
-	Items         []*ValidateItem `protobuf:"bytes,3,rep,name=items,proto3" json:"items,omitempty"`
+	Items []*ValidateItem `protobuf:"bytes,3,rep,name=items,proto3" json:"items,omitempty"`
+	// Least revision of the registry to read; see `RegistryService`. 0 reads what the server has.
+	MinRevision   uint64 `protobuf:"varint,4,opt,name=min_revision,json=minRevision,proto3" json:"min_revision,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -203,6 +214,13 @@ func (x *ValidateBatchRequest) GetItems() []*ValidateItem {
 		return x.Items
 	}
 	return nil
+}
+
+func (x *ValidateBatchRequest) GetMinRevision() uint64 {
+	if x != nil {
+		return x.MinRevision
+	}
+	return 0
 }
 
 // One payload of a batch or stream.
@@ -504,7 +522,9 @@ type StreamDefaults struct {
 	// Default target of the items.
 	Target *Target `protobuf:"bytes,1,opt,name=target,proto3" json:"target,omitempty"`
 	// Default options of the items.
-	Options       *ValidationOptions `protobuf:"bytes,2,opt,name=options,proto3" json:"options,omitempty"`
+	Options *ValidationOptions `protobuf:"bytes,2,opt,name=options,proto3" json:"options,omitempty"`
+	// Least revision of the registry to read; see `RegistryService`. 0 reads what the server has.
+	MinRevision   uint64 `protobuf:"varint,3,opt,name=min_revision,json=minRevision,proto3" json:"min_revision,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -551,6 +571,13 @@ func (x *StreamDefaults) GetOptions() *ValidationOptions {
 		return x.Options
 	}
 	return nil
+}
+
+func (x *StreamDefaults) GetMinRevision() uint64 {
+	if x != nil {
+		return x.MinRevision
+	}
+	return 0
 }
 
 // One payload of a stream.
@@ -676,18 +703,20 @@ var File_sidecheck_v1_validation_service_proto protoreflect.FileDescriptor
 
 const file_sidecheck_v1_validation_service_proto_rawDesc = "" +
 	"\n" +
-	"%sidecheck/v1/validation_service.proto\x12\fsidecheck.v1\x1a\x17google/rpc/status.proto\x1a\x1asidecheck/v1/options.proto\x1a\x19sidecheck/v1/target.proto\x1a\x1asidecheck/v1/verdict.proto\"\xab\x01\n" +
+	"%sidecheck/v1/validation_service.proto\x12\fsidecheck.v1\x1a\x17google/rpc/status.proto\x1a\x1asidecheck/v1/options.proto\x1a\x19sidecheck/v1/target.proto\x1a\x1asidecheck/v1/verdict.proto\"\xce\x01\n" +
 	"\x0fValidateRequest\x12,\n" +
 	"\x06target\x18\x01 \x01(\v2\x14.sidecheck.v1.TargetR\x06target\x12/\n" +
 	"\asubject\x18\x02 \x01(\v2\x15.sidecheck.v1.SubjectR\asubject\x129\n" +
-	"\aoptions\x18\x03 \x01(\v2\x1f.sidecheck.v1.ValidationOptionsR\aoptions\"p\n" +
+	"\aoptions\x18\x03 \x01(\v2\x1f.sidecheck.v1.ValidationOptionsR\aoptions\x12!\n" +
+	"\fmin_revision\x18\x04 \x01(\x04R\vminRevision\"p\n" +
 	"\x10ValidateResponse\x12/\n" +
 	"\averdict\x18\x01 \x01(\v2\x15.sidecheck.v1.VerdictR\averdict\x12+\n" +
-	"\x11registry_revision\x18\x02 \x01(\x04R\x10registryRevision\"\xb1\x01\n" +
+	"\x11registry_revision\x18\x02 \x01(\x04R\x10registryRevision\"\xd4\x01\n" +
 	"\x14ValidateBatchRequest\x12,\n" +
 	"\x06target\x18\x01 \x01(\v2\x14.sidecheck.v1.TargetR\x06target\x129\n" +
 	"\aoptions\x18\x02 \x01(\v2\x1f.sidecheck.v1.ValidationOptionsR\aoptions\x120\n" +
-	"\x05items\x18\x03 \x03(\v2\x1a.sidecheck.v1.ValidateItemR\x05items\"\xa8\x01\n" +
+	"\x05items\x18\x03 \x03(\v2\x1a.sidecheck.v1.ValidateItemR\x05items\x12!\n" +
+	"\fmin_revision\x18\x04 \x01(\x04R\vminRevision\"\xa8\x01\n" +
 	"\fValidateItem\x12,\n" +
 	"\x06target\x18\x01 \x01(\v2\x14.sidecheck.v1.TargetR\x06target\x12/\n" +
 	"\asubject\x18\x02 \x01(\v2\x15.sidecheck.v1.SubjectR\asubject\x129\n" +
@@ -702,10 +731,11 @@ const file_sidecheck_v1_validation_service_proto_rawDesc = "" +
 	"\x15ValidateStreamRequest\x12:\n" +
 	"\bdefaults\x18\x01 \x01(\v2\x1c.sidecheck.v1.StreamDefaultsH\x00R\bdefaults\x12.\n" +
 	"\x04item\x18\x02 \x01(\v2\x18.sidecheck.v1.StreamItemH\x00R\x04itemB\t\n" +
-	"\amessage\"y\n" +
+	"\amessage\"\x9c\x01\n" +
 	"\x0eStreamDefaults\x12,\n" +
 	"\x06target\x18\x01 \x01(\v2\x14.sidecheck.v1.TargetR\x06target\x129\n" +
-	"\aoptions\x18\x02 \x01(\v2\x1f.sidecheck.v1.ValidationOptionsR\aoptions\"L\n" +
+	"\aoptions\x18\x02 \x01(\v2\x1f.sidecheck.v1.ValidationOptionsR\aoptions\x12!\n" +
+	"\fmin_revision\x18\x03 \x01(\x04R\vminRevision\"L\n" +
 	"\n" +
 	"StreamItem\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12.\n" +

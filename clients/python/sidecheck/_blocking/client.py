@@ -1,27 +1,24 @@
 # Generated from sidecheck/_async by generate_blocking.py. Do not edit.
 """The client, with the calls of ValidationService, RegistryService and InfoService."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
-from typing import Any, get_args
 
 from google.protobuf.message import Message
 
-from sidecheck._blocking.connection import Connection, split
+from sidecheck._blocking.connection import Connection
 from sidecheck._blocking.conversion import BlockingConversionClient
 from sidecheck._blocking.inference import BlockingInferenceClient
 from sidecheck._blocking.protocol import BlockingProtocolClient
+from sidecheck._blocking.registry import BlockingRegistryMethods
 from sidecheck._blocking.streams import BlockingStream
 from sidecheck._blocking.validator import BlockingValidator
 from sidecheck._transport.threads import Channel, Coalescer, Token, Transport
 from sidecheck.errors import Unavailable
 from sidecheck.info import ServerInfo
-from sidecheck.registry import ChangePolicy, Deletion, OnRejected, Registration, Tool
 from sidecheck.streams import OUTSTANDING, validation_kind
 from sidecheck.targets import Target
 from sidecheck.tls import Tls
-from sidecheck.tool_functions import Registrable, definitions_of
-from sidecheck.tool_lists import Definition, list_tools
 from sidecheck.v1.validation_service_pb2 import ValidateItem
 from sidecheck.validation import (
     Item,
@@ -32,13 +29,12 @@ from sidecheck.validation import (
     fill_version,
 )
 from sidecheck.verdicts import Verdict
-from sidecheck.wire import registry, validation
-from sidecheck.wire.values import element_bytes, encode_inline_tools
+from sidecheck.wire import validation
 
 __all__ = ["BlockingClient"]
 
 
-class BlockingClient(BlockingValidator):
+class BlockingClient(BlockingRegistryMethods, BlockingValidator):
     """A client of a Sidecheck server.
 
     *address* is ``host:port``, ``dns:///host:port``, ``unix:/path`` or ``unix:path``; or a
@@ -106,6 +102,21 @@ class BlockingClient(BlockingValidator):
         return self._connection.on_unavailable
 
     @property
+    def min_revision(self) -> int:
+        """Least revision of the registry that requests read; 0, the default, is any.
+
+        Several servers may share a registry, and follow it. With the revision that a registration
+        or deletion returned, through whatever client, a request waits until its server has it.
+        The error ``REVISION_NOT_REACHED`` says that it did not in some seconds. A registry in
+        memory begins at 0 when its server starts.
+        """
+        return self._connection.min_revision
+
+    @min_revision.setter
+    def min_revision(self, revision: int) -> None:
+        self._connection.min_revision = revision
+
+    @property
     def protocol(self) -> BlockingProtocolClient:
         """Checks of tool names, tools, messages and sessions against the MCP rules."""
         return BlockingProtocolClient(self._connection)
@@ -152,112 +163,6 @@ class BlockingClient(BlockingValidator):
         opening = validation.encode_stream_defaults(target, fill_version(options, version))
         return self._connection.stream(validation_kind(version), opening, outstanding, timeout)
 
-    def register(  # noqa: PLR0913  (the fields of the request)
-        self,
-        server: str,
-        tools: Registrable | Definition | Iterable[Registrable | Definition],
-        *functions: Callable[..., Any],
-        replace: bool = False,
-        change_policy: ChangePolicy = "accept",
-        validate_only: bool = False,
-        protocol_version: str = "",
-        on_rejected: OnRejected = "raise",
-        timeout: float = 30.0,
-    ) -> Registration:
-        """Register the tools of *server*, or with *validate_only* return what would happen.
-
-        *tools* is one of these:
-
-        * a ``tools/list`` result, on its own or in its JSON-RPC response: JSON text as
-          ``bytes``, an object, or an object of an SDK;
-        * one tool: a definition in any of these forms; a `ToolDefinition`, which may have
-          documents; a `Tool`, `InferredTool` or `AdaptedTool`; or a function that is a tool
-          (`sidecheck.inference.tool`);
-        * an iterable of tools. Functions may also follow: ``register("s", add, subtract)``.
-
-        Definitions are checked against the rules of *protocol_version*, "" is the client's
-        own. Tools without an error are registered, whatever becomes of the others. If one is
-        rejected, `ToolsRejected` is raised, or with *on_rejected* "return" the outcomes are
-        returned.
-
-        With *replace* they are the complete set: other tools of the server are deleted.
-        Tools that do not fit in one message are sent in several, and *timeout* is the
-        deadline of each; if one fails, the tools of earlier ones stay registered.
-
-        Raises:
-            ToolsRejected: Tools were rejected; the others are registered.
-            SidecheckError: The registration as a whole failed.
-            ValueError: *tools* is no list of tools, or a single page of several with
-                *replace*; a tool, or a replacement as a whole, does not fit in a message;
-                JSON cannot express a value. Nothing was sent.
-            TypeError: *tools* or one of them is a ``str``, or a function is not a tool.
-        """
-        if on_rejected not in get_args(OnRejected):
-            expected = ", ".join(map(repr, get_args(OnRejected)))
-            raise ValueError(f"invalid on_rejected {on_rejected!r}; expected {expected}")
-        encode = partial(
-            registry.encode_registration,
-            server,
-            replace=replace,
-            change_policy=change_policy,
-            validate_only=validate_only,
-            protocol_version=protocol_version or self._protocol_version,
-        )
-        listed = tools if callable(tools) else list_tools(tools, whole=replace)
-        messages = encode_inline_tools(definitions_of(listed, functions))
-        limits = self._connection.limits(timeout)
-        room = limits.message_bytes - encode([]).ByteSize()
-        registrations = []
-        for part in split_tools(server, messages, room, replace=replace):
-            request = encode(messages[part])
-            decode = partial(registry.decode_registration, count=len(request.tools))
-            registrations.append(self._connection.call(request, decode, timeout))
-        registration = join_registrations(registrations)
-        if on_rejected == "raise":
-            registration.raise_for_rejected()
-        return registration
-
-    def get(
-        self,
-        server: str,
-        name: str,
-        *,
-        adapt_to_version: str = "",
-        timeout: float | None = None,
-    ) -> Tool:
-        """Return a registered tool, its definition in the form for *adapt_to_version* if given.
-
-        Raises:
-            SidecheckError: There is no such tool, or the call failed.
-        """
-        request = registry.encode_get(server, name, adapt_to_version)
-        return self._connection.call(request, registry.decode_tool, timeout)
-
-    def delete(
-        self, server: str, names: Iterable[str], *, timeout: float | None = None
-    ) -> Deletion:
-        """Delete the tools of *server* called *names*, at least one.
-
-        Raises:
-            SidecheckError: Nothing was deleted.
-            TypeError: *names* is a single string.
-        """
-        if isinstance(names, str):
-            raise TypeError("names must be an iterable of strings, not a single string")
-        request = registry.encode_deletion(server, names)
-        decode = partial(registry.decode_deletion, named=bool(request.names))
-        return self._connection.call(request, decode, timeout)
-
-    def delete_all(self, server: str, *, timeout: float | None = None) -> Deletion:
-        """Delete all tools of *server*.
-
-        Raises:
-            SidecheckError: Nothing was deleted.
-        """
-        request = registry.encode_deletion(server, None)
-        decode = partial(registry.decode_deletion, named=False)
-        return self._connection.call(request, decode, timeout)
-
     def info(self, *, timeout: float | None = None) -> ServerInfo:
         """Return the server's version, limits and capabilities.
 
@@ -265,28 +170,6 @@ class BlockingClient(BlockingValidator):
             SidecheckError: The call failed.
         """
         return self._connection.info(timeout)
-
-    def list(
-        self,
-        server: str | None = None,
-        *,
-        adapt_to_version: str = "",
-        timeout: float | None = None,
-    ) -> Iterator[Tool]:
-        """Yield the registered tools of one server or of all, by server and name.
-
-        Their definitions are as registered, or in the form for *adapt_to_version*. They are
-        fetched in pages, and *timeout* is the deadline of each.
-
-        Raises:
-            SidecheckError: A call failed.
-        """
-        token, more = "", True
-        while more:
-            request = registry.encode_list(server or "", adapt_to_version, token)
-            tools, token = self._connection.call(request, registry.decode_page, timeout)
-            more = token != ""
-            yield from tools
 
     def close(self) -> None:
         """Close the connection; pending calls are cancelled."""
@@ -315,32 +198,3 @@ class BlockingClient(BlockingValidator):
             lambda verdict: verdict,
             timeout,
         )
-
-
-def split_tools(server: str, tools: Sequence[Message], room: int, *, replace: bool) -> list[slice]:
-    """Return slices of *tools* that fit in *room* bytes each; at least one slice.
-
-    Raises:
-        ValueError: A tool does not fit, or with *replace* all of them together do not.
-    """
-    sizes = [element_bytes(tool) for tool in tools]
-    slices = [*split(sizes, max_bytes=room, max_items=len(sizes))] or [slice(0, 0)]
-    if replace and len(slices) > 1:
-        raise ValueError(
-            f"the tools of {server!r} take {sum(sizes)} bytes and one message holds {room};"
-            " a replacement cannot be split: register without replace, then delete"
-        )
-    if max(sizes, default=0) > room:
-        raise ValueError(
-            f"tool {sizes.index(max(sizes))} takes {max(sizes)} bytes and one message holds {room}"
-        )
-    return slices
-
-
-def join_registrations(parts: Sequence[Registration]) -> Registration:
-    """Return the result of a registration that was sent in *parts*."""
-    return Registration(
-        outcomes=tuple(outcome for part in parts for outcome in part.outcomes),
-        removed=tuple(name for part in parts for name in part.removed),
-        registry_revision=parts[-1].registry_revision,
-    )

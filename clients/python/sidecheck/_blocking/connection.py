@@ -1,22 +1,24 @@
 # Generated from sidecheck/_async by generate_blocking.py. Do not edit.
 """Calls to a server, with the deadline and the policy of a client and the server's limits."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from copy import copy
 from typing import Any, TypeVar, get_args
 
 from google.protobuf.message import Message
 
 from sidecheck._blocking.streams import BlockingStream, ClientStream
+from sidecheck._blocking.watching import watch_tools
 from sidecheck._transport.threads import Transport
 from sidecheck.errors import InvalidResponse, SidecheckError, Unavailable
 from sidecheck.info import Limits, ServerInfo
 from sidecheck.streams import StreamKind
 from sidecheck.validation import OnUnavailable, fallback_verdict
 from sidecheck.verdicts import Verdict
+from sidecheck.watching import Checkpoint, WatchEvent
 from sidecheck.wire import registry
 from sidecheck.wire.errors import too_large
-from sidecheck.wire.values import element_bytes
+from sidecheck.wire.values import element_bytes, require_revision
 
 __all__ = ["Connection", "split"]
 
@@ -54,6 +56,8 @@ class Connection:
         self._timeout = positive(timeout)
         #: Policy for validations that no server answers.
         self.on_unavailable: OnUnavailable = on_unavailable
+        #: Least revision of the registry that requests read; 0 is what the server has.
+        self.min_revision = 0
         self._limits: Limits | None = None
 
     def call(
@@ -67,6 +71,8 @@ class Connection:
             SidecheckError: The call failed.
         """
         seconds = self.seconds(timeout)
+        if self.min_revision:
+            require_revision(request, self.min_revision)
         try:
             response = self._transport.call(request, seconds)
         except SidecheckError as error:
@@ -124,7 +130,10 @@ class Connection:
             return outcomes
         try:
             limits = self.limits(timeout)
-            room = limits.message_bytes - encode([]).ByteSize()
+            empty = encode([])
+            if self.min_revision:
+                require_revision(empty, self.min_revision)
+            room = limits.message_bytes - empty.ByteSize()
             for part in split(sizes, max_bytes=room, max_items=limits.batch_items):
                 if sizes[part.start] > room:
                     outcomes.append(too_large(sizes[part.start], limits))
@@ -169,6 +178,8 @@ class Connection:
         timeout: float | None,
     ) -> BlockingStream[ItemT, OutcomeT | SidecheckError]:
         """Return a stream that begins with the message *opening*."""
+        if self.min_revision:
+            require_revision(opening.defaults, self.min_revision)  # type: ignore[attr-defined]
 
         def fetch_limits() -> Limits:
             # The deadline of the stream holds for this call too.
@@ -176,6 +187,12 @@ class Connection:
             return (self.info(seconds)).limits
 
         return ClientStream(self._transport, fetch_limits, kind, opening, outstanding, timeout)
+
+    def watch(
+        self, servers: Sequence[str], after: Checkpoint | None, patience: float
+    ) -> Generator[WatchEvent, None]:
+        """Yield the changes of registered tools; see `BlockingClient.watch`."""
+        return watch_tools(self._transport, servers, after, positive(patience))
 
     def close(self) -> None:
         """Close the transport; pending calls are cancelled."""

@@ -6,7 +6,7 @@
 # ruff: noqa: ASYNC109  (a timeout here is the deadline that the call carries to the server)
 
 import asyncio
-from asyncio import Lock, Queue, Semaphore
+from asyncio import Lock, Queue, Semaphore, sleep
 from collections.abc import AsyncIterable, Callable, Iterable
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar, runtime_checkable
 
@@ -31,6 +31,7 @@ __all__ = [
     "Token",
     "Transport",
     "TransportStream",
+    "sleep",
 ]
 
 ItemT = TypeVar("ItemT")

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from queue import SimpleQueue as Queue
 from threading import Lock, Semaphore, Thread
+from time import sleep
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 from google.protobuf.message import Message
@@ -29,6 +30,7 @@ __all__ = [
     "Token",
     "Transport",
     "TransportStream",
+    "sleep",
 ]
 
 ItemT = TypeVar("ItemT")

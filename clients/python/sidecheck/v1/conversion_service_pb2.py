@@ -29,7 +29,7 @@ from sidecheck.v1 import target_pb2 as sidecheck_dot_v1_dot_target__pb2
 from sidecheck.v1 import verdict_pb2 as sidecheck_dot_v1_dot_verdict__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n%sidecheck/v1/conversion_service.proto\x12\x0csidecheck.v1\x1a\x17google/rpc/status.proto\x1a\x1asidecheck/v1/options.proto\x1a#sidecheck/v1/protocol_service.proto\x1a\x19sidecheck/v1/target.proto\x1a\x1asidecheck/v1/verdict.proto\"\xf5\x01\n\x11\x43onversionOptions\x12*\n\x04mode\x18\x01 \x01(\x0e\x32\x1c.sidecheck.v1.ConversionMode\x12\x31\n\rserver_prefix\x18\x02 \x01(\x0e\x32\x1a.sidecheck.v1.ServerPrefix\x12\x15\n\rassume_closed\x18\x03 \x01(\x08\x12\x1a\n\x12\x64\x65scription_length\x18\x04 \x01(\r\x12\x1d\n\x15include_output_schema\x18\x05 \x01(\x08\x12\x15\n\rdrop_defaults\x18\x06 \x01(\x08\x12\x18\n\x10protocol_version\x18\x07 \x01(\t\"C\n\rToolToConvert\x12\"\n\x04tool\x18\x01 \x01(\x0b\x32\x14.sidecheck.v1.Target\x12\x0e\n\x06server\x18\x02 \x01(\t\"\xa9\x01\n\x13\x43onvertToolsRequest\x12#\n\x03\x61pi\x18\x01 \x01(\x0e\x32\x16.sidecheck.v1.ModelApi\x12\x30\n\x07options\x18\x02 \x01(\x0b\x32\x1f.sidecheck.v1.ConversionOptions\x12*\n\x05tools\x18\x03 \x03(\x0b\x32\x1b.sidecheck.v1.ToolToConvert\x12\x0f\n\x07servers\x18\x04 \x03(\t\"q\n\x14\x43onvertToolsResponse\x12\x31\n\x0b\x63onversions\x18\x01 \x03(\x0b\x32\x1c.sidecheck.v1.ToolConversion\x12&\n\x07request\x18\x02 \x01(\x0b\x32\x15.sidecheck.v1.Verdict\"\x90\x01\n\x0eToolConversion\x12\x0e\n\x06server\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x30\n\tconverted\x18\x03 \x01(\x0b\x32\x1b.sidecheck.v1.ConvertedToolH\x00\x12#\n\x05\x65rror\x18\x04 \x01(\x0b\x32\x12.google.rpc.StatusH\x00\x42\t\n\x07outcome\"\x8b\x01\n\rConvertedTool\x12\x0c\n\x04json\x18\x01 \x01(\x0c\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x0e\n\x06strict\x18\x03 \x01(\x08\x12\x0f\n\x07mapping\x18\x04 \x01(\x0c\x12\"\n\x06losses\x18\x05 \x03(\x0b\x32\x12.sidecheck.v1.Loss\x12\x19\n\x11not_strict_reason\x18\x06 \x01(\t\"\xf9\x02\n\x04Loss\x12\x0f\n\x07pointer\x18\x01 \x01(\t\x12\x0f\n\x07keyword\x18\x02 \x01(\t\x12)\n\x06\x61\x63tion\x18\x03 \x01(\x0e\x32\x19.sidecheck.v1.Loss.Action\x12)\n\x06\x65\x66\x66\x65\x63t\x18\x04 \x01(\x0e\x32\x19.sidecheck.v1.Loss.Effect\x12\x0f\n\x07message\x18\x05 \x01(\t\"\x85\x01\n\x06\x41\x63tion\x12\x16\n\x12\x41\x43TION_UNSPECIFIED\x10\x00\x12\x0f\n\x0b\x41\x43TION_KEPT\x10\x01\x12\x14\n\x10\x41\x43TION_DESCRIBED\x10\x02\x12\x14\n\x10\x41\x43TION_REWRITTEN\x10\x03\x12\x12\n\x0e\x41\x43TION_ENCODED\x10\x04\x12\x12\n\x0e\x41\x43TION_DROPPED\x10\x05\"`\n\x06\x45\x66\x66\x65\x63t\x12\x16\n\x12\x45\x46\x46\x45\x43T_UNSPECIFIED\x10\x00\x12\x15\n\x11\x45\x46\x46\x45\x43T_EQUIVALENT\x10\x01\x12\x12\n\x0e\x45\x46\x46\x45\x43T_WIDENED\x10\x02\x12\x13\n\x0f\x45\x46\x46\x45\x43T_NARROWED\x10\x03\"\x8e\x01\n\x16\x43onvertToolCallRequest\x12\x0c\n\x04\x63\x61ll\x18\x01 \x01(\x0c\x12\x10\n\x08mappings\x18\x02 \x03(\x0c\x12\"\n\x04tool\x18\x03 \x01(\x0b\x32\x14.sidecheck.v1.Target\x12\x30\n\x07options\x18\x04 \x01(\x0b\x32\x1f.sidecheck.v1.ValidationOptions\"\xba\x01\n\x17\x43onvertToolCallResponse\x12\x0e\n\x06server\x18\x01 \x01(\t\x12\x0c\n\x04tool\x18\x02 \x01(\t\x12\x0f\n\x07\x63\x61ll_id\x18\x03 \x01(\t\x12\x13\n\x0b\x63\x61ll_params\x18\x04 \x01(\x0c\x12&\n\x07verdict\x18\x05 \x01(\x0b\x32\x15.sidecheck.v1.Verdict\x12%\n\x07\x63hanges\x18\x06 \x03(\x0b\x32\x14.sidecheck.v1.Change\x12\x0c\n\x04name\x18\x07 \x01(\t\"\xe5\x01\n\x18\x43onvertToolResultRequest\x12#\n\x03\x61pi\x18\x01 \x01(\x0e\x32\x16.sidecheck.v1.ModelApi\x12(\n\x06result\x18\x02 \x01(\x0b\x32\x18.sidecheck.v1.ToolResult\x12\x0f\n\x07\x63\x61ll_id\x18\x03 \x01(\t\x12\x0c\n\x04name\x18\x04 \x01(\t\x12.\n\x07\x63ontext\x18\x05 \x01(\x0b\x32\x1d.sidecheck.v1.ProtocolContext\x12+\n\x07options\x18\x06 \x01(\x0b\x32\x1a.sidecheck.v1.CheckOptions\"x\n\x19\x43onvertToolResultResponse\x12\x0f\n\x07message\x18\x01 \x01(\x0c\x12\"\n\x06losses\x18\x02 \x03(\x0b\x32\x12.sidecheck.v1.Loss\x12&\n\x07verdict\x18\x03 \x01(\x0b\x32\x15.sidecheck.v1.Verdict*\xee\x01\n\x08ModelApi\x12\x19\n\x15MODEL_API_UNSPECIFIED\x10\x00\x12\x19\n\x15MODEL_API_OPENAI_CHAT\x10\x01\x12\x1e\n\x1aMODEL_API_OPENAI_RESPONSES\x10\x02\x12\x17\n\x13MODEL_API_ANTHROPIC\x10\x03\x12\x14\n\x10MODEL_API_GEMINI\x10\x04\x12\x19\n\x15MODEL_API_GEMINI_JSON\x10\x05\x12\x15\n\x11MODEL_API_BEDROCK\x10\x06\x12\x15\n\x11MODEL_API_MISTRAL\x10\x07\x12\x14\n\x10MODEL_API_OLLAMA\x10\x08*\x95\x01\n\x0e\x43onversionMode\x12\x1f\n\x1b\x43ONVERSION_MODE_UNSPECIFIED\x10\x00\x12\x1e\n\x1a\x43ONVERSION_MODE_COMPATIBLE\x10\x01\x12&\n\"CONVERSION_MODE_STRICT_IF_LOSSLESS\x10\x02\x12\x1a\n\x16\x43ONVERSION_MODE_STRICT\x10\x03*}\n\x0cServerPrefix\x12\x1d\n\x19SERVER_PREFIX_UNSPECIFIED\x10\x00\x12\x1b\n\x17SERVER_PREFIX_AUTOMATIC\x10\x01\x12\x18\n\x14SERVER_PREFIX_ALWAYS\x10\x02\x12\x17\n\x13SERVER_PREFIX_NEVER\x10\x03\x32\xb0\x02\n\x11\x43onversionService\x12U\n\x0c\x43onvertTools\x12!.sidecheck.v1.ConvertToolsRequest\x1a\".sidecheck.v1.ConvertToolsResponse\x12^\n\x0f\x43onvertToolCall\x12$.sidecheck.v1.ConvertToolCallRequest\x1a%.sidecheck.v1.ConvertToolCallResponse\x12\x64\n\x11\x43onvertToolResult\x12&.sidecheck.v1.ConvertToolResultRequest\x1a\'.sidecheck.v1.ConvertToolResultResponseBW\n\x0fio.sidecheck.v1P\x01ZBgithub.com/sidecheck/sidecheck/clients/go/sidecheck/v1;sidecheckv1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n%sidecheck/v1/conversion_service.proto\x12\x0csidecheck.v1\x1a\x17google/rpc/status.proto\x1a\x1asidecheck/v1/options.proto\x1a#sidecheck/v1/protocol_service.proto\x1a\x19sidecheck/v1/target.proto\x1a\x1asidecheck/v1/verdict.proto\"\xf5\x01\n\x11\x43onversionOptions\x12*\n\x04mode\x18\x01 \x01(\x0e\x32\x1c.sidecheck.v1.ConversionMode\x12\x31\n\rserver_prefix\x18\x02 \x01(\x0e\x32\x1a.sidecheck.v1.ServerPrefix\x12\x15\n\rassume_closed\x18\x03 \x01(\x08\x12\x1a\n\x12\x64\x65scription_length\x18\x04 \x01(\r\x12\x1d\n\x15include_output_schema\x18\x05 \x01(\x08\x12\x15\n\rdrop_defaults\x18\x06 \x01(\x08\x12\x18\n\x10protocol_version\x18\x07 \x01(\t\"C\n\rToolToConvert\x12\"\n\x04tool\x18\x01 \x01(\x0b\x32\x14.sidecheck.v1.Target\x12\x0e\n\x06server\x18\x02 \x01(\t\"\xbf\x01\n\x13\x43onvertToolsRequest\x12#\n\x03\x61pi\x18\x01 \x01(\x0e\x32\x16.sidecheck.v1.ModelApi\x12\x30\n\x07options\x18\x02 \x01(\x0b\x32\x1f.sidecheck.v1.ConversionOptions\x12*\n\x05tools\x18\x03 \x03(\x0b\x32\x1b.sidecheck.v1.ToolToConvert\x12\x0f\n\x07servers\x18\x04 \x03(\t\x12\x14\n\x0cmin_revision\x18\x05 \x01(\x04\"\x8c\x01\n\x14\x43onvertToolsResponse\x12\x31\n\x0b\x63onversions\x18\x01 \x03(\x0b\x32\x1c.sidecheck.v1.ToolConversion\x12&\n\x07request\x18\x02 \x01(\x0b\x32\x15.sidecheck.v1.Verdict\x12\x19\n\x11registry_revision\x18\x03 \x01(\x04\"\x90\x01\n\x0eToolConversion\x12\x0e\n\x06server\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x30\n\tconverted\x18\x03 \x01(\x0b\x32\x1b.sidecheck.v1.ConvertedToolH\x00\x12#\n\x05\x65rror\x18\x04 \x01(\x0b\x32\x12.google.rpc.StatusH\x00\x42\t\n\x07outcome\"\x8b\x01\n\rConvertedTool\x12\x0c\n\x04json\x18\x01 \x01(\x0c\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x0e\n\x06strict\x18\x03 \x01(\x08\x12\x0f\n\x07mapping\x18\x04 \x01(\x0c\x12\"\n\x06losses\x18\x05 \x03(\x0b\x32\x12.sidecheck.v1.Loss\x12\x19\n\x11not_strict_reason\x18\x06 \x01(\t\"\xf9\x02\n\x04Loss\x12\x0f\n\x07pointer\x18\x01 \x01(\t\x12\x0f\n\x07keyword\x18\x02 \x01(\t\x12)\n\x06\x61\x63tion\x18\x03 \x01(\x0e\x32\x19.sidecheck.v1.Loss.Action\x12)\n\x06\x65\x66\x66\x65\x63t\x18\x04 \x01(\x0e\x32\x19.sidecheck.v1.Loss.Effect\x12\x0f\n\x07message\x18\x05 \x01(\t\"\x85\x01\n\x06\x41\x63tion\x12\x16\n\x12\x41\x43TION_UNSPECIFIED\x10\x00\x12\x0f\n\x0b\x41\x43TION_KEPT\x10\x01\x12\x14\n\x10\x41\x43TION_DESCRIBED\x10\x02\x12\x14\n\x10\x41\x43TION_REWRITTEN\x10\x03\x12\x12\n\x0e\x41\x43TION_ENCODED\x10\x04\x12\x12\n\x0e\x41\x43TION_DROPPED\x10\x05\"`\n\x06\x45\x66\x66\x65\x63t\x12\x16\n\x12\x45\x46\x46\x45\x43T_UNSPECIFIED\x10\x00\x12\x15\n\x11\x45\x46\x46\x45\x43T_EQUIVALENT\x10\x01\x12\x12\n\x0e\x45\x46\x46\x45\x43T_WIDENED\x10\x02\x12\x13\n\x0f\x45\x46\x46\x45\x43T_NARROWED\x10\x03\"\xa4\x01\n\x16\x43onvertToolCallRequest\x12\x0c\n\x04\x63\x61ll\x18\x01 \x01(\x0c\x12\x10\n\x08mappings\x18\x02 \x03(\x0c\x12\"\n\x04tool\x18\x03 \x01(\x0b\x32\x14.sidecheck.v1.Target\x12\x30\n\x07options\x18\x04 \x01(\x0b\x32\x1f.sidecheck.v1.ValidationOptions\x12\x14\n\x0cmin_revision\x18\x05 \x01(\x04\"\xd5\x01\n\x17\x43onvertToolCallResponse\x12\x0e\n\x06server\x18\x01 \x01(\t\x12\x0c\n\x04tool\x18\x02 \x01(\t\x12\x0f\n\x07\x63\x61ll_id\x18\x03 \x01(\t\x12\x13\n\x0b\x63\x61ll_params\x18\x04 \x01(\x0c\x12&\n\x07verdict\x18\x05 \x01(\x0b\x32\x15.sidecheck.v1.Verdict\x12%\n\x07\x63hanges\x18\x06 \x03(\x0b\x32\x14.sidecheck.v1.Change\x12\x0c\n\x04name\x18\x07 \x01(\t\x12\x19\n\x11registry_revision\x18\x08 \x01(\x04\"\xfb\x01\n\x18\x43onvertToolResultRequest\x12#\n\x03\x61pi\x18\x01 \x01(\x0e\x32\x16.sidecheck.v1.ModelApi\x12(\n\x06result\x18\x02 \x01(\x0b\x32\x18.sidecheck.v1.ToolResult\x12\x0f\n\x07\x63\x61ll_id\x18\x03 \x01(\t\x12\x0c\n\x04name\x18\x04 \x01(\t\x12.\n\x07\x63ontext\x18\x05 \x01(\x0b\x32\x1d.sidecheck.v1.ProtocolContext\x12+\n\x07options\x18\x06 \x01(\x0b\x32\x1a.sidecheck.v1.CheckOptions\x12\x14\n\x0cmin_revision\x18\x07 \x01(\x04\"\x93\x01\n\x19\x43onvertToolResultResponse\x12\x0f\n\x07message\x18\x01 \x01(\x0c\x12\"\n\x06losses\x18\x02 \x03(\x0b\x32\x12.sidecheck.v1.Loss\x12&\n\x07verdict\x18\x03 \x01(\x0b\x32\x15.sidecheck.v1.Verdict\x12\x19\n\x11registry_revision\x18\x04 \x01(\x04*\xee\x01\n\x08ModelApi\x12\x19\n\x15MODEL_API_UNSPECIFIED\x10\x00\x12\x19\n\x15MODEL_API_OPENAI_CHAT\x10\x01\x12\x1e\n\x1aMODEL_API_OPENAI_RESPONSES\x10\x02\x12\x17\n\x13MODEL_API_ANTHROPIC\x10\x03\x12\x14\n\x10MODEL_API_GEMINI\x10\x04\x12\x19\n\x15MODEL_API_GEMINI_JSON\x10\x05\x12\x15\n\x11MODEL_API_BEDROCK\x10\x06\x12\x15\n\x11MODEL_API_MISTRAL\x10\x07\x12\x14\n\x10MODEL_API_OLLAMA\x10\x08*\x95\x01\n\x0e\x43onversionMode\x12\x1f\n\x1b\x43ONVERSION_MODE_UNSPECIFIED\x10\x00\x12\x1e\n\x1a\x43ONVERSION_MODE_COMPATIBLE\x10\x01\x12&\n\"CONVERSION_MODE_STRICT_IF_LOSSLESS\x10\x02\x12\x1a\n\x16\x43ONVERSION_MODE_STRICT\x10\x03*}\n\x0cServerPrefix\x12\x1d\n\x19SERVER_PREFIX_UNSPECIFIED\x10\x00\x12\x1b\n\x17SERVER_PREFIX_AUTOMATIC\x10\x01\x12\x18\n\x14SERVER_PREFIX_ALWAYS\x10\x02\x12\x17\n\x13SERVER_PREFIX_NEVER\x10\x03\x32\xb0\x02\n\x11\x43onversionService\x12U\n\x0c\x43onvertTools\x12!.sidecheck.v1.ConvertToolsRequest\x1a\".sidecheck.v1.ConvertToolsResponse\x12^\n\x0f\x43onvertToolCall\x12$.sidecheck.v1.ConvertToolCallRequest\x1a%.sidecheck.v1.ConvertToolCallResponse\x12\x64\n\x11\x43onvertToolResult\x12&.sidecheck.v1.ConvertToolResultRequest\x1a\'.sidecheck.v1.ConvertToolResultResponseBW\n\x0fio.sidecheck.v1P\x01ZBgithub.com/sidecheck/sidecheck/clients/go/sidecheck/v1;sidecheckv1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -37,38 +37,38 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'sidecheck.v1.conversion_ser
 if not _descriptor._USE_C_DESCRIPTORS:
   _globals['DESCRIPTOR']._loaded_options = None
   _globals['DESCRIPTOR']._serialized_options = b'\n\017io.sidecheck.v1P\001ZBgithub.com/sidecheck/sidecheck/clients/go/sidecheck/v1;sidecheckv1'
-  _globals['_MODELAPI']._serialized_start=2162
-  _globals['_MODELAPI']._serialized_end=2400
-  _globals['_CONVERSIONMODE']._serialized_start=2403
-  _globals['_CONVERSIONMODE']._serialized_end=2552
-  _globals['_SERVERPREFIX']._serialized_start=2554
-  _globals['_SERVERPREFIX']._serialized_end=2679
+  _globals['_MODELAPI']._serialized_start=2311
+  _globals['_MODELAPI']._serialized_end=2549
+  _globals['_CONVERSIONMODE']._serialized_start=2552
+  _globals['_CONVERSIONMODE']._serialized_end=2701
+  _globals['_SERVERPREFIX']._serialized_start=2703
+  _globals['_SERVERPREFIX']._serialized_end=2828
   _globals['_CONVERSIONOPTIONS']._serialized_start=201
   _globals['_CONVERSIONOPTIONS']._serialized_end=446
   _globals['_TOOLTOCONVERT']._serialized_start=448
   _globals['_TOOLTOCONVERT']._serialized_end=515
   _globals['_CONVERTTOOLSREQUEST']._serialized_start=518
-  _globals['_CONVERTTOOLSREQUEST']._serialized_end=687
-  _globals['_CONVERTTOOLSRESPONSE']._serialized_start=689
-  _globals['_CONVERTTOOLSRESPONSE']._serialized_end=802
-  _globals['_TOOLCONVERSION']._serialized_start=805
-  _globals['_TOOLCONVERSION']._serialized_end=949
-  _globals['_CONVERTEDTOOL']._serialized_start=952
-  _globals['_CONVERTEDTOOL']._serialized_end=1091
-  _globals['_LOSS']._serialized_start=1094
-  _globals['_LOSS']._serialized_end=1471
-  _globals['_LOSS_ACTION']._serialized_start=1240
-  _globals['_LOSS_ACTION']._serialized_end=1373
-  _globals['_LOSS_EFFECT']._serialized_start=1375
-  _globals['_LOSS_EFFECT']._serialized_end=1471
-  _globals['_CONVERTTOOLCALLREQUEST']._serialized_start=1474
-  _globals['_CONVERTTOOLCALLREQUEST']._serialized_end=1616
-  _globals['_CONVERTTOOLCALLRESPONSE']._serialized_start=1619
-  _globals['_CONVERTTOOLCALLRESPONSE']._serialized_end=1805
-  _globals['_CONVERTTOOLRESULTREQUEST']._serialized_start=1808
-  _globals['_CONVERTTOOLRESULTREQUEST']._serialized_end=2037
-  _globals['_CONVERTTOOLRESULTRESPONSE']._serialized_start=2039
-  _globals['_CONVERTTOOLRESULTRESPONSE']._serialized_end=2159
-  _globals['_CONVERSIONSERVICE']._serialized_start=2682
-  _globals['_CONVERSIONSERVICE']._serialized_end=2986
+  _globals['_CONVERTTOOLSREQUEST']._serialized_end=709
+  _globals['_CONVERTTOOLSRESPONSE']._serialized_start=712
+  _globals['_CONVERTTOOLSRESPONSE']._serialized_end=852
+  _globals['_TOOLCONVERSION']._serialized_start=855
+  _globals['_TOOLCONVERSION']._serialized_end=999
+  _globals['_CONVERTEDTOOL']._serialized_start=1002
+  _globals['_CONVERTEDTOOL']._serialized_end=1141
+  _globals['_LOSS']._serialized_start=1144
+  _globals['_LOSS']._serialized_end=1521
+  _globals['_LOSS_ACTION']._serialized_start=1290
+  _globals['_LOSS_ACTION']._serialized_end=1423
+  _globals['_LOSS_EFFECT']._serialized_start=1425
+  _globals['_LOSS_EFFECT']._serialized_end=1521
+  _globals['_CONVERTTOOLCALLREQUEST']._serialized_start=1524
+  _globals['_CONVERTTOOLCALLREQUEST']._serialized_end=1688
+  _globals['_CONVERTTOOLCALLRESPONSE']._serialized_start=1691
+  _globals['_CONVERTTOOLCALLRESPONSE']._serialized_end=1904
+  _globals['_CONVERTTOOLRESULTREQUEST']._serialized_start=1907
+  _globals['_CONVERTTOOLRESULTREQUEST']._serialized_end=2158
+  _globals['_CONVERTTOOLRESULTRESPONSE']._serialized_start=2161
+  _globals['_CONVERTTOOLRESULTRESPONSE']._serialized_end=2308
+  _globals['_CONVERSIONSERVICE']._serialized_start=2831
+  _globals['_CONVERSIONSERVICE']._serialized_end=3135
 # @@protoc_insertion_point(module_scope)

@@ -82,24 +82,28 @@ class ToolToConvert(_message.Message):
     def __init__(self, tool: _Optional[_Union[_target_pb2.Target, _Mapping]] = ..., server: _Optional[str] = ...) -> None: ...
 
 class ConvertToolsRequest(_message.Message):
-    __slots__ = ("api", "options", "tools", "servers")
+    __slots__ = ("api", "options", "tools", "servers", "min_revision")
     API_FIELD_NUMBER: _ClassVar[int]
     OPTIONS_FIELD_NUMBER: _ClassVar[int]
     TOOLS_FIELD_NUMBER: _ClassVar[int]
     SERVERS_FIELD_NUMBER: _ClassVar[int]
+    MIN_REVISION_FIELD_NUMBER: _ClassVar[int]
     api: ModelApi
     options: ConversionOptions
     tools: _containers.RepeatedCompositeFieldContainer[ToolToConvert]
     servers: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, api: _Optional[_Union[ModelApi, str]] = ..., options: _Optional[_Union[ConversionOptions, _Mapping]] = ..., tools: _Optional[_Iterable[_Union[ToolToConvert, _Mapping]]] = ..., servers: _Optional[_Iterable[str]] = ...) -> None: ...
+    min_revision: int
+    def __init__(self, api: _Optional[_Union[ModelApi, str]] = ..., options: _Optional[_Union[ConversionOptions, _Mapping]] = ..., tools: _Optional[_Iterable[_Union[ToolToConvert, _Mapping]]] = ..., servers: _Optional[_Iterable[str]] = ..., min_revision: _Optional[int] = ...) -> None: ...
 
 class ConvertToolsResponse(_message.Message):
-    __slots__ = ("conversions", "request")
+    __slots__ = ("conversions", "request", "registry_revision")
     CONVERSIONS_FIELD_NUMBER: _ClassVar[int]
     REQUEST_FIELD_NUMBER: _ClassVar[int]
+    REGISTRY_REVISION_FIELD_NUMBER: _ClassVar[int]
     conversions: _containers.RepeatedCompositeFieldContainer[ToolConversion]
     request: _verdict_pb2.Verdict
-    def __init__(self, conversions: _Optional[_Iterable[_Union[ToolConversion, _Mapping]]] = ..., request: _Optional[_Union[_verdict_pb2.Verdict, _Mapping]] = ...) -> None: ...
+    registry_revision: int
+    def __init__(self, conversions: _Optional[_Iterable[_Union[ToolConversion, _Mapping]]] = ..., request: _Optional[_Union[_verdict_pb2.Verdict, _Mapping]] = ..., registry_revision: _Optional[int] = ...) -> None: ...
 
 class ToolConversion(_message.Message):
     __slots__ = ("server", "name", "converted", "error")
@@ -168,19 +172,21 @@ class Loss(_message.Message):
     def __init__(self, pointer: _Optional[str] = ..., keyword: _Optional[str] = ..., action: _Optional[_Union[Loss.Action, str]] = ..., effect: _Optional[_Union[Loss.Effect, str]] = ..., message: _Optional[str] = ...) -> None: ...
 
 class ConvertToolCallRequest(_message.Message):
-    __slots__ = ("call", "mappings", "tool", "options")
+    __slots__ = ("call", "mappings", "tool", "options", "min_revision")
     CALL_FIELD_NUMBER: _ClassVar[int]
     MAPPINGS_FIELD_NUMBER: _ClassVar[int]
     TOOL_FIELD_NUMBER: _ClassVar[int]
     OPTIONS_FIELD_NUMBER: _ClassVar[int]
+    MIN_REVISION_FIELD_NUMBER: _ClassVar[int]
     call: bytes
     mappings: _containers.RepeatedScalarFieldContainer[bytes]
     tool: _target_pb2.Target
     options: _options_pb2.ValidationOptions
-    def __init__(self, call: _Optional[bytes] = ..., mappings: _Optional[_Iterable[bytes]] = ..., tool: _Optional[_Union[_target_pb2.Target, _Mapping]] = ..., options: _Optional[_Union[_options_pb2.ValidationOptions, _Mapping]] = ...) -> None: ...
+    min_revision: int
+    def __init__(self, call: _Optional[bytes] = ..., mappings: _Optional[_Iterable[bytes]] = ..., tool: _Optional[_Union[_target_pb2.Target, _Mapping]] = ..., options: _Optional[_Union[_options_pb2.ValidationOptions, _Mapping]] = ..., min_revision: _Optional[int] = ...) -> None: ...
 
 class ConvertToolCallResponse(_message.Message):
-    __slots__ = ("server", "tool", "call_id", "call_params", "verdict", "changes", "name")
+    __slots__ = ("server", "tool", "call_id", "call_params", "verdict", "changes", "name", "registry_revision")
     SERVER_FIELD_NUMBER: _ClassVar[int]
     TOOL_FIELD_NUMBER: _ClassVar[int]
     CALL_ID_FIELD_NUMBER: _ClassVar[int]
@@ -188,6 +194,7 @@ class ConvertToolCallResponse(_message.Message):
     VERDICT_FIELD_NUMBER: _ClassVar[int]
     CHANGES_FIELD_NUMBER: _ClassVar[int]
     NAME_FIELD_NUMBER: _ClassVar[int]
+    REGISTRY_REVISION_FIELD_NUMBER: _ClassVar[int]
     server: str
     tool: str
     call_id: str
@@ -195,30 +202,35 @@ class ConvertToolCallResponse(_message.Message):
     verdict: _verdict_pb2.Verdict
     changes: _containers.RepeatedCompositeFieldContainer[_verdict_pb2.Change]
     name: str
-    def __init__(self, server: _Optional[str] = ..., tool: _Optional[str] = ..., call_id: _Optional[str] = ..., call_params: _Optional[bytes] = ..., verdict: _Optional[_Union[_verdict_pb2.Verdict, _Mapping]] = ..., changes: _Optional[_Iterable[_Union[_verdict_pb2.Change, _Mapping]]] = ..., name: _Optional[str] = ...) -> None: ...
+    registry_revision: int
+    def __init__(self, server: _Optional[str] = ..., tool: _Optional[str] = ..., call_id: _Optional[str] = ..., call_params: _Optional[bytes] = ..., verdict: _Optional[_Union[_verdict_pb2.Verdict, _Mapping]] = ..., changes: _Optional[_Iterable[_Union[_verdict_pb2.Change, _Mapping]]] = ..., name: _Optional[str] = ..., registry_revision: _Optional[int] = ...) -> None: ...
 
 class ConvertToolResultRequest(_message.Message):
-    __slots__ = ("api", "result", "call_id", "name", "context", "options")
+    __slots__ = ("api", "result", "call_id", "name", "context", "options", "min_revision")
     API_FIELD_NUMBER: _ClassVar[int]
     RESULT_FIELD_NUMBER: _ClassVar[int]
     CALL_ID_FIELD_NUMBER: _ClassVar[int]
     NAME_FIELD_NUMBER: _ClassVar[int]
     CONTEXT_FIELD_NUMBER: _ClassVar[int]
     OPTIONS_FIELD_NUMBER: _ClassVar[int]
+    MIN_REVISION_FIELD_NUMBER: _ClassVar[int]
     api: ModelApi
     result: _protocol_service_pb2.ToolResult
     call_id: str
     name: str
     context: _protocol_service_pb2.ProtocolContext
     options: _protocol_service_pb2.CheckOptions
-    def __init__(self, api: _Optional[_Union[ModelApi, str]] = ..., result: _Optional[_Union[_protocol_service_pb2.ToolResult, _Mapping]] = ..., call_id: _Optional[str] = ..., name: _Optional[str] = ..., context: _Optional[_Union[_protocol_service_pb2.ProtocolContext, _Mapping]] = ..., options: _Optional[_Union[_protocol_service_pb2.CheckOptions, _Mapping]] = ...) -> None: ...
+    min_revision: int
+    def __init__(self, api: _Optional[_Union[ModelApi, str]] = ..., result: _Optional[_Union[_protocol_service_pb2.ToolResult, _Mapping]] = ..., call_id: _Optional[str] = ..., name: _Optional[str] = ..., context: _Optional[_Union[_protocol_service_pb2.ProtocolContext, _Mapping]] = ..., options: _Optional[_Union[_protocol_service_pb2.CheckOptions, _Mapping]] = ..., min_revision: _Optional[int] = ...) -> None: ...
 
 class ConvertToolResultResponse(_message.Message):
-    __slots__ = ("message", "losses", "verdict")
+    __slots__ = ("message", "losses", "verdict", "registry_revision")
     MESSAGE_FIELD_NUMBER: _ClassVar[int]
     LOSSES_FIELD_NUMBER: _ClassVar[int]
     VERDICT_FIELD_NUMBER: _ClassVar[int]
+    REGISTRY_REVISION_FIELD_NUMBER: _ClassVar[int]
     message: bytes
     losses: _containers.RepeatedCompositeFieldContainer[Loss]
     verdict: _verdict_pb2.Verdict
-    def __init__(self, message: _Optional[bytes] = ..., losses: _Optional[_Iterable[_Union[Loss, _Mapping]]] = ..., verdict: _Optional[_Union[_verdict_pb2.Verdict, _Mapping]] = ...) -> None: ...
+    registry_revision: int
+    def __init__(self, message: _Optional[bytes] = ..., losses: _Optional[_Iterable[_Union[Loss, _Mapping]]] = ..., verdict: _Optional[_Union[_verdict_pb2.Verdict, _Mapping]] = ..., registry_revision: _Optional[int] = ...) -> None: ...

@@ -26,7 +26,7 @@ from sidecheck.v1 import target_pb2 as sidecheck_dot_v1_dot_target__pb2
 from sidecheck.v1 import verdict_pb2 as sidecheck_dot_v1_dot_verdict__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n$sidecheck/v1/inference_service.proto\x12\x0csidecheck.v1\x1a\x19sidecheck/v1/target.proto\x1a\x1asidecheck/v1/verdict.proto\"\xa0\x01\n\x11InferToolsRequest\x12\x0e\n\x06source\x18\x01 \x01(\x0c\x12\x11\n\tfunctions\x18\x02 \x03(\t\x12\x33\n\x0eon_unsupported\x18\x03 \x01(\x0e\x32\x1b.sidecheck.v1.OnUnsupported\x12\x16\n\x0einjected_types\x18\x04 \x03(\t\x12\x1b\n\x13injected_parameters\x18\x05 \x03(\t\"n\n\x12InferToolsResponse\x12)\n\x05tools\x18\x01 \x03(\x0b\x32\x1a.sidecheck.v1.InferredTool\x12-\n\x0b\x64iagnostics\x18\x02 \x03(\x0b\x32\x18.sidecheck.v1.Diagnostic\"W\n\x0cInferredTool\x12\x0c\n\x04json\x18\x01 \x01(\x0c\x12\x10\n\x08\x66unction\x18\x02 \x01(\t\x12\x0c\n\x04line\x18\x03 \x01(\r\x12\x19\n\x11\x64\x65\x66inition_digest\x18\x04 \x01(\t\"\xbe\x01\n\nDiagnostic\x12\x0c\n\x04\x63ode\x18\x01 \x01(\t\x12(\n\x08severity\x18\x02 \x01(\x0e\x32\x16.sidecheck.v1.Severity\x12\x0f\n\x07message\x18\x03 \x01(\t\x12\x0c\n\x04line\x18\x04 \x01(\r\x12\x0e\n\x06\x63olumn\x18\x05 \x01(\r\x12\x10\n\x08\x65nd_line\x18\x06 \x01(\r\x12\x12\n\nend_column\x18\x07 \x01(\r\x12\x10\n\x08\x66unction\x18\x08 \x01(\t\x12\x11\n\tparameter\x18\t \x01(\t\"P\n\x10\x41\x64\x61ptToolRequest\x12\"\n\x04tool\x18\x01 \x01(\x0b\x32\x14.sidecheck.v1.Target\x12\x18\n\x10protocol_version\x18\x02 \x01(\t\"W\n\x11\x41\x64\x61ptToolResponse\x12\x0c\n\x04json\x18\x01 \x01(\x0c\x12\x18\n\x10wrapped_property\x18\x02 \x01(\t\x12\x1a\n\x12\x64ropped_properties\x18\x03 \x03(\t*a\n\rOnUnsupported\x12\x1e\n\x1aON_UNSUPPORTED_UNSPECIFIED\x10\x00\x12\x18\n\x14ON_UNSUPPORTED_ERROR\x10\x01\x12\x16\n\x12ON_UNSUPPORTED_ANY\x10\x02\x32\xb1\x01\n\x10InferenceService\x12O\n\nInferTools\x12\x1f.sidecheck.v1.InferToolsRequest\x1a .sidecheck.v1.InferToolsResponse\x12L\n\tAdaptTool\x12\x1e.sidecheck.v1.AdaptToolRequest\x1a\x1f.sidecheck.v1.AdaptToolResponseBW\n\x0fio.sidecheck.v1P\x01ZBgithub.com/sidecheck/sidecheck/clients/go/sidecheck/v1;sidecheckv1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n$sidecheck/v1/inference_service.proto\x12\x0csidecheck.v1\x1a\x19sidecheck/v1/target.proto\x1a\x1asidecheck/v1/verdict.proto\"\xa0\x01\n\x11InferToolsRequest\x12\x0e\n\x06source\x18\x01 \x01(\x0c\x12\x11\n\tfunctions\x18\x02 \x03(\t\x12\x33\n\x0eon_unsupported\x18\x03 \x01(\x0e\x32\x1b.sidecheck.v1.OnUnsupported\x12\x16\n\x0einjected_types\x18\x04 \x03(\t\x12\x1b\n\x13injected_parameters\x18\x05 \x03(\t\"n\n\x12InferToolsResponse\x12)\n\x05tools\x18\x01 \x03(\x0b\x32\x1a.sidecheck.v1.InferredTool\x12-\n\x0b\x64iagnostics\x18\x02 \x03(\x0b\x32\x18.sidecheck.v1.Diagnostic\"W\n\x0cInferredTool\x12\x0c\n\x04json\x18\x01 \x01(\x0c\x12\x10\n\x08\x66unction\x18\x02 \x01(\t\x12\x0c\n\x04line\x18\x03 \x01(\r\x12\x19\n\x11\x64\x65\x66inition_digest\x18\x04 \x01(\t\"\xbe\x01\n\nDiagnostic\x12\x0c\n\x04\x63ode\x18\x01 \x01(\t\x12(\n\x08severity\x18\x02 \x01(\x0e\x32\x16.sidecheck.v1.Severity\x12\x0f\n\x07message\x18\x03 \x01(\t\x12\x0c\n\x04line\x18\x04 \x01(\r\x12\x0e\n\x06\x63olumn\x18\x05 \x01(\r\x12\x10\n\x08\x65nd_line\x18\x06 \x01(\r\x12\x12\n\nend_column\x18\x07 \x01(\r\x12\x10\n\x08\x66unction\x18\x08 \x01(\t\x12\x11\n\tparameter\x18\t \x01(\t\"f\n\x10\x41\x64\x61ptToolRequest\x12\"\n\x04tool\x18\x01 \x01(\x0b\x32\x14.sidecheck.v1.Target\x12\x18\n\x10protocol_version\x18\x02 \x01(\t\x12\x14\n\x0cmin_revision\x18\x03 \x01(\x04\"r\n\x11\x41\x64\x61ptToolResponse\x12\x0c\n\x04json\x18\x01 \x01(\x0c\x12\x18\n\x10wrapped_property\x18\x02 \x01(\t\x12\x1a\n\x12\x64ropped_properties\x18\x03 \x03(\t\x12\x19\n\x11registry_revision\x18\x04 \x01(\x04*a\n\rOnUnsupported\x12\x1e\n\x1aON_UNSUPPORTED_UNSPECIFIED\x10\x00\x12\x18\n\x14ON_UNSUPPORTED_ERROR\x10\x01\x12\x16\n\x12ON_UNSUPPORTED_ANY\x10\x02\x32\xb1\x01\n\x10InferenceService\x12O\n\nInferTools\x12\x1f.sidecheck.v1.InferToolsRequest\x1a .sidecheck.v1.InferToolsResponse\x12L\n\tAdaptTool\x12\x1e.sidecheck.v1.AdaptToolRequest\x1a\x1f.sidecheck.v1.AdaptToolResponseBW\n\x0fio.sidecheck.v1P\x01ZBgithub.com/sidecheck/sidecheck/clients/go/sidecheck/v1;sidecheckv1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -34,8 +34,8 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'sidecheck.v1.inference_serv
 if not _descriptor._USE_C_DESCRIPTORS:
   _globals['DESCRIPTOR']._loaded_options = None
   _globals['DESCRIPTOR']._serialized_options = b'\n\017io.sidecheck.v1P\001ZBgithub.com/sidecheck/sidecheck/clients/go/sidecheck/v1;sidecheckv1'
-  _globals['_ONUNSUPPORTED']._serialized_start=837
-  _globals['_ONUNSUPPORTED']._serialized_end=934
+  _globals['_ONUNSUPPORTED']._serialized_start=886
+  _globals['_ONUNSUPPORTED']._serialized_end=983
   _globals['_INFERTOOLSREQUEST']._serialized_start=110
   _globals['_INFERTOOLSREQUEST']._serialized_end=270
   _globals['_INFERTOOLSRESPONSE']._serialized_start=272
@@ -45,9 +45,9 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_DIAGNOSTIC']._serialized_start=474
   _globals['_DIAGNOSTIC']._serialized_end=664
   _globals['_ADAPTTOOLREQUEST']._serialized_start=666
-  _globals['_ADAPTTOOLREQUEST']._serialized_end=746
-  _globals['_ADAPTTOOLRESPONSE']._serialized_start=748
-  _globals['_ADAPTTOOLRESPONSE']._serialized_end=835
-  _globals['_INFERENCESERVICE']._serialized_start=937
-  _globals['_INFERENCESERVICE']._serialized_end=1114
+  _globals['_ADAPTTOOLREQUEST']._serialized_end=768
+  _globals['_ADAPTTOOLRESPONSE']._serialized_start=770
+  _globals['_ADAPTTOOLRESPONSE']._serialized_end=884
+  _globals['_INFERENCESERVICE']._serialized_start=986
+  _globals['_INFERENCESERVICE']._serialized_end=1163
 # @@protoc_insertion_point(module_scope)

@@ -75,19 +75,23 @@ class Diagnostic(_message.Message):
     def __init__(self, code: _Optional[str] = ..., severity: _Optional[_Union[_verdict_pb2.Severity, str]] = ..., message: _Optional[str] = ..., line: _Optional[int] = ..., column: _Optional[int] = ..., end_line: _Optional[int] = ..., end_column: _Optional[int] = ..., function: _Optional[str] = ..., parameter: _Optional[str] = ...) -> None: ...
 
 class AdaptToolRequest(_message.Message):
-    __slots__ = ("tool", "protocol_version")
+    __slots__ = ("tool", "protocol_version", "min_revision")
     TOOL_FIELD_NUMBER: _ClassVar[int]
     PROTOCOL_VERSION_FIELD_NUMBER: _ClassVar[int]
+    MIN_REVISION_FIELD_NUMBER: _ClassVar[int]
     tool: _target_pb2.Target
     protocol_version: str
-    def __init__(self, tool: _Optional[_Union[_target_pb2.Target, _Mapping]] = ..., protocol_version: _Optional[str] = ...) -> None: ...
+    min_revision: int
+    def __init__(self, tool: _Optional[_Union[_target_pb2.Target, _Mapping]] = ..., protocol_version: _Optional[str] = ..., min_revision: _Optional[int] = ...) -> None: ...
 
 class AdaptToolResponse(_message.Message):
-    __slots__ = ("json", "wrapped_property", "dropped_properties")
+    __slots__ = ("json", "wrapped_property", "dropped_properties", "registry_revision")
     JSON_FIELD_NUMBER: _ClassVar[int]
     WRAPPED_PROPERTY_FIELD_NUMBER: _ClassVar[int]
     DROPPED_PROPERTIES_FIELD_NUMBER: _ClassVar[int]
+    REGISTRY_REVISION_FIELD_NUMBER: _ClassVar[int]
     json: bytes
     wrapped_property: str
     dropped_properties: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, json: _Optional[bytes] = ..., wrapped_property: _Optional[str] = ..., dropped_properties: _Optional[_Iterable[str]] = ...) -> None: ...
+    registry_revision: int
+    def __init__(self, json: _Optional[bytes] = ..., wrapped_property: _Optional[str] = ..., dropped_properties: _Optional[_Iterable[str]] = ..., registry_revision: _Optional[int] = ...) -> None: ...

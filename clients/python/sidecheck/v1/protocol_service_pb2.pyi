@@ -243,23 +243,27 @@ class ToolResult(_message.Message):
     def __init__(self, json: _Optional[bytes] = ..., profile: _Optional[_Union[ResultProfile, str]] = ..., tool: _Optional[_Union[_target_pb2.Target, _Mapping]] = ...) -> None: ...
 
 class CheckToolResultRequest(_message.Message):
-    __slots__ = ("context", "options", "tool_result")
+    __slots__ = ("context", "options", "tool_result", "min_revision")
     CONTEXT_FIELD_NUMBER: _ClassVar[int]
     OPTIONS_FIELD_NUMBER: _ClassVar[int]
     TOOL_RESULT_FIELD_NUMBER: _ClassVar[int]
+    MIN_REVISION_FIELD_NUMBER: _ClassVar[int]
     context: ProtocolContext
     options: CheckOptions
     tool_result: ToolResult
-    def __init__(self, context: _Optional[_Union[ProtocolContext, _Mapping]] = ..., options: _Optional[_Union[CheckOptions, _Mapping]] = ..., tool_result: _Optional[_Union[ToolResult, _Mapping]] = ...) -> None: ...
+    min_revision: int
+    def __init__(self, context: _Optional[_Union[ProtocolContext, _Mapping]] = ..., options: _Optional[_Union[CheckOptions, _Mapping]] = ..., tool_result: _Optional[_Union[ToolResult, _Mapping]] = ..., min_revision: _Optional[int] = ...) -> None: ...
 
 class CheckToolResultResponse(_message.Message):
-    __slots__ = ("result",)
+    __slots__ = ("result", "registry_revision")
     RESULT_FIELD_NUMBER: _ClassVar[int]
+    REGISTRY_REVISION_FIELD_NUMBER: _ClassVar[int]
     result: CheckResult
-    def __init__(self, result: _Optional[_Union[CheckResult, _Mapping]] = ...) -> None: ...
+    registry_revision: int
+    def __init__(self, result: _Optional[_Union[CheckResult, _Mapping]] = ..., registry_revision: _Optional[int] = ...) -> None: ...
 
 class NormalizeToolResultRequest(_message.Message):
-    __slots__ = ("context", "options", "value", "content", "result", "error", "tool", "profile")
+    __slots__ = ("context", "options", "value", "content", "result", "error", "tool", "profile", "min_revision")
     CONTEXT_FIELD_NUMBER: _ClassVar[int]
     OPTIONS_FIELD_NUMBER: _ClassVar[int]
     VALUE_FIELD_NUMBER: _ClassVar[int]
@@ -268,6 +272,7 @@ class NormalizeToolResultRequest(_message.Message):
     ERROR_FIELD_NUMBER: _ClassVar[int]
     TOOL_FIELD_NUMBER: _ClassVar[int]
     PROFILE_FIELD_NUMBER: _ClassVar[int]
+    MIN_REVISION_FIELD_NUMBER: _ClassVar[int]
     context: ProtocolContext
     options: CheckOptions
     value: bytes
@@ -276,15 +281,18 @@ class NormalizeToolResultRequest(_message.Message):
     error: str
     tool: _target_pb2.Target
     profile: ResultProfile
-    def __init__(self, context: _Optional[_Union[ProtocolContext, _Mapping]] = ..., options: _Optional[_Union[CheckOptions, _Mapping]] = ..., value: _Optional[bytes] = ..., content: _Optional[bytes] = ..., result: _Optional[bytes] = ..., error: _Optional[str] = ..., tool: _Optional[_Union[_target_pb2.Target, _Mapping]] = ..., profile: _Optional[_Union[ResultProfile, str]] = ...) -> None: ...
+    min_revision: int
+    def __init__(self, context: _Optional[_Union[ProtocolContext, _Mapping]] = ..., options: _Optional[_Union[CheckOptions, _Mapping]] = ..., value: _Optional[bytes] = ..., content: _Optional[bytes] = ..., result: _Optional[bytes] = ..., error: _Optional[str] = ..., tool: _Optional[_Union[_target_pb2.Target, _Mapping]] = ..., profile: _Optional[_Union[ResultProfile, str]] = ..., min_revision: _Optional[int] = ...) -> None: ...
 
 class NormalizeToolResultResponse(_message.Message):
-    __slots__ = ("result", "verdict")
+    __slots__ = ("result", "verdict", "registry_revision")
     RESULT_FIELD_NUMBER: _ClassVar[int]
     VERDICT_FIELD_NUMBER: _ClassVar[int]
+    REGISTRY_REVISION_FIELD_NUMBER: _ClassVar[int]
     result: bytes
     verdict: _verdict_pb2.Verdict
-    def __init__(self, result: _Optional[bytes] = ..., verdict: _Optional[_Union[_verdict_pb2.Verdict, _Mapping]] = ...) -> None: ...
+    registry_revision: int
+    def __init__(self, result: _Optional[bytes] = ..., verdict: _Optional[_Union[_verdict_pb2.Verdict, _Mapping]] = ..., registry_revision: _Optional[int] = ...) -> None: ...
 
 class ProtocolMessage(_message.Message):
     __slots__ = ("json", "sender", "request_method", "request")
@@ -323,14 +331,16 @@ class CheckResult(_message.Message):
     def __init__(self, verdict: _Optional[_Union[_verdict_pb2.Verdict, _Mapping]] = ..., error_response: _Optional[bytes] = ...) -> None: ...
 
 class CheckBatchRequest(_message.Message):
-    __slots__ = ("context", "options", "items")
+    __slots__ = ("context", "options", "items", "min_revision")
     CONTEXT_FIELD_NUMBER: _ClassVar[int]
     OPTIONS_FIELD_NUMBER: _ClassVar[int]
     ITEMS_FIELD_NUMBER: _ClassVar[int]
+    MIN_REVISION_FIELD_NUMBER: _ClassVar[int]
     context: ProtocolContext
     options: CheckOptions
     items: _containers.RepeatedCompositeFieldContainer[CheckItem]
-    def __init__(self, context: _Optional[_Union[ProtocolContext, _Mapping]] = ..., options: _Optional[_Union[CheckOptions, _Mapping]] = ..., items: _Optional[_Iterable[_Union[CheckItem, _Mapping]]] = ...) -> None: ...
+    min_revision: int
+    def __init__(self, context: _Optional[_Union[ProtocolContext, _Mapping]] = ..., options: _Optional[_Union[CheckOptions, _Mapping]] = ..., items: _Optional[_Iterable[_Union[CheckItem, _Mapping]]] = ..., min_revision: _Optional[int] = ...) -> None: ...
 
 class CheckItem(_message.Message):
     __slots__ = ("elicitation", "elicitation_result", "sampling", "tool_result", "message")
@@ -347,10 +357,12 @@ class CheckItem(_message.Message):
     def __init__(self, elicitation: _Optional[_Union[Elicitation, _Mapping]] = ..., elicitation_result: _Optional[_Union[ElicitationResult, _Mapping]] = ..., sampling: _Optional[_Union[Sampling, _Mapping]] = ..., tool_result: _Optional[_Union[ToolResult, _Mapping]] = ..., message: _Optional[_Union[ProtocolMessage, _Mapping]] = ...) -> None: ...
 
 class CheckBatchResponse(_message.Message):
-    __slots__ = ("outcomes",)
+    __slots__ = ("outcomes", "registry_revision")
     OUTCOMES_FIELD_NUMBER: _ClassVar[int]
+    REGISTRY_REVISION_FIELD_NUMBER: _ClassVar[int]
     outcomes: _containers.RepeatedCompositeFieldContainer[CheckOutcome]
-    def __init__(self, outcomes: _Optional[_Iterable[_Union[CheckOutcome, _Mapping]]] = ...) -> None: ...
+    registry_revision: int
+    def __init__(self, outcomes: _Optional[_Iterable[_Union[CheckOutcome, _Mapping]]] = ..., registry_revision: _Optional[int] = ...) -> None: ...
 
 class CheckOutcome(_message.Message):
     __slots__ = ("result", "error")

@@ -22,11 +22,12 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
+from sidecheck.v1 import comparison_pb2 as sidecheck_dot_v1_dot_comparison__pb2
 from sidecheck.v1 import target_pb2 as sidecheck_dot_v1_dot_target__pb2
 from sidecheck.v1 import verdict_pb2 as sidecheck_dot_v1_dot_verdict__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n#sidecheck/v1/registry_service.proto\x12\x0csidecheck.v1\x1a\x19sidecheck/v1/target.proto\x1a\x1asidecheck/v1/verdict.proto\"\xe1\x01\n\x14RegisterToolsRequest\x12\x0e\n\x06server\x18\x01 \x01(\t\x12\'\n\x05tools\x18\x02 \x03(\x0b\x32\x18.sidecheck.v1.InlineTool\x12,\n\x04mode\x18\x03 \x01(\x0e\x32\x1e.sidecheck.v1.RegistrationMode\x12\x31\n\rchange_policy\x18\x04 \x01(\x0e\x32\x1a.sidecheck.v1.ChangePolicy\x12\x15\n\rvalidate_only\x18\x05 \x01(\x08\x12\x18\n\x10protocol_version\x18\x06 \x01(\t\"x\n\x15RegisterToolsResponse\x12\x33\n\x08outcomes\x18\x01 \x03(\x0b\x32!.sidecheck.v1.RegistrationOutcome\x12\x0f\n\x07removed\x18\x02 \x03(\t\x12\x19\n\x11registry_revision\x18\x03 \x01(\x04\"\xf9\x02\n\x13RegistrationOutcome\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x38\n\x06\x61\x63tion\x18\x02 \x01(\x0e\x32(.sidecheck.v1.RegistrationOutcome.Action\x12+\n\nviolations\x18\x03 \x03(\x0b\x32\x17.sidecheck.v1.Violation\x12\x19\n\x11\x64\x65\x66inition_digest\x18\x04 \x01(\t\x12\x1b\n\x13input_schema_digest\x18\x05 \x01(\t\x12\x1c\n\x14output_schema_digest\x18\x06 \x01(\t\x12\"\n\x1aprevious_definition_digest\x18\x07 \x01(\t\"s\n\x06\x41\x63tion\x12\x16\n\x12\x41\x43TION_UNSPECIFIED\x10\x00\x12\x12\n\x0e\x41\x43TION_CREATED\x10\x01\x12\x12\n\x0e\x41\x43TION_CHANGED\x10\x02\x12\x14\n\x10\x41\x43TION_UNCHANGED\x10\x03\x12\x13\n\x0f\x41\x43TION_REJECTED\x10\x04\"\xdf\x01\n\x04Tool\x12\x0e\n\x06server\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x0c\n\x04json\x18\x03 \x01(\x0c\x12)\n\tdocuments\x18\x04 \x03(\x0b\x32\x16.sidecheck.v1.Document\x12\x19\n\x11\x64\x65\x66inition_digest\x18\x05 \x01(\t\x12\x1b\n\x13input_schema_digest\x18\x06 \x01(\t\x12\x1c\n\x14output_schema_digest\x18\x07 \x01(\t\x12\x10\n\x08revision\x18\x08 \x01(\x04\x12\x18\n\x10protocol_version\x18\t \x01(\t\"H\n\x0eGetToolRequest\x12\x0e\n\x06server\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x18\n\x10\x61\x64\x61pt_to_version\x18\x03 \x01(\t\"N\n\x0fGetToolResponse\x12 \n\x04tool\x18\x01 \x01(\x0b\x32\x12.sidecheck.v1.Tool\x12\x19\n\x11registry_revision\x18\x02 \x01(\x04\"c\n\x10ListToolsRequest\x12\x0e\n\x06server\x18\x01 \x01(\t\x12\x11\n\tpage_size\x18\x02 \x01(\x05\x12\x12\n\npage_token\x18\x03 \x01(\t\x12\x18\n\x10\x61\x64\x61pt_to_version\x18\x04 \x01(\t\"j\n\x11ListToolsResponse\x12!\n\x05tools\x18\x01 \x03(\x0b\x32\x12.sidecheck.v1.Tool\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\x12\x19\n\x11registry_revision\x18\x03 \x01(\x04\"@\n\x12\x44\x65leteToolsRequest\x12\x0e\n\x06server\x18\x01 \x01(\t\x12\r\n\x05names\x18\x02 \x03(\t\x12\x0b\n\x03\x61ll\x18\x03 \x01(\x08\"R\n\x13\x44\x65leteToolsResponse\x12\x0f\n\x07\x64\x65leted\x18\x01 \x03(\t\x12\x0f\n\x07unknown\x18\x02 \x03(\t\x12\x19\n\x11registry_revision\x18\x03 \x01(\x04*r\n\x10RegistrationMode\x12!\n\x1dREGISTRATION_MODE_UNSPECIFIED\x10\x00\x12\x1c\n\x18REGISTRATION_MODE_UPSERT\x10\x01\x12\x1d\n\x19REGISTRATION_MODE_REPLACE\x10\x02*{\n\x0c\x43hangePolicy\x12\x1d\n\x19\x43HANGE_POLICY_UNSPECIFIED\x10\x00\x12\x18\n\x14\x43HANGE_POLICY_ACCEPT\x10\x01\x12\x18\n\x14\x43HANGE_POLICY_REPORT\x10\x02\x12\x18\n\x14\x43HANGE_POLICY_REJECT\x10\x03\x32\xd5\x02\n\x0fRegistryService\x12X\n\rRegisterTools\x12\".sidecheck.v1.RegisterToolsRequest\x1a#.sidecheck.v1.RegisterToolsResponse\x12\x46\n\x07GetTool\x12\x1c.sidecheck.v1.GetToolRequest\x1a\x1d.sidecheck.v1.GetToolResponse\x12L\n\tListTools\x12\x1e.sidecheck.v1.ListToolsRequest\x1a\x1f.sidecheck.v1.ListToolsResponse\x12R\n\x0b\x44\x65leteTools\x12 .sidecheck.v1.DeleteToolsRequest\x1a!.sidecheck.v1.DeleteToolsResponseBW\n\x0fio.sidecheck.v1P\x01ZBgithub.com/sidecheck/sidecheck/clients/go/sidecheck/v1;sidecheckv1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n#sidecheck/v1/registry_service.proto\x12\x0csidecheck.v1\x1a\x1dsidecheck/v1/comparison.proto\x1a\x19sidecheck/v1/target.proto\x1a\x1asidecheck/v1/verdict.proto\"\xc9\x02\n\x14RegisterToolsRequest\x12\x0e\n\x06server\x18\x01 \x01(\t\x12\'\n\x05tools\x18\x02 \x03(\x0b\x32\x18.sidecheck.v1.InlineTool\x12,\n\x04mode\x18\x03 \x01(\x0e\x32\x1e.sidecheck.v1.RegistrationMode\x12\x31\n\rchange_policy\x18\x04 \x01(\x0e\x32\x1a.sidecheck.v1.ChangePolicy\x12\x15\n\rvalidate_only\x18\x05 \x01(\x08\x12\x18\n\x10protocol_version\x18\x06 \x01(\t\x12\x38\n\rcompatibility\x18\x07 \x01(\x0e\x32!.sidecheck.v1.CompatibilityPolicy\x12,\n\x07reading\x18\x08 \x01(\x0e\x32\x1b.sidecheck.v1.SchemaReading\"\x86\x01\n\x15RegisterToolsResponse\x12\x33\n\x08outcomes\x18\x01 \x03(\x0b\x32!.sidecheck.v1.RegistrationOutcome\x12\x0f\n\x07removed\x18\x02 \x03(\t\x12\x19\n\x11registry_revision\x18\x03 \x01(\x04\x12\x0c\n\x04kept\x18\x04 \x03(\t\"\xab\x03\n\x13RegistrationOutcome\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x38\n\x06\x61\x63tion\x18\x02 \x01(\x0e\x32(.sidecheck.v1.RegistrationOutcome.Action\x12+\n\nviolations\x18\x03 \x03(\x0b\x32\x17.sidecheck.v1.Violation\x12\x19\n\x11\x64\x65\x66inition_digest\x18\x04 \x01(\t\x12\x1b\n\x13input_schema_digest\x18\x05 \x01(\t\x12\x1c\n\x14output_schema_digest\x18\x06 \x01(\t\x12\"\n\x1aprevious_definition_digest\x18\x07 \x01(\t\x12\x30\n\ncomparison\x18\x08 \x01(\x0b\x32\x1c.sidecheck.v1.ToolComparison\"s\n\x06\x41\x63tion\x12\x16\n\x12\x41\x43TION_UNSPECIFIED\x10\x00\x12\x12\n\x0e\x41\x43TION_CREATED\x10\x01\x12\x12\n\x0e\x41\x43TION_CHANGED\x10\x02\x12\x14\n\x10\x41\x43TION_UNCHANGED\x10\x03\x12\x13\n\x0f\x41\x43TION_REJECTED\x10\x04\"\xdf\x01\n\x04Tool\x12\x0e\n\x06server\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x0c\n\x04json\x18\x03 \x01(\x0c\x12)\n\tdocuments\x18\x04 \x03(\x0b\x32\x16.sidecheck.v1.Document\x12\x19\n\x11\x64\x65\x66inition_digest\x18\x05 \x01(\t\x12\x1b\n\x13input_schema_digest\x18\x06 \x01(\t\x12\x1c\n\x14output_schema_digest\x18\x07 \x01(\t\x12\x10\n\x08revision\x18\x08 \x01(\x04\x12\x18\n\x10protocol_version\x18\t \x01(\t\"^\n\x0eGetToolRequest\x12\x0e\n\x06server\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x18\n\x10\x61\x64\x61pt_to_version\x18\x03 \x01(\t\x12\x14\n\x0cmin_revision\x18\x04 \x01(\x04\"N\n\x0fGetToolResponse\x12 \n\x04tool\x18\x01 \x01(\x0b\x32\x12.sidecheck.v1.Tool\x12\x19\n\x11registry_revision\x18\x02 \x01(\x04\"y\n\x10ListToolsRequest\x12\x0e\n\x06server\x18\x01 \x01(\t\x12\x11\n\tpage_size\x18\x02 \x01(\x05\x12\x12\n\npage_token\x18\x03 \x01(\t\x12\x18\n\x10\x61\x64\x61pt_to_version\x18\x04 \x01(\t\x12\x14\n\x0cmin_revision\x18\x05 \x01(\x04\"j\n\x11ListToolsResponse\x12!\n\x05tools\x18\x01 \x03(\x0b\x32\x12.sidecheck.v1.Tool\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\x12\x19\n\x11registry_revision\x18\x03 \x01(\x04\"@\n\x12\x44\x65leteToolsRequest\x12\x0e\n\x06server\x18\x01 \x01(\t\x12\r\n\x05names\x18\x02 \x03(\t\x12\x0b\n\x03\x61ll\x18\x03 \x01(\x08\"R\n\x13\x44\x65leteToolsResponse\x12\x0f\n\x07\x64\x65leted\x18\x01 \x03(\t\x12\x0f\n\x07unknown\x18\x02 \x03(\t\x12\x19\n\x11registry_revision\x18\x03 \x01(\x04\"f\n\x11WatchToolsRequest\x12\x0f\n\x07servers\x18\x01 \x03(\t\x12\x1b\n\x0e\x61\x66ter_revision\x18\x02 \x01(\x04H\x00\x88\x01\x01\x12\x10\n\x08\x61\x66ter_id\x18\x03 \x01(\tB\x11\n\x0f_after_revision\"\x82\x01\n\x12WatchToolsResponse\x12+\n\x06\x63hange\x18\x01 \x01(\x0b\x32\x19.sidecheck.v1.ToolsChangeH\x00\x12\x36\n\ncheckpoint\x18\x02 \x01(\x0b\x32 .sidecheck.v1.RevisionCheckpointH\x00\x42\x07\n\x05\x65vent\"\x87\x01\n\x0bToolsChange\x12\x10\n\x08revision\x18\x01 \x01(\x04\x12\n\n\x02id\x18\x02 \x01(\t\x12\x0e\n\x06server\x18\x03 \x01(\t\x12&\n\nregistered\x18\x04 \x03(\x0b\x32\x12.sidecheck.v1.Tool\x12\x0f\n\x07\x64\x65leted\x18\x05 \x03(\t\x12\x11\n\tcontinued\x18\x06 \x01(\x08\"2\n\x12RevisionCheckpoint\x12\x10\n\x08revision\x18\x01 \x01(\x04\x12\n\n\x02id\x18\x02 \x01(\t\"Q\n\x07ToolSet\x12\x0e\n\x06server\x18\x01 \x01(\t\x12\r\n\x05names\x18\x02 \x03(\t\x12\'\n\x05tools\x18\x03 \x03(\x0b\x32\x18.sidecheck.v1.InlineTool\"\xa1\x01\n\x13\x43ompareToolsRequest\x12\"\n\x03old\x18\x01 \x01(\x0b\x32\x15.sidecheck.v1.ToolSet\x12\"\n\x03new\x18\x02 \x01(\x0b\x32\x15.sidecheck.v1.ToolSet\x12,\n\x07reading\x18\x03 \x01(\x0e\x32\x1b.sidecheck.v1.SchemaReading\x12\x14\n\x0cmin_revision\x18\x04 \x01(\x04\"\x88\x01\n\x14\x43ompareToolsResponse\x12+\n\x05tools\x18\x01 \x03(\x0b\x32\x1c.sidecheck.v1.ToolComparison\x12(\n\x05level\x18\x02 \x01(\x0e\x32\x19.sidecheck.v1.ChangeLevel\x12\x19\n\x11registry_revision\x18\x03 \x01(\x04*r\n\x10RegistrationMode\x12!\n\x1dREGISTRATION_MODE_UNSPECIFIED\x10\x00\x12\x1c\n\x18REGISTRATION_MODE_UPSERT\x10\x01\x12\x1d\n\x19REGISTRATION_MODE_REPLACE\x10\x02*{\n\x0c\x43hangePolicy\x12\x1d\n\x19\x43HANGE_POLICY_UNSPECIFIED\x10\x00\x12\x18\n\x14\x43HANGE_POLICY_ACCEPT\x10\x01\x12\x18\n\x14\x43HANGE_POLICY_REPORT\x10\x02\x12\x18\n\x14\x43HANGE_POLICY_REJECT\x10\x03*\xd2\x01\n\x13\x43ompatibilityPolicy\x12$\n COMPATIBILITY_POLICY_UNSPECIFIED\x10\x00\x12\x1f\n\x1b\x43OMPATIBILITY_POLICY_IGNORE\x10\x01\x12\x1f\n\x1b\x43OMPATIBILITY_POLICY_REPORT\x10\x02\x12(\n$COMPATIBILITY_POLICY_REJECT_BREAKING\x10\x03\x12)\n%COMPATIBILITY_POLICY_REJECT_UNDECIDED\x10\x04\x32\xff\x03\n\x0fRegistryService\x12X\n\rRegisterTools\x12\".sidecheck.v1.RegisterToolsRequest\x1a#.sidecheck.v1.RegisterToolsResponse\x12\x46\n\x07GetTool\x12\x1c.sidecheck.v1.GetToolRequest\x1a\x1d.sidecheck.v1.GetToolResponse\x12L\n\tListTools\x12\x1e.sidecheck.v1.ListToolsRequest\x1a\x1f.sidecheck.v1.ListToolsResponse\x12R\n\x0b\x44\x65leteTools\x12 .sidecheck.v1.DeleteToolsRequest\x1a!.sidecheck.v1.DeleteToolsResponse\x12Q\n\nWatchTools\x12\x1f.sidecheck.v1.WatchToolsRequest\x1a .sidecheck.v1.WatchToolsResponse0\x01\x12U\n\x0c\x43ompareTools\x12!.sidecheck.v1.CompareToolsRequest\x1a\".sidecheck.v1.CompareToolsResponseBW\n\x0fio.sidecheck.v1P\x01ZBgithub.com/sidecheck/sidecheck/clients/go/sidecheck/v1;sidecheckv1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -34,32 +35,48 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'sidecheck.v1.registry_servi
 if not _descriptor._USE_C_DESCRIPTORS:
   _globals['DESCRIPTOR']._loaded_options = None
   _globals['DESCRIPTOR']._serialized_options = b'\n\017io.sidecheck.v1P\001ZBgithub.com/sidecheck/sidecheck/clients/go/sidecheck/v1;sidecheckv1'
-  _globals['_REGISTRATIONMODE']._serialized_start=1577
-  _globals['_REGISTRATIONMODE']._serialized_end=1691
-  _globals['_CHANGEPOLICY']._serialized_start=1693
-  _globals['_CHANGEPOLICY']._serialized_end=1816
-  _globals['_REGISTERTOOLSREQUEST']._serialized_start=109
-  _globals['_REGISTERTOOLSREQUEST']._serialized_end=334
-  _globals['_REGISTERTOOLSRESPONSE']._serialized_start=336
-  _globals['_REGISTERTOOLSRESPONSE']._serialized_end=456
-  _globals['_REGISTRATIONOUTCOME']._serialized_start=459
-  _globals['_REGISTRATIONOUTCOME']._serialized_end=836
-  _globals['_REGISTRATIONOUTCOME_ACTION']._serialized_start=721
-  _globals['_REGISTRATIONOUTCOME_ACTION']._serialized_end=836
-  _globals['_TOOL']._serialized_start=839
-  _globals['_TOOL']._serialized_end=1062
-  _globals['_GETTOOLREQUEST']._serialized_start=1064
-  _globals['_GETTOOLREQUEST']._serialized_end=1136
-  _globals['_GETTOOLRESPONSE']._serialized_start=1138
-  _globals['_GETTOOLRESPONSE']._serialized_end=1216
-  _globals['_LISTTOOLSREQUEST']._serialized_start=1218
-  _globals['_LISTTOOLSREQUEST']._serialized_end=1317
-  _globals['_LISTTOOLSRESPONSE']._serialized_start=1319
-  _globals['_LISTTOOLSRESPONSE']._serialized_end=1425
-  _globals['_DELETETOOLSREQUEST']._serialized_start=1427
-  _globals['_DELETETOOLSREQUEST']._serialized_end=1491
-  _globals['_DELETETOOLSRESPONSE']._serialized_start=1493
-  _globals['_DELETETOOLSRESPONSE']._serialized_end=1575
-  _globals['_REGISTRYSERVICE']._serialized_start=1819
-  _globals['_REGISTRYSERVICE']._serialized_end=2160
+  _globals['_REGISTRATIONMODE']._serialized_start=2634
+  _globals['_REGISTRATIONMODE']._serialized_end=2748
+  _globals['_CHANGEPOLICY']._serialized_start=2750
+  _globals['_CHANGEPOLICY']._serialized_end=2873
+  _globals['_COMPATIBILITYPOLICY']._serialized_start=2876
+  _globals['_COMPATIBILITYPOLICY']._serialized_end=3086
+  _globals['_REGISTERTOOLSREQUEST']._serialized_start=140
+  _globals['_REGISTERTOOLSREQUEST']._serialized_end=469
+  _globals['_REGISTERTOOLSRESPONSE']._serialized_start=472
+  _globals['_REGISTERTOOLSRESPONSE']._serialized_end=606
+  _globals['_REGISTRATIONOUTCOME']._serialized_start=609
+  _globals['_REGISTRATIONOUTCOME']._serialized_end=1036
+  _globals['_REGISTRATIONOUTCOME_ACTION']._serialized_start=921
+  _globals['_REGISTRATIONOUTCOME_ACTION']._serialized_end=1036
+  _globals['_TOOL']._serialized_start=1039
+  _globals['_TOOL']._serialized_end=1262
+  _globals['_GETTOOLREQUEST']._serialized_start=1264
+  _globals['_GETTOOLREQUEST']._serialized_end=1358
+  _globals['_GETTOOLRESPONSE']._serialized_start=1360
+  _globals['_GETTOOLRESPONSE']._serialized_end=1438
+  _globals['_LISTTOOLSREQUEST']._serialized_start=1440
+  _globals['_LISTTOOLSREQUEST']._serialized_end=1561
+  _globals['_LISTTOOLSRESPONSE']._serialized_start=1563
+  _globals['_LISTTOOLSRESPONSE']._serialized_end=1669
+  _globals['_DELETETOOLSREQUEST']._serialized_start=1671
+  _globals['_DELETETOOLSREQUEST']._serialized_end=1735
+  _globals['_DELETETOOLSRESPONSE']._serialized_start=1737
+  _globals['_DELETETOOLSRESPONSE']._serialized_end=1819
+  _globals['_WATCHTOOLSREQUEST']._serialized_start=1821
+  _globals['_WATCHTOOLSREQUEST']._serialized_end=1923
+  _globals['_WATCHTOOLSRESPONSE']._serialized_start=1926
+  _globals['_WATCHTOOLSRESPONSE']._serialized_end=2056
+  _globals['_TOOLSCHANGE']._serialized_start=2059
+  _globals['_TOOLSCHANGE']._serialized_end=2194
+  _globals['_REVISIONCHECKPOINT']._serialized_start=2196
+  _globals['_REVISIONCHECKPOINT']._serialized_end=2246
+  _globals['_TOOLSET']._serialized_start=2248
+  _globals['_TOOLSET']._serialized_end=2329
+  _globals['_COMPARETOOLSREQUEST']._serialized_start=2332
+  _globals['_COMPARETOOLSREQUEST']._serialized_end=2493
+  _globals['_COMPARETOOLSRESPONSE']._serialized_start=2496
+  _globals['_COMPARETOOLSRESPONSE']._serialized_end=2632
+  _globals['_REGISTRYSERVICE']._serialized_start=3089
+  _globals['_REGISTRYSERVICE']._serialized_end=3600
 # @@protoc_insertion_point(module_scope)

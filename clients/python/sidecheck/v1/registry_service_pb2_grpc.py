@@ -34,6 +34,12 @@ class RegistryServiceStub(object):
     Definitions are immutable and identified by their digest. Within the namespace of a server,
     a name is bound to one definition at a time. Each change of a binding increments the
     revision of the registry.
+
+    Several servers may share a registry; each follows the changes of the others, and may be a
+    little behind. A request with `min_revision` waits until its server has that revision,
+    within the deadline and for 5 seconds at most, and fails with `ABORTED` and the reason
+    `REVISION_NOT_REACHED` otherwise: given the revision that a registration returned, a request
+    to any server reads what that registered.
     """
 
     def __init__(self, channel):
@@ -62,6 +68,16 @@ class RegistryServiceStub(object):
                 request_serializer=sidecheck_dot_v1_dot_registry__service__pb2.DeleteToolsRequest.SerializeToString,
                 response_deserializer=sidecheck_dot_v1_dot_registry__service__pb2.DeleteToolsResponse.FromString,
                 _registered_method=True)
+        self.WatchTools = channel.unary_stream(
+                '/sidecheck.v1.RegistryService/WatchTools',
+                request_serializer=sidecheck_dot_v1_dot_registry__service__pb2.WatchToolsRequest.SerializeToString,
+                response_deserializer=sidecheck_dot_v1_dot_registry__service__pb2.WatchToolsResponse.FromString,
+                _registered_method=True)
+        self.CompareTools = channel.unary_unary(
+                '/sidecheck.v1.RegistryService/CompareTools',
+                request_serializer=sidecheck_dot_v1_dot_registry__service__pb2.CompareToolsRequest.SerializeToString,
+                response_deserializer=sidecheck_dot_v1_dot_registry__service__pb2.CompareToolsResponse.FromString,
+                _registered_method=True)
 
 
 class RegistryServiceServicer(object):
@@ -73,6 +89,12 @@ class RegistryServiceServicer(object):
     Definitions are immutable and identified by their digest. Within the namespace of a server,
     a name is bound to one definition at a time. Each change of a binding increments the
     revision of the registry.
+
+    Several servers may share a registry; each follows the changes of the others, and may be a
+    little behind. A request with `min_revision` waits until its server has that revision,
+    within the deadline and for 5 seconds at most, and fails with `ABORTED` and the reason
+    `REVISION_NOT_REACHED` otherwise: given the revision that a registration returned, a request
+    to any server reads what that registered.
     """
 
     def RegisterTools(self, request, context):
@@ -91,7 +113,8 @@ class RegistryServiceServicer(object):
 
         Fails with `RESOURCE_EXHAUSTED` and the reason `QUOTA_EXCEEDED` if the registry would hold
         more than its quotas, and with `UNAVAILABLE` and `REGISTRY_UNUSABLE` if it cannot be
-        written; nothing has changed then. Tools that the steps of the request
+        written; nothing has changed then, unless the error's metadata `outcome` is `unknown`. The
+        registration may be repeated in any case. Tools that the steps of the request
         (`Limits.request_steps`) do not suffice for are rejected with `LIMIT_EXCEEDED`: they were
         not reached, and may be registered by another request.
         """
@@ -121,6 +144,42 @@ class RegistryServiceServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def WatchTools(self, request, context):
+        """Sends every change of registered tools, in the order of revisions and at least once.
+
+        After a checkpoint no change up to its revision follows. One is sent whenever all changes
+        were, and every few seconds while there are none. To resume, pass the revision and the ID
+        of the last checkpoint, or of the last change whose `continued` is false.
+
+        To mirror the registry: read the first checkpoint, list the tools, and apply the changes
+        that follow to the list. What a change says is what then holds, so that it does no harm to
+        apply one that the list already has.
+
+        Fails with `OUT_OF_RANGE` and the reason `COMPACTED` if changes after the given revision
+        are not kept any more, or if the registry does not have that revision, since it was set
+        back or is another one; list the tools again then. The metadata `oldest_revision` is the
+        first that can be resumed from. A server keeps changes as long as its setting
+        `registry_history_seconds` says; with a registry in a file or in memory, those since its
+        start. Ends with `UNAVAILABLE` and `SHUTTING_DOWN` when the server stops.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def CompareTools(self, request, context):
+        """Compares two sets of tools: what changed, and whether it breaks callers.
+
+        An input schema may only accept more, and an output schema may only promise more. This is
+        proved, or refuted by a payload that the validator accepts under one version and rejects
+        under the other, or undecided. Each tool has its own outcome; one that takes too long is
+        undecided.
+
+        Fails with `RESOURCE_EXHAUSTED` if a set has more than `Limits.batch_items` tools.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_RegistryServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -144,6 +203,16 @@ def add_RegistryServiceServicer_to_server(servicer, server):
                     request_deserializer=sidecheck_dot_v1_dot_registry__service__pb2.DeleteToolsRequest.FromString,
                     response_serializer=sidecheck_dot_v1_dot_registry__service__pb2.DeleteToolsResponse.SerializeToString,
             ),
+            'WatchTools': grpc.unary_stream_rpc_method_handler(
+                    servicer.WatchTools,
+                    request_deserializer=sidecheck_dot_v1_dot_registry__service__pb2.WatchToolsRequest.FromString,
+                    response_serializer=sidecheck_dot_v1_dot_registry__service__pb2.WatchToolsResponse.SerializeToString,
+            ),
+            'CompareTools': grpc.unary_unary_rpc_method_handler(
+                    servicer.CompareTools,
+                    request_deserializer=sidecheck_dot_v1_dot_registry__service__pb2.CompareToolsRequest.FromString,
+                    response_serializer=sidecheck_dot_v1_dot_registry__service__pb2.CompareToolsResponse.SerializeToString,
+            ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
             'sidecheck.v1.RegistryService', rpc_method_handlers)
@@ -161,6 +230,12 @@ class RegistryService(object):
     Definitions are immutable and identified by their digest. Within the namespace of a server,
     a name is bound to one definition at a time. Each change of a binding increments the
     revision of the registry.
+
+    Several servers may share a registry; each follows the changes of the others, and may be a
+    little behind. A request with `min_revision` waits until its server has that revision,
+    within the deadline and for 5 seconds at most, and fails with `ABORTED` and the reason
+    `REVISION_NOT_REACHED` otherwise: given the revision that a registration returned, a request
+    to any server reads what that registered.
     """
 
     @staticmethod
@@ -261,6 +336,60 @@ class RegistryService(object):
             '/sidecheck.v1.RegistryService/DeleteTools',
             sidecheck_dot_v1_dot_registry__service__pb2.DeleteToolsRequest.SerializeToString,
             sidecheck_dot_v1_dot_registry__service__pb2.DeleteToolsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def WatchTools(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_stream(
+            request,
+            target,
+            '/sidecheck.v1.RegistryService/WatchTools',
+            sidecheck_dot_v1_dot_registry__service__pb2.WatchToolsRequest.SerializeToString,
+            sidecheck_dot_v1_dot_registry__service__pb2.WatchToolsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def CompareTools(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/sidecheck.v1.RegistryService/CompareTools',
+            sidecheck_dot_v1_dot_registry__service__pb2.CompareToolsRequest.SerializeToString,
+            sidecheck_dot_v1_dot_registry__service__pb2.CompareToolsResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -35,6 +35,12 @@ class RegistryServiceStub:
     Definitions are immutable and identified by their digest. Within the namespace of a server,
     a name is bound to one definition at a time. Each change of a binding increments the
     revision of the registry.
+
+    Several servers may share a registry; each follows the changes of the others, and may be a
+    little behind. A request with `min_revision` waits until its server has that revision,
+    within the deadline and for 5 seconds at most, and fails with `ABORTED` and the reason
+    `REVISION_NOT_REACHED` otherwise: given the revision that a registration returned, a request
+    to any server reads what that registered.
     """
 
     @_typing.overload
@@ -57,7 +63,8 @@ class RegistryServiceStub:
 
     Fails with `RESOURCE_EXHAUSTED` and the reason `QUOTA_EXCEEDED` if the registry would hold
     more than its quotas, and with `UNAVAILABLE` and `REGISTRY_UNUSABLE` if it cannot be
-    written; nothing has changed then. Tools that the steps of the request
+    written; nothing has changed then, unless the error's metadata `outcome` is `unknown`. The
+    registration may be repeated in any case. Tools that the steps of the request
     (`Limits.request_steps`) do not suffice for are rejected with `LIMIT_EXCEEDED`: they were
     not reached, and may be registered by another request.
     """
@@ -69,6 +76,34 @@ class RegistryServiceStub:
     """
     DeleteTools: _grpc.UnaryUnaryMultiCallable[_registry_service_pb2.DeleteToolsRequest, _registry_service_pb2.DeleteToolsResponse]
     """Deletes tools of one server: at most `Limits.batch_items` by name, or all."""
+    WatchTools: _grpc.UnaryStreamMultiCallable[_registry_service_pb2.WatchToolsRequest, _registry_service_pb2.WatchToolsResponse]
+    """Sends every change of registered tools, in the order of revisions and at least once.
+
+    After a checkpoint no change up to its revision follows. One is sent whenever all changes
+    were, and every few seconds while there are none. To resume, pass the revision and the ID
+    of the last checkpoint, or of the last change whose `continued` is false.
+
+    To mirror the registry: read the first checkpoint, list the tools, and apply the changes
+    that follow to the list. What a change says is what then holds, so that it does no harm to
+    apply one that the list already has.
+
+    Fails with `OUT_OF_RANGE` and the reason `COMPACTED` if changes after the given revision
+    are not kept any more, or if the registry does not have that revision, since it was set
+    back or is another one; list the tools again then. The metadata `oldest_revision` is the
+    first that can be resumed from. A server keeps changes as long as its setting
+    `registry_history_seconds` says; with a registry in a file or in memory, those since its
+    start. Ends with `UNAVAILABLE` and `SHUTTING_DOWN` when the server stops.
+    """
+    CompareTools: _grpc.UnaryUnaryMultiCallable[_registry_service_pb2.CompareToolsRequest, _registry_service_pb2.CompareToolsResponse]
+    """Compares two sets of tools: what changed, and whether it breaks callers.
+
+    An input schema may only accept more, and an output schema may only promise more. This is
+    proved, or refuted by a payload that the validator accepts under one version and rejects
+    under the other, or undecided. Each tool has its own outcome; one that takes too long is
+    undecided.
+
+    Fails with `RESOURCE_EXHAUSTED` if a set has more than `Limits.batch_items` tools.
+    """
 
 @_typing.type_check_only
 class RegistryServiceAsyncStub(RegistryServiceStub):
@@ -80,6 +115,12 @@ class RegistryServiceAsyncStub(RegistryServiceStub):
     Definitions are immutable and identified by their digest. Within the namespace of a server,
     a name is bound to one definition at a time. Each change of a binding increments the
     revision of the registry.
+
+    Several servers may share a registry; each follows the changes of the others, and may be a
+    little behind. A request with `min_revision` waits until its server has that revision,
+    within the deadline and for 5 seconds at most, and fails with `ABORTED` and the reason
+    `REVISION_NOT_REACHED` otherwise: given the revision that a registration returned, a request
+    to any server reads what that registered.
     """
 
     def __init__(self, channel: _aio.Channel) -> None: ...
@@ -99,7 +140,8 @@ class RegistryServiceAsyncStub(RegistryServiceStub):
 
     Fails with `RESOURCE_EXHAUSTED` and the reason `QUOTA_EXCEEDED` if the registry would hold
     more than its quotas, and with `UNAVAILABLE` and `REGISTRY_UNUSABLE` if it cannot be
-    written; nothing has changed then. Tools that the steps of the request
+    written; nothing has changed then, unless the error's metadata `outcome` is `unknown`. The
+    registration may be repeated in any case. Tools that the steps of the request
     (`Limits.request_steps`) do not suffice for are rejected with `LIMIT_EXCEEDED`: they were
     not reached, and may be registered by another request.
     """
@@ -111,6 +153,34 @@ class RegistryServiceAsyncStub(RegistryServiceStub):
     """
     DeleteTools: _aio.UnaryUnaryMultiCallable[_registry_service_pb2.DeleteToolsRequest, _registry_service_pb2.DeleteToolsResponse]  # type: ignore[assignment]
     """Deletes tools of one server: at most `Limits.batch_items` by name, or all."""
+    WatchTools: _aio.UnaryStreamMultiCallable[_registry_service_pb2.WatchToolsRequest, _registry_service_pb2.WatchToolsResponse]  # type: ignore[assignment]
+    """Sends every change of registered tools, in the order of revisions and at least once.
+
+    After a checkpoint no change up to its revision follows. One is sent whenever all changes
+    were, and every few seconds while there are none. To resume, pass the revision and the ID
+    of the last checkpoint, or of the last change whose `continued` is false.
+
+    To mirror the registry: read the first checkpoint, list the tools, and apply the changes
+    that follow to the list. What a change says is what then holds, so that it does no harm to
+    apply one that the list already has.
+
+    Fails with `OUT_OF_RANGE` and the reason `COMPACTED` if changes after the given revision
+    are not kept any more, or if the registry does not have that revision, since it was set
+    back or is another one; list the tools again then. The metadata `oldest_revision` is the
+    first that can be resumed from. A server keeps changes as long as its setting
+    `registry_history_seconds` says; with a registry in a file or in memory, those since its
+    start. Ends with `UNAVAILABLE` and `SHUTTING_DOWN` when the server stops.
+    """
+    CompareTools: _aio.UnaryUnaryMultiCallable[_registry_service_pb2.CompareToolsRequest, _registry_service_pb2.CompareToolsResponse]  # type: ignore[assignment]
+    """Compares two sets of tools: what changed, and whether it breaks callers.
+
+    An input schema may only accept more, and an output schema may only promise more. This is
+    proved, or refuted by a payload that the validator accepts under one version and rejects
+    under the other, or undecided. Each tool has its own outcome; one that takes too long is
+    undecided.
+
+    Fails with `RESOURCE_EXHAUSTED` if a set has more than `Limits.batch_items` tools.
+    """
 
 class RegistryServiceServicer(metaclass=_abc_1.ABCMeta):
     """Stores tool definitions, so that payloads can be validated by tool name.
@@ -121,6 +191,12 @@ class RegistryServiceServicer(metaclass=_abc_1.ABCMeta):
     Definitions are immutable and identified by their digest. Within the namespace of a server,
     a name is bound to one definition at a time. Each change of a binding increments the
     revision of the registry.
+
+    Several servers may share a registry; each follows the changes of the others, and may be a
+    little behind. A request with `min_revision` waits until its server has that revision,
+    within the deadline and for 5 seconds at most, and fails with `ABORTED` and the reason
+    `REVISION_NOT_REACHED` otherwise: given the revision that a registration returned, a request
+    to any server reads what that registered.
     """
 
     @_abc_1.abstractmethod
@@ -144,7 +220,8 @@ class RegistryServiceServicer(metaclass=_abc_1.ABCMeta):
 
         Fails with `RESOURCE_EXHAUSTED` and the reason `QUOTA_EXCEEDED` if the registry would hold
         more than its quotas, and with `UNAVAILABLE` and `REGISTRY_UNUSABLE` if it cannot be
-        written; nothing has changed then. Tools that the steps of the request
+        written; nothing has changed then, unless the error's metadata `outcome` is `unknown`. The
+        registration may be repeated in any case. Tools that the steps of the request
         (`Limits.request_steps`) do not suffice for are rejected with `LIMIT_EXCEEDED`: they were
         not reached, and may be registered by another request.
         """
@@ -174,5 +251,45 @@ class RegistryServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_registry_service_pb2.DeleteToolsResponse, _abc.Awaitable[_registry_service_pb2.DeleteToolsResponse]]:
         """Deletes tools of one server: at most `Limits.batch_items` by name, or all."""
+
+    @_abc_1.abstractmethod
+    def WatchTools(
+        self,
+        request: _registry_service_pb2.WatchToolsRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_abc.Iterator[_registry_service_pb2.WatchToolsResponse], _abc.AsyncIterator[_registry_service_pb2.WatchToolsResponse]]:
+        """Sends every change of registered tools, in the order of revisions and at least once.
+
+        After a checkpoint no change up to its revision follows. One is sent whenever all changes
+        were, and every few seconds while there are none. To resume, pass the revision and the ID
+        of the last checkpoint, or of the last change whose `continued` is false.
+
+        To mirror the registry: read the first checkpoint, list the tools, and apply the changes
+        that follow to the list. What a change says is what then holds, so that it does no harm to
+        apply one that the list already has.
+
+        Fails with `OUT_OF_RANGE` and the reason `COMPACTED` if changes after the given revision
+        are not kept any more, or if the registry does not have that revision, since it was set
+        back or is another one; list the tools again then. The metadata `oldest_revision` is the
+        first that can be resumed from. A server keeps changes as long as its setting
+        `registry_history_seconds` says; with a registry in a file or in memory, those since its
+        start. Ends with `UNAVAILABLE` and `SHUTTING_DOWN` when the server stops.
+        """
+
+    @_abc_1.abstractmethod
+    def CompareTools(
+        self,
+        request: _registry_service_pb2.CompareToolsRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_registry_service_pb2.CompareToolsResponse, _abc.Awaitable[_registry_service_pb2.CompareToolsResponse]]:
+        """Compares two sets of tools: what changed, and whether it breaks callers.
+
+        An input schema may only accept more, and an output schema may only promise more. This is
+        proved, or refuted by a payload that the validator accepts under one version and rejects
+        under the other, or undecided. Each tool has its own outcome; one that takes too long is
+        undecided.
+
+        Fails with `RESOURCE_EXHAUSTED` if a set has more than `Limits.batch_items` tools.
+        """
 
 def add_RegistryServiceServicer_to_server(servicer: RegistryServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -28,7 +28,7 @@ from sidecheck.v1 import target_pb2 as sidecheck_dot_v1_dot_target__pb2
 from sidecheck.v1 import verdict_pb2 as sidecheck_dot_v1_dot_verdict__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n%sidecheck/v1/validation_service.proto\x12\x0csidecheck.v1\x1a\x17google/rpc/status.proto\x1a\x1asidecheck/v1/options.proto\x1a\x19sidecheck/v1/target.proto\x1a\x1asidecheck/v1/verdict.proto\"\x91\x01\n\x0fValidateRequest\x12$\n\x06target\x18\x01 \x01(\x0b\x32\x14.sidecheck.v1.Target\x12&\n\x07subject\x18\x02 \x01(\x0b\x32\x15.sidecheck.v1.Subject\x12\x30\n\x07options\x18\x03 \x01(\x0b\x32\x1f.sidecheck.v1.ValidationOptions\"U\n\x10ValidateResponse\x12&\n\x07verdict\x18\x01 \x01(\x0b\x32\x15.sidecheck.v1.Verdict\x12\x19\n\x11registry_revision\x18\x02 \x01(\x04\"\x99\x01\n\x14ValidateBatchRequest\x12$\n\x06target\x18\x01 \x01(\x0b\x32\x14.sidecheck.v1.Target\x12\x30\n\x07options\x18\x02 \x01(\x0b\x32\x1f.sidecheck.v1.ValidationOptions\x12)\n\x05items\x18\x03 \x03(\x0b\x32\x1a.sidecheck.v1.ValidateItem\"\x8e\x01\n\x0cValidateItem\x12$\n\x06target\x18\x01 \x01(\x0b\x32\x14.sidecheck.v1.Target\x12&\n\x07subject\x18\x02 \x01(\x0b\x32\x15.sidecheck.v1.Subject\x12\x30\n\x07options\x18\x03 \x01(\x0b\x32\x1f.sidecheck.v1.ValidationOptions\"c\n\x15ValidateBatchResponse\x12/\n\x08outcomes\x18\x01 \x03(\x0b\x32\x1d.sidecheck.v1.ValidateOutcome\x12\x19\n\x11registry_revision\x18\x02 \x01(\x04\"k\n\x0fValidateOutcome\x12(\n\x07verdict\x18\x01 \x01(\x0b\x32\x15.sidecheck.v1.VerdictH\x00\x12#\n\x05\x65rror\x18\x02 \x01(\x0b\x32\x12.google.rpc.StatusH\x00\x42\t\n\x07outcome\"~\n\x15ValidateStreamRequest\x12\x30\n\x08\x64\x65\x66\x61ults\x18\x01 \x01(\x0b\x32\x1c.sidecheck.v1.StreamDefaultsH\x00\x12(\n\x04item\x18\x02 \x01(\x0b\x32\x18.sidecheck.v1.StreamItemH\x00\x42\t\n\x07message\"h\n\x0eStreamDefaults\x12$\n\x06target\x18\x01 \x01(\x0b\x32\x14.sidecheck.v1.Target\x12\x30\n\x07options\x18\x02 \x01(\x0b\x32\x1f.sidecheck.v1.ValidationOptions\"B\n\nStreamItem\x12\n\n\x02id\x18\x01 \x01(\t\x12(\n\x04item\x18\x02 \x01(\x0b\x32\x1a.sidecheck.v1.ValidateItem\"o\n\x16ValidateStreamResponse\x12\n\n\x02id\x18\x01 \x01(\t\x12.\n\x07outcome\x18\x02 \x01(\x0b\x32\x1d.sidecheck.v1.ValidateOutcome\x12\x19\n\x11registry_revision\x18\x03 \x01(\x04\x32\x99\x02\n\x11ValidationService\x12I\n\x08Validate\x12\x1d.sidecheck.v1.ValidateRequest\x1a\x1e.sidecheck.v1.ValidateResponse\x12X\n\rValidateBatch\x12\".sidecheck.v1.ValidateBatchRequest\x1a#.sidecheck.v1.ValidateBatchResponse\x12_\n\x0eValidateStream\x12#.sidecheck.v1.ValidateStreamRequest\x1a$.sidecheck.v1.ValidateStreamResponse(\x01\x30\x01\x42W\n\x0fio.sidecheck.v1P\x01ZBgithub.com/sidecheck/sidecheck/clients/go/sidecheck/v1;sidecheckv1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n%sidecheck/v1/validation_service.proto\x12\x0csidecheck.v1\x1a\x17google/rpc/status.proto\x1a\x1asidecheck/v1/options.proto\x1a\x19sidecheck/v1/target.proto\x1a\x1asidecheck/v1/verdict.proto\"\xa7\x01\n\x0fValidateRequest\x12$\n\x06target\x18\x01 \x01(\x0b\x32\x14.sidecheck.v1.Target\x12&\n\x07subject\x18\x02 \x01(\x0b\x32\x15.sidecheck.v1.Subject\x12\x30\n\x07options\x18\x03 \x01(\x0b\x32\x1f.sidecheck.v1.ValidationOptions\x12\x14\n\x0cmin_revision\x18\x04 \x01(\x04\"U\n\x10ValidateResponse\x12&\n\x07verdict\x18\x01 \x01(\x0b\x32\x15.sidecheck.v1.Verdict\x12\x19\n\x11registry_revision\x18\x02 \x01(\x04\"\xaf\x01\n\x14ValidateBatchRequest\x12$\n\x06target\x18\x01 \x01(\x0b\x32\x14.sidecheck.v1.Target\x12\x30\n\x07options\x18\x02 \x01(\x0b\x32\x1f.sidecheck.v1.ValidationOptions\x12)\n\x05items\x18\x03 \x03(\x0b\x32\x1a.sidecheck.v1.ValidateItem\x12\x14\n\x0cmin_revision\x18\x04 \x01(\x04\"\x8e\x01\n\x0cValidateItem\x12$\n\x06target\x18\x01 \x01(\x0b\x32\x14.sidecheck.v1.Target\x12&\n\x07subject\x18\x02 \x01(\x0b\x32\x15.sidecheck.v1.Subject\x12\x30\n\x07options\x18\x03 \x01(\x0b\x32\x1f.sidecheck.v1.ValidationOptions\"c\n\x15ValidateBatchResponse\x12/\n\x08outcomes\x18\x01 \x03(\x0b\x32\x1d.sidecheck.v1.ValidateOutcome\x12\x19\n\x11registry_revision\x18\x02 \x01(\x04\"k\n\x0fValidateOutcome\x12(\n\x07verdict\x18\x01 \x01(\x0b\x32\x15.sidecheck.v1.VerdictH\x00\x12#\n\x05\x65rror\x18\x02 \x01(\x0b\x32\x12.google.rpc.StatusH\x00\x42\t\n\x07outcome\"~\n\x15ValidateStreamRequest\x12\x30\n\x08\x64\x65\x66\x61ults\x18\x01 \x01(\x0b\x32\x1c.sidecheck.v1.StreamDefaultsH\x00\x12(\n\x04item\x18\x02 \x01(\x0b\x32\x18.sidecheck.v1.StreamItemH\x00\x42\t\n\x07message\"~\n\x0eStreamDefaults\x12$\n\x06target\x18\x01 \x01(\x0b\x32\x14.sidecheck.v1.Target\x12\x30\n\x07options\x18\x02 \x01(\x0b\x32\x1f.sidecheck.v1.ValidationOptions\x12\x14\n\x0cmin_revision\x18\x03 \x01(\x04\"B\n\nStreamItem\x12\n\n\x02id\x18\x01 \x01(\t\x12(\n\x04item\x18\x02 \x01(\x0b\x32\x1a.sidecheck.v1.ValidateItem\"o\n\x16ValidateStreamResponse\x12\n\n\x02id\x18\x01 \x01(\t\x12.\n\x07outcome\x18\x02 \x01(\x0b\x32\x1d.sidecheck.v1.ValidateOutcome\x12\x19\n\x11registry_revision\x18\x03 \x01(\x04\x32\x99\x02\n\x11ValidationService\x12I\n\x08Validate\x12\x1d.sidecheck.v1.ValidateRequest\x1a\x1e.sidecheck.v1.ValidateResponse\x12X\n\rValidateBatch\x12\".sidecheck.v1.ValidateBatchRequest\x1a#.sidecheck.v1.ValidateBatchResponse\x12_\n\x0eValidateStream\x12#.sidecheck.v1.ValidateStreamRequest\x1a$.sidecheck.v1.ValidateStreamResponse(\x01\x30\x01\x42W\n\x0fio.sidecheck.v1P\x01ZBgithub.com/sidecheck/sidecheck/clients/go/sidecheck/v1;sidecheckv1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -37,25 +37,25 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['DESCRIPTOR']._loaded_options = None
   _globals['DESCRIPTOR']._serialized_options = b'\n\017io.sidecheck.v1P\001ZBgithub.com/sidecheck/sidecheck/clients/go/sidecheck/v1;sidecheckv1'
   _globals['_VALIDATEREQUEST']._serialized_start=164
-  _globals['_VALIDATEREQUEST']._serialized_end=309
-  _globals['_VALIDATERESPONSE']._serialized_start=311
-  _globals['_VALIDATERESPONSE']._serialized_end=396
-  _globals['_VALIDATEBATCHREQUEST']._serialized_start=399
-  _globals['_VALIDATEBATCHREQUEST']._serialized_end=552
-  _globals['_VALIDATEITEM']._serialized_start=555
-  _globals['_VALIDATEITEM']._serialized_end=697
-  _globals['_VALIDATEBATCHRESPONSE']._serialized_start=699
-  _globals['_VALIDATEBATCHRESPONSE']._serialized_end=798
-  _globals['_VALIDATEOUTCOME']._serialized_start=800
-  _globals['_VALIDATEOUTCOME']._serialized_end=907
-  _globals['_VALIDATESTREAMREQUEST']._serialized_start=909
-  _globals['_VALIDATESTREAMREQUEST']._serialized_end=1035
-  _globals['_STREAMDEFAULTS']._serialized_start=1037
-  _globals['_STREAMDEFAULTS']._serialized_end=1141
-  _globals['_STREAMITEM']._serialized_start=1143
-  _globals['_STREAMITEM']._serialized_end=1209
-  _globals['_VALIDATESTREAMRESPONSE']._serialized_start=1211
-  _globals['_VALIDATESTREAMRESPONSE']._serialized_end=1322
-  _globals['_VALIDATIONSERVICE']._serialized_start=1325
-  _globals['_VALIDATIONSERVICE']._serialized_end=1606
+  _globals['_VALIDATEREQUEST']._serialized_end=331
+  _globals['_VALIDATERESPONSE']._serialized_start=333
+  _globals['_VALIDATERESPONSE']._serialized_end=418
+  _globals['_VALIDATEBATCHREQUEST']._serialized_start=421
+  _globals['_VALIDATEBATCHREQUEST']._serialized_end=596
+  _globals['_VALIDATEITEM']._serialized_start=599
+  _globals['_VALIDATEITEM']._serialized_end=741
+  _globals['_VALIDATEBATCHRESPONSE']._serialized_start=743
+  _globals['_VALIDATEBATCHRESPONSE']._serialized_end=842
+  _globals['_VALIDATEOUTCOME']._serialized_start=844
+  _globals['_VALIDATEOUTCOME']._serialized_end=951
+  _globals['_VALIDATESTREAMREQUEST']._serialized_start=953
+  _globals['_VALIDATESTREAMREQUEST']._serialized_end=1079
+  _globals['_STREAMDEFAULTS']._serialized_start=1081
+  _globals['_STREAMDEFAULTS']._serialized_end=1207
+  _globals['_STREAMITEM']._serialized_start=1209
+  _globals['_STREAMITEM']._serialized_end=1275
+  _globals['_VALIDATESTREAMRESPONSE']._serialized_start=1277
+  _globals['_VALIDATESTREAMRESPONSE']._serialized_end=1388
+  _globals['_VALIDATIONSERVICE']._serialized_start=1391
+  _globals['_VALIDATIONSERVICE']._serialized_end=1672
 # @@protoc_insertion_point(module_scope)

@@ -11,14 +11,16 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class ValidateRequest(_message.Message):
-    __slots__ = ("target", "subject", "options")
+    __slots__ = ("target", "subject", "options", "min_revision")
     TARGET_FIELD_NUMBER: _ClassVar[int]
     SUBJECT_FIELD_NUMBER: _ClassVar[int]
     OPTIONS_FIELD_NUMBER: _ClassVar[int]
+    MIN_REVISION_FIELD_NUMBER: _ClassVar[int]
     target: _target_pb2.Target
     subject: _target_pb2.Subject
     options: _options_pb2.ValidationOptions
-    def __init__(self, target: _Optional[_Union[_target_pb2.Target, _Mapping]] = ..., subject: _Optional[_Union[_target_pb2.Subject, _Mapping]] = ..., options: _Optional[_Union[_options_pb2.ValidationOptions, _Mapping]] = ...) -> None: ...
+    min_revision: int
+    def __init__(self, target: _Optional[_Union[_target_pb2.Target, _Mapping]] = ..., subject: _Optional[_Union[_target_pb2.Subject, _Mapping]] = ..., options: _Optional[_Union[_options_pb2.ValidationOptions, _Mapping]] = ..., min_revision: _Optional[int] = ...) -> None: ...
 
 class ValidateResponse(_message.Message):
     __slots__ = ("verdict", "registry_revision")
@@ -29,14 +31,16 @@ class ValidateResponse(_message.Message):
     def __init__(self, verdict: _Optional[_Union[_verdict_pb2.Verdict, _Mapping]] = ..., registry_revision: _Optional[int] = ...) -> None: ...
 
 class ValidateBatchRequest(_message.Message):
-    __slots__ = ("target", "options", "items")
+    __slots__ = ("target", "options", "items", "min_revision")
     TARGET_FIELD_NUMBER: _ClassVar[int]
     OPTIONS_FIELD_NUMBER: _ClassVar[int]
     ITEMS_FIELD_NUMBER: _ClassVar[int]
+    MIN_REVISION_FIELD_NUMBER: _ClassVar[int]
     target: _target_pb2.Target
     options: _options_pb2.ValidationOptions
     items: _containers.RepeatedCompositeFieldContainer[ValidateItem]
-    def __init__(self, target: _Optional[_Union[_target_pb2.Target, _Mapping]] = ..., options: _Optional[_Union[_options_pb2.ValidationOptions, _Mapping]] = ..., items: _Optional[_Iterable[_Union[ValidateItem, _Mapping]]] = ...) -> None: ...
+    min_revision: int
+    def __init__(self, target: _Optional[_Union[_target_pb2.Target, _Mapping]] = ..., options: _Optional[_Union[_options_pb2.ValidationOptions, _Mapping]] = ..., items: _Optional[_Iterable[_Union[ValidateItem, _Mapping]]] = ..., min_revision: _Optional[int] = ...) -> None: ...
 
 class ValidateItem(_message.Message):
     __slots__ = ("target", "subject", "options")
@@ -73,12 +77,14 @@ class ValidateStreamRequest(_message.Message):
     def __init__(self, defaults: _Optional[_Union[StreamDefaults, _Mapping]] = ..., item: _Optional[_Union[StreamItem, _Mapping]] = ...) -> None: ...
 
 class StreamDefaults(_message.Message):
-    __slots__ = ("target", "options")
+    __slots__ = ("target", "options", "min_revision")
     TARGET_FIELD_NUMBER: _ClassVar[int]
     OPTIONS_FIELD_NUMBER: _ClassVar[int]
+    MIN_REVISION_FIELD_NUMBER: _ClassVar[int]
     target: _target_pb2.Target
     options: _options_pb2.ValidationOptions
-    def __init__(self, target: _Optional[_Union[_target_pb2.Target, _Mapping]] = ..., options: _Optional[_Union[_options_pb2.ValidationOptions, _Mapping]] = ...) -> None: ...
+    min_revision: int
+    def __init__(self, target: _Optional[_Union[_target_pb2.Target, _Mapping]] = ..., options: _Optional[_Union[_options_pb2.ValidationOptions, _Mapping]] = ..., min_revision: _Optional[int] = ...) -> None: ...
 
 class StreamItem(_message.Message):
     __slots__ = ("id", "item")

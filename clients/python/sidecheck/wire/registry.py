@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from sidecheck.comparison import CompatibilityPolicy, SchemaReading
 from sidecheck.errors import InvalidResponse
 from sidecheck.info import Engine, Limits, ServerInfo
 from sidecheck.registry import (
@@ -17,13 +18,19 @@ from sidecheck.targets import Document
 from sidecheck.v1 import info_service_pb2 as info_pb
 from sidecheck.v1 import registry_service_pb2 as registry_pb
 from sidecheck.v1 import target_pb2 as target_pb
+from sidecheck.wire.comparison import (
+    COMPATIBILITY_POLICIES,
+    READINGS,
+    decode_tool_comparison,
+)
 from sidecheck.wire.errors import require_count, require_field, require_json
-from sidecheck.wire.values import copy_fields, decode_violations
+from sidecheck.wire.values import copy_fields, decode_violations, find_label
 
 __all__ = [
     "decode_deletion",
     "decode_info",
     "decode_page",
+    "decode_registered_tool",
     "decode_registration",
     "decode_tool",
     "encode_deletion",
@@ -41,7 +48,7 @@ ACTIONS: Final = {
 }
 
 
-def encode_registration(
+def encode_registration(  # noqa: PLR0913  (the fields of the request)
     server: str,
     tools: Sequence[target_pb.InlineTool],
     *,
@@ -49,8 +56,14 @@ def encode_registration(
     change_policy: ChangePolicy,
     validate_only: bool,
     protocol_version: str = "",
+    compatibility: CompatibilityPolicy = "ignore",
+    reading: SchemaReading = "assume-closed",
 ) -> registry_pb.RegisterToolsRequest:
-    """Return the request to register *tools* for *server*."""
+    """Return the request to register *tools* for *server*.
+
+    Raises:
+        ValueError: A policy or the reading is unknown.
+    """
     return registry_pb.RegisterToolsRequest(
         server=server,
         tools=tools,
@@ -58,6 +71,8 @@ def encode_registration(
         change_policy=f"CHANGE_POLICY_{change_policy.upper()}",
         validate_only=validate_only,
         protocol_version=protocol_version,
+        compatibility=find_label("compatibility", compatibility, COMPATIBILITY_POLICIES),
+        reading=find_label("reading", reading, READINGS),
     )
 
 
@@ -93,10 +108,16 @@ def decode_registration(response: registry_pb.RegisterToolsResponse, count: int)
                 RegistrationOutcome,
                 action=ACTIONS.get(outcome.action, Action.UNSPECIFIED),
                 violations=decode_violations(outcome.violations),
+                comparison=(
+                    decode_tool_comparison(outcome.comparison)
+                    if outcome.HasField("comparison")
+                    else None
+                ),
             )
             for outcome in response.outcomes
         ),
         removed=tuple(response.removed),
+        kept=tuple(response.kept),
         registry_revision=response.registry_revision,
     )
 

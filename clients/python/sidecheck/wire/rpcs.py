@@ -37,8 +37,10 @@ class Rpc:
     name: str
     request: type[Message]
     response: type[Message]
-    #: Whether both sides send a stream of messages.
+    #: Whether the server sends a stream of messages.
     streaming: bool
+    #: Whether the client sends one, too.
+    many_requests: bool
 
     @property
     def path(self) -> str:
@@ -56,7 +58,8 @@ def read_rpcs() -> Iterator[Rpc]:
                     method.name,
                     GetMessageClass(method.input_type),
                     GetMessageClass(method.output_type),
-                    method.client_streaming and method.server_streaming,
+                    method.server_streaming,
+                    method.client_streaming,
                 )
 
 
@@ -66,7 +69,7 @@ RPCS: Final = tuple(read_rpcs())
 #: Full names of all services.
 SERVICES: Final = tuple(dict.fromkeys(rpc.service for rpc in RPCS))
 
-#: The bidirectional streams.
+#: The streams.
 STREAMS: Final = tuple(rpc for rpc in RPCS if rpc.streaming)
 
 BY_REQUEST: Final = {rpc.request: rpc for rpc in RPCS}

@@ -38,6 +38,7 @@ __all__ = [
     "encode_target",
     "encode_tool_target",
     "find_label",
+    "require_revision",
 ]
 
 Value = TypeVar("Value")
@@ -140,6 +141,12 @@ def element_bytes(message: Message) -> int:
     """
     size = message.ByteSize()
     return 1 + max(1, (size.bit_length() + 6) // 7) + size
+
+
+def require_revision(request: Message, revision: int) -> None:
+    """Let *request* read *revision* of the registry or a later one, if it reads the registry."""
+    if "min_revision" in request.DESCRIPTOR.fields_by_name:
+        request.min_revision = revision  # type: ignore[attr-defined]
 
 
 # Decoding

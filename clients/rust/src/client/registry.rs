@@ -39,6 +39,8 @@ impl Client {
             change_policy: options.change_policy.into(),
             validate_only: options.validate_only,
             protocol_version: version_or(&options.protocol_version, version),
+            compatibility: options.compatibility.into(),
+            reading: options.reading.into(),
         };
         let tools: Vec<pb::InlineTool> = tools.into_iter().map(Into::into).collect();
         let connection = self.connection.for_registration();
@@ -96,6 +98,7 @@ impl Client {
             server: server.to_owned(),
             name: name.to_owned(),
             adapt_to_version: adapt_to_version.to_owned(),
+            min_revision: self.connection.min_revision(),
         };
         let tool = self.connection.call(request).await?.tool;
         tool.ok_or_else(|| Error::missing("GetToolResponse.tool"))?
@@ -112,6 +115,7 @@ impl Client {
         let request = pb::ListToolsRequest {
             server: server.to_owned(),
             adapt_to_version: adapt_to_version.to_owned(),
+            min_revision: self.connection.min_revision(),
             ..Default::default()
         };
         self.connection.pages(request, |request, page| {

@@ -18,8 +18,8 @@ use crate::rpc::Rpc;
 use crate::status::call_error;
 use crate::token::Credentials;
 
-/// Attempts of one call. Only `UNAVAILABLE` is retried: it is transient, and the server has not
-/// processed the call.
+/// Attempts of one call. Only `UNAVAILABLE` is retried, unless the server forbids it: it is
+/// transient, and the server has not processed the call.
 const ATTEMPTS: u32 = 5;
 const FIRST_DELAY: Duration = Duration::from_millis(10);
 const LONGEST_DELAY: Duration = Duration::from_secs(1);
@@ -36,6 +36,7 @@ impl Connection {
         let mut attempt = 1;
         loop {
             match self.attempt(request.clone(), credentials, deadline).await {
+                Err(error) if error.is_final() => return Err(error),
                 Err(error) if error.code() == Code::Unavailable && attempt < ATTEMPTS => {}
                 // A server at its limit of streams refuses one before any work on it, so that it
                 // may be sent again as often as the deadline allows (RFC 9113, section 8.7). It

@@ -942,6 +942,54 @@ pub mod registry_service_client {
                 .insert(GrpcMethod::new("sidecheck.v1.RegistryService", "DeleteTools"));
             self.inner.unary(req, path, codec).await
         }
+        pub async fn watch_tools(
+            &mut self,
+            request: impl tonic::IntoRequest<super::WatchToolsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<tonic::codec::Streaming<super::WatchToolsResponse>>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/sidecheck.v1.RegistryService/WatchTools",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("sidecheck.v1.RegistryService", "WatchTools"));
+            self.inner.server_streaming(req, path, codec).await
+        }
+        pub async fn compare_tools(
+            &mut self,
+            request: impl tonic::IntoRequest<super::CompareToolsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::CompareToolsResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/sidecheck.v1.RegistryService/CompareTools",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("sidecheck.v1.RegistryService", "CompareTools"));
+            self.inner.unary(req, path, codec).await
+        }
     }
 }
 /// Generated client implementations.

@@ -108,6 +108,7 @@ impl Protocol {
             context: self.encode_context(context),
             options: Some(options.encode()),
             items,
+            min_revision: self.connection.min_revision(),
         };
         let decode = |response: pb::CheckBatchResponse| {
             response.outcomes.into_iter().map(decode_outcome).collect()
@@ -160,6 +161,7 @@ impl Protocol {
                     context,
                     options,
                     tool_result,
+                    min_revision: self.connection.min_revision(),
                 };
                 self.settle(request, |response| response.result).await
             }

@@ -55,6 +55,7 @@ impl Protocol {
             returned: Some(returned.into()),
             tool: tool.cloned().map(Into::into),
             profile: profile.into(),
+            min_revision: self.connection.min_revision(),
         };
         let response = self.connection.call(request).await?;
         if response.result.is_empty() {

@@ -53,6 +53,20 @@ async fn a_call_that_was_not_processed_is_retried() {
 }
 
 #[tokio::test]
+async fn a_call_is_not_retried_if_the_server_forbids_it() {
+    let failures: [(fn(Call), usize); 3] = [
+        (|call| call.push_back("14", "-1"), 1),
+        (|call| call.push_back("14", "never"), 1),
+        (|call| call.push_back("14", "1"), 2),
+    ];
+    for (fail, attempts_wanted) in failures {
+        let (address, attempts) = failing_once(fail).await;
+        assert_eq!(validate(&address).await.is_ok(), attempts_wanted == 2);
+        assert_eq!(attempts.load(Ordering::SeqCst), attempts_wanted);
+    }
+}
+
+#[tokio::test]
 async fn a_call_that_is_refused_is_sent_again_as_often_as_its_deadline_allows() {
     const REFUSALS: usize = 8;
     let attempts = Arc::new(AtomicUsize::new(0));

@@ -3,6 +3,7 @@
 
 mod addresses;
 mod calls;
+mod comparison;
 mod faults;
 mod restart;
 #[path = "../support/server.rs"]

@@ -126,6 +126,14 @@ impl Call {
         let _ = self.open().send_trailers(trailers);
     }
 
+    /// Ends the call with a status, and with the delay of the next attempt in milliseconds.
+    pub fn push_back(mut self, status: &'static str, delay: &'static str) {
+        let mut trailers = HeaderMap::new();
+        trailers.insert("grpc-status", HeaderValue::from_static(status));
+        trailers.insert("grpc-retry-pushback-ms", HeaderValue::from_static(delay));
+        let _ = self.open().send_trailers(trailers);
+    }
+
     /// Ends the call with headers only.
     pub fn end_in_headers(mut self, status: &str, details: &str) {
         let headers = Response::builder()

@@ -102,9 +102,8 @@ async fn call(client: &Client, case: &Value) -> Option<Result<Value, Error>> {
     let procedure = case["call"].as_str().unwrap();
     let result = match procedure {
         "Validate" | "ValidateBatch" => validation::call(client, procedure, case).await,
-        "RegisterTools" | "GetTool" | "ListTools" | "DeleteTools" | "GetServerInfo" => {
-            registry::call(client, procedure, case).await
-        }
+        "RegisterTools" | "GetTool" | "ListTools" | "DeleteTools" | "CompareTools"
+        | "GetServerInfo" => registry::call(client, procedure, case).await,
         "ValidateStream" | "CheckSession" => streams::call(client, procedure, case).await,
         "CheckToolNames"
         | "CheckTools"

@@ -4,7 +4,7 @@ use futures_util::TryStreamExt;
 use serde_json::{Value, json};
 use sidecheck::{Client, Error, RegisterOptions, Tool};
 
-use crate::requests::{definition, elements, string, word};
+use crate::requests::{definition, elements, string, tool_set, word};
 
 pub async fn call(client: &Client, procedure: &str, case: &Value) -> Result<Value, Error> {
     let request = &case["request"];
@@ -22,6 +22,10 @@ pub async fn call(client: &Client, procedure: &str, case: &Value) -> Result<Valu
             let names = elements(&request["names"]).map(string);
             json!(client.delete(server, names).await?)
         }
+        "CompareTools" => {
+            let (old, new) = (tool_set(&request["old"]), tool_set(&request["new"]));
+            json!(client.compare(old, new, word(&request["reading"])).await?)
+        }
         "GetServerInfo" => json!(client.info().await?),
         other => panic!("unknown call {other}"),
     })
@@ -32,6 +36,8 @@ async fn register(client: &Client, case: &Value) -> Result<Value, Error> {
     let options = RegisterOptions {
         replace: request["mode"] == "replace",
         change_policy: word(&request["change_policy"]),
+        compatibility: word(&request["compatibility"]),
+        reading: word(&request["reading"]),
         validate_only: request["validate_only"] == true,
         protocol_version: string(&request["protocol_version"]).to_owned(),
         return_rejected: case["on_rejected"] != "error",

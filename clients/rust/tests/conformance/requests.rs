@@ -1,7 +1,7 @@
 //! Arguments of calls, from the requests of the cases.
 
 use serde_json::Value;
-use sidecheck::{Document, Json, Options, RegisteredTool, Schema, Target, ToolDefinition};
+use sidecheck::{Document, Json, Options, RegisteredTool, Schema, Target, ToolDefinition, ToolSet};
 
 pub fn target(value: &Value) -> Option<Target> {
     if value.is_null() {
@@ -30,6 +30,18 @@ pub fn definition(fields: &Value) -> ToolDefinition {
     ToolDefinition {
         json: text(&fields["json"]),
         documents: documents(fields),
+    }
+}
+
+pub fn tool_set(fields: &Value) -> ToolSet {
+    match fields["server"].as_str() {
+        Some(server) => ToolSet::Registered {
+            server: server.to_owned(),
+            names: elements(&fields["names"])
+                .map(|name| string(name).to_owned())
+                .collect(),
+        },
+        None => elements(&fields["tools"]).map(definition).collect(),
     }
 }
 

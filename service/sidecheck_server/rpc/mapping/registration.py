@@ -5,9 +5,11 @@ from sidecheck.v1 import registry_service_pb2, target_pb2
 from sidecheck_server.core.limits import Limits, limit_exceeded_error
 from sidecheck_server.core.mcp.context import check_version_known
 from sidecheck_server.registry.definitions import Action, Binding
+from sidecheck_server.rpc.mapping.comparison import ComparisonWriter, reading_from_proto
 from sidecheck_server.rpc.mapping.fields import unknown_value
 from sidecheck_server.rpc.mapping.targets import tools_from_proto
 from sidecheck_server.rpc.mapping.verdicts import violation_to_proto
+from sidecheck_server.services.compatibility import CompatibilityPolicy
 from sidecheck_server.services.registration import ChangePolicy, Outcome, Registration
 
 __all__ = ["outcome_to_proto", "registration_from_proto", "tool_to_proto"]
@@ -17,6 +19,15 @@ _CHANGE_POLICIES = {
     registry_service_pb2.CHANGE_POLICY_ACCEPT: ChangePolicy.ACCEPT,
     registry_service_pb2.CHANGE_POLICY_REPORT: ChangePolicy.REPORT,
     registry_service_pb2.CHANGE_POLICY_REJECT: ChangePolicy.REJECT,
+}
+_COMPATIBILITY_POLICIES = {
+    registry_service_pb2.COMPATIBILITY_POLICY_UNSPECIFIED: CompatibilityPolicy.IGNORE,
+    registry_service_pb2.COMPATIBILITY_POLICY_IGNORE: CompatibilityPolicy.IGNORE,
+    registry_service_pb2.COMPATIBILITY_POLICY_REPORT: CompatibilityPolicy.REPORT,
+    registry_service_pb2.COMPATIBILITY_POLICY_REJECT_BREAKING: CompatibilityPolicy.REJECT_BREAKING,
+    registry_service_pb2.COMPATIBILITY_POLICY_REJECT_UNDECIDED: (
+        CompatibilityPolicy.REJECT_UNDECIDED
+    ),
 }
 _ACTIONS = {
     Action.CREATED: registry_service_pb2.RegistrationOutcome.ACTION_CREATED,
@@ -42,9 +53,13 @@ async def registration_from_proto(
         )
     check_version_known(request.protocol_version)
     change_policy = _CHANGE_POLICIES.get(request.change_policy)
-    modes = registry_service_pb2.RegistrationMode.values()
-    if change_policy is None or request.mode not in modes:
-        raise unknown_value("change_policy" if change_policy is None else "mode")
+    if change_policy is None:
+        raise unknown_value("change_policy")
+    if request.mode not in registry_service_pb2.RegistrationMode.values():
+        raise unknown_value("mode")
+    compatibility = _COMPATIBILITY_POLICIES.get(request.compatibility)
+    if compatibility is None:
+        raise unknown_value("compatibility")
     return Registration(
         server=request.server,
         tools=await tools_from_proto(request.tools),
@@ -52,11 +67,15 @@ async def registration_from_proto(
         change_policy=change_policy,
         validate_only=request.validate_only,
         protocol_version=request.protocol_version,
+        compatibility=compatibility,
+        reading=reading_from_proto(request.reading),
     )
 
 
-def outcome_to_proto(outcome: Outcome) -> registry_service_pb2.RegistrationOutcome:
-    """Return the message of the outcome of a definition."""
+def outcome_to_proto(
+    outcome: Outcome, comparisons: ComparisonWriter
+) -> registry_service_pb2.RegistrationOutcome:
+    """Return the message of the outcome of a definition, its comparison by *comparisons*."""
     definition = outcome.definition
     return registry_service_pb2.RegistrationOutcome(
         name=outcome.name,
@@ -66,6 +85,7 @@ def outcome_to_proto(outcome: Outcome) -> registry_service_pb2.RegistrationOutco
         input_schema_digest=definition.input_schema_digest if definition else "",
         output_schema_digest=(definition.output_schema_digest or "") if definition else "",
         previous_definition_digest=outcome.previous_digest,
+        comparison=comparisons.write(outcome.comparison) if outcome.comparison else None,
     )
 
 

@@ -285,6 +285,8 @@ export interface ConvertToolsRequest {
   tools: ToolToConvert[];
   /** Names of servers whose registered tools are converted as well, after `tools`. */
   servers: string[];
+  /** Least revision of the registry to read; see `RegistryService`. 0 reads what the server has. */
+  minRevision: bigint;
 }
 
 /** Response to `ConvertTools`. */
@@ -296,7 +298,11 @@ export interface ConvertToolsResponse {
    * of the tools that were converted: `/2` is the third of them. The codes begin with
    * `REQUEST_`.
    */
-  request: Verdict | undefined;
+  request:
+    | Verdict
+    | undefined;
+  /** Registry revision in which the tools were resolved. */
+  registryRevision: bigint;
 }
 
 /** Outcome of the conversion of one tool. */
@@ -502,7 +508,11 @@ export interface ConvertToolCallRequest {
    * Options of the validation of the arguments. Strings that contain the JSON text of an
    * object or array, where the schema requires one, are always decoded.
    */
-  options: ValidationOptions | undefined;
+  options:
+    | ValidationOptions
+    | undefined;
+  /** Least revision of the registry to read; see `RegistryService`. 0 reads what the server has. */
+  minRevision: bigint;
 }
 
 /** Response to `ConvertToolCall`. */
@@ -537,6 +547,8 @@ export interface ConvertToolCallResponse {
    * be read.
    */
   name: string;
+  /** Registry revision in which the tool was resolved. */
+  registryRevision: bigint;
 }
 
 /** Request to convert a tool result. */
@@ -562,7 +574,11 @@ export interface ConvertToolResultRequest {
     | ProtocolContext
     | undefined;
   /** Limits of the verdict. */
-  options: CheckOptions | undefined;
+  options:
+    | CheckOptions
+    | undefined;
+  /** Least revision of the registry to read; see `RegistryService`. 0 reads what the server has. */
+  minRevision: bigint;
 }
 
 /** Response to `ConvertToolResult`. */
@@ -579,7 +595,11 @@ export interface ConvertToolResultResponse {
   /** Parts of the result that the API cannot express. Locations point into the result. */
   losses: Loss[];
   /** Verdict on the result. If it is invalid, `message` reports a failure to the model. */
-  verdict: Verdict | undefined;
+  verdict:
+    | Verdict
+    | undefined;
+  /** Registry revision in which the tool was resolved. */
+  registryRevision: bigint;
 }
 
 function createBaseConversionOptions(): ConversionOptions {
@@ -865,7 +885,7 @@ export const ToolToConvert: MessageFns<ToolToConvert> = {
 };
 
 function createBaseConvertToolsRequest(): ConvertToolsRequest {
-  return { api: 0, options: undefined, tools: [], servers: [] };
+  return { api: 0, options: undefined, tools: [], servers: [], minRevision: 0n };
 }
 
 export const ConvertToolsRequest: MessageFns<ConvertToolsRequest> = {
@@ -881,6 +901,12 @@ export const ConvertToolsRequest: MessageFns<ConvertToolsRequest> = {
     }
     for (const v of message.servers) {
       writer.uint32(34).string(v!);
+    }
+    if (message.minRevision !== 0n) {
+      if (BigInt.asUintN(64, message.minRevision) !== message.minRevision) {
+        throw new globalThis.Error("value provided for field message.minRevision of type uint64 too large");
+      }
+      writer.uint32(40).uint64(message.minRevision);
     }
     return writer;
   },
@@ -930,6 +956,14 @@ export const ConvertToolsRequest: MessageFns<ConvertToolsRequest> = {
             message.servers.push(reader.string());
             continue;
           }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.minRevision = reader.uint64() as bigint;
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -948,6 +982,11 @@ export const ConvertToolsRequest: MessageFns<ConvertToolsRequest> = {
       options: isSet(object.options) ? ConversionOptions.fromJSON(object.options) : undefined,
       tools: globalThis.Array.isArray(object?.tools) ? object.tools.map((e: any) => ToolToConvert.fromJSON(e)) : [],
       servers: globalThis.Array.isArray(object?.servers) ? object.servers.map((e: any) => globalThis.String(e)) : [],
+      minRevision: isSet(object.minRevision)
+        ? BigInt(object.minRevision)
+        : isSet(object.min_revision)
+        ? BigInt(object.min_revision)
+        : 0n,
     };
   },
 
@@ -965,6 +1004,9 @@ export const ConvertToolsRequest: MessageFns<ConvertToolsRequest> = {
     if (message.servers?.length) {
       obj.servers = message.servers;
     }
+    if (message.minRevision !== 0n) {
+      obj.minRevision = message.minRevision.toString();
+    }
     return obj;
   },
 
@@ -979,12 +1021,15 @@ export const ConvertToolsRequest: MessageFns<ConvertToolsRequest> = {
       : undefined;
     message.tools = object.tools?.map((e) => ToolToConvert.fromPartial(e)) || [];
     message.servers = object.servers?.map((e) => e) || [];
+    message.minRevision = (object.minRevision !== undefined && object.minRevision !== null)
+      ? BigInt(object.minRevision)
+      : 0n;
     return message;
   },
 };
 
 function createBaseConvertToolsResponse(): ConvertToolsResponse {
-  return { conversions: [], request: undefined };
+  return { conversions: [], request: undefined, registryRevision: 0n };
 }
 
 export const ConvertToolsResponse: MessageFns<ConvertToolsResponse> = {
@@ -994,6 +1039,12 @@ export const ConvertToolsResponse: MessageFns<ConvertToolsResponse> = {
     }
     if (message.request !== undefined) {
       Verdict.encode(message.request, writer.uint32(18).fork()).join();
+    }
+    if (message.registryRevision !== 0n) {
+      if (BigInt.asUintN(64, message.registryRevision) !== message.registryRevision) {
+        throw new globalThis.Error("value provided for field message.registryRevision of type uint64 too large");
+      }
+      writer.uint32(24).uint64(message.registryRevision);
     }
     return writer;
   },
@@ -1027,6 +1078,14 @@ export const ConvertToolsResponse: MessageFns<ConvertToolsResponse> = {
             message.request = Verdict.decode(reader, reader.uint32());
             continue;
           }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.registryRevision = reader.uint64() as bigint;
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1045,6 +1104,11 @@ export const ConvertToolsResponse: MessageFns<ConvertToolsResponse> = {
         ? object.conversions.map((e: any) => ToolConversion.fromJSON(e))
         : [],
       request: isSet(object.request) ? Verdict.fromJSON(object.request) : undefined,
+      registryRevision: isSet(object.registryRevision)
+        ? BigInt(object.registryRevision)
+        : isSet(object.registry_revision)
+        ? BigInt(object.registry_revision)
+        : 0n,
     };
   },
 
@@ -1055,6 +1119,9 @@ export const ConvertToolsResponse: MessageFns<ConvertToolsResponse> = {
     }
     if (message.request !== undefined) {
       obj.request = Verdict.toJSON(message.request);
+    }
+    if (message.registryRevision !== 0n) {
+      obj.registryRevision = message.registryRevision.toString();
     }
     return obj;
   },
@@ -1068,6 +1135,9 @@ export const ConvertToolsResponse: MessageFns<ConvertToolsResponse> = {
     message.request = (object.request !== undefined && object.request !== null)
       ? Verdict.fromPartial(object.request)
       : undefined;
+    message.registryRevision = (object.registryRevision !== undefined && object.registryRevision !== null)
+      ? BigInt(object.registryRevision)
+      : 0n;
     return message;
   },
 };
@@ -1492,7 +1562,7 @@ export const Loss: MessageFns<Loss> = {
 };
 
 function createBaseConvertToolCallRequest(): ConvertToolCallRequest {
-  return { call: Buffer.alloc(0), mappings: [], tool: undefined, options: undefined };
+  return { call: Buffer.alloc(0), mappings: [], tool: undefined, options: undefined, minRevision: 0n };
 }
 
 export const ConvertToolCallRequest: MessageFns<ConvertToolCallRequest> = {
@@ -1508,6 +1578,12 @@ export const ConvertToolCallRequest: MessageFns<ConvertToolCallRequest> = {
     }
     if (message.options !== undefined) {
       ValidationOptions.encode(message.options, writer.uint32(34).fork()).join();
+    }
+    if (message.minRevision !== 0n) {
+      if (BigInt.asUintN(64, message.minRevision) !== message.minRevision) {
+        throw new globalThis.Error("value provided for field message.minRevision of type uint64 too large");
+      }
+      writer.uint32(40).uint64(message.minRevision);
     }
     return writer;
   },
@@ -1557,6 +1633,14 @@ export const ConvertToolCallRequest: MessageFns<ConvertToolCallRequest> = {
             message.options = ValidationOptions.decode(reader, reader.uint32());
             continue;
           }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.minRevision = reader.uint64() as bigint;
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1577,6 +1661,11 @@ export const ConvertToolCallRequest: MessageFns<ConvertToolCallRequest> = {
         : [],
       tool: isSet(object.tool) ? Target.fromJSON(object.tool) : undefined,
       options: isSet(object.options) ? ValidationOptions.fromJSON(object.options) : undefined,
+      minRevision: isSet(object.minRevision)
+        ? BigInt(object.minRevision)
+        : isSet(object.min_revision)
+        ? BigInt(object.min_revision)
+        : 0n,
     };
   },
 
@@ -1594,6 +1683,9 @@ export const ConvertToolCallRequest: MessageFns<ConvertToolCallRequest> = {
     if (message.options !== undefined) {
       obj.options = ValidationOptions.toJSON(message.options);
     }
+    if (message.minRevision !== 0n) {
+      obj.minRevision = message.minRevision.toString();
+    }
     return obj;
   },
 
@@ -1608,12 +1700,24 @@ export const ConvertToolCallRequest: MessageFns<ConvertToolCallRequest> = {
     message.options = (object.options !== undefined && object.options !== null)
       ? ValidationOptions.fromPartial(object.options)
       : undefined;
+    message.minRevision = (object.minRevision !== undefined && object.minRevision !== null)
+      ? BigInt(object.minRevision)
+      : 0n;
     return message;
   },
 };
 
 function createBaseConvertToolCallResponse(): ConvertToolCallResponse {
-  return { server: "", tool: "", callId: "", callParams: Buffer.alloc(0), verdict: undefined, changes: [], name: "" };
+  return {
+    server: "",
+    tool: "",
+    callId: "",
+    callParams: Buffer.alloc(0),
+    verdict: undefined,
+    changes: [],
+    name: "",
+    registryRevision: 0n,
+  };
 }
 
 export const ConvertToolCallResponse: MessageFns<ConvertToolCallResponse> = {
@@ -1638,6 +1742,12 @@ export const ConvertToolCallResponse: MessageFns<ConvertToolCallResponse> = {
     }
     if (message.name !== "") {
       writer.uint32(58).string(message.name);
+    }
+    if (message.registryRevision !== 0n) {
+      if (BigInt.asUintN(64, message.registryRevision) !== message.registryRevision) {
+        throw new globalThis.Error("value provided for field message.registryRevision of type uint64 too large");
+      }
+      writer.uint32(64).uint64(message.registryRevision);
     }
     return writer;
   },
@@ -1711,6 +1821,14 @@ export const ConvertToolCallResponse: MessageFns<ConvertToolCallResponse> = {
             message.name = reader.string();
             continue;
           }
+          case 8: {
+            if (tag !== 64) {
+              break;
+            }
+
+            message.registryRevision = reader.uint64() as bigint;
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1740,6 +1858,11 @@ export const ConvertToolCallResponse: MessageFns<ConvertToolCallResponse> = {
       verdict: isSet(object.verdict) ? Verdict.fromJSON(object.verdict) : undefined,
       changes: globalThis.Array.isArray(object?.changes) ? object.changes.map((e: any) => Change.fromJSON(e)) : [],
       name: isSet(object.name) ? globalThis.String(object.name) : "",
+      registryRevision: isSet(object.registryRevision)
+        ? BigInt(object.registryRevision)
+        : isSet(object.registry_revision)
+        ? BigInt(object.registry_revision)
+        : 0n,
     };
   },
 
@@ -1766,6 +1889,9 @@ export const ConvertToolCallResponse: MessageFns<ConvertToolCallResponse> = {
     if (message.name !== "") {
       obj.name = message.name;
     }
+    if (message.registryRevision !== 0n) {
+      obj.registryRevision = message.registryRevision.toString();
+    }
     return obj;
   },
 
@@ -1783,12 +1909,15 @@ export const ConvertToolCallResponse: MessageFns<ConvertToolCallResponse> = {
       : undefined;
     message.changes = object.changes?.map((e) => Change.fromPartial(e)) || [];
     message.name = object.name ?? "";
+    message.registryRevision = (object.registryRevision !== undefined && object.registryRevision !== null)
+      ? BigInt(object.registryRevision)
+      : 0n;
     return message;
   },
 };
 
 function createBaseConvertToolResultRequest(): ConvertToolResultRequest {
-  return { api: 0, result: undefined, callId: "", name: "", context: undefined, options: undefined };
+  return { api: 0, result: undefined, callId: "", name: "", context: undefined, options: undefined, minRevision: 0n };
 }
 
 export const ConvertToolResultRequest: MessageFns<ConvertToolResultRequest> = {
@@ -1810,6 +1939,12 @@ export const ConvertToolResultRequest: MessageFns<ConvertToolResultRequest> = {
     }
     if (message.options !== undefined) {
       CheckOptions.encode(message.options, writer.uint32(50).fork()).join();
+    }
+    if (message.minRevision !== 0n) {
+      if (BigInt.asUintN(64, message.minRevision) !== message.minRevision) {
+        throw new globalThis.Error("value provided for field message.minRevision of type uint64 too large");
+      }
+      writer.uint32(56).uint64(message.minRevision);
     }
     return writer;
   },
@@ -1875,6 +2010,14 @@ export const ConvertToolResultRequest: MessageFns<ConvertToolResultRequest> = {
             message.options = CheckOptions.decode(reader, reader.uint32());
             continue;
           }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.minRevision = reader.uint64() as bigint;
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1899,6 +2042,11 @@ export const ConvertToolResultRequest: MessageFns<ConvertToolResultRequest> = {
       name: isSet(object.name) ? globalThis.String(object.name) : "",
       context: isSet(object.context) ? ProtocolContext.fromJSON(object.context) : undefined,
       options: isSet(object.options) ? CheckOptions.fromJSON(object.options) : undefined,
+      minRevision: isSet(object.minRevision)
+        ? BigInt(object.minRevision)
+        : isSet(object.min_revision)
+        ? BigInt(object.min_revision)
+        : 0n,
     };
   },
 
@@ -1922,6 +2070,9 @@ export const ConvertToolResultRequest: MessageFns<ConvertToolResultRequest> = {
     if (message.options !== undefined) {
       obj.options = CheckOptions.toJSON(message.options);
     }
+    if (message.minRevision !== 0n) {
+      obj.minRevision = message.minRevision.toString();
+    }
     return obj;
   },
 
@@ -1942,12 +2093,15 @@ export const ConvertToolResultRequest: MessageFns<ConvertToolResultRequest> = {
     message.options = (object.options !== undefined && object.options !== null)
       ? CheckOptions.fromPartial(object.options)
       : undefined;
+    message.minRevision = (object.minRevision !== undefined && object.minRevision !== null)
+      ? BigInt(object.minRevision)
+      : 0n;
     return message;
   },
 };
 
 function createBaseConvertToolResultResponse(): ConvertToolResultResponse {
-  return { message: Buffer.alloc(0), losses: [], verdict: undefined };
+  return { message: Buffer.alloc(0), losses: [], verdict: undefined, registryRevision: 0n };
 }
 
 export const ConvertToolResultResponse: MessageFns<ConvertToolResultResponse> = {
@@ -1960,6 +2114,12 @@ export const ConvertToolResultResponse: MessageFns<ConvertToolResultResponse> = 
     }
     if (message.verdict !== undefined) {
       Verdict.encode(message.verdict, writer.uint32(26).fork()).join();
+    }
+    if (message.registryRevision !== 0n) {
+      if (BigInt.asUintN(64, message.registryRevision) !== message.registryRevision) {
+        throw new globalThis.Error("value provided for field message.registryRevision of type uint64 too large");
+      }
+      writer.uint32(32).uint64(message.registryRevision);
     }
     return writer;
   },
@@ -2001,6 +2161,14 @@ export const ConvertToolResultResponse: MessageFns<ConvertToolResultResponse> = 
             message.verdict = Verdict.decode(reader, reader.uint32());
             continue;
           }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.registryRevision = reader.uint64() as bigint;
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2018,6 +2186,11 @@ export const ConvertToolResultResponse: MessageFns<ConvertToolResultResponse> = 
       message: isSet(object.message) ? Buffer.from(bytesFromBase64(object.message)) : Buffer.alloc(0),
       losses: globalThis.Array.isArray(object?.losses) ? object.losses.map((e: any) => Loss.fromJSON(e)) : [],
       verdict: isSet(object.verdict) ? Verdict.fromJSON(object.verdict) : undefined,
+      registryRevision: isSet(object.registryRevision)
+        ? BigInt(object.registryRevision)
+        : isSet(object.registry_revision)
+        ? BigInt(object.registry_revision)
+        : 0n,
     };
   },
 
@@ -2032,6 +2205,9 @@ export const ConvertToolResultResponse: MessageFns<ConvertToolResultResponse> = 
     if (message.verdict !== undefined) {
       obj.verdict = Verdict.toJSON(message.verdict);
     }
+    if (message.registryRevision !== 0n) {
+      obj.registryRevision = message.registryRevision.toString();
+    }
     return obj;
   },
 
@@ -2045,6 +2221,9 @@ export const ConvertToolResultResponse: MessageFns<ConvertToolResultResponse> = 
     message.verdict = (object.verdict !== undefined && object.verdict !== null)
       ? Verdict.fromPartial(object.verdict)
       : undefined;
+    message.registryRevision = (object.registryRevision !== undefined && object.registryRevision !== null)
+      ? BigInt(object.registryRevision)
+      : 0n;
     return message;
   },
 };

@@ -146,6 +146,8 @@ export interface AdaptToolRequest {
    * with `UNKNOWN_PROTOCOL_VERSION`.
    */
   protocolVersion: string;
+  /** Least revision of the registry to read; see `RegistryService`. 0 reads what the server has. */
+  minRevision: bigint;
 }
 
 /** Response to `AdaptTool`. */
@@ -162,6 +164,8 @@ export interface AdaptToolResponse {
   wrappedProperty: string;
   /** Properties of the definition that the version does not define, and that were dropped. */
   droppedProperties: string[];
+  /** Registry revision in which the tool was resolved. */
+  registryRevision: bigint;
 }
 
 function createBaseInferToolsRequest(): InferToolsRequest {
@@ -735,7 +739,7 @@ export const Diagnostic: MessageFns<Diagnostic> = {
 };
 
 function createBaseAdaptToolRequest(): AdaptToolRequest {
-  return { tool: undefined, protocolVersion: "" };
+  return { tool: undefined, protocolVersion: "", minRevision: 0n };
 }
 
 export const AdaptToolRequest: MessageFns<AdaptToolRequest> = {
@@ -745,6 +749,12 @@ export const AdaptToolRequest: MessageFns<AdaptToolRequest> = {
     }
     if (message.protocolVersion !== "") {
       writer.uint32(18).string(message.protocolVersion);
+    }
+    if (message.minRevision !== 0n) {
+      if (BigInt.asUintN(64, message.minRevision) !== message.minRevision) {
+        throw new globalThis.Error("value provided for field message.minRevision of type uint64 too large");
+      }
+      writer.uint32(24).uint64(message.minRevision);
     }
     return writer;
   },
@@ -778,6 +788,14 @@ export const AdaptToolRequest: MessageFns<AdaptToolRequest> = {
             message.protocolVersion = reader.string();
             continue;
           }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.minRevision = reader.uint64() as bigint;
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -798,6 +816,11 @@ export const AdaptToolRequest: MessageFns<AdaptToolRequest> = {
         : isSet(object.protocol_version)
         ? globalThis.String(object.protocol_version)
         : "",
+      minRevision: isSet(object.minRevision)
+        ? BigInt(object.minRevision)
+        : isSet(object.min_revision)
+        ? BigInt(object.min_revision)
+        : 0n,
     };
   },
 
@@ -809,6 +832,9 @@ export const AdaptToolRequest: MessageFns<AdaptToolRequest> = {
     if (message.protocolVersion !== "") {
       obj.protocolVersion = message.protocolVersion;
     }
+    if (message.minRevision !== 0n) {
+      obj.minRevision = message.minRevision.toString();
+    }
     return obj;
   },
 
@@ -819,12 +845,15 @@ export const AdaptToolRequest: MessageFns<AdaptToolRequest> = {
     const message = createBaseAdaptToolRequest();
     message.tool = (object.tool !== undefined && object.tool !== null) ? Target.fromPartial(object.tool) : undefined;
     message.protocolVersion = object.protocolVersion ?? "";
+    message.minRevision = (object.minRevision !== undefined && object.minRevision !== null)
+      ? BigInt(object.minRevision)
+      : 0n;
     return message;
   },
 };
 
 function createBaseAdaptToolResponse(): AdaptToolResponse {
-  return { json: Buffer.alloc(0), wrappedProperty: "", droppedProperties: [] };
+  return { json: Buffer.alloc(0), wrappedProperty: "", droppedProperties: [], registryRevision: 0n };
 }
 
 export const AdaptToolResponse: MessageFns<AdaptToolResponse> = {
@@ -837,6 +866,12 @@ export const AdaptToolResponse: MessageFns<AdaptToolResponse> = {
     }
     for (const v of message.droppedProperties) {
       writer.uint32(26).string(v!);
+    }
+    if (message.registryRevision !== 0n) {
+      if (BigInt.asUintN(64, message.registryRevision) !== message.registryRevision) {
+        throw new globalThis.Error("value provided for field message.registryRevision of type uint64 too large");
+      }
+      writer.uint32(32).uint64(message.registryRevision);
     }
     return writer;
   },
@@ -878,6 +913,14 @@ export const AdaptToolResponse: MessageFns<AdaptToolResponse> = {
             message.droppedProperties.push(reader.string());
             continue;
           }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.registryRevision = reader.uint64() as bigint;
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -903,6 +946,11 @@ export const AdaptToolResponse: MessageFns<AdaptToolResponse> = {
         : globalThis.Array.isArray(object?.dropped_properties)
         ? object.dropped_properties.map((e: any) => globalThis.String(e))
         : [],
+      registryRevision: isSet(object.registryRevision)
+        ? BigInt(object.registryRevision)
+        : isSet(object.registry_revision)
+        ? BigInt(object.registry_revision)
+        : 0n,
     };
   },
 
@@ -917,6 +965,9 @@ export const AdaptToolResponse: MessageFns<AdaptToolResponse> = {
     if (message.droppedProperties?.length) {
       obj.droppedProperties = message.droppedProperties;
     }
+    if (message.registryRevision !== 0n) {
+      obj.registryRevision = message.registryRevision.toString();
+    }
     return obj;
   },
 
@@ -928,6 +979,9 @@ export const AdaptToolResponse: MessageFns<AdaptToolResponse> = {
     message.json = object.json ?? Buffer.alloc(0);
     message.wrappedProperty = object.wrappedProperty ?? "";
     message.droppedProperties = object.droppedProperties?.map((e) => e) || [];
+    message.registryRevision = (object.registryRevision !== undefined && object.registryRevision !== null)
+      ? BigInt(object.registryRevision)
+      : 0n;
     return message;
   },
 };

@@ -442,13 +442,21 @@ export interface CheckToolResultRequest {
     | CheckOptions
     | undefined;
   /** Tool result to check. */
-  toolResult: ToolResult | undefined;
+  toolResult:
+    | ToolResult
+    | undefined;
+  /** Least revision of the registry to read; see `RegistryService`. 0 reads what the server has. */
+  minRevision: bigint;
 }
 
 /** Response to `CheckToolResult`. */
 export interface CheckToolResultResponse {
   /** Result of the check. */
-  result: CheckResult | undefined;
+  result:
+    | CheckResult
+    | undefined;
+  /** Registry revision in which the tool was resolved. */
+  registryRevision: bigint;
 }
 
 /** Request to build a tool result from the return value of a tool. */
@@ -491,6 +499,8 @@ export interface NormalizeToolResultRequest {
    * and `isError`.
    */
   profile: ResultProfile;
+  /** Least revision of the registry to read; see `RegistryService`. 0 reads what the server has. */
+  minRevision: bigint;
 }
 
 /** Response to `NormalizeToolResult`. */
@@ -498,7 +508,11 @@ export interface NormalizeToolResultResponse {
   /** The `CallToolResult`, as JSON text. Always valid. */
   result: Buffer;
   /** Verdict on the return value. If it is invalid, `result` reports the failure. */
-  verdict: Verdict | undefined;
+  verdict:
+    | Verdict
+    | undefined;
+  /** Registry revision in which the tool was resolved. */
+  registryRevision: bigint;
 }
 
 /** JSON-RPC message, or batch of messages. */
@@ -561,6 +575,8 @@ export interface CheckBatchRequest {
     | undefined;
   /** Items to check. */
   items: CheckItem[];
+  /** Least revision of the registry to read; see `RegistryService`. 0 reads what the server has. */
+  minRevision: bigint;
 }
 
 /** One item of a batch. */
@@ -589,6 +605,8 @@ export interface CheckItem {
 export interface CheckBatchResponse {
   /** One outcome per item, in order. */
   outcomes: CheckOutcome[];
+  /** Registry revision in which the first tool was resolved. */
+  registryRevision: bigint;
 }
 
 /** Outcome of the check of one item: a result or an error. */
@@ -2903,7 +2921,7 @@ export const ToolResult: MessageFns<ToolResult> = {
 };
 
 function createBaseCheckToolResultRequest(): CheckToolResultRequest {
-  return { context: undefined, options: undefined, toolResult: undefined };
+  return { context: undefined, options: undefined, toolResult: undefined, minRevision: 0n };
 }
 
 export const CheckToolResultRequest: MessageFns<CheckToolResultRequest> = {
@@ -2916,6 +2934,12 @@ export const CheckToolResultRequest: MessageFns<CheckToolResultRequest> = {
     }
     if (message.toolResult !== undefined) {
       ToolResult.encode(message.toolResult, writer.uint32(26).fork()).join();
+    }
+    if (message.minRevision !== 0n) {
+      if (BigInt.asUintN(64, message.minRevision) !== message.minRevision) {
+        throw new globalThis.Error("value provided for field message.minRevision of type uint64 too large");
+      }
+      writer.uint32(32).uint64(message.minRevision);
     }
     return writer;
   },
@@ -2957,6 +2981,14 @@ export const CheckToolResultRequest: MessageFns<CheckToolResultRequest> = {
             message.toolResult = ToolResult.decode(reader, reader.uint32());
             continue;
           }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.minRevision = reader.uint64() as bigint;
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2978,6 +3010,11 @@ export const CheckToolResultRequest: MessageFns<CheckToolResultRequest> = {
         : isSet(object.tool_result)
         ? ToolResult.fromJSON(object.tool_result)
         : undefined,
+      minRevision: isSet(object.minRevision)
+        ? BigInt(object.minRevision)
+        : isSet(object.min_revision)
+        ? BigInt(object.min_revision)
+        : 0n,
     };
   },
 
@@ -2991,6 +3028,9 @@ export const CheckToolResultRequest: MessageFns<CheckToolResultRequest> = {
     }
     if (message.toolResult !== undefined) {
       obj.toolResult = ToolResult.toJSON(message.toolResult);
+    }
+    if (message.minRevision !== 0n) {
+      obj.minRevision = message.minRevision.toString();
     }
     return obj;
   },
@@ -3009,18 +3049,27 @@ export const CheckToolResultRequest: MessageFns<CheckToolResultRequest> = {
     message.toolResult = (object.toolResult !== undefined && object.toolResult !== null)
       ? ToolResult.fromPartial(object.toolResult)
       : undefined;
+    message.minRevision = (object.minRevision !== undefined && object.minRevision !== null)
+      ? BigInt(object.minRevision)
+      : 0n;
     return message;
   },
 };
 
 function createBaseCheckToolResultResponse(): CheckToolResultResponse {
-  return { result: undefined };
+  return { result: undefined, registryRevision: 0n };
 }
 
 export const CheckToolResultResponse: MessageFns<CheckToolResultResponse> = {
   encode(message: CheckToolResultResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.result !== undefined) {
       CheckResult.encode(message.result, writer.uint32(10).fork()).join();
+    }
+    if (message.registryRevision !== 0n) {
+      if (BigInt.asUintN(64, message.registryRevision) !== message.registryRevision) {
+        throw new globalThis.Error("value provided for field message.registryRevision of type uint64 too large");
+      }
+      writer.uint32(16).uint64(message.registryRevision);
     }
     return writer;
   },
@@ -3046,6 +3095,14 @@ export const CheckToolResultResponse: MessageFns<CheckToolResultResponse> = {
             message.result = CheckResult.decode(reader, reader.uint32());
             continue;
           }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.registryRevision = reader.uint64() as bigint;
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -3059,13 +3116,23 @@ export const CheckToolResultResponse: MessageFns<CheckToolResultResponse> = {
   },
 
   fromJSON(object: any): CheckToolResultResponse {
-    return { result: isSet(object.result) ? CheckResult.fromJSON(object.result) : undefined };
+    return {
+      result: isSet(object.result) ? CheckResult.fromJSON(object.result) : undefined,
+      registryRevision: isSet(object.registryRevision)
+        ? BigInt(object.registryRevision)
+        : isSet(object.registry_revision)
+        ? BigInt(object.registry_revision)
+        : 0n,
+    };
   },
 
   toJSON(message: CheckToolResultResponse): unknown {
     const obj: any = {};
     if (message.result !== undefined) {
       obj.result = CheckResult.toJSON(message.result);
+    }
+    if (message.registryRevision !== 0n) {
+      obj.registryRevision = message.registryRevision.toString();
     }
     return obj;
   },
@@ -3078,12 +3145,15 @@ export const CheckToolResultResponse: MessageFns<CheckToolResultResponse> = {
     message.result = (object.result !== undefined && object.result !== null)
       ? CheckResult.fromPartial(object.result)
       : undefined;
+    message.registryRevision = (object.registryRevision !== undefined && object.registryRevision !== null)
+      ? BigInt(object.registryRevision)
+      : 0n;
     return message;
   },
 };
 
 function createBaseNormalizeToolResultRequest(): NormalizeToolResultRequest {
-  return { context: undefined, options: undefined, returned: undefined, tool: undefined, profile: 0 };
+  return { context: undefined, options: undefined, returned: undefined, tool: undefined, profile: 0, minRevision: 0n };
 }
 
 export const NormalizeToolResultRequest: MessageFns<NormalizeToolResultRequest> = {
@@ -3113,6 +3183,12 @@ export const NormalizeToolResultRequest: MessageFns<NormalizeToolResultRequest> 
     }
     if (message.profile !== 0) {
       writer.uint32(64).int32(message.profile);
+    }
+    if (message.minRevision !== 0n) {
+      if (BigInt.asUintN(64, message.minRevision) !== message.minRevision) {
+        throw new globalThis.Error("value provided for field message.minRevision of type uint64 too large");
+      }
+      writer.uint32(72).uint64(message.minRevision);
     }
     return writer;
   },
@@ -3194,6 +3270,14 @@ export const NormalizeToolResultRequest: MessageFns<NormalizeToolResultRequest> 
             message.profile = reader.int32() as any;
             continue;
           }
+          case 9: {
+            if (tag !== 72) {
+              break;
+            }
+
+            message.minRevision = reader.uint64() as bigint;
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -3221,6 +3305,11 @@ export const NormalizeToolResultRequest: MessageFns<NormalizeToolResultRequest> 
         : undefined,
       tool: isSet(object.tool) ? Target.fromJSON(object.tool) : undefined,
       profile: isSet(object.profile) ? resultProfileFromJSON(object.profile) : 0,
+      minRevision: isSet(object.minRevision)
+        ? BigInt(object.minRevision)
+        : isSet(object.min_revision)
+        ? BigInt(object.min_revision)
+        : 0n,
     };
   },
 
@@ -3246,6 +3335,9 @@ export const NormalizeToolResultRequest: MessageFns<NormalizeToolResultRequest> 
     }
     if (message.profile !== 0) {
       obj.profile = resultProfileToJSON(message.profile);
+    }
+    if (message.minRevision !== 0n) {
+      obj.minRevision = message.minRevision.toString();
     }
     return obj;
   },
@@ -3289,12 +3381,15 @@ export const NormalizeToolResultRequest: MessageFns<NormalizeToolResultRequest> 
     }
     message.tool = (object.tool !== undefined && object.tool !== null) ? Target.fromPartial(object.tool) : undefined;
     message.profile = object.profile ?? 0;
+    message.minRevision = (object.minRevision !== undefined && object.minRevision !== null)
+      ? BigInt(object.minRevision)
+      : 0n;
     return message;
   },
 };
 
 function createBaseNormalizeToolResultResponse(): NormalizeToolResultResponse {
-  return { result: Buffer.alloc(0), verdict: undefined };
+  return { result: Buffer.alloc(0), verdict: undefined, registryRevision: 0n };
 }
 
 export const NormalizeToolResultResponse: MessageFns<NormalizeToolResultResponse> = {
@@ -3304,6 +3399,12 @@ export const NormalizeToolResultResponse: MessageFns<NormalizeToolResultResponse
     }
     if (message.verdict !== undefined) {
       Verdict.encode(message.verdict, writer.uint32(18).fork()).join();
+    }
+    if (message.registryRevision !== 0n) {
+      if (BigInt.asUintN(64, message.registryRevision) !== message.registryRevision) {
+        throw new globalThis.Error("value provided for field message.registryRevision of type uint64 too large");
+      }
+      writer.uint32(24).uint64(message.registryRevision);
     }
     return writer;
   },
@@ -3337,6 +3438,14 @@ export const NormalizeToolResultResponse: MessageFns<NormalizeToolResultResponse
             message.verdict = Verdict.decode(reader, reader.uint32());
             continue;
           }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.registryRevision = reader.uint64() as bigint;
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -3353,6 +3462,11 @@ export const NormalizeToolResultResponse: MessageFns<NormalizeToolResultResponse
     return {
       result: isSet(object.result) ? Buffer.from(bytesFromBase64(object.result)) : Buffer.alloc(0),
       verdict: isSet(object.verdict) ? Verdict.fromJSON(object.verdict) : undefined,
+      registryRevision: isSet(object.registryRevision)
+        ? BigInt(object.registryRevision)
+        : isSet(object.registry_revision)
+        ? BigInt(object.registry_revision)
+        : 0n,
     };
   },
 
@@ -3363,6 +3477,9 @@ export const NormalizeToolResultResponse: MessageFns<NormalizeToolResultResponse
     }
     if (message.verdict !== undefined) {
       obj.verdict = Verdict.toJSON(message.verdict);
+    }
+    if (message.registryRevision !== 0n) {
+      obj.registryRevision = message.registryRevision.toString();
     }
     return obj;
   },
@@ -3376,6 +3493,9 @@ export const NormalizeToolResultResponse: MessageFns<NormalizeToolResultResponse
     message.verdict = (object.verdict !== undefined && object.verdict !== null)
       ? Verdict.fromPartial(object.verdict)
       : undefined;
+    message.registryRevision = (object.registryRevision !== undefined && object.registryRevision !== null)
+      ? BigInt(object.registryRevision)
+      : 0n;
     return message;
   },
 };
@@ -3769,7 +3889,7 @@ export const CheckResult: MessageFns<CheckResult> = {
 };
 
 function createBaseCheckBatchRequest(): CheckBatchRequest {
-  return { context: undefined, options: undefined, items: [] };
+  return { context: undefined, options: undefined, items: [], minRevision: 0n };
 }
 
 export const CheckBatchRequest: MessageFns<CheckBatchRequest> = {
@@ -3782,6 +3902,12 @@ export const CheckBatchRequest: MessageFns<CheckBatchRequest> = {
     }
     for (const v of message.items) {
       CheckItem.encode(v!, writer.uint32(26).fork()).join();
+    }
+    if (message.minRevision !== 0n) {
+      if (BigInt.asUintN(64, message.minRevision) !== message.minRevision) {
+        throw new globalThis.Error("value provided for field message.minRevision of type uint64 too large");
+      }
+      writer.uint32(32).uint64(message.minRevision);
     }
     return writer;
   },
@@ -3823,6 +3949,14 @@ export const CheckBatchRequest: MessageFns<CheckBatchRequest> = {
             message.items.push(CheckItem.decode(reader, reader.uint32()));
             continue;
           }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.minRevision = reader.uint64() as bigint;
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -3840,6 +3974,11 @@ export const CheckBatchRequest: MessageFns<CheckBatchRequest> = {
       context: isSet(object.context) ? ProtocolContext.fromJSON(object.context) : undefined,
       options: isSet(object.options) ? CheckOptions.fromJSON(object.options) : undefined,
       items: globalThis.Array.isArray(object?.items) ? object.items.map((e: any) => CheckItem.fromJSON(e)) : [],
+      minRevision: isSet(object.minRevision)
+        ? BigInt(object.minRevision)
+        : isSet(object.min_revision)
+        ? BigInt(object.min_revision)
+        : 0n,
     };
   },
 
@@ -3853,6 +3992,9 @@ export const CheckBatchRequest: MessageFns<CheckBatchRequest> = {
     }
     if (message.items?.length) {
       obj.items = message.items.map((e) => CheckItem.toJSON(e));
+    }
+    if (message.minRevision !== 0n) {
+      obj.minRevision = message.minRevision.toString();
     }
     return obj;
   },
@@ -3869,6 +4011,9 @@ export const CheckBatchRequest: MessageFns<CheckBatchRequest> = {
       ? CheckOptions.fromPartial(object.options)
       : undefined;
     message.items = object.items?.map((e) => CheckItem.fromPartial(e)) || [];
+    message.minRevision = (object.minRevision !== undefined && object.minRevision !== null)
+      ? BigInt(object.minRevision)
+      : 0n;
     return message;
   },
 };
@@ -4042,13 +4187,19 @@ export const CheckItem: MessageFns<CheckItem> = {
 };
 
 function createBaseCheckBatchResponse(): CheckBatchResponse {
-  return { outcomes: [] };
+  return { outcomes: [], registryRevision: 0n };
 }
 
 export const CheckBatchResponse: MessageFns<CheckBatchResponse> = {
   encode(message: CheckBatchResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     for (const v of message.outcomes) {
       CheckOutcome.encode(v!, writer.uint32(10).fork()).join();
+    }
+    if (message.registryRevision !== 0n) {
+      if (BigInt.asUintN(64, message.registryRevision) !== message.registryRevision) {
+        throw new globalThis.Error("value provided for field message.registryRevision of type uint64 too large");
+      }
+      writer.uint32(16).uint64(message.registryRevision);
     }
     return writer;
   },
@@ -4074,6 +4225,14 @@ export const CheckBatchResponse: MessageFns<CheckBatchResponse> = {
             message.outcomes.push(CheckOutcome.decode(reader, reader.uint32()));
             continue;
           }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.registryRevision = reader.uint64() as bigint;
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -4091,6 +4250,11 @@ export const CheckBatchResponse: MessageFns<CheckBatchResponse> = {
       outcomes: globalThis.Array.isArray(object?.outcomes)
         ? object.outcomes.map((e: any) => CheckOutcome.fromJSON(e))
         : [],
+      registryRevision: isSet(object.registryRevision)
+        ? BigInt(object.registryRevision)
+        : isSet(object.registry_revision)
+        ? BigInt(object.registry_revision)
+        : 0n,
     };
   },
 
@@ -4098,6 +4262,9 @@ export const CheckBatchResponse: MessageFns<CheckBatchResponse> = {
     const obj: any = {};
     if (message.outcomes?.length) {
       obj.outcomes = message.outcomes.map((e) => CheckOutcome.toJSON(e));
+    }
+    if (message.registryRevision !== 0n) {
+      obj.registryRevision = message.registryRevision.toString();
     }
     return obj;
   },
@@ -4108,6 +4275,9 @@ export const CheckBatchResponse: MessageFns<CheckBatchResponse> = {
   fromPartial<I extends Exact<DeepPartial<CheckBatchResponse>, I>>(object: I): CheckBatchResponse {
     const message = createBaseCheckBatchResponse();
     message.outcomes = object.outcomes?.map((e) => CheckOutcome.fromPartial(e)) || [];
+    message.registryRevision = (object.registryRevision !== undefined && object.registryRevision !== null)
+      ? BigInt(object.registryRevision)
+      : 0n;
     return message;
   },
 };

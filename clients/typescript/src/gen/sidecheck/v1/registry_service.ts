@@ -11,13 +11,24 @@ import {
   type ChannelCredentials,
   Client,
   type ClientOptions,
+  type ClientReadableStream,
   type ClientUnaryCall,
+  type handleServerStreamingCall,
   type handleUnaryCall,
   makeGenericClientConstructor,
   type Metadata,
   type ServiceError,
   type UntypedServiceImplementation,
 } from "@grpc/grpc-js";
+import {
+  ChangeLevel,
+  changeLevelFromJSON,
+  changeLevelToJSON,
+  SchemaReading,
+  schemaReadingFromJSON,
+  schemaReadingToJSON,
+  ToolComparison,
+} from "./comparison.js";
 import { Document, InlineTool } from "./target.js";
 import { Violation } from "./verdict.js";
 
@@ -128,6 +139,75 @@ export function changePolicyToJSON(object: ChangePolicy): string {
   }
 }
 
+/**
+ * Treatment of a definition that is not compatible with the registered one of its name, as
+ * `CompareTools` tells.
+ */
+export enum CompatibilityPolicy {
+  /** COMPATIBILITY_POLICY_UNSPECIFIED - Same as `COMPATIBILITY_POLICY_IGNORE`. */
+  COMPATIBILITY_POLICY_UNSPECIFIED = 0,
+  /** COMPATIBILITY_POLICY_IGNORE - Definitions are not compared. */
+  COMPATIBILITY_POLICY_IGNORE = 1,
+  /**
+   * COMPATIBILITY_POLICY_REPORT - The definition is registered. The outcome has the comparison, and a warning with the code
+   * `BREAKING_CHANGE` or `UNDECIDED_CHANGE` if callers break or this is undecided.
+   */
+  COMPATIBILITY_POLICY_REPORT = 2,
+  /**
+   * COMPATIBILITY_POLICY_REJECT_BREAKING - As `COMPATIBILITY_POLICY_REPORT`, but a breaking change is an error: the registered
+   * definition is kept, and so is a tool that `REGISTRATION_MODE_REPLACE` would remove.
+   */
+  COMPATIBILITY_POLICY_REJECT_BREAKING = 3,
+  /**
+   * COMPATIBILITY_POLICY_REJECT_UNDECIDED - As `COMPATIBILITY_POLICY_REJECT_BREAKING`, also for changes of which it is undecided
+   * whether they break callers.
+   */
+  COMPATIBILITY_POLICY_REJECT_UNDECIDED = 4,
+  UNRECOGNIZED = -1,
+}
+
+export function compatibilityPolicyFromJSON(object: any): CompatibilityPolicy {
+  switch (object) {
+    case 0:
+    case "COMPATIBILITY_POLICY_UNSPECIFIED":
+      return CompatibilityPolicy.COMPATIBILITY_POLICY_UNSPECIFIED;
+    case 1:
+    case "COMPATIBILITY_POLICY_IGNORE":
+      return CompatibilityPolicy.COMPATIBILITY_POLICY_IGNORE;
+    case 2:
+    case "COMPATIBILITY_POLICY_REPORT":
+      return CompatibilityPolicy.COMPATIBILITY_POLICY_REPORT;
+    case 3:
+    case "COMPATIBILITY_POLICY_REJECT_BREAKING":
+      return CompatibilityPolicy.COMPATIBILITY_POLICY_REJECT_BREAKING;
+    case 4:
+    case "COMPATIBILITY_POLICY_REJECT_UNDECIDED":
+      return CompatibilityPolicy.COMPATIBILITY_POLICY_REJECT_UNDECIDED;
+    case -1:
+    case "UNRECOGNIZED":
+    default:
+      return CompatibilityPolicy.UNRECOGNIZED;
+  }
+}
+
+export function compatibilityPolicyToJSON(object: CompatibilityPolicy): string {
+  switch (object) {
+    case CompatibilityPolicy.COMPATIBILITY_POLICY_UNSPECIFIED:
+      return "COMPATIBILITY_POLICY_UNSPECIFIED";
+    case CompatibilityPolicy.COMPATIBILITY_POLICY_IGNORE:
+      return "COMPATIBILITY_POLICY_IGNORE";
+    case CompatibilityPolicy.COMPATIBILITY_POLICY_REPORT:
+      return "COMPATIBILITY_POLICY_REPORT";
+    case CompatibilityPolicy.COMPATIBILITY_POLICY_REJECT_BREAKING:
+      return "COMPATIBILITY_POLICY_REJECT_BREAKING";
+    case CompatibilityPolicy.COMPATIBILITY_POLICY_REJECT_UNDECIDED:
+      return "COMPATIBILITY_POLICY_REJECT_UNDECIDED";
+    case CompatibilityPolicy.UNRECOGNIZED:
+    default:
+      return "UNRECOGNIZED";
+  }
+}
+
 /** Request to register tools. */
 export interface RegisterToolsRequest {
   /** Namespace of the server that offers the tools: 1 to 256 characters. */
@@ -146,6 +226,10 @@ export interface RegisterToolsRequest {
    * version fails with `UNKNOWN_PROTOCOL_VERSION`.
    */
   protocolVersion: string;
+  /** Treatment of definitions that break the callers of the registered ones. */
+  compatibility: CompatibilityPolicy;
+  /** Reading of the schemas by which `compatibility` decides. */
+  reading: SchemaReading;
 }
 
 /** Response to `RegisterTools`. */
@@ -156,6 +240,11 @@ export interface RegisterToolsResponse {
   removed: string[];
   /** Revision of the registry after the call. */
   registryRevision: bigint;
+  /**
+   * Names that `REGISTRATION_MODE_REPLACE` would have removed, in order, and that
+   * `compatibility` kept: to remove a tool breaks its callers.
+   */
+  kept: string[];
 }
 
 /** Outcome of the registration of one definition. */
@@ -177,6 +266,11 @@ export interface RegistrationOutcome {
   outputSchemaDigest: string;
   /** Digest of the definition registered before the call. Empty if there was none. */
   previousDefinitionDigest: string;
+  /**
+   * Comparison with the definition registered before the call. Only set if the request asks
+   * for it with `compatibility`, and the name had another definition.
+   */
+  comparison: ToolComparison | undefined;
 }
 
 /** Effect on the registry. */
@@ -275,6 +369,8 @@ export interface GetToolRequest {
    * registered. An unknown version fails with `UNKNOWN_PROTOCOL_VERSION`.
    */
   adaptToVersion: string;
+  /** Least revision of the registry to read; see `RegistryService`. 0 reads what the server has. */
+  minRevision: bigint;
 }
 
 /** Response to `GetTool`. */
@@ -306,6 +402,8 @@ export interface ListToolsRequest {
    * as registered. An unknown version fails with `UNKNOWN_PROTOCOL_VERSION`.
    */
   adaptToVersion: string;
+  /** Least revision of the registry to read; see `RegistryService`. 0 reads what the server has. */
+  minRevision: bigint;
 }
 
 /** Response to `ListTools`. */
@@ -338,8 +436,114 @@ export interface DeleteToolsResponse {
   registryRevision: bigint;
 }
 
+/** Request to watch the registry. */
+export interface WatchToolsRequest {
+  /** Namespaces whose changes are sent. Empty means all that the caller may use. */
+  servers: string[];
+  /**
+   * Revision after which changes are sent. If unset, it is the current one, and the first
+   * response is its checkpoint.
+   */
+  afterRevision?:
+    | bigint
+    | undefined;
+  /**
+   * ID that came with the revision. It tells whether the registry still has the history that
+   * the revision was part of; if empty, this is not checked.
+   */
+  afterId: string;
+}
+
+/** Response of `WatchTools`. */
+export interface WatchToolsResponse {
+  /** Exactly one is set. */
+  event:
+    | //
+    /** A change. */
+    { $case: "change"; value: ToolsChange }
+    | //
+    /** All changes up to a revision were sent. */
+    { $case: "checkpoint"; value: RevisionCheckpoint }
+    | undefined;
+}
+
+/** All that one revision changed, in the namespace of one server. */
+export interface ToolsChange {
+  /** Revision since which the change holds. */
+  revision: bigint;
+  /** ID of the change. */
+  id: string;
+  /** Namespace of the server. */
+  server: string;
+  /** Tools that were registered, or replaced another of their name, ordered by name. */
+  registered: Tool[];
+  /** Names that are registered no longer, in order. */
+  deleted: string[];
+  /**
+   * Whether the next response has more of the same revision, as one message is too small for
+   * it.
+   */
+  continued: boolean;
+}
+
+/** Revision up to which all changes were sent. */
+export interface RevisionCheckpoint {
+  /** The revision. */
+  revision: bigint;
+  /** ID of the change that led to the revision. */
+  id: string;
+}
+
+/** Set of tools to compare: registered ones, or those of the request. */
+export interface ToolSet {
+  /**
+   * Namespace whose registered tools are compared. A server without tools is an error, since
+   * its name may be wrong. Empty means `tools`.
+   */
+  server: string;
+  /** Names of the tools of the server. Empty means all. */
+  names: string[];
+  /** Tools sent with the request, of which there may be none. Must be empty if `server` is not. */
+  tools: InlineTool[];
+}
+
+/** Request to compare two sets of tools. */
+export interface CompareToolsRequest {
+  /** Tools as they were. */
+  old:
+    | ToolSet
+    | undefined;
+  /** Tools as they are to be. */
+  new:
+    | ToolSet
+    | undefined;
+  /** Reading of the schemas by which `CompareToolsResponse.level` is told. */
+  reading: SchemaReading;
+  /** Least revision of the registry to read; see `RegistryService`. 0 reads what the server has. */
+  minRevision: bigint;
+}
+
+/** Response to `CompareTools`. */
+export interface CompareToolsResponse {
+  /** The new tools in their order, and then those that were removed. */
+  tools: ToolComparison[];
+  /** Worst level of all tools, in the reading of the request. */
+  level: ChangeLevel;
+  /** Registry revision in which the tools were resolved. */
+  registryRevision: bigint;
+}
+
 function createBaseRegisterToolsRequest(): RegisterToolsRequest {
-  return { server: "", tools: [], mode: 0, changePolicy: 0, validateOnly: false, protocolVersion: "" };
+  return {
+    server: "",
+    tools: [],
+    mode: 0,
+    changePolicy: 0,
+    validateOnly: false,
+    protocolVersion: "",
+    compatibility: 0,
+    reading: 0,
+  };
 }
 
 export const RegisterToolsRequest: MessageFns<RegisterToolsRequest> = {
@@ -361,6 +565,12 @@ export const RegisterToolsRequest: MessageFns<RegisterToolsRequest> = {
     }
     if (message.protocolVersion !== "") {
       writer.uint32(50).string(message.protocolVersion);
+    }
+    if (message.compatibility !== 0) {
+      writer.uint32(56).int32(message.compatibility);
+    }
+    if (message.reading !== 0) {
+      writer.uint32(64).int32(message.reading);
     }
     return writer;
   },
@@ -426,6 +636,22 @@ export const RegisterToolsRequest: MessageFns<RegisterToolsRequest> = {
             message.protocolVersion = reader.string();
             continue;
           }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.compatibility = reader.int32() as any;
+            continue;
+          }
+          case 8: {
+            if (tag !== 64) {
+              break;
+            }
+
+            message.reading = reader.int32() as any;
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -458,6 +684,8 @@ export const RegisterToolsRequest: MessageFns<RegisterToolsRequest> = {
         : isSet(object.protocol_version)
         ? globalThis.String(object.protocol_version)
         : "",
+      compatibility: isSet(object.compatibility) ? compatibilityPolicyFromJSON(object.compatibility) : 0,
+      reading: isSet(object.reading) ? schemaReadingFromJSON(object.reading) : 0,
     };
   },
 
@@ -481,6 +709,12 @@ export const RegisterToolsRequest: MessageFns<RegisterToolsRequest> = {
     if (message.protocolVersion !== "") {
       obj.protocolVersion = message.protocolVersion;
     }
+    if (message.compatibility !== 0) {
+      obj.compatibility = compatibilityPolicyToJSON(message.compatibility);
+    }
+    if (message.reading !== 0) {
+      obj.reading = schemaReadingToJSON(message.reading);
+    }
     return obj;
   },
 
@@ -495,12 +729,14 @@ export const RegisterToolsRequest: MessageFns<RegisterToolsRequest> = {
     message.changePolicy = object.changePolicy ?? 0;
     message.validateOnly = object.validateOnly ?? false;
     message.protocolVersion = object.protocolVersion ?? "";
+    message.compatibility = object.compatibility ?? 0;
+    message.reading = object.reading ?? 0;
     return message;
   },
 };
 
 function createBaseRegisterToolsResponse(): RegisterToolsResponse {
-  return { outcomes: [], removed: [], registryRevision: 0n };
+  return { outcomes: [], removed: [], registryRevision: 0n, kept: [] };
 }
 
 export const RegisterToolsResponse: MessageFns<RegisterToolsResponse> = {
@@ -516,6 +752,9 @@ export const RegisterToolsResponse: MessageFns<RegisterToolsResponse> = {
         throw new globalThis.Error("value provided for field message.registryRevision of type uint64 too large");
       }
       writer.uint32(24).uint64(message.registryRevision);
+    }
+    for (const v of message.kept) {
+      writer.uint32(34).string(v!);
     }
     return writer;
   },
@@ -557,6 +796,14 @@ export const RegisterToolsResponse: MessageFns<RegisterToolsResponse> = {
             message.registryRevision = reader.uint64() as bigint;
             continue;
           }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.kept.push(reader.string());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -580,6 +827,7 @@ export const RegisterToolsResponse: MessageFns<RegisterToolsResponse> = {
         : isSet(object.registry_revision)
         ? BigInt(object.registry_revision)
         : 0n,
+      kept: globalThis.Array.isArray(object?.kept) ? object.kept.map((e: any) => globalThis.String(e)) : [],
     };
   },
 
@@ -594,6 +842,9 @@ export const RegisterToolsResponse: MessageFns<RegisterToolsResponse> = {
     if (message.registryRevision !== 0n) {
       obj.registryRevision = message.registryRevision.toString();
     }
+    if (message.kept?.length) {
+      obj.kept = message.kept;
+    }
     return obj;
   },
 
@@ -607,6 +858,7 @@ export const RegisterToolsResponse: MessageFns<RegisterToolsResponse> = {
     message.registryRevision = (object.registryRevision !== undefined && object.registryRevision !== null)
       ? BigInt(object.registryRevision)
       : 0n;
+    message.kept = object.kept?.map((e) => e) || [];
     return message;
   },
 };
@@ -620,6 +872,7 @@ function createBaseRegistrationOutcome(): RegistrationOutcome {
     inputSchemaDigest: "",
     outputSchemaDigest: "",
     previousDefinitionDigest: "",
+    comparison: undefined,
   };
 }
 
@@ -645,6 +898,9 @@ export const RegistrationOutcome: MessageFns<RegistrationOutcome> = {
     }
     if (message.previousDefinitionDigest !== "") {
       writer.uint32(58).string(message.previousDefinitionDigest);
+    }
+    if (message.comparison !== undefined) {
+      ToolComparison.encode(message.comparison, writer.uint32(66).fork()).join();
     }
     return writer;
   },
@@ -718,6 +974,14 @@ export const RegistrationOutcome: MessageFns<RegistrationOutcome> = {
             message.previousDefinitionDigest = reader.string();
             continue;
           }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.comparison = ToolComparison.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -757,6 +1021,7 @@ export const RegistrationOutcome: MessageFns<RegistrationOutcome> = {
         : isSet(object.previous_definition_digest)
         ? globalThis.String(object.previous_definition_digest)
         : "",
+      comparison: isSet(object.comparison) ? ToolComparison.fromJSON(object.comparison) : undefined,
     };
   },
 
@@ -783,6 +1048,9 @@ export const RegistrationOutcome: MessageFns<RegistrationOutcome> = {
     if (message.previousDefinitionDigest !== "") {
       obj.previousDefinitionDigest = message.previousDefinitionDigest;
     }
+    if (message.comparison !== undefined) {
+      obj.comparison = ToolComparison.toJSON(message.comparison);
+    }
     return obj;
   },
 
@@ -798,6 +1066,9 @@ export const RegistrationOutcome: MessageFns<RegistrationOutcome> = {
     message.inputSchemaDigest = object.inputSchemaDigest ?? "";
     message.outputSchemaDigest = object.outputSchemaDigest ?? "";
     message.previousDefinitionDigest = object.previousDefinitionDigest ?? "";
+    message.comparison = (object.comparison !== undefined && object.comparison !== null)
+      ? ToolComparison.fromPartial(object.comparison)
+      : undefined;
     return message;
   },
 };
@@ -1031,7 +1302,7 @@ export const Tool: MessageFns<Tool> = {
 };
 
 function createBaseGetToolRequest(): GetToolRequest {
-  return { server: "", name: "", adaptToVersion: "" };
+  return { server: "", name: "", adaptToVersion: "", minRevision: 0n };
 }
 
 export const GetToolRequest: MessageFns<GetToolRequest> = {
@@ -1044,6 +1315,12 @@ export const GetToolRequest: MessageFns<GetToolRequest> = {
     }
     if (message.adaptToVersion !== "") {
       writer.uint32(26).string(message.adaptToVersion);
+    }
+    if (message.minRevision !== 0n) {
+      if (BigInt.asUintN(64, message.minRevision) !== message.minRevision) {
+        throw new globalThis.Error("value provided for field message.minRevision of type uint64 too large");
+      }
+      writer.uint32(32).uint64(message.minRevision);
     }
     return writer;
   },
@@ -1085,6 +1362,14 @@ export const GetToolRequest: MessageFns<GetToolRequest> = {
             message.adaptToVersion = reader.string();
             continue;
           }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.minRevision = reader.uint64() as bigint;
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1106,6 +1391,11 @@ export const GetToolRequest: MessageFns<GetToolRequest> = {
         : isSet(object.adapt_to_version)
         ? globalThis.String(object.adapt_to_version)
         : "",
+      minRevision: isSet(object.minRevision)
+        ? BigInt(object.minRevision)
+        : isSet(object.min_revision)
+        ? BigInt(object.min_revision)
+        : 0n,
     };
   },
 
@@ -1120,6 +1410,9 @@ export const GetToolRequest: MessageFns<GetToolRequest> = {
     if (message.adaptToVersion !== "") {
       obj.adaptToVersion = message.adaptToVersion;
     }
+    if (message.minRevision !== 0n) {
+      obj.minRevision = message.minRevision.toString();
+    }
     return obj;
   },
 
@@ -1131,6 +1424,9 @@ export const GetToolRequest: MessageFns<GetToolRequest> = {
     message.server = object.server ?? "";
     message.name = object.name ?? "";
     message.adaptToVersion = object.adaptToVersion ?? "";
+    message.minRevision = (object.minRevision !== undefined && object.minRevision !== null)
+      ? BigInt(object.minRevision)
+      : 0n;
     return message;
   },
 };
@@ -1230,7 +1526,7 @@ export const GetToolResponse: MessageFns<GetToolResponse> = {
 };
 
 function createBaseListToolsRequest(): ListToolsRequest {
-  return { server: "", pageSize: 0, pageToken: "", adaptToVersion: "" };
+  return { server: "", pageSize: 0, pageToken: "", adaptToVersion: "", minRevision: 0n };
 }
 
 export const ListToolsRequest: MessageFns<ListToolsRequest> = {
@@ -1246,6 +1542,12 @@ export const ListToolsRequest: MessageFns<ListToolsRequest> = {
     }
     if (message.adaptToVersion !== "") {
       writer.uint32(34).string(message.adaptToVersion);
+    }
+    if (message.minRevision !== 0n) {
+      if (BigInt.asUintN(64, message.minRevision) !== message.minRevision) {
+        throw new globalThis.Error("value provided for field message.minRevision of type uint64 too large");
+      }
+      writer.uint32(40).uint64(message.minRevision);
     }
     return writer;
   },
@@ -1295,6 +1597,14 @@ export const ListToolsRequest: MessageFns<ListToolsRequest> = {
             message.adaptToVersion = reader.string();
             continue;
           }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.minRevision = reader.uint64() as bigint;
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1325,6 +1635,11 @@ export const ListToolsRequest: MessageFns<ListToolsRequest> = {
         : isSet(object.adapt_to_version)
         ? globalThis.String(object.adapt_to_version)
         : "",
+      minRevision: isSet(object.minRevision)
+        ? BigInt(object.minRevision)
+        : isSet(object.min_revision)
+        ? BigInt(object.min_revision)
+        : 0n,
     };
   },
 
@@ -1342,6 +1657,9 @@ export const ListToolsRequest: MessageFns<ListToolsRequest> = {
     if (message.adaptToVersion !== "") {
       obj.adaptToVersion = message.adaptToVersion;
     }
+    if (message.minRevision !== 0n) {
+      obj.minRevision = message.minRevision.toString();
+    }
     return obj;
   },
 
@@ -1354,6 +1672,9 @@ export const ListToolsRequest: MessageFns<ListToolsRequest> = {
     message.pageSize = object.pageSize ?? 0;
     message.pageToken = object.pageToken ?? "";
     message.adaptToVersion = object.adaptToVersion ?? "";
+    message.minRevision = (object.minRevision !== undefined && object.minRevision !== null)
+      ? BigInt(object.minRevision)
+      : 0n;
     return message;
   },
 };
@@ -1683,6 +2004,800 @@ export const DeleteToolsResponse: MessageFns<DeleteToolsResponse> = {
   },
 };
 
+function createBaseWatchToolsRequest(): WatchToolsRequest {
+  return { servers: [], afterRevision: undefined, afterId: "" };
+}
+
+export const WatchToolsRequest: MessageFns<WatchToolsRequest> = {
+  encode(message: WatchToolsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.servers) {
+      writer.uint32(10).string(v!);
+    }
+    if (message.afterRevision !== undefined) {
+      if (BigInt.asUintN(64, message.afterRevision) !== message.afterRevision) {
+        throw new globalThis.Error("value provided for field message.afterRevision of type uint64 too large");
+      }
+      writer.uint32(16).uint64(message.afterRevision);
+    }
+    if (message.afterId !== "") {
+      writer.uint32(26).string(message.afterId);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): WatchToolsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseWatchToolsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.servers.push(reader.string());
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.afterRevision = reader.uint64() as bigint;
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.afterId = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): WatchToolsRequest {
+    return {
+      servers: globalThis.Array.isArray(object?.servers) ? object.servers.map((e: any) => globalThis.String(e)) : [],
+      afterRevision: isSet(object.afterRevision)
+        ? BigInt(object.afterRevision)
+        : isSet(object.after_revision)
+        ? BigInt(object.after_revision)
+        : undefined,
+      afterId: isSet(object.afterId)
+        ? globalThis.String(object.afterId)
+        : isSet(object.after_id)
+        ? globalThis.String(object.after_id)
+        : "",
+    };
+  },
+
+  toJSON(message: WatchToolsRequest): unknown {
+    const obj: any = {};
+    if (message.servers?.length) {
+      obj.servers = message.servers;
+    }
+    if (message.afterRevision !== undefined) {
+      obj.afterRevision = message.afterRevision.toString();
+    }
+    if (message.afterId !== "") {
+      obj.afterId = message.afterId;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<WatchToolsRequest>, I>>(base?: I): WatchToolsRequest {
+    return WatchToolsRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<WatchToolsRequest>, I>>(object: I): WatchToolsRequest {
+    const message = createBaseWatchToolsRequest();
+    message.servers = object.servers?.map((e) => e) || [];
+    message.afterRevision = (object.afterRevision !== undefined && object.afterRevision !== null)
+      ? BigInt(object.afterRevision)
+      : undefined;
+    message.afterId = object.afterId ?? "";
+    return message;
+  },
+};
+
+function createBaseWatchToolsResponse(): WatchToolsResponse {
+  return { event: undefined };
+}
+
+export const WatchToolsResponse: MessageFns<WatchToolsResponse> = {
+  encode(message: WatchToolsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    switch (message.event?.$case) {
+      case "change":
+        ToolsChange.encode(message.event.value, writer.uint32(10).fork()).join();
+        break;
+      case "checkpoint":
+        RevisionCheckpoint.encode(message.event.value, writer.uint32(18).fork()).join();
+        break;
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): WatchToolsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseWatchToolsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.event = { $case: "change", value: ToolsChange.decode(reader, reader.uint32()) };
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.event = { $case: "checkpoint", value: RevisionCheckpoint.decode(reader, reader.uint32()) };
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): WatchToolsResponse {
+    return {
+      event: isSet(object.change)
+        ? { $case: "change", value: ToolsChange.fromJSON(object.change) }
+        : isSet(object.checkpoint)
+        ? { $case: "checkpoint", value: RevisionCheckpoint.fromJSON(object.checkpoint) }
+        : undefined,
+    };
+  },
+
+  toJSON(message: WatchToolsResponse): unknown {
+    const obj: any = {};
+    if (message.event?.$case === "change") {
+      obj.change = ToolsChange.toJSON(message.event.value);
+    } else if (message.event?.$case === "checkpoint") {
+      obj.checkpoint = RevisionCheckpoint.toJSON(message.event.value);
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<WatchToolsResponse>, I>>(base?: I): WatchToolsResponse {
+    return WatchToolsResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<WatchToolsResponse>, I>>(object: I): WatchToolsResponse {
+    const message = createBaseWatchToolsResponse();
+    switch (object.event?.$case) {
+      case "change": {
+        if (object.event?.value !== undefined && object.event?.value !== null) {
+          message.event = { $case: "change", value: ToolsChange.fromPartial(object.event.value) };
+        }
+        break;
+      }
+      case "checkpoint": {
+        if (object.event?.value !== undefined && object.event?.value !== null) {
+          message.event = { $case: "checkpoint", value: RevisionCheckpoint.fromPartial(object.event.value) };
+        }
+        break;
+      }
+    }
+    return message;
+  },
+};
+
+function createBaseToolsChange(): ToolsChange {
+  return { revision: 0n, id: "", server: "", registered: [], deleted: [], continued: false };
+}
+
+export const ToolsChange: MessageFns<ToolsChange> = {
+  encode(message: ToolsChange, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.revision !== 0n) {
+      if (BigInt.asUintN(64, message.revision) !== message.revision) {
+        throw new globalThis.Error("value provided for field message.revision of type uint64 too large");
+      }
+      writer.uint32(8).uint64(message.revision);
+    }
+    if (message.id !== "") {
+      writer.uint32(18).string(message.id);
+    }
+    if (message.server !== "") {
+      writer.uint32(26).string(message.server);
+    }
+    for (const v of message.registered) {
+      Tool.encode(v!, writer.uint32(34).fork()).join();
+    }
+    for (const v of message.deleted) {
+      writer.uint32(42).string(v!);
+    }
+    if (message.continued !== false) {
+      writer.uint32(48).bool(message.continued);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ToolsChange {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseToolsChange();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.revision = reader.uint64() as bigint;
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.id = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.server = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.registered.push(Tool.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.deleted.push(reader.string());
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.continued = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): ToolsChange {
+    return {
+      revision: isSet(object.revision) ? BigInt(object.revision) : 0n,
+      id: isSet(object.id) ? globalThis.String(object.id) : "",
+      server: isSet(object.server) ? globalThis.String(object.server) : "",
+      registered: globalThis.Array.isArray(object?.registered)
+        ? object.registered.map((e: any) => Tool.fromJSON(e))
+        : [],
+      deleted: globalThis.Array.isArray(object?.deleted) ? object.deleted.map((e: any) => globalThis.String(e)) : [],
+      continued: isSet(object.continued) ? globalThis.Boolean(object.continued) : false,
+    };
+  },
+
+  toJSON(message: ToolsChange): unknown {
+    const obj: any = {};
+    if (message.revision !== 0n) {
+      obj.revision = message.revision.toString();
+    }
+    if (message.id !== "") {
+      obj.id = message.id;
+    }
+    if (message.server !== "") {
+      obj.server = message.server;
+    }
+    if (message.registered?.length) {
+      obj.registered = message.registered.map((e) => Tool.toJSON(e));
+    }
+    if (message.deleted?.length) {
+      obj.deleted = message.deleted;
+    }
+    if (message.continued !== false) {
+      obj.continued = message.continued;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<ToolsChange>, I>>(base?: I): ToolsChange {
+    return ToolsChange.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<ToolsChange>, I>>(object: I): ToolsChange {
+    const message = createBaseToolsChange();
+    message.revision = (object.revision !== undefined && object.revision !== null) ? BigInt(object.revision) : 0n;
+    message.id = object.id ?? "";
+    message.server = object.server ?? "";
+    message.registered = object.registered?.map((e) => Tool.fromPartial(e)) || [];
+    message.deleted = object.deleted?.map((e) => e) || [];
+    message.continued = object.continued ?? false;
+    return message;
+  },
+};
+
+function createBaseRevisionCheckpoint(): RevisionCheckpoint {
+  return { revision: 0n, id: "" };
+}
+
+export const RevisionCheckpoint: MessageFns<RevisionCheckpoint> = {
+  encode(message: RevisionCheckpoint, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.revision !== 0n) {
+      if (BigInt.asUintN(64, message.revision) !== message.revision) {
+        throw new globalThis.Error("value provided for field message.revision of type uint64 too large");
+      }
+      writer.uint32(8).uint64(message.revision);
+    }
+    if (message.id !== "") {
+      writer.uint32(18).string(message.id);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RevisionCheckpoint {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRevisionCheckpoint();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.revision = reader.uint64() as bigint;
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.id = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): RevisionCheckpoint {
+    return {
+      revision: isSet(object.revision) ? BigInt(object.revision) : 0n,
+      id: isSet(object.id) ? globalThis.String(object.id) : "",
+    };
+  },
+
+  toJSON(message: RevisionCheckpoint): unknown {
+    const obj: any = {};
+    if (message.revision !== 0n) {
+      obj.revision = message.revision.toString();
+    }
+    if (message.id !== "") {
+      obj.id = message.id;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<RevisionCheckpoint>, I>>(base?: I): RevisionCheckpoint {
+    return RevisionCheckpoint.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<RevisionCheckpoint>, I>>(object: I): RevisionCheckpoint {
+    const message = createBaseRevisionCheckpoint();
+    message.revision = (object.revision !== undefined && object.revision !== null) ? BigInt(object.revision) : 0n;
+    message.id = object.id ?? "";
+    return message;
+  },
+};
+
+function createBaseToolSet(): ToolSet {
+  return { server: "", names: [], tools: [] };
+}
+
+export const ToolSet: MessageFns<ToolSet> = {
+  encode(message: ToolSet, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.server !== "") {
+      writer.uint32(10).string(message.server);
+    }
+    for (const v of message.names) {
+      writer.uint32(18).string(v!);
+    }
+    for (const v of message.tools) {
+      InlineTool.encode(v!, writer.uint32(26).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ToolSet {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseToolSet();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.server = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.names.push(reader.string());
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.tools.push(InlineTool.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): ToolSet {
+    return {
+      server: isSet(object.server) ? globalThis.String(object.server) : "",
+      names: globalThis.Array.isArray(object?.names) ? object.names.map((e: any) => globalThis.String(e)) : [],
+      tools: globalThis.Array.isArray(object?.tools) ? object.tools.map((e: any) => InlineTool.fromJSON(e)) : [],
+    };
+  },
+
+  toJSON(message: ToolSet): unknown {
+    const obj: any = {};
+    if (message.server !== "") {
+      obj.server = message.server;
+    }
+    if (message.names?.length) {
+      obj.names = message.names;
+    }
+    if (message.tools?.length) {
+      obj.tools = message.tools.map((e) => InlineTool.toJSON(e));
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<ToolSet>, I>>(base?: I): ToolSet {
+    return ToolSet.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<ToolSet>, I>>(object: I): ToolSet {
+    const message = createBaseToolSet();
+    message.server = object.server ?? "";
+    message.names = object.names?.map((e) => e) || [];
+    message.tools = object.tools?.map((e) => InlineTool.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseCompareToolsRequest(): CompareToolsRequest {
+  return { old: undefined, new: undefined, reading: 0, minRevision: 0n };
+}
+
+export const CompareToolsRequest: MessageFns<CompareToolsRequest> = {
+  encode(message: CompareToolsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.old !== undefined) {
+      ToolSet.encode(message.old, writer.uint32(10).fork()).join();
+    }
+    if (message.new !== undefined) {
+      ToolSet.encode(message.new, writer.uint32(18).fork()).join();
+    }
+    if (message.reading !== 0) {
+      writer.uint32(24).int32(message.reading);
+    }
+    if (message.minRevision !== 0n) {
+      if (BigInt.asUintN(64, message.minRevision) !== message.minRevision) {
+        throw new globalThis.Error("value provided for field message.minRevision of type uint64 too large");
+      }
+      writer.uint32(32).uint64(message.minRevision);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CompareToolsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCompareToolsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.old = ToolSet.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.new = ToolSet.decode(reader, reader.uint32());
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.reading = reader.int32() as any;
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.minRevision = reader.uint64() as bigint;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): CompareToolsRequest {
+    return {
+      old: isSet(object.old) ? ToolSet.fromJSON(object.old) : undefined,
+      new: isSet(object.new) ? ToolSet.fromJSON(object.new) : undefined,
+      reading: isSet(object.reading) ? schemaReadingFromJSON(object.reading) : 0,
+      minRevision: isSet(object.minRevision)
+        ? BigInt(object.minRevision)
+        : isSet(object.min_revision)
+        ? BigInt(object.min_revision)
+        : 0n,
+    };
+  },
+
+  toJSON(message: CompareToolsRequest): unknown {
+    const obj: any = {};
+    if (message.old !== undefined) {
+      obj.old = ToolSet.toJSON(message.old);
+    }
+    if (message.new !== undefined) {
+      obj.new = ToolSet.toJSON(message.new);
+    }
+    if (message.reading !== 0) {
+      obj.reading = schemaReadingToJSON(message.reading);
+    }
+    if (message.minRevision !== 0n) {
+      obj.minRevision = message.minRevision.toString();
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<CompareToolsRequest>, I>>(base?: I): CompareToolsRequest {
+    return CompareToolsRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<CompareToolsRequest>, I>>(object: I): CompareToolsRequest {
+    const message = createBaseCompareToolsRequest();
+    message.old = (object.old !== undefined && object.old !== null) ? ToolSet.fromPartial(object.old) : undefined;
+    message.new = (object.new !== undefined && object.new !== null) ? ToolSet.fromPartial(object.new) : undefined;
+    message.reading = object.reading ?? 0;
+    message.minRevision = (object.minRevision !== undefined && object.minRevision !== null)
+      ? BigInt(object.minRevision)
+      : 0n;
+    return message;
+  },
+};
+
+function createBaseCompareToolsResponse(): CompareToolsResponse {
+  return { tools: [], level: 0, registryRevision: 0n };
+}
+
+export const CompareToolsResponse: MessageFns<CompareToolsResponse> = {
+  encode(message: CompareToolsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.tools) {
+      ToolComparison.encode(v!, writer.uint32(10).fork()).join();
+    }
+    if (message.level !== 0) {
+      writer.uint32(16).int32(message.level);
+    }
+    if (message.registryRevision !== 0n) {
+      if (BigInt.asUintN(64, message.registryRevision) !== message.registryRevision) {
+        throw new globalThis.Error("value provided for field message.registryRevision of type uint64 too large");
+      }
+      writer.uint32(24).uint64(message.registryRevision);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CompareToolsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCompareToolsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.tools.push(ToolComparison.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.level = reader.int32() as any;
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.registryRevision = reader.uint64() as bigint;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): CompareToolsResponse {
+    return {
+      tools: globalThis.Array.isArray(object?.tools) ? object.tools.map((e: any) => ToolComparison.fromJSON(e)) : [],
+      level: isSet(object.level) ? changeLevelFromJSON(object.level) : 0,
+      registryRevision: isSet(object.registryRevision)
+        ? BigInt(object.registryRevision)
+        : isSet(object.registry_revision)
+        ? BigInt(object.registry_revision)
+        : 0n,
+    };
+  },
+
+  toJSON(message: CompareToolsResponse): unknown {
+    const obj: any = {};
+    if (message.tools?.length) {
+      obj.tools = message.tools.map((e) => ToolComparison.toJSON(e));
+    }
+    if (message.level !== 0) {
+      obj.level = changeLevelToJSON(message.level);
+    }
+    if (message.registryRevision !== 0n) {
+      obj.registryRevision = message.registryRevision.toString();
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<CompareToolsResponse>, I>>(base?: I): CompareToolsResponse {
+    return CompareToolsResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<CompareToolsResponse>, I>>(object: I): CompareToolsResponse {
+    const message = createBaseCompareToolsResponse();
+    message.tools = object.tools?.map((e) => ToolComparison.fromPartial(e)) || [];
+    message.level = object.level ?? 0;
+    message.registryRevision = (object.registryRevision !== undefined && object.registryRevision !== null)
+      ? BigInt(object.registryRevision)
+      : 0n;
+    return message;
+  },
+};
+
 /**
  * Stores tool definitions, so that payloads can be validated by tool name.
  *
@@ -1692,6 +2807,12 @@ export const DeleteToolsResponse: MessageFns<DeleteToolsResponse> = {
  * Definitions are immutable and identified by their digest. Within the namespace of a server,
  * a name is bound to one definition at a time. Each change of a binding increments the
  * revision of the registry.
+ *
+ * Several servers may share a registry; each follows the changes of the others, and may be a
+ * little behind. A request with `min_revision` waits until its server has that revision,
+ * within the deadline and for 5 seconds at most, and fails with `ABORTED` and the reason
+ * `REVISION_NOT_REACHED` otherwise: given the revision that a registration returned, a request
+ * to any server reads what that registered.
  */
 export type RegistryServiceService = typeof RegistryServiceService;
 export const RegistryServiceService = {
@@ -1711,7 +2832,8 @@ export const RegistryServiceService = {
    *
    * Fails with `RESOURCE_EXHAUSTED` and the reason `QUOTA_EXCEEDED` if the registry would hold
    * more than its quotas, and with `UNAVAILABLE` and `REGISTRY_UNUSABLE` if it cannot be
-   * written; nothing has changed then. Tools that the steps of the request
+   * written; nothing has changed then, unless the error's metadata `outcome` is `unknown`. The
+   * registration may be repeated in any case. Tools that the steps of the request
    * (`Limits.request_steps`) do not suffice for are rejected with `LIMIT_EXCEEDED`: they were
    * not reached, and may be registered by another request.
    */
@@ -1758,6 +2880,53 @@ export const RegistryServiceService = {
     responseSerialize: (value: DeleteToolsResponse): Buffer => Buffer.from(DeleteToolsResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): DeleteToolsResponse => DeleteToolsResponse.decode(value),
   },
+  /**
+   * Sends every change of registered tools, in the order of revisions and at least once.
+   *
+   * After a checkpoint no change up to its revision follows. One is sent whenever all changes
+   * were, and every few seconds while there are none. To resume, pass the revision and the ID
+   * of the last checkpoint, or of the last change whose `continued` is false.
+   *
+   * To mirror the registry: read the first checkpoint, list the tools, and apply the changes
+   * that follow to the list. What a change says is what then holds, so that it does no harm to
+   * apply one that the list already has.
+   *
+   * Fails with `OUT_OF_RANGE` and the reason `COMPACTED` if changes after the given revision
+   * are not kept any more, or if the registry does not have that revision, since it was set
+   * back or is another one; list the tools again then. The metadata `oldest_revision` is the
+   * first that can be resumed from. A server keeps changes as long as its setting
+   * `registry_history_seconds` says; with a registry in a file or in memory, those since its
+   * start. Ends with `UNAVAILABLE` and `SHUTTING_DOWN` when the server stops.
+   */
+  watchTools: {
+    path: "/sidecheck.v1.RegistryService/WatchTools" as const,
+    requestStream: false as const,
+    responseStream: true as const,
+    requestSerialize: (value: WatchToolsRequest): Buffer => Buffer.from(WatchToolsRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): WatchToolsRequest => WatchToolsRequest.decode(value),
+    responseSerialize: (value: WatchToolsResponse): Buffer => Buffer.from(WatchToolsResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): WatchToolsResponse => WatchToolsResponse.decode(value),
+  },
+  /**
+   * Compares two sets of tools: what changed, and whether it breaks callers.
+   *
+   * An input schema may only accept more, and an output schema may only promise more. This is
+   * proved, or refuted by a payload that the validator accepts under one version and rejects
+   * under the other, or undecided. Each tool has its own outcome; one that takes too long is
+   * undecided.
+   *
+   * Fails with `RESOURCE_EXHAUSTED` if a set has more than `Limits.batch_items` tools.
+   */
+  compareTools: {
+    path: "/sidecheck.v1.RegistryService/CompareTools" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: CompareToolsRequest): Buffer => Buffer.from(CompareToolsRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): CompareToolsRequest => CompareToolsRequest.decode(value),
+    responseSerialize: (value: CompareToolsResponse): Buffer =>
+      Buffer.from(CompareToolsResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): CompareToolsResponse => CompareToolsResponse.decode(value),
+  },
 } as const;
 
 export interface RegistryServiceServer extends UntypedServiceImplementation {
@@ -1777,7 +2946,8 @@ export interface RegistryServiceServer extends UntypedServiceImplementation {
    *
    * Fails with `RESOURCE_EXHAUSTED` and the reason `QUOTA_EXCEEDED` if the registry would hold
    * more than its quotas, and with `UNAVAILABLE` and `REGISTRY_UNUSABLE` if it cannot be
-   * written; nothing has changed then. Tools that the steps of the request
+   * written; nothing has changed then, unless the error's metadata `outcome` is `unknown`. The
+   * registration may be repeated in any case. Tools that the steps of the request
    * (`Limits.request_steps`) do not suffice for are rejected with `LIMIT_EXCEEDED`: they were
    * not reached, and may be registered by another request.
    */
@@ -1791,6 +2961,36 @@ export interface RegistryServiceServer extends UntypedServiceImplementation {
   listTools: handleUnaryCall<ListToolsRequest, ListToolsResponse>;
   /** Deletes tools of one server: at most `Limits.batch_items` by name, or all. */
   deleteTools: handleUnaryCall<DeleteToolsRequest, DeleteToolsResponse>;
+  /**
+   * Sends every change of registered tools, in the order of revisions and at least once.
+   *
+   * After a checkpoint no change up to its revision follows. One is sent whenever all changes
+   * were, and every few seconds while there are none. To resume, pass the revision and the ID
+   * of the last checkpoint, or of the last change whose `continued` is false.
+   *
+   * To mirror the registry: read the first checkpoint, list the tools, and apply the changes
+   * that follow to the list. What a change says is what then holds, so that it does no harm to
+   * apply one that the list already has.
+   *
+   * Fails with `OUT_OF_RANGE` and the reason `COMPACTED` if changes after the given revision
+   * are not kept any more, or if the registry does not have that revision, since it was set
+   * back or is another one; list the tools again then. The metadata `oldest_revision` is the
+   * first that can be resumed from. A server keeps changes as long as its setting
+   * `registry_history_seconds` says; with a registry in a file or in memory, those since its
+   * start. Ends with `UNAVAILABLE` and `SHUTTING_DOWN` when the server stops.
+   */
+  watchTools: handleServerStreamingCall<WatchToolsRequest, WatchToolsResponse>;
+  /**
+   * Compares two sets of tools: what changed, and whether it breaks callers.
+   *
+   * An input schema may only accept more, and an output schema may only promise more. This is
+   * proved, or refuted by a payload that the validator accepts under one version and rejects
+   * under the other, or undecided. Each tool has its own outcome; one that takes too long is
+   * undecided.
+   *
+   * Fails with `RESOURCE_EXHAUSTED` if a set has more than `Limits.batch_items` tools.
+   */
+  compareTools: handleUnaryCall<CompareToolsRequest, CompareToolsResponse>;
 }
 
 export interface RegistryServiceClient extends Client {
@@ -1810,7 +3010,8 @@ export interface RegistryServiceClient extends Client {
    *
    * Fails with `RESOURCE_EXHAUSTED` and the reason `QUOTA_EXCEEDED` if the registry would hold
    * more than its quotas, and with `UNAVAILABLE` and `REGISTRY_UNUSABLE` if it cannot be
-   * written; nothing has changed then. Tools that the steps of the request
+   * written; nothing has changed then, unless the error's metadata `outcome` is `unknown`. The
+   * registration may be repeated in any case. Tools that the steps of the request
    * (`Limits.request_steps`) do not suffice for are rejected with `LIMIT_EXCEEDED`: they were
    * not reached, and may be registered by another request.
    */
@@ -1879,6 +3080,55 @@ export interface RegistryServiceClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: DeleteToolsResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * Sends every change of registered tools, in the order of revisions and at least once.
+   *
+   * After a checkpoint no change up to its revision follows. One is sent whenever all changes
+   * were, and every few seconds while there are none. To resume, pass the revision and the ID
+   * of the last checkpoint, or of the last change whose `continued` is false.
+   *
+   * To mirror the registry: read the first checkpoint, list the tools, and apply the changes
+   * that follow to the list. What a change says is what then holds, so that it does no harm to
+   * apply one that the list already has.
+   *
+   * Fails with `OUT_OF_RANGE` and the reason `COMPACTED` if changes after the given revision
+   * are not kept any more, or if the registry does not have that revision, since it was set
+   * back or is another one; list the tools again then. The metadata `oldest_revision` is the
+   * first that can be resumed from. A server keeps changes as long as its setting
+   * `registry_history_seconds` says; with a registry in a file or in memory, those since its
+   * start. Ends with `UNAVAILABLE` and `SHUTTING_DOWN` when the server stops.
+   */
+  watchTools(request: WatchToolsRequest, options?: Partial<CallOptions>): ClientReadableStream<WatchToolsResponse>;
+  watchTools(
+    request: WatchToolsRequest,
+    metadata?: Metadata,
+    options?: Partial<CallOptions>,
+  ): ClientReadableStream<WatchToolsResponse>;
+  /**
+   * Compares two sets of tools: what changed, and whether it breaks callers.
+   *
+   * An input schema may only accept more, and an output schema may only promise more. This is
+   * proved, or refuted by a payload that the validator accepts under one version and rejects
+   * under the other, or undecided. Each tool has its own outcome; one that takes too long is
+   * undecided.
+   *
+   * Fails with `RESOURCE_EXHAUSTED` if a set has more than `Limits.batch_items` tools.
+   */
+  compareTools(
+    request: CompareToolsRequest,
+    callback: (error: ServiceError | null, response: CompareToolsResponse) => void,
+  ): ClientUnaryCall;
+  compareTools(
+    request: CompareToolsRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: CompareToolsResponse) => void,
+  ): ClientUnaryCall;
+  compareTools(
+    request: CompareToolsRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: CompareToolsResponse) => void,
   ): ClientUnaryCall;
 }
 

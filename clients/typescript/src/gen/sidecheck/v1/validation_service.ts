@@ -40,7 +40,11 @@ export interface ValidateRequest {
     | Subject
     | undefined;
   /** Options. Defaults apply if unset. */
-  options: ValidationOptions | undefined;
+  options:
+    | ValidationOptions
+    | undefined;
+  /** Least revision of the registry to read; see `RegistryService`. 0 reads what the server has. */
+  minRevision: bigint;
 }
 
 /** Response to `Validate`. */
@@ -65,6 +69,8 @@ export interface ValidateBatchRequest {
     | undefined;
   /** Payloads to validate. */
   items: ValidateItem[];
+  /** Least revision of the registry to read; see `RegistryService`. 0 reads what the server has. */
+  minRevision: bigint;
 }
 
 /** One payload of a batch or stream. */
@@ -122,7 +128,11 @@ export interface StreamDefaults {
     | Target
     | undefined;
   /** Default options of the items. */
-  options: ValidationOptions | undefined;
+  options:
+    | ValidationOptions
+    | undefined;
+  /** Least revision of the registry to read; see `RegistryService`. 0 reads what the server has. */
+  minRevision: bigint;
 }
 
 /** One payload of a stream. */
@@ -146,7 +156,7 @@ export interface ValidateStreamResponse {
 }
 
 function createBaseValidateRequest(): ValidateRequest {
-  return { target: undefined, subject: undefined, options: undefined };
+  return { target: undefined, subject: undefined, options: undefined, minRevision: 0n };
 }
 
 export const ValidateRequest: MessageFns<ValidateRequest> = {
@@ -159,6 +169,12 @@ export const ValidateRequest: MessageFns<ValidateRequest> = {
     }
     if (message.options !== undefined) {
       ValidationOptions.encode(message.options, writer.uint32(26).fork()).join();
+    }
+    if (message.minRevision !== 0n) {
+      if (BigInt.asUintN(64, message.minRevision) !== message.minRevision) {
+        throw new globalThis.Error("value provided for field message.minRevision of type uint64 too large");
+      }
+      writer.uint32(32).uint64(message.minRevision);
     }
     return writer;
   },
@@ -200,6 +216,14 @@ export const ValidateRequest: MessageFns<ValidateRequest> = {
             message.options = ValidationOptions.decode(reader, reader.uint32());
             continue;
           }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.minRevision = reader.uint64() as bigint;
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -217,6 +241,11 @@ export const ValidateRequest: MessageFns<ValidateRequest> = {
       target: isSet(object.target) ? Target.fromJSON(object.target) : undefined,
       subject: isSet(object.subject) ? Subject.fromJSON(object.subject) : undefined,
       options: isSet(object.options) ? ValidationOptions.fromJSON(object.options) : undefined,
+      minRevision: isSet(object.minRevision)
+        ? BigInt(object.minRevision)
+        : isSet(object.min_revision)
+        ? BigInt(object.min_revision)
+        : 0n,
     };
   },
 
@@ -230,6 +259,9 @@ export const ValidateRequest: MessageFns<ValidateRequest> = {
     }
     if (message.options !== undefined) {
       obj.options = ValidationOptions.toJSON(message.options);
+    }
+    if (message.minRevision !== 0n) {
+      obj.minRevision = message.minRevision.toString();
     }
     return obj;
   },
@@ -248,6 +280,9 @@ export const ValidateRequest: MessageFns<ValidateRequest> = {
     message.options = (object.options !== undefined && object.options !== null)
       ? ValidationOptions.fromPartial(object.options)
       : undefined;
+    message.minRevision = (object.minRevision !== undefined && object.minRevision !== null)
+      ? BigInt(object.minRevision)
+      : 0n;
     return message;
   },
 };
@@ -349,7 +384,7 @@ export const ValidateResponse: MessageFns<ValidateResponse> = {
 };
 
 function createBaseValidateBatchRequest(): ValidateBatchRequest {
-  return { target: undefined, options: undefined, items: [] };
+  return { target: undefined, options: undefined, items: [], minRevision: 0n };
 }
 
 export const ValidateBatchRequest: MessageFns<ValidateBatchRequest> = {
@@ -362,6 +397,12 @@ export const ValidateBatchRequest: MessageFns<ValidateBatchRequest> = {
     }
     for (const v of message.items) {
       ValidateItem.encode(v!, writer.uint32(26).fork()).join();
+    }
+    if (message.minRevision !== 0n) {
+      if (BigInt.asUintN(64, message.minRevision) !== message.minRevision) {
+        throw new globalThis.Error("value provided for field message.minRevision of type uint64 too large");
+      }
+      writer.uint32(32).uint64(message.minRevision);
     }
     return writer;
   },
@@ -403,6 +444,14 @@ export const ValidateBatchRequest: MessageFns<ValidateBatchRequest> = {
             message.items.push(ValidateItem.decode(reader, reader.uint32()));
             continue;
           }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.minRevision = reader.uint64() as bigint;
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -420,6 +469,11 @@ export const ValidateBatchRequest: MessageFns<ValidateBatchRequest> = {
       target: isSet(object.target) ? Target.fromJSON(object.target) : undefined,
       options: isSet(object.options) ? ValidationOptions.fromJSON(object.options) : undefined,
       items: globalThis.Array.isArray(object?.items) ? object.items.map((e: any) => ValidateItem.fromJSON(e)) : [],
+      minRevision: isSet(object.minRevision)
+        ? BigInt(object.minRevision)
+        : isSet(object.min_revision)
+        ? BigInt(object.min_revision)
+        : 0n,
     };
   },
 
@@ -433,6 +487,9 @@ export const ValidateBatchRequest: MessageFns<ValidateBatchRequest> = {
     }
     if (message.items?.length) {
       obj.items = message.items.map((e) => ValidateItem.toJSON(e));
+    }
+    if (message.minRevision !== 0n) {
+      obj.minRevision = message.minRevision.toString();
     }
     return obj;
   },
@@ -449,6 +506,9 @@ export const ValidateBatchRequest: MessageFns<ValidateBatchRequest> = {
       ? ValidationOptions.fromPartial(object.options)
       : undefined;
     message.items = object.items?.map((e) => ValidateItem.fromPartial(e)) || [];
+    message.minRevision = (object.minRevision !== undefined && object.minRevision !== null)
+      ? BigInt(object.minRevision)
+      : 0n;
     return message;
   },
 };
@@ -859,7 +919,7 @@ export const ValidateStreamRequest: MessageFns<ValidateStreamRequest> = {
 };
 
 function createBaseStreamDefaults(): StreamDefaults {
-  return { target: undefined, options: undefined };
+  return { target: undefined, options: undefined, minRevision: 0n };
 }
 
 export const StreamDefaults: MessageFns<StreamDefaults> = {
@@ -869,6 +929,12 @@ export const StreamDefaults: MessageFns<StreamDefaults> = {
     }
     if (message.options !== undefined) {
       ValidationOptions.encode(message.options, writer.uint32(18).fork()).join();
+    }
+    if (message.minRevision !== 0n) {
+      if (BigInt.asUintN(64, message.minRevision) !== message.minRevision) {
+        throw new globalThis.Error("value provided for field message.minRevision of type uint64 too large");
+      }
+      writer.uint32(24).uint64(message.minRevision);
     }
     return writer;
   },
@@ -902,6 +968,14 @@ export const StreamDefaults: MessageFns<StreamDefaults> = {
             message.options = ValidationOptions.decode(reader, reader.uint32());
             continue;
           }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.minRevision = reader.uint64() as bigint;
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -918,6 +992,11 @@ export const StreamDefaults: MessageFns<StreamDefaults> = {
     return {
       target: isSet(object.target) ? Target.fromJSON(object.target) : undefined,
       options: isSet(object.options) ? ValidationOptions.fromJSON(object.options) : undefined,
+      minRevision: isSet(object.minRevision)
+        ? BigInt(object.minRevision)
+        : isSet(object.min_revision)
+        ? BigInt(object.min_revision)
+        : 0n,
     };
   },
 
@@ -928,6 +1007,9 @@ export const StreamDefaults: MessageFns<StreamDefaults> = {
     }
     if (message.options !== undefined) {
       obj.options = ValidationOptions.toJSON(message.options);
+    }
+    if (message.minRevision !== 0n) {
+      obj.minRevision = message.minRevision.toString();
     }
     return obj;
   },
@@ -943,6 +1025,9 @@ export const StreamDefaults: MessageFns<StreamDefaults> = {
     message.options = (object.options !== undefined && object.options !== null)
       ? ValidationOptions.fromPartial(object.options)
       : undefined;
+    message.minRevision = (object.minRevision !== undefined && object.minRevision !== null)
+      ? BigInt(object.minRevision)
+      : 0n;
     return message;
   },
 };

@@ -185,6 +185,20 @@ public final class Client implements Validator, AutoCloseable {
     }
 
     /**
+     * Tells what changed from tools before to tools after, and whether it breaks callers. Each set
+     * has at most {@code Limits.batchItems} tools.
+     *
+     * @param before tools as they were
+     * @param after tools as they are to be
+     * @param reading decides the level of the comparison; its tools have the levels of both
+     * @return the comparison
+     * @throws SidecheckException if the call failed, or a server or name of the sets is unknown
+     */
+    public Comparison compare(ToolSet before, ToolSet after, SchemaReading reading) {
+        return registry.compare(before, after, reading);
+    }
+
+    /**
      * Returns a registered tool.
      *
      * @param server namespace of the server
@@ -230,6 +244,30 @@ public final class Client implements Validator, AutoCloseable {
      */
     public Deletion deleteAll(String server) {
         return registry.deleteAll(server);
+    }
+
+    /**
+     * Returns the least revision of the registry that requests read.
+     *
+     * @return the revision; 0 is any
+     */
+    public long minRevision() {
+        return connection.minRevision;
+    }
+
+    /**
+     * Sets the least revision of the registry that later requests of all methods read, also those
+     * of other clients of this connection; 0, the default, is any.
+     *
+     * <p>Several servers may share a registry, and follow it. Given the revision that a
+     * registration or deletion returned, through whatever client, a request waits until its server
+     * has it. It fails with {@code REVISION_NOT_REACHED} if the server does not have it after 5 s,
+     * and by the deadline if that is earlier.
+     *
+     * @param revision the revision
+     */
+    public void setMinRevision(long revision) {
+        connection.minRevision = revision;
     }
 
     /**

@@ -25,6 +25,10 @@ final class Connection {
     final ManagedChannel channel;
     final ClientOptions options;
     private volatile ServerInfo.Limits limits;
+
+    /** Least revision of the registry that requests read. */
+    volatile long minRevision;
+
     private final AtomicLong reconnected = new AtomicLong(System.nanoTime() - MIN_PAUSE - 1);
     private volatile boolean closed;
 

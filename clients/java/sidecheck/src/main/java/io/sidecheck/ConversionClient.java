@@ -45,6 +45,7 @@ public final class ConversionClient {
                         .addAllTools(
                                 tools.stream().map(ConversionMessages::tool).toList())
                         .addAllServers(servers)
+                        .setMinRevision(connection.minRevision)
                         .build(),
                 ConvertToolsResponse.getDefaultInstance(),
                 timeout));
@@ -72,7 +73,8 @@ public final class ConversionClient {
     public ConvertedCall convertToolCall(Json call, List<Json> mappings, Target tool, ValidationOptions options) {
         var request = ConvertToolCallRequest.newBuilder()
                 .setCall(call.raw())
-                .addAllMappings(mappings.stream().map(Json::raw).toList());
+                .addAllMappings(mappings.stream().map(Json::raw).toList())
+                .setMinRevision(connection.minRevision);
         if (tool != null) {
             request.setTool(ValidationMessages.target(tool));
         }
@@ -116,6 +118,7 @@ public final class ConversionClient {
                         .setName(name)
                         .setContext(ProtocolMessages.context(context, version()))
                         .setOptions(ProtocolMessages.options(options))
+                        .setMinRevision(connection.minRevision)
                         .build(),
                 ConvertToolResultResponse.getDefaultInstance(),
                 timeout));

@@ -82,6 +82,7 @@ public final class InferenceClient {
                         .setTool(ValidationMessages.target(tool))
                         .setProtocolVersion(
                                 protocolVersion.isEmpty() ? connection.options.protocolVersion() : protocolVersion)
+                        .setMinRevision(connection.minRevision)
                         .build(),
                 AdaptToolResponse.getDefaultInstance(),
                 timeout);

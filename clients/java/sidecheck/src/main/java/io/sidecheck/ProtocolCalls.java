@@ -80,6 +80,7 @@ record ProtocolCalls(
                                 .setContext(context)
                                 .setOptions(options)
                                 .setToolResult(item.getToolResult())
+                                .setMinRevision(connection.minRevision)
                                 .build(),
                         CheckToolResultResponse.getDefaultInstance(),
                         CheckToolResultResponse::hasResult,
@@ -112,6 +113,7 @@ record ProtocolCalls(
         CheckBatchRequest empty = CheckBatchRequest.newBuilder()
                 .setContext(context)
                 .setOptions(options)
+                .setMinRevision(connection.minRevision)
                 .build();
         return connection.callInParts(
                 items.stream().map(ProtocolMessages::item).toList(),
@@ -175,7 +177,8 @@ record ProtocolCalls(
         var request = NormalizeToolResultRequest.newBuilder()
                 .setContext(context)
                 .setOptions(options)
-                .setProfile(ProtocolMessages.profile(profile));
+                .setProfile(ProtocolMessages.profile(profile))
+                .setMinRevision(connection.minRevision);
         ProtocolMessages.returned(request, returned);
         if (tool != null) {
             request.setTool(ValidationMessages.target(tool));

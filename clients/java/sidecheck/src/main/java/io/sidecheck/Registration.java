@@ -1,15 +1,18 @@
 package io.sidecheck;
 
 import java.util.List;
+import java.util.Optional;
 
 /**
  * Result of a registration.
  *
  * @param outcomes outcomes of the definitions, in the order given
- * @param removed names that a replacement removed
+ * @param removed names that a replacement removed, in order
+ * @param kept names that a replacement would have removed, in order, and that
+ *     {@link RegistrationOptions#compatibility} kept
  * @param registryRevision revision of the registry afterwards
  */
-public record Registration(List<Outcome> outcomes, List<String> removed, long registryRevision) {
+public record Registration(List<Outcome> outcomes, List<String> removed, List<String> kept, long registryRevision) {
     /**
      * Returns the outcomes of the tools that were rejected.
      *
@@ -45,6 +48,8 @@ public record Registration(List<Outcome> outcomes, List<String> removed, long re
      * @param inputSchemaDigest digest of the input schema; "" if rejected
      * @param outputSchemaDigest digest of the output schema; "" if rejected or if there is none
      * @param previousDefinitionDigest digest of the definition registered before; "" if none was
+     * @param comparison comparison with the definition registered before; empty if there was none,
+     *     if it is the same, or without {@link RegistrationOptions#compatibility}
      */
     public record Outcome(
             String name,
@@ -53,5 +58,6 @@ public record Registration(List<Outcome> outcomes, List<String> removed, long re
             String definitionDigest,
             String inputSchemaDigest,
             String outputSchemaDigest,
-            String previousDefinitionDigest) {}
+            String previousDefinitionDigest,
+            Optional<ToolComparison> comparison) {}
 }

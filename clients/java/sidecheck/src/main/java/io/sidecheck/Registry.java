@@ -1,5 +1,7 @@
 package io.sidecheck;
 
+import io.sidecheck.v1.CompareToolsRequest;
+import io.sidecheck.v1.CompareToolsResponse;
 import io.sidecheck.v1.DeleteToolsRequest;
 import io.sidecheck.v1.DeleteToolsResponse;
 import io.sidecheck.v1.GetToolRequest;
@@ -26,6 +28,7 @@ record Registry(Connection connection, Duration timeout) {
                 tools.stream().map(ValidationMessages::inlineTool).toList();
         long room = connection.limits(deadline).messageBytes() - empty.getSerializedSize();
         List<String> removed = new ArrayList<>();
+        List<String> kept = new ArrayList<>();
         List<Registration.Outcome> outcomes = new ArrayList<>();
         long revision = 0;
         for (List<InlineTool> part : parts(messages, room, options.replace())) {
@@ -38,9 +41,11 @@ record Registry(Connection connection, Duration timeout) {
                     part.size());
             outcomes.addAll(registered.outcomes());
             removed.addAll(registered.removed());
+            kept.addAll(registered.kept());
             revision = registered.registryRevision();
         }
-        Registration registration = new Registration(List.copyOf(outcomes), List.copyOf(removed), revision);
+        Registration registration =
+                new Registration(List.copyOf(outcomes), List.copyOf(removed), List.copyOf(kept), revision);
         if (!options.returnRejected() && !registration.rejected().isEmpty()) {
             throw new ToolsRejectedException(registration);
         }
@@ -64,6 +69,19 @@ record Registry(Connection connection, Duration timeout) {
         return parts;
     }
 
+    Comparison compare(ToolSet before, ToolSet after, SchemaReading reading) {
+        return ComparisonMessages.comparison(connection.call(
+                RegistryServiceGrpc.getCompareToolsMethod(),
+                CompareToolsRequest.newBuilder()
+                        .setOld(ComparisonMessages.toolSet(before))
+                        .setNew(ComparisonMessages.toolSet(after))
+                        .setReading(ComparisonMessages.reading(reading))
+                        .setMinRevision(connection.minRevision)
+                        .build(),
+                CompareToolsResponse.getDefaultInstance(),
+                timeout));
+    }
+
     Tool get(String server, String name, String adaptToVersion) {
         GetToolResponse response = connection.call(
                 RegistryServiceGrpc.getGetToolMethod(),
@@ -71,6 +89,7 @@ record Registry(Connection connection, Duration timeout) {
                         .setServer(server)
                         .setName(name)
                         .setAdaptToVersion(adaptToVersion)
+                        .setMinRevision(connection.minRevision)
                         .build(),
                 GetToolResponse.getDefaultInstance(),
                 timeout);
@@ -86,6 +105,7 @@ record Registry(Connection connection, Duration timeout) {
                             .setServer(server)
                             .setAdaptToVersion(adaptToVersion)
                             .setPageToken(token)
+                            .setMinRevision(connection.minRevision)
                             .build(),
                     ListToolsResponse.getDefaultInstance(),
                     timeout);

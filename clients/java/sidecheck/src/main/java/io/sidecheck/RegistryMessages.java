@@ -1,11 +1,13 @@
 package io.sidecheck;
 
 import io.sidecheck.v1.ChangePolicy;
+import io.sidecheck.v1.CompatibilityPolicy;
 import io.sidecheck.v1.GetServerInfoResponse;
 import io.sidecheck.v1.RegisterToolsRequest;
 import io.sidecheck.v1.RegisterToolsResponse;
 import io.sidecheck.v1.RegistrationMode;
 import java.util.List;
+import java.util.Optional;
 
 /** Messages of RegistryService and InfoService. */
 final class RegistryMessages {
@@ -21,6 +23,8 @@ final class RegistryMessages {
                 .setChangePolicy(ChangePolicy.valueOf("CHANGE_POLICY_" + options.changePolicy()))
                 .setValidateOnly(options.validateOnly())
                 .setProtocolVersion(options.protocolVersion().isEmpty() ? version : options.protocolVersion())
+                .setCompatibility(CompatibilityPolicy.valueOf("COMPATIBILITY_POLICY_" + options.compatibility()))
+                .setReading(ComparisonMessages.reading(options.reading()))
                 .build();
     }
 
@@ -34,9 +38,16 @@ final class RegistryMessages {
                         outcome.getDefinitionDigest(),
                         outcome.getInputSchemaDigest(),
                         outcome.getOutputSchemaDigest(),
-                        outcome.getPreviousDefinitionDigest()))
+                        outcome.getPreviousDefinitionDigest(),
+                        outcome.hasComparison()
+                                ? Optional.of(ComparisonMessages.tool(outcome.getComparison()))
+                                : Optional.empty()))
                 .toList();
-        return new Registration(outcomes, List.copyOf(response.getRemovedList()), response.getRegistryRevision());
+        return new Registration(
+                outcomes,
+                List.copyOf(response.getRemovedList()),
+                List.copyOf(response.getKeptList()),
+                response.getRegistryRevision());
     }
 
     private static Registration.Action action(io.sidecheck.v1.RegistrationOutcome.Action action) {

@@ -15,8 +15,9 @@ import java.util.function.Function;
 /** The calls of ValidationService. */
 record ValidationCalls(Connection connection, Duration timeout) {
     Verdict validate(Item item) {
-        ValidateRequest.Builder request =
-                ValidateRequest.newBuilder().setSubject(ValidationMessages.subject(item.subject()));
+        ValidateRequest.Builder request = ValidateRequest.newBuilder()
+                .setSubject(ValidationMessages.subject(item.subject()))
+                .setMinRevision(connection.minRevision);
         if (item.target() != null) {
             request.setTarget(ValidationMessages.target(item.target()));
         }
@@ -38,7 +39,7 @@ record ValidationCalls(Connection connection, Duration timeout) {
     }
 
     List<Outcome<Verdict>> validateBatch(List<Item> items, Target target, ValidationOptions options) {
-        ValidateBatchRequest.Builder shared = ValidateBatchRequest.newBuilder();
+        ValidateBatchRequest.Builder shared = ValidateBatchRequest.newBuilder().setMinRevision(connection.minRevision);
         if (target != null) {
             shared.setTarget(ValidationMessages.target(target));
         }
@@ -68,7 +69,7 @@ record ValidationCalls(Connection connection, Duration timeout) {
     }
 
     ValidationStream stream(Target target, ValidationOptions options, int outstanding) {
-        StreamDefaults.Builder defaults = StreamDefaults.newBuilder();
+        StreamDefaults.Builder defaults = StreamDefaults.newBuilder().setMinRevision(connection.minRevision);
         if (target != null) {
             defaults.setTarget(ValidationMessages.target(target));
         }

@@ -13,12 +13,14 @@ import static io.sidecheck.ConformanceRequests.json;
 import static io.sidecheck.ConformanceRequests.list;
 import static io.sidecheck.ConformanceRequests.options;
 import static io.sidecheck.ConformanceRequests.profile;
+import static io.sidecheck.ConformanceRequests.reading;
 import static io.sidecheck.ConformanceRequests.registrationOptions;
 import static io.sidecheck.ConformanceRequests.returned;
 import static io.sidecheck.ConformanceRequests.target;
 import static io.sidecheck.ConformanceRequests.text;
 import static io.sidecheck.ConformanceRequests.texts;
 import static io.sidecheck.ConformanceRequests.toolResult;
+import static io.sidecheck.ConformanceRequests.toolSet;
 
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -62,6 +64,8 @@ final class ConformanceCalls {
                 flag(request, "all")
                         ? client.deleteAll(text(request, "server"))
                         : client.delete(text(request, "server"), texts(request, "names"));
+            case "CompareTools" ->
+                client.compare(toolSet(request.path("old")), toolSet(request.path("new")), reading(request));
             case "GetServerInfo" -> client.info();
             case "ListRules" ->
                 Map.of("rules", collected(client.protocol().listRules(text(request, "protocol_version"))));

@@ -74,15 +74,28 @@ final class ConformanceRequests {
     }
 
     static RegistrationOptions registrationOptions(JsonNode request, JsonNode testCase) {
+        var defaults = RegistrationOptions.DEFAULTS;
         return new RegistrationOptions(
                 text(request, "mode").equals("replace"),
-                constant(
-                        RegistrationOptions.ChangePolicy.class,
-                        request.get("change_policy"),
-                        RegistrationOptions.ChangePolicy.ACCEPT),
+                constant(RegistrationOptions.ChangePolicy.class, request.get("change_policy"), defaults.changePolicy()),
                 flag(request, "validate_only"),
                 text(request, "protocol_version"),
-                !text(testCase, "on_rejected").equals("error"));
+                !text(testCase, "on_rejected").equals("error"),
+                constant(
+                        RegistrationOptions.Compatibility.class,
+                        request.get("compatibility"),
+                        defaults.compatibility()),
+                reading(request));
+    }
+
+    static SchemaReading reading(JsonNode request) {
+        return constant(SchemaReading.class, request.get("reading"), SchemaReading.ASSUME_CLOSED);
+    }
+
+    static ToolSet toolSet(JsonNode set) {
+        return set.has("server")
+                ? new ToolSet.ServerTools(text(set, "server"), texts(set, "names"))
+                : new ToolSet.Definitions(list(set, "tools", ConformanceRequests::definition));
     }
 
     static ConversionOptions conversionOptions(JsonNode fields) {

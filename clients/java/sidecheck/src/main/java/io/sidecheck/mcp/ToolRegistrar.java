@@ -85,8 +85,7 @@ final class ToolRegistrar {
     private Registered send() {
         List<Target.ToolDefinition> tools =
                 definitions.values().stream().map(Target.ToolDefinition::new).toList();
-        var defaults = RegistrationOptions.DEFAULTS;
-        var options = new RegistrationOptions(false, defaults.changePolicy(), false, protocolVersion, false);
+        var options = RegistrationOptions.DEFAULTS.withProtocolVersion(protocolVersion);
         failure = null;
         try {
             client.withTimeout(TIMEOUT).register(server, tools, options);

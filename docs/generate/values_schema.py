@@ -1,0 +1,72 @@
+"""The schema of the Helm chart's values: its parts on the settings and tokens of the service."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter
+from sidecheck_server.access.tokens import TokenEntry
+from sidecheck_server.settings import Settings
+
+__all__ = ["CHART_SETTINGS", "values_schema"]
+
+_FILE = Path(__file__).parents[2] / "deploy" / "helm" / "sidecheck" / "values.schema.json"
+
+CHART_SETTINGS = frozenset(
+    {
+        "admin_listen",
+        "listen",
+        "registry",
+        "tls_certificate",
+        "tls_client_ca",
+        "tls_key",
+        "tokens_file",
+        "tools",
+        "unix_socket",
+        "unix_socket_mode",
+    }
+)
+"""Addresses and files, which are the chart's: it has values of other names for them."""
+
+_NEEDED = ["drain_seconds", "grace_seconds"]
+"""Settings from which the chart computes the time that a pod has to stop."""
+
+_OMITTED = {"$defs", "$ref", "default", "title"}
+"""References, and what constrains nothing. A default here would look like one of the chart."""
+
+
+def values_schema() -> str:
+    """Return the file as it is, with the settings and the tokens that the service reads."""
+    schema = json.loads(_FILE.read_text(encoding="utf-8"))
+    schema["properties"]["settings"] = _settings()
+    tokens = schema["properties"]["tokens"]["properties"]
+    tokens["entries"]["items"] = _described(TypeAdapter(TokenEntry).json_schema())
+    return json.dumps(schema, indent=2) + "\n"
+
+
+def _settings() -> dict[str, Any]:
+    described = _described(Settings.model_json_schema())
+    properties = described["properties"].items()
+    return {
+        "description": "Settings of the service.",
+        "type": "object",
+        "additionalProperties": False,
+        "required": _NEEDED,
+        "properties": {name: each for name, each in properties if name not in CHART_SETTINGS},
+    }
+
+
+def _described(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return *schema* with what it refers to in place of the references."""
+    definitions = schema.get("$defs", {})
+
+    def resolve(node: Any) -> Any:
+        if isinstance(node, list):
+            return [resolve(each) for each in node]
+        if not isinstance(node, dict):
+            return node
+        target = definitions[node["$ref"].rpartition("/")[2]] if "$ref" in node else {}
+        whole = {**target, **node}
+        return {key: resolve(value) for key, value in whole.items() if key not in _OMITTED}
+
+    return dict(resolve(schema))

@@ -1,0 +1,78 @@
+"""The tools that a comparison reads: from files, and from the registry of a running server."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from sidecheck_server.cli.files import read_input
+from sidecheck_server.cli.findings import Source
+from sidecheck_server.cli.in_process import LIMITS
+from sidecheck_server.cli.rows import printable
+from sidecheck_server.cli.tool_files import list_named_or_exit, list_or_exit
+from sidecheck_server.core.mcp.tool_lists import ListedTool
+from sidecheck_server.core.types import Document
+from sidecheck_server.services.targets import InlineTool
+
+if TYPE_CHECKING:
+    from sidecheck import BlockingClient
+
+__all__ = ["ComparedTools", "is_registered", "read_file", "read_registered"]
+
+_PREFIX: Final = "server:"
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedTools:
+    """One side of a comparison."""
+
+    #: A file, or what a file with the registered tools would contain.
+    source: Source
+    #: As they stand in the source.
+    listed: Sequence[ListedTool]
+    tools: Sequence[InlineTool]
+
+
+def is_registered(name: str) -> bool:
+    """Return whether *name* is ``server:`` and a namespace rather than a file."""
+    return name.startswith(_PREFIX)
+
+
+def read_file(name: str, documents: tuple[Document, ...]) -> ComparedTools:
+    """Return the tools in the file *name*, which may refer to *documents*.
+
+    Raises:
+        click.ClickException: it cannot be read, or lists no tools; exit code 2.
+    """
+    source = Source(name, read_input(name))
+    listed = list_named_or_exit(source.name, source.text, LIMITS)
+    return ComparedTools(source, listed, [InlineTool(tool.json, documents) for tool in listed])
+
+
+def read_registered(client: "BlockingClient", name: str) -> ComparedTools:
+    """Return the registered tools of the namespace that *name* has.
+
+    Raises:
+        click.UsageError: there are none; the name may be wrong.
+        SidecheckError: they cannot be listed.
+    """
+    server = name.removeprefix(_PREFIX)
+    registered = list(client.list(server)) if server else []
+    if not registered:
+        raise click.UsageError(printable(f"no tools are registered for the server {server!r}"))
+    text = b"[\n%s\n]\n" % b",\n".join(tool.json for tool in registered)
+    tools = [
+        InlineTool(
+            tool.json,
+            tuple(Document(each.uri, _text(each.json)) for each in tool.documents),
+        )
+        for tool in registered
+    ]
+    return ComparedTools(Source(name, text), list_or_exit(name, text, LIMITS), tools)
+
+
+def _text(json: object) -> bytes:
+    """Return the JSON text of a registered document, which the client returns as it is."""
+    assert isinstance(json, bytes)
+    return json

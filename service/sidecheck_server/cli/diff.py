@@ -1,0 +1,133 @@
+"""`sidecheck diff`: compare the tools of two files, or of a running server."""
+
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
+
+import click
+
+from sidecheck_server.cli.compared_files import ComparedFiles
+from sidecheck_server.cli.compared_tools import is_registered, read_file, read_registered
+from sidecheck_server.cli.comparison_json import comparison_object
+from sidecheck_server.cli.comparison_markdown import comparison_markdown
+from sidecheck_server.cli.comparison_rows import write_comparison
+from sidecheck_server.cli.comparison_sarif import comparison_sarif
+from sidecheck_server.cli.files import write_output
+from sidecheck_server.cli.in_process import run_in_process
+from sidecheck_server.cli.options import (
+    document_option,
+    examples,
+    read_documents,
+    target_option,
+    timeout_option,
+)
+from sidecheck_server.cli.reports import in_json
+from sidecheck_server.cli.tls_options import tls_options
+from sidecheck_server.client_tls import ClientTls
+from sidecheck_server.core.compat.changes import LEVELS, Level, Reading, SetComparison
+
+if TYPE_CHECKING:
+    from sidecheck import BlockingClient
+
+__all__ = ["diff"]
+
+_ANY = "any"
+_GATES = (Level.BREAKING, Level.UNDECIDED, Level.RISKY)
+
+
+@click.command(
+    epilog=examples(
+        "sidecheck diff released.json tools.json",
+        "sidecheck diff released.json tools.json --fail-on undecided",
+        "sidecheck diff released.json tools.json --format markdown > comment.md",
+        "my-server --list-tools | sidecheck diff released.json -",
+        "sidecheck diff server:git tools.json --target sidecheck:50151",
+    )
+)
+@click.argument("old")
+@click.argument("new")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json", "sarif", "markdown"]),
+    default="text",
+    show_default=True,
+)
+@click.option(
+    "--fail-on",
+    type=click.Choice([*(level.value for level in _GATES), _ANY]),
+    default=Level.BREAKING.value,
+    show_default=True,
+    help="Level of changes, or a worse one, that exits with 1: breaking, undecided (neither "
+    "proved nor refuted), risky; or any difference.",
+)
+@click.option(
+    "--reading",
+    type=click.Choice([reading.value for reading in Reading]),
+    default=Reading.ASSUME_CLOSED.value,
+    show_default=True,
+    help="How objects are read that declare properties and do not say what becomes of others: "
+    "as open, as JSON Schema has it, or as closed, as most authors mean them.",
+)
+@document_option
+@target_option
+@timeout_option(30.0)
+@tls_options("TARGET")
+@click.pass_context
+def diff(
+    context: click.Context,
+    old: str,
+    new: str,
+    form: str,
+    fail_on: str,
+    reading: str,
+    documents: tuple[tuple[str, str], ...],
+    target: str,
+    timeout: float,
+    tls: ClientTls | None,
+) -> None:
+    """Tell what changed from the tools in OLD to those in NEW, and whether it breaks callers.
+
+    Each is a file, or server:NAME for the tools that are registered under NAME with the server
+    at --target. A file contains one definition, a list of definitions, or a tools/list result,
+    with or without its JSON-RPC response; - reads standard input. Tools are compared by name.
+    An input schema must accept all that it accepted, and an output schema must promise
+    no less than it promised: this is proved, or refuted by a payload, or undecided.
+
+    Exits with 0 if no change is of the level of --fail-on, with 1 if one is, and with 2
+    if the command is wrong or a file cannot be read. What the levels mean is in the
+    guide on comparing.
+    """
+    if [old, new, *(file for _, file in documents)].count("-") > 1:
+        raise click.UsageError("standard input (-) can be read only once")
+    referred = read_documents(documents)
+    with ExitStack() as stack:
+        client: BlockingClient | None = None
+        if is_registered(old) or is_registered(new):
+            # The client is large, and files need none.
+            from sidecheck_server.cli.connection import connect  # noqa: PLC0415
+
+            client = stack.enter_context(connect(target, timeout, tls))
+        before, after = (
+            read_registered(client, name)
+            if client is not None and is_registered(name)
+            else read_file(name, referred)
+            for name in (old, new)
+        )
+    compared = run_in_process(lambda services: services.comparer.compare(before.tools, after.tools))
+    gate = Reading(reading)
+    files = ComparedFiles(before, after)
+    if form == "json":
+        write_output(in_json(comparison_object(compared, gate)))
+    elif form == "sarif":
+        write_output(in_json(comparison_sarif(compared, files, gate)))
+    elif form == "markdown":
+        write_output(comparison_markdown(compared, gate))
+    else:
+        write_comparison(compared, files, gate)
+    context.exit(1 if _fails(compared, gate, fail_on) else 0)
+
+
+def _fails(compared: SetComparison, reading: Reading, fail_on: str) -> bool:
+    if fail_on == _ANY:
+        return compared.differs
+    return LEVELS.index(compared.level(reading)) <= LEVELS.index(Level(fail_on))

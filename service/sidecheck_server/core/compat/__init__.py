@@ -1,0 +1,1 @@
+"""Comparison of tool definitions: what changed, and whether it breaks callers."""

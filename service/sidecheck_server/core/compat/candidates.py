@@ -1,0 +1,105 @@
+"""Payloads that may show that a change breaks callers."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+from typing import Any
+
+import msgspec
+
+from sidecheck_server.core.compat.acceptance import Acceptance
+from sidecheck_server.core.compat.normal_form import NormalForm
+from sidecheck_server.core.compat.proof import Answer, Operand, subtract
+from sidecheck_server.core.compat.samples import sample_payloads
+from sidecheck_server.core.types import JsonValue
+
+__all__ = ["Version", "find_payloads", "why_undecided"]
+
+_TRIES = 400
+"""The most payloads that are tried to find witnesses."""
+_FROM_DIFFERENCE = 60
+"""The most of them that are made from the difference of the schemas."""
+_SAMPLE_STEPS = 2_000_000
+"""The most steps to make payloads, in one reading."""
+_EVALUATION_STEPS = 20_000_000
+"""The most steps to evaluate them."""
+
+
+@dataclass(frozen=True)
+class Version:
+    """One version of the schema in one reading."""
+
+    form: NormalForm
+    #: The form as written.
+    written: NormalForm
+    acceptance: Acceptance
+    #: Whether it stands for readers, who accept properties that they do not know.
+    is_reader: bool = False
+
+    @cached_property
+    def operand(self) -> Operand:
+        """The operand of `form`."""
+        return Operand.of(self.form)
+
+    @cached_property
+    def written_operand(self) -> Operand:
+        """The operand of `written`."""
+        return Operand.of(self.written)
+
+
+def find_payloads(
+    admitting: Version, rejecting: Version, *, count: int = _TRIES, proved: bool = False
+) -> Iterator[bytes]:
+    """Yield payloads that *admitting* accepts and *rejecting* may reject."""
+    values = _values(admitting, rejecting, proved=proved)
+    for value in islice(values, count):
+        if admitting.acceptance.steps + rejecting.acceptance.steps > _EVALUATION_STEPS:
+            return
+        payload = msgspec.json.encode(value)
+        if admitting.acceptance.accepts(payload):
+            yield payload
+
+
+def _values(admitting: Version, rejecting: Version, *, proved: bool) -> Iterator[JsonValue]:
+    budget = [_SAMPLE_STEPS]
+    values = sample_payloads(admitting.form, rejecting.form, budget)
+    if proved:
+        # The difference takes longer to find than a payload mostly does.
+        yield from islice(values, _FROM_DIFFERENCE)
+        other = rejecting.written_operand if rejecting.is_reader else rejecting.operand
+        lost = subtract(admitting.operand, other)
+        if isinstance(lost, dict | bool):
+            form = NormalForm(lost, admitting.form.draft)
+            yield from islice(sample_payloads(form, rejecting.form, budget), _FROM_DIFFERENCE)
+    yield from values
+
+
+_HARD = (
+    *("unevaluatedProperties", "unevaluatedItems", "pattern", "patternProperties", "not", "if"),
+    *("oneOf", "contains", "multipleOf", "uniqueItems", "$ref", "allOf", "anyOf"),
+)
+"""Keywords that proofs fail with, the hardest first."""
+
+
+def why_undecided(admitting: Version, rejecting: Version, answer: Answer) -> str:
+    """Return why neither a proof nor a payload decides; *answer* is that of the proof."""
+    if answer is Answer.NO:
+        return "it seems to break callers, but no payload that shows it was found"
+    used = _keywords(admitting.form) | _keywords(rejecting.form)
+    named = [keyword for keyword in _HARD if keyword in used][:3]
+    uses = f"; the schema uses {', '.join(named)}" if named else ""
+    return f"neither a proof nor a payload that shows the contrary was found{uses}"
+
+
+def _keywords(form: NormalForm) -> set[str]:
+    names: set[str] = set()
+    pending: list[Any] = [form.schema]
+    while pending:
+        value = pending.pop()
+        if isinstance(value, dict):
+            names |= value.keys()
+            pending += value.values()
+        elif isinstance(value, list):
+            pending += value
+    return names

@@ -1,0 +1,270 @@
+"""Schemas reduced to their assertions, as one document without other references.
+
+The form has the keywords of 2020-12 that assert, or lead to what asserts: no annotations,
+identifiers or formats, and every reference is ``#/$defs/NAME``. So schemas of different
+dialects can be compared, and what a dialect merely annotates is never taken for an
+assertion. Draft 4, whose integers are others, keeps its own keywords.
+
+With `Reading.ASSUME_CLOSED`, objects that declare properties are closed on the way. The
+subschemas that apply to one object together are closed as one: each alone would reject
+what the others declare. What is only a condition (``not``, ``if``, ``contains``,
+``propertyNames``) stays open.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from sidecheck_server.core.compat.changes import Reading
+from sidecheck_server.core.compat.keyword_writers import Mode, write_keywords
+from sidecheck_server.core.compat.objects import find_object
+from sidecheck_server.core.compiler.admission import AdmittedSchema
+from sidecheck_server.core.limits import Budget, spend
+from sidecheck_server.core.schemas.dialects import STANDARD_DIALECTS
+from sidecheck_server.core.schemas.references import REFERENCES, Subschema
+from sidecheck_server.core.types import Draft, JsonValue
+
+__all__ = ["CannotCompareError", "NormalForm", "normalize_schema"]
+
+_SUBSCHEMA = 120
+"""Steps of writing a subschema."""
+
+_MOST_DEFINITIONS = 500
+_DEEPEST = 200
+"""Bounds of a form, beyond which a proof may exhaust the stack of the library that finds it.
+
+The largest schema of several thousand public tools has a tenth of either.
+"""
+
+
+class CannotCompareError(Exception):
+    """The form cannot express a schema; *reason* says what of it."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+@dataclass(frozen=True, slots=True)
+class NormalForm:
+    """A schema in the form of this module."""
+
+    schema: JsonValue
+    #: Draft 4 or 2020-12.
+    draft: Draft
+    #: Whether objects were closed that the schema leaves open.
+    closes: bool = False
+    #: Whether that cannot have made it admit more, as it can below ``oneOf``.
+    only_narrows: bool = True
+
+    @property
+    def dialect_uri(self) -> str:
+        """The URI of its dialect."""
+        return STANDARD_DIALECTS[self.draft].uri
+
+
+def normalize_schema(
+    admitted: AdmittedSchema, draft: Draft, reading: Reading, budget: Budget
+) -> NormalForm:
+    """Return the form of *admitted* with the keywords of *draft*.
+
+    *draft* is draft 4 if the schema and what it is compared with are both of draft 4.
+
+    Raises:
+        CannotCompareError: the form cannot express the schema.
+        Exhausted: *budget* is spent.
+    """
+    schema = admitted.context.schema
+    if admitted.survey is None:
+        return NormalForm(bool(schema), draft)
+    return _Writer(admitted, draft, budget).write(reading)
+
+
+class _Writer:
+    def __init__(self, admitted: AdmittedSchema, draft: Draft, budget: Budget) -> None:
+        assert admitted.survey is not None
+        self._root = admitted.context.schema
+        self._survey = admitted.survey
+        self._draft = draft
+        self._budget = budget
+        #: By the identity of the target and the mode: the name of the definition.
+        self._names: dict[tuple[int, Mode], str] = {}
+        self._pending: list[tuple[str, Subschema, Mode]] = []
+        self._definitions = "definitions" if draft is Draft.DRAFT_04 else "$defs"
+        self._depth = 0
+        self._closes = False
+        self._first_mode = Mode.OPEN
+        self._has_one_of = False
+
+    def write(self, reading: Reading) -> NormalForm:
+        mode = Mode.OPEN if reading is Reading.AS_WRITTEN else Mode.WHOLE
+        self._first_mode = mode
+        root = self._write(self._root, mode)
+        definitions: dict[str, JsonValue] = {}
+        while self._pending:
+            name, target, its_mode = self._pending.pop()
+            definitions[name] = self._write_object(target, its_mode)
+        if definitions and isinstance(root, dict):
+            root[self._definitions] = dict(sorted(definitions.items()))
+        only_narrows = not (self._closes and self._has_one_of)
+        return NormalForm(root, self._draft, self._closes, only_narrows)
+
+    def _write(self, value: JsonValue, mode: Mode) -> JsonValue:
+        if not isinstance(value, dict):
+            return self._boolean(admits=value is not False)
+        subschema = self._survey.reached.get(id(value))
+        if subschema is None:
+            raise CannotCompareError("it has a subschema whose dialect is not known")
+        self._depth += 1
+        if self._depth > _DEEPEST:
+            raise CannotCompareError("it nests too deeply")
+        written = self._write_object(subschema, mode)
+        self._depth -= 1
+        return written
+
+    def _boolean(self, *, admits: bool) -> JsonValue:
+        if self._draft is Draft.DRAFT_04:
+            return {} if admits else {"not": {}}
+        return admits
+
+    def _write_object(self, subschema: Subschema, mode: Mode) -> dict[str, JsonValue]:
+        schema = subschema.schema
+        spend(self._budget, _SUBSCHEMA + 4 * len(schema))
+        references = list(self._references(subschema))
+        hides = "$ref" in schema and subschema.dialect.reference_hides_siblings
+        keywords = {} if hides else self._in_force(subschema)
+        # Where one subschema, or one of several, is all that applies, it is closed itself.
+        is_one_of_several = (
+            len(references) > 1
+            or not _OF_OBJECTS.isdisjoint(keywords)
+            or (bool(references) and not _CHOICES.isdisjoint(keywords))
+        )
+        stands_for = Mode.PART if mode is Mode.WHOLE and is_one_of_several else mode
+        written = write_keywords(self, keywords, stands_for, subschema)
+        self._add_references(written, references, stands_for)
+        if stands_for is Mode.PART and mode is Mode.WHOLE:
+            self._close(written, subschema)
+        return written
+
+    def _in_force(self, subschema: Subschema) -> dict[str, JsonValue]:
+        dialect = subschema.dialect
+        keywords = {
+            name: value for name, value in subschema.schema.items() if name in dialect.keywords
+        }
+        if "format" in keywords and dialect.asserts_format:
+            raise CannotCompareError("its dialect asserts formats")
+        if (dialect.draft is Draft.DRAFT_04) is not (self._draft is Draft.DRAFT_04):
+            raise CannotCompareError("draft 4 occurs together with another draft")
+        if (
+            dialect.draft is Draft.DRAFT_2019_09
+            and "contains" in keywords
+            and self._uses_unevaluated_items()
+        ):
+            raise CannotCompareError("it uses contains and unevaluatedItems of 2019-09")
+        return keywords
+
+    def _uses_unevaluated_items(self) -> bool:
+        return any("unevaluatedItems" in each.schema for each in self._survey.reached.values())
+
+    def _references(self, subschema: Subschema) -> Iterator[JsonValue]:
+        for keyword in REFERENCES:
+            if keyword not in subschema.schema or keyword not in subschema.dialect.keywords:
+                continue
+            reference = self._survey.references.get((id(subschema.schema), keyword))
+            if reference is None or not reference.static:
+                raise CannotCompareError(f"the target of {keyword} depends on the path to it")
+            yield reference.target
+
+    def _add_references(
+        self, written: dict[str, Any], targets: list[JsonValue], mode: Mode
+    ) -> None:
+        schemas: list[JsonValue] = []
+        for target in targets:
+            if isinstance(target, dict):
+                name = self._name(self._survey.reached[id(target)], mode)
+                schemas.append({"$ref": f"#/{self._definitions}/{name}"})
+            else:
+                schemas.append(self._boolean(admits=target is not False))
+        if not schemas:
+            return
+        if not written and len(schemas) == 1 and isinstance(schemas[0], dict):
+            written |= schemas[0]
+        else:
+            written.setdefault("allOf", [])[:0] = schemas
+
+    def _name(self, target: Subschema, mode: Mode) -> str:
+        key = (id(target.schema), mode)
+        if key not in self._names:
+            if len(self._names) >= _MOST_DEFINITIONS:
+                raise CannotCompareError("it refers to too many subschemas")
+            last = re.sub(r"[^A-Za-z0-9_]", "_", target.step.rpartition("/")[2])[:40]
+            suffix = f"-{mode}" if mode not in ("", self._first_mode) else ""
+            base = (last or "root") + suffix
+            names = set(self._names.values())
+            name, number = base, 1
+            while name in names:
+                number += 1
+                name = f"{base}-{number}"
+            self._names[key] = name
+            self._pending.append((name, target, mode))
+        return self._names[key]
+
+    def _close(self, written: dict[str, Any], subschema: Subschema) -> None:
+        spend(self._budget, _SUBSCHEMA)
+        known = find_object(self._survey, subschema, self._budget)
+        if known.is_open or not known.declares:
+            return
+        self._closes = True
+        self._move_reference(written)
+        anything = self._boolean(admits=True)
+        for keyword, names in (
+            ("properties", known.names),
+            ("patternProperties", known.patterns),
+        ):
+            own = written.get(keyword, {})
+            merged = {**own, **{name: anything for name in names if name not in own}}
+            if merged:
+                written[keyword] = merged
+        written["additionalProperties"] = False
+
+    def _move_reference(self, written: dict[str, Any]) -> None:
+        """Move a reference to where keywords beside it have an effect in draft 4 too."""
+        if "$ref" in written:
+            written["allOf"] = [{"$ref": written.pop("$ref")}]
+
+    def condition(self, value: JsonValue) -> JsonValue:
+        """Write a subschema that is only a condition."""
+        return self._write(value, Mode.OPEN)
+
+    def place(self, value: JsonValue, mode: Mode) -> JsonValue:
+        """Write the subschema of another value than that of its parent, of *mode*."""
+        return self._write(value, Mode.OPEN if mode is Mode.OPEN else Mode.WHOLE)
+
+    def beside(self, value: JsonValue, mode: Mode) -> JsonValue:
+        """Write a subschema of the same value as its parent, of *mode*."""
+        return self._write(value, mode)
+
+    def note_one_of(self) -> None:
+        """Remember that a subschema may be one of which exactly one must match."""
+        self._has_one_of = True
+
+
+_OF_OBJECTS = frozenset(
+    {
+        "properties",
+        "patternProperties",
+        "additionalProperties",
+        "unevaluatedProperties",
+        "dependentSchemas",
+        "dependentRequired",
+        "dependencies",
+        "required",
+        "allOf",
+        "then",
+        "else",
+    }
+)
+"""Keywords beside which no branch of a choice knows all properties of an object."""
+
+_CHOICES = frozenset({"anyOf", "oneOf"})

@@ -1,0 +1,155 @@
+"""What changed between two definitions outside of their schemas."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from sidecheck_server.core.compat.changes import Change, Direction, Effect, Part, PerReading
+from sidecheck_server.core.compat.keyword_changes import ABSENT, are_equal, shorten
+from sidecheck_server.core.compat.rules import CHANGE_RULES
+
+__all__ = ["find_definition_changes", "tool_change"]
+
+_HANDLED = frozenset({"name", "inputSchema", "outputSchema", "annotations", "execution"})
+_CODES = {
+    "title": "TITLE_CHANGED",
+    "description": "DESCRIPTION_CHANGED",
+    "icons": "ICONS_CHANGED",
+    "_meta": "META_CHANGED",
+}
+_NONE = PerReading(Direction.NONE, Direction.NONE)
+
+
+def tool_change(
+    code: str,
+    message: str,
+    locations: tuple[str | None, str | None] = ("", ""),
+    values: tuple[str, str] = ("", ""),
+) -> Change:
+    """Return a change of a definition; its level is that of the rule *code*."""
+    level = CHANGE_RULES[code].input_level
+    assert level is not None, "changes of definitions have a level of their own"
+    effect = Effect(level)
+    return Change(
+        code, Part.TOOL, PerReading(effect, effect), *locations, "", _NONE, message, *values
+    )
+
+
+def find_definition_changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
+    """Yield the changes from *old* to *new*, decoded definitions, outside of their schemas."""
+    for name in dict.fromkeys((*old, *new)):
+        if name in _HANDLED:
+            continue
+        before, after = old.get(name, ABSENT), new.get(name, ABSENT)
+        if not are_equal(before, after):
+            code = _CODES.get(name, "TOOL_PROPERTY_CHANGED")
+            yield _property_change(code, f"/{name}", name, before, after)
+    yield from _hint_changes(_object(old, "annotations"), _object(new, "annotations"))
+    yield from _execution_changes(_object(old, "execution"), _object(new, "execution"))
+
+
+def _property_change(code: str, location: str, name: str, before: Any, after: Any) -> Change:
+    verb = "added" if before is ABSENT else "removed" if after is ABSENT else "changed"
+    locations = (
+        None if before is ABSENT else location,
+        None if after is ABSENT else location,
+    )
+    return tool_change(code, f"{name} was {verb}", locations, (shorten(before), shorten(after)))
+
+
+def _hint_changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
+    meanings = _meaning(old), _meaning(new)
+    modifies = not any(meaning["readOnlyHint"] for meaning in meanings)
+    reported: set[str] = set()
+    for name, code in _HINTS:
+        before, after = (meaning[name] for meaning in meanings)
+        if before == after or (name in _OF_MODIFICATIONS and not modifies):
+            continue
+        reported.add(name)
+        suffix = "ADDED" if after else "REMOVED"
+        location = f"/annotations/{name}"
+        yield tool_change(
+            f"{code}_{suffix}",
+            _MESSAGES[f"{code}_{suffix}"],
+            (location if name in old else None, location if name in new else None),
+            (shorten(before), shorten(after)),
+        )
+    for name in dict.fromkeys((*old, *new)):
+        before, after = old.get(name, ABSENT), new.get(name, ABSENT)
+        if name not in reported and not are_equal(before, after):
+            code = "TITLE_CHANGED" if name == "title" else "ANNOTATIONS_CHANGED"
+            yield _property_change(code, f"/annotations/{name}", name, before, after)
+
+
+_HINTS = (
+    ("readOnlyHint", "READ_ONLY_HINT"),
+    ("destructiveHint", "DESTRUCTIVE_HINT"),
+    ("idempotentHint", "IDEMPOTENT_HINT"),
+    ("openWorldHint", "OPEN_WORLD_HINT"),
+)
+_OF_MODIFICATIONS = frozenset({"destructiveHint", "idempotentHint"})
+_MESSAGES = {
+    "READ_ONLY_HINT_REMOVED": "the tool may modify its environment, and did not",
+    "READ_ONLY_HINT_ADDED": "the tool modifies nothing",
+    "DESTRUCTIVE_HINT_ADDED": "the tool may destroy something, and did not",
+    "DESTRUCTIVE_HINT_REMOVED": "the tool destroys nothing",
+    "IDEMPOTENT_HINT_REMOVED": "repeating a call may have further effects, and had none",
+    "IDEMPOTENT_HINT_ADDED": "repeating a call has no further effects",
+    "OPEN_WORLD_HINT_ADDED": "the tool may interact with an open world, and did not",
+    "OPEN_WORLD_HINT_REMOVED": "the tool does not interact with an open world",
+}
+
+
+def _meaning(hints: Mapping[str, Any]) -> dict[str, bool]:
+    """Return what *hints* say, with the defaults of the protocol for those that are absent.
+
+    The hints on modifications are meaningful only if a tool is not read-only
+    (ToolAnnotations in the schema of 2025-11-25).
+    """
+    return {
+        "readOnlyHint": hints.get("readOnlyHint") is True,
+        "destructiveHint": hints.get("destructiveHint") is not False,
+        "idempotentHint": hints.get("idempotentHint") is True,
+        "openWorldHint": hints.get("openWorldHint") is not False,
+    }
+
+
+def _execution_changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
+    for name in dict.fromkeys((*old, *new)):
+        before, after = old.get(name, ABSENT), new.get(name, ABSENT)
+        if are_equal(before, after):
+            continue
+        location = f"/execution/{name}"
+        change = _property_change("TOOL_PROPERTY_CHANGED", location, name, before, after)
+        if name == "taskSupport":
+            modes = tuple(_FORBIDDEN if mode is ABSENT else mode for mode in (before, after))
+            if modes[0] == modes[1]:
+                continue
+            code = _TASK_SUPPORT.get(modes) if all(isinstance(m, str) for m in modes) else None
+            if code:
+                locations = change.old_location, change.new_location
+                values = change.old_value, change.new_value
+                change = tool_change(code, _TASK_MESSAGES[code], locations, values)
+        yield change
+
+
+_FORBIDDEN = "forbidden"
+"""What the absence of ``taskSupport`` says (2025-11-25, tasks)."""
+_TASK_SUPPORT: Mapping[tuple[Any, ...], str] = {
+    ("forbidden", "optional"): "TASK_SUPPORT_ADDED",
+    ("forbidden", "required"): "TASK_SUPPORT_REQUIRED",
+    ("optional", "required"): "TASK_SUPPORT_REQUIRED",
+    ("optional", "forbidden"): "TASK_SUPPORT_REMOVED",
+    ("required", "forbidden"): "TASK_SUPPORT_REMOVED",
+    ("required", "optional"): "TASK_SUPPORT_RELAXED",
+}
+_TASK_MESSAGES = {
+    "TASK_SUPPORT_ADDED": "calls may be tasks",
+    "TASK_SUPPORT_REQUIRED": "calls must be tasks, and needed not be",
+    "TASK_SUPPORT_REMOVED": "calls must not be tasks, and could be",
+    "TASK_SUPPORT_RELAXED": "calls need not be tasks",
+}
+
+
+def _object(definition: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    value = definition.get(name)
+    return value if isinstance(value, dict) else {}

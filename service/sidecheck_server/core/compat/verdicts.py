@@ -1,0 +1,235 @@
+"""Verdicts on the change of a schema: proved, or shown by a payload, or undecided.
+
+A change is compatible if there is a proof that every payload that had to stay accepted
+is, and breaking if evaluation confirms a payload that is not. Neither is ever a guess.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+
+from sidecheck_server.core.compat.acceptance import Acceptance
+from sidecheck_server.core.compat.attribution import find_cause
+from sidecheck_server.core.compat.candidates import Version, find_payloads, why_undecided
+from sidecheck_server.core.compat.changes import (
+    Direction,
+    Level,
+    Part,
+    Reading,
+    Relation,
+    SchemaVerdict,
+    Witness,
+)
+from sidecheck_server.core.compat.normal_form import (
+    CannotCompareError,
+    normalize_schema,
+)
+from sidecheck_server.core.compat.proof import Answer, Operand, prove_covers
+from sidecheck_server.core.compat.schema_changes import SchemaChange
+from sidecheck_server.core.compiler.admission import AdmittedSchema
+from sidecheck_server.core.json_values import canonical_json
+from sidecheck_server.core.limits import Budget, Limits
+from sidecheck_server.core.schemas.dialects import SchemaSource
+from sidecheck_server.core.types import Draft, Violation
+
+__all__ = ["DISAGREEMENT", "ReadingOutcome", "SchemaPair", "may_break"]
+
+DISAGREEMENT = "the proof says that it is compatible, and a payload says the contrary"
+"""Reason of a verdict that proof and evaluation contradict each other in: a defect."""
+
+_SAMPLES = 12
+"""Payloads that a proof is held against."""
+
+
+@dataclass(slots=True)
+class ReadingOutcome:
+    """The verdict in one reading, and the payloads that single changes make invalid."""
+
+    verdict: SchemaVerdict
+    #: By the index of the change.
+    witnesses: dict[int, Witness] = field(default_factory=dict)
+
+
+_ADMITTING, _REJECTING = 0, 1
+
+
+class SchemaPair:
+    """Two versions of a schema.
+
+    The payloads that the admitting version accepts must be accepted by the other one: of an
+    input schema the old version admits, of an output schema the new one.
+    """
+
+    def __init__(
+        self,
+        part: Part,
+        sources: tuple[SchemaSource, SchemaSource],
+        admitted: tuple[AdmittedSchema, AdmittedSchema],
+        changes: Sequence[SchemaChange],
+        limits: Limits,
+    ) -> None:
+        self._part = part
+        self._reversed = part is Part.OUTPUT
+        self._sources = sources[::-1] if self._reversed else sources
+        self._admitted = admitted[::-1] if self._reversed else admitted
+        self._changes = changes
+        self._as_written: ReadingOutcome | None = None
+        #: Answers by the identities of operands, which are alive for one decision.
+        self._proved: dict[tuple[int, int], Answer] = {}
+        self._limits = limits
+        drafts = {each.context.dialect.draft for each in admitted}
+        self._draft = Draft.DRAFT_04 if drafts == {Draft.DRAFT_04} else Draft.DRAFT_2020_12
+
+    def decide(self, reading: Reading, budget: Budget) -> ReadingOutcome:
+        """Return the outcome in *reading*.
+
+        Raises:
+            Exhausted: *budget* is spent.
+        """
+        try:
+            sides = [self._side(index, reading, budget) for index in (_ADMITTING, _REJECTING)]
+        except CannotCompareError as error:
+            return ReadingOutcome(_undecided(error.reason))
+        admitting, rejecting = sides
+        if self._as_written is not None and not any(side.form.closes for side in sides):
+            return self._as_written  # Both readings are the same.
+        outcome = self._decide(admitting, rejecting, reading)
+        if reading is Reading.AS_WRITTEN:
+            self._as_written = outcome
+        return outcome
+
+    def _decide(self, admitting: Version, rejecting: Version, reading: Reading) -> ReadingOutcome:
+        if _are_equal(admitting, rejecting):
+            return ReadingOutcome(SchemaVerdict(Relation.EQUAL, Level.COSMETIC))
+        self._proved.clear()
+        relation = self._relation(admitting, rejecting)
+        answer = self._prove(admitting, rejecting)
+        if answer is Answer.YES:
+            return self._check(admitting, rejecting, relation)
+        return self._search(admitting, rejecting, answer, relation, reading)
+
+    def _side(self, index: int, reading: Reading, budget: Budget) -> Version:
+        admitted, source = self._admitted[index], self._sources[index]
+        form = normalize_schema(admitted, self._draft, reading, budget)
+        if reading is Reading.AS_WRITTEN:
+            return Version(form, form, Acceptance((source,), self._limits))
+        written = normalize_schema(admitted, self._draft, Reading.AS_WRITTEN, budget)
+        # Readers of results ignore what they do not know; receivers of arguments do not.
+        is_reader = index == _REJECTING and self._part is Part.OUTPUT
+        acceptance = (
+            Acceptance((source,), self._limits)
+            if is_reader
+            else Acceptance.of_forms(source, form, self._limits)
+        )
+        return Version(form, written, acceptance, is_reader=is_reader)
+
+    def _prove(self, admitting: Version, rejecting: Version) -> Answer:
+        """Return whether *rejecting* accepts all payloads of *admitting*."""
+        if rejecting.is_reader:
+            return self._covers(rejecting.written_operand, admitting.operand)
+        answer = self._covers(rejecting.operand, admitting.operand)
+        if answer is Answer.YES and not rejecting.form.only_narrows:
+            # What is closed below oneOf may admit more than what is written.
+            written = self._covers(rejecting.written_operand, admitting.operand)
+            return Answer.YES if written is Answer.YES else Answer.UNKNOWN
+        return answer
+
+    def _covers(self, wider: Operand, narrower: Operand) -> Answer:
+        key = id(wider), id(narrower)
+        if key not in self._proved:
+            self._proved[key] = prove_covers(wider, narrower)
+        return self._proved[key]
+
+    def _relation(self, admitting: Version, rejecting: Version) -> Relation:
+        """Return the relation of the new form to the old one, as far as it is proved."""
+        sides = (rejecting, admitting) if self._reversed else (admitting, rejecting)
+        old, new = (side.operand for side in sides)
+        widened, narrowed = (self._covers(*pair) is Answer.YES for pair in ((new, old), (old, new)))
+        if widened and narrowed:
+            return Relation.EQUAL
+        if widened or narrowed:
+            return Relation.WIDENED if widened else Relation.NARROWED
+        return Relation.INCOMPARABLE
+
+    def _check(self, admitting: Version, rejecting: Version, relation: Relation) -> ReadingOutcome:
+        """Hold a proof against payloads."""
+        for payload in find_payloads(admitting, rejecting, count=_SAMPLES):
+            if rejecting.acceptance.accepts(payload) is False:
+                return ReadingOutcome(_undecided(DISAGREEMENT))
+        return ReadingOutcome(SchemaVerdict(relation, Level.COMPATIBLE))
+
+    def _search(
+        self,
+        admitting: Version,
+        rejecting: Version,
+        answer: Answer,
+        relation: Relation,
+        reading: Reading,
+    ) -> ReadingOutcome:
+        """Search payloads that show that callers break."""
+        suspects = {
+            index
+            for index, change in enumerate(self._changes)
+            if may_break(change, self._part, reading)
+        }
+        outcome = ReadingOutcome(_undecided(why_undecided(admitting, rejecting, answer)))
+        first: Witness | None = None
+        for payload in find_payloads(admitting, rejecting, proved=answer is Answer.NO):
+            if rejecting.acceptance.accepts(payload) is not False:
+                continue
+            violations = rejecting.acceptance.violations(payload)
+            if not violations:
+                continue
+            witness = Witness(
+                payload,
+                violations[0].message,
+                violations[0].instance_location,
+                violations[0].keyword_location,
+            )
+            first = first or witness
+            self._attribute(witness, violations, suspects, outcome)
+            if outcome.witnesses.keys() >= suspects:
+                break
+        if first is not None:
+            outcome.verdict = SchemaVerdict(relation, Level.BREAKING, witness=first)
+            if not outcome.witnesses:
+                # A change may do more than it tells alone: declaring a first property closes.
+                violations = rejecting.acceptance.violations(first.payload)
+                self._attribute(first, violations, range(len(self._changes)), outcome)
+        return outcome
+
+    def _attribute(
+        self,
+        witness: Witness,
+        violations: Sequence[Violation],
+        suspects: Collection[int],
+        outcome: ReadingOutcome,
+    ) -> None:
+        """Add *witness* to the changes out of *suspects* that cause *violations*."""
+        for violation in violations:
+            cause = find_cause(
+                violation, self._changes, suspects, witness.payload, new=not self._reversed
+            )
+            if cause is not None:
+                outcome.witnesses.setdefault(cause, witness)
+
+
+def may_break(change: SchemaChange, part: Part, reading: Reading) -> bool:
+    """Return whether *change* alone may break callers, as far as it tells."""
+    if part is Part.INPUT:
+        return change.direction.of(reading) not in (Direction.WIDER, Direction.NONE)
+    # A reader ignores a property that is new to it, so it is no matter of being closed.
+    is_new = change.code in ("PROPERTY_ADDED", "REQUIRED_PROPERTY_ADDED")
+    direction = change.direction.as_written if is_new else change.direction.of(reading)
+    return direction not in (Direction.NARROWER, Direction.NONE)
+
+
+def _are_equal(admitting: Version, rejecting: Version) -> bool:
+    """Return whether the schemas assert the same, so that no proof is needed."""
+    pairs = [(admitting.form, rejecting.form)]
+    if not rejecting.form.only_narrows:
+        pairs.append((admitting.written, rejecting.written))
+    return all(canonical_json(one.schema) == canonical_json(other.schema) for one, other in pairs)
+
+
+def _undecided(reason: str) -> SchemaVerdict:
+    return SchemaVerdict(Relation.UNDECIDED, Level.UNDECIDED, reason)

@@ -1,0 +1,139 @@
+"""Connections to PostgreSQL that never wait for long, and their errors as those of a registry."""
+
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from os import dup
+from typing import Any, Final, TypeVar
+
+import psycopg
+from psycopg import errors
+from psycopg.abc import PQGen
+
+from sidecheck_server.registry import RegistryUnusable
+from sidecheck_server.registry.location import PostgresLocation
+
+__all__ = ["ANSWER_SECONDS", "Connection", "close", "connect", "own_exceptions", "wake"]
+
+Result = TypeVar("Result")
+
+ANSWER_SECONDS: Final = 5.0
+"""How long an answer of the database may take. It bounds the silence, not a transaction."""
+
+_CONNECT_SECONDS: Final = 3
+"""How long a connection to each of the hosts may take."""
+
+#: Messages for failures that an operator can repair, by the classes of psycopg, which are named
+#: for SQL states (https://www.postgresql.org/docs/current/errcodes-appendix.html).
+_FAILURES: Final[tuple[tuple[tuple[type[psycopg.Error], ...], str], ...]] = (
+    (
+        (errors.InsufficientPrivilege,),
+        "denies this role what it needs; grant it as docs/operations/postgres.md says",
+    ),
+    (
+        (errors.UndefinedTable, errors.UndefinedColumn, errors.InvalidSchemaName),
+        "lacks tables of the registry; restore it from a backup",
+    ),
+    (
+        (errors.ReadOnlySqlTransaction,),
+        "is read-only, as a standby is; name the primary, as with target_session_attrs=read-write",
+    ),
+    (
+        (errors.LockNotAvailable,),
+        "is being written by other servers for long; try again",
+    ),
+    (
+        (errors.DiskFull, errors.OutOfMemory),
+        "has no room left, on its disk or in its memory; make room",
+    ),
+    (
+        (errors.QueryCanceled, errors.IdleInTransactionSessionTimeout),
+        "took too long, and ended the transaction; try again",
+    ),
+)
+
+
+class Connection(psycopg.Connection[tuple[Any, ...]]):
+    """A connection that fails if the database is silent for `answer_seconds`.
+
+    Time-outs of the server do not help where its process is stopped, nor those of the kernel,
+    which goes on to acknowledge. After a failure the connection can only be closed.
+    """
+
+    #: None for as long as it takes.
+    answer_seconds: float | None = ANSWER_SECONDS
+
+    def wait(
+        self,
+        gen: PQGen[Result],
+        interval: float = 0.1,
+        timeout: float | None = None,
+    ) -> Result:
+        """Wait for *gen*, for at most *timeout* seconds."""
+        return super().wait(gen, interval, self.answer_seconds if timeout is None else timeout)
+
+
+def connect(location: PostgresLocation) -> Connection:
+    """Connect to the database at *location*; transactions are up to the caller.
+
+    Statements are not prepared, so that any pooler may be in between.
+
+    Raises:
+        RegistryUnusable: it cannot be reached, or rejects the connection.
+    """
+    with own_exceptions(location):
+        return Connection.connect(
+            location.uri,
+            autocommit=True,
+            prepare_threshold=None,
+            connect_timeout=_CONNECT_SECONDS,
+            fallback_application_name="sidecheck",
+            # The kernel notices within some 25 seconds that a peer is gone, while nobody waits.
+            keepalives_idle=10,
+            keepalives_interval=5,
+            keepalives_count=3,
+        )
+
+
+def close(connection: psycopg.Connection[Any] | None) -> None:
+    """Close *connection*, whatever its state; without a word to a database that is silent."""
+    if connection is not None:
+        with suppress(psycopg.Error):
+            connection.close()
+
+
+def wake(connection: Connection | None) -> None:
+    """Let the thread that waits for *connection* fail at once; it can only be closed then."""
+    if connection is None or connection.closed:
+        return
+    with suppress(psycopg.Error, OSError), socket.socket(fileno=dup(connection.fileno())) as peer:
+        peer.shutdown(socket.SHUT_RDWR)
+
+
+@contextmanager
+def own_exceptions(location: PostgresLocation) -> Iterator[None]:
+    """Convert exceptions of psycopg to those of a registry."""
+    try:
+        yield
+    except psycopg.Error as error:
+        detail = _detail(error) if location.is_clear else ""
+        raise RegistryUnusable(str(location), _describe(error), detail) from None
+
+
+def _describe(error: psycopg.Error) -> str:
+    for kinds, fault in _FAILURES:
+        if isinstance(error, kinds):
+            return fault
+    if isinstance(error, psycopg.ProgrammingError) and error.sqlstate is None:
+        return "is not a usable connection URI; expected postgresql://user@host:port/database"
+    if isinstance(error, psycopg.OperationalError):
+        return "cannot be reached, or does not answer; check that it runs, the URI and the password"
+    return "cannot be used"
+
+
+def _detail(error: psycopg.Error) -> str:
+    """Return what the database said, without details, which may have values."""
+    if isinstance(error, psycopg.ProgrammingError) and error.sqlstate is None:
+        return ""  # of a URI that cannot be read, it may have any part
+    text = error.diag.message_primary or str(error)
+    return " ".join(text.split())[:300]

@@ -1,0 +1,264 @@
+"""The statements that read and write a registry's tables, and bindings as rows of them.
+
+The functions raise the exceptions of psycopg; transactions are up to the caller, except for
+`begin_write` and `reading`. Names have their schema, so that no search path matters, and what a
+statement sets is for its transaction alone, so that a pooler may be in between.
+"""
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from itertools import chain
+from typing import Any, Final, TypeVar
+
+from sidecheck_server.core.types import Document
+from sidecheck_server.registry.definitions import Binding, Change, Definition
+from sidecheck_server.registry.postgres.connection import Connection
+from sidecheck_server.registry.postgres.steps import Head, Snapshot, Step
+
+__all__ = [
+    "CHANNEL",
+    "begin_write",
+    "compact",
+    "has_step",
+    "read_head",
+    "read_layout",
+    "read_snapshot",
+    "read_steps",
+    "reading",
+    "write_step",
+]
+
+Value = TypeVar("Value")
+
+CHANNEL: Final = "sidecheck_registry"
+"""Where each write notifies those who listen, with the revision."""
+
+#: The server ends what a client that is gone, or stopped, would hold up for the others. A commit
+#: is durable before it is acknowledged, whatever the default.
+_BEGIN_WRITE: Final = """
+    BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE;
+    SET LOCAL lock_timeout = '4s';
+    SET LOCAL statement_timeout = '30s';
+    SET LOCAL idle_in_transaction_session_timeout = '10s';
+    SELECT set_config('synchronous_commit', 'on', true)
+        WHERE current_setting('synchronous_commit') = 'off';
+"""
+_SELECT_HEAD: Final = (
+    "SELECT (SELECT max(version) FROM sidecheck.schema_version), epoch, revision, change_id"
+    " FROM sidecheck.meta"
+)
+_SELECT_STEPS: Final = (
+    "SELECT revision, id, previous_id, server, unbound FROM sidecheck.change"
+    " WHERE revision > %s ORDER BY revision"
+)
+_SELECT_TOOLS: Final = (
+    "SELECT server, revision, until IS NULL, digest, name, json, input_schema_digest,"
+    " output_schema_digest, protocol_version, document_uris, documents FROM sidecheck.tool"
+)
+_UNBIND: Final = (
+    "UPDATE sidecheck.tool SET until = %s WHERE until IS NULL AND sha256(server) = sha256(%s)"
+    " AND sha256(name) = ANY (SELECT sha256(unbound) FROM unnest(%s::bytea[]) AS unbound)"
+)
+_BIND: Final = (
+    "COPY sidecheck.tool (server, name, revision, digest, json, input_schema_digest,"
+    " output_schema_digest, protocol_version, document_uris, documents)"
+    " FROM STDIN WITH (FORMAT BINARY)"
+)
+_BIND_TYPES: Final = (
+    *("bytea", "bytea", "int8", "text", "bytea", "text", "text", "text", "bytea[]", "bytea[]"),
+)
+_INSERT_STEP: Final = (
+    "INSERT INTO sidecheck.change (revision, id, previous_id, server, unbound, bytes)"
+    " VALUES (%s, %s, %s, %s, %s::bytea[], %s)"
+)
+_UPDATE_HEAD: Final = "UPDATE sidecheck.meta SET revision = %s, change_id = %s"
+_NEWEST_TO_FORGET: Final = """
+    SELECT coalesce(max(revision), 0) FROM (
+        SELECT revision, made_at, sum(bytes) OVER (ORDER BY revision DESC) AS bytes_since
+        FROM sidecheck.change
+    ) AS history
+    WHERE revision < (SELECT revision FROM sidecheck.meta) AND (
+        revision <= (SELECT revision FROM sidecheck.meta) - %s
+        OR bytes_since > %s
+        OR made_at < now() - make_interval(secs => %s)
+    )
+"""
+
+_ROWS: Final = 2000
+"""Rows of tools in one answer."""
+
+
+def read_layout(connection: Connection) -> int | None:
+    """Return the version of the layout of the tables, None if there is no registry."""
+    row = _first(connection, "SELECT to_regclass('sidecheck.schema_version') IS NOT NULL")
+    if not row[0]:
+        return None
+    layout = _first(connection, "SELECT max(version) FROM sidecheck.schema_version")[0]
+    return None if layout is None else int(layout)
+
+
+def read_head(connection: Connection, *, lock: bool = False) -> Head | None:
+    """Return the state; with *lock*, no other write can change it until the transaction ends."""
+    statement = f"{_SELECT_HEAD} FOR UPDATE OF meta" if lock else _SELECT_HEAD
+    row = connection.execute(statement).fetchone()
+    return None if row is None else Head(*row)
+
+
+def begin_write(connection: Connection) -> None:
+    """Begin a transaction to write in."""
+    connection.execute(_BEGIN_WRITE)
+
+
+@contextmanager
+def reading(connection: Connection) -> Iterator[None]:
+    """Let all that is read in the block be of one moment."""
+    connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+    yield
+    connection.execute("COMMIT")
+
+
+def read_steps(connection: Connection, after: int) -> list[Step]:
+    """Return the steps beyond the revision *after*, in order."""
+    rows = _rows(connection, _SELECT_STEPS, (after,))
+    tools = _rows(connection, f"{_SELECT_TOOLS} WHERE revision > %s", (after,)) if rows else []
+    interned = _Interned()
+    return _steps(rows, (_binding(row, interned) for row in tools))
+
+
+def read_snapshot(connection: Connection) -> Snapshot | None:
+    """Return the whole registry, None if it has no state. Equal texts share one object."""
+    with reading(connection):
+        head = read_head(connection)
+        if head is None:
+            return None
+        bindings: list[Binding] = []
+        superseded: list[Binding] = []
+        interned = _Interned()
+        with connection.cursor("sidecheck_tools", binary=True) as cursor:
+            cursor.itersize = _ROWS
+            for row in cursor.execute(_SELECT_TOOLS):
+                (bindings if row[2] else superseded).append(_binding(row, interned))
+        rows = _rows(connection, _SELECT_STEPS, (0,))
+    return Snapshot(head, bindings, superseded, _steps(rows, chain(bindings, superseded)))
+
+
+def write_step(connection: Connection, step: Step) -> None:
+    """Make the change of *step*, and tell those who listen once it is committed."""
+    change = step.change
+    server = change.server.encode()
+    rebound = (binding.name for binding in change.bound)
+    unbound = [name.encode() for name in (*change.unbound, *rebound)]
+    rows = [_row(binding) for binding in change.bound]
+    size = sum(binding.definition.stored_size for binding in change.bound)
+    with connection.cursor() as cursor:
+        cursor.execute(_UNBIND, (change.revision, server, unbound))
+        if rows:
+            with cursor.copy(_BIND) as copy:
+                copy.set_types(_BIND_TYPES)
+                for row in rows:
+                    copy.write_row(row)
+        names = [name.encode() for name in change.unbound]
+        values = (change.revision, step.id, step.previous_id, server, names, size)
+        cursor.execute(_INSERT_STEP, values)
+        cursor.execute(_UPDATE_HEAD, (change.revision, step.id))
+        cursor.execute("SELECT pg_notify(%s, %s)", (CHANNEL, str(change.revision)))
+
+
+def has_step(connection: Connection, step: Step) -> bool:
+    """Return whether *step* was made."""
+    statement = "SELECT count(*) FROM sidecheck.change WHERE revision = %s AND id = %s"
+    return bool(_first(connection, statement, (step.change.revision, step.id))[0])
+
+
+def compact(connection: Connection, *, steps: int, size: int, seconds: float) -> None:
+    """Forget the history but for the last *steps*, of *size* bytes, of *seconds* at most."""
+    newest = _first(connection, _NEWEST_TO_FORGET, (steps, size, seconds))
+    connection.execute("DELETE FROM sidecheck.change WHERE revision <= %s", newest)
+    connection.execute(
+        "DELETE FROM sidecheck.tool WHERE until IS NOT NULL AND revision <= %s", newest
+    )
+
+
+def _steps(rows: Iterable[tuple[Any, ...]], bindings: Iterable[Binding]) -> list[Step]:
+    """Return the steps of *rows*; *bindings* are among others those that they made."""
+    by_revision: dict[int, list[Binding]] = {}
+    for binding in bindings:
+        by_revision.setdefault(binding.revision, []).append(binding)
+    return [
+        Step(
+            previous_id,
+            Change(
+                revision,
+                server.decode(),
+                tuple(name.decode() for name in unbound),
+                tuple(sorted(by_revision.get(revision, ()), key=_name)),
+                id=id_,
+            ),
+        )
+        for revision, id_, previous_id, server, unbound in rows
+    ]
+
+
+def _name(binding: Binding) -> str:
+    return binding.name
+
+
+def _row(binding: Binding) -> tuple[object, ...]:
+    definition = binding.definition
+    return (
+        binding.server.encode(),
+        definition.name.encode(),
+        binding.revision,
+        definition.digest,
+        definition.json,
+        definition.input_schema_digest,
+        definition.output_schema_digest,
+        definition.protocol_version,
+        [document.uri.encode() for document in definition.documents],
+        [document.json for document in definition.documents],
+    )
+
+
+def _binding(row: tuple[Any, ...], interned: "_Interned") -> Binding:
+    server, revision, _, digest, name, json, input_schema, output_schema, version, *documents = row
+    return Binding(
+        interned.get(server.decode()),
+        Definition(
+            digest,
+            name.decode(),
+            json,
+            tuple(
+                interned.get(Document(uri.decode(), text))
+                for uri, text in zip(*documents, strict=True)
+            ),
+            interned.get(input_schema),
+            interned.get(output_schema),
+            interned.get(version),
+        ),
+        revision,
+    )
+
+
+def _first(connection: Connection, statement: str, values: tuple[object, ...] = ()) -> Any:
+    """Return the first row of a statement that always has one."""
+    row = connection.execute(statement, values).fetchone()
+    assert row is not None
+    return row
+
+
+def _rows(
+    connection: Connection, statement: str, values: tuple[object, ...]
+) -> list[tuple[Any, ...]]:
+    with connection.cursor(binary=True) as cursor:
+        return cursor.execute(statement, values).fetchall()
+
+
+class _Interned:
+    """Maps equal values to one object."""
+
+    def __init__(self) -> None:
+        self._values: dict[object, object] = {}
+
+    def get(self, value: Value) -> Value:
+        """Return the first value passed in that equals *value*."""
+        return self._values.setdefault(value, value)  # type: ignore[return-value]

@@ -1,0 +1,59 @@
+"""Steps of a registry's history, and the state that they lead to."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from sidecheck_server.registry.catalogue import Catalogue
+from sidecheck_server.registry.definitions import Binding, Change
+
+__all__ = ["Head", "Snapshot", "Step", "leads_on"]
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The state of a registry: what the last change was."""
+
+    #: The version of the layout of its tables.
+    layout: int
+    epoch: UUID
+    revision: int
+    change_id: UUID
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A change, and the identity of the one before."""
+
+    previous_id: UUID
+    change: Change
+
+    @property
+    def id(self) -> UUID:
+        """The identity of the change."""
+        return self.change.id
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """All of a registry at one revision."""
+
+    head: Head
+    bindings: Sequence[Binding]
+    #: Bindings of the history that are no longer.
+    superseded: Sequence[Binding]
+    #: The history, without gaps, up to the head.
+    steps: Sequence[Step]
+
+    def catalogue(self) -> Catalogue:
+        """Return the bindings as a catalogue."""
+        return Catalogue.of(self.head.revision, self.bindings, self.head.change_id)
+
+
+def leads_on(steps: Sequence[Step], head: Head) -> bool:
+    """Return whether *steps* lead on from *head*, one after the other."""
+    ids = [head.change_id, *(step.id for step in steps)]
+    first = head.revision + 1
+    return [step.previous_id for step in steps] == ids[:-1] and [
+        step.change.revision for step in steps
+    ] == list(range(first, first + len(steps)))

@@ -1,0 +1,65 @@
+"""Reads of a registry's tables that return nothing of another layout, and nothing damaged.
+
+They raise the exceptions of psycopg, and `RegistryUnusable` for what must not be used.
+"""
+
+from collections.abc import Iterable
+from itertools import chain
+from typing import Final
+
+from sidecheck_server.registry import RegistryUnusable
+from sidecheck_server.registry.definitions import Binding
+from sidecheck_server.registry.location import PostgresLocation
+from sidecheck_server.registry.postgres.connection import Connection
+from sidecheck_server.registry.postgres.migration import check_layout
+from sidecheck_server.registry.postgres.statements import read_head, read_layout, read_snapshot
+from sidecheck_server.registry.postgres.steps import Head, Snapshot
+from sidecheck_server.registry.verification import find_altered
+
+__all__ = ["check_definitions", "read_checked_head", "read_checked_snapshot"]
+
+_NO_REVISION: Final = "is damaged: it has no revision; restore it from a backup"
+
+
+def read_checked_snapshot(connection: Connection, location: PostgresLocation) -> Snapshot:
+    """Return all that the database at *location* has.
+
+    Raises:
+        RegistryUnusable: it has no registry of this release's layout, or one that is damaged.
+    """
+    check_layout(read_layout(connection), location)
+    snapshot = read_snapshot(connection)
+    if snapshot is None:
+        raise RegistryUnusable(str(location), _NO_REVISION)
+    check_definitions(chain(snapshot.bindings, snapshot.superseded), location)
+    return snapshot
+
+
+def read_checked_head(
+    connection: Connection, location: PostgresLocation, *, lock: bool = False
+) -> Head:
+    """Return the state; with *lock*, no other write can change it until the transaction ends.
+
+    Raises:
+        RegistryUnusable: it is not of this release's layout, or there is none.
+    """
+    head = read_head(connection, lock=lock)
+    if head is None:
+        raise RegistryUnusable(str(location), _NO_REVISION)
+    check_layout(head.layout, location)
+    return head
+
+
+def check_definitions(bindings: Iterable[Binding], location: PostgresLocation) -> None:
+    """Check the definitions of *bindings*, which were read at *location*.
+
+    Raises:
+        RegistryUnusable: one of them is not that of its digest.
+    """
+    altered = find_altered(bindings)
+    if altered is not None:
+        raise RegistryUnusable(
+            str(location),
+            f"is damaged: a definition of revision {altered.revision} does not have the digests "
+            "and the name that it was registered with; restore the database from a backup",
+        )

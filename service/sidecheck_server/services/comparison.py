@@ -1,0 +1,185 @@
+"""Comparison of two sets of tool definitions, with the proofs in workers."""
+
+import sys
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from sidecheck_server.core.compat.changes import SetComparison, ToolComparison, ToolStatus
+from sidecheck_server.core.compat.pairing import (
+    Pair,
+    ReadDefinition,
+    compare_unpaired,
+    not_compared,
+    pair_definitions,
+    read_definition,
+)
+from sidecheck_server.core.errors import ErrorReason, RequestError
+from sidecheck_server.core.limits import Limits, limit_exceeded_error
+from sidecheck_server.core.mcp.tool_definitions import ToolDefinition
+from sidecheck_server.registry import Registry
+from sidecheck_server.registry.definitions import Binding
+from sidecheck_server.services.offload import (
+    OffloadRule,
+    TimeSlice,
+    Work,
+    concurrent_groups,
+    gather_in_turns,
+)
+from sidecheck_server.services.registered_tools import require_binding
+from sidecheck_server.services.request_work import current_work
+from sidecheck_server.services.targets import InlineTool
+
+__all__ = ["OffloadComparison", "RegisteredTools", "ToolComparer", "ToolSetComparer"]
+
+#: Compares two definitions in a worker; with a text, only finds what changed.
+OffloadComparison: TypeAlias = Callable[
+    [ToolDefinition, ToolDefinition, str], Awaitable[ToolComparison]
+]
+
+_SHOWN = 128
+"""How many characters of a name an error repeats."""
+
+_CRASHED = "the process that sought a proof crashed, or was killed"
+
+
+class ToolComparer:
+    """Compares sets of tools. A tool that takes too long is undecided; the others are not."""
+
+    def __init__(self, offload_comparison: OffloadComparison, limits: Limits) -> None:
+        self._offload_comparison = offload_comparison
+        self._limits = limits
+        self._offload = OffloadRule(limits)
+
+    async def compare(self, old: Sequence[InlineTool], new: Sequence[InlineTool]) -> SetComparison:
+        """Return what changed from *old* to *new*, and whether it breaks callers.
+
+        Raises:
+            RequestError: LIMIT_EXCEEDED for more than ``batch_items`` tools on a side.
+        """
+        pairs = pair_definitions(await self._read(old), await self._read(new))
+        compared: list[ToolComparison] = []
+        work = current_work()
+        for part in concurrent_groups(map(_size, pairs)):
+            group = pairs[part]
+            if work.is_spent:
+                reason = work.not_reached().message
+                compared += [_failed(pair, reason) for pair in group]
+            else:
+                compared += await gather_in_turns(map(self._compare, group))
+        return SetComparison(tuple(compared))
+
+    async def _read(self, tools: Sequence[InlineTool]) -> list[ReadDefinition]:
+        limit = self._limits.batch_items
+        if len(tools) > limit:
+            raise limit_exceeded_error("batch_items", limit, "the tools", len(tools))
+        time_slice = TimeSlice()
+        definitions: list[ReadDefinition] = []
+        for tool in tools:
+            definitions.append(await self._read_one(tool))
+            await time_slice.yield_if_over()
+        return definitions
+
+    async def _read_one(self, tool: InlineTool) -> ReadDefinition:
+        return await self._offload.run(
+            Work.READ_DEFINITION,
+            tool.json,
+            lambda: read_definition(tool.json, tool.documents, self._limits),
+        )
+
+    async def _compare(self, pair: Pair) -> ToolComparison:
+        comparison = compare_unpaired(pair)
+        if comparison is not None:
+            return comparison
+        assert pair.old is not None
+        assert pair.new is not None
+        old, new = pair.old.definition, pair.new.definition
+        assert old is not None
+        assert new is not None
+        try:
+            return await self._offload_comparison(old, new, "")
+        except RequestError as error:
+            # Whoever reads the reason has made no call that could be tried again.
+            is_crash = error.reason is ErrorReason.WORKER_CRASHED
+            reason = _CRASHED if is_crash else error.message
+        try:
+            # What changed takes few steps to find, and no proof.
+            return await self._offload_comparison(old, new, reason)
+        except RequestError:
+            return _failed(pair, reason)
+
+
+@dataclass(frozen=True, slots=True)
+class RegisteredTools:
+    """Registered tools of a server."""
+
+    server: str
+    #: Empty for all.
+    names: tuple[str, ...] = ()
+
+
+class ToolSetComparer:
+    """Compares sets of tools, registered ones among them."""
+
+    def __init__(self, registry: Registry, comparer: ToolComparer, limits: Limits) -> None:
+        self._registry = registry
+        self._comparer = comparer
+        self._limits = limits
+
+    async def compare(
+        self,
+        old: RegisteredTools | Sequence[InlineTool],
+        new: RegisteredTools | Sequence[InlineTool],
+    ) -> SetComparison:
+        """Return what changed from *old* to *new*.
+
+        Raises:
+            RequestError: UNKNOWN_TOOL; INVALID_REQUEST for a server without tools, since its name
+                may be wrong; LIMIT_EXCEEDED for more than ``batch_items`` tools on a side.
+        """
+        return await self._comparer.compare(self._resolve(old), self._resolve(new))
+
+    def _resolve(self, tools: RegisteredTools | Sequence[InlineTool]) -> Sequence[InlineTool]:
+        if not isinstance(tools, RegisteredTools):
+            return tools
+        if tools.names:
+            bindings = [
+                require_binding(self._registry, tools.server, name)
+                for name in dict.fromkeys(tools.names)
+            ]
+        else:
+            bindings = self._all_of(tools.server)
+        return [
+            InlineTool(binding.definition.json, binding.definition.documents)
+            for binding in bindings
+        ]
+
+    def _all_of(self, server: str) -> list[Binding]:
+        limit = self._limits.batch_items
+        bindings, more = self._registry.page(server, None, limit, sys.maxsize)
+        if more:
+            raise limit_exceeded_error(
+                "batch_items", limit, "the tools of the server", len(bindings) + 1
+            )
+        if not bindings:
+            shown = server[:_SHOWN]
+            raise RequestError(
+                ErrorReason.INVALID_REQUEST,
+                f"no tools are registered for the server {shown!r}",
+                {"server": shown},
+            )
+        return list(bindings)
+
+
+def _size(pair: Pair) -> int:
+    sides = (pair.old, pair.new)
+    return sum(len(side.definition.json) for side in sides if side and side.definition)
+
+
+def _failed(pair: Pair, reason: str) -> ToolComparison:
+    """Return the outcome of *pair* if its schemas could not be compared."""
+    comparison = compare_unpaired(pair)
+    if comparison is not None:
+        return comparison
+    name = pair.new.name if pair.new is not None else ""
+    return ToolComparison(ToolStatus.CHANGED, name, changes=(not_compared(reason),))

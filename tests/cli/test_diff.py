@@ -1,0 +1,267 @@
+"""`sidecheck diff`: formats, gates and exit codes."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema_rs
+import pytest
+from click.testing import CliRunner, Result
+from sidecheck_server import __version__
+from sidecheck_server.cli import sidecheck
+from sidecheck_server.cli.in_process import LIMITS
+from sidecheck_server.core.compat.changes import ToolComparison
+from sidecheck_server.core.compat.compare import compare_definitions
+from sidecheck_server.core.mcp.tool_definitions import ToolDefinition
+from sidecheck_server.workers.in_process import InProcessWorker
+from support.comparison_cases import CASES, in_short
+
+OLD = """{"tools": [
+  {"name": "search", "description": "Search the notes.",
+   "inputSchema": {"type": "object",
+     "properties": {"query": {"type": "string"}, "limit": {"type": "integer", "maximum": 100}}}},
+  {"name": "read", "inputSchema": {"type": "object", "properties": {}},
+   "annotations": {"readOnlyHint": true}},
+  {"name": "purge", "inputSchema": {"type": "object"}}
+]}
+"""
+NEW = """{"tools": [
+  {"name": "search", "description": "Search all notes.",
+   "inputSchema": {"type": "object",
+     "properties": {"query": {"type": "string"}, "limit": {"type": "integer", "maximum": 50},
+                    "folder": {"type": "string"}}}},
+  {"name": "read", "inputSchema": {"type": "object", "properties": {}}}
+]}
+"""
+HARMLESS = {"name": "t", "inputSchema": {"type": "object", "properties": {"a": {"type": "string"}}}}
+WIDER = {
+    "name": "t",
+    "inputSchema": {"type": "object", "properties": {"a": {"type": ["string", "null"]}}},
+}
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The current folder, with an old and a new file."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "old.json").write_text(OLD)
+    (tmp_path / "new.json").write_text(NEW)
+    return tmp_path
+
+
+def run(*arguments: str, stdin: bytes | None = None) -> Result:
+    """Run the command in this process; its exceptions propagate."""
+    return CliRunner().invoke(sidecheck, ["diff", *arguments], input=stdin, catch_exceptions=False)
+
+
+def test_text_tells_what_changed_and_why_it_breaks() -> None:
+    """A block for each tool that differs, the worst change first, and a summary."""
+    result = run("old.json", "new.json")
+
+    assert (
+        "search: breaking\n"
+        "  new.json:4:90: breaking MAXIMUM_LOWERED /inputSchema/properties/limit/maximum\n"
+        "    maximum was lowered from 100 to 50\n"
+        '    {"limit":100} was valid, and is not: expected at most 50, found 100\n'
+        "  new.json:5:31: compatible PROPERTY_ADDED /inputSchema/properties/folder\n"
+        '    the optional property "folder" was added\n'
+        '    as written: {"folder":1} was valid, and is not: expected a string, found 1\n'
+        "  1 further change is cosmetic\n"
+        "read: risky\n"
+        "  old.json:6:36: risky READ_ONLY_HINT_REMOVED /annotations/readOnlyHint\n"
+        "    the tool may modify its environment, and did not\n"
+        "purge: breaking\n"
+        "  old.json:7:3: breaking TOOL_REMOVED\n"
+        "    the tool was removed\n"
+        "3 tools: 2 breaking, 1 risky (assume-closed)\n"
+    ) == result.stdout
+    assert (1, "") == (result.exit_code, result.stderr)
+
+
+def test_as_written_an_optional_property_breaks_an_open_object() -> None:
+    """The other reading is not told again."""
+    (Path("old.json")).write_text(json.dumps(HARMLESS))
+    added = json.loads(json.dumps(HARMLESS))
+    added["inputSchema"]["properties"]["limit"] = {"type": "integer"}
+    (Path("new.json")).write_text(json.dumps(added))
+
+    closed, written = (
+        run("old.json", "new.json"),
+        run("old.json", "new.json", "--reading", "as-written"),
+    )
+
+    assert (0, 1) == (closed.exit_code, written.exit_code)
+    assert "t: breaking\n" in written.stdout
+    assert "as written:" not in written.stdout
+
+
+def test_markdown_escapes_what_others_wrote() -> None:
+    """Names and messages neither end a cell nor become markup."""
+    name = "<img src=x>|`a`\n# b"
+    tools = [{**tool, "name": name} for tool in (HARMLESS, WIDER)]
+    Path("old.json").write_text(json.dumps(tools[0]))
+    Path("new.json").write_text(json.dumps(tools[1]))
+
+    assert (
+        "### Changes of tools\n"
+        "\n"
+        "1 tool: 1 compatible (assume-closed).\n"
+        "\n"
+        "#### <code>&lt;img src=x>&#124;`a`\\n# b</code>: compatible\n"
+        "\n"
+        "| Level | Change | Where | What |\n"
+        "| --- | --- | --- | --- |\n"
+        "| compatible | <code>TYPE_WIDENED</code> | <code>/inputSchema/properties/a/type</code> | "
+        'type changed from "string" to \\["string", "null"\\] |\n'
+    ) == run("old.json", "new.json", "--format", "markdown").stdout
+
+
+def test_sarif_has_the_changes_that_are_not_harmless() -> None:
+    """With stable rules, the places of both files, and the payload that shows it."""
+    log = json.loads(run("old.json", "new.json", "--format", "sarif").stdout)
+    driver = log["runs"][0]["tool"]["driver"]
+    results = log["runs"][0]["results"]
+
+    assert ("sidecheck", __version__) == (driver["name"], driver["version"])
+    assert ["MAXIMUM_LOWERED", "READ_ONLY_HINT_REMOVED", "TOOL_REMOVED"] == [
+        rule["id"] for rule in driver["rules"]
+    ]
+    assert [("error", "new.json", 4), ("warning", "old.json", 6), ("error", "old.json", 7)] == [
+        (
+            result["level"],
+            result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"],
+            result["locations"][0]["physicalLocation"]["region"]["startLine"],
+        )
+        for result in results
+    ]
+    assert {
+        "level": "breaking",
+        "old_location": "/inputSchema/properties/limit/maximum",
+        "new_location": "/inputSchema/properties/limit/maximum",
+        "witness": '{"limit":100}',
+    } == results[0]["properties"]
+    assert (
+        "search: maximum was lowered from 100 to 50. "
+        '{"limit":100} was valid, and is not: expected at most 50, found 100'
+    ) == results[0]["message"]["text"]
+
+
+async def _compare_here(
+    _: InProcessWorker, old: ToolDefinition, new: ToolDefinition, undecided: str = ""
+) -> ToolComparison:
+    return compare_definitions(old, new, LIMITS, undecided)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_shared_case_through_the_command(
+    case: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """JSON has everything, whatever the exit code."""
+    # To start a process for each of many cases takes minutes.
+    monkeypatch.setattr(InProcessWorker, "compare", _compare_here)
+    Path("old.json").write_text(json.dumps({"tools": case["old"]}))
+    Path("new.json").write_text(json.dumps({"tools": case["new"]}))
+    result = run("old.json", "new.json", "--format", "json")
+    compared = json.loads(result.stdout)
+
+    assert case["want"] == in_short(compared)
+    assert (compared["level"] == "breaking") is (result.exit_code == 1)
+
+
+def test_a_witness_is_what_two_other_validators_say() -> None:
+    """Of every shared case in 2020-12, but where that validator reads a pattern in its own way."""
+    count = 0
+    for parameters in CASES:
+        if str(parameters.id).startswith(("patterns:", "numbers:")):
+            continue
+        case: Any = parameters.values[0]
+        for old, new in zip(case["old"], case["new"], strict=False):
+            for tool in case["want"]:
+                witness = _witness_as_written(tool)
+                schemas = [side.get("inputSchema") for side in (old, new)]
+                if witness is None or any("$schema" in schema for schema in schemas):
+                    continue
+                count += 1
+                assert [True, False] == [
+                    jsonschema_rs.is_valid(schema, witness, offline=True) for schema in schemas
+                ]
+
+    assert count > 50
+
+
+def _witness_as_written(tool: dict[str, Any]) -> Any:
+    verdict = tool.get("inputSchema", [[]])[0]
+    return verdict[2] if len(verdict) == 4 else None
+
+
+@pytest.mark.parametrize(
+    ("gate", "exit_codes"),
+    [
+        ("breaking", [1, 0, 0, 0, 0]),
+        ("undecided", [1, 1, 0, 0, 0]),
+        ("risky", [1, 1, 1, 0, 0]),
+        ("any", [1, 1, 1, 1, 0]),
+    ],
+)
+def test_a_gate_fails_on_its_level_and_on_worse_ones(gate: str, exit_codes: list[int]) -> None:
+    """The default is breaking."""
+    undecided = json.loads(json.dumps(HARMLESS))
+    undecided["inputSchema"]["properties"]["a"]["pattern"] = "^[a-f]+$"
+    matched = json.loads(json.dumps(undecided))
+    matched["inputSchema"]["properties"]["a"]["pattern"] = "^[a-z]+$"
+    pairs: list[tuple[Any, Any]] = [
+        (WIDER, HARMLESS),
+        (undecided, matched),
+        ({**HARMLESS, "annotations": {"readOnlyHint": True}}, HARMLESS),
+        (HARMLESS, WIDER),
+        (HARMLESS, HARMLESS),
+    ]
+    codes = []
+    for old, new in pairs:
+        Path("old.json").write_text(json.dumps(old))
+        Path("new.json").write_text(json.dumps(new))
+        codes.append(run("old.json", "new.json", "--fail-on", gate).exit_code)
+
+    assert exit_codes == codes
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["-", "-"], "standard input (-) can be read only once"),
+        (["gone.json", "new.json"], "cannot read gone.json"),
+        (["broken.json", "new.json"], "broken.json:1:2: PAYLOAD_NOT_JSON: "),
+        (
+            ["config.json", "new.json"],
+            "config.json: nothing in it is a tool definition",
+        ),
+        (["old.json"], "Missing argument 'NEW'"),
+        (["old.json", "new.json", "--fail-on", "risk"], "Invalid value for '--fail-on'"),
+    ],
+)
+def test_a_wrong_command_exits_with_2(arguments: list[str], message: str) -> None:
+    """Nothing is compared."""
+    Path("broken.json").write_text("[")
+    Path("config.json").write_text('{"version": 2}')
+    result = run(*arguments)
+
+    assert (2, "") == (result.exit_code, result.stdout)
+    assert message in result.stderr
+
+
+def test_one_side_may_be_standard_input() -> None:
+    """As for the other commands."""
+    result = run("old.json", "-", stdin=OLD.encode())
+
+    assert (0, "3 tools: 3 unchanged (assume-closed)\n") == (result.exit_code, result.stdout)
+
+
+def test_documents_are_referred_to_by_both_sides() -> None:
+    """A schema of either file may need one."""
+    tool = {"name": "t", "inputSchema": {"type": "object", "$ref": "urn:example:base"}}
+    Path("old.json").write_text(json.dumps(tool))
+    Path("new.json").write_text(json.dumps({**tool, "title": "T"}))
+    Path("base.json").write_text("{}")
+    document = ("--document", "urn:example:base", "base.json")
+
+    assert 0 == run("old.json", "new.json", "--fail-on", "undecided", *document).exit_code

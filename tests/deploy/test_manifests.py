@@ -1,0 +1,209 @@
+"""What the manifests promise, as far as it can be read."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from deploy.containers import setting_names, settings_of
+from deploy.rendering import Object, chart, containers_of, kustomization, only, pod_of
+from image.dockerfile import read_image
+from sidecheck_server.settings import Settings
+from support.needed_memory import kept_memory, needed_memory
+
+FLEETS: dict[str, Callable[[], list[Object]]] = {
+    "fleet": lambda: kustomization("fleet"),
+    "fleet-tls": lambda: kustomization("fleet-tls"),
+    "chart": chart,
+    "chart, everything": lambda: chart("everything"),
+}
+RENDERED = {"sidecar": lambda: kustomization("sidecar"), **FLEETS}
+
+_UNITS = {"Ki": 1 << 10, "Mi": 1 << 20, "Gi": 1 << 30}
+
+
+@pytest.fixture(params=RENDERED)
+def objects(request: pytest.FixtureRequest) -> list[Object]:
+    return RENDERED[request.param]()
+
+
+@pytest.fixture(params=FLEETS)
+def fleet(request: pytest.FixtureRequest) -> list[Object]:
+    return FLEETS[request.param]()
+
+
+def test_pods_are_of_the_restricted_profile(objects: list[Object]) -> None:
+    """Of the Pod Security Standards, and cannot write to their images or ask the API server."""
+    pod = pod_of(objects)
+
+    assert pod["automountServiceAccountToken"] is False
+    assert pod["securityContext"]["runAsNonRoot"] is True
+    assert {"type": "RuntimeDefault"} == pod["securityContext"]["seccompProfile"]
+    assert not {"hostNetwork", "hostPID", "hostIPC"} & pod.keys()
+    for volume in pod.get("volumes", ()):
+        assert volume.keys() & {"emptyDir", "secret"}
+    for container in containers_of(objects).values():
+        context = container["securityContext"]
+        assert context["allowPrivilegeEscalation"] is False
+        assert context["readOnlyRootFilesystem"] is True
+        assert {"drop": ["ALL"]} == context["capabilities"]
+        assert container["resources"]["requests"].keys() == {"cpu", "memory"}
+        assert "memory" in container["resources"]["limits"]
+
+
+def test_containers_run_as_the_user_of_the_image(objects: list[Object]) -> None:
+    """Its group is that of secrets and of the socket, too."""
+    user, group = map(int, read_image().user.split(":"))
+    pod = pod_of(objects)["securityContext"]
+    own = {**pod, **containers_of(objects)["sidecheck"]["securityContext"]}
+
+    assert (user, group, group) == (own["runAsUser"], own["runAsGroup"], pod["fsGroup"])
+
+
+def test_every_variable_is_a_setting(objects: list[Object]) -> None:
+    """A misspelt one would do nothing; and all together are usable."""
+    for name, container in containers_of(objects).items():
+        if name != "application":
+            assert setting_names(container) <= set(Settings.model_fields)
+            settings_of(container)
+
+
+def test_no_credential_is_in_the_manifest(objects: list[Object]) -> None:
+    """URIs and passwords come out of Secrets, and not as arguments."""
+    for name, container in containers_of(objects).items():
+        variables = {each["name"]: each for each in container["env"]}
+        registry = variables.get("SIDECHECK_REGISTRY", {"value": "/"})
+
+        assert name in {"sidecheck", "migrate", "application"}
+        assert not any("postgres" in word for word in container.get("args", ()))
+        assert "secretKeyRef" in registry.get("valueFrom", ()) or "/" in registry["value"]
+        assert "value" not in variables.get("PGPASSWORD", {})
+
+
+def test_memory_is_what_the_settings_allow(objects: list[Object]) -> None:
+    """The limit covers the table in docs/operations/deployment.md, the request what stays."""
+    container = containers_of(objects)["sidecheck"]
+    settings, resources = settings_of(container), container["resources"]
+
+    assert needed_memory(settings) <= quantity(resources["limits"]["memory"])
+    assert kept_memory(settings) <= quantity(resources["requests"]["memory"])
+
+
+def test_the_memory_of_the_manifests_is_not_a_guess() -> None:
+    """At most a tenth above the sums."""
+    for objects in (kustomization("sidecar"), kustomization("fleet")):
+        container = containers_of(objects)["sidecheck"]
+        settings, resources = settings_of(container), container["resources"]
+
+        assert quantity(resources["limits"]["memory"]) < needed_memory(settings) * 11 // 10
+        assert quantity(resources["requests"]["memory"]) < kept_memory(settings) * 11 // 10
+
+
+def test_a_pod_may_stop_as_slowly_as_the_service(objects: list[Object]) -> None:
+    """Which ends 2 seconds after both periods; the application of a sidecar stops before."""
+    settings = settings_of(containers_of(objects)["sidecheck"])
+    needed = settings.drain_seconds + settings.grace_seconds + 2
+    needed += 30 if "application" in containers_of(objects) else 0
+
+    assert needed < pod_of(objects)["terminationGracePeriodSeconds"]
+
+
+def test_ports_are_those_that_the_service_listens_on(objects: list[Object]) -> None:
+    """And probes use them."""
+    container = containers_of(objects)["sidecheck"]
+    settings = settings_of(container)
+    ports = {port["name"]: port["containerPort"] for port in container["ports"]}
+    listened = {
+        int(address.rpartition(":")[2])
+        for address in (settings.listen, settings.admin_listen)
+        if address
+    }
+
+    assert listened == set(ports.values())
+    for probe in ("startupProbe", "livenessProbe", "readinessProbe"):
+        assert settings.admin_listen.endswith(f":{ports[container[probe]['httpGet']['port']]}")
+
+
+def test_everything_selects_the_pods(fleet: list[Object]) -> None:
+    """A selector that matches nothing is no error of Kubernetes."""
+    template = only(fleet, "Deployment")["spec"]["template"]
+    labels = template["metadata"]["labels"].items()
+    selectors = [
+        only(fleet, "Deployment")["spec"]["selector"]["matchLabels"],
+        only(fleet, "Service")["spec"]["selector"],
+        only(fleet, "PodDisruptionBudget")["spec"]["selector"]["matchLabels"],
+        only(fleet, "NetworkPolicy")["spec"]["podSelector"]["matchLabels"],
+        *(
+            each["labelSelector"]["matchLabels"]
+            for each in template["spec"]["topologySpreadConstraints"]
+        ),
+    ]
+
+    assert 6 == len(selectors)
+    assert all(selector and labels >= selector.items() for selector in selectors)
+
+
+def test_ports_have_the_names_that_others_use(fleet: list[Object]) -> None:
+    """Those of the Service and of the NetworkPolicy are the container's."""
+    ports = {port["name"] for port in containers_of(fleet)["sidecheck"]["ports"]}
+    service = only(fleet, "Service")["spec"]
+    rules = only(fleet, "NetworkPolicy")["spec"]["ingress"]
+
+    assert "None" == service["clusterIP"]
+    assert ports == {port["targetPort"] for port in service["ports"]}
+    assert {port["port"] for rule in rules for port in rule["ports"]} <= ports
+
+
+def test_only_named_peers_reach_the_pods(fleet: list[Object]) -> None:
+    """A rule without peers is for everybody; but for the port of the database, none is."""
+    policy = only(fleet, "NetworkPolicy")["spec"]
+    open_rules = [rule for rule in policy["egress"] if not rule.get("to")]
+
+    assert ["Ingress", "Egress"] == policy["policyTypes"]
+    assert all(rule["from"] and rule["ports"] for rule in policy["ingress"])
+    assert all(rule["ports"] for rule in policy["egress"])
+    assert [[{"protocol": "TCP", "port": 5432}]] * len(open_rules) == [
+        rule["ports"] for rule in open_rules
+    ]
+
+
+def test_the_pods_are_migrated_by_the_image_that_serves(fleet: list[Object]) -> None:
+    """With the same database."""
+    containers = containers_of(fleet)
+    migrate, serve = containers["migrate"], containers["sidecheck"]
+    registries = [
+        [each for each in container["env"] if each["name"].startswith(("SIDECHECK_REG", "PGSSL"))]
+        for container in (migrate, serve)
+    ]
+
+    assert ["registry", "migrate"] == migrate["args"]
+    assert migrate["image"] == serve["image"]
+    assert registries[0]
+    assert registries[0] == [each for each in registries[1] if "QUOTAS" not in each["name"]]
+
+
+def test_the_sidecar_begins_before_the_application_and_shares_its_socket_alone() -> None:
+    objects = kustomization("sidecar")
+    sidecar, application = containers_of(objects).values()
+    mounts: Any = {each["name"]: each for each in application["volumeMounts"]}
+    own = {each["name"]: each["mountPath"] for each in sidecar["volumeMounts"]}
+    settings = settings_of(sidecar)
+    [target] = [each["value"] for each in application["env"]]
+
+    assert [sidecar] == pod_of(objects)["initContainers"]
+    assert ("sidecheck", "Always") == (sidecar["name"], sidecar["restartPolicy"])
+    assert "startupProbe" in sidecar
+    assert "" == settings.listen
+    assert {"socket"} == mounts.keys()
+    assert mounts["socket"]["readOnly"] is True
+    assert f"unix:{settings.unix_socket}" == target
+    assert str(settings.unix_socket).startswith(f"{own['socket']}/")
+    assert str(settings.registry).startswith(f"{own['tools']}/")
+    assert set(own.values()) == set(read_image().volumes)
+
+
+def quantity(text: str) -> int:
+    """Return the bytes of a quantity."""
+    matched = re.fullmatch(r"(\d+)(\w\w)", text)
+    assert matched is not None
+    return int(matched[1]) * _UNITS[matched[2]]

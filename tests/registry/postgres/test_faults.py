@@ -1,0 +1,402 @@
+"""Registries whose database is away, slow, set back, damaged or of another layout."""
+
+import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, suppress
+from threading import current_thread, main_thread
+from typing import Any
+
+import psycopg
+import pytest
+from sidecheck_server.registry import RegistryOutcomeUnknown, RegistryUnusable
+from sidecheck_server.registry.definitions import Definition
+from sidecheck_server.registry.location import PostgresLocation
+from sidecheck_server.registry.opening import open_registry
+from sidecheck_server.registry.postgres import connection, migration
+from sidecheck_server.registry.postgres.connection import Connection
+from sidecheck_server.registry.postgres.events import (
+    Reconnected,
+    RegistryReloaded,
+    Unreachable,
+)
+from sidecheck_server.registry.postgres.registry import PostgresRegistry
+from support.definitions import define_tool
+from support.registry_replicas import Replicas, wait_until
+from support.running_postgres import RunningPostgres, installed_binaries
+from support.shared_material import REPOSITORY
+
+A, B, C = map(define_tool, "abc")
+
+
+def kinds(replicas: Replicas) -> list[type[object]]:
+    return [type(event) for event in replicas.events]
+
+
+@pytest.fixture(scope="module")
+def fragile_postgres() -> Iterator[RunningPostgres]:
+    """Return a server that tests may kill, and start again."""
+    running = RunningPostgres(installed_binaries()["wheel"])
+    yield running
+    running.close()
+
+
+@pytest.fixture
+def fragile(fragile_postgres: RunningPostgres) -> Iterator[Replicas]:
+    """Return the replicas of that server."""
+    with ExitStack() as stack:
+        yield Replicas(fragile_postgres, stack)
+
+
+def test_connections_that_the_database_ends_are_replaced(replicas: Replicas) -> None:
+    """No write fails, no change is missed, and nothing is reported."""
+    writer, follower = replicas.open(), replicas.open()
+    for number in range(5):
+        assert replicas.end_connections() >= 2
+        writer.register("s", [define_tool(f"t{number}")], keep=None)
+        replicas.await_equality(writer, follower)
+
+    replicas.await_equality(writer, follower)
+    assert replicas.events == []
+
+
+def test_a_database_that_is_killed(fragile: Replicas) -> None:
+    """Reads go on, writes fail at once and change nothing; all catch up when it is back."""
+    replica, other = fragile.open(), fragile.open()
+    replica.register("s", [A], keep=None)
+    fragile.server.kill()
+    with pytest.raises(RegistryUnusable, match="cannot be reached") as raised:
+        replica.register("s", [B], keep=None)
+    assert type(raised.value) is RegistryUnusable
+    wait_until(lambda: kinds(fragile).count(Unreachable) == 2)
+    with pytest.raises(RegistryUnusable, match="cannot be reached"):
+        replica.delete("s", None)
+    assert (1, 1, A) == (
+        replica.revision,
+        replica.count(),
+        replica.page("s", None, 9, 999)[0][0].definition,
+    )
+    age = replica.age_seconds
+    wait_until(lambda: replica.age_seconds > max(age, 1.5))
+
+    fragile.server.start()
+    wait_until(lambda: kinds(fragile).count(Reconnected) == 2)
+    other.register("s", [C], keep=None)
+    fragile.await_equality(replica, other)
+    assert (2, 2) == (replica.revision, replica.count())
+    assert replica.age_seconds < 30
+    assert kinds(fragile).count(Unreachable) == 2
+
+
+def test_a_database_that_is_stopped_answers_nobody(
+    fragile: Replicas, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Though the kernel goes on to acknowledge in its place."""
+    monkeypatch.setattr(Connection, "answer_seconds", 0.7)
+    monkeypatch.setattr(connection, "_CONNECT_SECONDS", 2)
+    replica, other = fragile.open(), fragile.open()
+    replica.register("s", [A], keep=None)
+    wait_until(lambda: other.revision == 1)
+    with fragile.server.paused():
+        with pytest.raises(RegistryUnusable, match="does not answer"):
+            replica.register("s", [B], keep=None)
+        wait_until(lambda: kinds(fragile).count(Unreachable) == 2)
+        assert replica.age_seconds > 0.7
+        assert replica.find("s", "a") is not None
+    wait_until(lambda: kinds(fragile).count(Reconnected) == 2)
+    replica.register("s", [C], keep=None)
+
+    fragile.await_equality(replica, other)
+    assert [A, C] == [each.definition for each in other.page("s", None, 9, 999)[0]]
+
+
+def lose_answer(
+    monkeypatch: pytest.MonkeyPatch, before: Callable[[Connection], None], *, commits: bool
+) -> None:
+    """Let the next commit, if it *commits* at all, have no answer, after *before*."""
+    execute = Connection.execute
+    is_lost: list[bool] = []
+
+    def lossy(self: Connection, query: Any, *values: Any, **options: Any) -> Any:
+        if query != "COMMIT" or is_lost or self.info.transaction_status.name != "INTRANS":
+            return execute(self, query, *values, **options)
+        if execute(self, "SHOW transaction_read_only").fetchone() == ("on",):
+            return execute(self, query, *values, **options)  # of a follower
+        is_lost.append(True)
+        before(self)
+        if commits:
+            execute(self, query)
+        self.close()
+        raise psycopg.OperationalError("connection lost")
+
+    monkeypatch.setattr(Connection, "execute", lossy)
+
+
+def test_a_commit_whose_answer_is_lost_has_happened(
+    replicas: Replicas, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The database is asked; so the registration is acknowledged, and made once."""
+    replica, other = replicas.open(), replicas.open()
+    lose_answer(monkeypatch, lambda _: None, commits=True)
+    assert replica.register("s", [A], keep=None).revision == 1
+    replica.register("s", [B], keep=None)
+
+    replicas.await_equality(replica, other)
+    assert [1, 2] == [change.revision for change in replicas.changes[replica]]
+
+
+def test_a_commit_that_was_lost_has_not_happened(
+    replicas: Replicas, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Then nothing has changed, and the error says so."""
+    replica = replicas.open()
+    lose_answer(monkeypatch, lambda _: None, commits=False)
+    with pytest.raises(RegistryUnusable) as raised:
+        replica.register("s", [A], keep=None)
+
+    assert type(raised.value) is RegistryUnusable
+    assert replica.register("s", [B], keep=None).revision == 1
+    assert replicas.execute("SELECT count(*) FROM sidecheck.tool") == [(1,)]
+
+
+def test_a_commit_whose_outcome_cannot_be_known(
+    fragile: Replicas, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Is neither acknowledged nor said to have failed; it is seen once the database is back."""
+    replica = fragile.open()
+    execute = Connection.execute
+
+    def commit_and_kill(self: Connection, query: Any, *values: Any, **options: Any) -> Any:
+        result = execute(self, query, *values, **options)
+        if query == "COMMIT" and current_thread() is main_thread():  # not that of the follower
+            fragile.server.kill()
+            self.close()
+            raise psycopg.OperationalError("connection lost")
+        return result
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Connection, "execute", commit_and_kill)
+        with pytest.raises(RegistryOutcomeUnknown, match="while it made the change durable"):
+            replica.register("s", [A], keep=None)
+    wait_until(lambda: Unreachable in kinds(fragile))
+    fragile.server.start()
+    # The follower may have seen it before the database was killed.
+    wait_until(lambda: replica.revision == 1 and replica._follower.fault is None)
+
+    assert replica.register("s", [A], keep=None).revision == 1
+    assert [1] == [change.revision for change in fragile.changes[replica]]
+
+
+def test_another_writer_that_does_not_end(replicas: Replicas) -> None:
+    """Writes fail, rather than wait for it; reads of its replicas do not even notice."""
+    replica, other = replicas.open(), replicas.open()
+    with replicas.server.connect(replicas.database) as holding:
+        holding.execute("BEGIN")
+        holding.execute("SELECT * FROM sidecheck.meta FOR UPDATE")
+        with pytest.raises(RegistryUnusable, match="is being written by other servers for long"):
+            replica.register("s", [A], keep=None)
+        assert other.age_seconds < 60
+        holding.execute("ROLLBACK")
+    replica.register("s", [A], keep=None)
+
+    replicas.await_equality(replica, other)
+    assert replicas.events == []
+
+
+@pytest.mark.parametrize("revisions_since", [0, 1, 4])
+def test_a_database_that_is_set_back(fragile: Replicas, revisions_since: int) -> None:
+    """Is read as a whole, also if its revision is that of before again, or higher."""
+    replica, other = fragile.open(), fragile.open()
+    replica.register("s", [A], keep=None)
+    dump = fragile.server.run("pg_dump", "-Fc", "-d", fragile.server.uri(fragile.database))
+    (fragile.server.folder / "dump").write_bytes(dump)
+    replica.register("s", [B], keep=None)
+    replica.register("t", [B], keep=None)
+    fragile.await_equality(replica, other)
+    fragile.server.run(
+        *("pg_restore", "--clean", "--single-transaction"),
+        *("-d", fragile.server.uri(fragile.database), str(fragile.server.folder / "dump")),
+    )
+    for number in range(revisions_since):
+        other.register("u", [define_tool(f"t{number}")], keep=None)
+    revision = 1 + revisions_since
+    wait_until(lambda: replica.revision == other.revision == revision)
+
+    fragile.await_equality(replica, other)
+    assert (revision, revision) == (replica.count(), replica.revision)
+    assert RegistryReloaded in kinds(fragile)
+    assert {1, 2} >= {replica.reloads, other.reloads} != {0}
+    assert any(change.is_reload for change in fragile.changes[replica])
+    other.register("s", [C], keep=None)
+    fragile.await_equality(replica, other)
+
+
+def test_a_definition_that_is_not_that_of_its_digest(replicas: Replicas) -> None:
+    """Is not followed, and no server starts with it."""
+    writer, follower = replicas.open(), replicas.open()
+    writer.register("s", [A], keep=None)
+    wait_until(lambda: follower.revision == 1)
+    writer.register("s", [Definition("sha256:0", "b", B.json, (), "in", None, "")], keep=None)
+    wait_until(lambda: Unreachable in kinds(replicas))
+    [event] = replicas.events
+
+    assert isinstance(event, Unreachable)
+    assert "is damaged: a definition of revision 2 does not have the digests" in event.detail
+    assert follower.revision == 1
+    with pytest.raises(RegistryUnusable, match="is damaged"):
+        follower.register("s", [C], keep=None)
+    with pytest.raises(RegistryUnusable, match="is damaged"):
+        replicas.open()
+
+
+LAYOUT = migration.LAYOUT
+
+
+@pytest.mark.parametrize(
+    ("statement", "message"),
+    [
+        pytest.param(
+            "DROP SCHEMA sidecheck CASCADE",
+            r"has no registry yet; run `sidecheck registry migrate --registry postgresql:///test\d+`",
+            id="none",
+        ),
+        pytest.param(
+            f"INSERT INTO sidecheck.schema_version VALUES ({LAYOUT + 1}, 'later')",
+            f"has a registry of layout {LAYOUT + 1}, and this release reads layout {LAYOUT}; use",
+            id="later",
+        ),
+        pytest.param(
+            "UPDATE sidecheck.schema_version SET version = version - 1",
+            f"has a registry of layout {LAYOUT - 1}, and this release needs layout {LAYOUT}; run "
+            "`sidecheck registry migrate",
+            id="older",
+        ),
+    ],
+)
+def test_tables_of_another_layout(replicas: Replicas, statement: str, message: str) -> None:
+    """Are refused at the start; a server that runs goes on to read, and writes no more."""
+    running = replicas.open()
+    running.register("s", [A], keep=None)
+    is_changed = False
+    while not is_changed:
+        with suppress(psycopg.errors.DeadlockDetected):  # with a follower
+            replicas.execute(statement)
+            is_changed = True
+    with pytest.raises(RegistryUnusable, match=message):
+        replicas.open()
+    with pytest.raises(RegistryUnusable):
+        running.register("s", [B], keep=None)
+    wait_until(lambda: Unreachable in kinds(replicas))
+
+    assert running.count() == 1
+
+
+def test_migrations_that_race(postgres: RunningPostgres) -> None:
+    """Each is run once, whoever runs it."""
+    database = postgres.create_database(is_migrated=False)
+    location = PostgresLocation(postgres.uri(database))
+    with ThreadPoolExecutor(8) as threads:
+        results = list(threads.map(migration.migrate, [location] * 8))
+
+    assert {after for _, after in results} == {LAYOUT}
+    assert postgres.execute("SELECT count(*) FROM sidecheck.schema_version", database) == [
+        (LAYOUT,)
+    ]
+    assert migration.migrate(location) == (LAYOUT, LAYOUT)
+
+
+@pytest.mark.parametrize("layout", range(LAYOUT))
+def test_every_layout_can_be_migrated(postgres: RunningPostgres, layout: int) -> None:
+    """From none to the last, one after the other."""
+    database = postgres.create_database(is_migrated=False)
+    location = PostgresLocation(postgres.uri(database))
+    migration.migrate(location, layout)
+
+    assert migration.migrate(location) == (layout, LAYOUT)
+    opened = open_registry(location)
+    assert opened.register("s", [A], keep=None).revision == 1
+    opened.close()
+
+
+def test_a_migration_that_fails_changes_nothing(
+    postgres: RunningPostgres, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor does one of a database that a later release has migrated."""
+    database = postgres.create_database(is_migrated=False)
+    location = PostgresLocation(postgres.uri(database))
+    text = migration.migrations()[1][1] + "SELECT 1 / 0;"
+    with monkeypatch.context() as patch:
+        patch.setattr(migration, "migrations", lambda: {1: ("broken", text)})
+        with pytest.raises(RegistryUnusable, match="division by zero"):
+            migration.migrate(location)
+    assert postgres.execute("SELECT to_regnamespace('sidecheck')", database) == [(None,)]
+    migration.migrate(location)
+    postgres.execute("INSERT INTO sidecheck.schema_version VALUES (99, '')", database)
+    with pytest.raises(RegistryUnusable, match="layout 99"):
+        migration.migrate(location)
+
+
+def test_a_role_with_the_documented_rights(replicas: Replicas) -> None:
+    """Can do all that a server does, and no more."""
+    page = (REPOSITORY / "docs" / "operations" / "postgres.md").read_text()
+    grants = page.split("connected to that database:")[1].split("```")[1].removeprefix("sql")
+    role = f"server_{replicas.database}"
+    replicas.execute(f"CREATE ROLE {role} LOGIN")
+    replicas.execute(grants.replace(" TO sidecheck;", f" TO {role};"))
+    limited = replicas.server.uri(replicas.database).replace("postgres@", f"{role}@")
+    replicas.location = PostgresLocation(limited)
+    replica, other = replicas.open(1e-6), replicas.open(1e-6)
+    for number in range(16):
+        replica.register("s", [define_tool(f"t{number}")], keep=frozenset())
+    replicas.await_equality(replica, other)
+
+    assert (16, 1) == (other.revision, other.count())
+    assert len(replicas.open().recent_changes()) == 1
+    with psycopg.connect(limited) as connected, pytest.raises(psycopg.errors.InsufficientPrivilege):
+        connected.execute("UPDATE sidecheck.meta SET epoch = gen_random_uuid()")
+    replicas.execute(f"REVOKE INSERT ON sidecheck.change FROM {role}")
+    with pytest.raises(RegistryUnusable, match="denies this role what it needs"):
+        replica.delete("s", None)
+    assert (16, 1) == (replica.revision, replica.count())
+
+
+@pytest.mark.parametrize(
+    ("uri", "message"),
+    [
+        ("postgresql://me:s3cret@127.0.0.1:1/db", "cannot be reached, or does not answer"),
+        ("postgres://me:s3cret@127.0.0.1:s3cret/db", "cannot be reached"),
+        ("postgresql://me:12/s3cret@127.0.0.1:1/db", "postgresql://… cannot be reached"),
+        ("postgresql://me:12@s3cret@127.0.0.1:1/db", "postgresql://… cannot be reached"),
+        ("postgresql://me:12?s3cret@127.0.0.1:1/db", "postgresql://… cannot be reached"),
+        ("postgresql://me:s3cret", "postgresql://… cannot be reached"),
+        ("postgresql://me:s3cret@[::/db", "is not a usable connection URI"),
+        ("postgresql://127.0.0.1/db?password=s3cret&port=1", "cannot be reached"),
+        ("postgresql://127.0.0.1/db?s3cret=s3cret", "is not a usable connection URI"),
+    ],
+)
+def test_no_message_has_a_password(uri: str, message: str) -> None:
+    """Nor anything of a URI that cannot be read, or its parameters."""
+    location = PostgresLocation(uri)
+    with pytest.raises(RegistryUnusable, match=message) as raised:
+        open_registry(location)
+
+    assert "s3cret" not in f"{raised.value}{raised.value.fault}{location}{location!r}"
+
+
+def test_the_packages_are_an_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without them, the error names it."""
+    monkeypatch.setitem(sys.modules, "sidecheck_server.registry.postgres.registry", None)
+    with pytest.raises(RegistryUnusable, match=r"pip install 'sidecheck-server\[postgres\]'"):
+        open_registry(PostgresLocation("postgresql:///db"))
+
+
+def test_a_registry_is_closed_at_once(replicas: Replicas) -> None:
+    """Its follower ends, and so do its connections."""
+    replica = replicas.open()
+    replica.close()
+
+    assert isinstance(replica, PostgresRegistry)
+    assert not replica._follower._thread.is_alive()
+    wait_until(lambda: replicas.end_connections() == 0)
+    with pytest.raises(RegistryUnusable, match="is closed"):
+        replica.register("s", [A], keep=None)

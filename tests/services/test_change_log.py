@@ -1,0 +1,150 @@
+"""The log of changes: what watchers are told, and when they must list anew."""
+
+from collections.abc import AsyncIterator, Iterator
+from contextlib import closing
+from dataclasses import replace
+from uuid import uuid4
+
+import pytest
+from sidecheck_server.core.errors import RequestError
+from sidecheck_server.registry import Registry
+from sidecheck_server.registry.definitions import Binding, Change, Definition
+from sidecheck_server.registry.sqlite import open_registry
+from sidecheck_server.services import change_log
+from sidecheck_server.services.change_log import ChangeLog, Checkpoint
+
+A, B = (Definition(f"{name}:1", name, b"{}", (), f"in:{name}", None, "2025-11-25") for name in "ab")
+
+
+@pytest.fixture
+def registry() -> Iterator[Registry]:
+    with closing(open_registry(None)) as opened:
+        yield opened
+
+
+@pytest.fixture
+def made_changes(registry: Registry) -> list[Change]:
+    """Return the changes of the registry, which are appended as they are made."""
+    changes: list[Change] = []
+    registry.subscribe(changes.append)
+    return changes
+
+
+async def take(events: AsyncIterator[Change | Checkpoint], count: int) -> list[Change | Checkpoint]:
+    return [await anext(events) for _ in range(count)]
+
+
+async def test_changes_come_in_order_and_then_a_checkpoint(
+    registry: Registry, made_changes: list[Change]
+) -> None:
+    registry.register("before", [A], keep=None)
+    log = ChangeLog(registry, 60, 1 << 20)
+    events = log.follow(1)
+    assert [Checkpoint(1, made_changes[0].id)] == await take(events, 1)
+    registry.register("s", [A, B], keep=None)
+    registry.delete("s", ["a"])
+    last = Checkpoint(3, made_changes[2].id)
+
+    assert [
+        Change(2, "s", (), (Binding("s", A, 2), Binding("s", B, 2))),
+        Change(3, "s", ("a",), ()),
+        last,
+    ] == await take(events, 3)
+    assert [Change(3, "s", ("a",), ()), last] == await take(
+        log.follow(2, str(made_changes[1].id)), 2
+    )
+    assert last == log.checkpoint
+
+
+async def test_checkpoints_come_while_nothing_changes(
+    registry: Registry, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(change_log, "_CHECKPOINT_SECONDS", 0.01)
+    log = ChangeLog(registry, 60, 1 << 20)
+    checkpoint = Checkpoint(0, registry.change_id)
+
+    assert [checkpoint] * 3 == await take(log.follow(0), 3)
+
+
+@pytest.mark.parametrize(
+    ("after", "after_id", "message"),
+    [
+        (0, "", "changes since revision 0 are not kept"),
+        (1, "", "changes since revision 1 are not kept"),
+        (2, "another", "the registry has another history up to revision 2"),
+        (3, "no ID", "the registry has another history up to revision 3"),
+        (9, "", "the registry is at revision 3, before 9: it was set back"),
+    ],
+)
+async def test_a_revision_that_cannot_be_watched_from(
+    registry: Registry, monkeypatch: pytest.MonkeyPatch, after: int, after_id: str, message: str
+) -> None:
+    monkeypatch.setattr(change_log, "_CATCH_UP_SECONDS", 0.01)
+    registry.register("before", [A], keep=None)
+    log = ChangeLog(registry, 60, 1500)
+    registry.register("s", [A], keep=None)
+    registry.register("s", [B], keep=None)
+    kept = await take(log.follow(2), 2)
+    with pytest.raises(RequestError) as raised:
+        await take(log.follow(after, after_id), 1)
+
+    assert [Change(3, "s", (), (Binding("s", B, 3),)), log.checkpoint] == kept
+    assert message == raised.value.message.partition(";")[0]
+    assert {"oldest_revision": "2", "revision": "3"} == raised.value.metadata
+
+
+async def test_a_reload_ends_watchers(registry: Registry) -> None:
+    """Nothing is known of what happened in between."""
+    log = ChangeLog(registry, 60, 1 << 20)
+    events = log.follow(0)
+    await take(events, 1)
+    reload = Change(7, "s", (), (), is_reload=True)
+    log._append(reload)
+    with pytest.raises(RequestError, match="list the tools"):
+        await take(events, 1)
+
+    assert [Checkpoint(7, reload.id)] == await take(log.follow(7, str(reload.id)), 1)
+
+
+async def test_a_gap_ends_watchers(registry: Registry) -> None:
+    """A change whose predecessor was never told of leads on from nothing that is known."""
+    log = ChangeLog(registry, 60, 1 << 20)
+    change = Change(3, "s", (), ())
+    log._append(change)
+    with pytest.raises(RequestError, match="are not kept"):
+        await take(log.follow(1), 1)
+
+    assert [Checkpoint(3, change.id)] == await take(log.follow(3), 1)
+
+
+async def test_changes_before_the_opening_are_followed(
+    registry: Registry, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The one before them is known by its revision alone."""
+    registry.register("s", [A], keep=None)
+    registry.register("s", [B], keep=None)
+    change = Change(2, "s", (), (Binding("s", B, 2),), id=registry.change_id)
+    monkeypatch.setattr(registry, "recent_changes", lambda: (change,))
+    log = ChangeLog(registry, 60, 1 << 20)
+
+    assert [change, Checkpoint(2, change.id)] == await take(log.follow(1), 2)
+    with pytest.raises(RequestError, match="another history up to revision 1"):
+        await take(log.follow(1, str(uuid4())), 1)
+    monkeypatch.setattr(registry, "recent_changes", lambda: (replace(change, id=uuid4()),))
+    with pytest.raises(RequestError, match="changes since revision 1 are not kept"):
+        await take(ChangeLog(registry, 60, 1 << 20).follow(1), 1)
+
+
+async def test_a_revision_is_waited_for(
+    registry: Registry, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = ChangeLog(registry, 60, 1 << 20)
+    await log.reach(0)
+    registry.register("s", [A], keep=None)
+    await log.reach(1)
+    monkeypatch.setattr(change_log, "_CATCH_UP_SECONDS", 0.01)
+    with pytest.raises(RequestError) as raised:
+        await log.reach(2)
+
+    assert "REVISION_NOT_REACHED" == raised.value.reason
+    assert {"revision": "1", "min_revision": "2"} == raised.value.metadata

@@ -1,0 +1,36 @@
+"""The memory that a server and its workers may take with given settings."""
+
+from sidecheck_server.settings import Settings
+
+__all__ = ["kept_memory", "needed_memory"]
+
+_BASE_BYTES = 128 << 20
+_TOOL_BYTES = 1500
+_CALL_BYTES = 35_000
+_AWAITED_MESSAGES = 128
+_BUSY_WORKER_BYTES = 96 << 20
+"""A worker as it starts, and the schemas that it keeps."""
+
+
+def kept_memory(settings: Settings) -> int:
+    """Return the bytes of what stays between calls: base, caches, registry and workers."""
+    return _BASE_BYTES + _stored(settings) + settings.workers * _BUSY_WORKER_BYTES
+
+
+def needed_memory(settings: Settings) -> int:
+    """Return the sum of the table in docs/operations/deployment.md, in bytes."""
+    transport, limits = settings.transport, settings.limits
+    return (
+        settings.workers * limits.worker_bytes
+        + _BASE_BYTES
+        + _stored(settings)
+        + transport.connections * transport.connection_calls * 5 // 4 * _CALL_BYTES
+        + transport.session_bytes
+        + 3 * transport.bytes_in_flight
+        + (transport.streams + _AWAITED_MESSAGES) * limits.message_bytes
+    )
+
+
+def _stored(settings: Settings) -> int:
+    quotas = settings.registry_quotas
+    return (settings.memory_bytes + quotas.bytes + quotas.tools * _TOOL_BYTES) * 5 // 4

