@@ -1,5 +1,6 @@
 """Fixtures, markers and settings for all tests."""
 
+import logging
 import signal
 import threading
 from collections.abc import Iterator
@@ -8,6 +9,7 @@ from pathlib import Path
 
 import hypothesis
 import pytest
+import structlog
 from conformance.matrix import Outcomes, format_matrix
 from support.registry_replicas import Replicas
 from support.running import RunningServer
@@ -112,6 +114,21 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     if clients:
         terminalreporter.section("shared cases by client")
         terminalreporter.write_line(format_matrix(clients))
+
+
+@pytest.fixture(autouse=True)
+def _log_configuration() -> Iterator[None]:
+    """Undo how a command that ran in the process of the test has configured the log."""
+    before = structlog.get_config()
+    levels = {name: logging.getLogger(name).level for name in (None, "sidecheck")}
+    handlers = list(logging.getLogger().handlers)
+    yield
+    if structlog.get_config() == before:
+        return
+    structlog.configure(**before)
+    for name, level in levels.items():
+        logging.getLogger(name).setLevel(level)
+    logging.getLogger().handlers[:] = handlers
 
 
 @pytest.fixture(scope="session")
