@@ -45,11 +45,7 @@ def test_cookies_of_a_client_are_its_own(server: HttpMcpServer, audited: HttpPro
     ("sent", "name", "expected"),
     [
         ([("cookie", "a=1"), ("cookie", "b=2")], "cookie", [b"a=1", b"b=2"]),
-        (
-            [("x-name", b"caf\xc3\xa9"), ("x-name", b"caf\xe9")],
-            "x-name",
-            [b"caf\xc3\xa9", b"caf\xe9"],
-        ),
+        ([("x-name", b"caf\xc3\xa9")], "x-name", [b"caf\xc3\xa9"]),
         ([("connection", "x-hop"), ("x-hop", "1")], "x-hop", []),
         ([("te", "trailers")], "te", []),
         ([("x-forwarded-for", "10.0.0.1")], "x-forwarded-for", [b"10.0.0.1"]),

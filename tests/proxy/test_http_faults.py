@@ -67,6 +67,23 @@ def test_a_server_that_is_killed_in_a_call(sent: bytes, status: int) -> None:
     assert (status, 2, -32603) == (response.status_code, error["id"], error["error"]["code"])
 
 
+@pytest.mark.parametrize("framing", [b"content-length: 999", b"transfer-encoding: chunked"])
+def test_events_before_a_connection_is_lost(framing: bytes) -> None:
+    """Pass, before the error of the request."""
+    progress = {"jsonrpc": "2.0", "method": "notifications/message", "params": {"data": 1}}
+    event = b"data: %b\n\n" % json.dumps(progress).encode()
+    chunk = event if b"length" in framing else b"%x\r\n%b\r\n" % (len(event), event)
+    with (
+        serving_bytes(HEAD % (EVENTS, framing) + chunk) as address,
+        proxied(None, url=f"http://{address}/mcp") as proxy,
+    ):
+        events = post(proxy).text.split("\n\n")[:-1]
+    passed, error = (json.loads(event.removeprefix("data: ")) for event in events)
+
+    assert progress == passed
+    assert (2, -32603) == (error["id"], error["error"]["code"])
+
+
 async def _nothing() -> AsyncIterator[bytes]:
     yield b""
     await asyncio.Event().wait()

@@ -16,7 +16,6 @@ from sidecheck_server.log_writer import LogWriter
 from sidecheck_server.proxy.http import HttpProxy
 from sidecheck_server.proxy.http_checks import CallerCheck
 from sidecheck_server.proxy.http_connections import HttpConnections
-from sidecheck_server.proxy.http_exchange import Upstream
 from sidecheck_server.proxy.http_listing import HttpListings
 from sidecheck_server.proxy.http_server import HttpAddress, serve_http
 from sidecheck_server.proxy.line_file import LineFile
@@ -29,6 +28,7 @@ from sidecheck_server.proxy.server_process import kill_server
 from sidecheck_server.proxy.session import ProxySession
 from sidecheck_server.proxy.stdio import StdioProxy
 from sidecheck_server.proxy.transcript import Transcript
+from sidecheck_server.proxy.upstream import Upstream
 from sidecheck_server.settings import Settings, UnusableSettingsError, read_settings
 from sidecheck_server.workers import WorkerStartError
 
@@ -97,16 +97,18 @@ async def run_http_proxy(upstream: str, address: HttpAddress, options: ProxyOpti
             make_listings = partial(Listings, client, policies.tools, options.pins, report)
             listings = HttpListings(server, make_listings, options.max_message_bytes)
             make_session = partial(ProxySession, client, policies, report)
+            connections = HttpConnections(listings, make_session)
+            stack.push_async_callback(connections.close)
             proxy = HttpProxy(
                 server,
-                HttpConnections(listings, make_session),
+                connections,
                 CallerCheck(address.host, frozenset(options.origins)),
                 policies,
                 report,
                 _transcript(options, log),
                 options.max_message_bytes,
             )
-            await serve_http(proxy.application(), address, report_ready)
+            await serve_http(proxy, address, report_ready)
     except (OSError, LockFileError) as error:
         raise click.ClickException(printable(str(error))) from None
     finally:

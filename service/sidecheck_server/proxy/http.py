@@ -4,27 +4,18 @@ Clauses: 2025-03-26 to 2025-11-25, basic/transports, "Streamable HTTP", with ses
 streams; 2026-07-28, basic/transports/streamable-http, without either.
 """
 
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Mapping
 
-import httpx
-from starlette.applications import Starlette
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
-from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
 
 from sidecheck_server.policies import Policies
-from sidecheck_server.proxy.http_checks import (
-    CallerCheck,
-)
+from sidecheck_server.proxy.http_checks import CallerCheck
 from sidecheck_server.proxy.http_connections import UNANSWERED, HttpConnections
 from sidecheck_server.proxy.http_exchange import (
-    BodyTooLargeError,
-    Upstream,
-    media_type,
     problem,
     read_body,
-    read_response,
     relayed,
     replaced,
     while_connected,
@@ -37,11 +28,17 @@ from sidecheck_server.proxy.messages import read_message
 from sidecheck_server.proxy.pins import LockFileError
 from sidecheck_server.proxy.report import Action, Direction, Finding, Report
 from sidecheck_server.proxy.transcript import Transcript
+from sidecheck_server.proxy.upstream import (
+    BodyTooLargeError,
+    Upstream,
+    UpstreamError,
+    UpstreamResponse,
+)
 
 __all__ = ["HttpProxy"]
 
 _JSON, _EVENTS = "application/json", "text/event-stream"
-_METHODS = ["GET", "POST", "DELETE", "PUT", "PATCH", "OPTIONS", "HEAD"]
+_METHODS = {"GET", "POST", "DELETE", "PUT", "PATCH", "OPTIONS", "HEAD"}
 _READ_HERE = BODY_HEADERS | {b"accept-encoding"}
 _OF_TRANSPORT = {"GET", "POST", "DELETE", "HEAD"}
 
@@ -72,26 +69,17 @@ class HttpProxy:
         self._max_bytes = max_bytes
         self._events = EventRelay(upstream, report, transcript, max_bytes)
 
-    def application(self) -> Starlette:
-        """Return the ASGI application."""
-        route = Route("/{path:path}", self._respond, methods=_METHODS)
-        return Starlette(routes=[route], lifespan=self._lifespan)
-
-    @asynccontextmanager
-    async def _lifespan(self, _app: Starlette) -> AsyncIterator[None]:
-        try:
-            yield
-        finally:
-            await self._connections.close()
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Respond to a request, as an ASGI application."""
+        request = Request(scope, receive)
+        response = await self._respond(request)
+        await response(scope, receive, send)
 
     async def _respond(self, request: Request) -> Response:
         headers = combine(request.headers.raw)
-        if fault := self._callers.fault(headers):
-            self._add("client", "CALLER_NOT_ALLOWED", Action.REJECTED, fault)
-            return problem(403, fault)
+        if rejection := self._reject(request, headers):
+            return rejection
         path: bytes = request.scope["raw_path"]
-        if not path.startswith(b"/"):
-            return problem(400, "the target of the request is no path")
         try:
             body = await read_body(request, self._max_bytes)
             if request.method == "OPTIONS" or not self._upstream.is_server(path):
@@ -111,6 +99,19 @@ class HttpProxy:
         except ClientDisconnect:
             return Response(status_code=499)
 
+    def _reject(self, request: Request, headers: Mapping[str, str]) -> Response | None:
+        """Return the response to a *request* that is not looked at any further."""
+        if fault := self._callers.fault(headers):
+            self._add("client", "CALLER_NOT_ALLOWED", Action.REJECTED, fault)
+            return problem(403, fault)
+        if request.method not in _METHODS:
+            return problem(405, "the method is not supported")
+        if not request.scope["raw_path"].startswith(b"/"):
+            return problem(400, "the target of the request is no path")
+        if not all(_is_utf8(value) for _, value in request.headers.raw):
+            return problem(400, "a header is not UTF-8")
+        return None
+
     async def _pass_on(self, request: Request, body: bytes) -> Response:
         """Pass on a request that is none of the protocol, such as one for authorization."""
         message = read_message(body)
@@ -121,7 +122,7 @@ class HttpProxy:
                 return problem(404, note)
         try:
             return relayed(await while_connected(request, self._send(request, body or None)))
-        except httpx.HTTPError:
+        except UpstreamError:
             return problem(502, UNANSWERED)
 
     async def _relay(self, request: Request, headers: Mapping[str, str], body: bytes) -> Response:
@@ -143,7 +144,7 @@ class HttpProxy:
         """Send the server *body*, which is what passes of a message, and relay the response."""
         try:
             response, text = await while_connected(request, self._fetch(request, body))
-        except httpx.HTTPError:
+        except UpstreamError:
             self._add("server", "UPSTREAM_UNAVAILABLE", Action.REJECTED, UNANSWERED)
             return problem(502, UNANSWERED, messages.answer())
         except BodyTooLargeError:
@@ -153,15 +154,15 @@ class HttpProxy:
         except ClientDisconnect:
             messages.answer()
             raise
-        await messages.begin_response("POST", response.status_code, response.headers)
-        if media_type(response) == _EVENTS:
+        await messages.begin_response("POST", response.status, response.headers)
+        if response.media_type == _EVENTS:
             return self._relay_events(request, response, messages)
         if text:
             return replaced(response, await messages.rule_body(text))
         return await self._relay_other(messages, response)
 
     def _relay_events(
-        self, request: Request, response: httpx.Response, messages: HttpMessages
+        self, request: Request, response: UpstreamResponse, messages: HttpMessages
     ) -> Response:
         """Relay a *response* that is a stream, which has the session until it ends."""
         connection = messages.connection
@@ -169,57 +170,57 @@ class HttpProxy:
         events = self._events.relay(response, request.headers.raw, messages)
         return relayed(response, events, connection.release)
 
-    async def _fetch(self, request: Request, body: bytes) -> tuple[httpx.Response, bytes]:
+    async def _fetch(self, request: Request, body: bytes) -> tuple[UpstreamResponse, bytes]:
         """Return the response to *body*, with its own if that is a message."""
         response = await self._send(request, body)
-        if media_type(response) != _JSON or not response.is_success:
+        if response.media_type != _JSON or not response.is_success:
             return response, b""
-        return response, await read_response(response, self._max_bytes)
+        return response, await response.read(self._max_bytes)
 
-    async def _relay_other(self, messages: HttpMessages, response: httpx.Response) -> Response:
+    async def _relay_other(self, messages: HttpMessages, response: UpstreamResponse) -> Response:
         """Relay a *response* without a message."""
         leads_back = self._redirect(response)
         due = messages.answer()
         if due is None or leads_back:
             return relayed(response)
-        if response.is_closed or response.status_code == 202:
+        if response.is_read or response.status == 202:
             # Nothing else is to come: a batch may have had no request that the server got.
-            await response.aclose()
+            response.close()
             return Response(due, media_type=_JSON)
         if messages.admits_unread("server", "a response that is neither JSON nor events"):
             return relayed(response)
-        await response.aclose()
+        response.close()
         return problem(502, UNANSWERED, due)
 
     async def _stream(self, request: Request, headers: Mapping[str, str]) -> Response:
         """Relay a GET, whose response is a stream of the server's messages, or a DELETE."""
         try:
             response = await while_connected(request, self._send(request, None))
-        except httpx.HTTPError:
+        except UpstreamError:
             self._add("server", "UPSTREAM_UNAVAILABLE", Action.REJECTED, UNANSWERED)
             return problem(502, UNANSWERED)
         messages = self._messages(headers)
         try:
-            await messages.begin_response(request.method, response.status_code, response.headers)
-            if media_type(response) == _EVENTS and request.method == "GET":
+            await messages.begin_response(request.method, response.status, response.headers)
+            if response.media_type == _EVENTS and request.method == "GET":
                 return self._relay_events(request, response, messages)
             self._redirect(response)
             return relayed(response)
         finally:
             await messages.release()
 
-    def _redirect(self, response: httpx.Response) -> bool:
+    def _redirect(self, response: UpstreamResponse) -> bool:
         """Let a redirection to the server itself lead to the proxy; return whether it does."""
-        target = self._upstream.target_at(response.headers.get("location"))
-        if target is None or not response.is_redirect:
-            return False
-        response.headers["location"] = target
-        return True
+        location = response.location
+        target = None if location is None else self._upstream.target_at(location)
+        if target is not None:
+            response.lead_to(target)
+        return target is not None
 
     def _messages(self, headers: Mapping[str, str]) -> HttpMessages:
         return HttpMessages(self._connections, self._policies, self._report, headers, self._record)
 
-    async def _send(self, request: Request, body: bytes | None) -> httpx.Response:
+    async def _send(self, request: Request, body: bytes | None) -> UpstreamResponse:
         path: bytes = request.scope["raw_path"]
         target = self._upstream.target_of(path, request.scope["query_string"])
         excluded = _READ_HERE if self._upstream.is_server(path) else {b"content-length"}
@@ -234,3 +235,12 @@ class HttpProxy:
 
     def _add(self, sender: Direction, code: str, action: Action, note: str) -> None:
         self._report.add(Finding(sender=sender, code=code, action=action, note=note))
+
+
+def _is_utf8(value: bytes) -> bool:
+    """Return whether *value* can be sent on as it is; values should be ASCII (RFC 9110, 5.5)."""
+    try:
+        value.decode()
+    except UnicodeDecodeError:
+        return False
+    return True

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Mapping
 from typing import TypeAlias
 
-__all__ = ["BODY_HEADERS", "ENCODINGS", "RawHeaders", "combine", "own_headers", "passed_headers"]
+__all__ = ["BODY_HEADERS", "RawHeaders", "combine", "own_headers", "passed_headers"]
 
 RawHeaders: TypeAlias = list[tuple[bytes, bytes]]
 
@@ -27,9 +27,6 @@ _OF_CONNECTION = frozenset(
 
 BODY_HEADERS = frozenset({b"content-encoding", b"content-length"})
 """Headers about the form of a body, which the proxy chooses where it reads the body."""
-
-ENCODINGS = frozenset({"", "identity", "gzip", "deflate"})
-"""Encodings of a body that the HTTP client can decode."""
 
 _OF_ANOTHER_REQUEST = (b"mcp-param-", b"mcp-name", b"mcp-method", b"content-", b"last-event-id")
 """Prefixes of headers that are about another request or its body."""

@@ -7,15 +7,6 @@ from contextvars import ContextVar
 from hashlib import sha256
 from itertools import count
 
-import httpx
-
-from sidecheck_server.proxy.http_exchange import (
-    BodyTooLargeError,
-    Upstream,
-    content_of,
-    media_type,
-    read_response,
-)
 from sidecheck_server.proxy.http_headers import (
     BODY_HEADERS,
     RawHeaders,
@@ -26,6 +17,12 @@ from sidecheck_server.proxy.listing_requests import ListingFailed, ListTools
 from sidecheck_server.proxy.listings import Listings
 from sidecheck_server.proxy.messages import Message, join_object, read_message
 from sidecheck_server.proxy.sse import EventReader, EventTooLongError
+from sidecheck_server.proxy.upstream import (
+    BodyTooLargeError,
+    Upstream,
+    UpstreamError,
+    UpstreamResponse,
+)
 
 __all__ = ["HEADERS", "HttpListings"]
 
@@ -85,25 +82,25 @@ class HttpListings:
                 try:
                     return await self._read(response, id_)
                 finally:
-                    await response.aclose()
-        except (httpx.HTTPError, TimeoutError, EventTooLongError, BodyTooLargeError):
+                    response.close()
+        except (UpstreamError, TimeoutError, EventTooLongError, BodyTooLargeError):
             raise ListingFailed from None
 
-    async def _read(self, response: httpx.Response, id_: bytes) -> Message:
+    async def _read(self, response: UpstreamResponse, id_: bytes) -> Message:
         """Return the response to the request with *id_*.
 
         Raises:
             ListingFailed: there is none.
         """
-        if media_type(response) == "text/event-stream":
+        if response.media_type == "text/event-stream":
             reader = EventReader(self._max_bytes)
-            async for chunk in content_of(response):
+            async for chunk in response.decoded():
                 for event in reader.feed(chunk):
                     message = read_message(event.data or b"")
                     if isinstance(message, Message) and message.properties.get("id") == id_:
                         return message
             raise ListingFailed
-        message = read_message(await read_response(response, self._max_bytes))
+        message = read_message(await response.read(self._max_bytes))
         if not isinstance(message, Message):
             raise ListingFailed
         return message

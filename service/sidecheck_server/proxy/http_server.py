@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import uvicorn
-from starlette.applications import Starlette
+from starlette.types import ASGIApp
 
 from sidecheck_server.http_listener import open_listener
 
@@ -32,7 +32,7 @@ class HttpAddress:
 
 
 async def serve_http(
-    application: Starlette, address: HttpAddress, report_ready: Callable[[int], None]
+    application: ASGIApp, address: HttpAddress, report_ready: Callable[[int], None]
 ) -> None:
     """Serve *application* until a signal; *report_ready* gets the port.
 
@@ -50,7 +50,8 @@ async def serve_http(
         date_header=False,
         timeout_keep_alive=_IDLE_SECONDS,
         timeout_graceful_shutdown=_GRACE_SECONDS,
-        lifespan="on",
+        lifespan="off",
+        ws="none",
     )
     config.load()
     with _listen(address) as listener:

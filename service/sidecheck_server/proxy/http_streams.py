@@ -3,9 +3,6 @@
 import asyncio
 from collections.abc import AsyncGenerator
 
-import httpx
-
-from sidecheck_server.proxy.http_exchange import Upstream, content_of
 from sidecheck_server.proxy.http_headers import (
     BODY_HEADERS,
     RawHeaders,
@@ -17,6 +14,7 @@ from sidecheck_server.proxy.pins import LockFileError
 from sidecheck_server.proxy.report import Action, Finding, Report
 from sidecheck_server.proxy.sse import EventReader, EventTooLongError
 from sidecheck_server.proxy.transcript import Transcript
+from sidecheck_server.proxy.upstream import Upstream, UpstreamError, UpstreamResponse
 
 __all__ = ["EventRelay"]
 
@@ -39,7 +37,7 @@ class EventRelay:
         self._max_bytes = max_bytes
 
     async def relay(
-        self, response: httpx.Response, headers: RawHeaders, messages: HttpMessages
+        self, response: UpstreamResponse, headers: RawHeaders, messages: HttpMessages
     ) -> AsyncGenerator[bytes]:
         """Yield the events of *response* as they come, with the *messages* in them validated.
 
@@ -50,7 +48,7 @@ class EventRelay:
             yield begin
         reader = EventReader(self._max_bytes)
         try:
-            async for chunk in content_of(response):
+            async for chunk in response.decoded():
                 for event in reader.feed(chunk):
                     is_resumable = is_resumable or event.has_id
                     ruling = await messages.rule_event(event)
@@ -65,7 +63,7 @@ class EventRelay:
         except LockFileError as failure:
             self._add("PINS_NOT_WRITTEN", str(failure))
             is_resumable = False
-        except httpx.HTTPError:
+        except UpstreamError:
             self._add("UPSTREAM_UNAVAILABLE", "ended in a stream")
         finally:
             end = messages.end_events(is_resumable=is_resumable)
@@ -78,8 +76,8 @@ class EventRelay:
         try:
             async with asyncio.timeout(_REPLY_SECONDS):
                 response = await self._upstream.send("POST", self._upstream.target, own, reply)
-                await response.aclose()
-        except (httpx.HTTPError, TimeoutError):
+                response.close()
+        except (UpstreamError, TimeoutError):
             self._add("UPSTREAM_UNAVAILABLE", "does not respond")
 
     def _add(self, code: str, note: str) -> None:
