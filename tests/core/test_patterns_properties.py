@@ -167,13 +167,17 @@ def test_categories_add_up() -> None:
 
 def test_the_first_use_of_a_property_is_quick() -> None:
     """Unpacking the data and compiling a pattern with a large property takes milliseconds."""
-    properties.read_data.cache_clear()
-    properties.list_members.cache_clear()
-    started = time.process_time()
+    seconds = []
+    for attempt in range(3):
+        properties.read_data.cache_clear()
+        properties.list_members.cache_clear()
+        started = time.thread_time()
+        # No pattern that is compiled already.
+        pattern = rf"^\p{{L}}+{attempt}$"
+        compile_pattern(pattern, replace(Limits(), pattern_instructions=99_999))
+        seconds.append(time.thread_time() - started)
 
-    compile_pattern(r"^\p{L}+$", replace(Limits(), pattern_instructions=99_999))
-
-    assert time.process_time() - started < 0.03
+    assert min(seconds) < 0.03
 
 
 if __name__ == "__main__":

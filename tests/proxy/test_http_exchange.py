@@ -174,6 +174,8 @@ def test_redirections(
         ("PUT", {}, 405),
         ("PATCH", {}, 405),
         ("POST", {"content-encoding": "gzip"}, 415),
+        ("POST", {"x-name": b"caf\xe9"}, 400),
+        ("TRACE", {}, 405),
         ("OPTIONS", {"origin": "http://localhost:1", "access-control-request-method": "POST"}, 200),
     ],
 )
