@@ -136,7 +136,8 @@ final class Channels {
 
     /**
      * Only {@code UNAVAILABLE} is retried: it is transient, and the server has not processed the
-     * call. Streams are not retried: gRPC would replay their items, as far as it has buffered them.
+     * call. Streams are not retried: gRPC would replay their items, as far as it has buffered them;
+     * a watch makes its own attempts.
      */
     private static Map<String, ?> serviceConfig(String address) {
         // gRPC silently ignores names that are not fully qualified.
@@ -158,7 +159,8 @@ final class Channels {
                 "name",
                 List.of(
                         Map.of("service", "sidecheck.v1.ValidationService", "method", "ValidateStream"),
-                        Map.of("service", "sidecheck.v1.ProtocolService", "method", "CheckSession")));
+                        Map.of("service", "sidecheck.v1.ProtocolService", "method", "CheckSession"),
+                        Map.of("service", "sidecheck.v1.RegistryService", "method", "WatchTools")));
         List<Map<String, ?>> methods = List.of(retries, streams);
         if (address.startsWith("dns:")) {
             // A host name with several addresses has a server at each of them.

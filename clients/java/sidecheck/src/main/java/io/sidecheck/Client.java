@@ -247,6 +247,17 @@ public final class Client implements Validator, AutoCloseable {
     }
 
     /**
+     * Watches changes of registered tools; see {@link Watch}.
+     *
+     * @param servers namespaces of the servers; none means all that the caller may use
+     * @param options options
+     * @return the watch, to be closed
+     */
+    public Watch watch(List<String> servers, WatchOptions options) {
+        return new Watch(connection, servers, options);
+    }
+
+    /**
      * Returns the least revision of the registry that requests read.
      *
      * @return the revision; 0 is any

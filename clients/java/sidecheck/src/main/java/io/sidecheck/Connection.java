@@ -13,6 +13,10 @@ import io.sidecheck.v1.InfoServiceGrpc;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -31,6 +35,9 @@ final class Connection {
 
     private final AtomicLong reconnected = new AtomicLong(System.nanoTime() - MIN_PAUSE - 1);
     private volatile boolean closed;
+
+    /** What ends the pauses that threads make now. */
+    private final Set<CountDownLatch> pauses = ConcurrentHashMap.newKeySet();
 
     /** Is called before each attempt of a call. */
     private final ClientStreamTracer.Factory attempts = new ClientStreamTracer.Factory() {
@@ -92,7 +99,7 @@ final class Connection {
      * minutes, cannot be set, and outlast the retries of a call. From idle, calls wait for the
      * outcome of the attempt; in the other states they would not.
      */
-    private void reconnect() {
+    void reconnect() {
         long now = System.nanoTime();
         long last = reconnected.get();
         if (now - last > MIN_PAUSE
@@ -168,9 +175,22 @@ final class Connection {
         return known == null ? info(timeout).limits() : known;
     }
 
+    /** Waits for a time, and no longer than until the latch is open or the client closed. */
+    void pause(CountDownLatch latch, long nanoseconds) throws InterruptedException {
+        pauses.add(latch);
+        try {
+            if (!closed) {
+                latch.await(nanoseconds, TimeUnit.NANOSECONDS);
+            }
+        } finally {
+            pauses.remove(latch);
+        }
+    }
+
     void close() {
         closed = true;
         channel.shutdownNow();
+        pauses.forEach(CountDownLatch::countDown);
     }
 
     boolean isClosed() {

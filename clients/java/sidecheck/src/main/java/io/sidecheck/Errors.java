@@ -134,6 +134,11 @@ final class Errors {
         return new SidecheckException("CANCELLED", "the stream was left", Map.of(), Status.Code.CANCELLED, null);
     }
 
+    static UnavailableException streamEnded() {
+        return new UnavailableException(
+                "UNAVAILABLE", "the server ended the stream", Map.of(), Status.Code.UNAVAILABLE, null);
+    }
+
     static SidecheckException tooLarge(long size, long limit) {
         return new SidecheckException(
                 "LIMIT_EXCEEDED",

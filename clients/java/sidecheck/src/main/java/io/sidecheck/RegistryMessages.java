@@ -6,6 +6,8 @@ import io.sidecheck.v1.GetServerInfoResponse;
 import io.sidecheck.v1.RegisterToolsRequest;
 import io.sidecheck.v1.RegisterToolsResponse;
 import io.sidecheck.v1.RegistrationMode;
+import io.sidecheck.v1.RevisionCheckpoint;
+import io.sidecheck.v1.WatchToolsRequest;
 import java.util.List;
 import java.util.Optional;
 
@@ -74,6 +76,32 @@ final class RegistryMessages {
                 message.getOutputSchemaDigest(),
                 message.getRevision(),
                 message.getProtocolVersion());
+    }
+
+    static WatchToolsRequest watchRequest(List<String> servers, Checkpoint after) {
+        WatchToolsRequest.Builder request = WatchToolsRequest.newBuilder().addAllServers(servers);
+        if (after != null) {
+            request.setAfterRevision(after.revision()).setAfterId(after.id());
+        }
+        return request.build();
+    }
+
+    static Checkpoint checkpoint(RevisionCheckpoint message) {
+        return new Checkpoint(message.getRevision(), message.getId());
+    }
+
+    /** Returns the change whose responses are the parts. */
+    static ToolsChange change(List<io.sidecheck.v1.ToolsChange> parts) {
+        io.sidecheck.v1.ToolsChange last = parts.get(parts.size() - 1);
+        return new ToolsChange(
+                last.getRevision(),
+                last.getId(),
+                last.getServer(),
+                parts.stream()
+                        .flatMap(part -> part.getRegisteredList().stream())
+                        .map(RegistryMessages::tool)
+                        .toList(),
+                parts.stream().flatMap(part -> part.getDeletedList().stream()).toList());
     }
 
     static ServerInfo info(GetServerInfoResponse response) {

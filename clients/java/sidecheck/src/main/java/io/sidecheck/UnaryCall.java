@@ -85,7 +85,7 @@ final class UnaryCall extends ClientCall.Listener<ByteString> {
         return cancelled(interrupt);
     }
 
-    private static CancellationException cancelled(Throwable cause) {
+    static CancellationException cancelled(Throwable cause) {
         CancellationException error = new CancellationException("the call was cancelled");
         error.initCause(cause);
         return error;

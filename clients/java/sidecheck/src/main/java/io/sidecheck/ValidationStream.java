@@ -7,7 +7,6 @@ import io.sidecheck.v1.ValidateStreamResponse;
 import io.sidecheck.v1.ValidationServiceGrpc;
 import java.time.Duration;
 import java.util.Iterator;
-import java.util.NoSuchElementException;
 import java.util.Optional;
 import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
@@ -68,31 +67,7 @@ public final class ValidationStream implements AutoCloseable, Iterable<StreamOut
      */
     @Override
     public Iterator<StreamOutcome> iterator() {
-        return new Iterator<>() {
-            private Optional<StreamOutcome> next;
-
-            @Override
-            public boolean hasNext() {
-                if (next == null) {
-                    try {
-                        next = receive();
-                    } catch (InterruptedException interrupt) {
-                        throw UnaryCall.interrupted(interrupt);
-                    }
-                }
-                return next.isPresent();
-            }
-
-            @Override
-            public StreamOutcome next() {
-                if (!hasNext()) {
-                    throw new NoSuchElementException();
-                }
-                StreamOutcome outcome = next.get();
-                next = null;
-                return outcome;
-            }
-        };
+        return new ReceivingIterator<>(this::receive);
     }
 
     /**

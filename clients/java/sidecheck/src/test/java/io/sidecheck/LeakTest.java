@@ -74,13 +74,23 @@ class LeakTest {
                 // The streams are left to the client to end.
                 client.stream(SCHEMA, null).send("1", new Item(new Subject.Arguments(MESSAGE)));
                 client.protocol().session().check(MESSAGE, Sender.CLIENT);
+                client.watch(List.of(), WatchOptions.DEFAULTS).receive();
             }
         }
         clients.forEach(Client::close);
     }
 
-    /** Leaves a stream, a session, a call at its deadline and an interrupted call. */
+    /** Leaves a watch, a stream, a session, a call at its deadline and an interrupted call. */
     private static void leaveCalls(String server, Client client) throws Exception {
+        Thread watching;
+        try (Watch watch = client.watch(List.of(), WatchOptions.DEFAULTS)) {
+            if (server.equals("real")) {
+                watch.receive();
+            }
+            watching = new Thread(() -> watch.forEach(event -> {}));
+            watching.start();
+        }
+        watching.join();
         if (server.equals("real")) {
             try (ValidationStream stream = client.stream(SCHEMA, null)) {
                 stream.send("1", new Item(new Subject.Arguments(MESSAGE)));
