@@ -89,12 +89,14 @@ export function channelOptions(address: string, tls: TlsOptions | undefined): Ch
 interface Rpc {
   readonly path: string;
   readonly requestStream: boolean;
+  readonly responseStream: boolean;
 }
 
 /**
  * Returns the service config. Only UNAVAILABLE is retried: it is transient, and the server has not
  * processed the call. Streams are not retried: gRPC would replay their items, as far as it has
- * buffered them. Each call carries a deadline of its own instead of a `timeout` here.
+ * buffered them, and a watch connects again by itself, when the server asks for. Each call carries a
+ * deadline of its own instead of a `timeout` here.
  */
 function serviceConfig(address: string): object {
   const rpcs = [
@@ -105,9 +107,9 @@ function serviceConfig(address: string): object {
     RegistryServiceService,
     ValidationServiceService,
   ].flatMap((service) => Object.values<Rpc>(service));
-  const names = rpcs.map(({ path, requestStream }) => {
+  const names = rpcs.map(({ path, requestStream, responseStream }) => {
     const [, service = "", method = ""] = path.split("/");
-    return { service, method, requestStream };
+    return { service, method, streams: requestStream || responseStream };
   });
   const retries = {
     // gRPC ignores names that are not fully qualified.
@@ -122,7 +124,7 @@ function serviceConfig(address: string): object {
   };
   const streams = {
     name: names
-      .filter(({ requestStream }) => requestStream)
+      .filter(({ streams }) => streams)
       .map(({ service, method }) => ({ service, method })),
   };
   return {

@@ -30,7 +30,7 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** @internal What a call needs of a gRPC call to end it. */
+/** @internal What ends a gRPC call, or a pause between two. */
 interface Cancellable {
   cancel(): void;
 }
@@ -40,6 +40,9 @@ export type DuplexCall = ClientDuplexStream<Buffer, Buffer>;
 
 /** Message of grpc-js for a stream that the server refused. */
 const REFUSED = "Stream refused by server";
+
+/** Longest delay of a timer; one that is longer would be none. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** @internal A gRPC channel to one address. It connects at the first call. */
 export class Channel {
@@ -166,6 +169,32 @@ export class Channel {
       : new InvalidResponse("the call ended without a response");
   }
 
+  /** Waits for a time in milliseconds, unless the signal is aborted or the client is closed. */
+  async pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+    this.checkOpen(signal);
+    await new Promise<void>((resolve) => {
+      const end = (): void => {
+        clearTimeout(timer);
+        this.#calls.delete(pause);
+        signal?.removeEventListener("abort", end);
+        resolve();
+      };
+      const timer = setTimeout(end, Math.min(ms, LONGEST_TIMER_MS));
+      const pause = { cancel: end };
+      this.#calls.add(pause);
+      signal?.addEventListener("abort", end);
+    });
+    this.checkOpen(signal);
+  }
+
+  /** Throws the reason of the signal if it is aborted, or an error if the client is closed. */
+  checkOpen(signal: AbortSignal | undefined): void {
+    signal?.throwIfAborted();
+    if (this.#closed) {
+      throw clientClosed();
+    }
+  }
+
   /** Closes the connection. Pending calls are cancelled. */
   close(): void {
     this.#closed = true;
@@ -187,13 +216,6 @@ export class Channel {
     this.#calls.add(call);
     if (token) {
       this.#callTokens.set(call, token);
-    }
-  }
-
-  private checkOpen(signal: AbortSignal | undefined): void {
-    signal?.throwIfAborted();
-    if (this.#closed) {
-      throw clientClosed();
     }
   }
 }

@@ -2,31 +2,22 @@
 
 import type { ChannelInterface } from "@grpc/grpc-js";
 
-import type { TlsOptions } from "./address.js";
 import { type CallOptions, Channel } from "./channel.js";
+import type { ClientOptions } from "./client-options.js";
 import { Coalescer } from "./coalescing.js";
 import { type CompareOptions, compareTools, type ServerTools } from "./compare-tools.js";
 import type { Comparison } from "./comparison.js";
 import { Connection } from "./connection.js";
 import { ConversionClient } from "./conversion.js";
 import type { Unavailable } from "./errors.js";
-import * as registry from "./gen/sidecheck/v1/registry_service.js";
 import type { ServerInfo } from "./info.js";
 import { InferenceClient } from "./inference.js";
 import type { JsonInput, JsonObjectInput } from "./json.js";
 import { ProtocolClient } from "./protocol-client.js";
 import { type RegisterOptions, registerTools } from "./registration.js";
-import {
-  decodeDeletion,
-  decodeRegisteredTool,
-  decodeTool,
-  type Deletion,
-  type GetOptions,
-  type Registration,
-  type Tool,
-} from "./registry.js";
+import type { Deletion, GetOptions, Registration, Tool } from "./registry.js";
+import { deleteAllTools, deleteTools, getTool, listTools } from "./registry-calls.js";
 import type { Target } from "./targets.js";
-import type { TokenOptions } from "./tokens.js";
 import type { Tools } from "./tool-lists.js";
 import {
   type StreamItem,
@@ -39,7 +30,6 @@ import {
   encodeItem,
   fallbackVerdict,
   type Item,
-  type OnUnavailable,
   type Subject,
   type ValidateOutcome,
 } from "./validation.js";
@@ -50,27 +40,8 @@ import {
   type ValidateOptions,
 } from "./validation-calls.js";
 import type { Verdict } from "./verdicts.js";
-
-/** Options of a client. */
-export interface ClientOptions extends TokenOptions {
-  /** Deadline of each call in milliseconds, within which UNAVAILABLE is retried; 2000 by default. */
-  readonly timeoutMs?: number | undefined;
-  /**
-   * Policy for validations that no server answers: reject with `Unavailable` ("error", the default),
-   * or return a verdict with a violation of the code `SIDECHECK_UNAVAILABLE` that is valid ("allow")
-   * or invalid ("deny").
-   */
-  readonly onUnavailable?: OnUnavailable | undefined;
-  /** MCP protocol version of all requests that name none, for example `2025-11-25`. */
-  readonly protocolVersion?: string | undefined;
-  /**
-   * Whether concurrent single validations share batches, which costs the server less per call. A call
-   * waits at most 2 ms for others, and not at all if no other is outstanding.
-   */
-  readonly coalesce?: boolean | undefined;
-  /** Certificates for TLS, `{}` for those of the system; plain text if absent. */
-  readonly tls?: TlsOptions | undefined;
-}
+import type { WatchEvent } from "./watch-events.js";
+import { type WatchOptions, watchTools } from "./watch-tools.js";
 
 /** Default deadline of a call, in milliseconds. */
 const TIMEOUT_MS = 2_000;
@@ -248,61 +219,46 @@ export class Client {
 
   /** Returns a registered tool. */
   async get(server: string, name: string, options: GetOptions = {}): Promise<Tool> {
-    const request = {
-      server,
-      name,
-      adaptToVersion: options.adaptToVersion ?? "",
-      minRevision: this.connection.minRevision,
-    };
-    const rpc = registry.RegistryServiceService.getTool;
-    return this.connection.call(rpc, request, decodeTool, options);
+    return getTool(this.connection, server, name, options);
   }
 
   /**
    * Yields the registered tools of one server, or of all, by server and name. They are fetched in
    * pages, each with the deadline.
    */
-  async *list(server?: string, options: GetOptions = {}): AsyncGenerator<Tool, void, undefined> {
-    let pageToken = "";
-    do {
-      const page = await this.connection.call(
-        registry.RegistryServiceService.listTools,
-        {
-          server: server ?? "",
-          pageSize: 0,
-          pageToken,
-          adaptToVersion: options.adaptToVersion ?? "",
-          minRevision: this.connection.minRevision,
-        },
-        (response) => ({ ...response, tools: response.tools.map(decodeRegisteredTool) }),
-        options,
-      );
-      yield* page.tools;
-      pageToken = page.nextPageToken;
-    } while (pageToken !== "");
+  list(server?: string, options: GetOptions = {}): AsyncGenerator<Tool, void, undefined> {
+    return listTools(this.connection, server, options);
+  }
+
+  /**
+   * Yields the changes of registered tools as they are made: those of some servers, or of all.
+   *
+   * A {@link ToolsChange} has all that one revision changed, in the order of revisions, each at least
+   * once. A `Checkpoint` says that there are no others up to a revision: first of all without the
+   * option `after`, whenever all were told, and every few seconds.
+   *
+   * A lost connection is made again, and the watch goes on where it was. There is no deadline. Leaving
+   * the loop ends the watch; so do the option `signal`, while an event is awaited, and
+   * {@link Client.close}.
+   *
+   * To mirror the registry, take the first checkpoint, list the tools, and apply what follows.
+   *
+   * @throws Unavailable if no server was reached for `patienceMs`
+   * @throws SidecheckError with the reason `COMPACTED` if changes since `after` are not kept, or the
+   *   registry is another one since: mirror it again; or if the call failed otherwise
+   */
+  watch(options: WatchOptions = {}): AsyncGenerator<WatchEvent, void, undefined> {
+    return watchTools(this.connection, options);
   }
 
   /** Deletes tools of a server by name, at least one. */
   async delete(server: string, names: readonly string[], options?: CallOptions): Promise<Deletion> {
-    if (!Array.isArray(names)) {
-      throw new TypeError("names must be an array of strings");
-    }
-    return this.connection.call(
-      registry.RegistryServiceService.deleteTools,
-      { server, names: [...(names as readonly string[])], all: false },
-      (response) => decodeDeletion(response, names.length > 0),
-      options,
-    );
+    return deleteTools(this.connection, server, names, options);
   }
 
   /** Deletes all tools of a server. */
   async deleteAll(server: string, options?: CallOptions): Promise<Deletion> {
-    return this.connection.call(
-      registry.RegistryServiceService.deleteTools,
-      { server, names: [], all: true },
-      (response) => decodeDeletion(response, false),
-      options,
-    );
+    return deleteAllTools(this.connection, server, options);
   }
 
   /** Returns the server's version, limits and capabilities. */

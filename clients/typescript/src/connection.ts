@@ -176,10 +176,10 @@ export function* splitElements(
   }
 }
 
-/** @internal */
-export function checkTimeout(timeoutMs: number): number {
+/** @internal Returns a time in milliseconds; throws a TypeError, with its name, if not positive. */
+export function checkTimeout(timeoutMs: number, name = "timeoutMs"): number {
   if (!(timeoutMs > 0)) {
-    throw new TypeError(`timeoutMs must be positive, not ${timeoutMs}`);
+    throw new TypeError(`${name} must be positive, not ${timeoutMs}`);
   }
   return timeoutMs;
 }

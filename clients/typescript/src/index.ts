@@ -2,7 +2,8 @@
 
 export type { TlsOptions } from "./address.js";
 export type { CallOptions } from "./channel.js";
-export { Client, type ClientOptions } from "./client.js";
+export { Client } from "./client.js";
+export type { ClientOptions } from "./client-options.js";
 export type { CompareOptions, ServerTools } from "./compare-tools.js";
 export type {
   ChangeEffect,
@@ -112,3 +113,5 @@ export {
   type ValidationOptions,
 } from "./validation.js";
 export type { Change, Repair, Severity, Verdict, Violation } from "./verdicts.js";
+export type { Checkpoint, ToolsChange, WatchEvent } from "./watch-events.js";
+export type { WatchOptions } from "./watch-tools.js";

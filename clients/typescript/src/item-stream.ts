@@ -1,7 +1,5 @@
 /** Streams of items and their outcomes: what streams of payloads and sessions have in common. */
 
-import type { ServiceError } from "@grpc/grpc-js";
-
 import { type CallOptions, decodeResponse, type DuplexCall, type Rpc } from "./channel.js";
 import { checkTimeout, type Connection } from "./connection.js";
 import {
@@ -12,7 +10,7 @@ import {
   Unavailable,
 } from "./errors.js";
 import type { Limits } from "./info.js";
-import { itemNotEncodable, itemTooLarge } from "./statuses.js";
+import { isServiceError, itemNotEncodable, itemTooLarge } from "./statuses.js";
 
 /** Options of a stream. There is no deadline by default. */
 export interface OutstandingOptions extends CallOptions {
@@ -222,8 +220,4 @@ class Sender<Item extends { readonly id: string }, Outcome> {
 function closeError(error: SidecheckError, unanswered: readonly string[]): StreamClosed {
   const kind = error instanceof Unavailable ? StreamUnavailable : StreamClosed;
   return new kind(error.reason, error.message, error, unanswered);
-}
-
-function isServiceError(error: unknown): error is ServiceError {
-  return error instanceof Error && "code" in error && "details" in error;
 }

@@ -46,6 +46,11 @@ const NOT_ONE_RESPONSE: ReadonlySet<string> = new Set([
   "Too many responses received",
 ]);
 
+/** @internal Whether an error is that of a failed call, as grpc-js reports it. */
+export function isServiceError(error: unknown): error is ServiceError {
+  return error instanceof Error && "code" in error && "details" in error;
+}
+
 /**
  * @internal Returns the error of a failed call that the caller did not cancel. Details that do not
  * decode are ignored: the code and the message suffice.

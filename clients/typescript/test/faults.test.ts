@@ -3,10 +3,10 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 
-import { Metadata, Server, ServerCredentials, type ServerWritableStream } from "@grpc/grpc-js";
+import { Metadata, Server, type ServerWritableStream } from "@grpc/grpc-js";
 import { Client, InvalidResponse } from "sidecheck";
 
-import { connect, GENEROUS_MS, skip } from "./servers.js";
+import { connect, GENEROUS_MS, listen, skip } from "./servers.js";
 
 const TARGET = { schema: { type: "integer" } };
 
@@ -27,14 +27,7 @@ async function serveValidate(
     responseDeserialize: keep,
   } as const;
   server.addService({ validate: method }, { validate: handler });
-  t.after(() => server.forceShutdown());
-  const port = await new Promise<number>((resolve, reject) => {
-    const credentials = ServerCredentials.createInsecure();
-    server.bindAsync("127.0.0.1:0", credentials, (error, bound) =>
-      error ? reject(error) : resolve(bound),
-    );
-  });
-  return `127.0.0.1:${port}`;
+  return listen(t, server);
 }
 
 test("more calls than a connection may have all succeed", { skip }, async (t) => {

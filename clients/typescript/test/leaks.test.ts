@@ -113,6 +113,30 @@ test("a session that was finished leaves nothing", { skip }, async (t) => {
   });
 });
 
+test("a watch that was left leaves nothing", { skip }, async (t) => {
+  await checkLeaks(t, "real", async (client, signal) => {
+    for (const _ of TIMES) {
+      const events = client.watch({ signal });
+      assert.equal((await events.next()).done, false);
+      await events.return();
+    }
+  });
+});
+
+test("a watch that was aborted leaves nothing", { skip }, async (t) => {
+  for (const server of ["real", "silent", "internal"]) {
+    await checkLeaks(t, server, async (client, signal, abort) => {
+      const watches = TIMES.map(async () => {
+        for await (const event of client.watch({ signal })) {
+          assert.ok(event);
+        }
+      });
+      setImmediate(abort);
+      await rejectAll(watches);
+    });
+  }
+});
+
 test("cancelled calls leave nothing", { skip }, async (t) => {
   for (const coalesce of [false, true]) {
     for (const server of ["real", "silent"]) {
@@ -145,7 +169,7 @@ test("calls that exceed their deadline leave nothing", { skip }, async (t) => {
 
 test("a closed client leaves nothing", { skip }, async (t) => {
   for (const coalesce of [false, true]) {
-    for (const server of ["real", "silent"]) {
+    for (const server of ["real", "silent", "internal"]) {
       await checkLeaks(
         t,
         server,
@@ -155,6 +179,7 @@ test("a closed client leaves nothing", { skip }, async (t) => {
           );
           const session = client.protocol.session({ signal });
           calls.push(session.check(PING), client.validateStream(items(), { signal }).next());
+          calls.push(client.watch({ signal }).next());
           setImmediate(() => client.close());
           await Promise.allSettled(calls);
         },

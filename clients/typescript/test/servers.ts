@@ -6,6 +6,7 @@ import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import type { TestContext } from "node:test";
 
+import { type Server, ServerCredentials } from "@grpc/grpc-js";
 import { Client, type ClientOptions } from "sidecheck";
 
 /** What `python -m conformance` writes to the file that `SIDECHECK_CONFORMANCE` names. */
@@ -82,6 +83,18 @@ export async function serve(
     }
   }
   throw new Error("the server ended before it was ready");
+}
+
+/** Starts a server of gRPC, and returns its address. It is shut down at the end of the test. */
+export async function listen(t: TestContext, server: Server): Promise<string> {
+  t.after(() => server.forceShutdown());
+  const port = await new Promise<number>((resolve, reject) => {
+    const credentials = ServerCredentials.createInsecure();
+    server.bindAsync("127.0.0.1:0", credentials, (error, bound) =>
+      error ? reject(error) : resolve(bound),
+    );
+  });
+  return `127.0.0.1:${port}`;
 }
 
 /** Kills a server and waits for its end. */

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { inspect } from "node:util";
 
-import { Server, ServerCredentials, type sendUnaryData, type ServerUnaryCall } from "@grpc/grpc-js";
+import { Server, type sendUnaryData, type ServerUnaryCall } from "@grpc/grpc-js";
 import {
   Client,
   type ClientOptions,
@@ -24,7 +24,7 @@ import {
 } from "sidecheck/v1/validation_service.js";
 import { Verdict } from "sidecheck/v1/verdict.js";
 
-import { GENEROUS_MS, requireEnvironment, serve, skip } from "./servers.js";
+import { GENEROUS_MS, listen, requireEnvironment, serve, skip } from "./servers.js";
 
 const TARGET = { schema: { type: "integer" } };
 const PING = { jsonrpc: "2.0", id: 1, method: "ping" };
@@ -74,7 +74,6 @@ async function serveRecorder(t: TestContext): Promise<{ address: string; headers
     headers.push(`${method} ${call.metadata.get("authorization").join()}`);
   };
   const server = new Server();
-  t.after(() => server.forceShutdown());
   const { validate, validateBatch } = ValidationServiceService;
   server.addService(
     { validate, validateBatch },
@@ -98,13 +97,7 @@ async function serveRecorder(t: TestContext): Promise<{ address: string; headers
       },
     },
   );
-  const credentials = ServerCredentials.createInsecure();
-  const port = await new Promise<number>((resolve, reject) => {
-    server.bindAsync("127.0.0.1:0", credentials, (error, bound) =>
-      error ? reject(error) : resolve(bound),
-    );
-  });
-  return { address: `127.0.0.1:${port}`, headers };
+  return { address: await listen(t, server), headers };
 }
 
 /** A check for an error with the reason that is not about an absent server. */
