@@ -8,9 +8,9 @@ use sidecheck::stubs::sidecheck::v1::{self as pb, watch_tools_response::Event};
 use sidecheck::{Client, ClientOptions, Token, WatchOptions};
 use tokio::sync::Notify;
 
-use crate::client;
 use crate::stand_in::serve;
 use crate::watching::{checkpoint, checkpoint_event, next};
+use crate::{PATIENCE, client};
 
 #[tokio::test]
 async fn each_connection_of_a_watch_has_a_token_of_its_own() {
@@ -60,7 +60,9 @@ async fn leaving_a_watch_cancels_its_call() {
     assert_eq!(next(&mut events).await, Ok(checkpoint_event(1)));
     assert!(poll!(events.next()).is_pending());
     drop(events);
-    left.notified().await;
+    tokio::time::timeout(PATIENCE, left.notified())
+        .await
+        .unwrap();
 }
 
 #[tokio::test]
@@ -73,7 +75,9 @@ async fn closing_the_client_ends_its_watches() {
     let (event, ()) = future::join(next(&mut events), close).await;
     assert_eq!(event.unwrap_err().reason(), "CLIENT_CLOSED");
     assert!(events.next().await.is_none());
-    left.notified().await;
+    tokio::time::timeout(PATIENCE, left.notified())
+        .await
+        .unwrap();
     let mut events = client.watch(&WatchOptions::default()).boxed();
     let error = next(&mut events).await.unwrap_err();
     assert_eq!(error.reason(), "CLIENT_CLOSED");
