@@ -7,6 +7,7 @@ mod parts;
 mod policy;
 mod responses;
 pub(crate) mod streams;
+mod watching;
 
 use std::future::{self, Future};
 use std::hash::{BuildHasher, RandomState};

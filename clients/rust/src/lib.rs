@@ -46,6 +46,7 @@ mod tls;
 mod token;
 mod validation;
 mod verdict;
+mod watching;
 
 pub use client::Client;
 pub use comparison::{
@@ -82,6 +83,7 @@ pub use token::Token;
 pub use tonic::Code;
 pub use validation::{Coercion, Detail, Item, OnUnknownTool, Options, Subject, UnknownArguments};
 pub use verdict::{Change, InvalidPayload, Repair, Severity, Verdict, Violation};
+pub use watching::{Checkpoint, ToolsChange, WatchEvent, WatchOptions};
 
 /// Compiles the examples of the README.
 #[cfg(all(doctest, feature = "rmcp", feature = "tls"))]

@@ -10,7 +10,7 @@ use futures_util::{StreamExt, poll, stream};
 use serde_json::json;
 use sidecheck::{
     CheckOptions, Client, ClientOptions, Item, Options, ProtocolContext, Schema, Sender,
-    SessionOptions, StreamOptions, Subject, Target,
+    SessionOptions, StreamOptions, Subject, Target, WatchOptions,
 };
 
 /// Time for which tasks and connections may take to end, on a busy machine.
@@ -84,6 +84,10 @@ async fn nothing_is_left_of_what_callers_leave() {
         leave_session(&real).await;
     }
     before.wait("sessions").await;
+    for _ in 0..ROUNDS {
+        leave_watch(&real).await;
+    }
+    before.wait("watches").await;
     drop(real);
     start.wait("the client").await;
 
@@ -96,6 +100,12 @@ async fn nothing_is_left_of_what_callers_leave() {
         leave_call(&silent).await;
     }
     before.wait("calls without an answer").await;
+    for _ in 0..ROUNDS {
+        let mut events = silent.watch(&WatchOptions::default()).boxed();
+        assert!(poll!(events.next()).is_pending());
+        tokio::task::yield_now().await;
+    }
+    before.wait("watches without an event").await;
     drop(silent);
     start.wait("the client of the silent server").await;
 }
@@ -143,4 +153,12 @@ async fn leave_session(client: &Client) {
         .unwrap();
     let ping = json!({"jsonrpc": "2.0", "id": 1, "method": "ping"});
     session.check(ping, Sender::Client, None).await.unwrap();
+}
+
+/// Leaves a watch with events to come.
+async fn leave_watch(client: &Client) {
+    let mut events = client.watch(&WatchOptions::default()).boxed();
+    events.next().await.unwrap().unwrap();
+    // Usually pending.
+    let _ = poll!(events.next());
 }

@@ -9,6 +9,7 @@ use crate::registry::{Deletion, RegisterOptions, Registration, Tool};
 use crate::stubs::sidecheck::v1 as pb;
 use crate::target::ToolDefinition;
 use crate::validation::version_or;
+use crate::watching::{WatchEvent, WatchOptions};
 
 impl Client {
     /// Registers the tools of `server`. Those without an error are registered, whatever becomes
@@ -123,6 +124,34 @@ impl Client {
             let tools = page.tools.into_iter().map(Tool::try_from).collect();
             (tools, !request.page_token.is_empty())
         })
+    }
+
+    /// The changes of registered tools as they are made: a stream of events, which ends after an
+    /// error only.
+    ///
+    /// A [`WatchEvent::Change`] has all that one revision changed, in the order of revisions, each
+    /// at least once. A [`WatchEvent::Checkpoint`] says that there are no others up to a revision:
+    /// first of all without [`WatchOptions::after`], whenever all were sent, and every few seconds.
+    /// To mirror the registry: take the first checkpoint, list the tools, and apply what follows.
+    ///
+    /// A lost connection is made again, and the watch goes on where it was. It has no deadline.
+    /// Events are received as the stream is polled, and dropping it cancels the call.
+    ///
+    /// The error is [`ErrorKind::Unavailable`](crate::ErrorKind::Unavailable) if no server was
+    /// reached for [`WatchOptions::patience`]. Its reason is `COMPACTED` if the changes after the
+    /// position are not kept, or the registry is another one since: mirror it again. Others are
+    /// those of any call.
+    pub fn watch(
+        &self,
+        options: &WatchOptions,
+    ) -> impl Stream<Item = Result<WatchEvent, Error>> + Send + use<> {
+        let after = options.after.clone();
+        let request = pb::WatchToolsRequest {
+            servers: options.servers.clone(),
+            after_revision: after.as_ref().map(|checkpoint| checkpoint.revision),
+            after_id: after.map(|checkpoint| checkpoint.id).unwrap_or_default(),
+        };
+        self.connection.watch(request, options.patience)
     }
 
     /// Deletes the tools of `server` called `names`, at least one.

@@ -16,6 +16,10 @@ use crate::status::call_error;
 /// Time for which an address without a server is left out, where there are others.
 const PAUSE: Duration = Duration::from_secs(1);
 
+/// Time to connect, as in other gRPC libraries. An address that answers nothing would otherwise
+/// hold up a call without a deadline for as long as the system tries: minutes.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(20);
+
 /// The channels of a client, which are used in turn. tonic's own balancer prefers channels whose
 /// calls end soon, which are those without a server.
 #[derive(Default)]
@@ -209,6 +213,7 @@ pub(super) fn endpoint(address: &Address, options: &ClientOptions) -> Result<End
     let invalid = |error: tonic::transport::Error| Error::invalid_argument(error.to_string());
     let endpoint = Endpoint::from_shared(uri)
         .map_err(invalid)?
+        .connect_timeout(CONNECT_TIMEOUT)
         .http2_keep_alive_interval(Duration::from_secs(30))
         .keep_alive_timeout(Duration::from_secs(10))
         .keep_alive_while_idle(false)

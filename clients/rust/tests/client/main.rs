@@ -5,6 +5,7 @@ mod addresses;
 mod calls;
 mod comparison;
 mod faults;
+mod mirror;
 mod restart;
 #[path = "../support/server.rs"]
 mod server;
@@ -14,6 +15,8 @@ mod settings;
 mod stand_in;
 mod streams;
 mod tokens;
+mod watch_calls;
+mod watching;
 
 use std::time::Duration;
 

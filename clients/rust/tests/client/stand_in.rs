@@ -1,6 +1,6 @@
 //! Servers of the test itself, which do what a real one does not.
 
-use std::future::Future;
+use std::future::{self, Future};
 
 use bytes::{Buf, Bytes, BytesMut};
 use h2::server::SendResponse;
@@ -113,6 +113,13 @@ impl Call {
                 .send_response(headers.body(()).unwrap(), false)
                 .unwrap()
         })
+    }
+
+    /// Waits until the client cancels the call.
+    pub async fn is_left(&mut self) {
+        let stream = self.open();
+        // Its connection may be lost instead.
+        let _ = future::poll_fn(|context| stream.poll_reset(context)).await;
     }
 
     /// Ends the call with a status, and with details as they stand.
