@@ -9,6 +9,10 @@ from typing import Any, TypeAlias
 import grpc
 import grpc.aio
 import pytest
+from google.protobuf.any_pb2 import Any as AnyMessage
+from google.protobuf.duration_pb2 import Duration
+from google.rpc.error_details_pb2 import RetryInfo
+from google.rpc.status_pb2 import Status
 from sidecheck import (
     BlockingClient,
     Checkpoint,
@@ -35,7 +39,7 @@ from sidecheck.wire.rpcs import find_rpc
 from support.clients import CLIENT_KINDS
 from support.running import RunningServer
 
-Step: TypeAlias = WatchToolsResponse | grpc.StatusCode
+Step: TypeAlias = WatchToolsResponse | grpc.StatusCode | RetryInfo
 
 TOOL = {"name": "a", "inputSchema": {"type": "object"}}
 
@@ -59,6 +63,13 @@ def checkpoint(revision: int) -> WatchToolsResponse:
     return WatchToolsResponse(checkpoint=RevisionCheckpoint(revision=revision, id=f"id {revision}"))
 
 
+def trailers_of(detail: RetryInfo) -> tuple[tuple[str, bytes], ...]:
+    """Return the trailing metadata of an error with *detail*."""
+    packed = AnyMessage()
+    packed.Pack(detail)
+    return (("grpc-status-details-bin", Status(details=[packed]).SerializeToString()),)
+
+
 @dataclass
 class Script:
     """A server whose streams respond with their *steps*, and end with a code or well."""
@@ -72,6 +83,8 @@ class Script:
         for step in self.streams.pop(0):
             if isinstance(step, grpc.StatusCode):
                 await context.abort(step, "scripted")
+            if isinstance(step, RetryInfo):
+                await context.abort(grpc.StatusCode.UNAVAILABLE, "scripted", trailers_of(step))
             yield step
 
 
@@ -184,6 +197,17 @@ async def test_a_server_that_is_not_found_again_is_an_error(kind: str) -> None:
         await watch(kind, "127.0.0.1:1", 1, patience=0.2)
     with pytest.raises(ValueError, match="timeout must be positive"):
         await watch(kind, "127.0.0.1:1", 1, patience=0)
+
+
+@pytest.mark.parametrize("kind", CLIENT_KINDS)
+async def test_a_server_that_asks_for_more_patience(kind: str) -> None:
+    """The delay that it asks for is not waited for in vain."""
+    retry = RetryInfo(retry_delay=Duration(seconds=3600))
+    async with serving([checkpoint(3), retry]) as script:
+        with pytest.raises(Unavailable) as raised:
+            await watch(kind, script.address, 2)
+
+    assert 3600 == raised.value.retry_after
 
 
 @pytest.fixture(scope="module")

@@ -78,12 +78,13 @@ export async function* watchTools(
       }
       lost = error;
     }
-    if (LASTING.has(lost.status) || performance.now() - heard + pauseMs > patienceMs) {
-      throw lost;
-    }
     // Clients that lost the same server do not come back in step.
     const jitteredMs = pauseMs * (0.5 + Math.random() / 2);
-    await channel.pause(Math.max(lost.retryAfterMs ?? 0, jitteredMs), signal);
+    const delayMs = Math.max(lost.retryAfterMs ?? 0, jitteredMs);
+    if (LASTING.has(lost.status) || performance.now() - heard + delayMs > patienceMs) {
+      throw lost;
+    }
+    await channel.pause(delayMs, signal);
     pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
   }
 }

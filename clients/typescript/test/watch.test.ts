@@ -195,8 +195,8 @@ test("invalid options are rejected", async (t) => {
   }
 });
 
-test("a watch that waits to connect again ends at once", async (t) => {
-  // The server asks to be left alone for an hour.
+/** Trailers of a server that asks to be left alone for an hour. */
+function retryInAnHour(): Metadata {
   const retry = {
     typeUrl: "type.googleapis.com/google.rpc.RetryInfo",
     value: Buffer.from(RetryInfo.encode({ retryDelay: { seconds: 3600n, nanos: 0 } }).finish()),
@@ -204,13 +204,22 @@ test("a watch that waits to connect again ends at once", async (t) => {
   const details = Status.encode({ code: status.UNAVAILABLE, message: "", details: [retry] });
   const trailers = new Metadata();
   trailers.set("grpc-status-details-bin", Buffer.from(details.finish()));
+  return trailers;
+}
+
+test("a delay beyond the patience is not waited for in vain", async (t) => {
+  const { client } = await play(t, [["UNAVAILABLE"]], retryInAnHour());
+  await assert.rejects(watch(client, 1), { reason: "UNAVAILABLE", retryAfterMs: 3_600_000 });
+});
+
+test("a watch that waits to connect again ends at once", async (t) => {
   const reason = new Error("changed my mind");
   const ends: [End, object][] = [
     [(_, controller) => controller.abort(reason), reason],
     [(client) => client.close(), { name: "SidecheckError", reason: "CLIENT_CLOSED" }],
   ];
   for (const [end, error] of ends) {
-    const { client, requests } = await play(t, [["UNAVAILABLE"]], trailers);
+    const { client, requests } = await play(t, [["UNAVAILABLE"]], retryInAnHour());
     const controller = new AbortController();
     const options = { signal: controller.signal, patienceMs: Infinity };
     setTimeout(() => end(client, controller), 500);

@@ -52,9 +52,10 @@ def watch_tools(
             lost = error
         finally:
             call.cancel()
-        if lost.status in LASTING or monotonic() - heard + pause > patience:
+        delay = max(lost.retry_after or 0.0, uniform(pause / 2, pause))  # noqa: S311
+        if lost.status in LASTING or monotonic() - heard + delay > patience:
             raise lost
-        sleep(max(lost.retry_after or 0.0, uniform(pause / 2, pause)))  # noqa: S311
+        sleep(delay)
         pause = min(2 * pause, LONGEST_PAUSE)
 
 

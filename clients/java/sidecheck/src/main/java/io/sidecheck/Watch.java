@@ -107,13 +107,14 @@ public final class Watch implements AutoCloseable, Iterable<WatchEvent> {
             if (Context.current().isCancelled()) {
                 throw UnaryCall.cancelled(Context.current().cancellationCause());
             }
-            Duration waited = Duration.ofNanos(System.nanoTime() - start + pause);
-            if (LASTING.contains(lost.code()) || waited.compareTo(patience) > 0) {
-                throw lost;
-            }
             long jittered = ThreadLocalRandom.current().nextLong(pause / 2, pause + 1);
             long asked = TimeUnit.NANOSECONDS.convert(lost.retryAfter().orElse(Duration.ZERO));
-            connection.pause(stopped, Math.max(asked, jittered));
+            long delay = Math.max(asked, jittered);
+            Duration silence = Duration.ofNanos(System.nanoTime() - start).plusNanos(delay);
+            if (LASTING.contains(lost.code()) || silence.compareTo(patience) > 0) {
+                throw lost;
+            }
+            connection.pause(stopped, delay);
             pause = Math.min(2 * pause, LONGEST_PAUSE);
         }
         return Optional.empty();
