@@ -1,8 +1,10 @@
 package sidecheck
 
 import (
+	"context"
 	"errors"
 	"iter"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -58,8 +60,9 @@ func TestPausesBetweenAttempts(t *testing.T) {
 			[]time.Duration{tenth, 2 * tenth, 4 * tenth, 8 * tenth, 16 * tenth, 32 * tenth, 5 * time.Second, 5 * time.Second},
 		},
 		"events reset them": {
-			time.Second, 0, []int{0, 0, 1, 0, 2, 1},
-			[]time.Duration{tenth, 2 * tenth, tenth, 2 * tenth, tenth, tenth, 2 * tenth},
+			// All pauses together are longer than the patience.
+			time.Second, 0, slices.Repeat([]int{2, 0, 0}, 10),
+			slices.Repeat([]time.Duration{tenth, 2 * tenth, 4 * tenth}, 10),
 		},
 		"none within the patience": {tenth - 1, 0, nil, nil},
 		"the server asks for more": {
@@ -91,4 +94,25 @@ func TestPatienceBeginsAfterTheLastEvent(t *testing.T) {
 	if total <= time.Minute-longestPause || total > time.Minute {
 		t.Errorf("the watch ended after %v", total)
 	}
+}
+
+func TestPauseEndsWithTheContextOrTheClient(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client := &connection{closed: make(chan struct{})}
+		ctx, cancel := context.WithCancel(t.Context())
+		failed := make(chan error)
+		go func() { failed <- client.wait(ctx, time.Hour) }()
+		synctest.Wait()
+		cancel()
+		if err := <-failed; !errors.Is(err, context.Canceled) {
+			t.Errorf("got %v, want context.Canceled", err)
+		}
+		go func() { failed <- client.wait(t.Context(), time.Hour) }()
+		synctest.Wait()
+		close(client.closed)
+		var failure *Error
+		if err := <-failed; !errors.As(err, &failure) || failure.Reason != "CLIENT_CLOSED" {
+			t.Errorf("got %v, want CLIENT_CLOSED", err)
+		}
+	})
 }

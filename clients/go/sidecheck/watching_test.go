@@ -108,12 +108,14 @@ func TestLostWatchGoesOnWhereItWas(t *testing.T) {
 		}, status.Error(codes.Unavailable, "lost")},
 		{nil, status.Error(codes.Internal, "from a proxy")},
 		{[]*pb.WatchToolsResponse{
-			changeResponse(5, "id 5", "b", "y", true), changeResponse(5, "id 5", "c", "z", false),
+			changeResponse(5, "id 5", "b", "y", true),
+			changeResponse(5, "id 5", "c", "z", false),
+			changeResponse(6, "id 6", "d", "w", false),
 		}, nil},
-		{[]*pb.WatchToolsResponse{checkpointResponse(5, "id 5")}, nil},
+		{[]*pb.WatchToolsResponse{checkpointResponse(6, "id 6")}, nil},
 	}}
 	client := sidechecktest.Open(t, script.serve(t), nil)
-	events, err := takeEvents(client.Watch(t.Context(), &sidecheck.WatchOptions{Servers: []string{"s"}}), 4)
+	events, err := takeEvents(client.Watch(t.Context(), &sidecheck.WatchOptions{Servers: []string{"s"}}), 5)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,13 +126,14 @@ func TestLostWatchGoesOnWhereItWas(t *testing.T) {
 		sidecheck.Checkpoint{3, "id 3"},
 		sidecheck.ToolsChange{4, "id 4", "s", []*sidecheck.Tool{tool("a")}, []string{"x"}},
 		sidecheck.ToolsChange{5, "id 5", "s", []*sidecheck.Tool{tool("b"), tool("c")}, []string{"y", "z"}},
-		sidecheck.Checkpoint{5, "id 5"},
+		sidecheck.ToolsChange{6, "id 6", "s", []*sidecheck.Tool{tool("d")}, []string{"w"}},
+		sidecheck.Checkpoint{6, "id 6"},
 	}
 	if !reflect.DeepEqual(events, want) {
 		t.Errorf("got %+v, want %+v", events, want)
 	}
 	script.expectRequests(t, &pb.WatchToolsRequest{Servers: []string{"s"}},
-		watchedFrom(4, "id 4"), watchedFrom(4, "id 4"), watchedFrom(5, "id 5"))
+		watchedFrom(4, "id 4"), watchedFrom(4, "id 4"), watchedFrom(6, "id 6"))
 }
 
 func TestErrorsThatWouldComeAgainEndAWatch(t *testing.T) {
@@ -186,6 +189,15 @@ func TestServerThatIsNotFoundAgainIsAnError(t *testing.T) {
 	if !errors.As(err, &unavailable) || unavailable.Err.Reason != "UNAVAILABLE" {
 		t.Errorf("got %v", err)
 	}
+	client = sidechecktest.Open(t, (&watchScript{streams: make([]scriptedWatch, 1)}).serve(t), nil)
+	_, err = takeEvents(client.Watch(t.Context(), &sidecheck.WatchOptions{Patience: time.Nanosecond}), 1)
+	if !errors.As(err, &unavailable) || unavailable.Err.Reason != "UNAVAILABLE" {
+		t.Errorf("after the end of a stream: got %v", err)
+	}
+}
+
+func TestInvalidOptionsOfAWatch(t *testing.T) {
+	client := sidechecktest.Open(t, "127.0.0.1:1", nil)
 	for name, options := range map[string]sidecheck.WatchOptions{
 		"patience":               {Patience: -time.Second},
 		"name that is not UTF-8": {Servers: []string{"\xff"}},
