@@ -100,6 +100,7 @@ func New(address string, options *ClientOptions) (*Client, error) {
 		timeout:         options.Timeout,
 		onUnavailable:   options.OnUnavailable,
 		protocolVersion: options.ProtocolVersion,
+		closed:          make(chan struct{}),
 	}
 	if shared.timeout == 0 {
 		shared.timeout = DefaultTimeout
@@ -118,12 +119,7 @@ func New(address string, options *ClientOptions) (*Client, error) {
 
 // Close closes the connection. Pending calls fail with the reason CLIENT_CLOSED, as later ones
 // do. Further calls of Close do nothing.
-func (c *Client) Close() error {
-	if c.connection.closed.Swap(true) {
-		return nil
-	}
-	return c.connection.channel.Close()
-}
+func (c *Client) Close() error { return c.connection.close() }
 
 // Channel returns the connection, for what only the generated stubs of the package
 // sidecheck/v1 offer. Their errors are those of gRPC, and their calls have no default deadline.

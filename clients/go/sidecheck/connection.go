@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"regexp"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -28,7 +29,29 @@ type connection struct {
 	minRevision atomic.Uint64
 
 	limits atomic.Pointer[Limits]
-	closed atomic.Bool
+	// closed is closed with the client.
+	closed  chan struct{}
+	closing sync.Once
+}
+
+// close closes the connection. Further calls do nothing.
+func (c *connection) close() error {
+	var err error
+	c.closing.Do(func() {
+		close(c.closed)
+		err = c.channel.Close()
+	})
+	return err
+}
+
+// isClosed says whether the client was closed.
+func (c *connection) isClosed() bool {
+	select {
+	case <-c.closed:
+		return true
+	default:
+		return false
+	}
 }
 
 // call sends request to method and decodes the response. Without a deadline of ctx, that of the
@@ -41,7 +64,7 @@ func (c *connection) call(ctx context.Context, method string, request, response 
 func (c *connection) callWithin(
 	ctx context.Context, timeout time.Duration, method string, request, response proto.Message,
 ) error {
-	if c.closed.Load() {
+	if c.isClosed() {
 		return clientClosed()
 	}
 	callCtx := ctx
@@ -99,7 +122,7 @@ func (c *connection) failure(ctx context.Context, err error) error {
 	}
 	failure := decodeCallError(err)
 	var unavailable *UnavailableError
-	if c.closed.Load() && errors.As(failure, &unavailable) {
+	if c.isClosed() && errors.As(failure, &unavailable) {
 		return clientClosed()
 	}
 	var reported *Error

@@ -27,5 +27,6 @@
 // # Deadlines
 //
 // A call has the deadline of its context or, if that has none, the timeout of the client.
-// UNAVAILABLE is retried within it, except in streams.
+// UNAVAILABLE is retried within it, except in streams. [Client.Watch] has only the deadline of its
+// context, and makes a lost connection again.
 package sidecheck

@@ -91,6 +91,34 @@ func ExampleClient_List() {
 	// example search
 }
 
+func ExampleClient_Watch() {
+	mirror := map[string]*sidecheck.Tool{}
+	watched := &sidecheck.WatchOptions{Servers: []string{"watched"}}
+	for event, err := range client.Watch(ctx, watched) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		change, changed := event.(sidecheck.ToolsChange)
+		if !changed {
+			// The first event, a checkpoint: changes from here on follow.
+			if _, err := client.Register(ctx, "watched", []sidecheck.ToolDefinition{searchTool}, nil); err != nil {
+				log.Fatal(err)
+			}
+			continue
+		}
+		for _, tool := range change.Registered {
+			mirror[tool.Name] = tool
+		}
+		for _, name := range change.Deleted {
+			delete(mirror, name)
+		}
+		break
+	}
+	fmt.Println(mirror["search"].Server)
+	// Prints:
+	// watched
+}
+
 func ExampleClient_ValidateBatch() {
 	outcomes, err := client.ValidateBatch(ctx, []sidecheck.Item{
 		{Subject: sidecheck.Arguments{Payload: map[string]any{"q": "tides"}}},

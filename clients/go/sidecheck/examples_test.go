@@ -26,6 +26,7 @@ func TestExamples(t *testing.T) {
 		"ExampleClient_Validate":               ExampleClient_Validate,
 		"ExampleClient_Register":               ExampleClient_Register,
 		"ExampleClient_List":                   ExampleClient_List,
+		"ExampleClient_Watch":                  ExampleClient_Watch,
 		"ExampleClient_ValidateBatch":          ExampleClient_ValidateBatch,
 		"ExampleClient_ValidateStream":         ExampleClient_ValidateStream,
 		"ExampleError":                         ExampleError,

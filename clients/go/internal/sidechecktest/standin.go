@@ -27,6 +27,7 @@ type StandIn struct {
 	OnStream   func(pb.ValidationService_ValidateStreamServer) error
 	OnSession  func(pb.ProtocolService_CheckSessionServer) error
 	OnRegister func(*pb.RegisterToolsRequest) (*pb.RegisterToolsResponse, error)
+	OnWatch    func(*pb.WatchToolsRequest, pb.RegistryService_WatchToolsServer) error
 }
 
 // Serve starts the server, which ends with the test, and returns its address.
@@ -107,6 +108,16 @@ func (s *StandIn) RegisterTools(
 		return s.UnimplementedRegistryServiceServer.RegisterTools(ctx, request)
 	}
 	return s.OnRegister(request)
+}
+
+// WatchTools answers with OnWatch.
+func (s *StandIn) WatchTools(
+	request *pb.WatchToolsRequest, stream pb.RegistryService_WatchToolsServer,
+) error {
+	if s.OnWatch == nil {
+		return s.UnimplementedRegistryServiceServer.WatchTools(request, stream)
+	}
+	return s.OnWatch(request, stream)
 }
 
 // Valid returns the response with a valid verdict.

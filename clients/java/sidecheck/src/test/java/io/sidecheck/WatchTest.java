@@ -122,6 +122,16 @@ class WatchTest {
     }
 
     @Test
+    void endsIfTheServerAsksForMorePatience() throws Exception {
+        try (var registry = new ScriptedRegistry(0, List.of(List.of(ScriptedRegistry.failFor(3600))));
+                Client client = registry.client();
+                Watch watch = client.watch(List.of(), WatchOptions.DEFAULTS)) {
+            var error = assertThrows(UnavailableException.class, watch::receive);
+            assertEquals(Optional.of(Duration.ofHours(1)), error.retryAfter());
+        }
+    }
+
+    @Test
     void endsIfNoServerIsFoundAgain() {
         try (Client client = new Client("127.0.0.1:1");
                 Watch watch = client.watch(List.of(), WatchOptions.DEFAULTS.withPatience(Duration.ofMillis(200)))) {
