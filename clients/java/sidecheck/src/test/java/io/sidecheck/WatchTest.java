@@ -36,7 +36,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Watches of a scripted server: their events, what ends them, and what loses their server. */
 @Timeout(300)
 class WatchTest {
-    private static final WatchOptions PATIENT = WatchOptions.DEFAULTS.withPatience(Duration.ofHours(1));
+    private static final WatchOptions PATIENT = WatchOptions.DEFAULTS.withPatience(Duration.ofHours(2));
 
     @Test
     void goesOnWhereItWas() throws Exception {
@@ -123,7 +123,7 @@ class WatchTest {
 
     @Test
     void endsIfTheServerAsksForMorePatience() throws Exception {
-        try (var registry = new ScriptedRegistry(0, List.of(List.of(ScriptedRegistry.failFor(3600))));
+        try (var registry = new ScriptedRegistry(0, List.of(List.of(failFor(3600))));
                 Client client = registry.client();
                 Watch watch = client.watch(List.of(), WatchOptions.DEFAULTS)) {
             var error = assertThrows(UnavailableException.class, watch::receive);
