@@ -157,11 +157,14 @@ def test_resources_of_operators_name_what_is_there() -> None:
     service, monitor = only(objects, "Service"), only(objects, "ServiceMonitor")
     certificate = only(objects, "Certificate")["spec"]
     [endpoint] = monitor["spec"]["endpoints"]
+    pod = only(objects, "Deployment")["spec"]["template"]["metadata"]
 
     assert service["metadata"]["labels"].items() >= service["spec"]["selector"].items()
     assert monitor["spec"]["selector"]["matchLabels"] == service["spec"]["selector"]
     assert "sidecheck" == service["metadata"]["labels"][monitor["spec"]["jobLabel"]]
     assert endpoint["port"] in [port["name"] for port in service["spec"]["ports"]]
+    # Those of Prometheus would have the pods scraped twice.
+    assert {"example.com/owner": "tools"} == pod["annotations"]
     assert "prometheus" == monitor["metadata"]["labels"]["release"]
     assert "sidecheck.tools.svc.cluster.local" in certificate["dnsNames"]
     assert "sidecheck.example.com" in certificate["dnsNames"]
