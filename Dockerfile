@@ -36,7 +36,7 @@ RUN python -m pip wheel --no-deps --no-index --no-build-isolation --wheel-dir wh
 FROM python:3.11.15-slim-bookworm@sha256:d29f48a31a8b408ed19272ca1e7b10ebae13b240a27e862d3d4217c528e2e0c3
 
 LABEL org.opencontainers.image.title="sidecheck" \
-      org.opencontainers.image.description="Judges MCP tool definitions and payloads over gRPC" \
+      org.opencontainers.image.description="Validates MCP tool definitions, payloads and messages over gRPC" \
       org.opencontainers.image.version="0.1.0"
 
 # The only folders that are the user's own. Volumes keep them writable where the rest is not.
@@ -45,11 +45,14 @@ VOLUME ["/var/lib/sidecheck", "/run/sidecheck"]
 
 COPY --from=build /opt/sidecheck /opt/sidecheck
 
+# The OpenSSL in psycopg's wheel looks for the authorities of the system (sslrootcert=system) where
+# Debian has none, unless it is told the file.
 ENV PATH=/opt/sidecheck/bin:$PATH \
     PYTHONDONTWRITEBYTECODE=1 \
     SIDECHECK_LISTEN=0.0.0.0:50151 \
     SIDECHECK_LOG_FORMAT=json \
-    SIDECHECK_REGISTRY=/var/lib/sidecheck/tools.db
+    SIDECHECK_REGISTRY=/var/lib/sidecheck/tools.db \
+    SSL_CERT_FILE=/etc/ssl/certs/ca-certificates.crt
 USER 65532:65532
 WORKDIR /var/lib/sidecheck
 EXPOSE 50151

@@ -200,6 +200,7 @@ def test_the_environment_may_name_the_file(monkeypatch: pytest.MonkeyPatch, fold
             id="too many repetitions",
         ),
         pytest.param("limits = 3", "limits: ", id="limits that are not a table"),
+        pytest.param('registry = ""', "registry: Value error, is empty;", id="empty registry"),
         pytest.param('listen = ""', "listen and unix_socket are both empty", id="no listener"),
         pytest.param("processes = 0", "processes: Input should be greater", id="no process"),
         pytest.param(

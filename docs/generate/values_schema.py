@@ -6,6 +6,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 from sidecheck_server.access.tokens import TokenEntry
+from sidecheck_server.limit_ranges import limit_range
 from sidecheck_server.settings import Settings
 
 __all__ = ["CHART_SETTINGS", "values_schema"]
@@ -28,6 +29,9 @@ CHART_SETTINGS = frozenset(
 )
 """Addresses and files, which are the chart's: it has values of other names for them."""
 
+_FILES_OF_PINS = frozenset({"pins", "pins_folder"})
+"""Policies that write files, for which a pod has no place, and which replicas do not share."""
+
 _NEEDED = ["drain_seconds", "grace_seconds"]
 """Settings from which the chart computes the time that a pod has to stop."""
 
@@ -46,13 +50,23 @@ def values_schema() -> str:
 
 def _settings() -> dict[str, Any]:
     described = _described(Settings.model_json_schema())
-    properties = described["properties"].items()
+    properties = described["properties"]
+    policies = properties["gateway_policies"]["properties"]
+    for name in _FILES_OF_PINS:
+        del policies[name]
+    for name, limit in properties["limits"]["properties"].items():
+        if limit["type"] == "integer":
+            limit["minimum"], limit["maximum"] = limit_range(name)
+    for quota in properties["registry_quotas"]["properties"].values():
+        quota["minimum"] = 1
     return {
         "description": "Settings of the service.",
         "type": "object",
         "additionalProperties": False,
         "required": _NEEDED,
-        "properties": {name: each for name, each in properties if name not in CHART_SETTINGS},
+        "properties": {
+            name: each for name, each in properties.items() if name not in CHART_SETTINGS
+        },
     }
 
 

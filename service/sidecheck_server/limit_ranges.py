@@ -4,7 +4,7 @@ from dataclasses import fields
 
 from sidecheck_server.core.limits import LONGEST_SEARCH, Limits
 
-__all__ = ["check_limits"]
+__all__ = ["check_limits", "limit_range"]
 
 _MOST = 2**31 - 1
 """The largest value of most limits: options of gRPC and limits in the API have 32 bits."""
@@ -27,6 +27,11 @@ _LIMIT_RANGES = {
 """The least and the largest value of limits that have other bounds than 1 and `_MOST`."""
 
 
+def limit_range(name: str) -> tuple[int, int]:
+    """Return the least and the largest value of the limit *name*."""
+    return _LIMIT_RANGES.get(name, (1, _MOST))
+
+
 def check_limits(limits: Limits) -> Limits:
     """Check that *limits* are in their ranges, and return them.
 
@@ -35,7 +40,7 @@ def check_limits(limits: Limits) -> Limits:
     """
     for field in fields(limits):
         value = getattr(limits, field.name)
-        least, most = _LIMIT_RANGES.get(field.name, (1, _MOST))
+        least, most = limit_range(field.name)
         if isinstance(value, bool):
             continue
         if value < least:

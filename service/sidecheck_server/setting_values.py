@@ -99,6 +99,8 @@ def read_registry(value: Any) -> RegistryLocation:
     if isinstance(value, str) and PostgresLocation.is_uri(uri := value.strip()):
         _check_characters(uri)
         return PostgresLocation(uri)
+    if value == "":
+        raise ValueError("is empty; leave it unset for a registry in memory")
     is_connection = isinstance(value, str) and PostgresLocation.is_other_connection(value)
     if is_connection or not isinstance(value, str | Path):
         # pydantic reports no TypeError

@@ -139,9 +139,10 @@ def test_an_alert_has_a_severity_and_a_section_of_the_runbook(rule: Any) -> None
     assert url.removeprefix(RUNBOOK_URL) in anchors
 
 
-def test_the_scrape_configuration_names_the_rules() -> None:
+@pytest.mark.parametrize("name", ["scrape.yaml", "scrape-kubernetes.yaml"])
+def test_a_scrape_configuration_names_the_rules(name: str) -> None:
     """That lie beside it, and the job that they are for."""
-    configuration = yaml.safe_load((PROMETHEUS / "scrape.yaml").read_text())
+    configuration = yaml.safe_load((PROMETHEUS / name).read_text())
 
     assert all((PROMETHEUS / name).is_file() for name in configuration["rule_files"])
     assert [job["job_name"] for job in configuration["scrape_configs"]] == ["sidecheck"]

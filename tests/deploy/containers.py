@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -20,6 +21,7 @@ __all__ = ["RunningContainer", "RunningPod", "setting_names", "settings_of"]
 
 _PREFIX = "SIDECHECK_"
 _SECONDS = 300
+_ANY_HOST = re.compile(r"0\.0\.0\.0|\[::\]")
 #: Stands for the URI in the Secret.
 _URI = "postgresql://sidecheck:password@database/sidecheck"
 
@@ -70,12 +72,12 @@ class RunningContainer:
     def address(self) -> str:
         """What callers connect to: the port on this machine, or the socket."""
         [address] = self.wait_for("server.ready")["addresses"]
-        return str(address).replace("0.0.0.0", "localhost")
+        return _ANY_HOST.sub("localhost", str(address))
 
     def probe(self, name: str) -> bool:
         """Return whether the probe *name* succeeds, as the kubelet decides."""
         request = self._container[name]["httpGet"]
-        admin = self.wait_for("admin.ready")["address"].replace("0.0.0.0", "127.0.0.1")
+        admin = _ANY_HOST.sub("127.0.0.1", self.wait_for("admin.ready")["address"])
         try:
             response = httpx.get(f"{admin}{request['path']}", timeout=_SECONDS, trust_env=False)
         except httpx.ConnectError:

@@ -40,6 +40,11 @@ REJECTED = {
     "settings.transport.call=1": "at '/settings/transport': additional properties 'call' not",
     "settings.workers=many": "at '/settings/workers': got string, want integer",
     "settings.log_level=loud": "at '/settings/log_level': value must be one of 'debug', 'info'",
+    "settings.limits.worker_bytes=1": "at '/settings/limits/worker_bytes': minimum: got 1",
+    "settings.limits.pattern_repetitions=100001": "at '/settings/limits/pattern_repetitions': max",
+    "settings.registry_quotas.tools=0": "at '/settings/registry_quotas/tools': minimum: got 0",
+    # Files that a pod cannot write, and replicas would not share.
+    "settings.gateway_policies.pins=first-use": "'pins' not allowed",
     "settings.drain_seconds=null": "at '/settings': missing property 'drain_seconds'",
     # Without these, a rule would be for everybody.
     "networkPolicy.clients=null": "at '/networkPolicy': missing property 'clients'",
@@ -53,6 +58,11 @@ REJECTED = {
     f"{TLS},{TOKEN},tokens.entries[0].roles[0]=admin,tokens.secretName=a": "exclude each other",
     "tls.clientCaSecretName=a": "tls.clientCaSecretName needs TLS",
     "extraEnv[0].name=SIDECHECK_WORKERS": "SIDECHECK_WORKERS is a setting of the service",
+    "extraEnv[0].name=PGSSLMODE,database.caSecretName=a": "database.caSecretName sets PGSSLMODE",
+    "extraEnv[0].name=A,extraEnv[1].name=A": "extraEnv: A is there twice",
+    r"podLabels.app\.kubernetes\.io/name=a": "app.kubernetes.io/name selects the pods",
+    "autoscaling.enabled=true,autoscaling.minReplicas=11": "minReplicas (11) is more than",
+    "listenHost=127.0.0.1": "at '/listenHost': value must be one of '0.0.0.0', '[::]'",
 }
 
 
@@ -147,10 +157,14 @@ def test_resources_of_operators_name_what_is_there() -> None:
     service, monitor = only(objects, "Service"), only(objects, "ServiceMonitor")
     certificate = only(objects, "Certificate")["spec"]
     [endpoint] = monitor["spec"]["endpoints"]
+    pod = only(objects, "Deployment")["spec"]["template"]["metadata"]
 
     assert service["metadata"]["labels"].items() >= service["spec"]["selector"].items()
     assert monitor["spec"]["selector"]["matchLabels"] == service["spec"]["selector"]
+    assert "sidecheck" == service["metadata"]["labels"][monitor["spec"]["jobLabel"]]
     assert endpoint["port"] in [port["name"] for port in service["spec"]["ports"]]
+    # Those of Prometheus would have the pods scraped twice.
+    assert {"example.com/owner": "tools"} == pod["annotations"]
     assert "prometheus" == monitor["metadata"]["labels"]["release"]
     assert "sidecheck.tools.svc.cluster.local" in certificate["dnsNames"]
     assert "sidecheck.example.com" in certificate["dnsNames"]

@@ -5,11 +5,13 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+import yaml
 from deploy.containers import setting_names, settings_of
 from deploy.rendering import Object, chart, containers_of, kustomization, only, pod_of
 from image.dockerfile import read_image
 from sidecheck_server.settings import Settings
 from support.needed_memory import kept_memory, needed_memory
+from support.shared_material import REPOSITORY
 
 FLEETS: dict[str, Callable[[], list[Object]]] = {
     "fleet": lambda: kustomization("fleet"),
@@ -122,6 +124,22 @@ def test_ports_are_those_that_the_service_listens_on(objects: list[Object]) -> N
     assert listened == set(ports.values())
     for probe in ("startupProbe", "livenessProbe", "readinessProbe"):
         assert settings.admin_listen.endswith(f":{ports[container[probe]['httpGet']['port']]}")
+
+
+def test_prometheus_discovers_the_admin_port_alone(objects: list[Object]) -> None:
+    """By what it keeps of all ports of all containers of the cluster."""
+    text = (REPOSITORY / "deploy" / "prometheus" / "scrape-kubernetes.yaml").read_text()
+    [job] = yaml.safe_load(text)["scrape_configs"]
+    [kept] = [rule for rule in job["relabel_configs"] if rule["action"] == "keep"]
+    container = containers_of(objects)["sidecheck"]
+    ports = {
+        port["containerPort"]
+        for name, each in containers_of(objects).items()
+        for port in each.get("ports", ())
+        if re.fullmatch(kept["regex"], f"{name};{port['name']}")
+    }
+
+    assert {int(settings_of(container).admin_listen.rpartition(":")[2])} == ports
 
 
 def test_everything_selects_the_pods(fleet: list[Object]) -> None:

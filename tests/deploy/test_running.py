@@ -143,9 +143,12 @@ def test_tls_and_tokens_are_those_of_the_secrets(
 
 
 def test_the_chart_runs_with_all_of_its_values(
-    tmp_path: Path, uri: bytes, certificates: Certificates
+    tmp_path: Path, postgres: RunningPostgres, certificates: Certificates
 ) -> None:
-    """With certificates of callers, and tokens that the chart has written."""
+    """With certificates of callers, tokens that the chart has written, and a password apart."""
+    role, database = postgres.create_role("secret"), postgres.create_database(is_migrated=False)
+    postgres.execute(f"ALTER DATABASE {database} OWNER TO {role}")
+    uri = postgres.uri(database).replace("postgres@", f"{role}@").encode()
     folder = tmp_path / "pod"
     folder.mkdir()
     authority = certificates.authority.read_bytes()

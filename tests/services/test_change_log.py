@@ -81,7 +81,7 @@ async def test_a_revision_that_cannot_be_watched_from(
 ) -> None:
     monkeypatch.setattr(change_log, "_CATCH_UP_SECONDS", 0.01)
     registry.register("before", [A], keep=None)
-    log = ChangeLog(registry, 60, 1500)
+    log = ChangeLog(registry, 60, 2000)
     registry.register("s", [A], keep=None)
     registry.register("s", [B], keep=None)
     kept = await take(log.follow(2), 2)
@@ -91,6 +91,19 @@ async def test_a_revision_that_cannot_be_watched_from(
     assert [Change(3, "s", (), (Binding("s", B, 3),)), log.checkpoint] == kept
     assert message == raised.value.message.partition(";")[0]
     assert {"oldest_revision": "2", "revision": "3"} == raised.value.metadata
+
+
+async def test_small_definitions_are_charged_for_what_they_take(registry: Registry) -> None:
+    """Mostly not text: a history of them would take ten times its bound."""
+    tools = [replace(A, digest=f"{n}:1", name=str(n)) for n in range(1000)]
+    log = ChangeLog(registry, 60, 1 << 20)
+    registry.register("s", tools, keep=None)
+    registry.register("s", [replace(tool, digest="2:1") for tool in tools], keep=None)
+    await log.reach(2)
+    with pytest.raises(RequestError, match="changes since revision 0 are not kept"):
+        await take(log.follow(0), 1)
+
+    assert [2, 2] == [each.revision for each in await take(log.follow(1), 2)]
 
 
 async def test_a_reload_ends_watchers(registry: Registry) -> None:

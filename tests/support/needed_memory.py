@@ -6,6 +6,7 @@ __all__ = ["kept_memory", "needed_memory"]
 
 _BASE_BYTES = 128 << 20
 _TOOL_BYTES = 1500
+_HISTORY_BYTES = 32 << 20
 _CALL_BYTES = 35_000
 _AWAITED_MESSAGES = 128
 _BUSY_WORKER_BYTES = 96 << 20
@@ -13,8 +14,9 @@ _BUSY_WORKER_BYTES = 96 << 20
 
 
 def kept_memory(settings: Settings) -> int:
-    """Return the bytes of what stays between calls: base, caches, registry and workers."""
-    return _BASE_BYTES + _stored(settings) + settings.workers * _BUSY_WORKER_BYTES
+    """Return the bytes of what stays between calls: base, caches, registry, history and workers."""
+    workers = settings.workers * _BUSY_WORKER_BYTES
+    return _BASE_BYTES + _stored(settings) + _HISTORY_BYTES + workers
 
 
 def needed_memory(settings: Settings) -> int:
@@ -24,6 +26,7 @@ def needed_memory(settings: Settings) -> int:
         settings.workers * limits.worker_bytes
         + _BASE_BYTES
         + _stored(settings)
+        + _HISTORY_BYTES
         + transport.connections * transport.connection_calls * 5 // 4 * _CALL_BYTES
         + transport.session_bytes
         + 3 * transport.bytes_in_flight

@@ -24,6 +24,9 @@ _CATCH_UP_SECONDS: Final = 5.0
 _CHANGE_BYTES: Final = 1000
 """What a change takes beside its definitions and names."""
 
+_DEFINITION_BYTES: Final = 600
+"""What a definition takes beside its text: small ones are mostly that."""
+
 
 class Checkpoint(NamedTuple):
     """A revision up to which all changes were told, and the identity of its change."""
@@ -166,7 +169,9 @@ class ChangeLog:
             self._reloads += 1
         elif change.revision == self._latest + 1:
             size = _CHANGE_BYTES + sum(map(len, change.unbound))
-            size += sum(binding.definition.stored_size for binding in change.bound)
+            size += sum(
+                _DEFINITION_BYTES + binding.definition.stored_size for binding in change.bound
+            )
             self._changes.append(_Kept(change, size, time.monotonic()))
             self._size += size
             self._latest = change.revision

@@ -133,6 +133,29 @@ def test_a_registry_over_tls(
         assert registry.delete("s", None).revision == 0
 
 
+def test_the_authorities_of_the_system_are_those_of_a_variable(
+    certificates: Certificates, tls_port: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The OpenSSL of psycopg's wheel has no file of its own; the image sets the variable."""
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificates.authority))
+    uri = f"postgresql://postgres@localhost:{tls_port}/postgres?sslmode=verify-full"
+
+    assert ("postgres", "postgres") == connected(f"{uri}&sslrootcert=system")
+
+
+def test_a_mode_in_the_uri_prevails(
+    certificates: Certificates, tls_port: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Over the variable that manifests set, so that their URI must not have one."""
+    monkeypatch.setenv("PGSSLMODE", "verify-full")
+    monkeypatch.setenv("PGSSLROOTCERT", str(certificates.authority))
+    uri = f"postgresql://postgres@name.invalid:{tls_port}/postgres?hostaddr=127.0.0.1"
+    with pytest.raises(RegistryUnusable, match="does not match host name"):
+        connected(uri)
+
+    assert ("postgres", "postgres") == connected(f"{uri}&sslmode=require")
+
+
 @pytest.mark.parametrize(
     ("host", "parameters", "message"),
     [
