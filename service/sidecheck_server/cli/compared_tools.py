@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import click
+import msgspec
 
 from sidecheck_server.cli.files import read_input
 from sidecheck_server.cli.findings import Source
 from sidecheck_server.cli.in_process import LIMITS
-from sidecheck_server.cli.rows import printable
+from sidecheck_server.cli.rows import Row, printable, write_rows
 from sidecheck_server.cli.tool_files import list_named_or_exit, list_or_exit
 from sidecheck_server.core.mcp.tool_lists import ListedTool
 from sidecheck_server.core.types import Document
@@ -42,12 +43,29 @@ def is_registered(name: str) -> bool:
 def read_file(name: str, documents: tuple[Document, ...]) -> ComparedTools:
     """Return the tools in the file *name*, which may refer to *documents*.
 
+    A warning on standard error says so if they are one page of several.
+
     Raises:
         click.ClickException: it cannot be read, or lists no tools; exit code 2.
     """
     source = Source(name, read_input(name))
     listed = list_named_or_exit(source.name, source.text, LIMITS)
+    if _is_page(source.text):
+        write_rows([Row(((printable(f"Warning: {name}: {_PAGE}"), "bold yellow"),))], aside=True)
     return ComparedTools(source, listed, [InlineTool(tool.json, documents) for tool in listed])
+
+
+_PAGE: Final = (
+    'it has a "nextCursor", so it is one page of a list, and the tools of the others are missing'
+)
+
+
+def _is_page(text: bytes) -> bool:
+    """Return whether *text*, which lists tools, is a result that others continue."""
+    value = msgspec.json.decode(text)
+    if isinstance(value, dict) and isinstance(value.get("result"), dict):
+        value = value["result"]
+    return isinstance(value, dict) and "tools" in value and value.get("nextCursor") is not None
 
 
 def read_registered(client: "BlockingClient", name: str) -> ComparedTools:
