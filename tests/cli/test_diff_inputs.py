@@ -109,3 +109,14 @@ def test_a_definition_that_cannot_be_read_is_shown_where_it_stands() -> None:
         result.exit_code,
         result.stdout.splitlines()[1],
     )
+
+
+def test_the_last_of_several_tools_with_one_name_is_compared() -> None:
+    """As registration has it, with a warning."""
+    Path("old.json").write_text(json.dumps([{**TOOL, "title": "T"}, TOOL]))
+    result = run("old.json", "new.json")
+
+    assert (0, "1 tool: 1 unchanged (assume-closed)\n") == (result.exit_code, result.stdout)
+    assert (
+        'Warning: old.json: several tools have the name "t"; only the last one is compared\n'
+    ) == result.stderr
