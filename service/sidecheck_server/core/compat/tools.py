@@ -16,6 +16,7 @@ _CODES = {
     "icons": "ICONS_CHANGED",
     "_meta": "META_CHANGED",
 }
+_PLURALS = frozenset({"annotations", "icons"})
 _NONE = PerReading(Direction.NONE, Direction.NONE)
 
 
@@ -61,7 +62,8 @@ def _property_change(code: str, location: str, name: str, before: Any, after: An
         None if before is ABSENT else location,
         None if after is ABSENT else location,
     )
-    return tool_change(code, f"{name} was {verb}", locations, (shorten(before), shorten(after)))
+    be = "were" if name in _PLURALS else "was"
+    return tool_change(code, f"{name} {be} {verb}", locations, (shorten(before), shorten(after)))
 
 
 def _hint_changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
