@@ -9,6 +9,7 @@ from sidecheck_server.core.compat.rules import upper_snake
 from sidecheck_server.core.compat.schema_nodes import SILENT_KEYWORDS, SchemaNode
 from sidecheck_server.core.compat.single_keywords import compare_keywords
 from sidecheck_server.core.compat.walk import Sign, Walk
+from sidecheck_server.core.explain.values import quote
 from sidecheck_server.core.json_values import canonical_json
 
 __all__ = ["compare_branches", "compare_wrapped"]
@@ -185,4 +186,6 @@ def _describe(branch: Any) -> str:
         for keyword in ("$ref", "const", "title", "type"):
             if keyword in branch:
                 return f"{keyword} {shorten(branch[keyword])}"
+        if branch:
+            return f"with {' and '.join(quote(name)[1:-1] for name in [*branch][:3])}"
     return shorten(branch)
