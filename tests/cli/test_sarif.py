@@ -72,8 +72,10 @@ def described(code: str, level: str, sentence: str, clause: str) -> Any:
     return {
         "id": code,
         "shortDescription": {"text": sentence},
+        "fullDescription": {"text": sentence},
         "defaultConfiguration": {"level": level},
         "properties": {"spec_url": f"{SPECIFICATION}/{clause}"},
+        "help": {"text": f"{sentence} See {SPECIFICATION}/{clause}"},
         "helpUri": f"{SPECIFICATION}/{clause}",
     }
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from sidecheck_server.cli.compared_files import ComparedFiles
 from sidecheck_server.cli.comparison_summary import shown_payload, witness_sentence
-from sidecheck_server.cli.sarif import sarif_run
+from sidecheck_server.cli.sarif import sarif_location, sarif_run
 from sidecheck_server.core.compat.changes import Level, Reading, SetComparison
 from sidecheck_server.core.compat.rules import CHANGE_RULES
 
@@ -23,9 +23,12 @@ def comparison_sarif(
         for change in tool.changes
         if change.effects.of(reading).level in _REPORTED
     ]
-    findings = files.find(changes, reading)
+    # Scanners show results in the files that they have, which are the new ones.
+    findings = files.find_in_new(changes, reading)
+    before = files.find_in_old(changes, reading)
     log = sarif_run(files.names, findings, (), _rule)
-    for result, (_, change) in zip(log["runs"][0]["results"], changes, strict=True):
+    results = log["runs"][0]["results"]
+    for result, (_, change), old in zip(results, changes, before, strict=True):
         effect = change.effects.of(reading)
         properties = {
             "level": effect.level.value,
@@ -40,6 +43,9 @@ def comparison_sarif(
             result["message"]["text"] += f". {payload} {sentence}"
             properties["witness"] = effect.witness.payload.decode()
         result["properties"] = properties
+        if old is not None:
+            related = {"id": 1, **sarif_location(old, files.names)}
+            result["relatedLocations"] = [{**related, "message": {"text": "before the change"}}]
     return log
 
 

@@ -162,6 +162,8 @@ class Spot:
     pointer: str
     #: The tool that it is a violation of, or "".
     tool: str = ""
+    #: Whether its key is the place, or the beginning if it has none, rather than all of it.
+    at_key: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,6 +223,9 @@ def _range(spot: Spot, span: Span) -> tuple[int, int]:
     pattern = spot.violation.code.endswith("_PATTERN") and above.endswith("/patternProperties")
     if spot.violation.code in _OF_KEYS or pattern:
         return span.key_start, span.key_end
+    if spot.at_key:
+        has_key = span.key_start != span.start
+        return span.key_start, span.key_end if has_key else min(span.start + 1, span.end)
     return span.start, span.end
 
 

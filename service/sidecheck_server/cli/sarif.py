@@ -10,7 +10,7 @@ from sidecheck_server.cli.findings import Finding
 from sidecheck_server.core.mcp.rules.catalogue import CATALOGUE
 from sidecheck_server.core.types import Severity
 
-__all__ = ["sarif_log", "sarif_run"]
+__all__ = ["sarif_location", "sarif_log", "sarif_run"]
 
 _SCHEMA = (
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -51,7 +51,7 @@ def sarif_run(
             "driver": {
                 "name": "sidecheck",
                 "version": __version__,
-                "rules": [describe_rule(code) for code in codes],
+                "rules": [_complete(describe_rule(code)) for code in codes],
             }
         },
         "invocations": [invocation],
@@ -61,6 +61,13 @@ def sarif_run(
         "results": [_result(finding, codes, names) for finding in findings],
     }
     return {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
+
+
+def _complete(rule: dict[str, Any]) -> dict[str, Any]:
+    """Return *rule* with the texts that code scanning of GitHub requires of one."""
+    text = rule["shortDescription"]["text"]
+    help_text = f"{text} See {rule['helpUri']}" if "helpUri" in rule else text
+    return {**rule, "fullDescription": {"text": text}, "help": {"text": help_text}}
 
 
 def _rule(code: str, version: str) -> dict[str, Any]:
@@ -80,13 +87,6 @@ def _rule(code: str, version: str) -> dict[str, Any]:
 
 
 def _result(finding: Finding, codes: Sequence[str], names: Sequence[str]) -> dict[str, Any]:
-    place = finding.place
-    region = {
-        "startLine": place.line,
-        "startColumn": place.column,
-        "endLine": place.end_line,
-        "endColumn": place.end_column,
-    }
     tool = f"{finding.tool}: " if finding.tool else ""
     spec_url = finding.violation.spec_url
     properties = {"properties": {"spec_url": spec_url}} if spec_url else {}
@@ -96,19 +96,29 @@ def _result(finding: Finding, codes: Sequence[str], names: Sequence[str]) -> dic
         "ruleIndex": codes.index(finding.violation.code),
         "level": _LEVELS[finding.violation.severity],
         "message": {"text": tool + finding.violation.message},
-        "locations": [
-            {
-                "physicalLocation": {
-                    "artifactLocation": {
-                        "uri": _uri(finding.source.name),
-                        "index": names.index(finding.source.name),
-                    },
-                    "region": region,
-                },
-                # Section 3.33.5: the fully qualified name of a JSON value is its pointer.
-                "logicalLocations": [{"fullyQualifiedName": finding.pointer, "kind": "value"}],
-            }
-        ],
+        "locations": [sarif_location(finding, names)],
+    }
+
+
+def sarif_location(finding: Finding, names: Sequence[str]) -> dict[str, Any]:
+    """Return where *finding* is, in one of the files *names*."""
+    place = finding.place
+    region = {
+        "startLine": place.line,
+        "startColumn": place.column,
+        "endLine": place.end_line,
+        "endColumn": place.end_column,
+    }
+    return {
+        "physicalLocation": {
+            "artifactLocation": {
+                "uri": _uri(finding.source.name),
+                "index": names.index(finding.source.name),
+            },
+            "region": region,
+        },
+        # Section 3.33.5: the fully qualified name of a JSON value is its pointer.
+        "logicalLocations": [{"fullyQualifiedName": finding.pointer, "kind": "value"}],
     }
 
 

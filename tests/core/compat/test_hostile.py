@@ -67,7 +67,7 @@ def choices(leaf: Any) -> Any:
 
 def constants(leaf: Any) -> Any:
     """Return a schema with many constants."""
-    return {"enum": [*range(5000), leaf["type"]]}
+    return {"properties": {"a": {"enum": [*range(5000), leaf["type"]]}}}
 
 
 def repeated(leaf: Any) -> Any:
@@ -75,7 +75,7 @@ def repeated(leaf: Any) -> Any:
     schema = leaf
     for _ in range(12):
         schema = {"type": "array", "minItems": 12, "items": schema}
-    return schema
+    return {"properties": {"a": schema}}
 
 
 def exclusive(leaf: Any) -> Any:

@@ -217,6 +217,11 @@ def tool_set(
     """Return the message for a set of tools to compare."""
     if isinstance(tools, ServerTools):
         return comparison.encode_tool_set(tools)
+    if isinstance(tools, str):
+        raise TypeError(
+            "tools must not be a str; pass bytes for JSON text, as in text.encode(),"
+            " or the decoded value; ServerTools(name) are the tools of a server"
+        )
     listed = tools if callable(tools) else list_tools(tools, whole=True)
     return comparison.encode_tool_set(encode_inline_tools(definitions_of(listed, ())))
 

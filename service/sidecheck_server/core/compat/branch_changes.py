@@ -9,6 +9,7 @@ from sidecheck_server.core.compat.rules import upper_snake
 from sidecheck_server.core.compat.schema_nodes import SILENT_KEYWORDS, SchemaNode
 from sidecheck_server.core.compat.single_keywords import compare_keywords
 from sidecheck_server.core.compat.walk import Sign, Walk
+from sidecheck_server.core.explain.values import quote
 from sidecheck_server.core.json_values import canonical_json
 
 __all__ = ["compare_branches", "compare_wrapped"]
@@ -43,8 +44,11 @@ def _compare_keyword(
         walk.add(change, (old, new), keyword, sign)
         return
     below = Sign.UNKNOWN if keyword == "oneOf" else sign
-    pairs = list(_pair_branches(before, after))
-    for left, right in pairs:
+    branches = (
+        [tree.child(node, keyword, index) for index in range(len(values))]
+        for tree, node, values in ((walk.old, old, before), (walk.new, new, after))
+    )
+    for left, right in _pair_branches((before, after), *branches):
         if left is not None and right is not None:
             walk.compare(
                 walk.old.child(old, keyword, left), walk.new.child(new, keyword, right), below
@@ -67,20 +71,14 @@ def compare_wrapped(walk: Walk, old: SchemaNode, new: SchemaNode, sign: Sign) ->
         return False
     wraps = _choice(new) is not None
     tree, choice, single = (walk.new, new, old) if wraps else (walk.old, old, new)
-    branch = next(
-        (
-            index
-            for index, value in enumerate(choice.list(keyword))
-            if isinstance(value, dict) and value.get("type") == single.keywords.get("type")
-        ),
-        None,
-    )
-    if branch is None or "type" not in single.keywords:
+    asserted = _only(single, asserts=True)
+    branches = [tree.child(choice, keyword, i) for i in range(len(choice.list(keyword)))]
+    branch = _find_branch(asserted, branches)
+    if branch is None:
         return False
     compare_keywords(walk, _only(old, asserts=False), _only(new, asserts=False), sign)
-    asserted = _only(single, asserts=True)
     below = Sign.UNKNOWN if keyword == "oneOf" else sign
-    inner = tree.child(choice, keyword, branch)
+    inner = branches[branch]
     walk.compare(*((asserted, inner) if wraps else (inner, asserted)), below)
     for index, value in enumerate(choice.list(keyword)):
         if index != branch:
@@ -92,6 +90,19 @@ def compare_wrapped(walk: Walk, old: SchemaNode, new: SchemaNode, sign: Sign) ->
             steps = ("", f"/{index}") if wraps else (f"/{index}", "")
             walk.add(change, (old, new), keyword, sign, steps=steps)
     return True
+
+
+def _find_branch(single: SchemaNode, branches: Sequence[SchemaNode]) -> int | None:
+    """Return the index of the branch that *single* is, or that has its type."""
+    if single.beside is not None:
+        return None
+    content = _content(None, single)
+    for index, branch in enumerate(branches):
+        if branch.beside is None and content == _content(None, _only(branch, asserts=True)):
+            return index
+    name = single.keywords.get("type")
+    types = [branch.keywords.get("type") for branch in branches]
+    return types.index(name) if name is not None and name in types else None
 
 
 def _choice(node: SchemaNode) -> str | None:
@@ -121,46 +132,53 @@ def _only(node: SchemaNode, *, asserts: bool) -> SchemaNode:
 
 
 def _pair_branches(
-    before: Sequence[Any], after: Sequence[Any]
+    values: tuple[Sequence[Any], Sequence[Any]],
+    before: Sequence[SchemaNode],
+    after: Sequence[SchemaNode],
 ) -> Iterator[tuple[int | None, int | None]]:
-    """Yield the indexes of the branches that belong together, and of those without another."""
-    texts = [canonical_json(branch) for branch in after]
-    left: list[int] = []
-    taken: set[int] = set()
-    for index, branch in enumerate(before):
-        text = canonical_json(branch)
-        match = next((i for i, each in enumerate(texts) if each == text and i not in taken), None)
-        if match is None:
-            left.append(index)
-        else:
-            taken.add(match)
-            yield index, match
-    right = [index for index in range(len(after)) if index not in taken]
-    for index in left:
-        kind = _kind(before[index])
-        match = next((i for i in right if _kind(after[i]) == kind), None)
-        if match is None:
-            yield index, None
-        else:
-            right.remove(match)
-            yield index, match
-    for index in right:
-        yield None, index
+    """Yield the indexes of the branches that belong together, and of those without another.
+
+    *values* are those of the keyword, and *before* and *after* what they lead to.
+    """
+    sides = [
+        {index: (value, node) for index, (value, node) in enumerate(zip(*side, strict=True))}
+        for side in zip(values, (before, after), strict=True)
+    ]
+    left, right = sides
+    for criterion in (_text, _reference, _content, _kind):
+        candidates: dict[object, list[int]] = {}
+        for index, branch in right.items():
+            candidates.setdefault(criterion(*branch), []).append(index)
+        for index, branch in list(left.items()):
+            key = criterion(*branch)
+            if key is not None and candidates.get(key):
+                match = candidates[key].pop(0)
+                del left[index], right[match]
+                yield index, match
+    yield from ((index, None) for index in left)
+    yield from ((None, index) for index in right)
 
 
-def _kind(branch: Any) -> object:
+def _text(value: Any, _: SchemaNode) -> object:
+    return canonical_json(value)
+
+
+def _reference(value: Any, _: SchemaNode) -> object:
+    return value.get("$ref") if isinstance(value, dict) else None
+
+
+def _content(_: Any, node: SchemaNode) -> object:
+    return node.never, canonical_json({**node.keywords})
+
+
+def _kind(_: Any, node: SchemaNode) -> object:
     """Return what branches that belong together have in common."""
-    if not isinstance(branch, dict):
-        return branch
-    if "$ref" in branch:
-        return branch["$ref"]
-    properties = branch.get("properties", {})
     tags = [
         (name, canonical_json(value["const"]))
-        for name, value in (properties.items() if isinstance(properties, dict) else ())
+        for name, value in node.map("properties").items()
         if isinstance(value, dict) and "const" in value
     ]
-    return canonical_json(branch.get("type")), tuple(tags), "const" in branch
+    return canonical_json(node.keywords.get("type")), tuple(tags), "const" in node.keywords
 
 
 def _describe(branch: Any) -> str:
@@ -168,4 +186,6 @@ def _describe(branch: Any) -> str:
         for keyword in ("$ref", "const", "title", "type"):
             if keyword in branch:
                 return f"{keyword} {shorten(branch[keyword])}"
+        if branch:
+            return f"with {' and '.join(quote(name)[1:-1] for name in [*branch][:3])}"
     return shorten(branch)

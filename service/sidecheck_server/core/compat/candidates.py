@@ -36,6 +36,8 @@ class Version:
     acceptance: Acceptance
     #: Whether it stands for readers, who accept properties that they do not know.
     is_reader: bool = False
+    #: Whether its payloads are arguments of calls, which are objects.
+    of_arguments: bool = False
 
     @cached_property
     def operand(self) -> Operand:
@@ -56,6 +58,8 @@ def find_payloads(
     for value in islice(values, count):
         if admitting.acceptance.steps + rejecting.acceptance.steps > _EVALUATION_STEPS:
             return
+        if admitting.of_arguments and not isinstance(value, dict):
+            continue
         payload = msgspec.json.encode(value)
         if admitting.acceptance.accepts(payload):
             yield payload

@@ -70,7 +70,7 @@ class _Combinations:
             return 1
         if id(schema) not in self._counts:
             self._counts[id(schema)] = 1  # What leads back to itself adds nothing.
-            count = 1
+            count = _PER_CONDITION ** min(_conditions(schema), _MOST_CONDITIONS)
             for keyword in ("anyOf", "oneOf"):
                 branches = schema.get(keyword)
                 if isinstance(branches, list):
@@ -92,3 +92,12 @@ class _Combinations:
 
 
 _LARGEST_COUNT = 10**12
+_PER_CONDITION = 6
+"""How many choices a condition counts as: proofs with five of them take long, and fail."""
+_MOST_CONDITIONS = 12
+
+
+def _conditions(schema: dict[str, Any]) -> int:
+    """Return how many conditions *schema* has of its own."""
+    maps = (schema.get(name) for name in ("dependentRequired", "dependentSchemas", "dependencies"))
+    return ("if" in schema) + sum(len(each) for each in maps if isinstance(each, dict))

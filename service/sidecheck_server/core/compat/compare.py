@@ -52,7 +52,9 @@ def compare_definitions(
     ):
         if digests[0] == digests[1]:
             continue
-        found, comparison = compare_schemas(part, sources, limits, undecided)
+        found, comparison = compare_schemas(
+            part, sources, limits, undecided, of_arguments=part is Part.INPUT
+        )
         changes += found
         schemas.append(comparison)
     status = ToolStatus.UNCHANGED if old.digest == new.digest else ToolStatus.CHANGED
@@ -71,10 +73,12 @@ def compare_schemas(
     sources: tuple[SchemaSource | None, SchemaSource | None],
     limits: Limits,
     undecided: str = "",
+    *,
+    of_arguments: bool = False,
 ) -> tuple[list[Change], SchemaComparison]:
     """Return the changes between *sources*, of which an output schema may be None.
 
-    *undecided* is that of `compare_definitions`.
+    *undecided* is that of `compare_definitions`. With *of_arguments*, only objects are sent.
     """
     pair = sources[0] or _ANYTHING, sources[1] or _ANYTHING
     location = f"/{part}"
@@ -94,7 +98,7 @@ def compare_schemas(
             changes = find_schema_changes(*admitted, location, budget)
         if undecided:
             return _without_proof(changes, part, undecided)
-        decided = SchemaPair(part, pair, admitted, changes, limits)
+        decided = SchemaPair(part, pair, admitted, changes, limits, of_arguments=of_arguments)
         outcomes = PerReading(
             decided.decide(Reading.AS_WRITTEN, budget),
             decided.decide(Reading.ASSUME_CLOSED, budget),
@@ -133,8 +137,7 @@ def _result(
 ) -> tuple[list[Change], SchemaComparison]:
     """Return *changes* with their effects, and the verdicts on all of them together."""
     verdicts = PerReading(outcomes.as_written.verdict, outcomes.assume_closed.verdict)
-    found = changes or [_whole_change("SCHEMA_REWRITTEN", f"/{part}", f"/{part}")]
-    rated = _rated(found, part, outcomes)
+    rated = _rated(changes, part, outcomes)
     unexplained = [
         reading
         for reading in Reading
@@ -146,6 +149,9 @@ def _result(
     if unexplained:
         # The walk pairs subschemas by their places, and may miss what alters the whole.
         rated.append(_unexplained_change(part, verdicts))
+    if not rated:
+        rewritten = _whole_change("SCHEMA_REWRITTEN", f"/{part}", f"/{part}")
+        rated = _rated([rewritten], part, outcomes)
     return rated, SchemaComparison(part, verdicts)
 
 

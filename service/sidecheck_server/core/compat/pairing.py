@@ -103,8 +103,8 @@ def compare_unpaired(pair: Pair) -> ToolComparison | None:
     name = (new or old or _NOBODY).name
     digests = _digest(old), _digest(new)
     unreadable = [
-        not_compared(f"the {version} definition cannot be read: {each.error}")
-        for version, each in (("old", old), ("new", new))
+        not_compared(f"the {version} definition cannot be read: {each.error}", locations)
+        for version, each, locations in (("old", old, ("", None)), ("new", new, (None, "")))
         if each is not None and each.error
     ]
     if old is None or new is None:
@@ -123,9 +123,12 @@ def compare_unpaired(pair: Pair) -> ToolComparison | None:
     return None
 
 
-def not_compared(reason: str) -> Change:
-    """Return the change of a tool that could not be compared for *reason*."""
-    return tool_change("NOT_COMPARED", reason)
+def not_compared(reason: str, locations: tuple[str | None, str | None] = ("", "")) -> Change:
+    """Return the change of a tool that could not be compared for *reason*.
+
+    *locations* are those of the definitions that are at fault.
+    """
+    return tool_change("NOT_COMPARED", reason, locations)
 
 
 _NOBODY = ReadDefinition("", None)

@@ -12,6 +12,7 @@ from typing import Any
 import jsonschema_rs
 
 from sidecheck_server.core.compat.combinations import count_combinations, is_recursive_unevaluated
+from sidecheck_server.core.compat.common_parts import without_common_parts
 from sidecheck_server.core.compat.library_form import CannotWriteError, write_for_library
 from sidecheck_server.core.compat.normal_form import NormalForm
 from sidecheck_server.core.types import Draft, JsonValue
@@ -51,13 +52,14 @@ class Operand:
 
     #: None if the library rejects it.
     schema: Any
+    form: NormalForm
 
     @classmethod
     def of(cls, form: NormalForm) -> "Operand":
         """Return the operand of *form*; it is none if proofs about it may take too long."""
         # The library's stack overflows on some unevaluated keywords of recursive schemas.
         if count_combinations(form) > _MOST_COMBINATIONS or is_recursive_unevaluated(form):
-            return cls(None)
+            return cls(None, form)
         try:
             text = write_for_library(form.schema, form.draft)
             # Formats are annotations here, and the library asserts them in some drafts.
@@ -68,12 +70,19 @@ class Operand:
                 offline=True,
             )
         except (*_ERRORS, CannotWriteError):
-            return cls(None)
-        return cls(schema)
+            return cls(None, form)
+        return cls(schema, form)
 
 
 def prove_covers(wider: Operand, narrower: Operand) -> Answer:
     """Return whether *wider* admits every value that *narrower* admits."""
+    forms = without_common_parts(wider.form, narrower.form)
+    if forms is not None and _covers(*map(Operand.of, forms)) is Answer.YES:
+        return Answer.YES
+    return _covers(wider, narrower)
+
+
+def _covers(wider: Operand, narrower: Operand) -> Answer:
     if wider.schema is None or narrower.schema is None:
         return Answer.UNKNOWN
     try:

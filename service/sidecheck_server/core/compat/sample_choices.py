@@ -4,9 +4,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from sidecheck_server.core.compat.normal_form import NormalForm
+from sidecheck_server.core.json_values import canonical_json
 from sidecheck_server.core.limits import Budget, spend
 
-__all__ = ["SubschemaChoices"]
+__all__ = ["Differences", "SubschemaChoices"]
 
 _SUBSCHEMA = 100
 """Steps of a subschema."""
@@ -91,6 +92,29 @@ class SubschemaChoices:
                 return {**rest, "allOf": [target, *rest.get("allOf", ())]}
             schema = target
         return schema
+
+
+class Differences:
+    """Tells which places of two forms may differ, to vary those first."""
+
+    def __init__(self, form: NormalForm, other: NormalForm) -> None:
+        self._same_definitions = _definitions(form) == _definitions(other)
+        #: Whether each subschema, by its identity, refers to a definition.
+        self._refers: dict[int, bool] = {}
+
+    def differ(self, schemas: Sequence[Any], others: Sequence[Any]) -> bool:
+        """Return whether *schemas*, for one place, say what *others* do not, or less."""
+        return any(
+            schema not in side or (not self._same_definitions and self._has_reference(schema))
+            for schemas_of, side in ((schemas, others), (others, schemas))
+            for schema in schemas_of
+        )
+
+    def _has_reference(self, schema: Any) -> bool:
+        key = id(schema)
+        if key not in self._refers:
+            self._refers[key] = b'"$ref"' in canonical_json(schema)
+        return self._refers[key]
 
 
 def _definitions(form: NormalForm) -> dict[str, Any]:

@@ -1,13 +1,17 @@
 """What schemas say of the places below a value: properties, items, and how many."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, Protocol
 
 from sidecheck_server.core.patterns.cursor import PatternError
 from sidecheck_server.core.patterns.pattern import Pattern, compile_pattern
 
 __all__ = [
+    "MOST_VALUES",
+    "Place",
+    "Sampler",
     "edges_of",
     "is_unique",
     "names_of",
@@ -15,6 +19,29 @@ __all__ = [
     "schemas_of_item",
     "schemas_of_property",
 ]
+
+MOST_VALUES = 12
+"""The most values that are tried at one place."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A place in a payload, and the subschemas that apply there."""
+
+    nodes: list[dict[str, Any]]
+    #: The subschemas of the other side.
+    hints: list[dict[str, Any]]
+    depth: int
+
+
+class Sampler(Protocol):
+    """Makes values for the places below a value."""
+
+    def values(self, schemas: Sequence[Any], others: Sequence[Any], depth: int) -> Iterator[Any]:
+        """Yield values for the place where *schemas* apply, and *others* of the other side."""
+
+    def differ(self, schemas: Sequence[Any], others: Sequence[Any]) -> bool:
+        """Return whether *schemas*, for one place, say what *others* do not, or less."""
 
 
 def names_of(nodes: list[dict[str, Any]], keyword: str) -> dict[str, None]:

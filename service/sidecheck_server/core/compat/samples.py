@@ -9,15 +9,15 @@ from collections.abc import Iterator, Sequence
 from itertools import chain, islice, zip_longest
 from typing import Any
 
+from sidecheck_server.core.compat.array_samples import sample_arrays
 from sidecheck_server.core.compat.normal_form import NormalForm
 from sidecheck_server.core.compat.pattern_texts import pattern_texts
-from sidecheck_server.core.compat.sample_choices import SubschemaChoices
+from sidecheck_server.core.compat.sample_choices import Differences, SubschemaChoices
 from sidecheck_server.core.compat.sample_places import (
+    MOST_VALUES,
+    Place,
     edges_of,
-    is_unique,
     names_of,
-    positions_of_items,
-    schemas_of_item,
     schemas_of_property,
 )
 from sidecheck_server.core.compat.scalar_samples import TYPES, scalar_values, types_of
@@ -30,11 +30,8 @@ __all__ = ["sample_payloads"]
 _PLACE = 400
 """Steps of a place in a payload."""
 
-_DEEPEST = 8
-_MOST_VALUES = 12
-"""The most values that are tried at one place."""
+_DEEPEST = 12
 _MOST_PROPERTIES = 60
-_MOST_ITEMS = 20
 
 _UNDECLARED = "undeclared"
 
@@ -62,6 +59,7 @@ class _Sampler:
     def __init__(self, admitting: NormalForm, other: NormalForm, budget: Budget) -> None:
         self._own = SubschemaChoices(admitting, budget)
         self._others = SubschemaChoices(other, budget)
+        self.differ = Differences(admitting, other).differ
         self._budget = budget
 
     def values(
@@ -103,7 +101,7 @@ class _Sampler:
         kinds.sort(key=lambda kind: (not _is_constrained(nodes, kind), kind not in expected))
         makers = [self._of_type(kind, nodes, hints, depth) for kind in kinds]
         if kinds and _is_constrained(nodes, kinds[0]):
-            yield from islice(makers[0], _MOST_VALUES // 3)
+            yield from islice(makers[0], MOST_VALUES // 3)
         for group in zip_longest(*makers, fillvalue=_NOTHING):
             yield from (value for value in group if value is not _NOTHING)
 
@@ -113,28 +111,31 @@ class _Sampler:
         if not nodes and kind in ("object", "array") and kind not in types_of(hints[:1]):
             return iter(({} if kind == "object" else [],))
         if kind == "object":
-            return self._objects(nodes, hints, depth)
+            return self._objects(nodes, hints, depth) if depth <= _DEEPEST else iter(({},))
         if kind == "array":
-            return self._arrays(nodes, hints, depth)
+            place = Place(nodes, hints, depth)
+            return sample_arrays(self, place) if depth <= _DEEPEST else iter(([],))
         return scalar_values(kind, nodes, hints)
 
     def _objects(
         self, nodes: list[dict[str, Any]], hints: list[dict[str, Any]], depth: int
     ) -> Iterator[dict[str, Any]]:
-        if depth > _DEEPEST:
-            yield {}
-            return
         required = names_of(nodes, "required")
         declared = dict.fromkeys(
             chain(names_of(nodes, "properties"), names_of(hints, "properties"))
         )
-        names = list(dict.fromkeys([*required, *declared]))[:_MOST_PROPERTIES]
+        differing = {
+            name: None
+            for name in (*required, *declared)
+            if self.differ(schemas_of_property(nodes, name), schemas_of_property(hints, name))
+        }
+        names = list(dict.fromkeys([*differing, *required, *declared]))[:_MOST_PROPERTIES]
         makers: dict[str, Iterator[Any]] = {
             name: islice(
                 self.values(
                     schemas_of_property(nodes, name), schemas_of_property(hints, name), depth + 1
                 ),
-                _MOST_VALUES,
+                MOST_VALUES,
             )
             for name in dict.fromkeys([*names, *required])
         }
@@ -148,9 +149,17 @@ class _Sampler:
             more = min(max(0, count - len(base)), _MOST_PROPERTIES)
             yield {**base, **{f"{_UNDECLARED}{number}": 1 for number in range(more)}}
         makers |= self._undeclared(nodes, hints, depth)
-        # One property differs at a time, each in turn.
-        rounds = zip_longest(
-            *(_named(name, maker) for name, maker in makers.items()), fillvalue=_NOTHING
+        # One property differs at a time, each in turn: first those whose schemas do.
+        rounds = chain.from_iterable(
+            zip_longest(
+                *(
+                    _named(name, maker)
+                    for name, maker in makers.items()
+                    if (name in differing) is first
+                ),
+                fillvalue=_NOTHING,
+            )
+            for first in (True, False)
         )
         full = dict(base)
         for group in rounds:
@@ -165,12 +174,6 @@ class _Sampler:
         yield full
         for name in required:
             yield {key: value for key, value in full.items() if key != name}
-
-    def _of_property(
-        self, name: str, nodes: list[dict[str, Any]], hints: list[dict[str, Any]], depth: int
-    ) -> Iterator[JsonValue]:
-        schemas = schemas_of_property(nodes, name), schemas_of_property(hints, name)
-        return self.values(*schemas, depth + 1)
 
     def _complete(
         self, value: dict[str, Any], nodes: list[dict[str, Any]], makers: dict[str, Iterator[Any]]
@@ -207,68 +210,6 @@ class _Sampler:
             for name in dict.fromkeys([*from_patterns, *longer, _UNDECLARED])
         }
 
-    def _arrays(
-        self, nodes: list[dict[str, Any]], hints: list[dict[str, Any]], depth: int
-    ) -> Iterator[list[Any]]:
-        least = int(max((n["minItems"] for n in nodes if "minItems" in n), default=0))
-        if depth > _DEEPEST:
-            yield []
-            return
-        if least > _MOST_ITEMS:
-            return
-        contained = [node["contains"] for node in nodes if "contains" in node]
-        items = [
-            list(
-                islice(
-                    self.values(
-                        [*schemas_of_item(nodes, index), *contained[index : index + 1]],
-                        schemas_of_item(hints, index),
-                        depth + 1,
-                    ),
-                    _MOST_VALUES,
-                )
-            )
-            for index in range(max(least, len(contained), 1))
-        ]
-        firsts = [values[0] if values else None for values in items]
-        base = _distinct(firsts, items) if is_unique(nodes) else firsts
-        if least == 0 and not contained:
-            yield []
-        yield list(base)
-        if any(node.get("uniqueItems") for node in hints):
-            yield [base[0], base[0]]
-        pool = [value for values in items for value in values] or [None]
-        edges = sorted(edges_of((*nodes, *hints), _COUNTS_OF_ITEMS) | {2})
-        # Each kind of variation in turn, since only the first ones are tried in larger values.
-        variations = zip_longest(
-            ([*base[:i], value, *base[i + 1 :]] for i, each in enumerate(items) for value in each),
-            (
-                [pool[index % len(pool)] for index in range(length)]
-                for length in edges
-                if least <= length <= _MOST_ITEMS
-            ),
-            self._beyond(base, pool[0], nodes, hints, depth),
-            fillvalue=_NOTHING,
-        )
-        for group in variations:
-            yield from (value for value in group if value is not _NOTHING)
-
-    def _beyond(
-        self,
-        base: list[Any],
-        filler: Any,
-        nodes: list[dict[str, Any]],
-        hints: list[dict[str, Any]],
-        depth: int,
-    ) -> Iterator[list[Any]]:
-        """Yield arrays that are longer than *base*, by items that have schemas of their own."""
-        for index in range(len(base), min(positions_of_items((*nodes, *hints)), _MOST_ITEMS)):
-            made = self.values(
-                schemas_of_item(nodes, index), schemas_of_item(hints, index), depth + 1
-            )
-            for value in islice(made, _MOST_VALUES):
-                yield [*base, *[filler] * (index - len(base)), value]
-
 
 _ANYTHING: tuple[JsonValue, ...] = ("a", 1, True, None, {}, [], 0.5)
 _NOTHING: Any = object()
@@ -282,17 +223,4 @@ def _is_constrained(nodes: list[dict[str, Any]], kind: str) -> bool:
     return kind == "object" and any("properties" in node or "required" in node for node in nodes)
 
 
-_COUNTS_OF_ITEMS = ("minItems", "maxItems", "minContains", "maxContains")
 _COUNTS_OF_PROPERTIES = ("minProperties", "maxProperties")
-
-
-def _distinct(firsts: list[Any], items: list[list[Any]]) -> list[Any]:
-    """Return *firsts* with other values of *items* where one occurs twice."""
-    used: set[bytes] = set()
-    distinct = []
-    for first, values in zip(firsts, items, strict=True):
-        fresh = (value for value in values if canonical_json(value) not in used)
-        value = next(fresh, first)
-        used.add(canonical_json(value))
-        distinct.append(value)
-    return distinct

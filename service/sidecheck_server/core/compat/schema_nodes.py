@@ -8,7 +8,7 @@ from typing import Any
 from sidecheck_server.core.compat.keyword_changes import ABSENT, are_equal
 from sidecheck_server.core.compiler.admission import AdmittedSchema
 from sidecheck_server.core.schemas.dialects import Dialect
-from sidecheck_server.core.schemas.references import Subschema
+from sidecheck_server.core.schemas.references import REFERENCES, Subschema
 from sidecheck_server.core.types import JsonValue, as_pointer
 
 __all__ = ["SILENT_KEYWORDS", "SchemaNode", "SchemaTree", "as_step"]
@@ -141,7 +141,7 @@ class SchemaTree:
                     keywords[name] = item
                     if (location, path) != start:
                         places[name] = location, path
-            target = self._target(value)
+            keyword, target = self._reference(value)
             if target is None:
                 break
             if not isinstance(target, dict):
@@ -152,8 +152,8 @@ class SchemaTree:
                 for name, item in keywords.items()
             ):
                 return SchemaNode(keywords, places, *start, dialect, identity, beside=target)
-            path += "/$ref"
-            location = self._locations.get(id(target), f"{location}/$ref")
+            path += f"/{keyword}"
+            location = self._locations.get(id(target), f"{location}/{keyword}")
             value = target
         return SchemaNode(keywords, places, *start, dialect, identity)
 
@@ -161,10 +161,14 @@ class SchemaTree:
         survey = self._admitted.survey
         return None if survey is None else survey.reached.get(id(value))
 
-    def _target(self, value: dict[str, JsonValue]) -> JsonValue:
-        survey = self._admitted.survey
-        reference = None if survey is None else survey.references.get((id(value), "$ref"))
-        return None if reference is None else reference.target
+    def _reference(self, value: dict[str, JsonValue]) -> tuple[str, JsonValue]:
+        """Return the first keyword of *value* that leads to one target, and that; or None."""
+        references = {} if self._admitted.survey is None else self._admitted.survey.references
+        for keyword in REFERENCES:
+            reference = references.get((id(value), keyword))
+            if reference is not None and reference.static:
+                return keyword, reference.target
+        return "", None
 
 
 def as_step(key: str) -> str:

@@ -16,6 +16,7 @@ _CODES = {
     "icons": "ICONS_CHANGED",
     "_meta": "META_CHANGED",
 }
+_PLURALS = frozenset({"annotations", "icons"})
 _NONE = PerReading(Direction.NONE, Direction.NONE)
 
 
@@ -43,8 +44,16 @@ def find_definition_changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> I
         if not are_equal(before, after):
             code = _CODES.get(name, "TOOL_PROPERTY_CHANGED")
             yield _property_change(code, f"/{name}", name, before, after)
-    yield from _hint_changes(_object(old, "annotations"), _object(new, "annotations"))
-    yield from _execution_changes(_object(old, "execution"), _object(new, "execution"))
+    for name, find_changes, code in (
+        ("annotations", _hint_changes, "ANNOTATIONS_CHANGED"),
+        ("execution", _execution_changes, "TOOL_PROPERTY_CHANGED"),
+    ):
+        changes = [*find_changes(_object(old, name), _object(new, name))]
+        before, after = old.get(name, ABSENT), new.get(name, ABSENT)
+        if not changes and not are_equal(before, after):
+            # An empty object came or went, or a value that is none.
+            changes = [_property_change(code, f"/{name}", name, before, after)]
+        yield from changes
 
 
 def _property_change(code: str, location: str, name: str, before: Any, after: Any) -> Change:
@@ -53,7 +62,8 @@ def _property_change(code: str, location: str, name: str, before: Any, after: An
         None if before is ABSENT else location,
         None if after is ABSENT else location,
     )
-    return tool_change(code, f"{name} was {verb}", locations, (shorten(before), shorten(after)))
+    be = "were" if name in _PLURALS else "was"
+    return tool_change(code, f"{name} {be} {verb}", locations, (shorten(before), shorten(after)))
 
 
 def _hint_changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
@@ -121,10 +131,8 @@ def _execution_changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterat
         location = f"/execution/{name}"
         change = _property_change("TOOL_PROPERTY_CHANGED", location, name, before, after)
         if name == "taskSupport":
-            modes = tuple(_FORBIDDEN if mode is ABSENT else mode for mode in (before, after))
-            if modes[0] == modes[1]:
-                continue
-            code = _TASK_SUPPORT.get(modes) if all(isinstance(m, str) for m in modes) else None
+            modes = tuple(mode if mode in _MODES else _FORBIDDEN for mode in (before, after))
+            code = _TASK_SUPPORT.get(modes)
             if code:
                 locations = change.old_location, change.new_location
                 values = change.old_value, change.new_value
@@ -132,8 +140,9 @@ def _execution_changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterat
         yield change
 
 
+_MODES = ("forbidden", "optional", "required")
 _FORBIDDEN = "forbidden"
-"""What the absence of ``taskSupport`` says (2025-11-25, tasks)."""
+"""What the absence of ``taskSupport`` says (2025-11-25, tasks), and so a value that is none."""
 _TASK_SUPPORT: Mapping[tuple[Any, ...], str] = {
     ("forbidden", "optional"): "TASK_SUPPORT_ADDED",
     ("forbidden", "required"): "TASK_SUPPORT_REQUIRED",

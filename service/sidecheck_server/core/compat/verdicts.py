@@ -8,6 +8,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 from sidecheck_server.core.compat.acceptance import Acceptance
+from sidecheck_server.core.compat.arguments import restrict_to_arguments
 from sidecheck_server.core.compat.attribution import find_cause
 from sidecheck_server.core.compat.candidates import Version, find_payloads, why_undecided
 from sidecheck_server.core.compat.changes import (
@@ -21,6 +22,7 @@ from sidecheck_server.core.compat.changes import (
 )
 from sidecheck_server.core.compat.normal_form import (
     CannotCompareError,
+    NormalForm,
     normalize_schema,
 )
 from sidecheck_server.core.compat.proof import Answer, Operand, prove_covers
@@ -66,8 +68,11 @@ class SchemaPair:
         admitted: tuple[AdmittedSchema, AdmittedSchema],
         changes: Sequence[SchemaChange],
         limits: Limits,
+        *,
+        of_arguments: bool = False,
     ) -> None:
         self._part = part
+        self._of_arguments = of_arguments
         self._reversed = part is Part.OUTPUT
         self._sources = sources[::-1] if self._reversed else sources
         self._admitted = admitted[::-1] if self._reversed else admitted
@@ -109,10 +114,15 @@ class SchemaPair:
 
     def _side(self, index: int, reading: Reading, budget: Budget) -> Version:
         admitted, source = self._admitted[index], self._sources[index]
-        form = normalize_schema(admitted, self._draft, reading, budget)
+        form = self._form(admitted, reading, budget)
         if reading is Reading.AS_WRITTEN:
-            return Version(form, form, Acceptance((source,), self._limits))
-        written = normalize_schema(admitted, self._draft, Reading.AS_WRITTEN, budget)
+            return Version(
+                form,
+                form,
+                Acceptance((source,), self._limits),
+                of_arguments=self._of_arguments,
+            )
+        written = self._form(admitted, Reading.AS_WRITTEN, budget)
         # Readers of results ignore what they do not know; receivers of arguments do not.
         is_reader = index == _REJECTING and self._part is Part.OUTPUT
         acceptance = (
@@ -120,7 +130,17 @@ class SchemaPair:
             if is_reader
             else Acceptance.of_forms(source, form, self._limits)
         )
-        return Version(form, written, acceptance, is_reader=is_reader)
+        return Version(
+            form,
+            written,
+            acceptance,
+            is_reader=is_reader,
+            of_arguments=self._of_arguments,
+        )
+
+    def _form(self, admitted: AdmittedSchema, reading: Reading, budget: Budget) -> NormalForm:
+        form = normalize_schema(admitted, self._draft, reading, budget)
+        return restrict_to_arguments(form, reading) if self._of_arguments else form
 
     def _prove(self, admitting: Version, rejecting: Version) -> Answer:
         """Return whether *rejecting* accepts all payloads of *admitting*."""
