@@ -46,13 +46,11 @@ def test_a_proof_that_ends_its_process_leaves_one_tool_undecided(
         "hangs": "undecided",
         "fills memory": "undecided",
         "after": "breaking",
-    } == {name: tool["levels"]["assume-closed"] for name, tool in tools.items()}
+    } == {name: tool["assume_closed"] for name, tool in tools.items()}
     assert {("MAXIMUM_LOWERED",)} == {
         tuple(change["code"] for change in tool["changes"]) for tool in tools.values()
     }
-    reasons = {
-        name: tools[name]["schemas"][0]["verdicts"]["as-written"]["reason"] for name in NAMES[1:4]
-    }
+    reasons = {name: tools[name]["schemas"][0]["as_written"]["reason"] for name in NAMES[1:4]}
     assert "the process that sought a proof crashed, or was killed" == reasons["crashes"]
     assert "compile_seconds" in reasons["hangs"]
     assert "worker_bytes" in reasons["fills memory"]

@@ -22,7 +22,8 @@ CASES = [
     for case in json.loads(path.read_text(encoding="utf-8"))["cases"]
 ]
 
-_READINGS = ("as-written", "assume-closed")
+_READINGS = ("as_written", "assume_closed")
+_PARTS = {"input_schema": "inputSchema", "output_schema": "outputSchema"}
 
 
 def in_short(compared: dict[str, Any]) -> list[Any]:
@@ -34,18 +35,18 @@ def _tool(tool: dict[str, Any]) -> dict[str, Any]:
     short: dict[str, Any] = {
         "name": tool["name"],
         "status": tool["status"],
-        "levels": [tool["levels"][reading] for reading in _READINGS],
+        "levels": [tool[reading] for reading in _READINGS],
     }
-    if tool["old_name"] != tool["name"]:
+    if tool["old_name"]:
         short["old_name"] = tool["old_name"]
     for schema in tool["schemas"]:
-        verdicts = [schema["verdicts"][reading] for reading in _READINGS]
-        short[schema["part"]] = [_verdict(verdict) for verdict in verdicts]
+        verdicts = [schema[reading] for reading in _READINGS]
+        short[_PARTS[schema["part"]]] = [_verdict(verdict) for verdict in verdicts]
     if tool["changes"]:
         short["changes"] = [
             [
                 change["code"],
-                *(change["effects"][reading]["level"] for reading in _READINGS),
+                *(change[reading]["level"] for reading in _READINGS),
                 change["old_location"],
                 change["new_location"],
                 change["message"],

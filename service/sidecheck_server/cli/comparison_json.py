@@ -1,6 +1,8 @@
-"""Comparisons as JSON."""
+"""Comparisons as JSON: the tools as the API returns them over HTTP, and what the command adds."""
 
-from typing import Any
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, Final
 
 import msgspec
 
@@ -8,22 +10,33 @@ from sidecheck_server.core.compat.changes import (
     LEVELS,
     Change,
     Effect,
+    Part,
     Reading,
     SchemaComparison,
     SchemaVerdict,
     SetComparison,
     ToolComparison,
+    ToolStatus,
     Witness,
 )
 
 __all__ = ["comparison_object"]
 
+_PARTS: Final[Mapping[Part, str]] = MappingProxyType(
+    {Part.TOOL: "tool", Part.INPUT: "input_schema", Part.OUTPUT: "output_schema"}
+)
+_READINGS: Final[Mapping[Reading, str]] = MappingProxyType(
+    {Reading.ASSUME_CLOSED: "assume_closed", Reading.AS_WRITTEN: "as_written"}
+)
+
 
 def comparison_object(compared: SetComparison, reading: Reading) -> dict[str, Any]:
     """Return *compared* as a JSON object; *reading* is the one that decides."""
-    levels = [tool.level(reading) for tool in compared.tools if tool.status != "unchanged"]
+    levels = [
+        tool.level(reading) for tool in compared.tools if tool.status is not ToolStatus.UNCHANGED
+    ]
     return {
-        "reading": reading.value,
+        "reading": _READINGS[reading],
         "level": compared.level(reading).value,
         "differs": compared.differs,
         "summary": {level.value: levels.count(level) for level in LEVELS},
@@ -33,23 +46,22 @@ def comparison_object(compared: SetComparison, reading: Reading) -> dict[str, An
 
 def _tool_object(tool: ToolComparison) -> dict[str, Any]:
     return {
-        "name": tool.name,
-        "old_name": tool.old_name or tool.name,
         "status": tool.status.value,
-        "levels": {reading.value: tool.level(reading).value for reading in Reading},
-        "old_digest": tool.old_digest,
-        "new_digest": tool.new_digest,
+        "name": tool.name,
+        "old_name": tool.old_name,
+        "old_definition_digest": tool.old_digest,
+        "new_definition_digest": tool.new_digest,
+        **{name: tool.level(reading).value for reading, name in _READINGS.items()},
         "schemas": [_schema_object(schema) for schema in tool.schemas],
         "changes": [_change_object(change) for change in tool.changes],
     }
 
 
 def _schema_object(schema: SchemaComparison) -> dict[str, Any]:
+    verdicts = schema.verdicts
     return {
-        "part": schema.part.value,
-        "verdicts": {
-            reading.value: _verdict_object(schema.verdicts.of(reading)) for reading in Reading
-        },
+        "part": _PARTS[schema.part],
+        **{name: _verdict_object(verdicts.of(reading)) for reading, name in _READINGS.items()},
     }
 
 
@@ -63,18 +75,17 @@ def _verdict_object(verdict: SchemaVerdict) -> dict[str, Any]:
 
 
 def _change_object(change: Change) -> dict[str, Any]:
+    effects = change.effects
     return {
         "code": change.code,
-        "part": change.part.value,
+        "part": _PARTS[change.part],
         "keyword": change.keyword,
         "old_location": change.old_location,
         "new_location": change.new_location,
         "message": change.message,
         "old_value": change.old_value,
         "new_value": change.new_value,
-        "effects": {
-            reading.value: _effect_object(change.effects.of(reading)) for reading in Reading
-        },
+        **{name: _effect_object(effects.of(reading)) for reading, name in _READINGS.items()},
     }
 
 
