@@ -1,6 +1,8 @@
 """Registries whose database is away, slow, set back or damaged, while they run."""
 
+import signal
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from threading import current_thread, main_thread
 from typing import Any
@@ -11,11 +13,7 @@ from sidecheck_server.registry import RegistryOutcomeUnknown, RegistryUnusable
 from sidecheck_server.registry.definitions import Definition
 from sidecheck_server.registry.postgres import connection
 from sidecheck_server.registry.postgres.connection import Connection
-from sidecheck_server.registry.postgres.events import (
-    Reconnected,
-    RegistryReloaded,
-    Unreachable,
-)
+from sidecheck_server.registry.postgres.events import Reconnected, RegistryReloaded, Unreachable
 from sidecheck_server.registry.postgres.registry import PostgresRegistry
 from support.definitions import define_tool
 from support.registry_replicas import Replicas, wait_until
@@ -196,6 +194,30 @@ def test_another_writer_that_does_not_end(replicas: Replicas) -> None:
 
     replicas.await_equality(replica, other)
     assert replicas.events == []
+
+
+def test_a_write_that_is_interrupted(replicas: Replicas) -> None:
+    """As a command is by Ctrl-C: nothing has changed, and the next write is made."""
+    replica = replicas.open()
+    with replicas.server.connect(replicas.database) as holding, ThreadPoolExecutor(1) as threads:
+        holding.execute("BEGIN")
+        holding.execute("SELECT * FROM sidecheck.meta FOR UPDATE")
+        waiting = (
+            "SELECT pid FROM pg_stat_activity"
+            " WHERE wait_event_type = 'Lock' AND datname = current_database()"
+        )
+
+        def interrupt() -> None:
+            wait_until(lambda: replicas.execute(waiting))
+            signal.pthread_kill(main_thread().ident or 0, signal.SIGINT)
+
+        interrupting = threads.submit(interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            replica.register("s", [A], keep=None)
+        interrupting.result()
+        holding.execute("ROLLBACK")
+
+    assert replica.register("s", [B], keep=None).revision == 1
 
 
 @pytest.mark.parametrize("revisions_since", [0, 1, 4])

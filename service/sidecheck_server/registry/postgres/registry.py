@@ -159,7 +159,7 @@ class PostgresRegistry(CatalogueReads):
             try:
                 with own_exceptions(self._location):
                     return self._transact(server, make_plan)
-            except RegistryUnusable:
+            except (RegistryUnusable, KeyboardInterrupt):  # something may still be under way
                 self._write_connection.close()
                 raise
 
@@ -187,7 +187,7 @@ class PostgresRegistry(CatalogueReads):
                 )
         except (psycopg.Error, RegistryUnusable):
             raise
-        except BaseException:
+        except Exception:
             transactions.rollback()
             raise
         transactions.commit(step)
