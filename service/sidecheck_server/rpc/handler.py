@@ -54,8 +54,9 @@ def rpc_handler(method: _Method[_Servicer, _Request, _Response]) -> Any:
         started = time.perf_counter()
         try:
             raise_if_unreadable(request)
-            if _may_wait(request.__class__) and request.min_revision > servicer.changes.latest:
-                await servicer.changes.reach(request.min_revision, call.time_remaining())
+            least = request.min_revision if _may_wait(request.__class__) else 0
+            if least and least > servicer.changes.latest:
+                await servicer.changes.reach(least, call.time_remaining())
             found = method(servicer, request)
             response = found if isinstance(found, LoggedResponse) else await found
         except RequestError as error:
