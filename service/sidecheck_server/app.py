@@ -118,7 +118,7 @@ async def running_service(
         metrics.registry.register(SharedCollector(workers, composed.registry, writer))
         server: Server | Fleet
         if isinstance(workers, SharedWorkers):
-            server = fleet = Fleet(others, served, registry, workers)
+            server = fleet = Fleet(others, served, registry, composed.services.changes, workers)
             writer.await_followers = fleet.await_followers
             caches = {"artifacts": workers.artifacts}
             load = LoadCollector(served, composed.services, None, caches)

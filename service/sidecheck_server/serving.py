@@ -59,7 +59,9 @@ class _Serving:
         setup: Setup = pickle.loads(text)  # noqa: S301 - from the first process
         self.log = configure_log(setup.settings, setup.number)
         catalogue = Catalogue.of(setup.revision, setup.bindings, setup.change_id)
-        self._registry = FollowingRegistry(catalogue, setup.settings.registry_quotas, self.link)
+        self._registry = FollowingRegistry(
+            catalogue, setup.history, setup.settings.registry_quotas, self.link
+        )
         self._workers_alive = setup.workers_alive
         return self._begin(setup.settings)
 

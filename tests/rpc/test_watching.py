@@ -188,6 +188,18 @@ async def test_a_large_change_is_split(channel: grpc.aio.Channel) -> None:
     assert max(size for size in sizes) < 2 * MESSAGE_BYTES
 
 
+async def test_small_tools_of_a_server_with_a_long_name(channel: grpc.aio.Channel) -> None:
+    """What a tool has beside its definition counts, too."""
+    names = [f"t{number:04}" for number in range(1000)]
+    async with watching(channel) as watch:
+        begin = await watch.checkpoint()
+        await register(channel, "\N{SNAKE}" * 256, *map(tool, names))
+        messages = await watch.messages_until(begin.revision + 1)
+
+    assert names == [each.name for message in messages for each in message.registered]
+    assert max(message.ByteSize() for message in messages) < MESSAGE_BYTES
+
+
 async def test_all_watchers_receive_every_change(
     channel: grpc.aio.Channel, running: RunningServer
 ) -> None:

@@ -1,12 +1,13 @@
 """The log of changes: what watchers are told, and when they must list anew."""
 
+import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import closing
 from dataclasses import replace
 from uuid import uuid4
 
 import pytest
-from sidecheck_server.core.errors import RequestError
+from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.registry import Registry
 from sidecheck_server.registry.definitions import Binding, Change, Definition
 from sidecheck_server.registry.sqlite import open_registry
@@ -137,15 +138,42 @@ async def test_changes_before_the_opening_are_followed(
     registry.register("s", [A], keep=None)
     registry.register("s", [B], keep=None)
     change = Change(2, "s", (), (Binding("s", B, 2),), id=registry.change_id)
-    monkeypatch.setattr(registry, "recent_changes", lambda: (change,))
+    monkeypatch.setattr(registry, "take_history", lambda: (change,))
     log = ChangeLog(registry, 60, 1 << 20)
 
     assert [change, Checkpoint(2, change.id)] == await take(log.follow(1), 2)
     with pytest.raises(RequestError, match="another history up to revision 1"):
         await take(log.follow(1, str(uuid4())), 1)
-    monkeypatch.setattr(registry, "recent_changes", lambda: (replace(change, id=uuid4()),))
-    with pytest.raises(RequestError, match="changes since revision 1 are not kept"):
-        await take(ChangeLog(registry, 60, 1 << 20).follow(1), 1)
+
+
+async def test_old_changes_are_dropped(registry: Registry) -> None:
+    """Once another is made, those that were made too long before."""
+    seconds = [0.0]
+    log = ChangeLog(registry, 60, 1 << 20, lambda: seconds[0])
+    for made_at in (0, 30, 60, 91):
+        seconds[0] = made_at
+        registry.register(f"at {made_at}", [A], keep=None)
+        await asyncio.sleep(0)  # the log notes it
+    kept = await take(log.follow(2), 3)
+    with pytest.raises(RequestError) as raised:
+        await take(log.follow(1), 1)
+
+    assert ["at 60", "at 91"] == [event.server for event in kept if isinstance(event, Change)]
+    assert log.checkpoint == kept[-1]
+    assert list(log.history) == kept[:-1]
+    assert raised.value.reason is ErrorReason.COMPACTED
+    assert {"oldest_revision": "2", "revision": "4"} == raised.value.metadata
+
+
+async def test_a_reload_in_parts_ends_watchers_once(registry: Registry) -> None:
+    """Those who list and watch anew after a part of it need not do it again."""
+    log = ChangeLog(registry, 60, 1 << 20)
+    last = Change(7, "t", (), (), is_reload=True)
+    log._append(replace(last, server="s", is_continued=True))
+    assert log.latest == 0
+    log._append(last)
+
+    assert [Checkpoint(7, last.id)] == await take(log.follow(7, str(last.id)), 1)
 
 
 async def test_a_revision_is_waited_for(

@@ -90,7 +90,7 @@ def status(location: str | None, config: Path | None, form: str) -> None:
     """
     with _opened(_settings(location, config)) as (opened, settings):
         bindings, _ = opened.page(None, None, sys.maxsize, sys.maxsize)
-        history = opened.recent_changes()
+        history = opened.take_history()
         content: dict[str, Any] = {
             "registry": str(settings.registry),
             "kind": "postgresql" if isinstance(settings.registry, PostgresLocation) else "file",

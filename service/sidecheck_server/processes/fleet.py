@@ -15,6 +15,7 @@ from sidecheck_server.rpc.served_methods import ServedMethods
 from sidecheck_server.rpc.server import report_ready
 from sidecheck_server.rpc.shutdown import Shutdown
 from sidecheck_server.rpc.sockets import reserve_tcp
+from sidecheck_server.services.change_log import ChangeLog
 from sidecheck_server.settings import Settings
 
 __all__ = ["Fleet"]
@@ -36,15 +37,22 @@ class Fleet:
     """Serves methods over gRPC by several processes, until it is stopped.
 
     All of them write *registry*, and have their tasks run by *workers*, in this process.
-    *served* has the methods as they are called in this process, by transports other than gRPC.
+    *served* has the methods as they are called in this process, by transports other than gRPC, and
+    *changes* those of the registry that are kept.
     """
 
     def __init__(
-        self, settings: Settings, served: ServedMethods, registry: Registry, workers: SharedWorkers
+        self,
+        settings: Settings,
+        served: ServedMethods,
+        registry: Registry,
+        changes: ChangeLog,
+        workers: SharedWorkers,
     ) -> None:
         self._settings = settings
         self._served = served
         self._registry = registry
+        self._changes = changes
         self._workers = workers
         self._shutdown = Shutdown(settings, served)
         self._loop = asyncio.get_running_loop()
@@ -174,7 +182,12 @@ class Fleet:
         )
         self._processes[number] = process
         try:
-            await process.serve(self._settings, self._registry, lambda: self._workers_alive)
+            await process.serve(
+                self._settings,
+                self._registry,
+                self._changes.history,
+                lambda: self._workers_alive,
+            )
         except BaseException:
             del self._processes[number]
             await process.kill()

@@ -1,7 +1,7 @@
 """The registry of a serving process: a copy of the first process's, which makes all writes."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from sidecheck_server.processes.link import Link, LinkClosed
@@ -20,9 +20,17 @@ class FollowingRegistry(CatalogueReads):
     A write returns after its change has been applied here, as the other sends that first.
     """
 
-    def __init__(self, catalogue: Catalogue, quotas: RegistryQuotas, link: Link) -> None:
-        super().__init__(catalogue, quotas)
+    def __init__(
+        self,
+        catalogue: Catalogue,
+        history: Iterable[Change],
+        quotas: RegistryQuotas,
+        link: Link,
+    ) -> None:
+        super().__init__(catalogue, quotas, history)
         self._link = link
+        #: The parts of a reload so far, which reads see all at once.
+        self._parts: list[Change] = []
         self._loop = asyncio.get_running_loop()
 
     @property
@@ -32,7 +40,14 @@ class FollowingRegistry(CatalogueReads):
 
     def apply(self, change: Change) -> None:
         """Apply *change*, which the other registry made; in the event loop."""
-        self._show(self._catalogue.with_change(change), change)
+        self._parts.append(change)
+        if change.is_continued:
+            return
+        parts, self._parts = self._parts, []
+        after = self._catalogue
+        for part in parts:
+            after = after.with_change(part)
+        self._show(after, *parts)
 
     def register(
         self,

@@ -50,6 +50,8 @@ class Setup:
     revision: int
     change_id: UUID
     bindings: tuple[Binding, ...]
+    #: The changes that are kept; those since the last of them follow.
+    history: tuple[Change, ...]
     #: How many workers can run tasks.
     workers_alive: int
 
@@ -93,16 +95,24 @@ class ServingProcess:
         return cls(number, process, await Link.open(ours, handlers))
 
     async def serve(
-        self, settings: Settings, registry: Registry, workers_alive: Callable[[], int]
+        self,
+        settings: Settings,
+        registry: Registry,
+        history: tuple[Change, ...],
+        workers_alive: Callable[[], int],
     ) -> None:
         """Let the process serve calls; return once it accepts them.
+
+        The *history* is that of *registry* as of now, or later than when this was made.
 
         Raises:
             ProcessStartError: it cannot, or takes too long.
         """
         try:
             async with asyncio.timeout(_START_SECONDS):
-                text = await asyncio.to_thread(self._setup, settings, registry, workers_alive())
+                text = await asyncio.to_thread(
+                    self._setup, settings, registry, history, workers_alive()
+                )
                 serving = self._link.call("serve", text)
                 backlog, self._backlog = self._backlog or [], None
                 for change in backlog:
@@ -158,11 +168,17 @@ class ServingProcess:
         await self._process.wait()
         await self._link.close()
 
-    def _setup(self, settings: Settings, registry: Registry, workers_alive: int) -> bytes:
+    def _setup(
+        self,
+        settings: Settings,
+        registry: Registry,
+        history: tuple[Change, ...],
+        workers_alive: int,
+    ) -> bytes:
         # Changes that come in between are in the backlog as well.
         change_id, revision = registry.change_id, registry.revision
         bindings, _ = registry.page(None, None, _EVERYTHING, _EVERYTHING)
-        setup = Setup(self.number, settings, revision, change_id, bindings, workers_alive)
+        setup = Setup(self.number, settings, revision, change_id, bindings, history, workers_alive)
         return pickle.dumps(setup, pickle.HIGHEST_PROTOCOL)
 
 

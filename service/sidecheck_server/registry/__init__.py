@@ -182,10 +182,11 @@ class Registry(Protocol):
         has, `Change.is_reload` included.
         """
 
-    def recent_changes(self) -> tuple[Change, ...]:
-        """Return the changes before the opening that are still known, in order, without gaps.
+    def take_history(self) -> tuple[Change, ...]:
+        """Return the changes that a database still has, in order, without gaps; keep them no more.
 
-        The last of them led to the revision at the opening. None are known of a file.
+        The last of them led to the present revision. There are none of a file, nor when they were
+        taken before.
         """
 
     def count(self) -> int:

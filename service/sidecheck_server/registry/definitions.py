@@ -90,6 +90,8 @@ class Change:
     #: changes between them are not known, or the registry was set back. All such changes to
     #: one state have its revision, which may be lower than that of the change before.
     is_reload: bool = False
+    #: Whether another such change to the same state follows at once.
+    is_continued: bool = False
     #: Its identity: a registry that was set back gives a revision to another change.
     id: UUID = field(default_factory=uuid4, compare=False)
 

@@ -27,6 +27,7 @@ def differences(before: Catalogue, after: Catalogue) -> list[Change]:
             tuple(unbound.get(server, ())),
             tuple(bound.get(server, ())),
             is_reload=True,
+            is_continued=server != servers[-1],
             id=after.change_id,
         )
         for server in servers

@@ -99,9 +99,9 @@ class NamespacedRegistry:
         """Call *observer* with each change from now on, of all servers."""
         self._registry.subscribe(observer)
 
-    def recent_changes(self) -> tuple[Change, ...]:
+    def take_history(self) -> tuple[Change, ...]:
         """Return the changes before the opening that are still known, of all servers."""
-        return self._registry.recent_changes()
+        return self._registry.take_history()
 
     def count(self) -> int:
         """Return how many names are bound, in all namespaces together."""

@@ -1,6 +1,6 @@
 """Reads of a registry, which all come from the catalogue in memory."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Literal
 from uuid import UUID
 
@@ -25,10 +25,18 @@ class CatalogueReads:
     catalogue is immutable. Whoever replaces it holds a lock of its own.
     """
 
-    def __init__(self, catalogue: Catalogue, quotas: RegistryQuotas) -> None:
+    def __init__(
+        self,
+        catalogue: Catalogue,
+        quotas: RegistryQuotas,
+        history: Iterable[Change] | None = None,
+    ) -> None:
+        """Read *catalogue*, which *history* leads to if there is any."""
         self._catalogue = catalogue
         self._quotas = quotas
         self._observers: list[Callable[[Change], None]] = []
+        #: The history, and what was shown since, until it is taken.
+        self._history = None if history is None else list(history)
 
     @property
     def revision(self) -> int:
@@ -83,9 +91,10 @@ class CatalogueReads:
         """Call *observer* with each change from now on, once reads see it."""
         self._observers.append(observer)
 
-    def recent_changes(self) -> tuple[Change, ...]:
-        """Return no change: none is known from before the opening."""
-        return ()
+    def take_history(self) -> tuple[Change, ...]:
+        """Return the changes that are known, in order, the first time; none of a file."""
+        history, self._history = self._history, None
+        return tuple(history or ())
 
     def count(self) -> int:
         """Return how many names are bound, in all namespaces together."""
@@ -116,5 +125,9 @@ class CatalogueReads:
         """Let readers see *after*, which *changes* lead to."""
         self._catalogue = after
         for change in changes:
+            history = self._history
+            # Before observers: whoever subscribes, and then takes the history, misses none.
+            if history is not None:
+                history.append(change)
             for observer in self._observers:
                 observer(change)

@@ -4,7 +4,7 @@ import asyncio
 import math
 import time
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 from typing import Final, NamedTuple
 from uuid import UUID
@@ -44,13 +44,21 @@ class _Kept(NamedTuple):
 class ChangeLog:
     """Keeps the changes of *registry* for *seconds*, and in at most *max_bytes* of memory.
 
-    Belongs to the running event loop; the registry is changed in any thread.
+    Belongs to the running event loop; the registry is changed in any thread. *clock* returns
+    seconds, since any time.
     """
 
-    def __init__(self, registry: Registry, seconds: float, max_bytes: int) -> None:
+    def __init__(
+        self,
+        registry: Registry,
+        seconds: float,
+        max_bytes: int,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._loop = asyncio.get_running_loop()
         self._seconds = seconds
         self._max_bytes = max_bytes
+        self._clock = clock
         #: Of consecutive revisions, that after `_oldest` first.
         self._changes: deque[_Kept] = deque()
         self._size = 0
@@ -58,22 +66,26 @@ class ChangeLog:
         self._reloads = 0
         self._changed = asyncio.Event()
         registry.subscribe(self._note)
+        # What changes from here on is noted, and may be in these as well.
+        history = registry.take_history()
         current = _current(registry)
-        recent = registry.recent_changes()
-        if not recent or recent[-1].id != current.id:
-            recent = ()
         #: The last revision whose change is not kept, with the identity of that change if it is
         #: known; and the last of all.
-        self._oldest = recent[0].revision - 1 if recent else current.revision
-        self._oldest_id = None if recent else current.id
+        self._oldest = history[0].revision - 1 if history else current.revision
+        self._oldest_id = None if history else current.id
         self._latest = self._oldest
-        for change in recent:
+        for change in history:
             self._append(change)
 
     @property
     def latest(self) -> int:
         """The revision of the last change."""
         return self._latest
+
+    @property
+    def history(self) -> tuple[Change, ...]:
+        """The changes that are kept, in order."""
+        return tuple(kept.change for kept in self._changes)
 
     @property
     def checkpoint(self) -> Checkpoint:
@@ -161,6 +173,8 @@ class ChangeLog:
             self._loop.call_soon_threadsafe(self._append, change)
 
     def _append(self, change: Change) -> None:
+        if change.is_continued:
+            return
         if change.is_reload or change.revision > self._latest + 1:
             self._changes.clear()
             self._size = 0
@@ -172,7 +186,7 @@ class ChangeLog:
             size += sum(
                 _DEFINITION_BYTES + binding.definition.stored_size for binding in change.bound
             )
-            self._changes.append(_Kept(change, size, time.monotonic()))
+            self._changes.append(_Kept(change, size, self._clock()))
             self._size += size
             self._latest = change.revision
         self._drop()
@@ -181,7 +195,7 @@ class ChangeLog:
 
     def _drop(self) -> None:
         """Drop the changes that are too old, or too much to keep."""
-        earliest = time.monotonic() - self._seconds
+        earliest = self._clock() - self._seconds
         while self._changes and (self._changes[0].time < earliest or self._size > self._max_bytes):
             dropped = self._changes.popleft()
             self._size -= dropped.size

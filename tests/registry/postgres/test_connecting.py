@@ -1,4 +1,4 @@
-"""The ways to name a database and to prove who connects, with a real libpq."""
+"""The ways to name a database and to prove who connects, with a real libpq; and its answers."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -6,12 +6,15 @@ from contextlib import closing
 from pathlib import Path
 from urllib.parse import quote
 
+import psycopg
 import pytest
 from conformance.certificates import Certificates, make_certificates
+from psycopg.abc import PQGen
+from psycopg.waiting import Ready, Wait
 from sidecheck_server.registry import RegistryUnusable
 from sidecheck_server.registry.location import PostgresLocation
 from sidecheck_server.registry.opening import open_registry
-from sidecheck_server.registry.postgres.connection import close, connect
+from sidecheck_server.registry.postgres.connection import _unless_silent, close, connect
 from support.postgres_tls import tls_before
 from support.running_postgres import RunningPostgres
 
@@ -179,3 +182,23 @@ def test_a_server_that_is_not_the_one(
     filled = parameters.format(client=certificates.client, authority=certificates.authority)
     with pytest.raises(RegistryUnusable, match=message):
         connected(f"postgresql://me:secret@{host}:{tls_port}/postgres?{filled}")
+
+
+def test_an_answer_that_takes_long_to_receive() -> None:
+    """It is silence that ends the wait for it, however long it takes in all."""
+
+    def answer() -> PQGen[str]:
+        for _ in range(3):
+            assert (yield Wait.R) == Ready.R
+        return "whole"
+
+    waiting = _unless_silent(answer(), 0)
+    assert next(waiting) == Wait.R
+    assert [waiting.send(Ready.R) for _ in range(2)] == [Wait.R] * 2
+    with pytest.raises(StopIteration, match="whole"):
+        waiting.send(Ready.R)
+    waiting = _unless_silent(answer(), 0)
+    assert next(waiting) == Wait.R
+    assert waiting.send(Ready.R) == Wait.R
+    with pytest.raises(psycopg.OperationalError, match="no answer for 0 seconds"):
+        waiting.send(Ready.NONE)

@@ -1,9 +1,9 @@
-"""Registries whose database is away, slow, set back, damaged or of another layout."""
+"""Registries whose database is away, slow, set back or damaged, while they run."""
 
-import sys
+import signal
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from threading import current_thread, main_thread
 from typing import Any
 
@@ -11,20 +11,13 @@ import psycopg
 import pytest
 from sidecheck_server.registry import RegistryOutcomeUnknown, RegistryUnusable
 from sidecheck_server.registry.definitions import Definition
-from sidecheck_server.registry.location import PostgresLocation
-from sidecheck_server.registry.opening import open_registry
-from sidecheck_server.registry.postgres import connection, migration
+from sidecheck_server.registry.postgres import connection
 from sidecheck_server.registry.postgres.connection import Connection
-from sidecheck_server.registry.postgres.events import (
-    Reconnected,
-    RegistryReloaded,
-    Unreachable,
-)
+from sidecheck_server.registry.postgres.events import Reconnected, RegistryReloaded, Unreachable
 from sidecheck_server.registry.postgres.registry import PostgresRegistry
 from support.definitions import define_tool
 from support.registry_replicas import Replicas, wait_until
 from support.running_postgres import RunningPostgres, installed_binaries
-from support.shared_material import REPOSITORY
 
 A, B, C = map(define_tool, "abc")
 
@@ -203,6 +196,30 @@ def test_another_writer_that_does_not_end(replicas: Replicas) -> None:
     assert replicas.events == []
 
 
+def test_a_write_that_is_interrupted(replicas: Replicas) -> None:
+    """As a command is by Ctrl-C: nothing has changed, and the next write is made."""
+    replica = replicas.open()
+    with replicas.server.connect(replicas.database) as holding, ThreadPoolExecutor(1) as threads:
+        holding.execute("BEGIN")
+        holding.execute("SELECT * FROM sidecheck.meta FOR UPDATE")
+        waiting = (
+            "SELECT pid FROM pg_stat_activity"
+            " WHERE wait_event_type = 'Lock' AND datname = current_database()"
+        )
+
+        def interrupt() -> None:
+            wait_until(lambda: replicas.execute(waiting))
+            signal.pthread_kill(main_thread().ident or 0, signal.SIGINT)
+
+        interrupting = threads.submit(interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            replica.register("s", [A], keep=None)
+        interrupting.result()
+        holding.execute("ROLLBACK")
+
+    assert replica.register("s", [B], keep=None).revision == 1
+
+
 @pytest.mark.parametrize("revisions_since", [0, 1, 4])
 def test_a_database_that_is_set_back(fragile: Replicas, revisions_since: int) -> None:
     """Is read as a whole, also if its revision is that of before again, or higher."""
@@ -231,6 +248,38 @@ def test_a_database_that_is_set_back(fragile: Replicas, revisions_since: int) ->
     fragile.await_equality(replica, other)
 
 
+@pytest.mark.parametrize(
+    ("times", "is_written"), [pytest.param(1, True, id="twice"), pytest.param(99, False, id="on")]
+)
+def test_a_database_that_is_set_back_while_it_is_read(
+    replicas: Replicas, monkeypatch: pytest.MonkeyPatch, times: int, is_written: bool
+) -> None:
+    """A write reads it again, and then fails; it is never made on what reads do not see."""
+    replica = replicas.open()
+    replica.register("s", [A], keep=None)
+    reload = PostgresRegistry._reload
+    left = [*range(times)]
+
+    def reload_and_set_back(self: PostgresRegistry, connection: Connection) -> None:
+        reload(self, connection)
+        if left:
+            left.pop()
+            replicas.execute("UPDATE sidecheck.meta SET change_id = gen_random_uuid()")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(PostgresRegistry, "_reload", reload_and_set_back)
+        with replica._exclusively():
+            replicas.execute("UPDATE sidecheck.meta SET change_id = gen_random_uuid()")
+        if is_written:
+            assert replica.register("s", [B], keep=None).revision == 2
+            assert replica.find("s", "b") is not None
+        else:
+            with pytest.raises(RegistryUnusable, match="is set back again and again"):
+                replica.register("s", [B], keep=None)
+    replica.register("s", [C], keep=None)
+    replicas.await_equality(replica, replicas.open())
+
+
 def test_a_definition_that_is_not_that_of_its_digest(replicas: Replicas) -> None:
     """Is not followed, and no server starts with it."""
     writer, follower = replicas.open(), replicas.open()
@@ -247,156 +296,3 @@ def test_a_definition_that_is_not_that_of_its_digest(replicas: Replicas) -> None
         follower.register("s", [C], keep=None)
     with pytest.raises(RegistryUnusable, match="is damaged"):
         replicas.open()
-
-
-LAYOUT = migration.LAYOUT
-
-
-@pytest.mark.parametrize(
-    ("statement", "message"),
-    [
-        pytest.param(
-            "DROP SCHEMA sidecheck CASCADE",
-            r"has no registry yet; run `sidecheck registry migrate --registry postgresql:///test\d+`",
-            id="none",
-        ),
-        pytest.param(
-            f"INSERT INTO sidecheck.schema_version VALUES ({LAYOUT + 1}, 'later')",
-            f"has a registry of layout {LAYOUT + 1}, and this release reads layout {LAYOUT}; use",
-            id="later",
-        ),
-        pytest.param(
-            "UPDATE sidecheck.schema_version SET version = version - 1",
-            f"has a registry of layout {LAYOUT - 1}, and this release needs layout {LAYOUT}; run "
-            "`sidecheck registry migrate",
-            id="older",
-        ),
-    ],
-)
-def test_tables_of_another_layout(replicas: Replicas, statement: str, message: str) -> None:
-    """Are refused at the start; a server that runs goes on to read, and writes no more."""
-    running = replicas.open()
-    running.register("s", [A], keep=None)
-    is_changed = False
-    while not is_changed:
-        with suppress(psycopg.errors.DeadlockDetected):  # with a follower
-            replicas.execute(statement)
-            is_changed = True
-    with pytest.raises(RegistryUnusable, match=message):
-        replicas.open()
-    with pytest.raises(RegistryUnusable):
-        running.register("s", [B], keep=None)
-    wait_until(lambda: Unreachable in kinds(replicas))
-
-    assert running.count() == 1
-
-
-def test_migrations_that_race(postgres: RunningPostgres) -> None:
-    """Each is run once, whoever runs it."""
-    database = postgres.create_database(is_migrated=False)
-    location = PostgresLocation(postgres.uri(database))
-    with ThreadPoolExecutor(8) as threads:
-        results = list(threads.map(migration.migrate, [location] * 8))
-
-    assert {after for _, after in results} == {LAYOUT}
-    assert postgres.execute("SELECT count(*) FROM sidecheck.schema_version", database) == [
-        (LAYOUT,)
-    ]
-    assert migration.migrate(location) == (LAYOUT, LAYOUT)
-
-
-@pytest.mark.parametrize("layout", range(LAYOUT))
-def test_every_layout_can_be_migrated(postgres: RunningPostgres, layout: int) -> None:
-    """From none to the last, one after the other."""
-    database = postgres.create_database(is_migrated=False)
-    location = PostgresLocation(postgres.uri(database))
-    migration.migrate(location, layout)
-
-    assert migration.migrate(location) == (layout, LAYOUT)
-    opened = open_registry(location)
-    assert opened.register("s", [A], keep=None).revision == 1
-    opened.close()
-
-
-def test_a_migration_that_fails_changes_nothing(
-    postgres: RunningPostgres, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Nor does one of a database that a later release has migrated."""
-    database = postgres.create_database(is_migrated=False)
-    location = PostgresLocation(postgres.uri(database))
-    text = migration.migrations()[1][1] + "SELECT 1 / 0;"
-    with monkeypatch.context() as patch:
-        patch.setattr(migration, "migrations", lambda: {1: ("broken", text)})
-        with pytest.raises(RegistryUnusable, match="division by zero"):
-            migration.migrate(location)
-    assert postgres.execute("SELECT to_regnamespace('sidecheck')", database) == [(None,)]
-    migration.migrate(location)
-    postgres.execute("INSERT INTO sidecheck.schema_version VALUES (99, '')", database)
-    with pytest.raises(RegistryUnusable, match="layout 99"):
-        migration.migrate(location)
-
-
-def test_a_role_with_the_documented_rights(replicas: Replicas) -> None:
-    """Can do all that a server does, and no more."""
-    page = (REPOSITORY / "docs" / "operations" / "postgres.md").read_text()
-    grants = page.split("connected to that database:")[1].split("```")[1].removeprefix("sql")
-    role = f"server_{replicas.database}"
-    replicas.execute(f"CREATE ROLE {role} LOGIN")
-    replicas.execute(grants.replace(" TO sidecheck;", f" TO {role};"))
-    limited = replicas.server.uri(replicas.database).replace("postgres@", f"{role}@")
-    replicas.location = PostgresLocation(limited)
-    replica, other = replicas.open(1e-6), replicas.open(1e-6)
-    for number in range(16):
-        replica.register("s", [define_tool(f"t{number}")], keep=frozenset())
-    replicas.await_equality(replica, other)
-
-    assert (16, 1) == (other.revision, other.count())
-    assert len(replicas.open().recent_changes()) == 1
-    with psycopg.connect(limited) as connected, pytest.raises(psycopg.errors.InsufficientPrivilege):
-        connected.execute("UPDATE sidecheck.meta SET epoch = gen_random_uuid()")
-    replicas.execute(f"REVOKE INSERT ON sidecheck.change FROM {role}")
-    with pytest.raises(RegistryUnusable, match="denies this role what it needs"):
-        replica.delete("s", None)
-    assert (16, 1) == (replica.revision, replica.count())
-
-
-@pytest.mark.parametrize(
-    ("uri", "message"),
-    [
-        ("postgresql://me:s3cret@127.0.0.1:1/db", "cannot be reached, or does not answer"),
-        ("postgres://me:s3cret@127.0.0.1:s3cret/db", "cannot be reached"),
-        ("postgresql://me:12/s3cret@127.0.0.1:1/db", "postgresql://… cannot be reached"),
-        ("postgresql://me:12@s3cret@127.0.0.1:1/db", "postgresql://… cannot be reached"),
-        ("postgresql://me:12?s3cret@127.0.0.1:1/db", "postgresql://… cannot be reached"),
-        ("postgresql://me:s3cret", "postgresql://… cannot be reached"),
-        ("postgresql://me:s3cret@[::/db", "is not a usable connection URI"),
-        ("postgresql://127.0.0.1/db?password=s3cret&port=1", "cannot be reached"),
-        ("postgresql://127.0.0.1/db?s3cret=s3cret", "is not a usable connection URI"),
-    ],
-)
-def test_no_message_has_a_password(uri: str, message: str) -> None:
-    """Nor anything of a URI that cannot be read, or its parameters."""
-    location = PostgresLocation(uri)
-    with pytest.raises(RegistryUnusable, match=message) as raised:
-        open_registry(location)
-
-    assert "s3cret" not in f"{raised.value}{raised.value.fault}{location}{location!r}"
-
-
-def test_the_packages_are_an_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without them, the error names it."""
-    monkeypatch.setitem(sys.modules, "sidecheck_server.registry.postgres.registry", None)
-    with pytest.raises(RegistryUnusable, match=r"pip install 'sidecheck-server\[postgres\]'"):
-        open_registry(PostgresLocation("postgresql:///db"))
-
-
-def test_a_registry_is_closed_at_once(replicas: Replicas) -> None:
-    """Its follower ends, and so do its connections."""
-    replica = replicas.open()
-    replica.close()
-
-    assert isinstance(replica, PostgresRegistry)
-    assert not replica._follower._thread.is_alive()
-    wait_until(lambda: replicas.end_connections() == 0)
-    with pytest.raises(RegistryUnusable, match="is closed"):
-        replica.register("s", [A], keep=None)

@@ -110,7 +110,7 @@ def test_notifications_are_only_a_hint(replicas: Replicas, monkeypatch: pytest.M
 
 
 def test_the_changes_before_the_opening_are_known(replicas: Replicas) -> None:
-    """Whole, with definitions that are no longer bound; and they lead to what is read."""
+    """Whole, with definitions that are no longer bound; and those since lead to what is read."""
     first = replicas.open()
     first.register("s", [A, B], keep=None)
     first.register("s", [define_tool("a", {"description": "2"})], keep=frozenset({"b"}))
@@ -118,11 +118,13 @@ def test_the_changes_before_the_opening_are_known(replicas: Replicas) -> None:
     first.delete("s", ["b"])
     second = replicas.open()
 
-    assert replicas.changes[first] == list(second.recent_changes())
-    assert follow(list(second.recent_changes())).page(None, None, 9, 999) == second.page(
-        None, None, 9, 999
-    )
-    assert replicas.changes[second] == []
+    second.register("t", [A], keep=None)
+    history = list(second.take_history())
+
+    assert replicas.changes[first] == history[:4]
+    assert replicas.changes[second] == history[4:]
+    assert follow(history).page(None, None, 9, 999) == second.page(None, None, 9, 999)
+    assert second.take_history() == ()
 
 
 def test_a_registry_is_read_as_of_one_moment(
@@ -144,7 +146,7 @@ def test_a_registry_is_read_as_of_one_moment(
     monkeypatch.setattr(statements, "read_head", read_head_then_write)
     opened = replicas.open()
 
-    assert [1] == [change.revision for change in opened.recent_changes()]
+    assert [1] == [change.revision for change in opened.take_history()]
     replicas.await_equality(writer, opened)
     assert (2, 2) == (opened.revision, opened.count())
 
@@ -176,7 +178,7 @@ def test_the_history_is_bounded(
         if writer.revision == 16:
             break
     late = replicas.open()
-    changes = late.recent_changes()
+    changes = late.take_history()
 
     assert list(range(17 - kept, 17)) == [change.revision for change in changes]
     assert all(change.bound for change in changes)

@@ -1,10 +1,15 @@
-"""Two servers on one database: what is written at one is read at the other, and watched at both."""
+"""Two servers on one database: what is written at one is read at the other, and watched at both.
+
+One of them has two serving processes.
+"""
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from threading import Event
 
 import pytest
-from sidecheck import Checkpoint, ToolsChange
+from sidecheck import BlockingClient, Checkpoint, ToolsChange
 from support.registry_fleet import Fleet
 from support.running_postgres import RunningPostgres, installed_binaries
 
@@ -12,7 +17,7 @@ from support.running_postgres import RunningPostgres, installed_binaries
 @pytest.fixture(scope="module")
 def fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
     running = RunningPostgres(installed_binaries()["wheel"])
-    fleet = Fleet(running, tmp_path_factory.mktemp("fleet"), [(), ()])
+    fleet = Fleet(running, tmp_path_factory.mktemp("fleet"), [(), ("--processes", "2")])
     yield fleet
     fleet.close()
     running.close()
@@ -31,8 +36,25 @@ def test_what_one_server_registers_is_read_at_another(fleet: Fleet) -> None:
             assert name == reader.get("s", name).name
 
 
+def changes_until(
+    client: BlockingClient, after: Checkpoint, last: int
+) -> list[tuple[int, list[str]]]:
+    """Return the changes that a watch of *client* is told, with the names that they register."""
+    changes = []
+    with closing(client.watch("w", after=after)) as events:
+        for event in events:
+            if isinstance(event, ToolsChange):
+                changes.append((event.revision, [each.name for each in event.registered]))
+            elif event.revision >= last:
+                break
+    return changes
+
+
 def test_a_watch_goes_on_at_another_server(fleet: Fleet) -> None:
-    """After the one that it began at was killed."""
+    """After the one that it began at was killed; and there, once it is started again.
+
+    Others write while it starts, too.
+    """
     with fleet.client(0) as kept, fleet.client(1) as lost:
         with closing(lost.watch("w")) as events:
             begin = next(events)
@@ -41,14 +63,27 @@ def test_a_watch_goes_on_at_another_server(fleet: Fleet) -> None:
         fleet.kill(1)
         kept.delete_all("w")
         last = kept.register("w", [tool("b")]).registry_revision
-        changes = []
-        with closing(kept.watch("w", after=first.checkpoint)) as events:
-            for event in events:
-                if isinstance(event, ToolsChange):
-                    changes.append((event.revision, [each.name for each in event.registered]))
-                elif event.revision == last:
-                    break
+        changes = changes_until(kept, first.checkpoint, last)
+        stopped = Event()
 
+        def write() -> int:
+            while not stopped.wait(0.01):
+                registered = kept.register("w", [tool("c")]).registry_revision
+                assert registered == kept.delete_all("w").registry_revision - 1
+            return registered
+
+        with ThreadPoolExecutor(1) as threads:
+            writing = threads.submit(write)
+            try:
+                fleet.restart(1)
+            finally:
+                stopped.set()
+        since = changes_until(kept, first.checkpoint, writing.result() + 1)
+        for _ in range(4):  # connections go to either process
+            with fleet.client(1) as restarted:
+                assert since == changes_until(restarted, first.checkpoint, writing.result() + 1)
+
+    assert len(since) > 4
     assert isinstance(begin, Checkpoint)
     assert (registered, ["a"]) == (first.revision, [each.name for each in first.registered])
     assert [(registered + 1, []), (last, ["b"])] == changes

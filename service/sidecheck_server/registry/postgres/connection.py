@@ -4,11 +4,13 @@ import socket
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from os import dup
+from time import monotonic
 from typing import Any, Final, TypeVar
 
 import psycopg
 from psycopg import errors
 from psycopg.abc import PQGen
+from psycopg.waiting import Ready
 
 from sidecheck_server.registry import RegistryUnusable
 from sidecheck_server.registry.location import PostgresLocation
@@ -36,7 +38,7 @@ _FAILURES: Final[tuple[tuple[tuple[type[psycopg.Error], ...], str], ...]] = (
     ),
     (
         (errors.ReadOnlySqlTransaction,),
-        "is read-only, as a standby is; name the primary, as with target_session_attrs=read-write",
+        "is read-only, by its settings or as a standby; make it writable, or name the primary",
     ),
     (
         (errors.LockNotAvailable,),
@@ -69,8 +71,10 @@ class Connection(psycopg.Connection[tuple[Any, ...]]):
         interval: float = 0.1,
         timeout: float | None = None,
     ) -> Result:
-        """Wait for *gen*, for at most *timeout* seconds."""
-        return super().wait(gen, interval, self.answer_seconds if timeout is None else timeout)
+        """Wait for *gen*, for *timeout* seconds at most or unless the database is silent."""
+        if timeout is None and self.answer_seconds is not None:
+            gen = _unless_silent(gen, self.answer_seconds)
+        return super().wait(gen, interval, timeout)
 
 
 def connect(location: PostgresLocation) -> Connection:
@@ -86,6 +90,7 @@ def connect(location: PostgresLocation) -> Connection:
             location.uri,
             autocommit=True,
             prepare_threshold=None,
+            client_encoding="utf-8",  # else that of the database, which may have none
             connect_timeout=_CONNECT_SECONDS,
             fallback_application_name="sidecheck",
             # The kernel notices within some 25 seconds that a peer is gone, while nobody waits.
@@ -108,6 +113,27 @@ def wake(connection: Connection | None) -> None:
         return
     with suppress(psycopg.Error, OSError), socket.socket(fileno=dup(connection.fileno())) as peer:
         peer.shutdown(socket.SHUT_RDWR)
+
+
+def _unless_silent(gen: PQGen[Result], seconds: float) -> PQGen[Result]:
+    """Wait as *gen* does, unless nothing can be received or sent for *seconds*.
+
+    Raises:
+        psycopg.OperationalError: that was so.
+    """
+    heard_at = monotonic()
+    try:
+        awaited = next(gen)
+        while True:
+            ready = yield awaited
+            if ready != Ready.NONE:
+                heard_at = monotonic()
+            elif monotonic() - heard_at >= seconds:
+                raise psycopg.OperationalError(f"no answer for {seconds:g} seconds")
+            awaited = gen.send(ready)
+    except StopIteration as ended:
+        result: Result = ended.value
+        return result
 
 
 @contextmanager

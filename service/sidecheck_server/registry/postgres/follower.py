@@ -80,14 +80,15 @@ class Follower:
             try:
                 self._follow()
                 failures = 0
-            except RegistryUnusable as error:
+            except Exception as error:  # noqa: BLE001 - nobody else would go on to follow
+                fault = self._fault_of(error)
                 failures += 1
                 was_connected = self._connection is not None
                 self._close()
                 # Connections that were ended are no news if the next one works.
                 if self._stopped.is_set() or (was_connected and failures < _MOST_FAILURES):
                     continue
-                self._note(error)
+                self._note(fault)
                 self._stopped.wait(uniform(*_POLL_SECONDS))  # noqa: S311 - nothing secret
         self._close()
 
@@ -119,6 +120,13 @@ class Follower:
             self._connection = connection
         with own_exceptions(self._location):
             connection.execute(f"LISTEN {CHANNEL}")
+
+    def _fault_of(self, error: Exception) -> RegistryUnusable:
+        if isinstance(error, RegistryUnusable):
+            return error
+        return RegistryUnusable(
+            str(self._location), "cannot be followed; report this", type(error).__name__
+        )
 
     def _close(self) -> None:
         with self._closing:

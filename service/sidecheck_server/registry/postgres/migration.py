@@ -24,7 +24,8 @@ __all__ = ["LAYOUT", "check_layout", "migrate", "migrations"]
 _LOCK: Final = 0x53635267
 """Key of the advisory lock: "ScRg", the mark of a registry's file."""
 
-_BEGIN: Final = f"BEGIN; SELECT pg_advisory_xact_lock({_LOCK});"
+#: What a migration that was waited for has done must be seen, whatever the default.
+_BEGIN: Final = f"BEGIN ISOLATION LEVEL READ COMMITTED; SELECT pg_advisory_xact_lock({_LOCK});"
 _CREATE_SCHEMA: Final = """
     CREATE SCHEMA sidecheck;
     COMMENT ON SCHEMA sidecheck IS 'Registry of Sidecheck.';

@@ -10,7 +10,7 @@ import psycopg
 
 from sidecheck_server.registry import NOTHING_EXPECTED, Expected, RegistryUnusable
 from sidecheck_server.registry.catalogue import Catalogue
-from sidecheck_server.registry.definitions import Change, Definition, Deleted, Registered
+from sidecheck_server.registry.definitions import Definition, Deleted, Registered
 from sidecheck_server.registry.differences import differences
 from sidecheck_server.registry.location import PostgresLocation
 from sidecheck_server.registry.plan import BindingPlan, plan_registration, plan_removal
@@ -30,7 +30,7 @@ from sidecheck_server.registry.postgres.statements import (
     reading,
     write_step,
 )
-from sidecheck_server.registry.postgres.steps import Step, leads_on
+from sidecheck_server.registry.postgres.steps import Head, Step, leads_on
 from sidecheck_server.registry.postgres.verified_reads import (
     check_definitions,
     read_checked_head,
@@ -47,6 +47,9 @@ _COMPACT_EVERY: Final = 16
 
 _CLOSE_SECONDS: Final = 0.5
 """How long `close` waits for a write, and for the follower."""
+
+_MOST_RELOADS: Final = 3
+"""How often a write reads the registry as a whole, before it fails."""
 
 _MOST_STEPS: Final = 10_000
 """Steps of the history that are kept, however young."""
@@ -83,9 +86,9 @@ class PostgresRegistry(CatalogueReads):
         except BaseException:
             close(connection)
             raise
-        super().__init__(snapshot.catalogue(), quotas)
+        history = [step.change for step in snapshot.steps]
+        super().__init__(snapshot.catalogue(), quotas, history)
         self._head = snapshot.head
-        self._recent = tuple(step.change for step in snapshot.steps)
         self._write_connection = WriteConnection(location, connection)
         #: Held by a write, which uses the connection meanwhile, and by a reload.
         self._writing = Lock()
@@ -109,10 +112,6 @@ class PostgresRegistry(CatalogueReads):
     def reloads(self) -> int:
         """How often the registry was read as a whole after the opening."""
         return self._reloads
-
-    def recent_changes(self) -> tuple[Change, ...]:
-        """Return the changes before the opening that are in the history, in order."""
-        return self._recent
 
     def register(
         self,
@@ -160,7 +159,7 @@ class PostgresRegistry(CatalogueReads):
             try:
                 with own_exceptions(self._location):
                     return self._transact(server, make_plan)
-            except RegistryUnusable:
+            except (RegistryUnusable, KeyboardInterrupt):  # something may still be under way
                 self._write_connection.close()
                 raise
 
@@ -168,13 +167,8 @@ class PostgresRegistry(CatalogueReads):
         self, server: str, make_plan: Callable[[Catalogue], BindingPlan]
     ) -> tuple[BindingPlan, int]:
         transactions = self._write_connection
-        connection, head = transactions.begin()
         try:
-            if not self._catch_up(connection):
-                transactions.rollback()
-                self._reload(connection)
-                connection, head = transactions.begin()
-                self._catch_up(connection)
+            connection, head = self._begin()
             catalogue = self._catalogue
             plan = make_plan(catalogue)
             changed = self._change(catalogue, server, plan)
@@ -193,12 +187,22 @@ class PostgresRegistry(CatalogueReads):
                 )
         except (psycopg.Error, RegistryUnusable):
             raise
-        except BaseException:
+        except Exception:
             transactions.rollback()
             raise
         transactions.commit(step)
         self._show_step(step, after)
         return plan, change.revision
+
+    def _begin(self) -> tuple[Connection, Head]:
+        """Begin a transaction to write in, whose state is what reads see; return it."""
+        for _ in range(_MOST_RELOADS):
+            connection, head = self._write_connection.begin()
+            if self._catch_up(connection):
+                return connection, head
+            self._write_connection.rollback()
+            self._reload(connection)
+        raise RegistryUnusable(str(self._location), "is set back again and again; try again")
 
     def _poll(self, connection: Connection) -> int:
         """Let reads see what the database has, and return the revision. The follower calls it."""

@@ -2,7 +2,8 @@
 
 The functions raise the exceptions of psycopg; transactions are up to the caller, except for
 `begin_write` and `reading`. Names have their schema, so that no search path matters, and what a
-statement sets is for its transaction alone, so that a pooler may be in between.
+statement sets is for its transaction alone, so that a pooler may be in between. Bytes are sent in
+binary: how they are read as a text depends on settings of the database.
 """
 
 from collections.abc import Iterable, Iterator
@@ -34,9 +35,10 @@ CHANNEL: Final = "sidecheck_registry"
 """Where each write notifies those who listen, with the revision."""
 
 #: The server ends what a client that is gone, or stopped, would hold up for the others. A commit
-#: is durable before it is acknowledged, whatever the default.
+#: is durable before it is acknowledged, whatever the default. Whether it may write is left to the
+#: default: a database whose disk is nearly full may be made read-only by that.
 _BEGIN_WRITE: Final = """
-    BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE;
+    BEGIN ISOLATION LEVEL READ COMMITTED;
     SET LOCAL lock_timeout = '4s';
     SET LOCAL statement_timeout = '30s';
     SET LOCAL idle_in_transaction_session_timeout = '10s';
@@ -56,8 +58,8 @@ _SELECT_TOOLS: Final = (
     " output_schema_digest, protocol_version, document_uris, documents FROM sidecheck.tool"
 )
 _UNBIND: Final = (
-    "UPDATE sidecheck.tool SET until = %s WHERE until IS NULL AND sha256(server) = sha256(%s)"
-    " AND sha256(name) = ANY (SELECT sha256(unbound) FROM unnest(%s::bytea[]) AS unbound)"
+    "UPDATE sidecheck.tool SET until = %b WHERE until IS NULL AND sha256(server) = sha256(%b)"
+    " AND sha256(name) = ANY (SELECT sha256(unbound) FROM unnest(%b::bytea[]) AS unbound)"
 )
 _BIND: Final = (
     "COPY sidecheck.tool (server, name, revision, digest, json, input_schema_digest,"
@@ -69,7 +71,7 @@ _BIND_TYPES: Final = (
 )
 _INSERT_STEP: Final = (
     "INSERT INTO sidecheck.change (revision, id, previous_id, server, unbound, bytes)"
-    " VALUES (%s, %s, %s, %s, %s::bytea[], %s)"
+    " VALUES (%b, %b, %b, %b, %b::bytea[], %b)"
 )
 _UPDATE_HEAD: Final = "UPDATE sidecheck.meta SET revision = %s, change_id = %s"
 _NEWEST_TO_FORGET: Final = """
@@ -189,8 +191,8 @@ def _steps(rows: Iterable[tuple[Any, ...]], bindings: Iterable[Binding]) -> list
             previous_id,
             Change(
                 revision,
-                server.decode(),
-                tuple(name.decode() for name in unbound),
+                _text(server),
+                tuple(map(_text, unbound)),
                 tuple(sorted(by_revision.get(revision, ()), key=_name)),
                 id=id_,
             ),
@@ -222,13 +224,13 @@ def _row(binding: Binding) -> tuple[object, ...]:
 def _binding(row: tuple[Any, ...], interned: "_Interned") -> Binding:
     server, revision, _, digest, name, json, input_schema, output_schema, version, *documents = row
     return Binding(
-        interned.get(server.decode()),
+        interned.get(_text(server)),
         Definition(
             digest,
-            name.decode(),
+            _text(name),
             json,
             tuple(
-                interned.get(Document(uri.decode(), text))
+                interned.get(Document(_text(uri), text))
                 for uri, text in zip(*documents, strict=True)
             ),
             interned.get(input_schema),
@@ -237,6 +239,11 @@ def _binding(row: tuple[Any, ...], interned: "_Interned") -> Binding:
         ),
         revision,
     )
+
+
+def _text(value: bytes) -> str:
+    """Return the text of *value*; one that no server has written does not fit its digests."""
+    return value.decode("utf-8", "replace")
 
 
 def _first(connection: Connection, statement: str, values: tuple[object, ...] = ()) -> Any:

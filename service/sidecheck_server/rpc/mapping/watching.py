@@ -12,24 +12,27 @@ __all__ = ["change_to_proto", "checkpoint_to_proto"]
 
 
 def change_to_proto(change: Change, max_bytes: int) -> Iterator[proto.WatchToolsResponse]:
-    """Yield the messages of *change*, each with *max_bytes* of definitions or names, or with one.
+    """Yield the messages of *change*, each with *max_bytes* of tools and names, or with one.
 
     All but the last say that the change goes on.
     """
     message = _begin(change)
     size = 0
     for binding in change.bound:
-        definition = binding.definition
-        size += definition.stored_size
+        # What a tool has beside its definition may be far more than that.
+        tool = tool_to_proto(binding, binding.definition.json)
+        tool_size = tool.ByteSize()
+        size += tool_size
         if size > max_bytes and message.registered:
             yield _continued(message)
-            message, size = _begin(change), definition.stored_size
-        message.registered.append(tool_to_proto(binding, definition.json))
+            message, size = _begin(change), tool_size
+        message.registered.append(tool)
     for name in change.unbound:
-        size += len(name)
+        name_size = len(name.encode())
+        size += name_size
         if size > max_bytes and (message.registered or message.deleted):
             yield _continued(message)
-            message, size = _begin(change), len(name)
+            message, size = _begin(change), name_size
         message.deleted.append(name)
     yield proto.WatchToolsResponse(change=message)
 
