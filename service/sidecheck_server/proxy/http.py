@@ -40,7 +40,7 @@ from sidecheck_server.proxy.transcript import Transcript
 
 __all__ = ["HttpProxy"]
 
-_JSON, _EVENTS = "application/json", "text/event-stream"
+_JSON = "application/json"
 _METHODS = ["GET", "POST", "DELETE", "PUT", "PATCH", "OPTIONS", "HEAD"]
 _READ_HERE = BODY_HEADERS | {b"accept-encoding"}
 _OF_TRANSPORT = {"GET", "POST", "DELETE", "HEAD"}
@@ -98,7 +98,7 @@ class HttpProxy:
                 return await self._pass_on(request, body)
             if request.method not in _OF_TRANSPORT:
                 return problem(405, "the method is none of Streamable HTTP")
-            if headers.get("content-encoding", "identity").lower() != "identity":
+            if headers.get("content-encoding", "").strip().lower() not in {"", "identity"}:
                 return problem(415, "the body is encoded")
             HEADERS.set(request.headers.raw)
             if request.method == "POST":
@@ -153,10 +153,10 @@ class HttpProxy:
         except ClientDisconnect:
             messages.answer()
             raise
-        await messages.begin_response("POST", response.status_code, response.headers)
-        if media_type(response) == _EVENTS:
+        kind = await messages.begin_response("POST", response.status_code, response.headers)
+        if kind == "events":
             return self._relay_events(request, response, messages)
-        if text:
+        if text and kind == "message":
             return replaced(response, await messages.rule_body(text))
         return await self._relay_other(messages, response)
 
@@ -200,11 +200,19 @@ class HttpProxy:
             return problem(502, UNANSWERED)
         messages = self._messages(headers)
         try:
-            await messages.begin_response(request.method, response.status_code, response.headers)
-            if media_type(response) == _EVENTS and request.method == "GET":
+            kind = await messages.begin_response(
+                request.method, response.status_code, response.headers
+            )
+            if kind == "events":
                 return self._relay_events(request, response, messages)
             self._redirect(response)
-            return relayed(response)
+            # Some clients read the stream of a GET whatever its type is.
+            if request.method != "GET" or not response.is_success or response.status_code == 204:
+                return relayed(response)
+            if messages.admits_unread("server", "a response to GET that is not of events"):
+                return relayed(response)
+            await response.aclose()
+            return problem(502, UNANSWERED)
         finally:
             await messages.release()
 
