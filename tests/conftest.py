@@ -45,6 +45,7 @@ _MARKERS = {
     "processes/test_processes.py": ("server", "slow"),
     "proxy/test_http.py": ("server", "slow"),
     "proxy/test_http_bodies.py": ("server", "slow"),
+    "proxy/test_http_disguises.py": ("server", "slow"),
     "proxy/test_http_exchange.py": ("server", "slow"),
     "proxy/test_http_faults.py": ("server", "slow"),
     "proxy/test_http_sessions.py": ("server", "slow"),

@@ -113,6 +113,8 @@ _PROXY: CodeTable = MappingProxyType(
         "MESSAGE_TOO_LONG": "A message is beyond `--max-message-bytes`, or an event beyond "
         "`payload_bytes` of a gateway's service; the connection or stream ends.",
         "TOOLS_NOT_LISTED": "The server did not list its tools, so a call could not be validated.",
+        "AMBIGUOUS_NAME": "A property is spelled as one of the protocol but for its case, and some "
+        "readers take it for that.",
         "HEADER_MISMATCH": "A header of HTTP is missing, or differs from the part of the message "
         "that it repeats.",
         "CALLER_NOT_ALLOWED": "A page of another origin called, or by another name of the host.",

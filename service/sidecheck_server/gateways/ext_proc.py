@@ -184,8 +184,9 @@ class _Exchange:
         messages = self._open()
         self._body = await messages.begin_response(self._method, status, headers)
         is_whole = request.response_headers.end_of_stream
-        if self._body == "other" and self._method == "POST" and status < _FIRST_REDIRECT:
-            response = self._end_unanswered(messages, is_empty=is_whole or status == _ACCEPTED)
+        if self._body == "other" and status < _FIRST_REDIRECT:
+            is_empty = is_whole or status == _ACCEPTED
+            response = self._end_unread(messages, is_empty=is_empty)
             if response is not None:
                 return response
         if is_whole:
@@ -244,10 +245,13 @@ class _Exchange:
             parts.append(messages.end_events(is_resumable=self._is_resumable))
         return b"".join(parts)
 
-    def _end_unanswered(
-        self, messages: HttpMessages, *, is_empty: bool
-    ) -> ProcessingResponse | None:
+    def _end_unread(self, messages: HttpMessages, *, is_empty: bool) -> ProcessingResponse | None:
         """Return the response in place of one without a message, if that may not pass."""
+        if self._method == "GET" and not is_empty:
+            # Some clients read the stream of a GET whatever its type is.
+            if messages.admits_unread("server", "a response to GET that is not of events"):
+                return None
+            return immediate_response(_BAD_GATEWAY, b"")
         due = messages.answer()
         if due is None:
             return None

@@ -12,7 +12,7 @@ from sidecheck_server.proxy.messages import (
     Message,
     join_array,
     join_object,
-    read_list,
+    read_items,
     read_message,
     read_object,
     result_response,
@@ -68,7 +68,7 @@ class MultiplexedTools:
     async def rule_result(self, response: Message, request: Request) -> Ruling:
         """Return what becomes of *response*, a page of the tools of all servers."""
         page = response.result or {}
-        definitions = read_list(page.get("tools", b""))
+        definitions = read_items(page.get("tools", b""))
         if definitions is None:
             return Ruling(response.text)
         dropped: set[int] = set()
@@ -124,4 +124,4 @@ def _rename(definition: bytes, name: str) -> bytes:
 def _kept_tools(response: bytes | None) -> set[bytes] | None:
     """Return the tools in *response*, a list; None if it is an error."""
     result = read_object((read_object(response or b"") or {}).get("result", b""))
-    return None if result is None else set(read_list(result.get("tools", b"")) or [])
+    return None if result is None else set(read_items(result.get("tools", b"")) or [])

@@ -10,8 +10,6 @@ from sidecheck_server.proxy.report import Direction
 
 __all__ = ["Checked", "MessageChecks"]
 
-_DUPLICATE_KEY = "DUPLICATE_KEY"
-
 
 @dataclass(frozen=True, slots=True)
 class Checked:
@@ -22,8 +20,8 @@ class Checked:
     error_response: bytes = b""
     #: Why there was no check.
     failure: SidecheckError | None = None
-    #: Whether readers may take the message for different ones.
-    is_ambiguous: bool = False
+    #: Why readers may take the message for different ones.
+    ambiguity: Violation | None = None
 
     @property
     def first_error(self) -> Violation | None:
@@ -34,15 +32,20 @@ class Checked:
     @property
     def fault(self) -> str:
         """The first error in words, without values of the message."""
-        first = self.first_error
+        first = self.ambiguity or self.first_error
         return f"{first.code} at {first.instance_location or 'its root'}" if first else "invalid"
 
-    def ambiguous(self) -> "Checked":
-        """Return the outcome for a message that has a property twice."""
-        violations = self.violations
-        if not any(violation.code == _DUPLICATE_KEY for violation in violations):
-            violations = (*violations, Violation(code=_DUPLICATE_KEY))
-        return replace(self, violations=violations, is_ambiguous=True)
+    @property
+    def reported(self) -> tuple[Violation, ...]:
+        """The violations, with the ambiguity, which may be one of them."""
+        found = self.ambiguity
+        if found is None or any(each.code == found.code for each in self.violations):
+            return self.violations
+        return (*self.violations, found)
+
+    def ambiguous(self, found: Violation | None) -> "Checked":
+        """Return the outcome for a message that *found* makes ambiguous, if it does."""
+        return self if found is None or self.ambiguity else replace(self, ambiguity=found)
 
     def without(self, location: str) -> "Checked":
         """Return the outcome without what is at *location* or inside, which is another's matter."""

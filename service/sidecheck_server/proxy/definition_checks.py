@@ -6,7 +6,7 @@ from hashlib import sha256
 from typing import TypeAlias
 
 import msgspec
-from sidecheck import Client, ProtocolContext, SidecheckError
+from sidecheck import Client, ProtocolContext, SidecheckError, Verdict, Violation
 
 from sidecheck_server.core.types import JsonValue
 from sidecheck_server.policies import Policy
@@ -14,7 +14,7 @@ from sidecheck_server.proxy.messages import (
     Message,
     join_array,
     join_object,
-    read_list,
+    read_items,
     read_object,
     string_value,
 )
@@ -25,6 +25,7 @@ from sidecheck_server.proxy.rulings import Ruling, passes_unvalidated, reject, u
 __all__ = ["DefinitionChecks", "ListedTool", "input_schema_of", "not_listed"]
 
 _METHOD = "tools/list"
+_TOO_LARGE = "LIMIT_EXCEEDED"
 _MOST_REPORTED = 10_000
 
 
@@ -81,7 +82,7 @@ class DefinitionChecks:
         """Return what becomes of *response*, a page of tools; *learn* gets those in it."""
         listed = response.properties["result"]
         page = read_object(listed) or {}
-        definitions = read_list(page.get("tools", b""))
+        definitions = read_items(page.get("tools", b""))
         if definitions is None:
             return Ruling(response.text)
         try:
@@ -105,7 +106,7 @@ class DefinitionChecks:
         invalid = await self._invalid(result, definitions, version)
         entries = []
         for index, definition in enumerate(definitions):
-            name = string_value((read_object(definition) or {}).get("name"))
+            name = _name_of(definition)
             dropped = index in invalid and self._policy is Policy.ENFORCE
             if not self._pins.admits(name, definition):
                 difference = self._pins.difference(name, definition)
@@ -134,16 +135,16 @@ class DefinitionChecks:
             return set()
         context = ProtocolContext(protocol_version=version)
         try:
-            checked = await self._client.protocol.check_tools(result, context=context)
+            verdicts = await self._verdicts(result, definitions, context)
         except SidecheckError as error:
             if not passes_unvalidated(self._client, error, self._policy):
                 raise
             self._report.add(finding_of_error(error, "server", _METHOD, passes=True))
             return set()
         invalid = set()
-        for index, tool in enumerate(checked.outcomes):
+        for index, verdict in enumerate(verdicts):
             action = Action.PASSED
-            if not tool.verdict.valid:
+            if not verdict.valid:
                 invalid.add(index)
                 action = Action.DROPPED if self._policy is Policy.ENFORCE else action
             if not self._repeats:
@@ -152,12 +153,41 @@ class DefinitionChecks:
                     continue
                 if len(self._reported) < _MOST_REPORTED:
                     self._reported.add(digest)
-            for violation in tool.verdict.violations:
+            for violation in verdict.violations:
                 inside = f"/result/tools/{index}"
-                self._report.add(
-                    finding_of(violation, "server", _METHOD, tool.name, action, inside)
-                )
+                name = _name_of(definitions[index])
+                self._report.add(finding_of(violation, "server", _METHOD, name, action, inside))
         return invalid
+
+    async def _verdicts(
+        self, result: bytes, definitions: list[bytes], context: ProtocolContext
+    ) -> list[Verdict]:
+        """Return the verdict on each definition of a page.
+
+        Raises:
+            SidecheckError: they could not be checked.
+        """
+        check = self._client.protocol.check_tools
+        try:
+            checked = await check(result, context=context)
+            if len(checked.outcomes) == len(definitions):
+                return [tool.verdict for tool in checked.outcomes]
+        except SidecheckError as error:
+            if error.reason != _TOO_LARGE:
+                raise
+        # One that cannot be read says nothing about the others.
+        verdicts = []
+        for definition in definitions:
+            try:
+                checked = await check(b'{"tools":[%s]}' % definition, context=context)
+                tools = [tool.verdict for tool in checked.outcomes]
+                verdicts += tools or [checked.tools_list_verdict]
+            except SidecheckError as error:
+                if error.reason != _TOO_LARGE:
+                    raise
+                violation = Violation(code=error.reason, message=error.message)
+                verdicts.append(Verdict(valid=False, violations=(violation,)))
+        return verdicts
 
     def apply_pins(self, entry: ListedTool) -> ListedTool:
         """Return *entry*, dropped if it is not as it was pinned meanwhile, by another proxy."""
@@ -177,6 +207,10 @@ class DefinitionChecks:
                     note=difference.text,
                 )
             )
+
+
+def _name_of(definition: bytes) -> str:
+    return string_value((read_object(definition) or {}).get("name"))
 
 
 def input_schema_of(definition: bytes) -> JsonValue:

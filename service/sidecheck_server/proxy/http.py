@@ -37,7 +37,7 @@ from sidecheck_server.proxy.upstream import (
 
 __all__ = ["HttpProxy"]
 
-_JSON, _EVENTS = "application/json", "text/event-stream"
+_JSON = "application/json"
 _METHODS = {"GET", "POST", "DELETE", "PUT", "PATCH", "OPTIONS", "HEAD"}
 _READ_HERE = BODY_HEADERS | {b"accept-encoding"}
 _OF_TRANSPORT = {"GET", "POST", "DELETE", "HEAD"}
@@ -86,7 +86,7 @@ class HttpProxy:
                 return await self._pass_on(request, body)
             if request.method not in _OF_TRANSPORT:
                 return problem(405, "the method is none of Streamable HTTP")
-            if headers.get("content-encoding", "identity").lower() != "identity":
+            if headers.get("content-encoding", "").strip().lower() not in {"", "identity"}:
                 return problem(415, "the body is encoded")
             HEADERS.set(request.headers.raw)
             if request.method == "POST":
@@ -154,10 +154,10 @@ class HttpProxy:
         except ClientDisconnect:
             messages.answer()
             raise
-        await messages.begin_response("POST", response.status, response.headers)
-        if response.media_type == _EVENTS:
+        kind = await messages.begin_response("POST", response.status, response.headers)
+        if kind == "events":
             return self._relay_events(request, response, messages)
-        if text:
+        if text and kind == "message":
             return replaced(response, await messages.rule_body(text))
         return await self._relay_other(messages, response)
 
@@ -181,6 +181,8 @@ class HttpProxy:
         """Relay a *response* without a message."""
         leads_back = self._redirect(response)
         due = messages.answer()
+        if due is None and response.is_read:
+            return replaced(response, b"")
         if due is None or leads_back:
             return relayed(response)
         if response.is_read or response.status == 202:
@@ -201,11 +203,17 @@ class HttpProxy:
             return problem(502, UNANSWERED)
         messages = self._messages(headers)
         try:
-            await messages.begin_response(request.method, response.status, response.headers)
-            if response.media_type == _EVENTS and request.method == "GET":
+            kind = await messages.begin_response(request.method, response.status, response.headers)
+            if kind == "events":
                 return self._relay_events(request, response, messages)
             self._redirect(response)
-            return relayed(response)
+            # Some clients read the stream of a GET whatever its type is.
+            if request.method != "GET" or not response.is_success or response.status == 204:
+                return relayed(response)
+            if messages.admits_unread("server", "a response to GET that is not of events"):
+                return relayed(response)
+            response.close()
+            return problem(502, UNANSWERED)
         finally:
             await messages.release()
 

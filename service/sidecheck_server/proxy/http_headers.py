@@ -1,9 +1,10 @@
 """Headers of HTTP on their way through the proxy, as the bytes that they are."""
 
+import re
 from collections.abc import Collection, Iterable, Mapping
 from typing import TypeAlias
 
-__all__ = ["BODY_HEADERS", "RawHeaders", "combine", "own_headers", "passed_headers"]
+__all__ = ["BODY_HEADERS", "RawHeaders", "combine", "is_utf8", "own_headers", "passed_headers"]
 
 RawHeaders: TypeAlias = list[tuple[bytes, bytes]]
 
@@ -27,6 +28,9 @@ _OF_CONNECTION = frozenset(
 
 BODY_HEADERS = frozenset({b"content-encoding", b"content-length"})
 """Headers about the form of a body, which the proxy chooses where it reads the body."""
+
+_CHARSET = re.compile(r"""charset\*?\s*=\s*["']*([^"';,\s]*)""")
+_CHARSETS = frozenset({"utf-8", "utf8", "us-ascii", ""})
 
 _OF_ANOTHER_REQUEST = (b"mcp-param-", b"mcp-name", b"mcp-method", b"content-", b"last-event-id")
 """Prefixes of headers that are about another request or its body."""
@@ -59,6 +63,15 @@ def combine(raw: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
         key, text = name.decode("latin-1").lower(), value.decode("latin-1")
         headers[key] = f"{headers[key]}, {text}" if key in headers else text
     return headers
+
+
+def is_utf8(headers: Mapping[str, str]) -> bool:
+    """Return whether a body with *headers* is in UTF-8 by all that they say.
+
+    Readers who go by another charset, UTF-7 for one, find other messages in the same bytes.
+    """
+    kind = headers.get("content-type", "").lower()
+    return all(charset in _CHARSETS for charset in _CHARSET.findall(kind))
 
 
 def own_headers(raw: Iterable[tuple[bytes, bytes]], extra: Mapping[bytes, bytes]) -> RawHeaders:

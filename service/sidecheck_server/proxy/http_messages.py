@@ -15,6 +15,7 @@ from sidecheck_server.proxy.http_checks import (
     mismatch_response,
 )
 from sidecheck_server.proxy.http_connections import Connection, HttpConnections
+from sidecheck_server.proxy.http_headers import is_utf8
 from sidecheck_server.proxy.messages import Message, read_message
 from sidecheck_server.proxy.report import Action, Direction, Finding, Findings
 from sidecheck_server.proxy.sse import Event
@@ -23,6 +24,8 @@ __all__ = ["Body", "EventRuling", "HttpMessages", "Record", "Reply"]
 
 #: What the body of a response is: one message or batch, events with messages, or neither.
 Body: TypeAlias = Literal["message", "events", "other"]
+
+_CHARSET = "a body that is not in UTF-8"
 
 #: Takes each message or batch, its sender, and what was read.
 Record: TypeAlias = Callable[[bytes, Direction, object], None]
@@ -74,6 +77,8 @@ class HttpMessages:
         Raises:
             LockFileError: the tools could not be pinned.
         """
+        if not is_utf8(self._headers) and not self.admits_unread("client", _CHARSET):
+            return Reply(415)
         message = self._message = self._read(body, "client")
         connection = self._connection = self._connections.acquire(self._headers, message)
         ruling = await connection.handle(body, "client")
@@ -94,12 +99,10 @@ class HttpMessages:
             await self._connections.end(self._headers)
         if method == "POST":
             await self._begin_response_to_message(status, headers)
-        # Clients look for the names at the beginning, or anywhere.
-        kind = headers.get("content-type", "").strip().lower()
-        is_json = "application/json" in kind
-        if "text/event-stream" in kind and not kind.startswith("application/json"):
-            return "events" if method in {"GET", "POST"} else "other"
-        return "message" if is_json and method == "POST" and status < 400 else "other"
+        body = _body_of(method, status, headers.get("content-type", "").strip().lower())
+        if body != "other" and not (is_utf8(headers) or self.admits_unread("server", _CHARSET)):
+            return "other"
+        return body
 
     async def _begin_response_to_message(self, status: int, headers: Mapping[str, str]) -> None:
         connection = self.connection
@@ -231,6 +234,15 @@ class HttpMessages:
         if not mismatches or policy is not Policy.ENFORCE:
             return None
         return Reply(400, mismatch_response(message, mismatches[0]))
+
+
+def _body_of(method: str, status: int, kind: str) -> Body:
+    """Return what the body of the response to *method* is, by its content type *kind*."""
+    # Clients look for the names at the beginning, or anywhere.
+    is_json = "application/json" in kind
+    if "text/event-stream" in kind and not kind.startswith("application/json"):
+        return "events" if method in {"GET", "POST"} else "other"
+    return "message" if is_json and method == "POST" and status < 400 else "other"
 
 
 def _event(data: bytes) -> bytes:

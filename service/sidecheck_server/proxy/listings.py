@@ -24,7 +24,7 @@ from sidecheck_server.proxy.listing_requests import (
 from sidecheck_server.proxy.messages import (
     Message,
     join_object,
-    read_list,
+    read_items,
     string_value,
 )
 from sidecheck_server.proxy.pending import Request
@@ -145,7 +145,7 @@ class Listings:
                 self._failure = failure if failed.holds_up else None
                 raise failure from None
             page = response.result
-            definitions = None if page is None else read_list(page.get("tools", b""))
+            definitions = None if page is None else read_items(page.get("tools", b""))
             if page is None or definitions is None:
                 raise not_listed("the server did not list its tools")
             size += len(response.text)

@@ -6,7 +6,7 @@ from sidecheck import Client
 
 from sidecheck_server.policies import Policy
 from sidecheck_server.proxy.checks import Checked
-from sidecheck_server.proxy.messages import INVALID_REQUEST, Message
+from sidecheck_server.proxy.messages import INVALID_REQUEST, PARSE_ERROR, Message
 from sidecheck_server.proxy.pending import PendingRequests
 from sidecheck_server.proxy.report import (
     Action,
@@ -47,7 +47,7 @@ class MessageRulings:
         """Return whether what was *checked* does not pass as a message."""
         if checked.failure is not None:
             return not passes_unvalidated(self._client, checked.failure, self._policy)
-        if checked.is_ambiguous:
+        if checked.ambiguity is not None:
             return True
         return checked.first_error is not None and self._policy is Policy.ENFORCE
 
@@ -63,7 +63,7 @@ class MessageRulings:
         """Report what was *checked*, and return whether it passes as a message."""
         rejects = self.rejects(checked)
         action = Action.REJECTED if rejects or is_rejected else Action.PASSED
-        for violation in checked.violations:
+        for violation in checked.reported:
             self._report.add(finding_of(violation, sender, method, tool, action, ""))
         if checked.failure is not None:
             passes = action is Action.PASSED
@@ -83,4 +83,6 @@ class MessageRulings:
             return Ruling(reply=with_id(checked.error_response, message))
         if message.is_response:
             return reject(message, f"the response is invalid: {checked.fault}")
+        if checked.ambiguity is not None and checked.ambiguity.code == "PAYLOAD_NOT_JSON":
+            return reject(message, "Parse error: not JSON", PARSE_ERROR)
         return reject(message, f"Invalid request: {checked.fault}", INVALID_REQUEST)

@@ -1,6 +1,5 @@
 """JSON-RPC messages as the proxy reads them: their parts as JSON text, byte for byte."""
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -18,11 +17,13 @@ __all__ = [
     "error_response",
     "join_array",
     "join_object",
+    "read_items",
     "read_list",
     "read_message",
     "read_object",
     "request_id",
     "result_response",
+    "split_members",
     "string_value",
 ]
 
@@ -81,13 +82,14 @@ class Message:
         return read_object(self.properties.get("result", b""))
 
     @property
-    def has_duplicate_keys(self) -> bool:
-        """Whether it has a property twice, of which readers may take either."""
-        try:
-            members = json.loads(self.text, object_pairs_hook=list)
-        except (ValueError, RecursionError):
-            members = list(_split_members(self.text.strip()))
-        return len(members) > len(self.properties)
+    def has_answer(self) -> bool:
+        """Whether it has what a response has, whatever else is in it."""
+        return "result" in self.properties or "error" in self.properties
+
+    def without_method(self) -> "Message":
+        """Return the message as readers see it that take it for a response."""
+        properties = {name: text for name, text in self.properties.items() if name != "method"}
+        return Message(self.text, properties)
 
     def with_property(self, name: str, value: bytes) -> bytes:
         """Return the text with the JSON text *value* as its property *name*."""
@@ -133,6 +135,12 @@ def read_list(text: bytes) -> list[bytes] | None:
     return None if raw is None else [bytes(item) for item in raw]
 
 
+def read_items(text: bytes) -> list[bytes] | None:
+    """Return what `read_list` does, also for items that other readers alone accept."""
+    items = read_list(text)
+    return _scan_list(text) if items is None else items
+
+
 def join_object(properties: Mapping[str, bytes]) -> bytes:
     """Return the JSON text of an object with *properties*, which are JSON texts."""
     members = (msgspec.json.encode(name) + b":" + text for name, text in properties.items())
@@ -172,7 +180,7 @@ def _scan_object(text: bytes) -> dict[str, bytes] | None:
     if not (text.startswith(b"{") and text.endswith(b"}")):
         return None
     properties = {}
-    for member in _split_members(text):
+    for member in split_members(text):
         key, colon, value = member
         name = _decode(key, str)
         if name is None or not colon or not value:
@@ -181,8 +189,20 @@ def _scan_object(text: bytes) -> dict[str, bytes] | None:
     return properties
 
 
-def _split_members(text: bytes) -> Iterator[tuple[bytes, bytes, bytes]]:
-    """Yield key, colon and value of the members of an object; empty ones if it is broken."""
+def _scan_list(text: bytes) -> list[bytes] | None:
+    """Return the items of the array in *text* without decoding them."""
+    text = text.strip(b" \t\r\n")
+    if not (text.startswith(b"[") and text.endswith(b"]")):
+        return None
+    items = [value for _, _, value in split_members(text)]
+    return items if all(items) else None
+
+
+def split_members(text: bytes) -> Iterator[tuple[bytes, bytes, bytes]]:
+    """Yield key, colon and value of the members of an object; empty ones if it is broken.
+
+    Items of an array have no key and no colon.
+    """
     depth, start, colon = 0, 1, 0
     for token in _TOKEN.finditer(text):
         match token[0]:
@@ -194,8 +214,9 @@ def _split_members(text: bytes) -> Iterator[tuple[bytes, bytes, bytes]]:
                 colon = token.start()
         at_end = depth == 0
         if at_end or (depth == 1 and token[0] == b","):
-            key, value = text[start:colon].strip(), text[colon + 1 : token.start()].strip()
-            yield (key, b":", value) if colon else (b"", b"", b"")
+            key = text[start:colon].strip()
+            value = text[colon + 1 if colon else start : token.start()].strip()
+            yield (key, b":", value) if colon else (b"", b"", value)
             start, colon = token.end(), 0
         if at_end:
             break

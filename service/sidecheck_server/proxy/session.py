@@ -6,6 +6,12 @@ from typing import Self
 from sidecheck import Client, SidecheckError
 
 from sidecheck_server.policies import Policies, Policy
+from sidecheck_server.proxy.ambiguity import (
+    find_in_call,
+    find_in_call_result,
+    find_in_list,
+    find_in_message,
+)
 from sidecheck_server.proxy.calls import METHOD as CALL
 from sidecheck_server.proxy.calls import ToolCalls
 from sidecheck_server.proxy.checks import Checked, MessageChecks
@@ -94,9 +100,9 @@ class ProxySession:
             return await self._rule(read, sender, checked)
         if read is not None:
             return await self._rule_batch(read, text, sender, checked)
-        # Another reader may find a call in what is no message here.
+        # Another reader may find a call in what is no message here, or a result.
         policy = self._policies.messages
-        if sender == "client" and self._policies.arguments is Policy.ENFORCE:
+        if self._enforces_content(sender):
             policy = Policy.ENFORCE
         admitted = self._messages.admits(checked, sender, is_rejected=policy is Policy.ENFORCE)
         if admitted and policy is not Policy.ENFORCE:
@@ -154,8 +160,11 @@ class ProxySession:
 
     async def _rule(self, message: Message, sender: Direction, checked: Checked) -> Ruling:
         """Return what becomes of one *message*, after it was *checked* as such."""
-        if self._enforces_content(sender) and message.has_duplicate_keys:
-            checked = checked.ambiguous()
+        if self._enforces_content(sender):
+            checked = checked.ambiguous(find_in_message(message, must_be_json=sender == "client"))
+        # Who waits for the response takes it for that, whatever else it is.
+        if sender == "server" and message.has_answer and self._pending["client"].find(message.id):
+            message = message.without_method()
         if message.is_response:
             return await self._rule_response(message, sender, checked)
         if not message.is_request:
@@ -177,6 +186,8 @@ class ProxySession:
         if message.method == CALL:
             # A session knows the schemas that the server has listed.
             checked = checked.without("/params/arguments")
+            if sender == "client" and self._enforces_content(sender):
+                checked = checked.ambiguous(find_in_call(message))
         is_call = sender == "client" and message.method == CALL and self._validates_calls
         if is_call and not self._messages.rejects(checked):
             return await self._rule_call(message, checked, request)
@@ -225,7 +236,11 @@ class ProxySession:
         admitted = self._messages.admits(checked, sender)
         if not admitted or not self._policies.enforces_any:
             return Ruling(message.text if admitted else None)
-        if not (message.has_valid_id and self._from_beginning):
+        # What could not be read is answered without an id, and a session that was joined in its
+        # middle may have requests of the server that were not seen. What the server returns is
+        # for a request that was: without it, there is nothing to validate it by.
+        has_no_id = message.id == request_id(b"null")
+        if has_no_id or (sender == "client" and not self._from_beginning):
             return Ruling(message.text)
         code = "RESPONSE_WITHOUT_REQUEST"
         self._report.add(Finding(sender=sender, code=code, location="/id", action=Action.REJECTED))
@@ -239,6 +254,10 @@ class ProxySession:
             checked = checked.without("/result/tools/")
         elif request.method == CALL:
             checked = checked.without("/result" if is_result else "/result/structuredContent")
+        if self._enforces_content("server") and request.method == _LIST:
+            checked = checked.ambiguous(find_in_list(message))
+        elif self._enforces_content("server") and is_result:
+            checked = checked.ambiguous(find_in_call_result(message))
         if not self._messages.admits(checked, "server", request.method, request.tool):
             return self._messages.reject(message, "server", checked)
         if is_result:
@@ -264,6 +283,6 @@ class ProxySession:
 
     def _enforces_content(self, sender: Direction) -> bool:
         """Return whether what *sender* calls or returns must be what was validated."""
-        if sender == "client":
-            return self._policies.arguments is Policy.ENFORCE
-        return self._tools.filters or self._policies.results is Policy.ENFORCE
+        policies = self._policies
+        policy = policies.arguments if sender == "client" else policies.results
+        return Policy.ENFORCE in (policy, policies.tools) or self._tools.is_pinned
