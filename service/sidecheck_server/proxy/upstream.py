@@ -158,12 +158,13 @@ class Upstream:
     """
 
     def __init__(self, url: str) -> None:
-        parsed = URL(url, encoded=True)
+        # The path and the query are sent as they were given.
+        parsed, encoded = URL(url, encoded=True), URL(url)
         self._place = _place(parsed.raw_path.encode())
         self._query = parsed.raw_query_string.encode()
-        self._authorization = _basic_credentials(parsed)
-        self._origin = parsed.origin()
-        self._host = parsed.host_port_subcomponent or ""
+        self._authorization = _basic_credentials(encoded)
+        self._origin = encoded.origin()
+        self._host = encoded.host_port_subcomponent or ""
         #: The path and query of the server.
         self.target = self.target_of(parsed.raw_path.encode(), b"")
         self._session = aiohttp.ClientSession(
@@ -193,7 +194,7 @@ class Upstream:
         """Return the path and query of the URL *location*, None if it is of another host."""
         try:
             url = self._url(self.target).join(URL(location, encoded=True))
-            is_own = url.is_absolute() and url.origin() == self._origin
+            is_own = _host_of(url) == _host_of(self._origin)
         except ValueError:
             return None
         return url.raw_path_qs if is_own else None
@@ -230,6 +231,11 @@ def _errors_of_server() -> Iterator[None]:
         yield
     except (aiohttp.ClientError, OSError, zlib.error) as error:
         raise UpstreamError(str(error)) from error
+
+
+def _host_of(url: URL) -> tuple[str, str | None, int | None]:
+    """Return what leads to the host of *url*, however it is spelled."""
+    return url.scheme, url.host, url.port
 
 
 def _basic_credentials(url: URL) -> str:
