@@ -17,11 +17,12 @@ ENV PIP_DISABLE_PIP_VERSION_CHECK=1 \
 WORKDIR /build
 
 # Packages change seldom, and come before the code. Only wheels: building one would run
-# code of its author's.
+# code of its author's. Without their dependencies, which are in the locks: pip would ask the
+# registry for later releases.
 COPY deploy/build.lock deploy/runtime.lock deploy/
-RUN python -m pip install --require-hashes --only-binary :all: -r deploy/build.lock
+RUN python -m pip install --no-deps --require-hashes --only-binary :all: -r deploy/build.lock
 RUN python -m venv --without-pip /opt/sidecheck \
-    && python -m pip --python /opt/sidecheck/bin/python install --require-hashes \
+    && python -m pip --python /opt/sidecheck/bin/python install --no-deps --require-hashes \
         --only-binary :all: -r deploy/runtime.lock
 
 COPY pyproject.toml README.md LICENSE ./

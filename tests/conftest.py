@@ -20,29 +20,43 @@ _TESTS = Path(__file__).resolve().parent
 #: The markers of whole folders and files; single tests carry their own.
 _MARKERS = {
     "admin": ("server", "slow"),
-    "agreement/test_agreement.py": ("slow", "fuzz"),
-    "benchmarks": ("slow",),
+    "agreement/test_agreement.py": ("slow", "fuzz", "long"),
+    "benchmarks": ("slow", "long"),
     "cli/test_registry.py": ("slow",),
-    "cli/test_registry_beside_servers.py": ("server", "slow"),
+    "cli/test_registry_beside_servers.py": ("server", "slow", "long"),
     "cli/test_registry_exchange.py": ("slow",),
     "cli/test_registry_failures.py": ("slow",),
     "cli/test_serve.py": ("server",),
     "cli/test_serve_tools.py": ("server",),
+    "cli/test_terminal.py": ("slow", "long"),
     "cli/test_tls.py": ("server",),
     "cli/test_token.py": ("server",),
+    "comparisons": ("slow", "long"),
     "conformance": ("server", "slow"),
+    "conformance/test_languages.py": ("slow", "long"),
+    "core/compat/test_hostile.py": ("slow",),
+    "core/compat/test_library_form.py": ("slow",),
+    "core/convert/test_decoding_invariants.py": ("slow",),
+    "core/convert/test_schema_reader_invariants.py": ("slow",),
+    "core/convert/test_structure_invariants.py": ("slow",),
+    "core/convert/test_transforms_invariants.py": ("slow",),
+    "core/mcp/test_session_bounds.py": ("slow",),
     "corpus": ("slow", "corpus"),
     "deploy/test_running.py": ("server", "slow"),
     "e2e": ("server", "slow"),
-    "fuzz/test_fuzz.py": ("server", "slow", "fuzz"),
-    "gateways": ("server", "slow"),
-    "hostile/test_beside.py": ("server", "slow"),
-    "hostile/test_hostile.py": ("server", "slow"),
-    "image/test_distributions.py": ("slow",),
-    "image/test_sbom.py": ("slow",),
-    "image/test_image.py": ("server", "slow"),
-    "page": ("server", "slow"),
-    "processes/test_processes.py": ("server", "slow"),
+    "e2e/test_conformance_suite.py": ("slow", "long"),
+    "e2e/test_killed_server.py": ("slow", "long"),
+    "e2e/test_proxied_servers.py": ("slow", "long"),
+    "e2e/test_validated_servers.py": ("slow", "long"),
+    "fuzz/test_fuzz.py": ("server", "slow", "fuzz", "long"),
+    "gateways": ("server", "slow", "long"),
+    "hostile/test_beside.py": ("server", "slow", "long"),
+    "hostile/test_hostile.py": ("server", "slow", "long"),
+    "image/test_distributions.py": ("slow", "long"),
+    "image/test_image.py": ("server", "slow", "long"),
+    "image/test_sbom.py": ("slow", "long"),
+    "page": ("server", "slow", "long"),
+    "processes/test_processes.py": ("server", "slow", "long"),
     "proxy/test_http.py": ("server", "slow"),
     "proxy/test_http_bodies.py": ("server", "slow"),
     "proxy/test_http_disguises.py": ("server", "slow"),
@@ -53,10 +67,17 @@ _MARKERS = {
     "proxy/test_stdio.py": ("server", "slow"),
     "proxy/test_wrong_options.py": ("server", "slow"),
     "registry/postgres": ("slow",),
-    "registry/postgres/test_servers.py": ("server",),
-    "registry/postgres/test_serving.py": ("server",),
+    "registry/postgres/test_servers.py": ("server", "slow", "long"),
+    "registry/postgres/test_serving.py": ("server", "slow", "long"),
     "resilience": ("server", "slow"),
+    "resilience/test_attacks.py": ("slow", "long"),
+    "resilience/test_caches.py": ("slow", "long"),
+    "resilience/test_stalled_log.py": ("slow", "long"),
+    "resilience/test_turns.py": ("slow", "long"),
+    "resilience/test_workers.py": ("slow", "long"),
     "rpc": ("server",),
+    "services/test_compatibility.py": ("slow",),
+    "services/test_prepared_targets.py": ("slow",),
     "tracing": ("server", "slow"),
 }
 
@@ -73,14 +94,19 @@ hypothesis.settings.load_profile("sidecheck")
 
 
 def pytest_configure() -> None:
-    """Let tests be interrupted, and start their children with the default handler.
+    """Let tests be interrupted, and start their children with the default handlers.
 
-    Shells and CI systems start background jobs with SIGINT ignored, which every child
-    would inherit.
+    Shells and CI systems start background jobs with SIGINT ignored, and nohup starts them with
+    SIGHUP ignored, which every child would inherit.
     """
-    ignored = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
-    if ignored and threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+    if threading.current_thread() is not threading.main_thread():
+        return
+    for number, handler in (
+        (signal.SIGINT, signal.default_int_handler),
+        (signal.SIGHUP, signal.SIG_DFL),
+    ):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, handler)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -48,7 +48,7 @@ def environment(distributions: Path, tmp_path_factory: pytest.TempPathFactory) -
     run(sys.executable, "-m", "venv", "--without-pip", folder, folder=folder)
     pip = (sys.executable, "-m", "pip", "--python", folder / "bin" / "python", "install", "--quiet")
     lock = REPOSITORY / "deploy" / "runtime.lock"
-    run(*pip, "--require-hashes", "--only-binary", ":all:", "-r", lock, folder=folder)
+    run(*pip, "--no-deps", "--require-hashes", "--only-binary", ":all:", "-r", lock, folder=folder)
     run(*pip, "--no-deps", "--no-index", *distributions.glob("*.whl"), folder=folder)
     return folder
 
