@@ -88,7 +88,7 @@ def _use(compiled: CompiledSchema, texts: list[str]) -> None:
         schema = stack.pop()
         if not isinstance(schema, dict):
             continue
-        inside = validator.evolve(_resolver=scope.enter(schema))
+        inside = validator.in_scope(scope.enter(schema))
         for value in values:
             list(inside.descend(value, schema))
         stack.extend(child for _, child in subschemas(schema, scope.dialect.draft))

@@ -82,10 +82,21 @@ class Unreadable:
     expected: str
 
 
-def methods_of(servicers: Iterable[tuple[ServiceDescriptor, object]]) -> Iterator[Method]:
-    """Yield the methods of services, which their servicers have under the same names."""
+def methods_of(
+    servicers: Iterable[tuple[ServiceDescriptor, object]], *, allow_missing: bool = False
+) -> Iterator[Method]:
+    """Yield the methods of services, which their servicers have under the same names.
+
+    With *allow_missing*, methods that a servicer lacks are left out, so that callers get
+    UNIMPLEMENTED: it is for services of libraries, whose later releases may have more.
+
+    Raises:
+        AttributeError: A servicer lacks a method, unless *allow_missing*.
+    """
     for service, servicer in servicers:
         for method in service.methods:
+            if allow_missing and not hasattr(servicer, method.name):
+                continue
             yield Method(
                 service.full_name,
                 method.name,

@@ -180,7 +180,7 @@ class _Validators:
                 # Documents are read when a reference leads to them.
                 _, resource = scope.resources.resolve(subschema.resource.uri, scope.resource)
             scope = scope.within(resource)
-            validator = self._by_resource[id(contents)] = self._root.evolve(_resolver=scope)
+            validator = self._by_resource[id(contents)] = self._root.in_scope(scope)
         return validator
 
 

@@ -168,7 +168,7 @@ def _in_scope(pending: PendingSchema, scope: Scope, schema: Any) -> PendingSchem
     """Return *schema* in place of that of *pending*, to be applied in *scope*."""
     validator = pending.validator
     if scope is not scope_of(validator):
-        validator = validator.evolve(_resolver=scope)
+        validator = validator.in_scope(scope)
     return PendingSchema(validator, schema, pending.path, pending.is_condition)
 
 

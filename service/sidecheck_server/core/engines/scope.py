@@ -155,6 +155,5 @@ class Scope:
 
 def scope_of(validator: Any) -> Scope:
     """Return the scope of *validator*."""
-    # jsonschema keeps its reference resolver in this attribute; a scope replaces it.
-    scope: Scope = validator._resolver  # noqa: SLF001
+    scope: Scope = validator.scope
     return scope

@@ -68,7 +68,7 @@ def unevaluated_items(validator: Any, instance: Sequence[Any], schema: Schema) -
         first = max(first, count)
         # Since 2020-12 matching items are evaluated (2020-12 core, section 10.3.1.3).
         if "contains" in in_force and scope.dialect.draft is Draft.DRAFT_2020_12:
-            validator_there = validator.evolve(_resolver=scope)
+            validator_there = validator.in_scope(scope)
             for index in list(remaining):
                 if accepts(validator_there, instance[index], sibling["contains"]):
                     del remaining[index]
@@ -99,7 +99,7 @@ def iterate_applied(
     spend(scope_of(validator).budget, APPLICATION_STEPS)
     scope = scope_of(validator).enter(schema)
     if scope is not scope_of(validator):
-        validator = validator.evolve(_resolver=scope)
+        validator = validator.in_scope(scope)
     if scope.dialect.reference_hides_siblings and "$ref" in schema:
         in_force: set[str] = {"$ref"}
     else:
@@ -113,7 +113,7 @@ def iterate_applied(
     ):
         if keyword in in_force:
             target, target_scope = follow(schema[keyword])
-            yield from iterate_applied(validator.evolve(_resolver=target_scope), instance, target)
+            yield from iterate_applied(validator.in_scope(target_scope), instance, target)
     for subschema in _in_place(validator, instance, schema, in_force):
         yield from iterate_applied(validator, instance, subschema)
 
