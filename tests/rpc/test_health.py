@@ -26,6 +26,7 @@ class Served:
     def __init__(self, server: grpc.aio.Server, channel: grpc.aio.Channel) -> None:
         self.health = HealthServicer(["a.Service", "an.Independent"], ["an.Independent"])
         self.server = server
+        self.channel = channel
         methods = health_methods(self.health)
         add_methods(
             server,
@@ -150,3 +151,21 @@ async def test_watching_after_the_end_returns_at_once(served: Served) -> None:
     served.health.end()
 
     assert grpc.aio.EOF is await asyncio.wait_for(served.watch().read(), 5)
+
+
+async def test_every_status_is_listed(served: Served) -> None:
+    """By a release that has `List`; otherwise the method is not implemented."""
+    served.health.set_serving(serving=True)
+    served.health.set_workers_alive(alive=False)
+    message = getattr(health_pb2, "HealthListRequest", None)
+    if message is None:
+        listing = served.channel.unary_unary("/grpc.health.v1.Health/List")
+        with pytest.raises(grpc.aio.AioRpcError) as raised:
+            await listing(b"")
+        assert grpc.StatusCode.UNIMPLEMENTED is raised.value.code()
+        return
+    response = await served.stub.List(message())
+
+    assert {"": NOT_SERVING, "a.Service": NOT_SERVING, "an.Independent": SERVING} == {
+        name: each.status for name, each in response.statuses.items()
+    }

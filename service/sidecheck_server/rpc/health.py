@@ -48,6 +48,10 @@ class HealthServicer:
             raise CallFailed(Status(code=code, message="no service of that name"))
         return self._response(request.service)
 
+    def statuses(self) -> dict[str, health_pb2.HealthCheckResponse]:
+        """Return whether each service is serving, by name."""
+        return {service: self._response(service) for service in sorted(self._services)}
+
     async def watch(
         self, request: health_pb2.HealthCheckRequest
     ) -> AsyncIterator[health_pb2.HealthCheckResponse]:

@@ -82,10 +82,21 @@ class Unreadable:
     expected: str
 
 
-def methods_of(servicers: Iterable[tuple[ServiceDescriptor, object]]) -> Iterator[Method]:
-    """Yield the methods of services, which their servicers have under the same names."""
+def methods_of(
+    servicers: Iterable[tuple[ServiceDescriptor, object]], *, shared_only: bool = False
+) -> Iterator[Method]:
+    """Yield the methods of services, which their servicers have under the same names.
+
+    With *shared_only*, methods without a handler are left out, and clients receive
+    UNIMPLEMENTED: for services that a library declares, whose releases may add methods.
+
+    Raises:
+        AttributeError: a servicer lacks a method, without *shared_only*.
+    """
     for service, servicer in servicers:
         for method in service.methods:
+            if shared_only and not hasattr(servicer, method.name):
+                continue
             yield Method(
                 service.full_name,
                 method.name,
