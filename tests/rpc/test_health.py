@@ -159,7 +159,7 @@ async def test_every_status_is_listed(served: Served) -> None:
     served.health.set_workers_alive(alive=False)
     message = getattr(health_pb2, "HealthListRequest", None)
     if message is None:
-        listing = served.channel.unary_unary("/grpc.health.v1.Health/List")
+        listing: Any = served.channel.unary_unary("/grpc.health.v1.Health/List")
         with pytest.raises(grpc.aio.AioRpcError) as raised:
             await listing(b"")
         assert grpc.StatusCode.UNIMPLEMENTED is raised.value.code()

@@ -38,7 +38,7 @@ def build_pattern_check(pattern: Pattern) -> TextCheck:
     An automaton cannot be interrupted, so the steps are charged in advance. A pattern
     that backtracks is run where it can be killed, and is charged as an automaton.
     """
-    search, find = pattern.search, pattern.find
+    search, match = pattern.search, pattern.match
     cost = 1 if pattern.cost >= UNBOUNDED else pattern.cost
 
     def matches(text: str, budget: Budget) -> bool:
@@ -47,14 +47,14 @@ def build_pattern_check(pattern: Pattern) -> TextCheck:
         budget[0] -= _ENTRY + (steps if steps < LONGEST_SEARCH else LONGEST_SEARCH)  # noqa: FURB136  (no call)
         if budget[0] < 0:
             raise Exhausted
-        if find is None:
+        if match is None:
             return search(text)
         # As `search`, but without two Python frames.
         try:
             data = text.encode()
         except UnicodeEncodeError:
             return search(text)
-        return find(data, 0, len(data))[0][0] == 0
+        return match(data) is not None
 
     return matches
 

@@ -3,15 +3,13 @@
 JSON Schema defines both as ECMA-262 patterns, matched with Unicode semantics and
 anywhere in the text (2020-12 Core section 6.4, Validation section 6.3.3).
 
-RE2 decides a match in time linear in program and text. The binding inside google-re2 is
-called directly, here and nowhere else: the public `search` translates byte offsets to
-characters, which takes 3.8 us a call on a short text against 0.6 us, and the public
-`compile` keeps every automaton in a cache of its own.
+RE2 decides a match in time linear in program and text. Texts are matched as bytes: of a
+str, google-re2 translates byte offsets to characters, which takes three times as long.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import lru_cache, partial
+from functools import lru_cache
 
 import re2
 
@@ -30,7 +28,8 @@ __all__ = [
     "needs_backtracking",
 ]
 
-RE2 = re2._re2.RE2  # noqa: SLF001 - see the module's docstring
+#: Matches a text in UTF-8 from its start; None if it does not match.
+Match = Callable[[bytes], object | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,14 +43,14 @@ class Automaton:
 
     size: int
     memory: int
-    match: Callable[[object, bytes, int, int], list[tuple[int, int]]]
+    match: Match
 
     def build_matcher(self) -> Callable[[bytes], bool]:
-        """Return the function that matches a text in UTF-8 from its start."""
-        match, anchor = self.match, RE2.Anchor.ANCHOR_START
+        """Return the function that tells whether a text in UTF-8 matches from its start."""
+        match = self.match
 
         def matches(data: bytes) -> bool:
-            return match(anchor, data, 0, len(data))[0][0] == 0
+            return match(data) is not None
 
         return matches
 
@@ -67,11 +66,14 @@ def build_automaton(expression: str, max_memory: int) -> Automaton | None:
     options.max_mem = max_memory
     options.never_capture = True
     options.log_errors = False
-    binding = RE2(expression.encode("ascii"), options)
-    if not binding.ok():
+    try:
+        regexp = re2.compile(expression.encode("ascii"), options)
+    except re2.error:
         return None
-    size = binding.ProgramSize()
-    return Automaton(size, _estimate_memory(expression, size), binding.Match)
+    # google-re2 caches 128 automata by their number, of any size; the caches here bound bytes.
+    re2.purge()
+    size: int = regexp.programsize
+    return Automaton(size, _estimate_memory(expression, size), regexp.match)
 
 
 def _estimate_memory(expression: str, size: int) -> int:
@@ -116,8 +118,6 @@ MOST_CACHED = 16
 
 DEFAULTS = Limits()
 
-Find = Callable[[bytes, int, int], list[tuple[int, int]]]
-
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
@@ -138,9 +138,8 @@ class Pattern:
     memory: int
     search: Callable[[str], bool] = field(repr=False, compare=False)
     #: The match function of a pattern with one automaton, for callers that avoid the
-    #: frames of `search`. It takes a text in UTF-8, start and end, and returns the spans
-    #: of the match; the first starts at 0 if there is a match.
-    find: Find | None = field(default=None, repr=False, compare=False)
+    #: frames of `search`.
+    match: Match | None = field(default=None, repr=False, compare=False)
 
 
 def compile_pattern(source: str, limits: Limits = DEFAULTS) -> Pattern:
@@ -223,7 +222,7 @@ def build_pattern(
         except UnicodeEncodeError:
             return matches(join_surrogates(text).encode("utf-8", "surrogatepass"))
 
-    return Pattern(source, built.cost, PATTERN_BYTES + built.memory, search, built.find)
+    return Pattern(source, built.cost, PATTERN_BYTES + built.memory, search, built.match)
 
 
 def count_look_aheads(translation: Translation) -> int:
@@ -240,7 +239,7 @@ class Search:
     matches: Callable[[bytes], bool]
     cost: int
     memory: int
-    find: Find | None
+    match: Match | None
 
 
 def build_search(translation: Translation, available: int, max_instructions: int) -> Search:
@@ -266,8 +265,7 @@ def build_search(translation: Translation, available: int, max_instructions: int
         cost += search.cost
         memory += search.memory
     if not conditions:
-        find = partial(automaton.match, RE2.Anchor.ANCHOR_START)
-        return Search(matches, cost, memory, find)
+        return Search(matches, cost, memory, automaton.match)
 
     def matches_all(data: bytes) -> bool:
         return matches(data) and all(holds(data) is expected for holds, expected in conditions)
