@@ -17,7 +17,6 @@ __all__ = [
     "PreparedSchemas",
     "Scope",
     "prepare_schema",
-    "scope_of",
 ]
 
 
@@ -151,10 +150,3 @@ class Scope:
                 if outer.recursive:
                     return outer.contents, self.within(outer)
         return schema, self.within(resource)
-
-
-def scope_of(validator: Any) -> Scope:
-    """Return the scope of *validator*."""
-    # jsonschema keeps its reference resolver in this attribute; a scope replaces it.
-    scope: Scope = validator._resolver  # noqa: SLF001
-    return scope

@@ -5,8 +5,6 @@ from contextlib import suppress
 from itertools import islice
 from typing import Any, NamedTuple
 
-from referencing.exceptions import Unresolvable
-
 from sidecheck_server.core.engines.scope import Scope
 from sidecheck_server.core.engines.weights import APPLICATION_STEPS
 from sidecheck_server.core.explain.values import (
@@ -18,6 +16,7 @@ from sidecheck_server.core.explain.values import (
     quote,
 )
 from sidecheck_server.core.limits import spend
+from sidecheck_server.core.schemas.resources import UnresolvableError
 
 __all__ = [
     "FORMATS",
@@ -116,7 +115,7 @@ def schema_parts(schema: Any, scope: Scope) -> list[SchemaPart]:
             continue
         inner = outer.enter(current)
         if "$ref" in current:
-            with suppress(Unresolvable):
+            with suppress(UnresolvableError):
                 stack.append(inner.follow(current["$ref"]))
             if inner.dialect.reference_hides_siblings:
                 continue
