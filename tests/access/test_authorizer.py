@@ -26,17 +26,22 @@ OTHERS: tuple[Any, ...] = (
 SERVED = {
     *(f"{rpc.service}/{rpc.name}" for rpc in RPCS),
     *(f"{service.full_name}/{method.name}" for service in OTHERS for method in service.methods),
+    # Not all releases of grpcio-health-checking have it.
+    "grpc.health.v1.Health/List",
 }
 WRITES = {f"sidecheck.v1.RegistryService/{name}" for name in ("RegisterTools", "DeleteTools")}
 GATEWAYS = {method for method in SERVED if method.startswith(("envoy.", "agentgateway."))}
-HEALTH = {method for method in SERVED if method.startswith("grpc.health.")}
-REFLECTION = {method for method in SERVED if method.startswith("grpc.reflection.")}
-READS = SERVED - WRITES - GATEWAYS - HEALTH - REFLECTION
+HEALTH = {f"grpc.health.v1.Health/{name}" for name in ("Check", "Watch")}
+NAMES = {
+    "grpc.health.v1.Health/List",
+    "grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",
+}
+READS = SERVED - WRITES - GATEWAYS - HEALTH - NAMES
 
 INFO = {"sidecheck.v1.InfoService/GetServerInfo"}
 MAY_CALL = {
-    "validator": READS | REFLECTION | HEALTH,
-    "registrar": WRITES | INFO | REFLECTION | HEALTH,
+    "validator": READS | NAMES | HEALTH,
+    "registrar": WRITES | INFO | NAMES | HEALTH,
     "both": SERVED,
     "limited": SERVED,
     "admin": SERVED,

@@ -5,6 +5,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 import pytest
+import re2
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.patterns import Pattern, PatternError, compile_pattern
 
@@ -248,3 +249,11 @@ def test_large_patterns_within_the_bounds_are_run(source: str, text: str) -> Non
     assert pattern.source == source
     assert pattern.search(text)
     assert not pattern.search("\t")
+
+
+def test_no_automaton_stays_in_a_cache_without_a_bound_of_bytes() -> None:
+    """google-re2 keeps none of its own after a compilation."""
+    foreign = re2.compile(b"kept")
+    compile_pattern("^an unseen pattern$")
+
+    assert re2.compile(b"kept") is not foreign

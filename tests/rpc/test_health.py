@@ -6,14 +6,12 @@ from typing import Any
 
 import grpc
 import pytest
-from google.protobuf import descriptor_pb2, descriptor_pool
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from sidecheck_server.access.authorizer import Authorizer
 from sidecheck_server.rpc.admission import Admission
 from sidecheck_server.rpc.call_metrics import CallMetrics
 from sidecheck_server.rpc.grpc_methods import add_methods
 from sidecheck_server.rpc.health import HealthServicer
-from sidecheck_server.rpc.method_table import methods_of
 from sidecheck_server.rpc.standard import health_methods
 from sidecheck_server.transport_limits import TransportLimits
 
@@ -28,6 +26,7 @@ class Served:
     def __init__(self, server: grpc.aio.Server, channel: grpc.aio.Channel) -> None:
         self.health = HealthServicer(["a.Service", "an.Independent"], ["an.Independent"])
         self.server = server
+        self.channel = channel
         methods = health_methods(self.health)
         add_methods(
             server,
@@ -154,43 +153,19 @@ async def test_watching_after_the_end_returns_at_once(served: Served) -> None:
     assert grpc.aio.EOF is await asyncio.wait_for(served.watch().read(), 5)
 
 
-async def test_all_services_are_listed(served: Served) -> None:
-    """Where the installed release has the method, which is a later one."""
+async def test_every_status_is_listed(served: Served) -> None:
+    """By a release that has `List`; otherwise the method is not implemented."""
     served.health.set_serving(serving=True)
     served.health.set_workers_alive(alive=False)
-    service = health_pb2.DESCRIPTOR.services_by_name["Health"]
+    message = getattr(health_pb2, "HealthListRequest", None)
+    if message is None:
+        listing: Any = served.channel.unary_unary("/grpc.health.v1.Health/List")
+        with pytest.raises(grpc.aio.AioRpcError) as raised:
+            await listing(b"")
+        assert grpc.StatusCode.UNIMPLEMENTED is raised.value.code()
+        return
+    response = await served.stub.List(message())
 
     assert {"": NOT_SERVING, "a.Service": NOT_SERVING, "an.Independent": SERVING} == {
-        name: response.status for name, response in served.health.list_responses().items()
+        name: each.status for name, each in response.statuses.items()
     }
-    if "List" in service.methods_by_name:
-        request: Any = health_pb2.HealthListRequest()  # type: ignore[attr-defined,unused-ignore]
-        response = await served.stub.List(request)
-        assert served.health.list_responses() == dict(response.statuses)
-
-
-def test_methods_that_only_the_library_knows_are_not_served() -> None:
-    """A release of the library may add methods to its service."""
-    file = descriptor_pb2.FileDescriptorProto(
-        name="later.proto", package="later", dependency=["grpc_health/v1/health.proto"]
-    )
-    service = file.service.add(name="Health")
-    for name in ("Check", "Heal"):
-        service.method.add(
-            name=name,
-            input_type=".grpc.health.v1.HealthCheckRequest",
-            output_type=".grpc.health.v1.HealthCheckResponse",
-        )
-    pool = descriptor_pool.DescriptorPool()
-    pool.AddSerializedFile(health_pb2.DESCRIPTOR.serialized_pb)
-    pool.Add(file)
-    later = pool.FindServiceByName("later.Health")
-
-    class Servicer:
-        def Check(self) -> None:  # noqa: N802
-            pass
-
-    methods = list(methods_of([(later, Servicer())], allow_missing=True))
-    assert ["later.Health/Check"] == [method.path for method in methods]
-    with pytest.raises(AttributeError, match="Heal"):
-        list(methods_of([(later, Servicer())]))

@@ -15,7 +15,6 @@ from collections.abc import Callable
 from typing import Any
 
 from sidecheck_server.core.compiler.compilation import CompiledSchema, compile_schema
-from sidecheck_server.core.engines.scope import scope_of
 from sidecheck_server.core.evaluate import EvaluationOptions, evaluate
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.patterns.pattern import build_pattern
@@ -81,14 +80,14 @@ def _use(compiled: CompiledSchema, texts: list[str]) -> None:
     for payload in _PAYLOADS:
         evaluate(compiled, payload, EvaluationOptions())
     validator, root = compiled.complete.at_root([1 << 60])
-    scope = scope_of(validator)
+    scope = validator.scope
     values = [*map(json.loads, _PAYLOADS), "abab"]
     stack = [root]
     while stack:
         schema = stack.pop()
         if not isinstance(schema, dict):
             continue
-        inside = validator.in_scope(scope.enter(schema))
+        inside = validator.within(scope.enter(schema))
         for value in values:
             list(inside.descend(value, schema))
         stack.extend(child for _, child in subschemas(schema, scope.dialect.draft))

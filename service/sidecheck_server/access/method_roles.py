@@ -54,6 +54,8 @@ METHOD_ROLES: Final[Mapping[str, frozenset[Role] | None]] = MappingProxyType(
         # Probes have no token.
         "grpc.health.v1.Health/Check": NO_TOKEN,
         "grpc.health.v1.Health/Watch": NO_TOKEN,
+        # Names the services, as reflection does.
+        "grpc.health.v1.Health/List": ANY_TOKEN,
         "grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo": ANY_TOKEN,
     }
 )

@@ -48,8 +48,8 @@ class HealthServicer:
             raise CallFailed(Status(code=code, message="no service of that name"))
         return self._response(request.service)
 
-    def list_responses(self) -> dict[str, health_pb2.HealthCheckResponse]:
-        """Return whether each service is serving, by its name."""
+    def statuses(self) -> dict[str, health_pb2.HealthCheckResponse]:
+        """Return whether each service is serving, by name."""
         return {service: self._response(service) for service in sorted(self._services)}
 
     async def watch(

@@ -83,19 +83,19 @@ class Unreadable:
 
 
 def methods_of(
-    servicers: Iterable[tuple[ServiceDescriptor, object]], *, allow_missing: bool = False
+    servicers: Iterable[tuple[ServiceDescriptor, object]], *, shared_only: bool = False
 ) -> Iterator[Method]:
     """Yield the methods of services, which their servicers have under the same names.
 
-    With *allow_missing*, methods that a servicer lacks are left out, so that callers get
-    UNIMPLEMENTED: it is for services of libraries, whose later releases may have more.
+    With *shared_only*, methods without a handler are left out, and clients receive
+    UNIMPLEMENTED: for services that a library declares, whose releases may add methods.
 
     Raises:
-        AttributeError: A servicer lacks a method, unless *allow_missing*.
+        AttributeError: a servicer lacks a method, without *shared_only*.
     """
     for service, servicer in servicers:
         for method in service.methods:
-            if allow_missing and not hasattr(servicer, method.name):
+            if shared_only and not hasattr(servicer, method.name):
                 continue
             yield Method(
                 service.full_name,

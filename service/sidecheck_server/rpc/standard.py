@@ -23,7 +23,7 @@ __all__ = ["health_methods", "reflection_methods"]
 def health_methods(servicer: HealthServicer) -> Iterable[Method]:
     """Return the methods of grpc.health.v1, which *servicer* serves."""
     service: Any = health_pb2.DESCRIPTOR.services_by_name["Health"]
-    return methods_of([(service, _Health(servicer))], allow_missing=True)
+    return methods_of([(service, _Health(servicer))], shared_only=True)
 
 
 def reflection_methods(services: Sequence[str], streams: OpenStreams) -> Iterable[Method]:
@@ -31,7 +31,7 @@ def reflection_methods(services: Sequence[str], streams: OpenStreams) -> Iterabl
     service: Any = reflection_pb2.DESCRIPTOR.services_by_name["ServerReflection"]
     names = (*services, reflection.SERVICE_NAME)
     servicer = _Reflection(reflection.aio.ReflectionServicer(names), streams)
-    return methods_of([(service, servicer)], allow_missing=True)
+    return methods_of([(service, servicer)], shared_only=True)
 
 
 class _Health:
@@ -42,16 +42,16 @@ class _Health:
         _fail_if_unreadable(request)
         return self._servicer.check(request)
 
-    async def List(self, request: Any, _call: Call) -> Any:  # noqa: N802
-        # A method of later releases, which have its messages.
-        _fail_if_unreadable(request)
-        messages: Any = health_pb2
-        return messages.HealthListResponse(statuses=self._servicer.list_responses())
-
     async def Watch(self, request: Any, _call: Call) -> AsyncIterator[Any]:  # noqa: N802
         _fail_if_unreadable(request)
         async for response in self._servicer.watch(request):
             yield response
+
+    async def List(self, request: Any, _call: Call) -> Any:  # noqa: N802
+        _fail_if_unreadable(request)
+        # Only releases whose service has the method have its messages.
+        response: Any = vars(health_pb2)["HealthListResponse"]
+        return response(statuses=self._servicer.statuses())
 
 
 class _Reflection:

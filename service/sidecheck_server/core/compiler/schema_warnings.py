@@ -8,13 +8,12 @@ get no warnings.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from sidecheck_server.core.compiler.admission import AdmittedSchema
 from sidecheck_server.core.compiler.contradictions import find_contradictions
 from sidecheck_server.core.engines.complete import CompleteEngine
 from sidecheck_server.core.engines.fault import NO_FAULTS
-from sidecheck_server.core.engines.scope import scope_of
+from sidecheck_server.core.engines.validator import Validator
 from sidecheck_server.core.explain.values import format_literal
 from sidecheck_server.core.explain.violations import explain
 from sidecheck_server.core.limits import Budget, Exhausted, Limits
@@ -163,24 +162,23 @@ class _Validators:
             dialect_of=context.dialect_of,
             limits=limits,
         )
-        self._root: Any
         self._root, self._schema = engine.at_root(budget)
-        self._by_resource: dict[int, Any] = {}
+        self._by_resource: dict[int, Validator] = {}
 
-    def validator_for(self, subschema: Subschema) -> Any:
+    def validator_for(self, subschema: Subschema) -> Validator:
         """Return the validator in the resource of *subschema*."""
         contents = subschema.resource.contents
         if contents is self._schema:
             return self._root
         validator = self._by_resource.get(id(contents))
         if validator is None:
-            scope = scope_of(self._root)
+            scope = self._root.scope
             resource = scope.resources.rooted_at(contents)
             if resource is None:
                 # Documents are read when a reference leads to them.
                 _, resource = scope.resources.resolve(subschema.resource.uri, scope.resource)
             scope = scope.within(resource)
-            validator = self._by_resource[id(contents)] = self._root.in_scope(scope)
+            validator = self._by_resource[id(contents)] = self._root.within(scope)
         return validator
 
 

@@ -13,8 +13,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sidecheck_server.core.engines.scope import Scope, scope_of
+from sidecheck_server.core.engines.scope import Scope
 from sidecheck_server.core.engines.unevaluated import accepts
+from sidecheck_server.core.engines.validator import Validator
 from sidecheck_server.core.json_values import has_type
 from sidecheck_server.core.limits import spend
 from sidecheck_server.core.types import JsonValue
@@ -53,7 +54,7 @@ def only_accepting(accepting: Sequence[int], _type_matching: Sequence[int]) -> S
 class PendingSchema:
     """A subschema to be applied, and the validator to apply it."""
 
-    validator: Any
+    validator: Validator
     schema: Any
     #: The path of evaluation to it.
     path: Path
@@ -66,7 +67,7 @@ class AppliedSchema:
     """An object schema that applies to a value."""
 
     #: In the scope of the schema.
-    validator: Any
+    validator: Validator
     schema: Mapping[str, Any]
     #: The keywords of the schema that are in force in its dialect.
     in_force: frozenset[str]
@@ -79,7 +80,7 @@ class AppliedSchema:
 
     def has_annotation(self, name: str) -> bool:
         """Return whether it has the annotation *name*, not hidden by a reference."""
-        hides = scope_of(self.validator).dialect.reference_hides_siblings and "$ref" in self.schema
+        hides = self.validator.scope.dialect.reference_hides_siblings and "$ref" in self.schema
         return name in self.schema and not hides
 
     def subschema(self, keyword: str, *steps: str | int) -> PendingSchema:
@@ -123,11 +124,11 @@ def _closure(
     stack = list(initial)[::-1]
     while stack:
         pending = stack.pop()
-        spend(scope_of(pending.validator).budget, _PENDING)
+        spend(pending.validator.scope.budget, _PENDING)
         schema = _apply(pending)
         if schema is None:
             continue
-        scope = scope_of(schema.validator)
+        scope = schema.validator.scope
         spend(scope.budget, scope.prepared.steps_of(schema.schema))
         # A choice selects the same branches on every path that leads to it.
         key = (
@@ -154,7 +155,7 @@ def _apply(pending: PendingSchema) -> AppliedSchema | None:
     schema = pending.schema
     if not isinstance(schema, dict):
         return None
-    scope = scope_of(pending.validator).enter(schema)
+    scope = pending.validator.scope.enter(schema)
     pending = _in_scope(pending, scope, schema)
     in_force = schema.keys() & scope.dialect.keywords
     if scope.dialect.reference_hides_siblings and "$ref" in schema:
@@ -166,14 +167,12 @@ def _apply(pending: PendingSchema) -> AppliedSchema | None:
 
 def _in_scope(pending: PendingSchema, scope: Scope, schema: Any) -> PendingSchema:
     """Return *schema* in place of that of *pending*, to be applied in *scope*."""
-    validator = pending.validator
-    if scope is not scope_of(validator):
-        validator = validator.in_scope(scope)
+    validator = pending.validator.within(scope)
     return PendingSchema(validator, schema, pending.path, pending.is_condition)
 
 
 def _unconditional(schema: AppliedSchema) -> Iterator[PendingSchema]:
-    scope = scope_of(schema.validator)
+    scope = schema.validator.scope
     for keyword, follow in (
         ("$ref", scope.follow),
         ("$dynamicRef", scope.follow_dynamic),
@@ -191,7 +190,7 @@ def _chosen(
 ) -> Iterator[PendingSchema]:
     for keyword in ("anyOf", "oneOf"):
         count = len(schema.get(keyword, ()))
-        spend(scope_of(schema.validator).budget, _PENDING * count)
+        spend(schema.validator.scope.budget, _PENDING * count)
         branches = [schema.subschema(keyword, index) for index in range(count)]
         possible = [
             index for index, branch in enumerate(branches) if _allows_type(branch, instance)
@@ -214,7 +213,7 @@ def _allows_type(branch: PendingSchema, instance: JsonValue) -> bool:
     for schema in list_unconditional([branch]):
         types = schema.get("type", None)
         names = [types] if isinstance(types, str) else types
-        draft = scope_of(schema.validator).dialect.draft
+        draft = schema.validator.scope.dialect.draft
         if names is not None and not any(has_type(instance, name, draft) for name in names):
             return False
     return True

@@ -1,36 +1,15 @@
-"""The complete engine: supports every schema, and reports the faults of a payload.
+"""The complete engine: supports every schema, and reports the faults of a payload."""
 
-Keywords are functions that return faults, as in jsonschema, whose functions are used where
-they only descend. The validator that they are called with is our own, because jsonschema's
+from collections.abc import Iterator, Mapping
 
-- looks up every ``$schema`` in a global table and continues with the stock class of that
-  dialect, and so with ``re`` and unbounded messages; here the dialect belongs to the resource,
-  which the scope knows;
-- creates a validator at every step, and loses the path to a subschema ``false``;
-- has other types (`json_values.has_type`).
-"""
-
-from collections.abc import Iterable, Iterator, Mapping
-from functools import lru_cache
-from typing import Any
-
-from sidecheck_server.core.engines.complete_applicators import applicators_of
-from sidecheck_server.core.engines.complete_assertions import assertions_of
-from sidecheck_server.core.engines.fault import NO_FAULTS, Fault
-from sidecheck_server.core.engines.scope import (
-    KeywordFunction,
-    PreparedSchema,
-    PreparedSchemas,
-    Scope,
-    prepare_schema,
-)
+from sidecheck_server.core.engines.fault import Fault
+from sidecheck_server.core.engines.scope import PreparedSchemas, Scope
 from sidecheck_server.core.engines.text_checks import TextChecks
-from sidecheck_server.core.engines.weights import APPLICATION_STEPS
-from sidecheck_server.core.json_values import has_type
-from sidecheck_server.core.limits import Budget, Exhausted, Limits
+from sidecheck_server.core.engines.validator import Validator
+from sidecheck_server.core.limits import Budget, Limits
 from sidecheck_server.core.schemas.dialects import Dialect
 from sidecheck_server.core.schemas.resources import DialectOf, Resources
-from sidecheck_server.core.types import Draft, JsonValue
+from sidecheck_server.core.types import JsonValue
 
 __all__ = ["CompleteEngine"]
 
@@ -78,7 +57,7 @@ class CompleteEngine:
         validator, schema = self.at_root([self._max_steps] if budget is None else budget)
         yield from validator.descend(payload, schema)
 
-    def at_root(self, budget: Budget) -> tuple["Validator", JsonValue]:
+    def at_root(self, budget: Budget) -> tuple[Validator, JsonValue]:
         """Return the validator at the root of the schema, and the schema.
 
         It is for callers that apply subschemas in their own order, and spends *budget*.
@@ -87,109 +66,3 @@ class CompleteEngine:
         known = self._prepared.of_dialect(root.dialect)
         scope = Scope(self._resources, self._checks, self._prepared, budget, root, (root,), known)
         return Validator(scope), self._schema
-
-
-@lru_cache(maxsize=64)
-def _keyword_functions(draft: Draft, keywords: frozenset[str]) -> Mapping[str, KeywordFunction]:
-    """Return the functions for *keywords* of *draft* by name."""
-    known = {**assertions_of(draft), **applicators_of(draft)}
-    return {name: known[name] for name in known if name in keywords}
-
-
-class Validator:
-    """Applies the keywords of the dialect of a scope to instances.
-
-    Has the two methods that keyword functions of jsonschema call.
-    """
-
-    __slots__ = ("functions", "scope")
-
-    def __init__(self, scope: Scope) -> None:
-        self.scope = scope
-        self.functions = _keyword_functions(scope.dialect.draft, scope.dialect.keywords)
-
-    def in_scope(self, scope: Scope) -> "Validator":
-        """Return the validator for the dialect of *scope*."""
-        return self if scope is self.scope else Validator(scope)
-
-    def is_type(self, value: Any, name: str) -> bool:
-        """Return whether *value* has the type *name*."""
-        return has_type(value, name, self.scope.dialect.draft)
-
-    def descend(
-        self,
-        instance: Any,
-        schema: Any,
-        path: str | int | None = None,
-        schema_path: str | int | None = None,
-        resolver: Scope | None = None,
-    ) -> Iterable[Fault]:
-        """Return the faults of *instance* under *schema*, in the scope *resolver* if given.
-
-        Keywords up to the first with a fault are evaluated at once, the others lazily: so
-        a valid instance needs no generator.
-        """
-        if schema is True:
-            return NO_FAULTS
-        scope = resolver or self.scope
-        prepared = _FALSE_SCHEMA if schema is False else scope.known.get(id(schema))
-        if prepared is None or prepared.has_identifier:
-            scope = scope.enter(schema)
-        validator = self
-        if scope is not self.scope:
-            validator = Validator(scope)
-            prepared = _FALSE_SCHEMA if schema is False else scope.known.get(id(schema))
-        if prepared is None:
-            prepared = prepare_schema(schema, validator.functions, scope.dialect)
-            scope.known[id(schema)] = prepared
-        budget = scope.budget
-        budget[0] -= prepared.steps
-        if budget[0] < 0:
-            raise Exhausted
-        keywords = iter(prepared.keywords)
-        for keyword, value, function in keywords:
-            faults = function(validator, value, instance, schema)
-            if faults is not NO_FAULTS:
-                paths = (path, schema_path)
-                return _yield_faults(
-                    paths, (validator, instance, schema), (keyword, value, faults), keywords
-                )
-        return NO_FAULTS
-
-
-def _yield_faults(
-    paths: tuple[str | int | None, str | int | None],
-    subject: tuple[Validator, Any, Any],
-    first: tuple[str, Any, Iterable[Fault]],
-    remaining: Iterator[tuple[str, Any, KeywordFunction]],
-) -> Iterator[Fault]:
-    """Yield the faults of the *first* keyword that has any, then those of the *remaining*."""
-    path, schema_path = paths
-    validator, instance, schema = subject
-    keyword, value, faults = first
-    scope = validator.scope
-    # One loop, since each further generator would reduce the depth of payload that fits.
-    while True:
-        for fault in faults:
-            fault.settle(keyword, value, instance, schema, scope)
-            # The faults of `if` are those of `then` or `else`, its siblings.
-            if keyword and keyword != "if":
-                fault.schema_path.append(keyword)
-            if schema_path is not None:
-                fault.schema_path.append(schema_path)
-            if path is not None:
-                fault.path.append(path)
-            yield fault
-        following = next(remaining, None)
-        if following is None:
-            return
-        keyword, value, function = following
-        faults = function(validator, value, instance, schema)
-
-
-def _reject(_validator: Any, _value: Any, _instance: Any, _schema: Any) -> Iterable[Fault]:
-    """Return the fault of any value under the schema ``false``."""
-    return (Fault(),)
-
-
-_FALSE_SCHEMA = PreparedSchema(APPLICATION_STEPS, (("", False, _reject),), has_identifier=False)

@@ -1,8 +1,8 @@
 """Applicator keywords of the complete engine: those with subschemas.
 
-jsonschema's own functions are used where they only descend. The others would search
-names with ``re``, detach subschemas from their place, or write the whole offending
-value into a message.
+jsonschema's own functions, which its validator classes have in `VALIDATORS`, are used where
+they only descend. The others would search names with ``re``, detach subschemas from their
+place, or write the whole offending value into a message.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -12,7 +12,7 @@ from typing import Any
 from jsonschema import Draft202012Validator
 
 from sidecheck_server.core.engines.fault import NO_FAULTS, Fault
-from sidecheck_server.core.engines.scope import KeywordFunction, scope_of
+from sidecheck_server.core.engines.scope import KeywordFunction
 from sidecheck_server.core.engines.unevaluated import accepts, unevaluated_items, unevaluated_names
 from sidecheck_server.core.limits import spend
 from sidecheck_server.core.types import Draft
@@ -24,20 +24,20 @@ _NAME = 4
 
 
 def _ref(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterable[Fault]:
-    target, scope = scope_of(validator).follow(value)
-    faults: Iterable[Fault] = validator.descend(instance, target, resolver=scope)
+    target, scope = validator.scope.follow(value)
+    faults: Iterable[Fault] = validator.within(scope).descend(instance, target)
     return faults
 
 
 def _dynamic_ref(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterable[Fault]:
-    target, scope = scope_of(validator).follow_dynamic(value)
-    faults: Iterable[Fault] = validator.descend(instance, target, resolver=scope)
+    target, scope = validator.scope.follow_dynamic(value)
+    faults: Iterable[Fault] = validator.within(scope).descend(instance, target)
     return faults
 
 
 def _recursive_ref(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterable[Fault]:
-    target, scope = scope_of(validator).follow_recursive(value)
-    faults: Iterable[Fault] = validator.descend(instance, target, resolver=scope)
+    target, scope = validator.scope.follow_recursive(value)
+    faults: Iterable[Fault] = validator.within(scope).descend(instance, target)
     return faults
 
 
@@ -116,7 +116,7 @@ def _dependencies(validator: Any, value: Any, instance: Any, _schema: Any) -> It
 
 def _pattern_properties(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterator[Fault]:
     if isinstance(instance, dict):
-        scope = scope_of(validator)
+        scope = validator.scope
         for pattern, subschema in value.items():
             for name, item in instance.items():
                 if scope.checks.matches(pattern, name, scope.budget):
@@ -128,7 +128,7 @@ def _additional_properties(
 ) -> Iterable[Fault]:
     if not isinstance(instance, dict) or value is True:
         return NO_FAULTS
-    scope = scope_of(validator)
+    scope = validator.scope
     spend(scope.budget, _NAME * len(instance))
     # With an applicator in force, so are its siblings of the same vocabulary.
     declared = schema.get("properties", {})
@@ -220,7 +220,7 @@ def _unevaluated_items(validator: Any, value: Any, instance: Any, schema: Any) -
 
 def _contains(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[Fault]:
     if isinstance(instance, list):
-        in_force = scope_of(validator).dialect.keywords
+        in_force = validator.scope.dialect.keywords
         if "minContains" in schema and "minContains" in in_force:
             return  # `minContains` replaces it (2019-09 validation, section 6.4.5).
         if not any(accepts(validator, item, value) for item in instance):
@@ -242,7 +242,7 @@ def _max_contains(validator: Any, value: Any, instance: Any, schema: Any) -> Ite
 
 
 def _counts_contained(validator: Any, instance: Any, schema: Any) -> bool:
-    in_force = scope_of(validator).dialect.keywords
+    in_force = validator.scope.dialect.keywords
     return isinstance(instance, list) and "contains" in schema and "contains" in in_force
 
 

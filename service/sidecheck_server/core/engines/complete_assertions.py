@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from sidecheck_server.core.engines.fault import NO_FAULTS, Fault
-from sidecheck_server.core.engines.scope import KeywordFunction, scope_of
+from sidecheck_server.core.engines.scope import KeywordFunction
 from sidecheck_server.core.json_values import (
     CLASS_OF_TYPE,
     find_duplicate,
@@ -45,14 +45,14 @@ def _const(_validator: Any, value: Any, instance: Any, _schema: Any) -> Iterable
 
 
 def _multiple_of(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterable[Fault]:
-    if is_number(instance) and not is_multiple(instance, value, scope_of(validator).budget):
+    if is_number(instance) and not is_multiple(instance, value, validator.scope.budget):
         return (Fault(),)
     return NO_FAULTS
 
 
 def _unique_items(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterable[Fault]:
     if value is True and isinstance(instance, list):
-        budget = scope_of(validator).budget
+        budget = validator.scope.budget
         repeated = find_duplicate(instance, budget)
         if repeated is not None:
             return (Fault(repeated),)
@@ -61,7 +61,7 @@ def _unique_items(validator: Any, value: Any, instance: Any, _schema: Any) -> It
 
 def _pattern(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterable[Fault]:
     if isinstance(instance, str):
-        scope = scope_of(validator)
+        scope = validator.scope
         if not scope.checks.matches(value, instance, scope.budget):
             return (Fault(),)
     return NO_FAULTS
@@ -69,7 +69,7 @@ def _pattern(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterabl
 
 def _format(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterable[Fault]:
     if isinstance(instance, str):
-        scope = scope_of(validator)
+        scope = validator.scope
         if not scope.checks.conforms(instance, value, scope.dialect, scope.budget):
             return (Fault(),)
     return NO_FAULTS

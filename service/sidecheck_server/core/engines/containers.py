@@ -13,7 +13,6 @@ from sidecheck_server.core.engines.applied import (
     list_applied,
 )
 from sidecheck_server.core.engines.complete import CompleteEngine
-from sidecheck_server.core.engines.scope import scope_of
 from sidecheck_server.core.engines.unevaluated import unevaluated_items, unevaluated_names
 from sidecheck_server.core.limits import Budget, spend
 from sidecheck_server.core.types import Draft, JsonValue
@@ -73,7 +72,7 @@ def walk_containers(
 
 def property_subschemas(schema: AppliedSchema, name: str) -> Iterator[PendingSchema]:
     """Yield what *schema* applies to a property *name*, except ``unevaluatedProperties``."""
-    spend(scope_of(schema.validator).budget, _LOOK_UP)
+    spend(schema.validator.scope.budget, _LOOK_UP)
     known = False
     if name in schema.get("properties", ()):
         known = True
@@ -92,7 +91,7 @@ def matches_name_pattern(schema: AppliedSchema, name: str) -> bool:
 
 def _matching_patterns(schema: AppliedSchema, name: str) -> Iterator[str]:
     patterns = schema.get("patternProperties", ())
-    scope = scope_of(schema.validator)
+    scope = schema.validator.scope
     for pattern in patterns:
         if scope.checks.matches(pattern, name, scope.budget):
             yield pattern
@@ -131,13 +130,13 @@ def _unevaluated(
     for schema in applied:
         if isinstance(schema.get(keyword, None), dict):
             places = find_unevaluated(schema.validator, value, schema.schema)
-            spend(scope_of(schema.validator).budget, _VALUE * len(places))
+            spend(schema.validator.scope.budget, _VALUE * len(places))
             subschemas.append((frozenset(places), schema.subschema(keyword)))
     return subschemas
 
 
 def _item_subschemas(schema: AppliedSchema, index: int) -> Iterator[PendingSchema]:
-    scope = scope_of(schema.validator)
+    scope = schema.validator.scope
     spend(scope.budget, _LOOK_UP)
     prefix, rest = "prefixItems", "items"
     if scope.dialect.draft is not Draft.DRAFT_2020_12:

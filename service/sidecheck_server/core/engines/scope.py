@@ -17,7 +17,6 @@ __all__ = [
     "PreparedSchemas",
     "Scope",
     "prepare_schema",
-    "scope_of",
 ]
 
 
@@ -151,9 +150,3 @@ class Scope:
                 if outer.recursive:
                     return outer.contents, self.within(outer)
         return schema, self.within(resource)
-
-
-def scope_of(validator: Any) -> Scope:
-    """Return the scope of *validator*."""
-    scope: Scope = validator.scope
-    return scope

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from sidecheck_server.core.engines.fault import NO_FAULTS
-from sidecheck_server.core.engines.scope import Scope, scope_of
+from sidecheck_server.core.engines.scope import Scope
 from sidecheck_server.core.engines.weights import APPLICATION_STEPS
 from sidecheck_server.core.limits import spend
 from sidecheck_server.core.types import Draft
@@ -31,7 +31,7 @@ def accepts(validator: Any, instance: Any, schema: Any) -> bool:
 
 def unevaluated_names(validator: Any, instance: Mapping[str, Any], schema: Schema) -> Sequence[str]:
     """Return the names in *instance* that ``unevaluatedProperties`` of *schema* applies to."""
-    spend(scope_of(validator).budget, _NAME * len(instance))
+    spend(validator.scope.budget, _NAME * len(instance))
     remaining = dict.fromkeys(instance)
     for scope, sibling in iterate_applied(validator, instance, schema):
         in_force = sibling.keys() & scope.dialect.keywords
@@ -58,7 +58,7 @@ def unevaluated_names(validator: Any, instance: Mapping[str, Any], schema: Schem
 def unevaluated_items(validator: Any, instance: Sequence[Any], schema: Schema) -> Sequence[int]:
     """Return the indexes in *instance* that ``unevaluatedItems`` of *schema* applies to."""
     first = 0
-    spend(scope_of(validator).budget, _NAME * len(instance))
+    spend(validator.scope.budget, _NAME * len(instance))
     remaining = dict.fromkeys(range(len(instance)))
     for scope, sibling in iterate_applied(validator, instance, schema):
         in_force = sibling.keys() & scope.dialect.keywords
@@ -68,7 +68,7 @@ def unevaluated_items(validator: Any, instance: Sequence[Any], schema: Schema) -
         first = max(first, count)
         # Since 2020-12 matching items are evaluated (2020-12 core, section 10.3.1.3).
         if "contains" in in_force and scope.dialect.draft is Draft.DRAFT_2020_12:
-            validator_there = validator.in_scope(scope)
+            validator_there = validator.within(scope)
             for index in list(remaining):
                 if accepts(validator_there, instance[index], sibling["contains"]):
                     del remaining[index]
@@ -96,10 +96,9 @@ def iterate_applied(
     """
     if not isinstance(schema, dict):
         return
-    spend(scope_of(validator).budget, APPLICATION_STEPS)
-    scope = scope_of(validator).enter(schema)
-    if scope is not scope_of(validator):
-        validator = validator.in_scope(scope)
+    spend(validator.scope.budget, APPLICATION_STEPS)
+    scope = validator.scope.enter(schema)
+    validator = validator.within(scope)
     if scope.dialect.reference_hides_siblings and "$ref" in schema:
         in_force: set[str] = {"$ref"}
     else:
@@ -113,7 +112,7 @@ def iterate_applied(
     ):
         if keyword in in_force:
             target, target_scope = follow(schema[keyword])
-            yield from iterate_applied(validator.in_scope(target_scope), instance, target)
+            yield from iterate_applied(validator.within(target_scope), instance, target)
     for subschema in _in_place(validator, instance, schema, in_force):
         yield from iterate_applied(validator, instance, subschema)
 

@@ -244,7 +244,7 @@ class _Coercer:
 
     def _accepts(self, fault: Fault, value: JsonValue, schema: Any) -> bool:
         """Return whether *schema*, in the scope of *fault*, accepts *value*."""
-        return accepts(self._validator.in_scope(fault.scope), value, schema)
+        return accepts(self._validator.within(fault.scope), value, schema)
 
     def _decode(self, path: Path, text: str) -> list[JsonValue]:
         """Return the container in *text*, the value at *path*; it is decoded once a round."""
