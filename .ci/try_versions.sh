@@ -51,12 +51,16 @@ fi
 .venv/bin/python -m build --no-isolation --wheel --outdir "$folder/wheels" clients/python >/dev/null
 "$uv" pip install --quiet --no-deps --no-index --python "$environment/bin/python" "$folder"/wheels/*.whl
 
+unpinned=
+if [[ $releases != locked ]]; then
+  unpinned=1
+fi
 echo "try_versions: $releases releases on $("$environment/bin/python" --version)"
 if (($#)); then
   "$environment/bin/python" -m pytest -n "${JOBS:-2}" --dist loadfile -q "$@"
 else
   "$environment/bin/python" -m pytest -n "${JOBS:-2}" --dist loadfile -q \
-    -m "not (server or slow or corpus or fuzz or long)" tests/core tests/services
+    -m "not (server or slow or corpus or fuzz or long${unpinned:+ or pinned})" tests/core tests/services
 fi
 "$environment/bin/python" clients/python/demo >"$environment/demo.txt" || {
   cat "$environment/demo.txt"

@@ -3,7 +3,7 @@
 `schema_of` generates the ``requestedSchema`` of a request from a model, without checking
 it: fields that the protocol does not support in forms (a ``list[str]``, a nested model, a
 pattern) are included, and the check of the request reports them. Requires pydantic:
-``pip install sidecheck[pydantic]``.
+the extra ``pydantic``.
 """
 
 from collections.abc import Mapping
@@ -15,9 +15,7 @@ try:
     from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
     from pydantic_core import core_schema
 except ImportError as error:
-    raise ImportError(
-        "sidecheck.elicitation requires pydantic: pip install sidecheck[pydantic]"
-    ) from error
+    raise ImportError("sidecheck.elicitation requires pydantic: pip install pydantic") from error
 
 from sidecheck.pointers import pointer_steps
 from sidecheck.verdicts import Severity, Verdict

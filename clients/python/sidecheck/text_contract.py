@@ -39,8 +39,7 @@ def get_validator() -> Any:
         from jsonschema import Draft202012Validator  # noqa: PLC0415  (an optional dependency)
     except ImportError as error:
         raise ImportError(
-            "validating the text contract requires the package jsonschema:"
-            " pip install sidecheck[jsonschema]"
+            "validating the text contract requires the package jsonschema: pip install jsonschema"
         ) from error
     return Draft202012Validator(json.loads(get_schema_path().read_bytes()))
 

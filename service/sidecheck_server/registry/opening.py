@@ -64,5 +64,5 @@ def migrate_registry(location: PostgresLocation) -> tuple[int, int]:
 def _missing_packages(location: PostgresLocation) -> RegistryUnusable:
     return RegistryUnusable(
         str(location),
-        "needs packages that are not installed: pip install 'sidecheck-server[postgres]'",
+        "needs packages that are not installed: pip install 'psycopg[binary]>=3.3.9,<3.4'",
     )

@@ -155,7 +155,7 @@ def test_no_message_has_a_password(uri: str, message: str) -> None:
 def test_the_packages_are_an_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without them, the error names it."""
     monkeypatch.setitem(sys.modules, "sidecheck_server.registry.postgres.registry", None)
-    with pytest.raises(RegistryUnusable, match=r"pip install 'sidecheck-server\[postgres\]'"):
+    with pytest.raises(RegistryUnusable, match=r"pip install 'psycopg\[binary\]>=3\.3\.9,<3\.4'"):
         open_registry(PostgresLocation("postgresql:///db"))
 
 

@@ -2,7 +2,7 @@
 
 `tool` makes a tool of a function. Pydantic writes the schemas of its annotations; what has
 no schema raises `InferenceError`. Needs griffelib, jsonschema, pydantic and tenacity:
-``pip install sidecheck[infer]``.
+the extra ``infer``.
 """
 
 # isort: off

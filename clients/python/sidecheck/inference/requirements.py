@@ -8,7 +8,7 @@ try:
 except ImportError as error:
     raise ImportError(
         "sidecheck.inference needs the packages griffelib, jsonschema, pydantic and tenacity,"
-        " not all of which are installed: pip install sidecheck[infer]"
+        " not all of which are installed: pip install griffelib jsonschema pydantic tenacity"
     ) from error
 
 __all__ = ["griffe", "jsonschema", "pydantic", "tenacity"]

@@ -8,8 +8,6 @@ this package, which ``sidecheck`` itself does not import.
 try:
     from sidecheck.mcp.lowlevel import with_sidecheck
 except ImportError as error:
-    raise ImportError(
-        "sidecheck.mcp needs the MCP SDK, mcp>=2,<3: pip install 'sidecheck[mcp]'"
-    ) from error
+    raise ImportError("sidecheck.mcp needs the MCP SDK: pip install 'mcp>=2,<3'") from error
 
 __all__ = ["with_sidecheck"]

@@ -8,9 +8,7 @@ try:
     from fastmcp.tools.base import InputRequiredToolResult, Tool, ToolResult
     from fastmcp.utilities.versions import dedupe_with_versions
 except ImportError as error:
-    raise ImportError(
-        "sidecheck.mcp.fastmcp needs FastMCP, fastmcp>=4,<5: pip install 'sidecheck[fastmcp]'"
-    ) from error
+    raise ImportError("sidecheck.mcp.fastmcp needs FastMCP: pip install 'fastmcp>=4,<5'") from error
 from mcp_types import CallToolRequestParams, CallToolResult, ListToolsRequest
 
 from sidecheck._async.client import Client
