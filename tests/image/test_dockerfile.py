@@ -11,7 +11,7 @@ from sidecheck_server.settings import Settings
 from support.needed_memory import needed_memory
 from support.shared_material import REPOSITORY
 
-LOCKS = ("build.lock", "runtime.lock")
+LOCKS = ("build.lock", "client.lock", "installer.lock", "runtime.lock")
 
 
 def test_all_stages_have_one_base_known_by_its_digest() -> None:
