@@ -140,7 +140,8 @@ build/sbom/.made: deploy/runtime.lock pyproject.toml clients/python/pyproject.to
 	$(BIN)/python -m build --no-isolation --wheel --outdir build/sbom/wheels clients/python
 	$(UV) venv --quiet --python $(PYTHON) build/sbom/image
 	$(UV_SYNC) --python build/sbom/image/bin/python --only-binary :all: $<
-	$(UV_INSTALL) --python build/sbom/image/bin/python build/sbom/wheels/*.whl
+	$(UV_INSTALL) --python build/sbom/image/bin/python \
+		--no-index --find-links build/sbom/wheels sidecheck sidecheck-server
 	$(CYCLONEDX) environment $(CYCLONEDX_OPTIONS) --pyproject pyproject.toml \
 		-o build/sbom/image.cdx.json build/sbom/image/bin/python
 	$(CYCLONEDX) requirements $(CYCLONEDX_OPTIONS) --pyproject pyproject.toml \

@@ -11,6 +11,7 @@ from support.shared_material import REPOSITORY, unavailable
 
 BILLS = REPOSITORY / "build" / "sbom"
 RUNTIME = REPOSITORY / "deploy" / "runtime.lock"
+CLIENT = REPOSITORY / "deploy" / "client.lock"
 
 
 def read_bill(name: str) -> Any:
@@ -64,7 +65,7 @@ def test_the_image_has_the_packages_of_its_lock() -> None:
 
 def test_wheels_name_the_hashes_of_the_locks() -> None:
     """Of whatever they are installed with."""
-    for name, lock in (("sidecheck_server", RUNTIME), ("sidecheck", BILLS / "sidecheck.lock")):
+    for name, lock in (("sidecheck_server", RUNTIME), ("sidecheck", CLIENT)):
         bill = read_bill(name)
         packages = locked(lock.read_text())
         hashes: dict[str, set[str]] = {
