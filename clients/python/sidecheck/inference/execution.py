@@ -16,7 +16,7 @@ from sidecheck.inference.config import ToolOptions
 __all__ = ["wrap_async", "wrap_sync"]
 
 #: Seconds between attempts: 0.1, doubled each time up to 5, and up to 1 at random.
-WAIT: Final = tenacity.wait_exponential_jitter(initial=0.1, max=5, jitter=1)
+WAIT: Final = tenacity.wait_exponential(multiplier=0.1, max=5) + tenacity.wait_random(0, 1)
 
 #: Marks a key without a cached result.
 _MISS: Final = object()
