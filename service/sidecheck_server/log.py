@@ -99,6 +99,7 @@ class _LineLogger:
     debug = info = warning = error = msg
 
 
+#: No interface of gRPC: with another text, the log has an event for each such call again.
 _PEER_LEFT = "ExecuteBatchError raised in core by servicer method"
 
 

@@ -1,6 +1,8 @@
 """Streams of the asynchronous client that end while an item is written."""
 
+import asyncio
 from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
 from typing import Any, cast
 
 import grpc
@@ -40,3 +42,34 @@ async def test_a_failed_write_is_no_error_of_a_stream_that_ended_well() -> None:
     """The server's status decides: there are no more responses."""
     call = StreamCall(Channel("localhost:1"), STREAMS[0], cast("Any", EndedCall()))
     assert await call.read() is None
+
+
+async def test_grpc_reports_a_failed_write_by_the_known_details() -> None:
+    """The text is no interface; a release with another one fails this."""
+
+    async def end(_requests: Any, _context: Any) -> AsyncIterator[bytes]:
+        return
+        yield b""
+
+    server = grpc.aio.server()
+    handler: Any = grpc.stream_stream_rpc_method_handler(end)
+    server.add_generic_rpc_handlers(
+        (grpc.method_handlers_generic_handler("a.Service", {"End": handler}),)
+    )
+    port = server.add_insecure_port("127.0.0.1:0")
+    await server.start()
+    details: set[str | None] = set()
+    async with grpc.aio.insecure_channel(f"127.0.0.1:{port}") as channel:
+        start: Any = channel.stream_stream("/a.Service/End")
+        # Whether the end of the call or the write comes first is up to chance.
+        for _ in range(5000):
+            call: Any = start()
+            with suppress(grpc.RpcError, asyncio.InvalidStateError):
+                while True:
+                    await call.write(b"x" * 100_000)
+            if await call.code() is not grpc.StatusCode.OK:
+                details.add(await call.details())
+                break
+    await server.stop(None)
+
+    assert {WRITE_FAILED} == details

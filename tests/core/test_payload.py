@@ -2,9 +2,11 @@
 
 from typing import Any
 
+import msgspec
 import pytest
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.payload import MalformedError, decode, nesting_depth
+from sidecheck_server.core.payload.faults import _FAULTS
 from sidecheck_server.core.types import Violation
 
 NOT_JSON = [
@@ -309,3 +311,18 @@ def test_nesting_beyond_the_bound_is_rejected_before_anything_is_read(bracket: b
     assert {"bound": "payload_depth", "limit": "8", "found": "9"} == deep.value.metadata
     with pytest.raises(MalformedError):
         decode(bracket * 8, max_depth=8)
+
+
+def test_every_text_that_is_parsed_is_one_of_msgspec() -> None:
+    """They are no interface: a release that words one otherwise fails this."""
+    texts = [
+        *(b"[1,]", b"1 2", b"{1:2}", b"[1 2]", b'{"a":1 2}', b'{"a" 1}', b"[1.]"),
+        *(b'["\\x"]', b'["\\u12g4"]', b'["\\udc00"]'),
+    ]
+    found = []
+    for text in texts:
+        with pytest.raises(msgspec.DecodeError, match=r"\(byte \d+\)") as malformed:
+            msgspec.json.decode(text)
+        found += [part for part, _ in _FAULTS if part in str(malformed.value)]
+
+    assert sorted(part for part, _ in _FAULTS) == sorted(found)

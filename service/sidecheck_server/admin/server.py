@@ -2,14 +2,14 @@
 
 import asyncio
 import socket
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 import structlog
 import uvicorn
 from starlette.applications import Starlette
 
-from sidecheck_server.http_listener import open_listener
+from sidecheck_server.http_listener import HttpServer, open_listener
 from sidecheck_server.rpc.sockets import AddressInUseError
 
 __all__ = ["running_admin"]
@@ -17,13 +17,6 @@ __all__ = ["running_admin"]
 _GRACE_SECONDS = 5
 
 _log = structlog.get_logger("sidecheck.admin")
-
-
-class _Server(uvicorn.Server):
-    @contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        """Leave signals to the service."""
-        yield
 
 
 @asynccontextmanager
@@ -52,7 +45,7 @@ async def running_admin(
     bound_host, bound_port = listener.getsockname()[:2]
     shown = f"[{bound_host}]" if ":" in bound_host else bound_host
     _log.info("admin.ready", address=f"http://{shown}:{bound_port}")
-    server = _Server(config)
+    server = HttpServer(config)
     serving = asyncio.create_task(server.serve(sockets=[listener]))
     try:
         yield

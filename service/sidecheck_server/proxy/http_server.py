@@ -1,17 +1,15 @@
 """The HTTP server that clients of the proxy connect to."""
 
-import asyncio
 import signal
 import socket
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import uvicorn
 from starlette.types import ASGIApp
 
-from sidecheck_server.http_listener import open_listener
+from sidecheck_server.http_listener import HttpServer, open_listener
 
 __all__ = ["HttpAddress", "serve_http"]
 
@@ -56,7 +54,7 @@ async def serve_http(
     config.load()
     with _listen(address) as listener:
         report_ready(listener.getsockname()[1])
-        await _Server(config).serve(sockets=[listener])
+        await HttpServer(config, _SIGNALS).serve(sockets=[listener])
 
 
 def _listen(address: HttpAddress) -> socket.socket:
@@ -64,26 +62,3 @@ def _listen(address: HttpAddress) -> socket.socket:
         return open_listener(address.host, address.port)
     except OSError as error:
         raise OSError(f"{address.host}:{address.port}: {error.strerror or error}") from None
-
-
-class _Server(uvicorn.Server):
-    """Ends by a signal, and lets the process end with the exit code 0 afterwards.
-
-    uvicorn's own raises the signal again.
-    """
-
-    @contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        """End at the first signal in the block; at a second one, do not wait for requests."""
-        loop = asyncio.get_running_loop()
-        for number in _SIGNALS:
-            loop.add_signal_handler(number, self._end)
-        try:
-            yield
-        finally:
-            for number in _SIGNALS:
-                loop.remove_signal_handler(number)
-
-    def _end(self) -> None:
-        self.force_exit = self.should_exit
-        self.should_exit = True

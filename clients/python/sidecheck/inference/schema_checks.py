@@ -9,7 +9,7 @@ from typing import Any, Final
 from jsonschema import Draft202012Validator, FormatChecker
 from jsonschema.exceptions import SchemaError, ValidationError
 from jsonschema.validators import extend, validator_for
-from jsonschema_specifications import REGISTRY
+from referencing import Registry
 from referencing.exceptions import Unresolvable
 
 from sidecheck.inference.arguments import MAX_ROUNDS, MAX_VIOLATIONS, ValidArguments
@@ -25,6 +25,9 @@ from sidecheck.pointers import as_pointer
 from sidecheck.verdicts import Change
 
 __all__ = ["BrokenSchema", "SchemaChecker"]
+
+#: Without a registry jsonschema would fetch documents; it adds the published meta-schemas.
+_NO_DOCUMENTS: Final[Registry[Any]] = Registry()
 
 #: Longest value of a keyword in a message, in characters.
 _MAX_VALUE: Final = 80
@@ -55,7 +58,7 @@ class SchemaChecker:
         self._name = name
         self._schema = schema
         checker = extend(draft, {"pattern": _check_pattern})
-        self._validator = checker(schema, registry=REGISTRY)
+        self._validator = checker(schema, registry=_NO_DOCUMENTS)
 
     def violations(self, value: Any) -> tuple[ArgumentViolation, ...]:
         """Return the violations of *value*, at most 100; their messages have none of it.

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Any, Final, TypeVar
 
-from google.protobuf.internal.enum_type_wrapper import EnumTypeWrapper
+from google.protobuf.descriptor import EnumDescriptor
 
 from sidecheck.comparison import (
     ChangeEffect,
@@ -52,21 +52,27 @@ COMPATIBILITY_POLICIES: Final[Mapping[str, str]] = {
 }
 
 
-def members_by_number(enum: EnumTypeWrapper, prefix: str, kind: type[Member]) -> dict[int, Member]:
+def members_by_number(enum: EnumDescriptor, prefix: str, kind: type[Member]) -> dict[int, Member]:
     """Return the members of *kind* by the numbers of *enum*, whose labels have *prefix*."""
     return {
-        number: kind(label.removeprefix(prefix).lower())
-        for label, number in enum.items()
-        if label.removeprefix(prefix).lower() in set(kind)
+        value.number: kind(value.name.removeprefix(prefix).lower())
+        for value in enum.values
+        if value.name.removeprefix(prefix).lower() in set(kind)
     }
 
 
-LEVELS: Final = members_by_number(comparison_pb.ChangeLevel, "CHANGE_LEVEL_", ChangeLevel)
-RELATIONS: Final = members_by_number(
-    comparison_pb.SchemaRelation, "SCHEMA_RELATION_", SchemaRelation
+LEVELS: Final = members_by_number(
+    comparison_pb.ChangeLevel.DESCRIPTOR, "CHANGE_LEVEL_", ChangeLevel
 )
-PARTS: Final = members_by_number(comparison_pb.DefinitionPart, "DEFINITION_PART_", DefinitionPart)
-STATUSES: Final = members_by_number(comparison_pb.ToolComparison.Status, "STATUS_", ToolStatus)
+RELATIONS: Final = members_by_number(
+    comparison_pb.SchemaRelation.DESCRIPTOR, "SCHEMA_RELATION_", SchemaRelation
+)
+PARTS: Final = members_by_number(
+    comparison_pb.DefinitionPart.DESCRIPTOR, "DEFINITION_PART_", DefinitionPart
+)
+STATUSES: Final = members_by_number(
+    comparison_pb.ToolComparison.Status.DESCRIPTOR, "STATUS_", ToolStatus
+)
 
 
 def encode_tool_set(tools: ServerTools | Sequence[target_pb.InlineTool]) -> registry_pb.ToolSet:
