@@ -91,7 +91,9 @@ class SessionTest {
             otherCaller.start();
             StreamTest.awaitWaiting(otherCaller);
             server.kill();
-            assertEquals(List.of("1", "2"), ((StreamClosedException) other.get()).unanswered());
+            // Whether the first message left before its thread was interrupted is open.
+            List<String> unanswered = ((StreamClosedException) other.get()).unanswered();
+            assertTrue(List.of(List.of("2"), List.of("1", "2")).contains(unanswered), unanswered::toString);
         }
     }
 
