@@ -21,8 +21,8 @@ def loop_factory(name: str) -> Callable[[], asyncio.AbstractEventLoop]:
         module = import_module(name)
     except ModuleNotFoundError:
         raise UnusableSettingsError(
-            f"invalid settings: event_loop: {name} is not installed; install "
-            f'"sidecheck-server[{name}]", or set event_loop to asyncio'
+            f"invalid settings: event_loop: {name} is not installed: "
+            "pip install 'uvloop>=0.22,<1', or set event_loop to asyncio"
         ) from None
     factory: Callable[[], asyncio.AbstractEventLoop] = module.new_event_loop
     return factory

@@ -44,6 +44,23 @@ def test_no_text_installs_an_unpublished_name() -> None:
     ]
 
 
+def test_no_message_or_hook_names_an_unpublished_package_to_install() -> None:
+    """A hook installs what it lists, and the reader of an error what it tells to install."""
+    by_name = re.compile(
+        r"additional_dependencies: *\[[^]]*sidecheck|[\"']sidecheck(?:-server)?\[[^]]*\](?! @)"
+    )
+    folders = ("service", "clients/python/sidecheck", "docs", "deploy")
+    found = [
+        f"{path.relative_to(REPOSITORY)}: {match[0]}"
+        for folder in folders
+        for path in sorted((REPOSITORY / folder).rglob("*"))
+        if path.suffix in _SUFFIXES and path.is_file()
+        for match in by_name.finditer(path.read_text())
+    ]
+
+    assert [] == found
+
+
 def test_the_commands_of_registries_are_known() -> None:
     """And those that name a file or an address are not."""
     by_name = (

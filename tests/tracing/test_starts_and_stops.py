@@ -143,7 +143,7 @@ def test_the_start_fails(environment: dict[str, str], message: str) -> None:
 
 
 def test_the_start_fails_without_the_sdk(tmp_path: Path) -> None:
-    """The error names the extra."""
+    """The error has the command that installs the packages."""
     (tmp_path / "sitecustomize.py").write_text(
         textwrap.dedent(
             """
@@ -157,8 +157,10 @@ def test_the_start_fails_without_the_sdk(tmp_path: Path) -> None:
     process = serve(PYTHONPATH=path, OTEL_TRACES_EXPORTER="otlp")
 
     message = (
-        "Error: tracing is switched on (exporter otlp) and needs other packages; install "
-        '"sidecheck-server[otel]", or set OTEL_SDK_DISABLED to true'
+        "Error: tracing is switched on (exporter otlp) and needs other packages: "
+        "pip install 'opentelemetry-sdk>=1.45,<2' "
+        "'opentelemetry-exporter-otlp-proto-grpc>=1.45,<2' "
+        "'opentelemetry-exporter-otlp-proto-http>=1.45,<2', or set OTEL_SDK_DISABLED to true"
     )
     assert (2, message) == (process.returncode, process.stderr.strip())
 

@@ -37,7 +37,9 @@ async def _start(names: Sequence[str], stack: AsyncExitStack) -> Instrumentation
         if error.name is None or not error.name.startswith(("opentelemetry", "otlp_proto")):
             raise
         raise UnusableSettingsError(
-            f"tracing is switched on (exporter {', '.join(names)}) and needs other packages; "
-            'install "sidecheck-server[otel]", or set OTEL_SDK_DISABLED to true'
+            f"tracing is switched on (exporter {', '.join(names)}) and needs other packages: "
+            "pip install 'opentelemetry-sdk>=1.45,<2' "
+            "'opentelemetry-exporter-otlp-proto-grpc>=1.45,<2' "
+            "'opentelemetry-exporter-otlp-proto-http>=1.45,<2', or set OTEL_SDK_DISABLED to true"
         ) from None
     return wrap(tracer)
