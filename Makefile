@@ -1,14 +1,17 @@
 # make install    the service in .venv, and nothing else
 # make demo       the main job, end to end, with real MCP servers
 # make setup      what developers need, in .venv
-# make quick      the checks and the fast unit tests, in a minute
-# make test       every check and every test of a clone, in a quarter of an hour
-# make ci         these, long ones, and those that need the shared material and all tool chains
-# make test-deps  installs what the tests find missing of the system, as root, on Debian
+# make quick      the checks and the fast unit tests
+# make test       every check, and all tests but the long ones
+# make ci         every test, also those that need the shared material and all tool chains
+# make newest     tests and demo with the newest releases that pyproject.toml allows
+# make oldest     the same with the oldest
+# make test-deps  installs Chromium, which the tests of the page need, on Debian as root
 #
-# Needed are Python 3.11 or later, git and make. Nothing here resolves versions: uv installs
-# what the lock files name, with their hashes. `make test` uses Go, Rust, a JDK with Maven, Node
-# and Chromium where they are, and changes nothing outside of this folder and of caches.
+# Needed are Python 3.11 or later, git and make. Installation resolves no versions: uv installs
+# what the lock files name, with their hashes. Nothing but `make test-deps` changes anything outside
+# of this folder and of caches. `make ci` uses Go, Rust, a JDK with Maven, Node and Chromium where
+# they are; tests that need a missing one skip, and say so.
 PYTHON ?= python3
 # Processes that run tests.
 JOBS ?= 2
@@ -31,8 +34,8 @@ CYCLONEDX_OPTIONS := --output-reproducible --validate --sv 1.6 --of JSON
 PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadfile
 UNIT_TESTS := tests/core tests/services
 
-.PHONY: install setup demo quick test test-deps ci lint types types-service unit generated breaking \
-	generate docs lock dist sbom conformance share bench clean
+.PHONY: install setup demo quick test test-deps ci newest oldest lint types types-service unit \
+	generated breaking generate docs lock dist sbom conformance share bench clean
 
 # uv by its lock file. pip looks at no other release and at no dependency.
 .tools/uv/.made: deploy/installer.lock
@@ -155,13 +158,19 @@ sbom: build/sbom/.made
 
 quick: lint types-service unit
 
-# The environment of the demo and the official suite are needed by tests that are not long.
-test: lint types .venv-demo/.made build/suite/.made build/servers/.made
+test: lint types .venv-demo/.made build/suite/.made
 	$(PYTEST) -m "not (corpus or long)"
 
 ci: lint types generated breaking .venv-demo/.made build/suite/.made build/servers/.made \
 		build/envoy/.made build/kubernetes/.made build/sbom/.made
 	$(PYTEST)
+
+# With AS_OF, the newest releases of that day, and so the same ones later. The whole of VERSION_TESTS
+# needs no server but those that its tests start.
+VERSION_TESTS ?= $(UNIT_TESTS) tests/rpc tests/conformance
+newest oldest: setup .venv-demo/.made build/suite/.made
+	UV="$(UV)" AS_OF="$(AS_OF)" .ci/try_versions.sh $@ $(PYTHON) \
+		-m "not (pinned or corpus or fuzz or long)" $(VERSION_TESTS)
 
 lint: setup
 	ruff check

@@ -1,9 +1,8 @@
 """Nothing tells to install by a name that is not ours in a package registry."""
 
 import re
-import subprocess
 
-from support.shared_material import REPOSITORY
+from support.shared_material import REPOSITORY, repository_files
 
 _INSTALLERS = (
     r"(?:uv )?pip3? install",
@@ -24,19 +23,10 @@ _SUFFIXES = (".md", ".py", ".yaml", ".yml", ".toml", ".ts", ".go", ".rs", ".java
 
 def test_no_text_installs_an_unpublished_name() -> None:
     """Whoever took the name would run code in the pipelines of users."""
-    listed = subprocess.run(
-        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-        cwd=REPOSITORY,
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout.split("\0")
     texts = {
         name: (REPOSITORY / name).read_text()
-        for name in listed
-        if name.endswith(_SUFFIXES)
-        and name != "tests/docs/test_installation.py"
-        and (REPOSITORY / name).is_file()
+        for name in repository_files()
+        if name.endswith(_SUFFIXES) and name != "tests/docs/test_installation.py"
     }
 
     assert [] == [

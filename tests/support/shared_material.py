@@ -11,13 +11,14 @@ skipping.
 import gzip
 import json
 import os
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NoReturn
 
 import pytest
 
-__all__ = ["REPOSITORY", "read_records", "shared", "unavailable"]
+__all__ = ["REPOSITORY", "read_records", "repository_files", "shared", "unavailable"]
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 
@@ -38,6 +39,18 @@ def shared(part: str) -> Path:
     if not path.exists():
         unavailable(f"the shared material {part!r} is not here; SIDECHECK_SHARED names its folder")
     return path
+
+
+def repository_files() -> list[str]:
+    """Return the paths of the files that a clone has, and of those that are not committed yet."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    return [name for name in listed.split("\0") if name and (REPOSITORY / name).is_file()]
 
 
 def unavailable(reason: str) -> NoReturn:

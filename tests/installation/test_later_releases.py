@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from setup.index import LATER_VERSION, LaterIndex, running_index
-from support.shared_material import REPOSITORY
+from installation.index import LATER_VERSION, LaterIndex, running_index
+from support.shared_material import REPOSITORY, repository_files
 
 _UV = REPOSITORY / ".tools" / "uv" / "bin" / "uv"
 _PIN = re.compile(r"^([a-z0-9-]+)==([^\s;]+)", re.MULTILINE)
@@ -51,18 +51,9 @@ def _upstream() -> str:
 
 
 def _clone(folder: Path) -> Path:
-    """Copy the files that a clone of the repository would have."""
-    listed = subprocess.run(
-        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-        cwd=REPOSITORY,
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout
-    for name in listed.split("\0"):
-        if name and (REPOSITORY / name).is_file():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(REPOSITORY / name, folder / name)
+    for name in repository_files():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(REPOSITORY / name, folder / name)
     return folder
 
 
