@@ -83,12 +83,13 @@ _MARKERS = {
 #: What starts a server, in a process of its own or in that of the test.
 _SERVER_FIXTURES = {"server", "shared_server", "chain_server", "served", "emptied"}
 
-# Data is generated more slowly while the machine does other work, too.
-hypothesis.settings.register_profile(
-    "sidecheck",
-    deadline=None,
-    suppress_health_check=[hypothesis.HealthCheck.too_slow],
+# The same examples in every run, so that none fails by chance; `--hypothesis-profile=search` tries
+# others. Data is generated more slowly while the machine does other work.
+_SEARCH = hypothesis.settings(
+    deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
 )
+hypothesis.settings.register_profile("search", _SEARCH)
+hypothesis.settings.register_profile("sidecheck", _SEARCH, derandomize=True)
 hypothesis.settings.load_profile("sidecheck")
 
 
