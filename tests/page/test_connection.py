@@ -35,6 +35,9 @@ def test_a_late_answer_to_an_earlier_text_is_never_shown(site: Site) -> None:
     )
     with page.expect_request(re.compile("/v1/validate")) as first:
         editor(page, "JSON").fill('{"a": "first"}')
+    # The request is seen before it is handed to the route.
+    while not held:
+        page.wait_for_timeout(10)
     with page.expect_event("requestfailed", lambda request: request == first.value):
         editor(page, "JSON").fill('{"a": 1, "b": "second"}')
     expect(page.locator("#verdict-status")).to_have_text("Valid")
