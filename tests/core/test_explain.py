@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from sidecheck_server.core.explain.nearest import find_nearest
 from sidecheck_server.core.limits import Exhausted, Limits
 from sidecheck_server.core.types import Violation
 from support.complete_engines import engine_for, violations
+from support.counted_calls import count_calls
 
 CASES = json.loads((Path(__file__).parent / "explanations.json").read_text("utf-8"))
 
@@ -178,10 +178,12 @@ LONG = "l" * 100_000
 def test_messages_are_short(schema: Any, payload: Any) -> None:
     """The length and cost of a message are independent of payload and schema size."""
     engine = engine_for(schema)
-    start = time.process_time()
-    messages = [violation.message for violation in violations(engine, payload)]
+    messages: list[str] = []
 
-    assert time.process_time() - start < 0.5
+    def explain() -> None:
+        messages.extend(violation.message for violation in violations(engine, payload))
+
+    assert count_calls(explain) < 50_000
     assert messages
     assert max(map(len, messages)) <= 1000
     assert all(message.isprintable() for message in messages)
@@ -193,10 +195,12 @@ def test_the_first_violations_do_not_wait_for_the_last() -> None:
         {"items": {"properties": {"a": {"type": "integer"}}, "additionalProperties": False}}
     )
     payload: Any = [{"a": "x", "b": 1}] * 50_000
-    start = time.process_time()
-    first_violations = list(islice(violations(engine, payload), 20))
+    first_violations: list[Violation] = []
 
-    assert time.process_time() - start < 0.1
+    def take_first() -> None:
+        first_violations.extend(islice(violations(engine, payload), 20))
+
+    assert count_calls(take_first) < 10_000
     assert "/9/b" == first_violations[-1].instance_location
 
 
@@ -205,10 +209,13 @@ def test_a_large_choice_is_reported_in_one_violation() -> None:
     branches = [{"type": "array", "items": {"type": kind}} for kind in ("string", "boolean")]
     engine = engine_for({"anyOf": branches})
     payload: Any = [None] * 200_000
-    start = time.process_time()
+    codes: list[str] = []
 
-    assert ["ANY_OF"] == [violation.code for violation in violations(engine, payload)]
-    assert time.process_time() - start < 0.5
+    def explain() -> None:
+        codes.extend(violation.code for violation in violations(engine, payload))
+
+    assert count_calls(explain) < 10_000
+    assert ["ANY_OF"] == codes
 
 
 def test_choices_are_looked_into_up_to_a_bound() -> None:
@@ -330,8 +337,6 @@ def test_the_nearest_name_is_what_may_have_been_meant(
 def test_looking_for_the_nearest_name_is_bounded() -> None:
     """No more than 200 candidates are compared, and none that is long."""
     candidates = (f"{'abc' * 20}{n}" for n in range(1_000_000))
-    start = time.process_time()
-    find_nearest("abd" * 20, candidates)
 
+    assert count_calls(lambda: find_nearest("abd" * 20, candidates)) < 10_000
     assert "" == find_nearest("name", [*(f"x{n}" for n in range(200)), "name"])
-    assert time.process_time() - start < 0.2

@@ -1,7 +1,6 @@
 """Cost of decoding texts that are made to be slow or to have long reports."""
 
 from contextlib import suppress
-from time import process_time
 from typing import Any
 
 import pytest
@@ -72,10 +71,6 @@ def test_extreme_numbers_of_long_texts_are_read_exactly(number: str) -> None:
     ],
 )
 def test_time_is_linear_in_the_length(text: bytes) -> None:
-    """A megabyte that is made to be slow takes a moment; quadratic work takes minutes."""
-    start = process_time()
+    """Quadratic work on a megabyte would outlast the test's timeout."""
     with suppress(MalformedError, RequestError):
         decode(text, max_depth=128)
-
-    # Of the processor, whatever else it does.
-    assert process_time() - start < 30

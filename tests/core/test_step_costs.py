@@ -5,7 +5,6 @@ test cannot depend on time. A call of a function takes some 60 nanoseconds on th
 on which a step takes 25.
 """
 
-import sys
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
@@ -14,6 +13,7 @@ import pytest
 from hostile.step_costs import PAYLOADS, combinations, runs
 from sidecheck_server.core.limits import Budget, Exhausted
 from support.compiling import compile_value
+from support.counted_calls import count_calls
 
 STEPS = 200_000
 
@@ -44,23 +44,15 @@ SHAPES = [
 ]
 
 
-def count_calls(run: Callable[[Budget], object]) -> tuple[int, int]:
+def count_work(run: Callable[[Budget], object]) -> tuple[int, int]:
     """Return how many functions *run* calls, and the steps that it takes."""
-    calls = 0
-
-    def profile(_frame: Any, event: str, _argument: Any) -> None:
-        nonlocal calls
-        calls += event in {"call", "c_call"}
-
     budget = [STEPS]
-    before = sys.getprofile()
-    sys.setprofile(profile)
-    try:
+
+    def run_within_budget() -> None:
         with suppress(Exhausted):
             run(budget)
-    finally:
-        sys.setprofile(before)
-    return calls, STEPS - max(budget[0], 0)
+
+    return count_calls(run_within_budget), STEPS - max(budget[0], 0)
 
 
 @pytest.mark.parametrize(("shape", "payload"), SHAPES, ids=[" / ".join(shape) for shape in SHAPES])
@@ -69,7 +61,7 @@ def test_every_engine_counts_what_it_does(shape: str, payload: str) -> None:
     ((_, schema),) = combinations(shape)
     unpaid = {}
     for way, run in runs(compile_value(schema), PAYLOADS[payload]):
-        calls, steps = count_calls(run)
+        calls, steps = count_work(run)
         if calls > FIXED_CALLS + MOST_CALLS * steps:
             unpaid[way] = (calls, steps)
 
