@@ -255,7 +255,7 @@ HOSTILE = [
     pytest.param(b"\xff\xfe\x00", ["PAYLOAD_NOT_JSON"], id="no text"),
     pytest.param(b"\xef\xbb\xbf{}", ["PAYLOAD_NOT_JSON"], id="a byte order mark"),
     pytest.param(b'{"message": "\\ud800"}', ["PAYLOAD_NOT_JSON"], id="half a character"),
-    pytest.param(b"1e400", ["NUMBER_OUT_OF_RANGE"], id="a number out of range"),
+    pytest.param(b"1e4400", ["LIMIT_EXCEEDED"], id="a number of too many digits"),
 ]
 
 

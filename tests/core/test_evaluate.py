@@ -87,7 +87,6 @@ def test_repeated_keys_are_reported_up_to_the_number_wanted() -> None:
     ("payload", "code"),
     [
         pytest.param(b"{", "PAYLOAD_NOT_JSON", id="no JSON"),
-        pytest.param(b"1e999", "NUMBER_OUT_OF_RANGE", id="a number out of range"),
         pytest.param(b'{"a": 1, "a": 1}', "DUPLICATE_KEY", id="a repeated key"),
     ],
 )

@@ -1,6 +1,7 @@
 """Cost of decoding texts that are made to be slow or to have long reports."""
 
 from contextlib import suppress
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -37,9 +38,9 @@ def test_extreme_numbers_of_long_texts_are_read_exactly(number: str) -> None:
     """As in short ones, which are read another way, and with integers beside them."""
     text = f"[{f'{number},' * 3000}{2**64}, -1, 0.1]".encode()
 
-    expected = [float(number)] * 3000 + [2**64, -1, 0.1]
     decoded: Any = decode(text, max_depth=128)
-    assert list(map(repr, expected)) == list(map(repr, decoded))
+    assert [2**64, -1, 0.1] == decoded[3000:]
+    assert {Decimal(number)} == {Decimal(repr(item)) for item in decoded[:3000]}
 
 
 @pytest.mark.slow

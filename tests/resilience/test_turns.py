@@ -15,7 +15,7 @@ from resilience.measured_loop import MeasuredServer, run_beside_server
 from resilience.turns import attack_with, stub_of
 from sidecheck.v1 import registry_service_pb2
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.payload import MalformedError, decode, encode_like, integer_steps
+from sidecheck_server.core.payload import MalformedError, decode, encode_like, number_steps
 from sidecheck_server.core.types import JsonValue
 from sidecheck_server.services.offload import concurrent_groups, gather_in_turns
 
@@ -157,8 +157,8 @@ INTEGERS = b"[" + b",".join(b"%d" % n + b"7" * 4_190 for n in range(1, 31)) + b"
 
 def test_long_integers_cost_steps() -> None:
     """Thirty are more than the event loop converts; short ones cost nothing."""
-    assert integer_steps(INTEGERS) > Limits().inline_steps
-    assert 0 == integer_steps(b"[" + b"1234567890," * 5_000 + b"1]")
+    assert number_steps(INTEGERS) > Limits().inline_steps
+    assert 0 == number_steps(b"[" + b"1234567890," * 5_000 + b"1]")
 
 
 def test_long_integers_are_written_as_they_were() -> None:

@@ -1,10 +1,12 @@
 """JSON texts for tests: written in every spelling, and read by the standard library."""
 
 import json
-import math
 from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
 from random import Random
 from typing import Any
+
+from sidecheck_server.core.exact_numbers import MOST_DIGITS
 
 __all__ = ["MUTATIONS", "NotStrictError", "Read", "mutated", "random_text", "read_strictly"]
 
@@ -106,7 +108,7 @@ def read_strictly(text: bytes) -> Read:
         if decoded.startswith("\ufeff"):
             raise NotStrictError
         node = json.loads(
-            decoded, object_pairs_hook=_pairs, parse_constant=_refuse, parse_float=_finite
+            decoded, object_pairs_hook=_pairs, parse_constant=_refuse, parse_float=_bounded
         )
         repeated: set[tuple[tuple[str | int, ...], str]] = set()
         value = _resolve(node, (), repeated)
@@ -134,8 +136,17 @@ def _refuse(_constant: str) -> Any:
     raise NotStrictError
 
 
-def _finite(digits: str) -> float:
-    if math.isinf(number := float(digits)):
+def _bounded(digits: str) -> Decimal:
+    if not digits.lower().partition("e")[0].strip("-0."):
+        return Decimal("-0" if digits.startswith("-") else 0)
+    try:
+        number = Decimal(digits)
+    except InvalidOperation:
+        raise NotStrictError from None
+    # Zeros at the end are no digits of the number.
+    written = "".join(map(str, number.as_tuple().digits))
+    power = int(number.as_tuple().exponent) + len(written) - len(written.rstrip("0"))
+    if max(number.adjusted() + 1, 1) + max(-power, 0) > MOST_DIGITS:
         raise NotStrictError
     return number
 

@@ -1,11 +1,9 @@
 """`sidecheck adapt`: adapt tool definitions to a protocol version, offline."""
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
 import click
-import msgspec
 
 from sidecheck_server.cli.files import read_input, write_output
 from sidecheck_server.cli.in_process import LIMITS, run_in_process
@@ -17,6 +15,7 @@ from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.mcp.context import DEFAULT_VERSION
 from sidecheck_server.core.mcp.tool_definitions import read_tool_name
 from sidecheck_server.core.mcp.wrapping.definitions import AdaptedTool
+from sidecheck_server.core.payload import read_json
 from sidecheck_server.services.container import Services
 from sidecheck_server.services.targets import InlineTool
 
@@ -85,7 +84,7 @@ def _write(
         objects = list(map(_object, names, outcomes))
         write_output(in_json({"protocol_version": version, "tools": objects}))
         return
-    adapted = [json.loads(tool.json) for tool in outcomes if isinstance(tool, AdaptedTool)]
+    adapted = [read_json(tool.json) for tool in outcomes if isinstance(tool, AdaptedTool)]
     write_output(in_json(adapted))
     rows = [row for name, tool in zip(names, outcomes, strict=True) for row in _rows(name, tool)]
     summary = f"{counted(len(adapted), 'tool')} in the form for {version}"
@@ -97,7 +96,7 @@ def _object(name: str, tool: AdaptedTool | RequestError) -> dict[str, Any]:
         return {"name": name, "error": {"reason": tool.reason.value, "message": tool.message}}
     return {
         "name": name,
-        "definition": msgspec.json.decode(tool.json),
+        "definition": read_json(tool.json),
         "wrapped_property": tool.wrapped_property,
         "dropped_properties": list(tool.dropped_properties),
     }

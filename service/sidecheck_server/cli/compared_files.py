@@ -4,13 +4,12 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
-import msgspec
-
 from sidecheck_server.cli.compared_tools import ComparedTools
 from sidecheck_server.cli.findings import Finding, Source, Spot, find
 from sidecheck_server.cli.in_process import LIMITS
 from sidecheck_server.core.compat.changes import Change, Level, Reading, ToolComparison
 from sidecheck_server.core.mcp.tool_definitions import read_tool_name
+from sidecheck_server.core.payload import read_json
 from sidecheck_server.core.types import Severity, Violation, pointer_steps
 
 __all__ = ["ComparedFiles", "ToolChange"]
@@ -92,7 +91,7 @@ class _File:
 
     @cached_property
     def _value(self) -> Any:
-        return msgspec.json.decode(self.source.text)
+        return read_json(self.source.text)
 
     def nearest(self, start: str, rest: str) -> str:
         """Return *start*, the pointer to a tool, and as much of *rest* as leads to a value.

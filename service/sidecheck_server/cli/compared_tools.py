@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import click
-import msgspec
 
 from sidecheck_server.cli.files import read_input
 from sidecheck_server.cli.findings import Source
@@ -15,6 +14,7 @@ from sidecheck_server.cli.rows import Row, printable, write_rows
 from sidecheck_server.cli.tool_files import list_named_or_exit, list_or_exit
 from sidecheck_server.core.mcp.tool_definitions import duplicate_names, read_tool_name
 from sidecheck_server.core.mcp.tool_lists import ListedTool
+from sidecheck_server.core.payload import read_json
 from sidecheck_server.core.types import Document
 from sidecheck_server.services.targets import InlineTool
 
@@ -69,7 +69,7 @@ _DUPLICATE: Final = "several tools have the name {}; only the last one is compar
 
 def _is_page(text: bytes) -> bool:
     """Return whether *text*, which lists tools, is a result that others continue."""
-    value = msgspec.json.decode(text)
+    value = read_json(text)
     if isinstance(value, dict) and isinstance(value.get("result"), dict):
         value = value["result"]
     return isinstance(value, dict) and "tools" in value and value.get("nextCursor") is not None

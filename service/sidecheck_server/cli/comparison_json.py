@@ -4,8 +4,6 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
-import msgspec
-
 from sidecheck_server.core.compat.changes import (
     LEVELS,
     Change,
@@ -19,6 +17,7 @@ from sidecheck_server.core.compat.changes import (
     ToolStatus,
     Witness,
 )
+from sidecheck_server.core.payload import read_json
 
 __all__ = ["comparison_object"]
 
@@ -97,7 +96,7 @@ def _witness_object(witness: Witness | None) -> dict[str, Any] | None:
     if witness is None:
         return None
     return {
-        "payload": msgspec.json.decode(witness.payload),
+        "payload": read_json(witness.payload),
         "message": witness.message,
         "instance_location": witness.instance_location,
         "keyword_location": witness.keyword_location,

@@ -1,6 +1,5 @@
 """`sidecheck convert-call`: convert a model's call to MCP, offline."""
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -33,6 +32,7 @@ from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.evaluate import EvaluationOptions
 from sidecheck_server.core.mcp.context import DEFAULT_VERSION
 from sidecheck_server.core.mcp.tool_definitions import read_tool
+from sidecheck_server.core.payload import read_json
 from sidecheck_server.core.tool_error_text import tool_error_text
 from sidecheck_server.core.types import Change, Document, Verdict
 from sidecheck_server.registry.definitions import Definition
@@ -207,12 +207,12 @@ class _Report:
 def _report(converted: ConvertedCall, call: Source) -> _Report:
     verdict = converted.verdict.verdict
     if converted.params:
-        params = in_json(json.loads(converted.params))
+        params = in_json(read_json(converted.params))
         source, pointer = Source("params", params.encode()), "/arguments"
     else:
         params, pointer, source = "", "", call
         if converted.arguments:
-            arguments = in_json(json.loads(converted.arguments))
+            arguments = in_json(read_json(converted.arguments))
             source = Source("arguments", arguments.encode())
     return _Report(converted, params, verdict, source, pointer, converted.changes)
 
@@ -256,7 +256,7 @@ def _object(report: _Report) -> dict[str, Any]:
         "server": converted.server,
         "tool": converted.tool,
         "call_id": converted.call_id,
-        "params": json.loads(report.params) if report.params else None,
+        "params": read_json(report.params) if report.params else None,
         "valid": report.verdict.valid,
         "violations": [
             {

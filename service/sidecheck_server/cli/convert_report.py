@@ -1,6 +1,5 @@
 """Output of `sidecheck convert`: the tools, their losses and errors."""
 
-import json
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from sidecheck_server.core.convert.converted_tool import ConvertedTool, combine_
 from sidecheck_server.core.convert.providers.provider import Provider
 from sidecheck_server.core.convert.types import Effect, Loss
 from sidecheck_server.core.errors import RequestError
+from sidecheck_server.core.payload import read_json
 from sidecheck_server.core.types import Verdict, Violation
 
 __all__ = ["Report", "ReportedTool", "mappings_json", "write_report"]
@@ -99,11 +99,11 @@ def write_report(form: str, report: Report) -> None:
 
 
 def _tools(report: Report) -> Any:
-    return json.loads(combine_tools(report.api.key, [tool.json for tool in report.converted]))
+    return read_json(combine_tools(report.api.key, [tool.json for tool in report.converted]))
 
 
 def _mappings(report: Report) -> list[Any]:
-    return [json.loads(tool.mapping) for tool in report.converted]
+    return [read_json(tool.mapping) for tool in report.converted]
 
 
 def _object(report: Report) -> dict[str, Any]:

@@ -231,13 +231,12 @@ def _range(spot: Spot, span: Span) -> tuple[int, int]:
 
 # Of a text without a value to point at, the core's message names the place.
 _TOLD = re.compile(r" at line (\d+), column (\d+)")
-_PLACED_BY_MESSAGE = frozenset({"PAYLOAD_NOT_JSON", "NUMBER_OUT_OF_RANGE"})
 
 
 def _told_range(text: bytes, violation: Violation) -> tuple[int, int] | None:
     if violation.code == "LIMIT_EXCEEDED" and not violation.instance_location:
         return 0, 0  # It may be too deep to be read at all.
-    if violation.code not in _PLACED_BY_MESSAGE or violation.instance_location:
+    if violation.code != "PAYLOAD_NOT_JSON" or violation.instance_location:
         return None  # Of a text inside of the source, the message names a place in that.
     told = _TOLD.search(violation.message)
     place = (int(told[1]), int(told[2])) if told else None

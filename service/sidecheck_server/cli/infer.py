@@ -1,6 +1,5 @@
 """`sidecheck infer`: infer tool definitions from Python source text, offline."""
 
-import json
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -24,6 +23,7 @@ from sidecheck_server.core.infer.types import (
     OnUnsupported,
 )
 from sidecheck_server.core.json_values import digest_of
+from sidecheck_server.core.payload import read_json
 from sidecheck_server.core.types import Severity, Violation
 from sidecheck_server.services.container import Services
 from sidecheck_server.services.targets import InlineTool
@@ -115,7 +115,7 @@ async def _infer(
     tools = []
     for tool in inferred.tools:
         adapted = await services.adapter.adapt(InlineTool(tool.json), version)
-        tools.append(replace(tool, json=adapted.json, digest=digest_of(json.loads(adapted.json))))
+        tools.append(replace(tool, json=adapted.json, digest=digest_of(read_json(adapted.json))))
     return replace(inferred, tools=tuple(tools))
 
 
@@ -132,7 +132,7 @@ def _write(form: str, file: str, text: bytes, inferred: InferenceResult) -> bool
         }
         write_output(in_json(output))
     else:
-        write_output(in_json([json.loads(tool.json) for tool in inferred.tools]))
+        write_output(in_json([read_json(tool.json) for tool in inferred.tools]))
         if inferred.diagnostics:
             write_rows([*_rows(Source(file, text), inferred), _summary(inferred)], aside=True)
         elif not inferred.tools:
@@ -145,7 +145,7 @@ def _tool_object(tool: InferredTool) -> dict[str, Any]:
         "function": tool.function,
         "line": tool.line,
         "digest": tool.digest,
-        "definition": json.loads(tool.json),
+        "definition": read_json(tool.json),
     }
 
 

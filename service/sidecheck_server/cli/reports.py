@@ -1,12 +1,16 @@
 """Reports of findings, as text and JSON."""
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import msgspec
+
 from sidecheck_server.cli.findings import Finding, count
 from sidecheck_server.cli.rows import Part, Row, page_width, printable, write_rows
+from sidecheck_server.core.payload import encode_json
 from sidecheck_server.core.types import Severity
 
 __all__ = ["STYLES", "Block", "counted", "in_json", "tally", "violation_object", "write_blocks"]
@@ -43,7 +47,11 @@ def write_blocks(
 
 def in_json(value: Any) -> str:
     """Return *value* as formatted ASCII JSON, safe for any encoding."""
-    return json.dumps(value, indent=2)
+    text = msgspec.json.format(encode_json(value), indent=2).decode()
+    return _NOT_ASCII.sub(lambda match: json.dumps(match[0])[1:-1], text)
+
+
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
 
 
 def violation_object(finding: Finding) -> dict[str, Any]:

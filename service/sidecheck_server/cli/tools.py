@@ -1,10 +1,10 @@
 """`sidecheck tools`: manage the registered tools of a running server."""
 
-import json
 from dataclasses import asdict
 from typing import Any
 
 import click
+import msgspec
 from sidecheck import Tool
 
 from sidecheck_server.cli.connection import connect
@@ -15,6 +15,7 @@ from sidecheck_server.cli.reports import counted, in_json
 from sidecheck_server.cli.rows import Row, facts, printable, table, write_rows
 from sidecheck_server.cli.tls_options import tls_options
 from sidecheck_server.client_tls import ClientTls
+from sidecheck_server.core.payload import encode_json, read_json
 
 __all__ = ["tools"]
 
@@ -85,7 +86,7 @@ def get_tool(
     """Show the digests and the definition of the tool NAME of SERVER."""
     with connect(target, timeout, tls) as client:
         tool = client.get(server, name)
-    definition = json.loads(tool.json)
+    definition = read_json(tool.json)
     if form == "json":
         documents = [
             {"uri": document.uri, "json": _text(document.json)} for document in tool.documents
@@ -95,7 +96,7 @@ def get_tool(
     rows = [(key.replace("_", " "), [str(value)]) for key, value in _facts(tool).items() if value]
     if tool.documents:
         rows.append(("documents", [document.uri for document in tool.documents]))
-    text = json.dumps(definition, indent=2, ensure_ascii=False)
+    text = msgspec.json.format(encode_json(definition), indent=2).decode()
     lines = [Row(((printable(line), ""),), wraps=False) for line in text.splitlines()]
     write_rows([*facts(rows), Row(), *lines])
 

@@ -16,7 +16,7 @@ from sidecheck_server.core.limits import (
     recursion_depth_error,
     spend,
 )
-from sidecheck_server.core.payload import MalformedError, decode, integer_steps
+from sidecheck_server.core.payload import MalformedError, decode, number_steps
 from sidecheck_server.core.repair.repairs import apply_repairs, encode_repaired
 from sidecheck_server.core.repair.types import Repairs, UnknownArguments
 from sidecheck_server.core.repair.unknown import find_unknown_properties
@@ -110,7 +110,7 @@ def try_evaluate_inline(
             )
         return None
     try:
-        if steps := integer_steps(payload):
+        if steps := number_steps(payload):
             spend(budget, steps)
         return _evaluate(compiled, payload, options, budget, inline=True)
     except _OUT_OF_BOUNDS:

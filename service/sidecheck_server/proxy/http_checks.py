@@ -19,6 +19,7 @@ from sidecheck_server.core.mcp.http_headers import (
     HeaderFault,
     find_header_faults,
 )
+from sidecheck_server.core.payload import read_json
 from sidecheck_server.proxy.listing_requests import PROTOCOL_VERSION
 from sidecheck_server.proxy.messages import Message, error_response, read_object, string_value
 from sidecheck_server.proxy.report import Action, Finding
@@ -113,7 +114,7 @@ def find_mismatches(
     if max(versions) < _WITH_HEADERS:
         return []
     try:
-        value = msgspec.json.decode(message.text)
+        value = read_json(message.text)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return [HeaderFault("", "", "the headers cannot be compared with the message")]
     return list(find_header_faults(headers, value, tools.input_schema(message)))

@@ -16,7 +16,7 @@ from sidecheck_server.core.limits import STEPS_PER_SECOND, Limits
 from sidecheck_server.core.mcp.check import CheckReport
 from sidecheck_server.core.mcp.subjects import CheckRequest
 from sidecheck_server.core.mcp.tool_definitions import ToolDefinition
-from sidecheck_server.core.payload import integer_steps
+from sidecheck_server.core.payload import number_steps
 from sidecheck_server.core.schemas.dialects import SchemaSource
 from sidecheck_server.core.types import Document, Verdict
 from sidecheck_server.services.cache import Begin
@@ -70,7 +70,7 @@ class ChargedTasks:
         """Validate *payload* against *compiled*."""
         verdict = await self._charged(
             self._runner.validate(compiled, payload, options),
-            _TASK + len(payload) + integer_steps(payload),
+            _TASK + len(payload) + number_steps(payload),
         )
         charge_work(verdict.steps)
         return verdict

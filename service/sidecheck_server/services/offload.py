@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any, TypeAlias, TypeVar
 
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.payload import integer_steps
+from sidecheck_server.core.payload import number_steps
 from sidecheck_server.services.request_work import charge_work
 
 __all__ = [
@@ -106,7 +106,7 @@ def steps_of(work: Work, subject: bytes | int) -> int:
     """Return the most steps that *work* takes on *subject*, a text or a number of names."""
     if isinstance(subject, int):
         return subject * _STEPS_PER_UNIT[work]
-    return len(subject) * _STEPS_PER_UNIT[work] + _INTEGER_USES * integer_steps(subject)
+    return len(subject) * _STEPS_PER_UNIT[work] + _INTEGER_USES * number_steps(subject)
 
 
 def concurrent_groups(sizes: Iterable[int]) -> Iterator[slice]:

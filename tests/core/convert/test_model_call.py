@@ -90,14 +90,6 @@ UNREADABLE, NO_OBJECT = "PAYLOAD_NOT_JSON", "CALL_ARGUMENTS_NOT_AN_OBJECT"
         pytest.param(RESPONSES, responses("{} {}"), "/arguments", UNREADABLE, "after", id="twice"),
         pytest.param(RESPONSES, responses('{"a": NaN}'), "/arguments", UNREADABLE, "NaN", id="NaN"),
         pytest.param(
-            RESPONSES,
-            responses('{"a": 1e999}'),
-            "/arguments",
-            "NUMBER_OUT_OF_RANGE",
-            "too large",
-            id="a number out of range",
-        ),
-        pytest.param(
             MISTRAL,
             chat('{"b": {"a": 1, "a": 2}}'),
             "/function/arguments/b/a",

@@ -2,13 +2,12 @@
 
 from dataclasses import replace
 
-import msgspec
-
 from sidecheck_server.core.compat.normal_form import NormalForm
 from sidecheck_server.core.compiler.compilation import Artifact, CompiledSchema
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.evaluate import EvaluationOptions, evaluate
 from sidecheck_server.core.limits import Limits
+from sidecheck_server.core.payload import encode_json
 from sidecheck_server.core.schemas.dialects import SchemaSource
 from sidecheck_server.core.types import Verdict, Violation
 
@@ -40,7 +39,7 @@ class Acceptance:
         """Return the acceptance by *source*, and by *form* too if there is one."""
         if form is None:
             return cls((source,), limits)
-        text = msgspec.json.encode(form.schema)
+        text = encode_json(form.schema)
         return cls((source, SchemaSource(text, default_dialect=form.dialect_uri)), limits)
 
     def accepts(self, payload: bytes) -> bool | None:

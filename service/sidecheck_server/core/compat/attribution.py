@@ -2,9 +2,8 @@
 
 from collections.abc import Collection, Sequence
 
-import msgspec
-
 from sidecheck_server.core.compat.schema_changes import SchemaChange
+from sidecheck_server.core.payload import read_json
 from sidecheck_server.core.types import Violation, pointer_steps
 
 __all__ = ["find_cause"]
@@ -65,7 +64,7 @@ def _is_about(change: SchemaChange, violation: Violation, below: str, payload: b
 
 
 def _keys(payload: bytes, steps: Sequence[str]) -> Collection[str]:
-    value = msgspec.json.decode(payload)
+    value = read_json(payload)
     for step in steps:
         value = value[int(step)] if isinstance(value, list) else value[step]
     return value if isinstance(value, dict) else ()

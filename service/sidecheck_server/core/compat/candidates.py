@@ -6,12 +6,11 @@ from functools import cached_property
 from itertools import islice
 from typing import Any
 
-import msgspec
-
 from sidecheck_server.core.compat.acceptance import Acceptance
 from sidecheck_server.core.compat.normal_form import NormalForm
 from sidecheck_server.core.compat.proof import Answer, Operand, subtract
 from sidecheck_server.core.compat.samples import sample_payloads
+from sidecheck_server.core.payload import encode_json
 from sidecheck_server.core.types import JsonValue
 
 __all__ = ["Version", "find_payloads", "why_undecided"]
@@ -60,7 +59,7 @@ def find_payloads(
             return
         if admitting.of_arguments and not isinstance(value, dict):
             continue
-        payload = msgspec.json.encode(value)
+        payload = encode_json(value)
         if admitting.acceptance.accepts(payload):
             yield payload
 

@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-import msgspec
-
 from sidecheck_server.core.compat.changes import (
     Change,
     Effect,
@@ -26,6 +24,7 @@ from sidecheck_server.core.compiler.admission import admit_schema
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.limits import Exhausted, Limits
 from sidecheck_server.core.mcp.tool_definitions import ToolDefinition
+from sidecheck_server.core.payload import read_json
 from sidecheck_server.core.schemas.dialects import SchemaSource
 
 __all__ = ["compare_definitions", "compare_schemas"]
@@ -42,9 +41,7 @@ def compare_definitions(
     With *undecided*, only what changed is found, which takes no more than the limit of
     steps; every changed schema is undecided for that reason.
     """
-    changes = list(
-        find_definition_changes(msgspec.json.decode(old.json), msgspec.json.decode(new.json))
-    )
+    changes = list(find_definition_changes(read_json(old.json), read_json(new.json)))
     schemas: list[SchemaComparison] = []
     for part, sources, digests in (
         (Part.INPUT, (old.input, new.input), (old.input_digest, new.input_digest)),

@@ -2,14 +2,13 @@
 
 The library tries the constants and names of one schema against the other, by an engine for
 patterns and by numbers of its own. Both are written so that it finds what the validator
-finds: patterns with explicit classes, and bounds as the integers that large floats are.
+finds: patterns with explicit classes, and numbers that it reads as doubles or integers.
 """
 
-from decimal import Decimal
 from typing import Any
 
 from sidecheck_server.core.compat.plain_patterns import plain_pattern
-from sidecheck_server.core.compat.rules import BOUNDS
+from sidecheck_server.core.exact_numbers import ExactNumber
 from sidecheck_server.core.schemas.keywords import APPLICATORS, Position
 from sidecheck_server.core.types import Draft, JsonValue
 
@@ -44,7 +43,7 @@ def write_for_library(schema: JsonValue, draft: Draft) -> JsonValue:
             is_map = APPLICATORS[draft][name] in _MAPS
             written[name] = _map(value, draft) if is_map else _below(value, draft)
         else:
-            written[name] = _exact(name, value)
+            written[name] = _exact(value)
     return written
 
 
@@ -78,16 +77,14 @@ def _plain(pattern: str) -> str:
     return plain
 
 
-def _exact(name: str, value: Any) -> Any:
-    """Return *value*, of the keyword *name*, without floats that the library reads as others."""
-    if isinstance(value, float) and abs(value) >= _EXACT:
-        if name in BOUNDS:
-            return int(value)
-        # A multiple is one of the decimal number, and a constant is equal to the float.
-        if Decimal(repr(value)) != int(value):
+def _exact(value: Any) -> Any:
+    """Return *value*, of a keyword, in numbers that the library reads as they are."""
+    if isinstance(value, ExactNumber):
+        if not value.is_integer():
             raise CannotWriteError
+        return int(value)
     if isinstance(value, list):
-        return [_exact(name, item) for item in value]
+        return [_exact(item) for item in value]
     if isinstance(value, dict):
-        return {key: _exact(name, item) for key, item in value.items()}
+        return {key: _exact(item) for key, item in value.items()}
     return value

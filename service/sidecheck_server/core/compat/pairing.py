@@ -3,8 +3,6 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-import msgspec
-
 from sidecheck_server.core.compat.changes import Change, ToolComparison, ToolStatus
 from sidecheck_server.core.compat.tools import tool_change
 from sidecheck_server.core.errors import RequestError
@@ -16,6 +14,7 @@ from sidecheck_server.core.mcp.tool_definitions import (
     read_tool,
     read_tool_name,
 )
+from sidecheck_server.core.payload import read_json
 from sidecheck_server.core.types import Document
 
 __all__ = [
@@ -59,7 +58,7 @@ def read_definition(text: bytes, documents: tuple[Document, ...], limits: Limits
         definition = read_tool(text, documents, limits)
     except RequestError as error:
         return ReadDefinition(read_tool_name(text, limits), None, error.message)
-    properties = msgspec.json.decode(definition.json)
+    properties = read_json(definition.json)
     del properties["name"]
     return ReadDefinition(
         definition.name, definition, nameless_digest=digest_of(properties, documents)

@@ -15,6 +15,7 @@ from sidecheck_server.core.compat.combinations import count_combinations, is_rec
 from sidecheck_server.core.compat.common_parts import without_common_parts
 from sidecheck_server.core.compat.library_form import CannotWriteError, write_for_library
 from sidecheck_server.core.compat.normal_form import NormalForm
+from sidecheck_server.core.exact_numbers import read_number
 from sidecheck_server.core.types import Draft, JsonValue
 
 __all__ = ["Answer", "Operand", "prove_covers", "subtract"]
@@ -105,7 +106,7 @@ def subtract(minuend: Operand, subtrahend: Operand) -> JsonValue:
 def _json_value(value: Any) -> JsonValue:
     """Return *value* without decimals, which the library has for some numbers."""
     if isinstance(value, Decimal):
-        return int(value) if value == value.to_integral_value() else float(value)
+        return int(value) if value == value.to_integral_value() else read_number(str(value))
     if isinstance(value, list):
         return [_json_value(item) for item in value]
     if isinstance(value, dict):

@@ -8,7 +8,7 @@ complete engine: no keyword is ever dropped.
 from collections.abc import Callable
 from typing import Any
 
-from sidecheck_server.core.compiler.lowering_rules import RULES, LoweredSchema
+from sidecheck_server.core.compiler.lowering_rules import RULES, LoweredSchema, as_literal
 from sidecheck_server.core.compiler.unions import simplify_unions
 from sidecheck_server.core.compiler.value_bounds import Definitions
 from sidecheck_server.core.schemas.canonical import CannotLowerError, Canonical, Constant, Lowered
@@ -99,6 +99,6 @@ class _Lowering:
 
     def constant(self, value: JsonValue) -> Any:
         if not isinstance(value, dict | list):
-            return value
+            return as_literal(value)
         self.result.constants.append(value)
         return Constant(len(self.result.constants) - 1)

@@ -9,12 +9,13 @@ from types import MappingProxyType
 from typing import Any, Protocol
 
 from sidecheck_server.core.compiler.evaluated_locations import evaluated_items, evaluated_properties
-from sidecheck_server.core.schemas.canonical import Canonical
+from sidecheck_server.core.exact_numbers import ExactNumber
+from sidecheck_server.core.schemas.canonical import CannotLowerError, Canonical
 from sidecheck_server.core.schemas.dialects import Dialect
 from sidecheck_server.core.schemas.references import Subschema, Survey
 from sidecheck_server.core.types import Draft, JsonValue
 
-__all__ = ["RULES", "LoweredSchema", "Lowering"]
+__all__ = ["RULES", "LoweredSchema", "Lowering", "as_literal"]
 
 
 class Lowering(Protocol):
@@ -78,8 +79,25 @@ def _skip(_lowering: Lowering, _out: LoweredSchema, _keyword: str) -> None:
     """Add nothing: the keyword asserts nothing, or is lowered with a sibling."""
 
 
+def as_literal(value: JsonValue) -> Any:
+    """Return *value*, which is no container, so that its `repr` is Python of the same value.
+
+    Raises:
+        CannotLowerError: it is a number that neither an integer nor a double is.
+    """
+    if not isinstance(value, ExactNumber):
+        return value
+    if not value.is_integer():
+        raise CannotLowerError("a number that no double denotes")
+    return int(value)
+
+
 def _as_is(_lowering: Lowering, out: LoweredSchema, keyword: str) -> None:
     out.body[keyword] = out.schema[keyword]
+
+
+def _number(_lowering: Lowering, out: LoweredSchema, keyword: str) -> None:
+    out.body[keyword] = as_literal(out.schema[keyword])
 
 
 def _type(_lowering: Lowering, out: LoweredSchema, _keyword: str) -> None:
@@ -105,12 +123,12 @@ def _minimum(_lowering: Lowering, out: LoweredSchema, keyword: str) -> None:
     exclusive = {"minimum": "exclusiveMinimum", "maximum": "exclusiveMaximum"}[keyword]
     # In draft 4 the exclusive forms are flags (draft-04 validation, 5.1.2 and 5.1.3).
     name = exclusive if out.schema.get(exclusive) is True else keyword
-    out.body[name] = out.schema[keyword]
+    out.body[name] = as_literal(out.schema[keyword])
 
 
 def _exclusive(_lowering: Lowering, out: LoweredSchema, keyword: str) -> None:
     if out.subschema.dialect.draft is not Draft.DRAFT_04:
-        out.body[keyword] = out.schema[keyword]
+        out.body[keyword] = as_literal(out.schema[keyword])
 
 
 def _unique(_lowering: Lowering, out: LoweredSchema, _keyword: str) -> None:
@@ -191,8 +209,8 @@ def _items(lowering: Lowering, out: LoweredSchema, _keyword: str) -> None:
 
 def _contains(lowering: Lowering, out: LoweredSchema, _keyword: str) -> None:
     in_force = out.subschema.dialect.keywords
-    least: Any = out.schema.get("minContains", 1) if "minContains" in in_force else 1
-    most: Any = out.schema.get("maxContains") if "maxContains" in in_force else None
+    least = as_literal(out.schema.get("minContains", 1) if "minContains" in in_force else 1)
+    most = as_literal(out.schema.get("maxContains") if "maxContains" in in_force else None)
     if least == 0 and most is None:
         return
     lowered = {"contains": lowering.lower(out.schema["contains"], out.depth + 1)}
@@ -265,19 +283,19 @@ RULES: Mapping[str, _Rule] = MappingProxyType(
         "type": _type,
         "enum": _enum,
         "const": _const,
-        "multipleOf": _as_is,
+        "multipleOf": _number,
         "maximum": _minimum,
         "exclusiveMaximum": _exclusive,
         "minimum": _minimum,
         "exclusiveMinimum": _exclusive,
-        "maxLength": _as_is,
-        "minLength": _as_is,
+        "maxLength": _number,
+        "minLength": _number,
         "pattern": _pattern,
-        "maxItems": _as_is,
-        "minItems": _as_is,
+        "maxItems": _number,
+        "minItems": _number,
         "uniqueItems": _unique,
-        "maxProperties": _as_is,
-        "minProperties": _as_is,
+        "maxProperties": _number,
+        "minProperties": _number,
         "required": _as_is,
         "format": _format,
         "contentSchema": _skip,

@@ -21,12 +21,11 @@ encoding is to be reversed. Its properties, all optional:
 from collections.abc import Iterator
 from typing import Any, TypeAlias
 
-import msgspec
-
 from sidecheck_server.core.convert.branch_tests import BranchTestBuilder
 from sidecheck_server.core.convert.schema_graph import UNCHANGED, SchemaNode, nodes_in
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.limits import Limits
+from sidecheck_server.core.payload import encode_json
 
 __all__ = ["ArgumentDecoder", "build_decoder"]
 
@@ -56,7 +55,7 @@ def build_decoder(root: SchemaNode) -> ArgumentDecoder | None:
     if root not in leading:
         return None
     decoder = _Builder(leading, shared).build(root)
-    text = msgspec.json.encode(decoder)
+    text = encode_json(decoder)
     # Every decoder is an object, so there are no more decoders than objects.
     if len(text) > _MAX_BYTES or text.count(b"{") > _MAX_OBJECTS:
         message = (

@@ -12,6 +12,7 @@ from sidecheck_server.core.convert.providers import PROVIDERS
 from sidecheck_server.core.convert.providers.provider import Provider, ToolDeclaration
 from sidecheck_server.core.convert.schema_size import SchemaSize
 from sidecheck_server.core.convert.types import Action, Effect, Loss, ModelApi
+from sidecheck_server.core.payload import encode_json
 
 __all__ = ["ConvertedTool", "ToolForm", "build_converted_tool", "combine_tools", "tool_json"]
 
@@ -119,7 +120,7 @@ def tool_json(provider: Provider, name: str, form: ToolForm) -> bytes:
         output_schema=form.output_schema,
         strict=form.strict,
     )
-    return msgspec.json.encode(provider.write_tool(declaration))
+    return encode_json(provider.write_tool(declaration))
 
 
 def combine_tools(api: ModelApi, tools: Sequence[bytes]) -> bytes:
@@ -129,4 +130,4 @@ def combine_tools(api: ModelApi, tools: Sequence[bytes]) -> bytes:
     for Bedrock the value of ``toolConfig``, which may not be empty.
     """
     raw = [msgspec.Raw(tool) for tool in tools]
-    return msgspec.json.encode(PROVIDERS[api].combine_tools(raw))
+    return encode_json(PROVIDERS[api].combine_tools(raw))

@@ -10,8 +10,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import msgspec
-
 from sidecheck_server.core.convert.argument_decoder import ArgumentDecoder
 from sidecheck_server.core.convert.decoder_check import (
     check_decoder,
@@ -23,7 +21,7 @@ from sidecheck_server.core.convert.types import ModelApi
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.explain.values import describe_kind, join_phrase, quote
 from sidecheck_server.core.limits import Limits, limit_exceeded_error
-from sidecheck_server.core.payload import MalformedError, decode
+from sidecheck_server.core.payload import MalformedError, decode, encode_json
 from sidecheck_server.core.types import JsonValue
 
 __all__ = ["ToolMapping", "mapping_from_json", "mapping_to_json"]
@@ -70,9 +68,7 @@ def mapping_to_json(mapping: ToolMapping) -> bytes:
         "strict": mapping.strict,
         "decoder": mapping.decoder,
     }
-    text = msgspec.json.encode(
-        {name: value for name, value in properties.items() if value is not None}
-    )
+    text = encode_json({name: value for name, value in properties.items() if value is not None})
     if len(text) > _MAX_BYTES:
         message = f"the mapping would have {len(text):,} bytes (limit {_MAX_BYTES:,})"
         metadata = {"bound": "mapping", "limit": str(_MAX_BYTES)}

@@ -4,8 +4,6 @@ from collections.abc import Iterable
 from itertools import islice
 from typing import Any
 
-import msgspec
-
 from sidecheck_server.core.convert.providers.provider import Provider, ResultItem, ToolResult
 from sidecheck_server.core.convert.result_content import (
     ContentPart,
@@ -16,7 +14,7 @@ from sidecheck_server.core.convert.types import Action, Loss
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.json_values import json_equal
 from sidecheck_server.core.limits import limit_exceeded_error
-from sidecheck_server.core.payload import MalformedError, decode
+from sidecheck_server.core.payload import MalformedError, decode, encode_json
 from sidecheck_server.core.types import JsonValue
 
 __all__ = ["convert_result", "structured_text"]
@@ -67,7 +65,7 @@ def convert_result(
     items = _mark_failed(items, provider, losses) if failed else items or [_NOTHING]
     _truncate(items, provider.max_result_length, losses)
     written = provider.write_result(ToolResult(call_id, name, items, failed))
-    return msgspec.json.encode(written), losses.ordered()
+    return encode_json(written), losses.ordered()
 
 
 def _check_identifiers(provider: Provider, call_id: str, name: str) -> None:
@@ -150,7 +148,7 @@ def structured_text(value: JsonValue, texts: Iterable[str]) -> str:
     2025-06-18, server/tools, "Structured Content"). At most 16 texts are decoded. Time is
     linear in the size of all.
     """
-    encoded = msgspec.json.encode(value).decode()
+    encoded = encode_json(value).decode()
     candidates = (text for text in texts if _may_be(text, value, encoded))
     if any(_is_same(text, value, encoded) for text in islice(candidates, _MAX_COMPARED)):
         return ""

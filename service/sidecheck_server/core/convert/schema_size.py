@@ -1,6 +1,5 @@
 """Size of a schema, in the units of the limits of providers."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import chain
@@ -9,6 +8,7 @@ from typing import Any
 
 from sidecheck_server.core.convert.providers.subset import SchemaLimits
 from sidecheck_server.core.convert.schema_graph import SchemaNode
+from sidecheck_server.core.payload import encode_json
 
 __all__ = ["SchemaSize", "describe_excess", "measure_schema"]
 
@@ -93,7 +93,7 @@ def describe_excess(size: SchemaSize, limits: SchemaLimits) -> str:
 
 
 def _length(value: Any) -> int:
-    return len(value) if isinstance(value, str) else len(json.dumps(value))
+    return len(value) if isinstance(value, str) else len(encode_json(value))
 
 
 def _length_of_large(values: list[Any]) -> int:

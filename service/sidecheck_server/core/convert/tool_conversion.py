@@ -28,6 +28,7 @@ from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.limits import Exhausted, Limits, limit_exceeded_error
 from sidecheck_server.core.mcp.tool_definitions import ToolDefinition, decode_tool
 from sidecheck_server.core.mcp.wrapping.definitions import adapted_output_schema
+from sidecheck_server.core.payload import encode_json
 from sidecheck_server.core.types import as_pointer
 
 __all__ = ["convert_definition"]
@@ -61,7 +62,7 @@ def convert_definition(
         tool=definition.name,
         definition_digest=definition.digest,
         description=metadata.description,
-        parameters=None if omits else msgspec.json.encode(schema.schema),
+        parameters=None if omits else encode_json(schema.schema),
         output_schema=metadata.output_schema,
         strict=None if provider.strict is None else schema.strict,
         decoder=schema.decoder,
@@ -122,7 +123,7 @@ def _read_metadata(
         schema: Any = decode_tool(bytes(tool["outputSchema"]), limits)
         if options.protocol_version:
             schema = adapted_output_schema(schema, options.protocol_version, limits).schema
-        output = msgspec.json.encode(schema)
+        output = encode_json(schema)
     for name, value in tool.items():
         kept = name in _CONVERTED or used == (name,)
         kept = kept or (name == "outputSchema" and output is not None)

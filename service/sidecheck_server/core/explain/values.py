@@ -4,6 +4,10 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+import msgspec
+
+from sidecheck_server.core.payload import encode_json
+
 __all__ = [
     "Values",
     "count_noun",
@@ -57,7 +61,7 @@ def format_literal(value: Any) -> str:
         return _integer(value)
     if isinstance(value, dict | list) and not _is_small(value):
         return describe_kind(value)
-    text = json.dumps(value, ensure_ascii=False)
+    text = msgspec.json.format(encode_json(value), indent=0).decode()
     return text if len(text) <= LONGEST and text.isprintable() else describe_kind(value)
 
 

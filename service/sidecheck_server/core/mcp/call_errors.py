@@ -11,10 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import msgspec
-
 from sidecheck_server.core.evaluate import DETAILS_UNAVAILABLE
 from sidecheck_server.core.mcp.call_params import ARGUMENTS
+from sidecheck_server.core.payload import encode_json
 from sidecheck_server.core.tool_error_text import (
     brief_error_text,
     result_error_text,
@@ -185,7 +184,7 @@ def _protocol_error(
         data |= violations_data(errors, _MAX_VIOLATIONS, truncated=verdict.truncated)
     if data:
         error["data"] = data
-    return msgspec.json.encode(error)
+    return encode_json(error)
 
 
 def invalid_result_response(
@@ -215,7 +214,7 @@ def unknown_tool_error(name: str) -> str:
     while True:
         ellipsis = "" if shown == name else "…"
         message = f"Unknown tool: {shown}{ellipsis}" if name else "Unknown tool"
-        text = msgspec.json.encode({"code": INVALID_PARAMS, "message": message})
+        text = encode_json({"code": INVALID_PARAMS, "message": message})
         if len(text) <= _MAX_UNKNOWN_TOOL_BYTES:
             return text.decode()
         shown = shown[: -max(1, len(shown) // 16)]
@@ -230,4 +229,4 @@ def _error_result(text: str, version: str) -> bytes:
     result = {"content": [{"type": "text", "text": text}], "isError": True}
     if version >= _RESULT_TYPE_SINCE:
         result = {"resultType": "complete", **result}
-    return msgspec.json.encode(result)
+    return encode_json(result)

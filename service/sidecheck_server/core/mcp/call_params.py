@@ -9,6 +9,7 @@ from sidecheck_server.core.explain.values import Values, quote
 from sidecheck_server.core.mcp.findings import Findings
 from sidecheck_server.core.mcp.protocol_schemas import SchemaLookup, check_value
 from sidecheck_server.core.mcp.subjects import CallParams
+from sidecheck_server.core.payload import encode_json
 from sidecheck_server.core.types import Violation
 
 __all__ = [
@@ -121,4 +122,4 @@ def property_text(text: bytes, name: str) -> bytes:
 def with_property(text: bytes, name: str, value: bytes) -> bytes:
     """Return the JSON object *text* with the JSON text *value* as its property *name*."""
     properties = _PROPERTIES.decode(text)
-    return msgspec.json.encode({**properties, name: msgspec.Raw(value)})
+    return encode_json({**properties, name: msgspec.Raw(value)})

@@ -43,7 +43,7 @@ from sidecheck_server.core.mcp.wrapping.markers import (
     wrapped_property_of,
 )
 from sidecheck_server.core.mcp.wrapping.schemas import needs_wrapping
-from sidecheck_server.core.payload import MalformedError, decode, integer_steps
+from sidecheck_server.core.payload import MalformedError, decode, number_steps
 
 __all__ = ["CheckReport", "check", "try_check_inline"]
 
@@ -122,7 +122,7 @@ def _decode(text: bytes, findings: Findings, limits: Limits) -> Any:
     """
     if len(text) > limits.payload_bytes:
         raise limit_exceeded_error("payload_bytes", limits.payload_bytes, "the payload", len(text))
-    spend(findings.context.budget, integer_steps(text))
+    spend(findings.context.budget, number_steps(text))
     return decode(text, max_depth=limits.payload_depth)
 
 
@@ -143,7 +143,7 @@ def _decode_request(text: bytes, field: str, findings: Findings, limits: Limits)
 def _check_tool(
     subject: ToolJson, findings: Findings, limits: Limits, schemas: SchemaLookup
 ) -> CheckReport:
-    spend(findings.context.budget, integer_steps(subject.json))
+    spend(findings.context.budget, number_steps(subject.json))
     version = "" if subject.canonical else findings.context.version
     tool = decode_tool(subject.json, limits)
     form = protocol_form(tool, lenient=subject.canonical, version=version)

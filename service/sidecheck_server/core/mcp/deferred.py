@@ -4,8 +4,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import lru_cache
 
-import msgspec
-
 from sidecheck_server.core.compiler.compilation import CompiledSchema, compile_schema
 from sidecheck_server.core.compiler.schema_warnings import SchemaWarning
 from sidecheck_server.core.errors import RequestError
@@ -25,6 +23,7 @@ from sidecheck_server.core.mcp.rules.tool_schemas import (
 )
 from sidecheck_server.core.mcp.subjects import CheckRequest
 from sidecheck_server.core.mcp.tool_definitions import error_as_violations
+from sidecheck_server.core.payload import encode_json
 from sidecheck_server.core.schemas.dialects import SchemaSource
 from sidecheck_server.core.types import Severity, Verdict, Violation, as_pointer
 
@@ -68,7 +67,7 @@ def deferred_source(pending: PendingCheck, findings: Findings) -> SchemaSource:
     """Return the source of the schema that *pending* needs compiled."""
     check = pending.check
     return SchemaSource(
-        msgspec.json.encode(check.schema),
+        encode_json(check.schema),
         findings.context.documents,
         assert_formats=check.assert_formats,
     )
@@ -77,7 +76,7 @@ def deferred_source(pending: PendingCheck, findings: Findings) -> SchemaSource:
 def deferred_value(pending: PendingCheck) -> bytes | None:
     """Return the JSON text of the value to validate, or None if there is none."""
     value = pending.check.value
-    return msgspec.json.encode(value[0]) if value else None
+    return encode_json(value[0]) if value else None
 
 
 def resolve_deferred(

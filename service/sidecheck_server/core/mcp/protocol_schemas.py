@@ -5,8 +5,6 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
-import msgspec
-
 from sidecheck_server.core.compiler.compilation import CompiledSchema, compile_schema
 from sidecheck_server.core.explain.values import join_phrase
 from sidecheck_server.core.explain.violations import explain
@@ -19,6 +17,7 @@ from sidecheck_server.core.mcp.rules.envelope import NOT_IN_VERSION
 from sidecheck_server.core.mcp.rules.rule import Fault, Path, type_clause
 from sidecheck_server.core.mcp.rules.visitors import Visit, Visitors
 from sidecheck_server.core.mcp.types.rendering import TYPES, render_schema
+from sidecheck_server.core.payload import encode_json
 from sidecheck_server.core.schemas.dialects import SchemaSource
 from sidecheck_server.core.types import Violation, as_pointer
 
@@ -56,7 +55,7 @@ def type_schema_source(version: str, name: str) -> SchemaSource:
     Raises:
         KeyError: *version* has no such type.
     """
-    return SchemaSource(msgspec.json.encode(render_schema(TYPES, name, version)))
+    return SchemaSource(encode_json(render_schema(TYPES, name, version)))
 
 
 @lru_cache(maxsize=16)  # more than there are versions

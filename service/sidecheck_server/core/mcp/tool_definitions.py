@@ -5,8 +5,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from sys import getrecursionlimit
 
-import msgspec
-
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.explain.nearest import find_nearest
 from sidecheck_server.core.explain.values import Values
@@ -15,7 +13,7 @@ from sidecheck_server.core.limits import Limits, limit_exceeded_error
 from sidecheck_server.core.mcp.context import DEFAULT_VERSION
 from sidecheck_server.core.mcp.definition_forms import protocol_form
 from sidecheck_server.core.mcp.rules.rule import type_clause
-from sidecheck_server.core.payload import MalformedError, decode
+from sidecheck_server.core.payload import MalformedError, decode, encode_json
 from sidecheck_server.core.schemas.dialects import SchemaSource
 from sidecheck_server.core.types import Document, JsonValue, Violation
 
@@ -80,7 +78,7 @@ def read_tool(text: bytes, documents: tuple[Document, ...], limits: Limits) -> T
         raise _invalid(error.violations) from None
     form = protocol_form(tool, lenient=True).value
     if form is not tool:
-        text, tool = msgspec.json.encode(form), form
+        text, tool = encode_json(form), form
     faults = tuple(_faults(tool))
     if faults or not isinstance(tool, dict):
         raise _invalid(faults)
@@ -166,7 +164,7 @@ def find_tool(text: bytes, name: str, limits: Limits) -> bytes:
             f"no tool {name[:128]!r} in the file" + (f"; did you mean {near!r}?" if near else ""),
             {"tool": name[:128]},
         )
-    return msgspec.json.encode(tool)
+    return encode_json(tool)
 
 
 def _tools_of(value: JsonValue) -> list[JsonValue]:
@@ -191,7 +189,7 @@ def read_tool_name(text: bytes, limits: Limits) -> str:
 
 
 def _source(schema: JsonValue, documents: tuple[Document, ...]) -> SchemaSource:
-    return SchemaSource(msgspec.json.encode(schema), documents)
+    return SchemaSource(encode_json(schema), documents)
 
 
 def _faults(tool: JsonValue) -> list[Violation]:

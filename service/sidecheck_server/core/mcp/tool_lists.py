@@ -10,7 +10,7 @@ from sidecheck_server.core.limits import Limits, limit_exceeded_error
 from sidecheck_server.core.mcp.context import DEFAULT_VERSION
 from sidecheck_server.core.mcp.rules.rule import Clause
 from sidecheck_server.core.mcp.subjects import ProtocolMessage, ToolList
-from sidecheck_server.core.payload import MalformedError, decode, nesting_depth
+from sidecheck_server.core.payload import MalformedError, decode, encode_json, nesting_depth
 from sidecheck_server.core.types import Violation
 
 __all__ = ["ListedTool", "ToolsList", "read_tool_texts", "read_tools_list"]
@@ -95,7 +95,7 @@ def _split(text: bytes, limits: Limits) -> ToolsList:
         if "result" in properties:
             result: Any = msgspec.json.decode(properties["result"], type=_PARTS)
             tools, rest = _split_result(result, "/result", limits)
-            response = msgspec.json.encode({**properties, "result": msgspec.Raw(rest)})
+            response = encode_json({**properties, "result": msgspec.Raw(rest)})
             return ToolsList(tools, ProtocolMessage(response, request_method="tools/list"))
         if "jsonrpc" in properties:
             raise _invalid((_fault("", "TOOLS_MISSING", "the message has no result"),))
@@ -107,7 +107,7 @@ def _split_result(value: Any, pointer: str, limits: Limits) -> tuple[tuple[Liste
     if not isinstance(value, dict) or "tools" not in value:
         raise _invalid((_fault(pointer, "TOOLS_MISSING", 'the result has no property "tools"'),))
     tools = _items(bytes(value["tools"]), f"{pointer}/tools", limits)
-    return tools, msgspec.json.encode({**value, "tools": []})
+    return tools, encode_json({**value, "tools": []})
 
 
 def _items(text: bytes, pointer: str, limits: Limits) -> tuple[ListedTool, ...]:

@@ -1,6 +1,5 @@
 """Decoding of a JSON text, with bounds on nesting and checks that it is unambiguous."""
 
-import math
 import re
 from gc import get_referents
 from itertools import accumulate
@@ -8,8 +7,18 @@ from operator import add
 
 import msgspec
 
+from sidecheck_server.core.errors import RequestError
+from sidecheck_server.core.exact_numbers import (
+    MOST_DIGITS,
+    read_number,
+)
 from sidecheck_server.core.limits import limit_exceeded_error
-from sidecheck_server.core.payload.faults import MalformedError, diagnose
+from sidecheck_server.core.payload.faults import (
+    MalformedError,
+    diagnose,
+    find_long_number,
+    line_and_column,
+)
 from sidecheck_server.core.payload.repetition import (
     any_repeated_key,
     find_repeated_keys,
@@ -17,22 +26,27 @@ from sidecheck_server.core.payload.repetition import (
 )
 from sidecheck_server.core.types import JsonValue
 
-__all__ = ["decode", "decoding_steps", "has_long_integers", "integer_steps", "nesting_depth"]
-
-
-def _finite_float(number: str) -> float:
-    double = float(number)
-    if math.isinf(double):
-        raise ValueError
-    return double
+__all__ = [
+    "decode",
+    "decoding_steps",
+    "has_long_integers",
+    "nesting_depth",
+    "number_steps",
+    "read_json",
+]
 
 
 _DECODE = msgspec.json.Decoder().decode
-_DECODE_EXTREMES = msgspec.json.Decoder(float_hook=_finite_float).decode
+_ENCODE = msgspec.json.Encoder().encode
+_DECODE_EXACTLY = msgspec.json.Decoder(float_hook=read_number).decode
+
+read_json = _DECODE_EXACTLY
+"""Returns the value of a JSON text, in which nothing but the syntax is checked.
+
+Raises msgspec.DecodeError, UnicodeDecodeError or RecursionError."""
 
 _LONG_ENOUGH_TO_STALL = 8 << 10
-"""The length, in bytes, beyond which numbers with long exponents are not left to msgspec,
-which takes 13 us for a 1e300: 20 ms for a text of this length, 3 s for a megabyte."""
+"""The length, in bytes, beyond which texts are looked through for numbers that take long."""
 
 _LONG_INTEGER = re.compile(rb"[0-9]{512,}+")
 """Matches the integers of which a few take as long as a text of this length."""
@@ -43,14 +57,20 @@ _LONG_AS_ZEROS = b"0" * 512
 _SQUARED_DIGITS = 1400
 """The square of the digits that are converted in a step, from text and to text."""
 
-_EXTREMES = re.compile(r"[0-9][eE][+-]?[0-9]{3}")
-"""Matches the exponents with which decoding a number takes that long."""
+_UNUSUAL = re.compile(rb"[0-9.]{17,}+|[0-9][eE]")
+"""Matches the numbers that may be no doubles, and others that take as long to read."""
 
-# Steps of such a number; characters decoded in a step, at worst.
-_EXTREME = 1200
+# Steps of such a number, read and compared; characters decoded in a step, at worst.
+_UNUSUAL_STEPS = 150
 _CHARACTERS = 2
 
 _AS_CLASSES = bytes.maketrans(b"123456789E", b"000000000e")
+_MANY_DIGITS = b"0" * 16
+_LARGE_DOUBLE = _MANY_DIGITS + b".0"
+_SPACE = b" \t\r\n"
+
+_FEW_POINTS = 100
+"""Characters for each point, from which on points are few."""
 
 
 def decode(
@@ -61,31 +81,71 @@ def decode(
     The caller has bounded the length.
 
     Raises:
-        MalformedError: *text* is not JSON in UTF-8, or has duplicate keys, a number beyond
-            the range of a double, or an integer of more than 4,300 digits. It has at
-            most *max_violations* violations.
+        MalformedError: *text* is not JSON in UTF-8, or has duplicate keys. It has at most
+            *max_violations* violations.
         RequestError: LIMIT_EXCEEDED with bound *depth_bound* if arrays and objects nest
-            deeper than *max_depth*.
+            deeper than *max_depth*, or with bound ``number_digits``.
     """
-    is_long = len(text) > _LONG_ENOUGH_TO_STALL
-    extremes = is_long and _may_have_extremes(text)
+    # The text of the value, None if it has exact numbers or takes long to write.
+    written: bytes | None = None
+    value: JsonValue
+    points = text.count(b".")
     try:
-        value: JsonValue = _DECODE_EXTREMES(text) if extremes else _DECODE(text)
+        # To call back for each number with a point takes ten times as long as to read it.
+        if points > 2 and points * _FEW_POINTS > len(text) and not _has_other_numbers(text):
+            value = _DECODE(text)
+            written = _ENCODE(value)
+            if written != text and not _differ_in_space(written, text):
+                value = _DECODE_EXACTLY(text)
+                written = _ENCODE(value)
+        else:
+            value = _DECODE_EXACTLY(text)
+            if len(text) <= _LONG_ENOUGH_TO_STALL or not has_long_integers(text):
+                written = _ENCODE(value)
+    except TypeError:
+        written = None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         _check_depth(text, max_depth, depth_bound)
+        if isinstance(error, msgspec.ValidationError):
+            raise _number_too_long(text) from None
         raise MalformedError((diagnose(text, error),)) from None
     except RecursionError:
         _check_depth(text, max_depth, depth_bound)
         raise
-    # Each level takes two brackets.
-    if len(text) > 2 * max_depth and nests_deeper(value, max_depth):
+    # Each level takes two brackets. Exact numbers refer to other objects, as containers do.
+    if len(text) > 2 * max_depth and (written is None or nests_deeper(value, max_depth)):
         _check_depth(text, max_depth, depth_bound)
-    # Writing long integers again takes three times as long as reading them.
-    without_numbers = is_long and has_long_integers(text)
-    if any_repeated_key(text) if without_numbers else has_repeated_key(text, value):
+    if written != text and (
+        any_repeated_key(text) if written is None else has_repeated_key(text, written)
+    ):
         violations, truncated = find_repeated_keys(text, max_violations)
         raise MalformedError(violations, truncated=truncated)
     return value
+
+
+def _has_other_numbers(text: bytes) -> bool:
+    """Return whether *text* may have exponents, doubles of 2^53 and more, or long integers.
+
+    Other numbers are exact if they are written as they were read.
+    """
+    find = text.translate(_AS_CLASSES).find
+    has_exponent = find(b"e") >= 0 and find(b"0e") >= 0
+    return has_exponent or find(_LARGE_DOUBLE) >= 0 or find(_LONG_AS_ZEROS) >= 0
+
+
+def _differ_in_space(written: bytes, text: bytes) -> bool:
+    """Return whether *text* is *written* with other white space."""
+    return written == text.replace(b" ", b"") or (
+        written.translate(None, _SPACE) == text.translate(None, _SPACE)
+    )
+
+
+def _number_too_long(text: bytes) -> RequestError:
+    offset = find_long_number(text)
+    where = "" if offset is None else f" at {line_and_column(text, offset)}"
+    return limit_exceeded_error(
+        "number_digits", MOST_DIGITS, f"the digits of the number{where}, written without exponent"
+    )
 
 
 def has_long_integers(text: bytes) -> bool:
@@ -97,11 +157,19 @@ def has_long_integers(text: bytes) -> bool:
     return len(text) > _LONG_ENOUGH_TO_STALL and _LONG_AS_ZEROS in text.translate(_AS_ZEROS)
 
 
-def integer_steps(text: bytes) -> int:
-    """Return the steps of reading the long integers of the JSON *text* and writing them again."""
-    if len(text) <= _LONG_ENOUGH_TO_STALL or not has_long_integers(text):
+def number_steps(text: bytes) -> int:
+    """Return the steps of reading, comparing and writing the unusual numbers of the JSON *text*.
+
+    They are long integers and numbers that may be no doubles; in short texts there are few.
+    """
+    if len(text) <= _LONG_ENOUGH_TO_STALL:
         return 0
-    return sum(len(match) ** 2 for match in _LONG_INTEGER.findall(text)) // _SQUARED_DIGITS
+    steps = 0
+    if has_long_integers(text):
+        steps = sum(len(match) ** 2 for match in _LONG_INTEGER.findall(text)) // _SQUARED_DIGITS
+    if _has_unusual_numbers(text):
+        steps += _UNUSUAL_STEPS * len(_UNUSUAL.findall(text))
+    return steps
 
 
 def decoding_steps(text: str) -> int:
@@ -110,12 +178,14 @@ def decoding_steps(text: str) -> int:
     A payload is bounded by its length; this is for JSON texts inside a payload, of which
     there may be many.
     """
-    return len(text) // _CHARACTERS + _EXTREME * len(_EXTREMES.findall(text))
+    unusual = len(_UNUSUAL.findall(text.encode("utf-8", "surrogatepass")))
+    return len(text) // _CHARACTERS + _UNUSUAL_STEPS * unusual
 
 
-def _may_have_extremes(text: bytes) -> bool:
-    """Return whether *text* may have a number with three digits in its exponent."""
-    return b"0e000" in text.translate(_AS_CLASSES, b"+-")
+def _has_unusual_numbers(text: bytes) -> bool:
+    """Return whether *text* may have a number of 16 digits or more, or with an exponent of two."""
+    classes = text.translate(_AS_CLASSES, b".+-")
+    return b"0e00" in classes or _MANY_DIGITS in classes
 
 
 def _check_depth(text: bytes, max_depth: int, depth_bound: str) -> None:

@@ -1,16 +1,20 @@
 """Diagnosis of texts that are not JSON."""
 
-import math
 import re
 from string import ascii_letters
 
-import msgspec
-
+from sidecheck_server.core.exact_numbers import NumberTooLongError, read_number
 from sidecheck_server.core.types import Violation
 
-__all__ = ["UNREADABLE_CODES", "MalformedError", "diagnose"]
+__all__ = [
+    "UNREADABLE_CODES",
+    "MalformedError",
+    "diagnose",
+    "find_long_number",
+    "line_and_column",
+]
 
-UNREADABLE_CODES = frozenset({"PAYLOAD_NOT_JSON", "DUPLICATE_KEY", "NUMBER_OUT_OF_RANGE"})
+UNREADABLE_CODES = frozenset({"PAYLOAD_NOT_JSON", "DUPLICATE_KEY"})
 """Codes of the violations of a text that is not JSON, or is ambiguous JSON."""
 
 
@@ -48,21 +52,15 @@ _LONE_SURROGATE = re.compile(
     rb"\\u[dD](?:[89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F][0-9a-fA-F]{2})"
     rb"|(?<!\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD])[c-fC-F][0-9a-fA-F]{2})"
 )
-# CPython's bound, which keeps the time to convert a text to an integer linear
-# (sys.int_info.default_max_str_digits).
-_INTEGER_DIGITS = 4300
-# Numbers that may be out of range: with at least 155 digits, half of the 308 of the largest
-# double, or with an exponent of at least three digits.
-_LARGE_NUMBER = re.compile(
-    rb"(?<![0-9.eE+-])-?[0-9]++(?:(?<=[0-9]{155})(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?"
-    rb"|(?:\.[0-9]++)?[eE]\+?[0-9]{3,}+)"
+# Numbers that may have too many digits: at least half of them, or an exponent of four digits.
+_LONG_NUMBER = re.compile(
+    rb"(?<![0-9.eE+-])-?(?:[0-9]++(?:\.[0-9]++)?[eE][+-]?[0-9]{4,}+|(?=[0-9.]{2000})[0-9]++"
+    rb"(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?)"
 )
 
 
 def diagnose(text: bytes, error: Exception) -> Violation:
     """Return the violation of *text*, which msgspec rejected with *error*."""
-    if isinstance(error, msgspec.ValidationError):
-        return _out_of_range(text)
     if isinstance(error, UnicodeDecodeError):
         return _not_json("it is not UTF-8 text")
     if text.startswith((b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")):
@@ -93,46 +91,36 @@ def _fault(text: bytes, message: str, offset: int) -> tuple[str, bytes, int]:
 
 
 def _not_json(fault: str, text: bytes = b"", offset: int | None = None) -> Violation:
-    position = "" if offset is None else f" at {_line_and_column(text, offset)}"
+    position = "" if offset is None else f" at {line_and_column(text, offset)}"
     message = f"not JSON: {fault}{position}"
     return Violation(
         "", "", "", "PAYLOAD_NOT_JSON", message, spec_url="https://www.rfc-editor.org/rfc/rfc8259"
     )
 
 
-def _out_of_range(text: bytes) -> Violation:
-    offset = _find_out_of_range(text)
-    position = "" if offset is None else f" at {_line_and_column(text, offset)}"
-    return Violation(
-        "",
-        "",
-        "",
-        "NUMBER_OUT_OF_RANGE",
-        f"the number{position} is too large to be represented",
-        spec_url="https://www.rfc-editor.org/rfc/rfc7493#section-2.2",
-    )
-
-
-def _find_out_of_range(text: bytes) -> int | None:
+def find_long_number(text: bytes) -> int | None:
+    """Return the offset of the first number in *text* that has too many digits."""
     # Blanks keep the offsets.
     pieces = text.replace(b"\\\\", b"  ").replace(b'\\"', b"  ").split(b'"')
     outside = b'"'.join(pieces[::2])
-    for number in _LARGE_NUMBER.finditer(outside):
-        if _is_out_of_range(number[0]):
+    for number in _LONG_NUMBER.finditer(outside):
+        if _is_too_long(number[0].decode()):
             strings = outside.count(b'"', 0, number.start())
             # Of each string, one quote is left.
             return number.start() + strings + sum(map(len, pieces[1 : 2 * strings : 2]))
     return None
 
 
-def _is_out_of_range(number: bytes) -> bool:
-    digits = number.lstrip(b"-")
-    if digits.isdigit():
-        return len(digits) > _INTEGER_DIGITS
-    return math.isinf(float(number))
+def _is_too_long(number: str) -> bool:
+    try:
+        read_number(number)
+    except NumberTooLongError:
+        return True
+    return False
 
 
-def _line_and_column(text: bytes, offset: int) -> str:
+def line_and_column(text: bytes, offset: int) -> str:
+    """Return the place of *offset* in *text*, for people."""
     before = text[:offset]
     line = before.count(b"\n") + 1
     column = len(before[before.rfind(b"\n") + 1 :].decode("utf-8", "replace")) + 1

@@ -4,13 +4,9 @@ import json
 from collections.abc import Iterator
 from typing import Any, TypeAlias, Union
 
-import msgspec
-
-from sidecheck_server.core.types import JsonValue, Violation, as_pointer
+from sidecheck_server.core.types import Violation, as_pointer
 
 __all__ = ["any_repeated_key", "find_repeated_keys", "has_repeated_key"]
-
-_ENCODE = msgspec.json.Encoder().encode
 
 _LENGTH_OF_POINTERS = 1 << 20
 """The longest pointers in all, in characters: a long key around many objects is part of
@@ -20,21 +16,18 @@ every pointer into them."""
 _Path: TypeAlias = Union[tuple["_Path", str | int], None]
 
 
-def has_repeated_key(text: bytes, value: JsonValue) -> bool:
+def has_repeated_key(text: bytes, written: bytes) -> bool:
     """Return whether an object in *text* has a duplicate key.
 
-    Exact if *text* is JSON, and *value* its value with the last of each duplicate.
+    Exact if *text* is JSON, and *written* the text of its value with the last of each duplicate.
     """
-    encoded = _ENCODE(value)
-    if encoded == text:
-        return False
-    # The encoded value lacks the colon of each lost duplicate. Every other colon is in
-    # a string, and is encoded as it was read, unless it was escaped.
+    # It lacks the colon of each lost duplicate. Every other colon is in a string, and is
+    # written as it was read, unless it was escaped.
     colons = text.count(b":")
     if colons > 1 and b"\\" in text and b"\\u003" in text:
         escapes = text.replace(b"\\\\", b"")
         colons += escapes.count(b"\\u003a") + escapes.count(b"\\u003A")
-    return colons > 1 and colons != encoded.count(b":")
+    return colons > 1 and colons != written.count(b":")
 
 
 def any_repeated_key(text: bytes) -> bool:

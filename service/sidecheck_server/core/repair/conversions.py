@@ -12,14 +12,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from sidecheck_server.core.errors import RequestError
+from sidecheck_server.core.exact_numbers import MOST_DIGITS, ExactNumber, read_number
 from sidecheck_server.core.json_values import canonical_json, is_number
 from sidecheck_server.core.payload import MalformedError, decode
 from sidecheck_server.core.types import ChangeRule, JsonValue
 
 __all__ = ["CONTAINERS", "LONGEST", "SCALARS", "Conversion", "decode_container"]
 
-LONGEST = 4300
-"""The most digits of an integer, as in `core.payload`."""
+LONGEST = MOST_DIGITS
+"""The longest text that is converted to a number, in characters."""
 
 _INTEGER = re.compile(r"-?(?:0|[1-9][0-9]*)")
 _DECIMAL = re.compile(r"-?(?:0|[1-9][0-9]*)\.[0-9]+")
@@ -59,8 +60,10 @@ def _integer(value: Any) -> list[JsonValue]:
 
 def _number(value: Any) -> list[JsonValue]:
     if isinstance(value, str) and len(value) <= LONGEST and _DECIMAL.fullmatch(value):
-        double = float(value)
-        return [double] if repr(double) == value else []
+        number = read_number(value)
+        # An exact number has any text, but 1.10 may mean more than 1.1.
+        is_cut = isinstance(number, ExactNumber) and value.endswith("0")
+        return [number] if repr(number) == value and not is_cut else []
     return _integer(value)
 
 
@@ -72,6 +75,8 @@ def _number_text(value: Any) -> list[JsonValue]:
     # 1.0 has several spellings, and the decoder does not keep the one that was sent.
     if not is_number(value) or (isinstance(value, float) and value.is_integer()):
         return []
+    if isinstance(value, ExactNumber) and _DECIMAL.fullmatch(value.text):
+        return [value.text]
     return [canonical_json(value).decode()]
 
 

@@ -1,9 +1,10 @@
 """Application of all requested repairs, in order."""
 
-import json
+from collections.abc import Iterator
 
 from sidecheck_server.core.engines.complete import CompleteEngine
 from sidecheck_server.core.limits import Budget, Limits, limit_exceeded_error, spend
+from sidecheck_server.core.payload import encode_json
 from sidecheck_server.core.repair.coercion import coerce
 from sidecheck_server.core.repair.defaults import apply_defaults
 from sidecheck_server.core.repair.types import Repairs, UnknownArguments
@@ -11,8 +12,6 @@ from sidecheck_server.core.repair.unknown import strip_unknown_properties
 from sidecheck_server.core.types import Change, JsonValue
 
 __all__ = ["apply_repairs", "encode_repaired"]
-
-_ENCODE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).iterencode
 
 _CHUNK = 20
 """Steps of writing one name, sign or value."""
@@ -66,12 +65,32 @@ def encode_repaired(value: JsonValue, limits: Limits, budget: Budget) -> bytes:
     """
     chunks: list[bytes] = []
     size = 0
-    for chunk in _ENCODE(value):
+    for chunk in _pieces(value):
         spend(budget, _CHUNK)
-        chunks.append(chunk.encode())
-        size += len(chunks[-1])
+        chunks.append(chunk)
+        size += len(chunk)
         if size > limits.payload_bytes:
             raise limit_exceeded_error(
                 "payload_bytes", limits.payload_bytes, "the repaired payload"
             )
     return b"".join(chunks)
+
+
+def _pieces(value: JsonValue) -> Iterator[bytes]:
+    """Yield the JSON text of *value* in pieces: signs, names and scalars."""
+    if isinstance(value, dict) and value:
+        separator = b"{"
+        for name, part in value.items():
+            yield separator + encode_json(name) + b":"
+            yield from _pieces(part)
+            separator = b","
+        yield b"}"
+    elif isinstance(value, list) and value:
+        separator = b"["
+        for part in value:
+            yield separator
+            yield from _pieces(part)
+            separator = b","
+        yield b"]"
+    else:
+        yield encode_json(value)

@@ -64,7 +64,7 @@ def test_result_of_a_shared_case(case: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("kind", [Value, Content, WholeResult])
-@pytest.mark.parametrize("text", [b"", b"[NaN]", b"1e999", b'{"a":1,"a":2}', b'"\xff"'])
+@pytest.mark.parametrize("text", [b"", b"[NaN]", b'{"a":1,"a":2}', b'"\xff"'])
 def test_output_that_is_not_json_is_an_error(
     kind: Callable[[bytes], ToolOutput], text: bytes
 ) -> None:

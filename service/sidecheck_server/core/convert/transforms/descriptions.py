@@ -1,12 +1,14 @@
 """Descriptions of what a subset cannot express, for the model and for the log of losses."""
 
-import json
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
+import msgspec
+
 from sidecheck_server.core.convert.schema_graph import SchemaNode
 from sidecheck_server.core.convert.types import Action, Effect, LossLog
+from sidecheck_server.core.payload import encode_json
 
 __all__ = [
     "KEYWORD_GROUPS",
@@ -234,7 +236,7 @@ _NOT_OUTLINED = frozenset({"title", "description", "default", "examples", "readO
 
 def json_text(value: Any) -> str:
     """Return the shortest JSON text of *value*."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return encode_json(value).decode()
 
 
 def shorten(value: Any) -> str:
@@ -245,7 +247,7 @@ def shorten(value: Any) -> str:
 
 def outline(node: SchemaNode) -> str:
     """Return *node* as JSON text, cut to 240 characters."""
-    text = json.dumps(_Outline().shorten(node, 0), ensure_ascii=False)
+    text = msgspec.json.format(encode_json(_Outline().shorten(node, 0)), indent=0).decode()
     return text if len(text) <= _MAX_OUTLINE else text[: _MAX_OUTLINE - 1] + "…"
 
 

@@ -256,5 +256,7 @@ def _values(node: SchemaNode) -> list[Any] | None:
 def _type_of(value: JsonValue) -> str:
     if isinstance(value, bool):
         return "boolean"
-    names = {str: "string", list: "array", dict: "object", int: "number", float: "number"}
+    if isinstance(value, int | float):
+        return "number"
+    names: dict[type, str] = {str: "string", list: "array", dict: "object"}
     return names.get(type(value), "null")

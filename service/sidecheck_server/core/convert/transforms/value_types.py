@@ -78,7 +78,8 @@ def has_type(value: Any, type_: str) -> bool:
     if isinstance(value, bool):
         return type_ == "boolean"
     if isinstance(value, (int, float)):
-        return type_ == "number" or (type_ == "integer" and value == int(value))
+        is_integer = isinstance(value, int) or value.is_integer()
+        return type_ == "number" or (type_ == "integer" and is_integer)
     actual = {str: "string", list: "array", dict: "object", type(None): "null"}[type(value)]
     return type_ == actual
 

@@ -121,7 +121,7 @@ def _read_id(value: dict[str, Any], path: Path, findings: Findings) -> str | int
     if type(id_) is int or type(id_) is str:
         return id_
     # In JSON Schema, and so in the published schema, 1.0 is an integer.
-    if type(id_) is float and id_.is_integer():
+    if isinstance(id_, float) and id_.is_integer():
         return int(id_)
     if id_ is _MISSING:
         message = "expected the id of the request"

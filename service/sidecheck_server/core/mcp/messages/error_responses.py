@@ -5,8 +5,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-import msgspec
-
 from sidecheck_server.core.mcp.call_errors import (
     INVALID_PARAMS,
     INVALID_REQUEST,
@@ -20,6 +18,7 @@ from sidecheck_server.core.mcp.context import FIRST_STATELESS, VERSIONS
 from sidecheck_server.core.mcp.messages.envelopes import Kind, Message
 from sidecheck_server.core.mcp.metadata_keys import PROTOCOL_VERSION_KEY, read_metadata
 from sidecheck_server.core.mcp.rules import envelope
+from sidecheck_server.core.payload import encode_json
 from sidecheck_server.core.types import Severity, Verdict, Violation
 
 __all__ = ["build_error_response"]
@@ -162,4 +161,4 @@ def _id_of(message: Message) -> str | int | None:
 
 
 def _encode(response: Any) -> bytes:
-    return msgspec.json.encode(response)
+    return encode_json(response)

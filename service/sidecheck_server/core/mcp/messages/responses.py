@@ -3,8 +3,6 @@
 import re
 from typing import Any
 
-import msgspec
-
 from sidecheck_server.core.explain.values import count_noun
 from sidecheck_server.core.limits import spend
 from sidecheck_server.core.mcp.call_errors import METHOD_NOT_FOUND
@@ -25,6 +23,7 @@ from sidecheck_server.core.mcp.rules import (
     tasks_extension,
 )
 from sidecheck_server.core.mcp.rules.rule import Fault, Path
+from sidecheck_server.core.payload import encode_json
 
 __all__ = ["check_error", "check_result"]
 
@@ -155,7 +154,7 @@ def _check_initialize_error(error: dict[str, Any], findings: Findings, path: Pat
     """Report an error of a server without ``initialize`` that names no version."""
     rule = negotiation.INITIALIZE_ERROR_WITHOUT_VERSIONS
     if error["code"] == METHOD_NOT_FOUND and rule.holds_in(findings.context.version):
-        text = msgspec.json.encode(error)
+        text = encode_json(error)
         spend(findings.context.budget, len(text) // 8)
         if not _DATE.search(text):
             fault = Fault((), "expected the versions that the server supports, found none")

@@ -46,7 +46,7 @@ def _code_of(value: Any) -> int | None:
     code = value.get("code") if isinstance(value, dict) else None
     if type(code) is int:
         return code
-    return int(code) if type(code) is float and code.is_integer() else None
+    return int(code) if isinstance(code, float) and code.is_integer() else None
 
 
 @rule(

@@ -6,6 +6,7 @@ from types import MappingProxyType
 from typing import Any
 
 from sidecheck_server.core.errors import RequestError
+from sidecheck_server.core.exact_numbers import ExactNumber
 from sidecheck_server.core.json_values import json_equal
 from sidecheck_server.core.limits import Budget, spend
 from sidecheck_server.core.mcp.context import Context
@@ -199,6 +200,7 @@ _BEGINNINGS: Mapping[type, Callable[[str], object]] = MappingProxyType(
         str: re.compile(r'[ \t\n\r]*"').match,
         int: re.compile(r"[ \t\n\r]*[-0-9]").match,
         float: re.compile(r"[ \t\n\r]*[-0-9]").match,
+        ExactNumber: re.compile(r"[ \t\n\r]*[-0-9]").match,
         bool: re.compile(r"[ \t\n\r]*[tf]").match,
         type(None): re.compile(r"[ \t\n\r]*n").match,
     }

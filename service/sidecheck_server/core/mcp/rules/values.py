@@ -43,10 +43,5 @@ RULES: tuple[Rule, ...] = (
     *KEYWORD_RULES,
     _text("PAYLOAD_NOT_JSON", "A text MUST be JSON in UTF-8."),
     _text("DUPLICATE_KEY", "An object MUST NOT have two properties of the same name."),
-    _text(
-        "NUMBER_OUT_OF_RANGE",
-        "A number MUST be within the range of a double, and an integer MUST have at most 4,300 "
-        "digits.",
-    ),
 )
 """Rules on values and JSON texts."""

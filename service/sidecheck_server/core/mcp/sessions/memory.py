@@ -6,14 +6,12 @@ from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
-import msgspec
-
 from sidecheck_server.core.limits import Budget, Exhausted, spend
 from sidecheck_server.core.mcp.context import Sender
 from sidecheck_server.core.mcp.findings import Findings, PendingCheck
 from sidecheck_server.core.mcp.messages.envelopes import Message
 from sidecheck_server.core.mcp.rules.rule import DeferredCheck, Fault, Path, Rule
-from sidecheck_server.core.payload import decode
+from sidecheck_server.core.payload import decode, encode_json, encode_sorted
 
 __all__ = [
     "BoundedStore",
@@ -54,7 +52,7 @@ def encode_compact(value: Any) -> bytes:
 
     What msgspec returns has up to half as much behind its end.
     """
-    return bytes(memoryview(msgspec.json.encode(value)))
+    return bytes(memoryview(encode_json(value)))
 
 
 _RULE_STEPS = 200_000
@@ -72,7 +70,7 @@ _MAX_DEPTH = 256
 
 def digest_of(value: Any) -> bytes:
     """Return a digest of the JSON *value*, whatever the order of its properties."""
-    return blake2b(msgspec.json.encode(value, order="deterministic"), digest_size=16).digest()
+    return blake2b(encode_sorted(value), digest_size=16).digest()
 
 
 class Reporter:

@@ -5,8 +5,6 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
-import msgspec
-
 from sidecheck_server.core.mcp.context import (
     FIRST_STATELESS,
     LAST_HANDSHAKE,
@@ -22,6 +20,7 @@ from sidecheck_server.core.mcp.rules.errors import DEFINED_CODES
 from sidecheck_server.core.mcp.rules.input_required import allows_extensions
 from sidecheck_server.core.mcp.sessions.header_scan import MAX_CAPABILITIES_BYTES, HeaderScan
 from sidecheck_server.core.mcp.sessions.memory import Request, SessionMessage
+from sidecheck_server.core.payload import encode_json
 from sidecheck_server.core.types import Violation
 
 __all__ = ["Negotiation"]
@@ -198,4 +197,4 @@ def _capabilities_of(properties: dict[str, Any]) -> dict[str, Any] | None:
     declared = properties.get("capabilities")
     if not isinstance(declared, dict):
         return None
-    return None if len(msgspec.json.encode(declared)) > MAX_CAPABILITIES_BYTES else declared
+    return None if len(encode_json(declared)) > MAX_CAPABILITIES_BYTES else declared

@@ -5,8 +5,6 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-import msgspec
-
 from sidecheck_server.core.mcp.check import CheckReport
 from sidecheck_server.core.mcp.context import Context, Sender
 from sidecheck_server.core.mcp.messages.envelopes import Kind, Message
@@ -39,7 +37,7 @@ from sidecheck_server.core.mcp.sessions.subscriptions import ResourceSubscriptio
 from sidecheck_server.core.mcp.sessions.tasks import Tasks
 from sidecheck_server.core.mcp.sessions.tools_order import ToolsOrder
 from sidecheck_server.core.mcp.subjects import CheckRequest, ProtocolMessage, ReportLimits
-from sidecheck_server.core.payload import has_long_integers
+from sidecheck_server.core.payload import encode_json, has_long_integers
 
 __all__ = ["Session"]
 
@@ -281,7 +279,7 @@ class Session:
         """Return the memory that *capabilities* take, in bytes."""
         weighed, weight = self._weighed
         if capabilities is not weighed:
-            weight = _VALUE_BYTES * len(msgspec.json.encode(capabilities))
+            weight = _VALUE_BYTES * len(encode_json(capabilities))
             self._weighed = (capabilities, weight)
         return weight
 

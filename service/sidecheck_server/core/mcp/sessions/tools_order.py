@@ -3,8 +3,6 @@
 from hashlib import blake2b
 from typing import Any
 
-import msgspec
-
 from sidecheck_server.core.mcp.messages.envelopes import Kind
 from sidecheck_server.core.mcp.rules.lists import TOOLS_ORDER_CHANGED
 from sidecheck_server.core.mcp.rules.rule import Fault
@@ -14,14 +12,13 @@ from sidecheck_server.core.mcp.sessions.memory import (
     SessionMemory,
     SessionMessage,
 )
+from sidecheck_server.core.payload import encode_sorted
 
 __all__ = ["ToolsOrder"]
 
 _MAX_REQUESTS = 1000
 _MAX_TOOLS = 1000
 """Number of tools of a list up to which its order is checked."""
-
-_ENCODER = msgspec.json.Encoder(order="sorted")
 
 
 class ToolsOrder:
@@ -56,7 +53,7 @@ class ToolsOrder:
         previous, self._last = self._last, None
         if not isinstance(tools, list) or len(tools) > _MAX_TOOLS:
             return
-        digests = [_digest(_ENCODER.encode(tool)) for tool in tools]
+        digests = [_digest(encode_sorted(tool)) for tool in tools]
         self._last = (_digest(b"".join(sorted(digests))), _digest(b"".join(digests)))
         if previous is not None and previous[0] == self._last[0] and previous != self._last:
             message = "expected the tools in the order of the previous list, which has the same"

@@ -13,6 +13,7 @@ from sidecheck_server.core.mcp.tool_definitions import read_tool
 from sidecheck_server.core.mcp.types.model import ObjectType
 from sidecheck_server.core.mcp.types.rendering import TYPES, properties_of
 from sidecheck_server.core.mcp.wrapping.schemas import AdaptedSchema, adapt_schema
+from sidecheck_server.core.payload import encode_json, read_json
 
 __all__ = ["AdaptedTool", "adapt_tool", "adapted_output_schema"]
 
@@ -59,7 +60,7 @@ def adapt_tool(text: bytes, version: str, limits: Limits) -> AdaptedTool:
     dropped = tuple(name for name in properties if name in _properties_of_others(version))
     output, changed = None, False
     if definition.output is not None and _OUTPUT not in dropped:
-        schema: dict[str, Any] = msgspec.json.decode(definition.output.json)
+        schema: dict[str, Any] = read_json(definition.output.json)
         output = adapted_output_schema(schema, version, limits)
         changed = output.schema is not schema
     if not (dropped or changed):
@@ -67,7 +68,7 @@ def adapt_tool(text: bytes, version: str, limits: Limits) -> AdaptedTool:
     adapted: dict[str, Any] = {name: properties[name] for name in properties if name not in dropped}
     if output is not None and changed:
         adapted[_OUTPUT] = output.schema
-    return AdaptedTool(msgspec.json.encode(adapted), output, dropped)
+    return AdaptedTool(encode_json(adapted), output, dropped)
 
 
 def adapted_output_schema(schema: dict[str, Any], version: str, limits: Limits) -> AdaptedSchema:
