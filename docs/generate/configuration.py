@@ -58,8 +58,8 @@ first four are `enforce`, `audit` or `off`; `repair` is `off`, `json-strings`, `
 A request beyond a limit fails with `LIMIT_EXCEEDED`; the metadata name the bound, the limit and,
 where it is known, the value. `InfoService.GetServerInfo` returns the limits that a caller can act
 on. A step is about one comparison, some 25 nanoseconds. Bounds that are not listed here are fixed:
-`recursion_depth`, `number_digits` (4,300, before and after the point), and for patterns `pattern_depth`, `pattern_look_aheads`,
-`pattern_repetition_depth` and `pattern_expression_length`.
+`recursion_depth`, `number_digits` (4,300, before and after the point), and for patterns
+`pattern_depth`, `pattern_look_aheads`, `pattern_repetition_depth` and `pattern_expression_length`.
 
 {limits}
 ## Registry quotas
