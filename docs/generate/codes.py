@@ -55,6 +55,9 @@ _PAYLOADS: CodeTable = MappingProxyType(
         "UNKNOWN_TOOL": "Nothing was validated, since the tool is unknown: a warning, only with "
         "`ON_UNKNOWN_TOOL_SKIP`.",
         "TOOL_NAME_MISMATCH": "The params call another tool than the target.",
+        "OUTPUT_READING": "Structured content of a tool whose output schema has to be wrapped or "
+        "unwrapped for the protocol version was read in the form of the definition (severity "
+        "info; the payload is valid).",
         "DETAILS_UNAVAILABLE": "The payload is invalid, but explaining why takes too many steps.",
         "ENGINE_DISAGREEMENT": "The two engines differ: a fault of the service. Please report "
         "the schema.",

@@ -5,12 +5,11 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
-
-import msgspec
+from uuid import uuid4
 
 from sidecheck_server.cli.findings import Finding, count
 from sidecheck_server.cli.rows import Part, Row, page_width, printable, write_rows
-from sidecheck_server.core.payload import encode_json
+from sidecheck_server.core.exact_numbers import ExactNumber
 from sidecheck_server.core.types import Severity
 
 __all__ = ["STYLES", "Block", "counted", "in_json", "tally", "violation_object", "write_blocks"]
@@ -47,11 +46,18 @@ def write_blocks(
 
 def in_json(value: Any) -> str:
     """Return *value* as formatted ASCII JSON, safe for any encoding."""
-    text = msgspec.json.format(encode_json(value), indent=2).decode()
-    return _NOT_ASCII.sub(lambda match: json.dumps(match[0])[1:-1], text)
+    mark = uuid4().hex
+    text = json.dumps(_mark_numbers(value, mark), indent=2)
+    return re.sub(f'"{mark}([^"]+)"', r"\1", text) if mark in text else text
 
 
-_NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
+def _mark_numbers(value: Any, mark: str) -> Any:
+    """Return *value* with exact numbers as their text behind *mark*: json.dumps rounds them."""
+    if isinstance(value, dict):
+        return {name: _mark_numbers(part, mark) for name, part in value.items()}
+    if isinstance(value, list):
+        return [_mark_numbers(part, mark) for part in value]
+    return f"{mark}{value.text}" if isinstance(value, ExactNumber) else value
 
 
 def violation_object(finding: Finding) -> dict[str, Any]:

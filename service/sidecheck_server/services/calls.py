@@ -188,10 +188,14 @@ class ResultChecker:
         request: CheckRequest,
         target: Target | None,
         count_offloaded: CountOffloaded = allow_offloading,
+        *,
+        is_adapted: bool = False,
     ) -> CheckReport:
         """Return the findings about the result of *request*, deferred checks included.
 
-        If *target* names the tool, its output schema validates the structured content.
+        If *target* names the tool, its output schema validates the structured content. That
+        has the form of the protocol version if it *is_adapted*, and else perhaps that of the
+        definition.
 
         Raises:
             RequestError: the target is unknown, invalid or a bare schema; a limit is
@@ -210,6 +214,8 @@ class ResultChecker:
             schema = await self._resolver.resolve_schema(
                 target, Side.OUTPUT, request.context.version, assert_formats=False
             )
+            if is_adapted:
+                schema = replace(schema, unadapted=None)
             options = EvaluationOptions(
                 max_violations=request.limits.max_violations,
                 max_length=request.limits.max_characters,

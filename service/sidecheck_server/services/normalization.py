@@ -111,7 +111,7 @@ class Normalizer:
                 # schema.
                 target = None
             request = CheckRequest(ToolResult(result.json), value.context, value.limits)
-            checked = await self._results.check(request, target)
+            checked = await self._results.check(request, target, is_adapted=True)
             verdict = checked.findings.verdict()
         if not verdict.valid:
             name = None if tool is None else tool.name

@@ -12,12 +12,18 @@ from sidecheck_server.core.evaluate import (
     try_evaluate_inline,
 )
 from sidecheck_server.core.mcp.call_params import has_property_text, is_object_text
-from sidecheck_server.core.types import Verdict
+from sidecheck_server.core.types import Severity, Verdict, Violation
 from sidecheck_server.services.offload import CountOffloaded
 from sidecheck_server.services.request_work import charge_work
 from sidecheck_server.services.resolution import ResolvedSchema
 
-__all__ = ["OffloadValidation", "ValidationOptions", "Validator", "evaluate_inline"]
+__all__ = [
+    "OUTPUT_READING",
+    "OffloadValidation",
+    "ValidationOptions",
+    "Validator",
+    "evaluate_inline",
+]
 
 #: Validates a payload against a schema in a worker.
 OffloadValidation: TypeAlias = Callable[
@@ -29,6 +35,10 @@ _KILL_BOUNDS = frozenset({"validation_seconds", "worker_bytes"})
 
 _EVALUATION = 500
 """Steps of evaluating a payload, however short, and of its outcome."""
+
+OUTPUT_READING = "OUTPUT_READING"
+"""Code of the violation that names the form by which structured content was read, where it is
+not that of the protocol version."""
 
 _ROOT_KEYWORDS = frozenset({"type", "enum", "const"})
 """The keywords by which a schema that is wrapped rejects an object as such."""
@@ -94,23 +104,31 @@ class Validator:
 
         Content of a tool whose output schema is wrapped or unwrapped for the protocol version
         may have the adapted form, or the form that the tool defines: the server may list
-        either. An invalid one is reported by the form that it has; by the wrapped one if the
-        version requires an object, and the definition rejects every object.
+        either. The wrapped one is tried first. If the content is valid by the form that the
+        tool defines alone, the violation `OUTPUT_READING` of severity info says so. An invalid
+        one is reported by the form that it has; by the wrapped one if the version requires an
+        object, and the definition rejects every object.
 
         Raises:
             RequestError: a limit is exceeded, or the worker crashed; as *count_offloaded*.
         """
-        verdict = await self._validate(schema.compiled, payload, options, count_offloaded)
-        if schema.unadapted is None or verdict.valid:
-            return verdict
-        other = await self._validate(schema.unadapted, payload, options, count_offloaded)
+        if schema.unadapted is None:
+            return await self._validate(schema.compiled, payload, options, count_offloaded)
+        adapted_is_wrapped = schema.wraps
+        forms = (schema.compiled, schema.unadapted)
+        wrapped_form, plain_form = forms if adapted_is_wrapped else forms[::-1]
+        wrapped = await self._validate(wrapped_form, payload, options, count_offloaded)
+        if wrapped.valid:
+            return wrapped if adapted_is_wrapped else _with_reading(wrapped, _WRAPPED, schema)
+        plain = await self._validate(plain_form, payload, options, count_offloaded)
         # A version for which a schema is wrapped has no content but objects.
         is_object = is_object_text(payload)
-        if other.valid and (is_object or not schema.wraps):
-            return other
-        wrapped, plain = (verdict, other) if schema.wraps else (other, verdict)
+        if plain.valid and (is_object or not adapted_is_wrapped):
+            return _with_reading(plain, _PLAIN, schema) if adapted_is_wrapped else plain
         has_property = is_object and has_property_text(payload, schema.wrapped_property)
-        is_wrapped = has_property or (schema.wraps and not (is_object and _allows_object(plain)))
+        is_wrapped = has_property or (
+            adapted_is_wrapped and not (is_object and _allows_object(plain))
+        )
         return wrapped if is_wrapped else plain
 
     async def _validate(
@@ -151,6 +169,18 @@ class Validator:
             if crashed or error.metadata.get("bound") in _KILL_BOUNDS:
                 return details_unavailable()
             raise
+
+
+_WRAPPED = "the content is read as an object with the value in {!r}, as the tool defines it"
+_PLAIN = "the content is read as the value itself, as the tool defines it, without {!r} around it"
+
+
+def _with_reading(verdict: Verdict, reading: str, schema: ResolvedSchema) -> Verdict:
+    """Return the valid *verdict* with the form by which the content was read."""
+    note = Violation(
+        "", "", "", OUTPUT_READING, reading.format(schema.wrapped_property), Severity.INFO
+    )
+    return replace(verdict, violations=(*verdict.violations, note))
 
 
 def _allows_object(verdict: Verdict) -> bool:

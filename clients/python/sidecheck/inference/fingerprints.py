@@ -11,7 +11,7 @@ __all__ = ["fingerprint_of"]
 def fingerprint_of(value: Any) -> str:
     """Return ``sha256:`` and the hexadecimal SHA-256 of the canonical JSON of *value*.
 
-    Canonical JSON is that of RFC 8785 with exact integers. *value* is decoded JSON.
+    Canonical JSON is that of RFC 8785 with exact numbers. *value* is decoded JSON.
     """
     parts: list[str] = []
     _write(value, parts.append)
@@ -30,10 +30,8 @@ def _write(value: Any, put: Callable[[str], None]) -> None:
             _write_items("[]", value, put, lambda item: _write(item, put))
         case None | True | False:
             put({None: "null", True: "true", False: "false"}[value])
-        case int():
-            put(str(value))
         case _:
-            put(_format_double(value))
+            put(_format_number(value))
 
 
 def _write_items(
@@ -53,20 +51,33 @@ def _write_property(name: str, value: Any, put: Callable[[str], None]) -> None:
     _write(value, put)
 
 
-def _format_double(value: float) -> str:
-    """Format a double as an integer if it is one, else as RFC 8785, section 3.2.2.3."""
-    if value.is_integer():
-        return str(int(value))
-    mantissa, _, exponent = f"{abs(value)!r}".partition("e")
+def _format_number(value: float) -> str:
+    """Format an integral number as an integer, any other as RFC 8785, section 3.2.2.3.
+
+    A double stands for the shortest decimal that denotes it.
+    """
+    mantissa, _, power = f"{abs(value)!r}".partition("e")
     whole, _, fraction = mantissa.partition(".")
-    digits = (whole + fraction).lstrip("0")
-    # Number of digits before the decimal point.
-    point = len(whole) + int(exponent or 0) - (len(whole + fraction) - len(digits))
-    digits = digits.rstrip("0")
+    written = (whole + fraction).lstrip("0")
+    digits = written.rstrip("0")
+    # The power of ten of the last digit.
+    exponent = int(power or 0) - len(fraction) + len(written) - len(digits)
     sign = "-" if value < 0 else ""
+    if not digits:
+        return "0"
+    if exponent > _MOST_ZEROS:
+        return f"{sign}{digits}e{exponent}"
+    if exponent >= 0:
+        return f"{sign}{digits}{'0' * exponent}"
+    # Number of digits before the decimal point.
+    point = len(digits) + exponent
     if point > 0:
         return f"{sign}{digits[:point]}.{digits[point:]}"
     if point > -6:
         return f"{sign}0.{'0' * -point}{digits}"
     rest = f".{digits[1:]}" if len(digits) > 1 else ""
     return f"{sign}{digits[0]}{rest}e-{1 - point}"
+
+
+_MOST_ZEROS = 308
+"""The most zeros at the end of an integer that are written, as those of 1e308."""
