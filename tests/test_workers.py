@@ -4,7 +4,9 @@ import asyncio
 import json
 import os
 import signal
+import time
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from dataclasses import replace
 
 import psutil
@@ -23,6 +25,7 @@ from sidecheck_server.core.mcp.tool_definitions import read_tool
 from sidecheck_server.core.schemas.dialects import SchemaSource
 from sidecheck_server.core.types import Document
 from sidecheck_server.workers import Workers
+from sidecheck_server.workers.pool import Pool, WorkerStalledError, WorkerTimeoutError
 from support.worker_processes import kill, worker_processes
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -101,22 +104,59 @@ async def test_an_error_is_returned_unchanged(workers: Workers, source: SchemaSo
 
 
 @pytest.mark.slow
-async def test_a_killed_worker_fails_only_its_request(workers: Workers) -> None:
+async def test_the_request_of_a_killed_worker_is_done_again(workers: Workers) -> None:
     """The other worker continues, and a new worker replaces the killed one."""
-    idle = {worker: sum(worker.cpu_times()[:2]) for worker in worker_processes()}
-    crashed = asyncio.create_task(compile_outcome(workers, slow(1, 4900)))
-    busy: list[psutil.Process] = []
-    while not (busy or crashed.done()):
-        await asyncio.sleep(0.01)
-        busy = [worker for worker in idle if sum(worker.cpu_times()[:2]) > idle[worker] + 0.2]
-    kill(busy)
+    killed = asyncio.create_task(compile_outcome(workers, slow(1, 4900)))
+    await _kill_when_busy(killed)
     others = await asyncio.gather(*(compile_outcome(workers, number(n)) for n in range(20)))
-    again = await compile_outcome(workers, slow(1))
 
-    assert RequestError(ErrorReason.WORKER_CRASHED, ENDS) == await crashed
     assert [True] * 20 == [isinstance(artifact, Artifact) for artifact in others]
-    assert isinstance(again, Artifact)
+    assert isinstance(await killed, Artifact)
     await _until_replaced()
+
+
+@pytest.mark.slow
+async def test_a_request_whose_workers_are_killed_twice_fails(workers: Workers) -> None:
+    """It may be the cause of their end; no other request fails."""
+    killed = asyncio.create_task(compile_outcome(workers, slow(4, 4900)))
+    await _kill_when_busy(killed)
+    await _kill_when_busy(killed)
+
+    assert RequestError(ErrorReason.WORKER_CRASHED, ENDS) == await killed
+    assert isinstance(await compile_outcome(workers, number(3000)), Artifact)
+    await _until_replaced()
+
+
+async def _kill_when_busy(task: asyncio.Task[Artifact | RequestError]) -> None:
+    """Kill the worker that runs *task*, once it has worked for a while."""
+    used: dict[psutil.Process, float] = {}
+    busy: list[psutil.Process] = []
+    while not (busy or task.done()):
+        for worker in worker_processes():
+            with suppress(psutil.NoSuchProcess):
+                now = sum(worker.cpu_times()[:2])
+                # A process that has just started is busy with itself.
+                if now > used.setdefault(worker, max(now, _START_SECONDS)) + 0.2:
+                    busy.append(worker)
+        await asyncio.sleep(0.01)
+    kill(busy)
+
+
+_START_SECONDS = 1.5
+"""More seconds of a processor than a worker takes to start."""
+
+
+async def test_a_task_is_ended_by_the_time_of_a_processor() -> None:
+    """In C code too; a clock ends only one that hangs, which may be tried again."""
+    pool = Pool(1, os.nice, 0, 300, lambda _event: None)
+    await pool.wait_until_ready()
+    with pytest.raises(WorkerTimeoutError):
+        await pool.run(0.5, sum, range(10**15))
+    with pytest.raises(WorkerStalledError):
+        await pool.run(0.5, time.sleep, 600)
+    # It lasts longer than its seconds of a processor, and takes none of them.
+    await pool.run(0.5, time.sleep, 1)
+    pool.close()
 
 
 @pytest.mark.slow

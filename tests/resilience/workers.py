@@ -44,20 +44,21 @@ class Answer:
 
 
 async def call_while_killing(
-    server: RunningServer, calls: int, *, concurrent: int = 24, pause: float = 0.5, seed: int = 0
+    server: RunningServer, calls: int, *, concurrent: int = 24, seed: int = 0
 ) -> list[Answer]:
-    """Make *calls*, *concurrent* at a time, and kill a worker every *pause* seconds or so.
+    """Make *calls*, *concurrent* at a time, and kill a worker after every dozen answers or so.
 
     Half of them compile a schema, half validate a payload in a worker.
     """
+    answers: asyncio.Queue[Answer] = asyncio.Queue()
     async with grpc.aio.insecure_channel(server.unix_address) as channel:
         stub: Any = ValidationServiceStub(channel)
-        killer = asyncio.create_task(_kill_some(server, pause, random.Random(seed)))
+        killer = asyncio.create_task(_kill_some(server, answers, random.Random(seed)))
         remaining = iter([_compilation(), _validation()][n % 2] for n in range(calls))
-        lanes = (_call_each(stub, remaining) for _ in range(concurrent))
-        answers = [answer for lane in await asyncio.gather(*lanes) for answer in lane]
+        lanes = (_call_each(stub, remaining, answers) for _ in range(concurrent))
+        given = [answer for lane in await asyncio.gather(*lanes) for answer in lane]
         killer.cancel()
-    return answers
+    return given
 
 
 async def call_with_stopped_workers(
@@ -123,9 +124,13 @@ async def kill_server(server: RunningServer, seconds: float) -> list[psutil.Proc
     return alive
 
 
-async def _kill_some(server: RunningServer, pause: float, choice: random.Random) -> None:
+async def _kill_some(
+    server: RunningServer, answers: asyncio.Queue[Answer], choice: random.Random
+) -> None:
+    """Kill some workers again and again, each time after some answers: they have to come."""
     while True:
-        await asyncio.sleep(choice.uniform(0, 2 * pause))
+        for _ in range(choice.randint(1, 24)):
+            await answers.get()
         workers = worker_processes(server.process.pid)
         if workers:
             kill(choice.sample(workers, choice.randint(1, len(workers))))
@@ -138,8 +143,14 @@ async def _all_workers(server: RunningServer) -> list[psutil.Process]:
     return workers
 
 
-async def _call_each(stub: Any, requests: Iterator[ValidateRequest]) -> list[Answer]:
-    return [await _call(stub, request) for request in requests]
+async def _call_each(
+    stub: Any, requests: Iterator[ValidateRequest], answers: asyncio.Queue[Answer]
+) -> list[Answer]:
+    given = []
+    for request in requests:
+        given.append(await _call(stub, request))
+        answers.put_nowait(given[-1])
+    return given
 
 
 async def _call(stub: Any, request: ValidateRequest) -> Answer:

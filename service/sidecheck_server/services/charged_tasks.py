@@ -42,12 +42,16 @@ _INSTRUCTION = 40
 _ENDED_BY_LIMIT = 4_000_000
 """Steps of a task that a limit other than that of steps ended, at worst."""
 
+_LEAST_ENDED = 10
+"""How many tasks that took too many seconds a request may have: fewer would leave nothing to the
+tools or items beside them."""
+
 
 class ChargedTasks:
     """Runs tasks by *runner*, and charges each to the budget of the current request.
 
     A task that succeeds is charged what it took, in steps, as far as its result says; one
-    that a limit ended, that limit.
+    that a limit ended, that limit, if it leaves most of the budget to others.
     """
 
     def __init__(self, runner: TaskRunner, limits: Limits) -> None:
@@ -128,4 +132,7 @@ class ChargedTasks:
             "compile_seconds": self._limits.compile_seconds,
             "validation_seconds": self._limits.validation_seconds,
         }
-        return seconds[bound] * STEPS_PER_SECOND if bound in seconds else _ENDED_BY_LIMIT
+        if bound not in seconds:
+            return _ENDED_BY_LIMIT
+        most = self._limits.request_steps // _LEAST_ENDED
+        return min(seconds[bound] * STEPS_PER_SECOND, most)

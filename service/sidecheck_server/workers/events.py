@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
 
-from sidecheck_server.workers.process import OUT_OF_MEMORY
+from sidecheck_server.workers.process import OUT_OF_MEMORY, OUT_OF_TIME
 
 __all__ = [
     "EndCause",
@@ -29,7 +29,9 @@ class EndCause(StrEnum):
     SYSTEM = "system"
     """The system has no room for another process."""
     TIME = "time"
-    """It was killed because its task, or its start, took too long."""
+    """Its task took too much of a processor."""
+    STALLED = "stalled"
+    """It was killed because its task, or its start, lasted too long."""
     UNRESPONSIVE = "unresponsive"
     """It was killed because it did not receive its task in the time of the task."""
 
@@ -76,7 +78,7 @@ class WorkerStartError(Exception):
     def __str__(self) -> str:
         reason = {
             EndCause.MEMORY: "limits.worker_bytes is too small",
-            EndCause.TIME: "it is not ready in time",
+            EndCause.STALLED: "it is not ready in time",
         }.get(self.cause, self.detail)
         return f"no worker process can start: {reason}"
 
@@ -85,7 +87,9 @@ def crash_cause(exit_code: int) -> EndCause:
     """Return why a process ended that was not killed by its pool."""
     if exit_code == OUT_OF_MEMORY:
         return EndCause.MEMORY
-    return EndCause.TIME if exit_code == -signal.SIGALRM else EndCause.CRASH
+    if exit_code == OUT_OF_TIME:
+        return EndCause.TIME
+    return EndCause.STALLED if exit_code == -signal.SIGALRM else EndCause.CRASH
 
 
 def exit_text(exit_code: int) -> str:

@@ -4,11 +4,12 @@ A process that dies or exceeds its time is replaced, and only its own task fails
 """
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import Barrier
+from types import MappingProxyType
 from typing import ParamSpec, TypeVar
 
 from sidecheck_server.workers.events import (
@@ -21,10 +22,16 @@ from sidecheck_server.workers.events import (
     crash_cause,
     exit_text,
 )
-from sidecheck_server.workers.process import ProcessDiedError, WorkerProcess
+from sidecheck_server.workers.process import WALL_FACTOR, ProcessDiedError, WorkerProcess
 from sidecheck_server.workers.task_queue import Task, TaskQueue, Turn
 
-__all__ = ["NoWorkerError", "Pool", "WorkerCrashedError", "WorkerTimeoutError"]
+__all__ = [
+    "NoWorkerError",
+    "Pool",
+    "WorkerCrashedError",
+    "WorkerStalledError",
+    "WorkerTimeoutError",
+]
 
 _Result = TypeVar("_Result")
 _Arguments = ParamSpec("_Arguments")
@@ -46,13 +53,23 @@ class NoWorkerError(WorkerCrashedError):
 
 
 class WorkerTimeoutError(Exception):
-    """The process was killed because the task exceeded its time."""
+    """The task took more of a processor than it may."""
+
+
+class WorkerStalledError(Exception):
+    """The process was killed because the task lasted too long, whatever it took."""
+
+
+_ERRORS: Mapping[EndCause, type[Exception]] = MappingProxyType(
+    {EndCause.TIME: WorkerTimeoutError, EndCause.STALLED: WorkerStalledError}
+)
 
 
 @dataclass(slots=True)
 class _Timer:
-    """Whether the time is over, and the process was killed for that."""
+    """What will kill a process, and whether it has."""
 
+    handle: asyncio.TimerHandle
     expired: bool = False
 
 
@@ -70,7 +87,7 @@ class Pool:
     def __init__(
         self,
         count: int,
-        prepare: Callable[[int], None],
+        prepare: Callable[[int], object],
         argument: int,
         wait_seconds: float,
         report: Callable[[WorkerEvent], None],
@@ -113,7 +130,8 @@ class Pool:
         Raises:
             WorkerCrashedError: the process died.
             NoWorkerError: no process lived for *wait_seconds*.
-            WorkerTimeoutError: the call took more than *seconds*.
+            WorkerTimeoutError: the call took more than *seconds* of a processor.
+            WorkerStalledError: it lasted `WALL_FACTOR` times as long.
             MemoryError: the call needed more memory than the process may use.
         """
         if self._closed or self._has_given_up:
@@ -196,7 +214,7 @@ class Pool:
                 await self._in_thread(process.wait_until_ready)
             except ProcessDiedError as death:
                 self._processes.remove(process)
-                cause = EndCause.TIME if timer.expired else crash_cause(death.exit_code)
+                cause = EndCause.STALLED if timer.expired else crash_cause(death.exit_code)
                 raise WorkerStartError(cause, exit_text(death.exit_code)) from None
         return process
 
@@ -209,7 +227,7 @@ class Pool:
         """Run tasks in *process* until it dies; return why, its exit code, and if it was idle."""
         expired = False
         while (task := await self._next_task(process)) is not None:
-            with self._kill_after(task.seconds, process) as timer:
+            with self._kill_after(task.seconds, process, WALL_FACTOR) as timer:
                 try:
                     result = await self._in_thread(
                         process.call, task.seconds, task.function, task.arguments
@@ -217,7 +235,7 @@ class Pool:
                 except ProcessDiedError as death:
                     cause = crash_cause(death.exit_code)
                     if timer.expired:
-                        cause = EndCause.TIME if death.received else EndCause.UNRESPONSIVE
+                        cause = EndCause.STALLED if death.received else EndCause.UNRESPONSIVE
                     self._settle(task, cause, received=death.received)
                     return cause, death.exit_code, False
                 except Exception as error:  # noqa: BLE001 - the caller raises it
@@ -226,7 +244,7 @@ class Pool:
                     task.succeed(result)
             expired = timer.expired  # as the result came
         exit_code = await self._in_thread(process.end)
-        return EndCause.TIME if expired else crash_cause(exit_code), exit_code, True
+        return EndCause.STALLED if expired else crash_cause(exit_code), exit_code, True
 
     async def _next_task(self, process: WorkerProcess) -> Task | None:
         """Return the next task for *process*, or None if it dies before."""
@@ -248,7 +266,7 @@ class Pool:
         if cause is EndCause.MEMORY:
             task.fail(MemoryError())
         elif received:
-            task.fail(WorkerTimeoutError() if cause is EndCause.TIME else WorkerCrashedError())
+            task.fail(_ERRORS.get(cause, WorkerCrashedError)())
         elif task.lost_attempts == len(self._keepers) or self._closed:
             # All processes may be killed at once, and each be noticed only by a task.
             task.fail(NoWorkerError())
@@ -257,19 +275,29 @@ class Pool:
             self._queue.put_back(task)
 
     @contextmanager
-    def _kill_after(self, seconds: float, process: WorkerProcess) -> Iterator[_Timer]:
-        """Kill *process* if the block takes more than *seconds*."""
-        timer = _Timer()
+    def _kill_after(
+        self, seconds: float, process: WorkerProcess, factor: float = 1
+    ) -> Iterator[_Timer]:
+        """Kill *process* if the block takes more than *seconds*.
+
+        If it has received its task by then, it has *factor* times as many.
+        """
 
         def expire() -> None:
             timer.expired = True
             process.kill()
 
-        handle = self._loop.call_later(seconds, expire)
+        def remind() -> None:
+            if factor > 1 and process.has_received:
+                timer.handle = self._loop.call_later(seconds * (factor - 1), expire)
+            else:
+                expire()
+
+        timer = _Timer(self._loop.call_later(seconds, remind))
         try:
             yield timer
         finally:
-            handle.cancel()
+            timer.handle.cancel()
 
     def _in_thread(
         self,

@@ -17,15 +17,23 @@ from multiprocessing.connection import Connection
 from threading import Lock
 from typing import Any
 
-__all__ = ["OUT_OF_MEMORY", "ProcessDiedError", "WorkerProcess"]
+__all__ = ["OUT_OF_MEMORY", "OUT_OF_TIME", "WALL_FACTOR", "ProcessDiedError", "WorkerProcess"]
 
 OUT_OF_MEMORY = 100
 """Exit code of a process that has too little memory to start, or to receive a task."""
 
+OUT_OF_TIME = -signal.SIGPROF
+"""Exit code of a process whose task took more seconds of a processor than it may."""
+
+WALL_FACTOR = 10
+"""How many times its seconds of a processor a task may last: longer only if it hangs, or if the
+machine has no time for it."""
+
 _READY = b"ready"
 _RECEIPT = b"received"
 _SPARE_SECONDS = 5
-"""How much longer a task may take than its seconds when nobody is left to kill its process."""
+"""How much longer a task may last than its pool waits for it when nobody is left to kill its
+process."""
 
 _CONTEXT = multiprocessing.get_context("spawn")
 _BOOKKEEPING = Lock()
@@ -54,9 +62,11 @@ class WorkerProcess:
         OSError: the system has no room for another process.
     """
 
-    def __init__(self, prepare: Callable[[int], None], argument: int) -> None:
+    def __init__(self, prepare: Callable[[int], object], argument: int) -> None:
         self._connection, theirs = _CONTEXT.Pipe()
         self._exit_code: int | None = None
+        #: Whether the process has received all of the task that it is given.
+        self.has_received = False
         # As a daemon, it is ended if the interpreter exits without closing the pool.
         self._process = _CONTEXT.Process(
             target=_run_tasks, args=(theirs, prepare, argument), daemon=True
@@ -94,7 +104,10 @@ class WorkerProcess:
             raise ProcessDiedError(self.end(), received=False) from None
 
     def call(self, seconds: float, function: Callable[..., Any], arguments: Any) -> Any:
-        """Return the result of *function*; whoever calls this kills the process after *seconds*.
+        """Return the result of *function*, which may take so many *seconds* of a processor.
+
+        Whoever calls this kills the process if it has not received the task after as many, or
+        not ended it after `WALL_FACTOR` times as many.
 
         Raises:
             ProcessDiedError: the process died.
@@ -102,14 +115,14 @@ class WorkerProcess:
                 more memory than the process may use.
         """
         message = pickle.dumps((seconds, function, arguments), pickle.HIGHEST_PROTOCOL)
-        received = False
+        self.has_received = False
         try:
             self._connection.send_bytes(message)
             self._connection.recv_bytes()
-            received = True
+            self.has_received = True
             answer = self._connection.recv_bytes()
         except (EOFError, OSError, MemoryError):  # the rest of a message may be in the pipe
-            raise ProcessDiedError(self.end(), received=received) from None
+            raise ProcessDiedError(self.end(), received=self.has_received) from None
         succeeded, result = pickle.loads(answer)  # noqa: S301 - written by our own process
         if not succeeded:
             raise result
@@ -151,7 +164,7 @@ def _block_interrupts() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _run_tasks(pipe: Connection, prepare: Callable[[int], None], argument: int) -> None:
+def _run_tasks(pipe: Connection, prepare: Callable[[int], object], argument: int) -> None:
     """Run the tasks that come through *pipe* until its other end is closed."""
     try:
         prepare(argument)
@@ -171,13 +184,16 @@ def _answer(message: bytes) -> bytes:
     """Return whether the task *message* succeeded, with its result or what it raised."""
     try:
         seconds, function, arguments = pickle.loads(message)  # noqa: S301 - from the server
-        # The server kills this process in time. If the server itself was killed, the system
-        # does, also while Python runs no handler.
-        signal.alarm(math.ceil(seconds) + _SPARE_SECONDS)
+        # The system kills this process, also while Python runs no handler: in seconds of a
+        # processor, so that other load does not matter, and when the server that should kill
+        # it was killed itself.
+        signal.setitimer(signal.ITIMER_PROF, seconds)
+        signal.alarm(math.ceil(WALL_FACTOR * seconds) + _SPARE_SECONDS)
         try:
             result = function(*arguments)
         finally:
             signal.alarm(0)
+            signal.setitimer(signal.ITIMER_PROF, 0)
         return pickle.dumps((True, result), pickle.HIGHEST_PROTOCOL)
     except MemoryError:
         return _NO_MEMORY

@@ -29,6 +29,7 @@ from sidecheck_server.workers.pool import (
     NoWorkerError,
     Pool,
     WorkerCrashedError,
+    WorkerStalledError,
     WorkerTimeoutError,
 )
 from sidecheck_server.workers.tasks import (
@@ -59,8 +60,9 @@ def _ignore() -> None:
 class Workers:
     """Processes that can be killed and whose memory is limited.
 
-    All methods raise LIMIT_EXCEEDED if the task takes too much time or memory, and
-    WORKER_CRASHED if its process died, or if no worker lived for a while.
+    All methods raise LIMIT_EXCEEDED if the task takes too much of a processor or memory, and
+    WORKER_CRASHED if its process died twice, if it stood still, or if no worker lived for a
+    while.
     """
 
     def __init__(self, count: int, limits: Limits) -> None:
@@ -238,9 +240,22 @@ class Workers:
         self.busy += 1
         async with slot:
             try:
-                return await self._pool.run(seconds, function, *arguments)
+                try:
+                    return await self._pool.run(seconds, function, *arguments)
+                except NoWorkerError:
+                    raise
+                except WorkerCrashedError:
+                    # Its process may have been killed by the system, or for its memory.
+                    return await self._pool.run(seconds, function, *arguments)
             except WorkerTimeoutError:
-                return limit_exceeded_error(bound, seconds, f"{work} takes too many seconds")
+                return limit_exceeded_error(
+                    bound, seconds, f"{work} takes too many seconds of a processor"
+                )
+            except WorkerStalledError:
+                return RequestError(
+                    ErrorReason.WORKER_CRASHED,
+                    f"{work} lasted too long on a busy machine; the call may be retried",
+                )
             except MemoryError:
                 limit = self._limits.worker_bytes
                 return limit_exceeded_error("worker_bytes", limit, f"{work} takes too much memory")
