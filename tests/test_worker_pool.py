@@ -40,13 +40,23 @@ def _wait_for_end(worker: psutil.Process) -> None:
             id="memory for receiving the task",
         ),
         pytest.param(
-            1,
+            0.5,
+            sum,
+            (range(10**15),),
+            WorkerStalledError,
+            WorkerTimeoutError,
+            WorkerDied(EndCause.TIME, "SIGPROF", False, 0),
+            id="time of a processor, in C code",
+        ),
+        pytest.param(
+            0.2,
             time.sleep,
             (3600,),
-            WorkerTimeoutError,
-            WorkerDied(EndCause.TIME, "SIGKILL", False, 0),
-            id="time",
+            WorkerStalledError,
+            WorkerDied(EndCause.STALLED, "SIGKILL", False, 0),
+            id="time of a clock",
         ),
+        pytest.param(0.5, time.sleep, (1,), None, None, id="longer, without a processor"),
         pytest.param(
             PATIENCE,
             os._exit,
@@ -109,13 +119,13 @@ async def test_a_process_ends_in_time_without_its_server() -> None:
     """The system kills it, here because the event loop does nothing in time."""
     async with running_pool(1) as pool:
         [worker] = worker_processes()
-        outcome = asyncio.create_task(pool.outcome(1, time.sleep, 3600))
+        outcome = asyncio.create_task(pool.outcome(1, sum, range(10**15)))
         await asyncio.sleep(0.5)
         _wait_for_end(worker)  # blocks the loop
         result = await outcome
 
     assert WorkerTimeoutError is result
-    assert WorkerDied(EndCause.TIME, "SIGALRM", False, 0) == pool.events[0]
+    assert WorkerDied(EndCause.TIME, "SIGPROF", False, 0) == pool.events[0]
 
 
 async def test_a_task_moves_on_from_a_process_that_is_stopped() -> None:

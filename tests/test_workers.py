@@ -4,7 +4,6 @@ import asyncio
 import json
 import os
 import signal
-import time
 from collections.abc import AsyncIterator
 from contextlib import suppress
 from dataclasses import replace
@@ -25,7 +24,6 @@ from sidecheck_server.core.mcp.tool_definitions import read_tool
 from sidecheck_server.core.schemas.dialects import SchemaSource
 from sidecheck_server.core.types import Document
 from sidecheck_server.workers import Workers
-from sidecheck_server.workers.pool import Pool, WorkerStalledError, WorkerTimeoutError
 from support.worker_processes import kill, worker_processes
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -144,19 +142,6 @@ async def _kill_when_busy(task: asyncio.Task[Artifact | RequestError]) -> None:
 
 _START_SECONDS = 1.5
 """More seconds of a processor than a worker takes to start."""
-
-
-async def test_a_task_is_ended_by_the_time_of_a_processor() -> None:
-    """In C code too; a clock ends only one that hangs, which may be tried again."""
-    pool = Pool(1, os.nice, 0, 300, lambda _event: None)
-    await pool.wait_until_ready()
-    with pytest.raises(WorkerTimeoutError):
-        await pool.run(0.5, sum, range(10**15))
-    with pytest.raises(WorkerStalledError):
-        await pool.run(0.5, time.sleep, 600)
-    # It lasts longer than its seconds of a processor, and takes none of them.
-    await pool.run(0.5, time.sleep, 1)
-    pool.close()
 
 
 @pytest.mark.slow
