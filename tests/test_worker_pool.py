@@ -10,7 +10,12 @@ from typing import Any
 import psutil
 import pytest
 from sidecheck_server.workers.events import EndCause, WorkerDied, WorkerEvent, WorkerRestarted
-from sidecheck_server.workers.pool import NoWorkerError, WorkerCrashedError, WorkerTimeoutError
+from sidecheck_server.workers.pool import (
+    NoWorkerError,
+    WorkerCrashedError,
+    WorkerStalledError,
+    WorkerTimeoutError,
+)
 from support.running_pool import PATIENCE, running_pool
 from support.worker_processes import worker_processes
 
