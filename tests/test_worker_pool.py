@@ -48,7 +48,6 @@ def _wait_for_end(worker: psutil.Process) -> None:
             0.5,
             sum,
             (range(10**15),),
-            WorkerStalledError,
             WorkerTimeoutError,
             WorkerDied(EndCause.TIME, "SIGPROF", False, 0),
             id="time of a processor, in C code",
