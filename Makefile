@@ -13,8 +13,9 @@
 # of this folder and of caches. `make ci` uses Go, Rust, a JDK with Maven, Node and Chromium where
 # they are; tests that need a missing one skip, and say so.
 PYTHON ?= python3
-# Processes that run tests.
-JOBS ?= 2
+# Processes that run tests. Many tests wait for servers, so there is one more than small machines
+# have processors.
+JOBS ?= 3
 BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 

@@ -48,7 +48,7 @@ done
 uv pip install --quiet --no-deps --no-index --python "$environment/bin/python" "$folder"/wheels/*.whl
 
 echo "try_versions: $releases releases on $("$environment/bin/python" --version)"
-"$environment/bin/python" -m pytest -n "${JOBS:-2}" --dist loadfile -q "$@"
+"$environment/bin/python" -m pytest -n "${JOBS:-3}" --dist loadfile -q "$@"
 "$environment/bin/python" clients/python/demo >"$environment/demo.txt" || {
   cat "$environment/demo.txt"
   exit 1
