@@ -6,9 +6,10 @@ from typing import Any
 
 import msgspec
 
+from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.limits import Limits, limit_exceeded_error
 from sidecheck_server.core.mcp.check import CheckReport
-from sidecheck_server.core.mcp.context import Context
+from sidecheck_server.core.mcp.context import Context, Sender
 from sidecheck_server.core.mcp.messages.error_responses import build_error_response
 from sidecheck_server.core.mcp.sessions.memory import MemoryPool
 from sidecheck_server.core.mcp.sessions.repetitions import Repetition
@@ -117,6 +118,7 @@ class SessionChecker:
     ) -> None:
         self._checker = checker
         self._max_bytes = limits.payload_bytes
+        self._interrupted: _Interrupted | None = None
         self._session = Session(
             context.context,
             pinned=context.names_version,
@@ -137,7 +139,8 @@ class SessionChecker:
     ) -> SubjectReport:
         """Return the report on the message of *request*, the next one of the session.
 
-        *number* and *http_status* are those of `Session.record`.
+        After WORKER_CRASHED it may be sent again, as the next one. *number* and *http_status*
+        are those of `Session.record`.
 
         Raises:
             RequestError: LIMIT_EXCEEDED; WORKER_CRASHED.
@@ -149,10 +152,19 @@ class SessionChecker:
             # The message is too large even for its headers to be read.
             self._session.record_gap()
             raise limit_exceeded_error("payload_bytes", self._max_bytes, "the payload", size)
-        request = self._session.check_request(message, request.context.sender, request.limits)
+        sender = request.context.sender
+        interrupted, self._interrupted = self._interrupted, None
+        if interrupted is not None and interrupted.is_of(message, sender):
+            if interrupted.recorded is not None:
+                return await self._resolve(message, sender, *interrupted.recorded)
+            if not interrupted.had_gaps:
+                self._session.close_gap()
+        request = self._session.check_request(message, sender, request.limits)
         try:
             checked = await self._checker.check_partially(request)
-        except Exception:
+        except Exception as error:
+            if _may_be_sent_again(error):
+                self._interrupted = _Interrupted(message.json, sender, self._session.has_gaps)
             self._session.record_gap()
             raise
         time_slice = TimeSlice()
@@ -160,12 +172,50 @@ class SessionChecker:
             request, checked, number=number, http_status=http_status
         ):
             await time_slice.yield_if_over()
-        await self._checker.resolve_deferred(request, checked)
+        return await self._resolve(message, sender, request, checked)
+
+    async def _resolve(
+        self,
+        message: ProtocolMessage,
+        sender: Sender | None,
+        request: CheckRequest,
+        checked: CheckReport,
+    ) -> SubjectReport:
+        """Return the report on *message* of *sender*, which is recorded, as *checked*."""
+        before = replace(checked, findings=checked.findings.copy())
+        try:
+            await self._checker.resolve_deferred(request, checked)
+        except RequestError as error:
+            if _may_be_sent_again(error):
+                self._interrupted = _Interrupted(
+                    message.json, sender, self._session.has_gaps, (request, before)
+                )
+            raise
         return _report(request, checked, checked.findings.verdict())
 
     def skip(self) -> None:
         """Go on after a message that cannot be checked."""
         self._session.record_gap()
+
+
+@dataclass(frozen=True, slots=True)
+class _Interrupted:
+    """A message whose check a worker interrupted by its end."""
+
+    json: bytes
+    sender: Sender | None
+    #: Whether the session had gaps before it.
+    had_gaps: bool
+    #: If the message was recorded: its request, and the report before the deferred checks.
+    recorded: tuple[CheckRequest, CheckReport] | None = None
+
+    def is_of(self, message: ProtocolMessage, sender: Sender | None) -> bool:
+        """Return whether *message* of *sender* is this one, sent again."""
+        return self.json == message.json and self.sender is sender
+
+
+def _may_be_sent_again(error: Exception) -> bool:
+    return isinstance(error, RequestError) and error.reason is ErrorReason.WORKER_CRASHED
 
 
 def _report(request: CheckRequest, checked: CheckReport, verdict: Verdict) -> SubjectReport:

@@ -66,6 +66,18 @@ class Findings:
         self._truncated = False
         self._highest: Severity | None = None
 
+    def copy(self) -> "Findings":
+        """Return findings to which others can be added."""
+        other = Findings(self.context, self._limits)
+        other.pending = [*self.pending]
+        other.has_unusable_schema = self.has_unusable_schema
+        other._violations = tuple([*violations] for violations in self._violations)
+        other._lengths = [*self._lengths]
+        other._exhausted = self._exhausted
+        other._truncated = self._truncated
+        other._highest = self._highest
+        return other
+
     def report(self, rule: Rule, path: Path, finding: Finding) -> None:
         """Add a *finding* of *rule* in the value at *path*."""
         if isinstance(finding, DeferredCheck):

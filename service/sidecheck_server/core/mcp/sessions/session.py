@@ -155,12 +155,21 @@ class Session:
                     return request.method
         return ""
 
+    @property
+    def has_gaps(self) -> bool:
+        """Whether a message was not recorded."""
+        return self._gaps
+
     def record_gap(self) -> None:
         """Record that a message exists about which nothing is known.
 
         Its receiver may be able to read it, with other limits or another JSON decoder.
         """
         self._gaps = True
+
+    def close_gap(self) -> None:
+        """Take the last gap back, the only one: its message is checked after all."""
+        self._gaps = False
 
     def record(
         self, request: CheckRequest, outcome: CheckReport, *, number: int = 0, http_status: int = 0
