@@ -1,5 +1,6 @@
 """The five editions of JSON Schema, each with jsonschema-rs as its oracle."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -7,9 +8,10 @@ from typing import Any
 
 import jsonschema_rs
 from jsonschema_specifications import REGISTRY as PUBLISHED
+from sidecheck_server.core.payload import encode_json
 from sidecheck_server.core.types import Draft
 
-__all__ = ["EDITIONS", "Edition", "edition_named"]
+__all__ = ["EDITIONS", "Edition", "as_doubles", "edition_named"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +55,9 @@ class Edition:
             ValueError: jsonschema-rs does not take the schema.
         """
         registry = jsonschema_rs.Registry(documents.items())
-        return self._oracle(schema, registry=registry, offline=True, validate_formats=False)
+        return self._oracle(
+            as_doubles(schema), registry=registry, offline=True, validate_formats=False
+        )
 
     def oracle_admits(self, schema: Any) -> bool:
         """Return whether jsonschema-rs finds that *schema* keeps the meta-schema.
@@ -61,10 +65,15 @@ class Edition:
         The formats of the meta-schema count as annotations. A part that is a resource of
         another edition keeps that one's.
         """
-        own_part, others = _without_other_editions(schema, self)
+        own_part, others = _without_other_editions(as_doubles(schema), self)
         return _meta_oracle(self).is_valid(own_part) and all(
             edition.oracle_admits(part) for part, edition in others
         )
+
+
+def as_doubles(value: Any) -> Any:
+    """Return *value* as other libraries read it, with doubles for exact numbers."""
+    return json.loads(encode_json(value))
 
 
 def _without_other_editions(

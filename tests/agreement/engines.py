@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from agreement.editions import as_doubles
 from agreement.schemas import Question
 from sidecheck_server.core.compiler.compilation import Artifact, CompiledSchema, compile_schema
 from sidecheck_server.core.errors import ErrorReason, RequestError
@@ -91,8 +92,11 @@ class Engines:
         """Return the validity function of each engine that supports the schema."""
         # The fast engine is first: payloads that it finds too expensive skip the others.
         fast = {} if self.compiled.fast is None else {"fast": self.compiled.fast.is_valid}
-        oracle = {} if self.question.assert_formats else {"jsonschema-rs": self.oracle.is_valid}
+        oracle = {} if self.question.assert_formats else {"jsonschema-rs": self._ask_oracle}
         return {**fast, "complete": self.compiled.complete.is_valid, **oracle}
+
+    def _ask_oracle(self, value: Any) -> bool:
+        return bool(self.oracle.is_valid(as_doubles(value)))
 
     def _schema(self) -> str:
         """Return the engines' copies of the schema, which must not change."""

@@ -31,33 +31,6 @@ class KnownDifference:
 
 KNOWN_DIFFERENCES = (
     KnownDifference(
-        "an integer beyond 2^63 and the double that equals it",
-        EDITIONS[-1],
-        {"const": 2**64},
-        2.0**64,
-        True,
-        "2020-12 core, section 4.2.2: numbers are equal if their mathematical values are",
-        "no double of the material is equal or near to an integer of it beyond 2^53",
-    ),
-    KnownDifference(
-        "an integer between two doubles beyond 2^64",
-        EDITIONS[-1],
-        {"maximum": 2.0**64},
-        2**64 + 1,
-        False,
-        "2020-12 validation, section 6.2.2: less than or exactly equal",
-        "no double of the material is equal or near to an integer of it beyond 2^53",
-    ),
-    KnownDifference(
-        "a double beyond 2^64 taken by its shortest text and not by its value",
-        EDITIONS[-1],
-        {"const": 10**30},
-        1e30,
-        False,
-        "2020-12 core, section 4.2.2; 1e30 as a double is 1000000000000000019884624838656",
-        "no double of the material is equal or near to an integer of it beyond 2^53",
-    ),
-    KnownDifference(
         "the dot and a line separator",
         EDITIONS[-1],
         {"pattern": "^.$"},

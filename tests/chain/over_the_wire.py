@@ -26,14 +26,14 @@ class OverTheWire:
         self._client = client
 
     async def check(self, tools: Sequence[bytes], version: str) -> list[Any]:
-        return await self._check(list(map(ToolDefinition, tools)), version)
+        return await self._check(version, definitions=list(map(ToolDefinition, tools)))
 
     async def check_listed(self, tools: Sequence[bytes], version: str) -> list[Any]:
-        return await self._check(b"[" + b",".join(tools) + b"]", version)
+        return await self._check(version, tools_list=b"[" + b",".join(tools) + b"]")
 
-    async def _check(self, tools: Any, version: str) -> list[Any]:
+    async def _check(self, version: str, **tools: Any) -> list[Any]:
         context = ProtocolContext(protocol_version=version)
-        checked = await self._client.protocol.check_tools(tools, context=context)
+        checked = await self._client.protocol.check_tools(**tools, context=context)
         assert _errors(checked.tools_list_verdict) == []
         return [
             (outcome.name, *_errors(outcome.verdict))

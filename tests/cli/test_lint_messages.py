@@ -95,7 +95,7 @@ def test_json_has_an_outcome_for_each_line() -> None:
     )
 
     (outcome,) = json.loads(result.stdout)
-    assert (2, False) == (outcome["line"], outcome["ok"])
+    assert ("-", 2, False) == (outcome["file"], outcome["line"], outcome["ok"])
     (found,) = outcome["violations"]
     assert {
         "code": "METHOD_TYPE",
@@ -109,6 +109,25 @@ def test_json_has_an_outcome_for_each_line() -> None:
         "column": 39,
         "spec_url": "https://modelcontextprotocol.io/specification/2025-11-25/basic#requests",
     } == found
+
+
+def test_each_file_is_a_session_of_its_own(folder: Path) -> None:
+    """The id that one used is free in the next; the worst of them decides the exit code."""
+    for name in ("monday", "tuesday"):
+        (folder / f"{name}.jsonl").write_bytes(written(*SESSION))
+    (folder / "broken.jsonl").write_bytes(written({"jsonrpc": "2.0", "id": 1, "method": 7}))
+    sound = run("monday.jsonl", "tuesday.jsonl")
+    broken = run("monday.jsonl", "broken.jsonl", "tuesday.jsonl", "--format", "json")
+    places = [(each["file"], each["line"], each["ok"]) for each in json.loads(broken.stdout)]
+
+    assert (0, "6 messages, no violations\n") == (sound.exit_code, sound.stdout)
+    assert 1 == broken.exit_code
+    assert [
+        *(("monday.jsonl", line, True) for line in (1, 2, 3)),
+        ("broken.jsonl", 1, False),
+        *(("tuesday.jsonl", line, True) for line in (1, 2, 3)),
+    ] == places
+    assert 2 == run("monday.jsonl", "absent.jsonl").exit_code
 
 
 def test_calls_are_judged_by_the_tools_that_were_listed() -> None:
@@ -288,7 +307,7 @@ def test_lines_may_end_as_on_windows() -> None:
     [
         pytest.param(["gone.jsonl"], "cannot read gone.jsonl: No such file", id="no file"),
         pytest.param(["."], "cannot read .: Is a directory", id="a folder"),
-        pytest.param([], "Missing argument 'FILE'", id="nothing"),
+        pytest.param([], "Missing argument 'FILE...'", id="nothing"),
         pytest.param(["-", "--protocol-version", "1"], "'1' is not one of", id="no version"),
         pytest.param(["-", "--format", "sarif"], "'sarif' is not one of", id="no format"),
     ],

@@ -146,11 +146,11 @@ PROTOCOL: list[Any] = [
         lambda c, j: c.compare([], ToolDefinition(j)),
         "new.tools.0.json",
     ),
-    ("protocol.check_tools", "tools", lambda c, j: c.protocol.check_tools(j), "tools_list"),
+    ("protocol.check_tools", "tools_list", lambda c, j: c.protocol.check_tools(j), "tools_list"),
     (
         "protocol.check_tools",
         "tools[0]",
-        lambda c, j: c.protocol.check_tools(iter([j])),
+        lambda c, j: c.protocol.check_tools(definitions=iter([j])),
         "tools.0.json",
     ),
     (

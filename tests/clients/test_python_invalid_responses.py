@@ -57,7 +57,7 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     "CompareTools": lambda c: c.compare([{}], [{}]),
     "ListRules": first_rule,
     "CheckToolNames": lambda c: c.protocol.check_names(["n", "m"]),
-    "CheckTools": lambda c: c.protocol.check_tools([{}, {}]),
+    "CheckTools": lambda c: c.protocol.check_tools(definitions=[{}, {}]),
     "CheckElicitation": lambda c: c.protocol.check_elicitation(b"{}"),
     "CheckElicitationResult": lambda c: c.protocol.check_elicitation_result(b"{}"),
     "CheckSampling": lambda c: c.protocol.check_sampling(b"{}"),

@@ -81,7 +81,7 @@ async def test_definitions_may_be_separate(client: Client) -> None:
     with_document = ToolDefinition(tool, (document,))
     tools: list[Any] = [with_document, tool, json.dumps(TOOL).encode()]
     for selected, expected in ((tools[:1], [False]), (tools[1:], [True, False])):
-        checked = await client.protocol.check_tools(selected)
+        checked = await client.protocol.check_tools(definitions=selected)
         assert expected == [outcome.disposition is Disposition.DROP for outcome in checked.outcomes]
     single = await client.protocol.check_tools(tool, documents=[document])
     assert [("by_city", True)] == [

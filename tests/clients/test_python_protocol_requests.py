@@ -159,13 +159,13 @@ def test_names_become_a_message() -> None:
             protocol_pb.CheckToolsRequest(
                 tools_list=b'{"tools":[]}', documents=[target_pb.Document(uri="u", json=b"true")]
             ),
-            {"tools": []},
+            {"tools_list": {"tools": []}},
             [Document("u", True)],
             id="tools list with documents",
         ),
         pytest.param(
             protocol_pb.CheckToolsRequest(tools_list=b'[{"name": "n"}]'),
-            b'[{"name": "n"}]',
+            {"tools_list": b'[{"name": "n"}]'},
             [],
             id="tools list as text",
         ),
@@ -178,23 +178,42 @@ def test_names_become_a_message() -> None:
                     ),
                 ]
             ),
-            [{"name": "n"}, ToolDefinition(b"{}", (Document("u", b"{}"),))],
+            {"definitions": [{"name": "n"}, ToolDefinition(b"{}", (Document("u", b"{}"),))]},
             [],
             id="separate definitions",
         ),
     ],
 )
 def test_tools_become_a_message(
-    expected: protocol_pb.CheckToolsRequest, tools: Any, documents: list[Document]
+    expected: protocol_pb.CheckToolsRequest, tools: dict[str, Any], documents: list[Document]
 ) -> None:
     """A tools list is sent as a single text; definitions are separate messages."""
-    assert expected == tool_checks.encode_tools(tools, documents, None, None)
+    given: dict[str, Any] = {"tools_list": None, "definitions": None, **tools}
+    assert expected == tool_checks.encode_tools(
+        **given, documents=documents, context=None, options=None
+    )
+
+
+@pytest.mark.parametrize(
+    ("tools_list", "definitions", "message"),
+    [
+        (None, None, "needs either tools_list, which a server sent, or definitions"),
+        (b"[]", [b"{}"], "needs either tools_list"),
+        (ToolDefinition(b"{}"), None, "tools_list must be JSON, not ToolDefinition; definitions="),
+        ([b"{}"], None, "tools_list"),
+        (None, 5, "tools must be definitions"),
+    ],
+)
+def test_the_reading_of_tools_is_named(tools_list: Any, definitions: Any, message: str) -> None:
+    """Neither is guessed from the shape of the argument."""
+    with pytest.raises((TypeError, ValueError), match=message):
+        tool_checks.encode_tools(tools_list, definitions, [], None, None)
 
 
 def test_documents_belong_to_a_tools_list() -> None:
     """With separate definitions, documents would be ambiguous."""
     with pytest.raises(ValueError, match="documents belong to a tools list"):
-        tool_checks.encode_tools([b"{}"], [Document("u", b"{}")], None, None)
+        tool_checks.encode_tools(None, [b"{}"], [Document("u", b"{}")], None, None)
 
 
 def test_a_session_opens_with_its_defaults() -> None:

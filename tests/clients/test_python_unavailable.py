@@ -231,7 +231,7 @@ async def test_a_dropped_call_has_the_verdict_of_the_policy(
         pytest.param(lambda c: c.get("s", "n"), id="get"),
         pytest.param(lambda c: c.delete_all("s"), id="delete_all"),
         pytest.param(lambda c: c.protocol.check_names(["n"]), id="check_names"),
-        pytest.param(lambda c: c.protocol.check_tools([{}]), id="check_tools"),
+        pytest.param(lambda c: c.protocol.check_tools(definitions=[{}]), id="check_tools"),
         pytest.param(lambda c: c.protocol.normalize_tool_result(1), id="normalize_tool_result"),
         pytest.param(
             lambda c: c.conversion.convert_tools(ModelApi.ANTHROPIC, [{}]), id="convert_tools"

@@ -16,6 +16,7 @@ from google.protobuf.any_pb2 import Any as AnyMessage
 from google.protobuf.duration_pb2 import Duration
 from google.rpc.error_details_pb2 import ErrorInfo, RetryInfo
 from google.rpc.status_pb2 import Status
+from sidecheck.v1 import protocol_service_pb2 as protocol_pb
 from sidecheck.v1 import validation_service_pb2 as validation_pb
 from sidecheck.v1 import verdict_pb2
 from support.raw_servers import (
@@ -32,6 +33,13 @@ __all__ = ["faulty_servers"]
 _DETAILS: Final = "grpc-status-details-bin"
 _STREAM: Final = "/sidecheck.v1.ValidationService/ValidateStream"
 _BATCH: Final = "/sidecheck.v1.ValidationService/ValidateBatch"
+_BATCHES: Final[dict[str, tuple[Any, Any]]] = {
+    _BATCH: (validation_pb.ValidateBatchRequest, validation_pb.ValidateBatchResponse),
+    "/sidecheck.v1.ProtocolService/CheckBatch": (
+        protocol_pb.CheckBatchRequest,
+        protocol_pb.CheckBatchResponse,
+    ),
+}
 
 _Fault = Callable[[str, bytes, Any], Awaitable[list[bytes] | None]]
 
@@ -95,6 +103,7 @@ def _responders(forward: Responder) -> dict[str, Responder]:
         "too_large": _aborting(
             grpc.StatusCode.RESOURCE_EXHAUSTED, "Received message larger than max (9 vs. 8)"
         ),
+        "crashing_workers": _crashing(forward),
         **_late_responders(forward),
         **_stream_responders(forward),
     }
@@ -127,6 +136,32 @@ def _late_responders(forward: Responder) -> dict[str, Responder]:
         return [response.SerializeToString()]
 
     return {"silent": silent, "slow": slow, "flaky": flaky, "short_batch": short_batch}
+
+
+def _crashing(forward: Responder) -> Responder:
+    """Return a server on which the worker of every second item of a batch crashes at first."""
+    crashed: set[bytes] = set()
+    info = AnyMessage()
+    info.Pack(ErrorInfo(reason="WORKER_CRASHED", domain="sidecheck"))
+    unavailable = grpc.StatusCode.UNAVAILABLE.value[0]
+    error = Status(code=unavailable, message="the worker crashed", details=[info])
+
+    async def respond(path: str, request: bytes, context: Any) -> list[bytes] | None:
+        responses = await forward(path, request, context)
+        if path not in _BATCHES or responses is None:
+            return responses
+        request_class, response_class = _BATCHES[path]
+        response = response_class.FromString(responses[0])
+        for index, item in enumerate(request_class.FromString(request).items):
+            text = item.SerializeToString()
+            if text in crashed:
+                crashed.remove(text)
+            elif index % 2:
+                crashed.add(text)
+                response.outcomes[index].error.CopyFrom(error)
+        return [response.SerializeToString()]
+
+    return respond
 
 
 def _stream_responders(forward: Responder) -> dict[str, Responder]:

@@ -193,10 +193,11 @@ def _common(request: _Json) -> _Json:
 
 
 def _check_tools(client: Any, request: _Json) -> Any:
-    tools: Any = [_definition(tool) for tool in request.get("tools", ())]
     if "tools_list" in request:
-        tools = request["tools_list"].encode()
-    return client.protocol.check_tools(tools, documents=_documents(request), **_common(request))
+        tools = {"tools_list": request["tools_list"].encode()}
+    else:
+        tools = {"definitions": [_definition(tool) for tool in request.get("tools", ())]}
+    return client.protocol.check_tools(**tools, documents=_documents(request), **_common(request))
 
 
 def _subject_of(name: str, subject: _Json) -> Any:

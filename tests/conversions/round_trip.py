@@ -16,6 +16,7 @@ from random import Random
 from typing import Any
 
 import jsonschema_rs
+from agreement.editions import as_doubles
 from agreement.values import spelling
 from conversions.converting_tools import LIMITS, ConvertedDefinition
 from conversions.encoding import as_instructed, encodings
@@ -131,7 +132,9 @@ class Trip:
 
 
 def _validator_of(schema: Any) -> jsonschema_rs.Validator:
-    return jsonschema_rs.Draft202012Validator(schema, offline=True, validate_formats=False)
+    return jsonschema_rs.Draft202012Validator(
+        as_doubles(schema), offline=True, validate_formats=False
+    )
 
 
 def _same(original: Any, decoded: Any) -> bool:

@@ -6,7 +6,7 @@ from typing import Any
 
 import jsonschema_rs
 import pytest
-from agreement.editions import EDITIONS, Edition
+from agreement.editions import EDITIONS, Edition, as_doubles
 from agreement.known_differences import is_avoided
 from agreement.mutations import mutated
 from agreement.payloads import PayloadMaker
@@ -46,7 +46,9 @@ def differences(edition: Edition, random: Random) -> tuple[list[Any], int]:
     except (RequestError, ValueError):
         # Whether both reject the same schemas is tested elsewhere.
         return [], 0
-    converted = jsonschema_rs.Draft202012Validator(schema, offline=True, validate_formats=False)
+    converted = jsonschema_rs.Draft202012Validator(
+        as_doubles(schema), offline=True, validate_formats=False
+    )
     hides = edition.reference_hides_siblings
     maker = PayloadMaker(random, generated.follow, names=generated.names, hides_siblings=hides)
     mismatches, valid = [], 0

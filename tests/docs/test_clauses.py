@@ -63,6 +63,13 @@ _WITHOUT_CLAUSE = {
         "UNSUPPORTED_DIALECT",
         "UNSUPPORTED_PATTERN",
     },
+    "the published schema says so by a format": {
+        "RESOURCE_REFERENCE_URI",
+        "RESOURCE_REQUEST_URI_EARLY",
+        "RESOURCE_TEMPLATE_URI",
+        "WEBSITE_URL",
+    },
+    "the error of a receiver says so": {"CAPABILITY_UNDECLARED_BY_CLIENT"},
     "it can never be satisfied, or has no effect": {
         "BOUNDS_IMPOSSIBLE",
         "ELICITATION_DEFAULT",

@@ -13,7 +13,7 @@ from fuzz.run import Run, Tally
 from fuzz.shrinking import shrunk
 from fuzz.watched import WatchedServer
 
-SEED = "sidecheck"
+SEEDS = ("sidecheck", "gateway", "registry")
 ROUNDS = int(os.environ.get("SIDECHECK_FUZZ_ROUNDS", "250"))
 MOST_ROUNDS = 2_500
 """By when every field must have been sent: seven times what it takes on average."""
@@ -22,11 +22,11 @@ MOST_GROWTH = 60.0
 bounded; what is left is the definitions that were registered and how memory lies."""
 
 
-@pytest.fixture(scope="module")
-def tally(tmp_path_factory: pytest.TempPathFactory) -> Tally:
+@pytest.fixture(scope="module", params=SEEDS)
+def tally(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Tally:
     folder = tmp_path_factory.mktemp("fuzz")
     server = WatchedServer(folder)
-    run = Run(server, SEED)
+    run = Run(server, request.param)
     try:
         run.go(0, least_rounds=ROUNDS, most_rounds=MOST_ROUNDS)
         run.tally.findings = [shrunk(each, run.retry) for each in run.tally.findings]

@@ -185,7 +185,8 @@ func (p *ProtocolClient) CheckBatch(
 				Context: protocol, Options: limits, Items: items, MinRevision: revision,
 			})
 		},
-		failed: func(err error) CheckOutcome { return CheckOutcome{Err: err} },
+		failed:  func(err error) CheckOutcome { return CheckOutcome{Err: err} },
+		errorOf: func(outcome CheckOutcome) error { return outcome.Err },
 		settle: func(outcome CheckOutcome) CheckOutcome {
 			if outcome.Err == nil {
 				return outcome

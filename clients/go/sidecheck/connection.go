@@ -200,6 +200,8 @@ type batchCall[M proto.Message, O any] struct {
 	send func(ctx context.Context, items []M) ([]O, error)
 	// failed returns the outcome of an item that has the error err.
 	failed func(err error) O
+	// errorOf returns the error of an item, or nil.
+	errorOf func(outcome O) error
 	// settle returns an outcome with the policy applied to it.
 	settle func(outcome O) O
 }
@@ -223,12 +225,8 @@ func callInParts[M proto.Message, O any](
 				continue
 			}
 			var settled []O
-			if settled, err = batch.send(ctx, part); err != nil {
+			if settled, err = batch.sendPart(ctx, part); err != nil {
 				break
-			}
-			if len(settled) != len(part) {
-				return nil, invalidResponse("the response has %d outcomes for %d items",
-					len(settled), len(part))
 			}
 			for _, outcome := range settled {
 				outcomes = append(outcomes, batch.settle(outcome))
@@ -243,6 +241,49 @@ func callInParts[M proto.Message, O any](
 		for len(outcomes) < len(items) {
 			outcomes = append(outcomes, batch.settle(batch.failed(err)))
 		}
+	}
+	return outcomes, nil
+}
+
+// sendPart returns the outcomes of items. Those whose worker crashed are sent once again.
+func (b batchCall[M, O]) sendPart(ctx context.Context, items []M) ([]O, error) {
+	outcomes, err := b.sendItems(ctx, items)
+	if err != nil {
+		return nil, err
+	}
+	var crashed []int
+	var again []M
+	for index, outcome := range outcomes {
+		var failure *Error
+		if errors.As(b.errorOf(outcome), &failure) && failure.Reason == "WORKER_CRASHED" {
+			crashed, again = append(crashed, index), append(again, items[index])
+		}
+	}
+	if len(crashed) == 0 {
+		return outcomes, nil
+	}
+	answers, err := b.sendItems(ctx, again)
+	var unavailable *UnavailableError
+	if errors.As(err, &unavailable) {
+		return outcomes, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	for position, index := range crashed {
+		outcomes[index] = answers[position]
+	}
+	return outcomes, nil
+}
+
+func (b batchCall[M, O]) sendItems(ctx context.Context, items []M) ([]O, error) {
+	outcomes, err := b.send(ctx, items)
+	if err != nil {
+		return nil, err
+	}
+	if len(outcomes) != len(items) {
+		return nil, invalidResponse("the response has %d outcomes for %d items",
+			len(outcomes), len(items))
 	}
 	return outcomes, nil
 }

@@ -137,8 +137,9 @@ func (c *Client) ValidateBatch(
 				Target: target, Options: shared, Items: items, MinRevision: revision,
 			})
 		},
-		failed: func(err error) Outcome { return Outcome{Err: err} },
-		settle: c.connection.settle,
+		failed:  func(err error) Outcome { return Outcome{Err: err} },
+		errorOf: func(outcome Outcome) error { return outcome.Err },
+		settle:  c.connection.settle,
 	})
 }
 

@@ -105,12 +105,7 @@ export class Connection {
           outcomes.push(itemTooLarge(first.length, limits));
           continue;
         }
-        const decoded = await this.send(rpc, Buffer.concat([head, ...part]), decode, options);
-        if (decoded.length !== part.length) {
-          throw new InvalidResponse(
-            `the response has ${decoded.length} outcomes for ${part.length} items`,
-          );
-        }
+        const decoded = await this.sendPart(rpc, head, part, decode, options);
         for (const outcome of decoded) {
           outcomes.push(outcome instanceof Unavailable ? this.settle(outcome, fallBack) : outcome);
         }
@@ -122,6 +117,44 @@ export class Connection {
       // The remaining parts are not tried: each would cost another deadline.
       while (outcomes.length < elements.length) {
         outcomes.push(this.settle(error, fallBack));
+      }
+    }
+    return outcomes;
+  }
+
+  /** Returns the outcomes of items; those whose worker crashed are sent once again. */
+  private async sendPart<Response, Value>(
+    rpc: Rpc<never, Response>,
+    head: Buffer,
+    part: readonly Uint8Array[],
+    decode: (response: Response) => (Value | SidecheckError)[],
+    options: CallOptions,
+  ): Promise<(Value | SidecheckError)[]> {
+    const send = async (elements: readonly Uint8Array[]) => {
+      const outcomes = await this.send(rpc, Buffer.concat([head, ...elements]), decode, options);
+      if (outcomes.length !== elements.length) {
+        throw new InvalidResponse(
+          `the response has ${outcomes.length} outcomes for ${elements.length} items`,
+        );
+      }
+      return outcomes;
+    };
+    const outcomes = await send(part);
+    const crashed = [...outcomes.keys()].filter((index) => {
+      const outcome = outcomes[index];
+      return outcome instanceof SidecheckError && outcome.reason === "WORKER_CRASHED";
+    });
+    if (crashed.length === 0) {
+      return outcomes;
+    }
+    try {
+      const answers = await send(part.filter((_, index) => crashed.includes(index)));
+      crashed.forEach((index, position) => {
+        outcomes[index] = answers[position] as Value | SidecheckError;
+      });
+    } catch (error) {
+      if (!(error instanceof Unavailable)) {
+        throw error;
       }
     }
     return outcomes;

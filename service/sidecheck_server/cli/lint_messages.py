@@ -1,4 +1,4 @@
-"""`sidecheck lint-messages`: check the messages of a transcript offline."""
+"""`sidecheck lint-messages`: check the messages of transcripts offline."""
 
 import re
 from collections import defaultdict
@@ -49,12 +49,12 @@ _MAX_VIOLATIONS = 100
     epilog=examples(
         "sidecheck lint-messages session.jsonl",
         "sidecheck lint-messages session.jsonl --protocol-version 2025-11-25",
-        "sidecheck lint-messages session.jsonl --min-severity error",
+        "sidecheck lint-messages monday.jsonl tuesday.jsonl --min-severity error",
         "sidecheck lint-messages last-hour.jsonl --partial",
         "my-proxy --dump | sidecheck lint-messages -",
     ),
 )
-@click.argument("file", type=FILE)
+@click.argument("files", type=FILE, nargs=-1, required=True, metavar="FILE...")
 @version_option("[default: the version negotiated in the messages]")
 @click.option(
     "--partial",
@@ -67,14 +67,14 @@ _MAX_VIOLATIONS = 100
 @click.pass_context
 def lint_messages(
     context: click.Context,
-    file: str,
+    files: tuple[str, ...],
     protocol_version: str | None,
     partial: bool,
     min_severity: str,
     form: str,
     excerpts: bool | None,
 ) -> None:
-    """Check each message of FILE, a transcript of one session; - reads standard input.
+    """Check each message of each FILE, a transcript of one session; - reads standard input.
 
     Each line is JSON: a message (or a batch), or an object with "message" and
     optionally "direction", the sender ("client" or "client-to-server"; "server" or
@@ -83,7 +83,7 @@ def lint_messages(
     with 400 or more was rejected, and takes no part in the session. Other properties of
     the object and blank lines are ignored.
 
-    The lines are one session, in order: responses are matched with their requests as
+    The lines of a file are one session, in order: responses are matched with their requests as
     far as directions and methods allow. Locations point into the line.
 
     What is true of many messages, such as that logging is deprecated, is reported once
@@ -91,29 +91,31 @@ def lint_messages(
     messages repeat about the same tool or method.
 
     With --format json the output is a list with an object per line that is not blank:
-    "line" (from 1), "ok" (no errors), and "violations", each as in a verdict, with its
+    "file", "line" (from 1), "ok" (no errors), and "violations", each as in a verdict, with its
     "line" and "column", and with the number of messages as "messages" if it is reported
     once for all of them.
 
     Exits with 0 if no message has an error, with 1 if one has, and with 2 if the
-    command is wrong or the file cannot be read.
+    command is wrong or a file cannot be read.
     """
-    text = read_input(file)
+    texts = [(file, read_input(file)) for file in files]
     session = RequestContext(
         Context(version=protocol_version or DEFAULT_VERSION),
         ReportLimits(_MAX_VIOLATIONS, min_severity=Severity(min_severity)),
         names_version=protocol_version is not None,
         from_beginning=not partial,
     )
-    outcomes = run_in_process(lambda services: _lint(services, file, text, session))
-    _write(form, outcomes, excerpts=excerpts)
-    context.exit(0 if all(outcome.ok for outcome in outcomes) else 1)
+    sessions = run_in_process(lambda services: _lint_each(services, texts, session))
+    _write(form, sessions, excerpts=excerpts)
+    context.exit(0 if all(outcome.ok for outcomes in sessions for outcome in outcomes) else 1)
 
 
 @dataclass(frozen=True, slots=True)
 class _Outcome:
     """Outcome of the message on one line."""
 
+    #: Name of the file.
+    file: str
     #: Number of the line, from 1.
     line: int
     ok: bool
@@ -125,6 +127,7 @@ class _Outcome:
     def as_object(self) -> dict[str, Any]:
         """Return the outcome as a JSON object."""
         return {
+            "file": self.file,
             "line": self.line,
             "ok": self.ok,
             "violations": [self._violation_object(finding) for finding in self.findings],
@@ -142,6 +145,13 @@ class _Outcome:
         if finding.violation.code in self.messages:
             value["messages"] = self.messages[finding.violation.code]
         return value
+
+
+async def _lint_each(
+    services: Services, texts: Sequence[tuple[str, bytes]], context: RequestContext
+) -> list[list[_Outcome]]:
+    """Return the outcomes of each of *texts*, the names and contents of files."""
+    return [await _lint(services, name, text, context) for name, text in texts]
 
 
 async def _lint(
@@ -187,6 +197,7 @@ def _outcome(name: str, line: Line, verdict: Verdict, messages: Mapping[str, int
         ),
     ]
     return _Outcome(
+        name,
         line.number,
         not any(violation.severity is Severity.ERROR for violation in violations),
         verdict.truncated,
@@ -214,12 +225,17 @@ def _in_file(findings: Sequence[Finding], number: int) -> tuple[Finding, ...]:
     )
 
 
-def _write(form: str, outcomes: Sequence[_Outcome], *, excerpts: bool | None) -> None:
+def _write(form: str, sessions: Sequence[list[_Outcome]], *, excerpts: bool | None) -> None:
+    outcomes = [outcome for session in sessions for outcome in session]
     if form == "json":
         write_output(in_json([outcome.as_object() for outcome in outcomes]))
         return
     findings = [finding for outcome in outcomes for finding in outcome.findings]
-    grouped = group_repeated([outcome.findings_with_counts() for outcome in outcomes], LIMITS)
+    grouped = [
+        group
+        for session in sessions
+        for group in group_repeated([each.findings_with_counts() for each in session], LIMITS)
+    ]
     reported = sum(map(len, grouped))
     repeated = f", {reported:,} without repetitions" if reported < len(findings) else ""
     write_blocks(

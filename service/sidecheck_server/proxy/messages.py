@@ -38,6 +38,10 @@ INVALID_PARAMS = -32602
 INTERNAL_ERROR = -32603
 
 
+_MOST_MESSAGES = 1000
+"""Most messages of a batch."""
+
+
 @dataclass(frozen=True, slots=True)
 class Message:
     """A JSON object that should be a message."""
@@ -97,12 +101,16 @@ class Message:
 
 
 def read_message(text: bytes) -> Message | list[Message] | None:
-    """Return the message in *text*, those of a batch, or None if it is neither."""
+    """Return the message in *text*, those of a batch, or None if it is neither.
+
+    A batch of more than 1,000 messages is none: no client sends as many, and a short text could
+    keep the proxy busy for long.
+    """
     properties = read_object(text)
     if properties is not None:
         return Message(text, properties)
     items = read_list(text)
-    if items is None:
+    if items is None or len(items) > _MOST_MESSAGES:
         return None
     batch = [Message(item, read_object(item) or {}) for item in items]
     return batch or None
@@ -170,8 +178,12 @@ def error_response(
     return join_object({name: text for name, text in response.items() if text is not None})
 
 
-_TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|[][{},:]', re.DOTALL)
-"""A string, or a character that separates."""
+_TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|[][{},:]', re.DOTALL)
+"""A string, or a character that separates.
+
+A string that does not end is one token to the end of the text: from each of its quotes, another
+search would read all of the rest.
+"""
 
 
 def _scan_object(text: bytes) -> dict[str, bytes] | None:

@@ -3,6 +3,7 @@
 # ruff: noqa: ASYNC109  (a timeout here is the deadline that the call carries to the server)
 
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from contextlib import suppress
 from copy import copy
 from typing import Any, TypeVar, get_args
 
@@ -139,18 +140,49 @@ class Connection:
                 if sizes[part.start] > room:
                     outcomes.append(too_large(sizes[part.start], limits))
                     continue
-                decoded = await self.call(encode(messages[part]), decode, timeout)
-                if len(decoded) != part.stop - part.start:
-                    raise InvalidResponse(
-                        f"the response has {len(decoded):,} outcomes"
-                        f" for {part.stop - part.start:,} items"
-                    )
+                decoded = await self._send_part(messages[part], encode, decode, timeout)
                 outcomes += [self._settle(outcome, fallback) for outcome in decoded]
         except Unavailable as error:
             # The remaining parts are not tried: each would cost another deadline. A copy each,
             # because raising an exception adds to its traceback.
             missing = len(messages) - len(outcomes)
             outcomes += [self._settle(copy(error), fallback) for _ in range(missing)]
+        return outcomes
+
+    async def _send_part(
+        self,
+        messages: Sequence[MessageT],
+        encode: Callable[[Sequence[MessageT]], Message],
+        decode: Callable[[Any], list[Value | SidecheckError]],
+        timeout: float | None,
+    ) -> list[Value | SidecheckError]:
+        """Return the outcomes of *messages*; those whose worker crashed are sent once again."""
+        outcomes = await self._send_items(messages, encode, decode, timeout)
+        crashed = [
+            index
+            for index, outcome in enumerate(outcomes)
+            if isinstance(outcome, SidecheckError) and outcome.reason == "WORKER_CRASHED"
+        ]
+        if crashed:
+            again = [messages[index] for index in crashed]
+            with suppress(Unavailable):
+                answers = await self._send_items(again, encode, decode, timeout)
+                for index, answer in zip(crashed, answers, strict=True):
+                    outcomes[index] = answer
+        return outcomes
+
+    async def _send_items(
+        self,
+        messages: Sequence[MessageT],
+        encode: Callable[[Sequence[MessageT]], Message],
+        decode: Callable[[Any], list[Value | SidecheckError]],
+        timeout: float | None,
+    ) -> list[Value | SidecheckError]:
+        outcomes = await self.call(encode(messages), decode, timeout)
+        if len(outcomes) != len(messages):
+            raise InvalidResponse(
+                f"the response has {len(outcomes):,} outcomes for {len(messages):,} items"
+            )
         return outcomes
 
     def _settle(

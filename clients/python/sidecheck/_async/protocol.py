@@ -97,8 +97,9 @@ class ProtocolClient:
 
     async def check_tools(
         self,
-        tools: Definition | ToolJson | Iterable[Definition | ToolJson],
+        tools_list: ToolJson | None = None,
         *,
+        definitions: Definition | ToolJson | Iterable[Definition | ToolJson] | None = None,
         documents: Iterable[Document] = (),
         context: ProtocolContext | None = None,
         options: CheckOptions | None = None,
@@ -106,12 +107,19 @@ class ProtocolClient:
     ) -> CheckedTools:
         """Check tool definitions, separately and against each other.
 
-        *tools* is a tools list, as JSON text or as an object: a ``tools/list`` result, bare
-        or in its JSON-RPC response, a list of definitions, or one definition. Or it is an
-        iterable of definitions, as in `Client.register`. *documents* are those that the
-        schemas of a tools list refer to. *options* applies to each tool.
+        Exactly one of two readings is chosen by its name. *tools_list* is traffic, and read
+        strictly: a ``tools/list`` result, bare or in its JSON-RPC response, a list of
+        definitions, or one definition, as JSON text or as an object. *definitions* are what
+        people wrote, one or many, and read as leniently as `Client.register` reads them.
+        *documents* are those that the schemas of a tools list refer to; a `ToolDefinition`
+        has its own. *options* applies to each tool.
+
+        Raises:
+            TypeError: Neither or both are given, or JSON cannot express them.
         """
-        request = tool_checks.encode_tools(tools, documents, self._fill(context), options)
+        request = tool_checks.encode_tools(
+            tools_list, definitions, documents, self._fill(context), options
+        )
         decode = partial(tool_checks.decode_tools, count=len(request.tools))
         return await self._connection.call(request, decode, timeout)
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Final
 
-from sidecheck.json_texts import is_json_object, protocol_text
+from sidecheck.json_texts import protocol_text
 from sidecheck.protocol import (
     CheckedNames,
     CheckedTools,
@@ -15,7 +15,7 @@ from sidecheck.protocol import (
     ToolOutcome,
 )
 from sidecheck.targets import Document, ToolJson
-from sidecheck.tool_lists import Definition, list_tools
+from sidecheck.tool_lists import DEFINITIONS, Definition, list_tools
 from sidecheck.v1 import protocol_service_pb2 as protocol_pb
 from sidecheck.wire.errors import require_count, require_field
 from sidecheck.wire.protocol import encode_context, encode_options
@@ -51,29 +51,38 @@ def encode_names(
 
 
 def encode_tools(
-    tools: Definition | ToolJson | Iterable[Definition | ToolJson],
+    tools_list: ToolJson | None,
+    definitions: Definition | ToolJson | Iterable[Definition | ToolJson] | None,
     documents: Iterable[Document],
     context: ProtocolContext | None,
     options: CheckOptions | None,
 ) -> protocol_pb.CheckToolsRequest:
-    """Return the request to check a tools list, or separate definitions.
+    """Return the request to check either a tools list or definitions.
 
     Raises:
-        TypeError: *tools* is a ``str`` or no iterable.
-        ValueError: *documents* are given for separate definitions.
+        TypeError: Neither or both are given; or a value has another type.
+        ValueError: *documents* are given for definitions.
     """
+    if (tools_list is None) is (definitions is None):
+        raise TypeError(
+            "check_tools needs either tools_list, which a server sent, or definitions, which are"
+            " to be registered"
+        )
     request = protocol_pb.CheckToolsRequest(
         context=encode_context(context), options=encode_options(options)
     )
-    if isinstance(tools, str) or is_json_object(tools):
-        request.tools_list = protocol_text(tools, "tools")
+    if tools_list is not None:
+        if isinstance(tools_list, DEFINITIONS):
+            name = type(tools_list).__name__
+            raise TypeError(f"tools_list must be JSON, not {name}; definitions= takes a {name}")
+        request.tools_list = protocol_text(tools_list, "tools_list")
         request.documents.extend(encode_documents(documents))
         return request
     if any(True for _ in documents):
         raise ValueError(
             "documents belong to a tools list; give those of a definition in its ToolDefinition"
         )
-    request.tools.extend(encode_inline_tools(list_tools(tools)))
+    request.tools.extend(encode_inline_tools(list_tools(definitions)))
     return request
 
 

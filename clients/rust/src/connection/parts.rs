@@ -56,13 +56,7 @@ impl Connection {
                 outcomes.push(Err(Error::too_large(sizes[part.start], limit)));
                 continue;
             }
-            let count = part.len();
-            let decoded = decode(self.call(encode(items[part].to_vec())).await?);
-            if decoded.len() != count {
-                let found = decoded.len();
-                let message = format!("the response has {found} outcomes for {count} items");
-                return Err(Error::invalid_response(message));
-            }
+            let decoded = self.send_part(&items[part], &encode, &decode).await?;
             outcomes.extend(
                 decoded
                     .into_iter()
@@ -70,6 +64,54 @@ impl Connection {
             );
         }
         Ok(())
+    }
+
+    /// The outcomes of items; those whose worker crashed are sent once again.
+    async fn send_part<M: Message + Clone, R: Rpc, T>(
+        &self,
+        items: &[M],
+        encode: &impl Fn(Vec<M>) -> R,
+        decode: &impl Fn(R::Response) -> Vec<Result<T, Error>>,
+    ) -> Result<Vec<Result<T, Error>>, Error> {
+        let mut outcomes = self.send_items(items.to_vec(), encode, decode).await?;
+        let crashed: Vec<usize> = outcomes
+            .iter()
+            .enumerate()
+            .filter(|(_, outcome)| {
+                matches!(outcome, Err(error) if error.reason() == "WORKER_CRASHED")
+            })
+            .map(|(index, _)| index)
+            .collect();
+        if crashed.is_empty() {
+            return Ok(outcomes);
+        }
+        let again = crashed.iter().map(|&index| items[index].clone()).collect();
+        match self.send_items(again, encode, decode).await {
+            Ok(answers) => {
+                for (index, answer) in crashed.into_iter().zip(answers) {
+                    outcomes[index] = answer;
+                }
+                Ok(outcomes)
+            }
+            Err(error) if error.is_unavailable() => Ok(outcomes),
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn send_items<M: Message + Clone, R: Rpc, T>(
+        &self,
+        items: Vec<M>,
+        encode: &impl Fn(Vec<M>) -> R,
+        decode: &impl Fn(R::Response) -> Vec<Result<T, Error>>,
+    ) -> Result<Vec<Result<T, Error>>, Error> {
+        let count = items.len();
+        let outcomes = decode(self.call(encode(items)).await?);
+        if outcomes.len() != count {
+            let found = outcomes.len();
+            let message = format!("the response has {found} outcomes for {count} items");
+            return Err(Error::invalid_response(message));
+        }
+        Ok(outcomes)
     }
 }
 

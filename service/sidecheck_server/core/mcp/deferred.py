@@ -25,7 +25,7 @@ from sidecheck_server.core.mcp.subjects import CheckRequest
 from sidecheck_server.core.mcp.tool_definitions import error_as_violations
 from sidecheck_server.core.payload import encode_json
 from sidecheck_server.core.schemas.dialects import SchemaSource
-from sidecheck_server.core.types import Severity, Verdict, Violation, as_pointer
+from sidecheck_server.core.types import SEVERITY_RANK, Severity, Verdict, Violation, as_pointer
 
 __all__ = [
     "SchemaCompiler",
@@ -121,7 +121,11 @@ def resolve_deferred(
         location = as_pointer(path)
         findings.add_all(
             (
-                replace(violation, instance_location=location + violation.instance_location)
+                replace(
+                    violation,
+                    instance_location=location + violation.instance_location,
+                    severity=max(violation.severity, check.severity, key=SEVERITY_RANK.__getitem__),
+                )
                 for violation in verdict.violations
             ),
             truncated=verdict.truncated,

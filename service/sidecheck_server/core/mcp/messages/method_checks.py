@@ -62,6 +62,10 @@ def _check_needs(
         if capabilities.UNDECLARED_EARLY.holds_in(context.version):
             is_log = method.name == "notifications/message"
             rule = undeclared_features.LOGGING if is_log else capabilities.UNDECLARED_EARLY
+        elif method.sender is Sender.CLIENT and capabilities.UNDECLARED_BY_CLIENT.holds_in(
+            context.version
+        ):
+            rule = capabilities.UNDECLARED_BY_CLIENT
         findings.report(rule, method_path, Fault((), _undeclared(method.name, needs)))
     needs = method.needs_as_task
     if needs is None or type(params) is not dict or "task" not in params:

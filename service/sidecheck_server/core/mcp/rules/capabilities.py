@@ -17,6 +17,7 @@ __all__ = [
     "TASK_TO_CLIENT",
     "TASK_TO_SERVER",
     "UNDECLARED",
+    "UNDECLARED_BY_CLIENT",
     "UNDECLARED_EARLY",
     "declared_by_client",
     "declared_in",
@@ -85,9 +86,19 @@ UNDECLARED = Rule(
         "methodnotfounderror",
         before=((_TASKS, "basic/lifecycle", "operation"),),
     ),
-    "A peer MUST NOT use capabilities that were not declared.",
+    "A peer MUST NOT use capabilities that were not declared. (Since 2026-07-28 of messages of the"
+    " server.)",
     ("JSONRPCMessage",),
     since="2025-06-18",
+)
+UNDECLARED_BY_CLIENT = Rule(
+    "CAPABILITY_UNDECLARED_BY_CLIENT",
+    Severity.WARNING,
+    Clause("schema", "methodnotfounderror"),
+    "A client SHOULD NOT send requests that need what the server did not declare: the server does"
+    " not know their methods.",
+    ("JSONRPCMessage",),
+    since="2026-07-28",
 )
 TASK_TO_SERVER = Rule(
     "TASK_CAPABILITY_UNDECLARED",
@@ -141,6 +152,7 @@ def _extension_id(value: Any, context: Context) -> Iterator[Fault]:
 RULES: tuple[Rule, ...] = (
     UNDECLARED_EARLY,
     UNDECLARED,
+    UNDECLARED_BY_CLIENT,
     TASK_TO_SERVER,
     TASK_TO_CLIENT,
     EXTENSION_UNDECLARED,

@@ -4,10 +4,10 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from sidecheck_server.core.explain.values import Values
-from sidecheck_server.core.formats.uris import is_uri
+from sidecheck_server.core.formats.uris import is_uri, is_uri_template
 from sidecheck_server.core.limits import spend
 from sidecheck_server.core.mcp.context import Context
-from sidecheck_server.core.mcp.rules.rule import Check, Clause, Fault, Rule, rule
+from sidecheck_server.core.mcp.rules.rule import Check, Clause, Fault, Rule, rule, type_clause
 from sidecheck_server.core.mcp.text_encodings import base64_fault, is_iso_8601, is_media_type
 from sidecheck_server.core.types import Severity
 
@@ -136,6 +136,81 @@ def _request_uri(params: Any, context: Context) -> Iterable[Fault]:
     return _uri_faults(params, context)
 
 
+@rule(
+    "RESOURCE_REQUEST_URI_EARLY",
+    severity=Severity.WARNING,
+    clause=type_clause(),
+    requirement="The uri of a request or a notification about a resource SHOULD be a URI, as its"
+    " format in the published schema says. (Since 2025-06-18: MUST.)",
+    on=(
+        "ReadResourceRequestParams",
+        "SubscribeRequestParams",
+        "UnsubscribeRequestParams",
+        "ResourceUpdatedNotificationParams",
+    ),
+    until="2025-03-26",
+)
+def _request_uri_early(params: Any, context: Context) -> Iterable[Fault]:
+    return _uri_faults(params, context)
+
+
+def _template_check(name: str, example: str) -> Check:
+    """Return a check that the property *name* is a URI template, such as *example*."""
+
+    def check(value: Any, context: Context) -> Iterator[Fault]:
+        template = _text_property(value, name)
+        if template is None:
+            return
+        spend(context.budget, min(len(template), 1 << 16) // 8 + 40)
+        if not is_uri_template(template):
+            found = Values(hidden=context.hide_values).describe(template)
+            message = f"{name} should be a URI template (RFC 6570) such as {example}; found {found}"
+            yield Fault((name,), message)
+
+    return check
+
+
+_resource_template = rule(
+    "RESOURCE_TEMPLATE_URI",
+    severity=Severity.WARNING,
+    clause=Clause("server/resources", "resource-templates"),
+    requirement="The uriTemplate of a resource template SHOULD be a URI template of RFC 6570, as"
+    " its format in the published schema says.",
+    on="ResourceTemplate",
+)(_template_check("uriTemplate", "file:///{path}"))
+
+_reference_uri = rule(
+    "RESOURCE_REFERENCE_URI",
+    severity=Severity.WARNING,
+    clause=Clause("server/utilities/completion", "reference-types"),
+    requirement="The uri of a reference to a resource SHOULD be a URI or a URI template of RFC"
+    " 6570, as its format in the published schema says.",
+    on="ResourceTemplateReference",
+)(_template_check("uri", "file:///{path}"))
+
+
+@rule(
+    "WEBSITE_URL",
+    severity=Severity.WARNING,
+    clause=Clause("schema", "implementation"),
+    requirement="The websiteUrl of an implementation SHOULD be a URI, as its format in the"
+    " published schema says.",
+    on="Implementation",
+    since="2025-11-25",
+)
+def _website_url(implementation: Any, context: Context) -> Iterator[Fault]:
+    url = _text_property(implementation, "websiteUrl")
+    if url is None:
+        return
+    spend(context.budget, min(len(url), 1 << 16) // 8 + 40)
+    if not is_uri(url):
+        found = Values(hidden=context.hide_values).describe(url)
+        message = (
+            f"websiteUrl should be a URI (RFC 3986) such as https://example.com; found {found}"
+        )
+        yield Fault(("websiteUrl",), message)
+
+
 def _uri_faults(resource: Any, context: Context) -> Iterable[Fault]:
     uri = _text_property(resource, "uri")
     if uri is None:
@@ -201,6 +276,10 @@ RULES: tuple[Rule, ...] = (
     _text_or_blob,
     _resource_uri,
     _request_uri,
+    _request_uri_early,
+    _resource_template,
+    _reference_uri,
+    _website_url,
     _prompt_resource_media_type,
     _last_modified,
 )

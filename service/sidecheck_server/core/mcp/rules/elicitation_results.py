@@ -39,7 +39,8 @@ def _mode(context: Context) -> str:
     "ELICITATION_CONTENT_MISSING",
     severity=Severity.ERROR,
     clause=_ACTIONS,
-    requirement="A result that accepts a form MUST have content that is valid against the form.",
+    requirement="A result that accepts a form MUST have content. (It SHOULD be valid against the"
+    " form, and what is not is a warning.)",
     on=_RESULT,
     since=_SINCE,
 )
@@ -82,6 +83,8 @@ def _deferred_content(
         assert_formats=True,
         # The form is checked with its request.
         silent=True,
+        # Both sides SHOULD validate the content.
+        severity=Severity.WARNING,
     )
 
 
@@ -95,9 +98,9 @@ def _is_admissible(item: Any, context: Context) -> bool:
 
 @rule(
     "ELICITATION_CONTENT_UNASKED",
-    severity=Severity.ERROR,
+    severity=Severity.WARNING,
     clause=_ACTIONS,
-    requirement="A result that accepts in url mode MUST NOT have content; the page collects it.",
+    requirement="A result that accepts in url mode SHOULD NOT have content: the page collects it.",
     on=_RESULT,
     since=_MODES,
 )
@@ -108,7 +111,7 @@ def _content_unasked(value: Any, context: Context) -> Iterator[Fault]:
         and isinstance(value.get("content"), dict)
         and _mode(context) == "url"
     ):
-        yield Fault(_CONTENT, 'a result that accepts in url mode must have no "content"')
+        yield Fault(_CONTENT, 'a result that accepts in url mode should have no "content"')
 
 
 @rule(

@@ -88,6 +88,8 @@ class DeferredCheck:
     silent: bool = False
     #: Code of the rule that an invalid value breaks; if "", each of its violations is reported.
     code: str = ""
+    #: Severity of these violations: WARNING where the value SHOULD be valid.
+    severity: Severity = Severity.ERROR
 
 
 Finding: TypeAlias = Fault | DeferredCheck

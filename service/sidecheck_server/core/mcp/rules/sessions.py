@@ -178,11 +178,15 @@ PAGE_CACHE_SCOPE = _must(
     since=_STATELESS,
     whole_session=False,
 )
-RETRY_UNASKED = _must(
+RETRY_UNASKED = Rule(
     "RETRY_UNASKED",
+    Severity.WARNING,
     _RETRIES,
-    "A request MUST NOT have inputResponses or a requestState unless a result for it had them.",
+    "A request SHOULD NOT have inputResponses or a requestState unless a result for it had them:"
+    " a server SHOULD ignore what it did not ask for.",
+    _SUBJECT,
     since=_STATELESS,
+    needs_whole_session=True,
 )
 RETRY_STATE_CHANGED = _must(
     "RETRY_STATE_CHANGED",

@@ -28,6 +28,7 @@ from sidecheck_server.core.mcp.sessions.memory import (
     key_of,
 )
 from sidecheck_server.core.mcp.sessions.negotiation import Negotiation
+from sidecheck_server.core.mcp.sessions.page_names import PageNames
 from sidecheck_server.core.mcp.sessions.progress import Progress
 from sidecheck_server.core.mcp.sessions.references import Elicitations, Pages
 from sidecheck_server.core.mcp.sessions.rejections import Rejections
@@ -113,6 +114,7 @@ class Session:
             Tasks(memory, self._initial[0]),
             Rejections(memory),
             ToolsOrder(memory),
+            PageNames(memory),
             ListedPrompts(memory),
             Declarations(memory),
         )

@@ -137,8 +137,7 @@ final class Connection {
                     outcomes.add(new Outcome.Failure<>(Errors.tooLarge(size, bounds.messageBytes())));
                     continue;
                 }
-                List<Outcome<T>> decoded = send.apply(part);
-                Errors.requireCount(decoded.size(), part.size());
+                List<Outcome<T>> decoded = sendPart(part, send);
                 decoded.forEach(outcome -> outcomes.add(settle(outcome, fallback)));
             }
         } catch (UnavailableException error) {
@@ -147,6 +146,33 @@ final class Connection {
             while (outcomes.size() < messages.size()) {
                 outcomes.add(outcome);
             }
+        }
+        return outcomes;
+    }
+
+    /** Outcomes of items; those whose worker crashed are sent once again. */
+    private static <M, T> List<Outcome<T>> sendPart(List<M> part, Function<List<M>, List<Outcome<T>>> send) {
+        List<Outcome<T>> outcomes = new ArrayList<>(send.apply(part));
+        Errors.requireCount(outcomes.size(), part.size());
+        List<Integer> crashed = new ArrayList<>();
+        for (int index = 0; index < outcomes.size(); index++) {
+            if (outcomes.get(index) instanceof Outcome.Failure<T> failure
+                    && failure.error().reason().equals("WORKER_CRASHED")) {
+                crashed.add(index);
+            }
+        }
+        if (crashed.isEmpty()) {
+            return outcomes;
+        }
+        try {
+            List<Outcome<T>> answers =
+                    send.apply(crashed.stream().map(part::get).toList());
+            Errors.requireCount(answers.size(), crashed.size());
+            for (int position = 0; position < answers.size(); position++) {
+                outcomes.set(crashed.get(position), answers.get(position));
+            }
+        } catch (UnavailableException error) {
+            return outcomes; // With the errors of the first time.
         }
         return outcomes;
     }
