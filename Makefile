@@ -187,8 +187,9 @@ types: setup
 types-service: setup
 	mypy service clients/python/sidecheck
 
+# These never wait, so that more processes than processors do not help.
 unit: setup
-	$(PYTEST) -q -m "not (server or slow or corpus or fuzz or long)" $(UNIT_TESTS)
+	$(BIN)/python -m pytest -n 2 --dist loadfile -q -m "not (server or slow or corpus or fuzz or long)" $(UNIT_TESTS)
 
 # Whether the generated code is what the .proto files make.
 generated: setup

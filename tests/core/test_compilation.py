@@ -104,6 +104,7 @@ def test_any_object_is_compiled_or_rejected() -> None:
     assert compiles > 500
 
 
+@pytest.mark.slow
 def test_the_same_source_has_the_same_outcome() -> None:
     """Compilation gives the same code, or the same error with equal metadata."""
     for schema, documents, asserts in list(random_sources())[:400]:
@@ -190,6 +191,7 @@ def test_constants_are_compared_exactly_however_many_there_are() -> None:
     ] == evaluate_all({"enum": many_numbers}, payloads)
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(300)
 def test_colliding_numbers_cost_no_more_than_others() -> None:
     """Python's hash of a multiple of 2^61 - 1 is zero, and nothing looks it up by that."""

@@ -122,6 +122,7 @@ OPERATORS = {
 }
 
 
+@pytest.mark.slow
 @seed(2)
 @settings(max_examples=300)
 @given(NUMBERS, NUMBERS)

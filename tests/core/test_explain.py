@@ -280,6 +280,7 @@ def test_looking_for_the_branch_that_was_meant_takes_steps() -> None:
         list(violations(engine, "x"))
 
 
+@pytest.mark.slow
 def test_explanations_do_not_depend_on_the_order_of_hashes() -> None:
     """The same payload is reported the same way by every process."""
     program = (

@@ -92,6 +92,7 @@ def test_uniqueness_is_equality_of_no_two_items() -> None:
         assert all_unique(items, [STEPS]) is not any(json_equal(a, b) for a, b in pairs)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "item",
     [

@@ -76,6 +76,7 @@ def nested_counts(draw: st.DrawFn) -> list[tuple[int, int | None]]:
     return counts
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(nested_counts(), st.data())
 def test_nested_counts_mean_what_they_say(

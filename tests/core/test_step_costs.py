@@ -79,6 +79,7 @@ def test_siblings_of_unevaluated_properties_are_looked_up_by_their_own_names() -
     assert 1_000_000 - budget[0] < 400_000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("constants", "counted"),
     [pytest.param(100, False, id="little work"), pytest.param(20_000, True, id="much work")],

@@ -119,6 +119,7 @@ def verdicts(canonical: Any) -> list[bool]:
     return [engine.is_valid(payload) for payload in PAYLOADS]
 
 
+@pytest.mark.slow
 def test_what_is_merged_accepts_what_the_union_accepts() -> None:
     """Be it anyOf or oneOf; random branches decide about payloads of every type."""
     merged = 0

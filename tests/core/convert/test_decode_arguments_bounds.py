@@ -35,6 +35,7 @@ DOUBLING = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("decoder", "arguments"),
     [

@@ -257,6 +257,7 @@ def test_violations_are_truncated() -> None:
     assert (20, True) == (len(verdict.violations), verdict.truncated)
 
 
+@pytest.mark.slow
 @given(
     st.sampled_from(list(ModelApi)),
     st.sampled_from(

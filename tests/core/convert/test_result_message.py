@@ -136,6 +136,7 @@ SAID: dict[str, Case] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("provider", ModelApi)
 @pytest.mark.parametrize("case", SAID.values(), ids=SAID)
 def test_texts_have_the_shape_of_each_provider(case: Case, provider: ModelApi) -> None:

@@ -157,6 +157,7 @@ BARE: dict[ModelApi, tuple[ToolForm, dict[str, Any]]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", ModelApi)
 def test_a_tool_has_the_shape_of_the_provider(key: ModelApi) -> None:
     form, expected = WHOLE[key]

@@ -230,6 +230,7 @@ def test_invalid_messages_leave_the_session_unchanged(text: bytes) -> None:
         assert check_request == session.check_request(ProtocolMessage(text), sender, ReportLimits())
 
 
+@pytest.mark.slow
 def test_evicted_requests_cause_no_violations() -> None:
     session = _initialized_session("2025-11-25", tools={})
     long = "x" * 4000

@@ -83,6 +83,7 @@ def test_a_missed_message_cannot_explain_another_task() -> None:
     assert _result(session, 2, **_state("t2")) == ["TASK_ID_MISMATCH"]
 
 
+@pytest.mark.slow
 def test_forgotten_tasks_cause_no_violations() -> None:
     session = _session(_AS_TASKS)
     for number in range(2, 6000):

@@ -40,6 +40,7 @@ def _at(value: Any, path: Path) -> Any:
     return value
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version", VERSIONS)
 def test_visited_parts_are_valid_as_their_types(
     version: str,
@@ -74,6 +75,7 @@ def _referenced_types(version: str, name: str) -> set[str]:
     return set(re.findall(r"#/[$]defs/(\w+)", json.dumps(schema)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version", VERSIONS)
 def test_visitors_accept_any_value(version: str) -> None:
     rng = random.Random(version)
