@@ -91,7 +91,7 @@ def test_an_encoded_body_for_another_path(server: HttpMcpServer, enforced: HttpP
         return Response(b"\x00br", headers={"content-encoding": "br"})
 
     server.answer = answer
-    url = f"{enforced.url}/token"
+    url = f"{enforced.url.removesuffix('/mcp')}/token"
     with enforced.client.stream(
         "POST", url, content=sent, headers={"content-encoding": "gzip"}
     ) as response:

@@ -79,7 +79,8 @@ def test_a_response_to_no_request_does_not_pass_without_a_session(
     ("kind", "status"),
     [
         (_EVENTS, 200),
-        ("text/event-stream, text/plain", 200),
+        ("text/event-stream, text/plain", 502),
+        ("text/event-stream; charset=UTF-8", 200),
         ("text/plain", 502),
         (_JSON, 502),
         ("text/event-stream;charset=utf-7", 502),
@@ -118,6 +119,9 @@ def test_a_request_is_in_utf_8(
     [
         ("application/json;charset=utf-7", json.dumps(response(5, _GOOD))),
         ("text/event-stream; charset=utf-16", event(response(5, _GOOD))),
+        ("text/event-stream; charset*0=utf-16; charset*1=le", event(response(5, _GOOD))),
+        ("text/event-stream; charset*=utf-8''utf-16", event(response(5, _GOOD))),
+        ('application/json; x="; charset=utf-16"', json.dumps(response(5, _GOOD))),
     ],
 )
 def test_a_response_is_in_utf_8(
@@ -156,3 +160,47 @@ def test_an_empty_encoding_is_none(
     headers = {"content-encoding": encoding, "mcp-protocol-version": "2025-11-25"}
 
     assert 200 == enforced.client.post(enforced.url, json=message, headers=headers).status_code
+
+
+@pytest.mark.parametrize("end", ["\u2028", "\u2029", "\x85", "\x0b", "\x0c", "\x1c"])
+@pytest.mark.parametrize("before", [": a comment", "id: 1", "event: x"])
+def test_no_event_hides_behind_a_line_end_of_other_readers(
+    server: HttpMcpServer, enforced: HttpProxied, before: str, end: str
+) -> None:
+    """Python splits lines at more characters than the specification of events has."""
+    hidden = f"{before}{end}{event(response(5, _BAD))}"
+    serve(server, _EVENTS, f"{hidden}\n{event(response(5, _GOOD))}")
+    text = send(enforced, "2025-11-25").text
+    lines = [line for line in text.splitlines() if line.startswith("data:")]
+
+    assert [response(5, _GOOD)] == [json.loads(line.removeprefix("data:")) for line in lines]
+
+
+def test_line_ends_of_other_readers_in_texts_are_escaped(
+    server: HttpMcpServer, enforced: HttpProxied
+) -> None:
+    """Each reader finds the message, with the same value."""
+    good = {**_GOOD, "content": [{"type": "text", "text": "a\u2028b\x85c"}]}
+    raw = json.dumps(response(5, good), ensure_ascii=False)
+    serve(server, _EVENTS, f"data: {raw}\n\n")
+    text = send(enforced, "2025-11-25").text
+    [line] = [line for line in text.splitlines() if line]
+
+    assert response(5, good) == json.loads(line.removeprefix("data:"))
+
+
+@pytest.mark.parametrize("status", [400, 404, 500])
+@pytest.mark.parametrize("kind", [_JSON, "text/plain"])
+def test_a_result_with_the_status_of_an_error_is_none(
+    server: HttpMcpServer, enforced: HttpProxied, status: int, kind: str
+) -> None:
+    """Some readers look at the body alone."""
+
+    async def answer(request: Request, body: bytes) -> Response | None:
+        return Response(json.dumps(response(5, _BAD)), status, media_type=kind)
+
+    server.answer = answer
+    got = send(enforced, "2025-11-25")
+
+    assert "structuredContent" not in got.text
+    assert 502 == got.status_code

@@ -53,6 +53,7 @@ class _OutputFile(click.ParamType[FileIO]):
 _NEEDED = {
     "listen": "upstream",
     "origins": "upstream",
+    "paths": "upstream",
     "certificate": "upstream",
     "private_key": "upstream",
     "on_unavailable": "service",
@@ -90,6 +91,14 @@ _NOT_STARTED = 127
     multiple=True,
     metavar="ORIGIN",
     help="With --upstream, origin of pages that may call. May be repeated.",
+)
+@click.option(
+    "--allow-path",
+    "paths",
+    multiple=True,
+    metavar="PATH",
+    help="With --upstream, other path that passes, with what is below it, although something is "
+    "enforced. Those of OAuth always do. May be repeated.",
 )
 @click.option(
     "--certificate", type=click.Path(path_type=Path), help="With --upstream, for TLS, in PEM."
@@ -160,6 +169,7 @@ def proxy(
     upstream: str | None,
     listen: str,
     origins: tuple[str, ...],
+    paths: tuple[str, ...],
     certificate: Path | None,
     private_key: Path | None,
     arguments: str | None,
@@ -210,6 +220,7 @@ def proxy(
         min_severity,
         max_message_bytes,
         origins,
+        paths,
     )
     if upstream is not None:
         address = _address(listen, certificate, private_key)

@@ -103,10 +103,9 @@ async def run_http_proxy(upstream: str, address: HttpAddress, options: ProxyOpti
                 server,
                 connections,
                 CallerCheck(address.host, frozenset(options.origins)),
-                policies,
                 report,
                 _transcript(options, log),
-                options.max_message_bytes,
+                options,
             )
             await serve_http(proxy, address, report_ready)
     except (OSError, LockFileError) as error:

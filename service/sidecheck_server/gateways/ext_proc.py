@@ -48,7 +48,10 @@ _METADATA = "sidecheck-"
 """Prefix of the metadata of a call that say what the route is."""
 
 _OK, _ACCEPTED, _FIRST_REDIRECT = 200, 202, 300
-_FIRST_ERROR, _UNSUPPORTED, _BAD_GATEWAY = 400, 415, 502
+_FIRST_ERROR, _NOT_ALLOWED, _UNSUPPORTED, _BAD_GATEWAY = 400, 405, 415, 502
+
+_METHODS = frozenset({"GET", "POST", "DELETE", "HEAD", "OPTIONS"})
+"""Those of Streamable HTTP, and of pages that ask whether they may call."""
 
 _MODES: Mapping[Body, ProcessingMode.BodySendMode] = {
     "message": BUFFERED,
@@ -153,7 +156,20 @@ class _Exchange:
         headers = read_headers(request.request_headers.headers)
         self._method = headers.get(":method", "")
         self._is_encoded = _is_encoded(headers)
-        self._messages = HttpMessages(route.connections, policies, self._findings, headers)
+        if self._enforces and self._method not in _METHODS:
+            # A server may take the body of any method for a message.
+            self._findings.add(
+                Finding(
+                    sender="client",
+                    code="METHOD_NOT_ALLOWED",
+                    action=Action.REJECTED,
+                    is_unvalidated=True,
+                )
+            )
+            return immediate_response(_NOT_ALLOWED, b"")
+        self._messages = HttpMessages(
+            route.connections, policies, self._findings, headers, enforces=self._enforces
+        )
         # A compressed response could not be read.
         return headers_response("request_headers", remove=("accept-encoding",))
 

@@ -10,7 +10,6 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from sidecheck_server.policies import Policies
 from sidecheck_server.proxy.http_checks import CallerCheck
 from sidecheck_server.proxy.http_connections import UNANSWERED, HttpConnections
 from sidecheck_server.proxy.http_exchange import (
@@ -23,8 +22,10 @@ from sidecheck_server.proxy.http_exchange import (
 from sidecheck_server.proxy.http_headers import BODY_HEADERS, combine, passed_headers
 from sidecheck_server.proxy.http_listing import HEADERS
 from sidecheck_server.proxy.http_messages import HttpMessages, Reply
+from sidecheck_server.proxy.http_paths import OtherPaths, has_steps
 from sidecheck_server.proxy.http_streams import EventRelay
 from sidecheck_server.proxy.messages import read_message
+from sidecheck_server.proxy.options import ProxyOptions
 from sidecheck_server.proxy.pins import LockFileError
 from sidecheck_server.proxy.report import Action, Direction, Finding, Report
 from sidecheck_server.proxy.transcript import Transcript
@@ -41,13 +42,14 @@ _JSON = "application/json"
 _METHODS = {"GET", "POST", "DELETE", "PUT", "PATCH", "OPTIONS", "HEAD"}
 _READ_HERE = BODY_HEADERS | {b"accept-encoding"}
 _OF_TRANSPORT = {"GET", "POST", "DELETE", "HEAD"}
+_FIRST_ERROR = 400
 
 
 class HttpProxy:
     """Relays requests to the server *upstream*, and validates the messages in them.
 
     Requests for other paths than that of the server are passed on as they are, unless they
-    carry a message.
+    carry a message; if anything is enforced, those that `OtherPaths` admits.
     """
 
     def __init__(
@@ -55,19 +57,20 @@ class HttpProxy:
         upstream: Upstream,
         connections: HttpConnections,
         callers: CallerCheck,
-        policies: Policies,
         report: Report,
         transcript: Transcript | None,
-        max_bytes: int,
+        options: ProxyOptions,
     ) -> None:
         self._upstream = upstream
         self._connections = connections
         self._callers = callers
-        self._policies = policies
+        self._policies = options.policies
+        self._enforces = options.enforces
+        self._other_paths = OtherPaths(options.paths)
         self._report = report
         self._transcript = transcript
-        self._max_bytes = max_bytes
-        self._events = EventRelay(upstream, report, transcript, max_bytes)
+        self._max_bytes = options.max_message_bytes
+        self._events = EventRelay(upstream, report, transcript, self._max_bytes)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Respond to a request, as an ASGI application."""
@@ -110,6 +113,16 @@ class HttpProxy:
             return problem(400, "the target of the request is no path")
         if not all(_is_utf8(value) for _, value in request.headers.raw):
             return problem(400, "a header is not UTF-8")
+        path: bytes = request.scope["raw_path"]
+        is_known = (
+            not has_steps(path)
+            if self._upstream.is_server(path)
+            else self._other_paths.admits(request.method, path)
+        )
+        if self._enforces and not is_known:
+            note = "neither the endpoint nor a path that is known to be another (--allow-path)"
+            self._add("client", "PATH_NOT_ALLOWED", Action.REJECTED, note)
+            return problem(404, note)
         return None
 
     async def _pass_on(self, request: Request, body: bytes) -> Response:
@@ -158,8 +171,26 @@ class HttpProxy:
         if kind == "events":
             return self._relay_events(request, response, messages)
         if text and kind == "message":
-            return replaced(response, await messages.rule_body(text))
+            return self._replaced(response, await messages.rule_body(text))
+        if self._enforces and response.status >= _FIRST_ERROR:
+            return self._relay_error(messages, response, text)
         return await self._relay_other(messages, response)
+
+    def _relay_error(
+        self, messages: HttpMessages, response: UpstreamResponse, text: bytes
+    ) -> Response:
+        """Relay a *response* with the status of an error, unless *text* is a result after all."""
+        if not _has_result(text):
+            return replaced(response, text)
+        note = "a result with the status of an error"
+        self._add("server", "NOT_VALIDATED", Action.REJECTED, note)
+        return problem(502, UNANSWERED, messages.answer())
+
+    def _replaced(self, response: UpstreamResponse, body: bytes) -> Response:
+        """Return *response* with *body*, which every reader takes for what was validated."""
+        if self._enforces:
+            response.set_header(b"content-type", b"application/json")
+        return replaced(response, body)
 
     def _relay_events(
         self, request: Request, response: UpstreamResponse, messages: HttpMessages
@@ -167,15 +198,18 @@ class HttpProxy:
         """Relay a *response* that is a stream, which has the session until it ends."""
         connection = messages.connection
         connection.acquire()
+        if self._enforces:
+            response.set_header(b"content-type", b"text/event-stream")
         events = self._events.relay(response, request.headers.raw, messages)
         return relayed(response, events, connection.release)
 
     async def _fetch(self, request: Request, body: bytes) -> tuple[UpstreamResponse, bytes]:
         """Return the response to *body*, with its own if that is a message."""
         response = await self._send(request, body)
-        if response.media_type != _JSON or not response.is_success:
-            return response, b""
-        return response, await response.read(self._max_bytes)
+        is_error = self._enforces and response.status >= _FIRST_ERROR
+        if is_error or (response.media_type == _JSON and response.is_success):
+            return response, await response.read(self._max_bytes)
+        return response, b""
 
     async def _relay_other(self, messages: HttpMessages, response: UpstreamResponse) -> Response:
         """Relay a *response* without a message."""
@@ -226,7 +260,14 @@ class HttpProxy:
         return target is not None
 
     def _messages(self, headers: Mapping[str, str]) -> HttpMessages:
-        return HttpMessages(self._connections, self._policies, self._report, headers, self._record)
+        return HttpMessages(
+            self._connections,
+            self._policies,
+            self._report,
+            headers,
+            self._record,
+            enforces=self._enforces,
+        )
 
     async def _send(self, request: Request, body: bytes | None) -> UpstreamResponse:
         path: bytes = request.scope["raw_path"]
@@ -243,6 +284,13 @@ class HttpProxy:
 
     def _add(self, sender: Direction, code: str, action: Action, note: str) -> None:
         self._report.add(Finding(sender=sender, code=code, action=action, note=note))
+
+
+def _has_result(text: bytes) -> bool:
+    """Return whether a message in *text* has a result."""
+    message = read_message(text)
+    messages = message if isinstance(message, list) else [message] if message else []
+    return any("result" in each.properties for each in messages)
 
 
 def _is_utf8(value: bytes) -> bool:

@@ -29,8 +29,11 @@ _OF_CONNECTION = frozenset(
 BODY_HEADERS = frozenset({b"content-encoding", b"content-length"})
 """Headers about the form of a body, which the proxy chooses where it reads the body."""
 
-_CHARSET = re.compile(r"""charset\*?\s*=\s*["']*([^"';,\s]*)""")
-_CHARSETS = frozenset({"utf-8", "utf8", "us-ascii", ""})
+_UTF_8 = re.compile(
+    r"""(?:[a-z0-9!#$&^_.+-]++/[a-z0-9!#$&^_.+-]++)?\s*+(?:;\s*+(?:charset\s*+=\s*+("?)utf-?8\1\s*+)?)*+""",
+    re.IGNORECASE,
+)
+"""A media type without parameters, or with the charset UTF-8."""
 
 _OF_ANOTHER_REQUEST = (b"mcp-param-", b"mcp-name", b"mcp-method", b"content-", b"last-event-id")
 """Prefixes of headers that are about another request or its body."""
@@ -66,12 +69,13 @@ def combine(raw: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
 
 
 def is_utf8(headers: Mapping[str, str]) -> bool:
-    """Return whether a body with *headers* is in UTF-8 by all that they say.
+    """Return whether a body with *headers* is in UTF-8 by all that readers may make of them.
 
-    Readers who go by another charset, UTF-7 for one, find other messages in the same bytes.
+    Readers who go by another charset, UTF-7 for one, find other messages in the same bytes. They
+    differ in how they read parameters (RFC 2231 has several forms of one), so there may be none
+    but the charset UTF-8.
     """
-    kind = headers.get("content-type", "").lower()
-    return all(charset in _CHARSETS for charset in _CHARSET.findall(kind))
+    return _UTF_8.fullmatch(headers.get("content-type", "").strip()) is not None
 
 
 def own_headers(raw: Iterable[tuple[bytes, bytes]], extra: Mapping[bytes, bytes]) -> RawHeaders:

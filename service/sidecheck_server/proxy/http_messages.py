@@ -60,7 +60,11 @@ class HttpMessages:
         findings: Findings,
         headers: Mapping[str, str],
         record: Record | None = None,
+        *,
+        enforces: bool,
     ) -> None:
+        #: Whether what cannot be validated may not pass.
+        self.enforces = enforces
         self._connections = connections
         self._policies = policies
         self._findings = findings
@@ -130,7 +134,7 @@ class HttpMessages:
             return self.answer(passed) or b""
         # The body is all that the request gets; without its response, it is another's.
         error = self.answer()
-        if self._policies.enforces_any:
+        if self.enforces:
             return error or passed or b""
         return passed or error or b""
 
@@ -141,10 +145,10 @@ class HttpMessages:
             LockFileError: the tools could not be pinned.
         """
         if not event.data:
-            return EventRuling(event.text)
+            return EventRuling(event.safe_text() if self.enforces else event.text)
         message = read_message(event.data)
         if message is None and event.type != b"message":
-            return EventRuling(event.text)
+            return EventRuling(event.safe_text(event.data) if self.enforces else event.text)
         self._note(event.data, "server", message)
         if self._is_of_another(message):
             self._findings.add(
@@ -159,6 +163,8 @@ class HttpMessages:
         ruling = await self.connection.handle(event.data, "server")
         if ruling.forward is None:
             return EventRuling(None, ruling.reply)
+        if self.enforces:
+            return EventRuling(event.safe_text(ruling.forward), ruling.reply)
         is_same = ruling.forward is event.data
         text = event.text if is_same else event.with_data(ruling.forward)
         return EventRuling(text, ruling.reply)
@@ -179,7 +185,7 @@ class HttpMessages:
 
     def admits_unread(self, sender: Direction, note: str) -> bool:
         """Report what cannot be validated, and return whether it passes."""
-        rejects = self._policies.enforces_any
+        rejects = self.enforces
         action = Action.REJECTED if rejects else Action.PASSED
         self._findings.add(Finding(sender=sender, code="NOT_VALIDATED", action=action, note=note))
         return not rejects
@@ -209,7 +215,7 @@ class HttpMessages:
         if not (isinstance(message, Message) and isinstance(request, Message)):
             return False
         is_foreign = message.is_response and message.id != request.id
-        return is_foreign and self._policies.enforces_any
+        return is_foreign and self.enforces
 
     def _read(self, text: bytes, sender: Direction) -> Message | list[Message] | None:
         message = read_message(text)

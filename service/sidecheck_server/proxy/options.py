@@ -30,3 +30,10 @@ class ProxyOptions:
     max_message_bytes: int
     #: Origins of browsers that may call over HTTP.
     origins: tuple[str, ...] = ()
+    #: Other paths than that of the server that pass under enforcement.
+    paths: tuple[str, ...] = ()
+
+    @property
+    def enforces(self) -> bool:
+        """Whether what cannot be validated may not pass."""
+        return self.policies.enforces_any or self.pins.active

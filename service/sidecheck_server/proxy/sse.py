@@ -1,5 +1,6 @@
 """Server-sent events, as they come: https://html.spec.whatwg.org/multipage/server-sent-events.html."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -7,6 +8,9 @@ __all__ = ["Event", "EventReader", "EventTooLongError"]
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _LINE_ENDS = (b"\n", b"\r")
+
+_OTHER_ENDS = re.compile(rb"[\x0b\x0c\x1c-\x1e]|\xc2\x85|\xe2\x80[\xa8\xa9]")
+"""Where str.splitlines of Python ends lines, beside the line ends of events."""
 
 
 class EventTooLongError(Exception):
@@ -37,6 +41,24 @@ class Event:
     def has_id(self) -> bool:
         """Whether a stream can be resumed after it."""
         return any(_field(line)[0] == b"id" for line in self.text.splitlines())
+
+    def safe_text(self, data: bytes | None = None) -> bytes:
+        """Return the event with *data* so that every reader finds the same lines in it.
+
+        Some split it at other characters than the three line ends of the specification, as
+        Python does. In data they are escaped: where they stand in JSON, they are in strings.
+        Other fields and comments with one are left out.
+        """
+        lines = [line for line in self.text.splitlines() if line and _field(line)[0] != b"data"]
+        if data is None and not _OTHER_ENDS.search(self.text):
+            return self.text
+        safe = [line for line in lines if not _OTHER_ENDS.search(line)]
+        if data is None:
+            return b"\n".join([*(safe or [b":"]), b"", b""])
+        escaped = _OTHER_ENDS.sub(lambda end: b"\\u%04x" % ord(end[0].decode()), data)
+        if escaped == data and safe == lines and self.data == data:
+            return self.text
+        return b"\n".join([*safe, *(b"data: " + line for line in escaped.splitlines()), b"", b""])
 
     def with_data(self, data: bytes) -> bytes:
         """Return the event with *data* in place of its own."""

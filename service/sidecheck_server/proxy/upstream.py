@@ -82,6 +82,11 @@ class UpstreamResponse:
         """Where a redirection leads to (RFC 9110, section 15.4), None for other responses."""
         return self.headers.get("location") if self.status in _REDIRECTIONS else None
 
+    def set_header(self, name: bytes, value: bytes) -> None:
+        """Let *name*, in lower case, have this value and no other."""
+        kept = [(other, old) for other, old in self.raw_headers if other.lower() != name]
+        self.raw_headers = [*kept, (name, value)]
+
     def lead_to(self, location: str) -> None:
         """Let a redirection lead to *location*."""
         self.raw_headers = [
