@@ -138,7 +138,7 @@ OTHER_PATHS = {
     ],
     200: [
         *("POST /token", "POST /register", "POST /revoke", "POST /authorize", "GET /authorize?a=b"),
-        *("GET /.well-known/oauth-protected-resource/mcp", "OPTIONS /token", "PUT /opened/x"),
+        *("GET /.well-known/oauth-protected-resource/mcp", "OPTIONS /token"),
         *("POST /opened", "GET /opened/"),
     ],
     405: ["PUT /mcp", "PATCH /mcp/"],
