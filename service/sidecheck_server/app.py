@@ -191,8 +191,8 @@ def _create_http(settings: Settings, composed: Composed, scrape: Scrape) -> Star
     endpoints = create_endpoints(
         methods, served.admission, composed.metrics, access, settings.limits
     )
-    routes = [*create_routes(endpoints), *create_page_routes(access)]
-    return create_application(scrape, lambda: served.health.is_serving, routes)
+    routes = [*create_routes(endpoints, access), *create_page_routes(access)]
+    return create_application(scrape, lambda: served.health.is_serving, access, routes)
 
 
 def _log_worker_event(event: WorkerEvent) -> None:

@@ -47,6 +47,8 @@ def test_registered_bytes_come_back_untouched(api: HttpApi) -> None:
     ("method", "path", "headers", "body", "status", "expected"),
     [
         ("GET", "/v1/validate", {}, b"", 405, {"detail": "methods are called with POST"}),
+        ("GET", "/metrics", {"host": "evil.example"}, b"", 403, {}),
+        ("GET", "/openapi.json", {"host": "evil.example"}, b"", 403, {}),
         ("OPTIONS", "/v1/validate", {"origin": "http://evil.example"}, b"", 405, {}),
         ("POST", "/v1/normalize", _JSON, b"{}", 404, {"title": "Not Found"}),
         ("POST", "/livez", _JSON, b"{}", 405, {"detail": "POST is not served here"}),

@@ -59,6 +59,10 @@ class Access:
                 HTTPStatus.FORBIDDEN,
                 "beyond loopback, methods are served only if admin_open is set",
             )
+        return self.check_host(headers)
+
+    def check_host(self, headers: Mapping[str, str]) -> HttpError | None:
+        """Return why a page that sends *headers* may see nothing, None if it may."""
         if fault := self._caller_check.fault(headers):
             return HttpError.plain(HTTPStatus.FORBIDDEN, fault)
         return None

@@ -12,6 +12,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from sidecheck_server.admin.access import Access
 from sidecheck_server.admin.problems import PROBLEM_TYPE, HttpError
 from sidecheck_server.core.explain.nearest import find_nearest
 
@@ -22,13 +23,17 @@ Scrape: TypeAlias = Callable[[], Awaitable[Collector]]
 
 
 def create_application(
-    scrape: Scrape, is_serving: Callable[[], bool], routes: Sequence[BaseRoute] = ()
+    scrape: Scrape,
+    is_serving: Callable[[], bool],
+    access: Access,
+    routes: Sequence[BaseRoute] = (),
 ) -> Starlette:
     """Return the application: probes, the metrics of *scrape*, and *routes*.
 
     * ``/livez``: 200 while the event loop runs.
     * ``/readyz``: 200 while the server is serving, as ``grpc.health.v1`` tells; else 503.
-    * ``/metrics``: in the format that the request accepts, of Prometheus or OpenMetrics.
+    * ``/metrics``: in the format that the request accepts, of Prometheus or OpenMetrics; not for
+      pages of other hosts, which *access* tells.
     """
 
     async def live(_request: Request) -> Response:
@@ -40,6 +45,8 @@ def create_application(
         return PlainTextResponse("not serving\n", 503)
 
     async def metrics(request: Request) -> Response:
+        if rejected := access.check_host(request.headers):
+            return Response(rejected.body, rejected.status, rejected.headers, PROBLEM_TYPE)
         encode, content_type = choose_encoder(request.headers.get("accept", ""))
         return Response(encode(await scrape()), headers={"content-type": content_type})
 
