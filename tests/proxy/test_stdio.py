@@ -44,6 +44,8 @@ def test_a_recorded_session_is_clean(tmp_path: Path) -> None:
     [finding] = map(json.loads, report.read_text().splitlines())
 
     assert (0, 0) == (code, lint.returncode), lint.stdout
+    # Messages have values.
+    assert {0o600} == {file.stat().st_mode & 0o777 for file in (record, report)}
     assert finding.pop("time")
     assert {
         "direction": "client->server",
@@ -54,6 +56,25 @@ def test_a_recorded_session_is_clean(tmp_path: Path) -> None:
         "location": "/params/arguments/do",
         "action": "passed",
     } == finding
+
+
+def test_a_record_that_nobody_reads_stops_nothing(tmp_path: Path) -> None:
+    """A pipe that is full ends the record, and neither the messages nor the proxy."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    nobody = Proxy("--record", str(pipe))
+    refused, _, why = nobody.end()
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    proxy = Proxy("--record", str(pipe))
+    proxy.shake_hands()
+    proxy.call(2, text="x" * 200_000)
+    answered = proxy.receive()["id"]
+    code, _, err = proxy.end()
+    os.close(reader)
+
+    assert (2, True) == (refused, "No such device or address" in why)
+    assert (2, 0) == (answered, code)
+    assert 1 == err.count(f"'{pipe}' ends here: it is not read")
 
 
 @pytest.mark.parametrize(("options", "shown"), [((), False), (("--show-values",), True)])

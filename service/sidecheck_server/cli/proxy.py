@@ -28,7 +28,10 @@ _LARGEST_PORT = 65_535
 
 
 class _OutputFile(click.ParamType[FileIO]):
-    """A file that is opened at once and written without a buffer."""
+    """A file that is opened at once and written without a buffer, by its owner alone.
+
+    A pipe is not waited for, neither for who reads it nor until it is read.
+    """
 
     name = "file"
 
@@ -42,12 +45,16 @@ class _OutputFile(click.ParamType[FileIO]):
         if value == "-":
             self.fail("standard output is for messages; name a file", param, ctx)
         try:
-            file = FileIO(value, self._mode)
+            file = FileIO(value, self._mode, opener=_open_privately)
         except OSError as error:
             self.fail(printable(f"{value}: {error.strerror}"), param, ctx)
         if ctx is not None:
             ctx.call_on_close(file.close)
         return file
+
+
+def _open_privately(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NONBLOCK, 0o600)
 
 
 _NEEDED = {

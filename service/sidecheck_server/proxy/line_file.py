@@ -7,7 +7,10 @@ __all__ = ["LineFile"]
 
 
 class LineFile:
-    """Writes lines to *file*. At the first error it warns and stops: messages go on."""
+    """Writes lines to *file*, which does not block.
+
+    At the first error, and if nobody reads what it is, it warns and stops: messages go on.
+    """
 
     def __init__(self, file: FileIO, warn: Callable[[str], None]) -> None:
         self._file = file
@@ -21,7 +24,14 @@ class LineFile:
         try:
             rest = memoryview(line + b"\n")
             while rest:
-                rest = rest[self._file.write(rest) or 0 :]
+                written = self._file.write(rest)
+                if written is None:
+                    self._end("it is not read")
+                    return
+                rest = rest[written:]
         except OSError as error:
-            self._has_failed = True
-            self._warn(f"sidecheck proxy: {self._file.name!r} ends here: {error.strerror}\n")
+            self._end(error.strerror or str(error))
+
+    def _end(self, reason: str) -> None:
+        self._has_failed = True
+        self._warn(f"sidecheck proxy: {self._file.name!r} ends here: {reason}\n")

@@ -17,6 +17,8 @@ Direction: TypeAlias = Literal["client", "server"]
 
 _NAME_CHARACTERS = 200
 """Of the name of a method or tool, which is whatever a peer sends."""
+_LOCATION_CHARACTERS = 500
+"""Most characters of a pointer, whose keys may be those of a message."""
 
 _RECEIVERS = {"client": "server", "server": "client"}
 
@@ -157,7 +159,8 @@ class Report:
 
 def _line(time: str, finding: Finding, explanation: str) -> str:
     direction = f"{finding.sender}->{_RECEIVERS[finding.sender]}"
-    words = [_short(finding.method), _short(finding.tool), finding.code, finding.location]
+    location = _short(finding.location, _LOCATION_CHARACTERS)
+    words = [_short(finding.method), _short(finding.tool), finding.code, location]
     shown = [_printable(word) for word in words if word]
     text = " ".join([time, direction, *shown, f"{finding.severity}, {finding.action}"])
     return f"{text}: {_printable(explanation)}" if explanation else text
@@ -171,15 +174,15 @@ def _json(time: str, finding: Finding, explanation: str) -> bytes:
         "tool": _short(finding.tool),
         "code": finding.code,
         "severity": finding.severity,
-        "location": finding.location,
+        "location": _short(finding.location, _LOCATION_CHARACTERS),
         "action": finding.action,
         "message": explanation,
     }
     return json.dumps({name: value for name, value in fields.items() if value}).encode()
 
 
-def _short(name: str) -> str:
-    return name if len(name) <= _NAME_CHARACTERS else f"{name[:_NAME_CHARACTERS]}…"
+def _short(name: str, longest: int = _NAME_CHARACTERS) -> str:
+    return name if len(name) <= longest else f"{name[:longest]}…"
 
 
 def _printable(text: str) -> str:
