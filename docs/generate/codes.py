@@ -113,10 +113,10 @@ _PROXY: CodeTable = MappingProxyType(
         "NOT_A_MESSAGE": "A line of the server is no JSON object or array; it is not forwarded.",
         "CONTENT_LENGTH_FRAMING": "The server frames messages as language servers do; the "
         "connection ends.",
-        "METHOD_NOT_ALLOWED": "Under enforcement, a request through Envoy with a method that is none "
-        "of Streamable HTTP.",
-        "PATH_NOT_ALLOWED": "Under enforcement, a request for another path than the endpoint that is "
-        "not known to be of something else (`--allow-path`).",
+        "METHOD_NOT_ALLOWED": "Under enforcement, a request through Envoy whose method is none of "
+        "Streamable HTTP.",
+        "PATH_NOT_ALLOWED": "Under enforcement, a request for another path than the endpoint that "
+        "is not known to be of something else (`--allow-path`).",
         "MESSAGE_TOO_LONG": "A message is beyond `--max-message-bytes`, or an event beyond "
         "`payload_bytes` of a gateway's service; the connection or stream ends.",
         "TOOLS_NOT_LISTED": "The server did not list its tools, so a call could not be validated.",
