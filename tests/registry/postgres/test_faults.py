@@ -42,7 +42,7 @@ def fragile(fragile_postgres: RunningPostgres) -> Iterator[Replicas]:
 
 
 def test_connections_that_the_database_ends_are_replaced(replicas: Replicas) -> None:
-    """No write fails, no change is missed, and nothing is reported."""
+    """No write fails, no change is missed, and nothing stays unreachable."""
     writer, follower = replicas.open(), replicas.open()
     for number in range(5):
         assert replicas.end_connections() >= 2
@@ -50,7 +50,10 @@ def test_connections_that_the_database_ends_are_replaced(replicas: Replicas) -> 
         replicas.await_equality(writer, follower)
 
     replicas.await_equality(writer, follower)
-    assert replicas.events == []
+    # A connection that was ended again while it was being made may have been reported.
+    told = kinds(replicas)
+    wait_until(lambda: kinds(replicas).count(Unreachable) == kinds(replicas).count(Reconnected))
+    assert set(told) <= {Unreachable, Reconnected}
 
 
 def test_a_database_that_is_killed(fragile: Replicas) -> None:
