@@ -61,7 +61,7 @@ _UNUSUAL = re.compile(rb"[0-9.]{17,}+|[0-9][eE]")
 """Matches the numbers that may be no doubles, and others that take as long to read."""
 
 # Steps of such a number, read and compared; characters decoded in a step, at worst.
-_UNUSUAL_STEPS = 40
+_UNUSUAL_STEPS = 56
 _CHARACTERS = 2
 
 _AS_CLASSES = bytes.maketrans(b"123456789E", b"000000000e")
