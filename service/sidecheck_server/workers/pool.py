@@ -57,7 +57,7 @@ class WorkerTimeoutError(Exception):
 
 
 class WorkerStalledError(Exception):
-    """The process was killed because the task lasted too long, whatever it took."""
+    """The process was killed because it did nothing for too long."""
 
 
 _ERRORS: Mapping[EndCause, type[Exception]] = MappingProxyType(
@@ -70,6 +70,8 @@ class _Timer:
     """What will kill a process, and whether it has."""
 
     handle: asyncio.TimerHandle
+    #: What the process had taken of a processor when it was last looked at, in seconds.
+    used: float
     expired: bool = False
 
 
@@ -131,7 +133,7 @@ class Pool:
             WorkerCrashedError: the process died.
             NoWorkerError: no process lived for *wait_seconds*.
             WorkerTimeoutError: the call took more than *seconds* of a processor.
-            WorkerStalledError: it lasted `WALL_FACTOR` times as long.
+            WorkerStalledError: it did nothing for `WALL_FACTOR` times as long.
             MemoryError: the call needed more memory than the process may use.
         """
         if self._closed or self._has_given_up:
@@ -278,12 +280,18 @@ class Pool:
     def _kill_after(
         self, seconds: float, process: WorkerProcess, factor: float = 1
     ) -> Iterator[_Timer]:
-        """Kill *process* if the block takes more than *seconds*.
+        """Kill *process* if it does nothing for *seconds* in the block.
 
-        If it has received its task by then, it has *factor* times as many.
+        If it has received its task by then, it has *factor* times as many. A busy machine gives
+        it little of a processor, and what it may take of that the system bounds.
         """
 
         def expire() -> None:
+            used = process.processor_seconds()
+            if used > timer.used:
+                timer.used = used
+                timer.handle = self._loop.call_later(seconds * factor, expire)
+                return
             timer.expired = True
             process.kill()
 
@@ -293,7 +301,7 @@ class Pool:
             else:
                 expire()
 
-        timer = _Timer(self._loop.call_later(seconds, remind))
+        timer = _Timer(self._loop.call_later(seconds, remind), process.processor_seconds())
         try:
             yield timer
         finally:

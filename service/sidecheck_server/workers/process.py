@@ -10,6 +10,7 @@ import multiprocessing
 import os
 import pickle
 import signal
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from multiprocessing import connection, resource_tracker
@@ -26,14 +27,15 @@ OUT_OF_TIME = -signal.SIGPROF
 """Exit code of a process whose task took more seconds of a processor than it may."""
 
 WALL_FACTOR = 10
-"""How many times its seconds of a processor a task may last: longer only if it hangs, or if the
-machine has no time for it."""
+"""How many times its seconds of a processor a task may last while its process does nothing: then it
+hangs. Where it goes on, however slowly, the system ends it in time."""
 
 _READY = b"ready"
 _RECEIPT = b"received"
-_SPARE_SECONDS = 5
-"""How much longer a task may last than its pool waits for it when nobody is left to kill its
-process."""
+_ORPHAN_FACTOR = 100
+"""How many times its seconds of a processor a task may last when nobody is left to kill its
+process: far more than `WALL_FACTOR`, since an alarm cannot tell a slow process from one that
+hangs."""
 
 _CONTEXT = multiprocessing.get_context("spawn")
 _BOOKKEEPING = Lock()
@@ -84,6 +86,15 @@ class WorkerProcess:
         """The id of the process."""
         return self._id
 
+    def processor_seconds(self) -> float:
+        """Return what the process has taken of a processor; 0 if the system does not tell."""
+        # The id that clock_getcpuclockid(3) makes, which Python has for threads only. Hundredths:
+        # to receive a task is no progress.
+        try:
+            return round(time.clock_gettime(~self._id << 3 | 2), 2)
+        except OSError:
+            return 0.0
+
     def fileno(self) -> int:
         """Return a descriptor that becomes readable when the process dies.
 
@@ -107,7 +118,7 @@ class WorkerProcess:
         """Return the result of *function*, which may take so many *seconds* of a processor.
 
         Whoever calls this kills the process if it has not received the task after as many, or
-        not ended it after `WALL_FACTOR` times as many.
+        not ended it after `WALL_FACTOR` times as many, and has done nothing meanwhile.
 
         Raises:
             ProcessDiedError: the process died.
@@ -188,7 +199,7 @@ def _answer(message: bytes) -> bytes:
         # processor, so that other load does not matter, and when the server that should kill
         # it was killed itself.
         signal.setitimer(signal.ITIMER_PROF, seconds)
-        signal.alarm(math.ceil(WALL_FACTOR * seconds) + _SPARE_SECONDS)
+        signal.alarm(math.ceil(_ORPHAN_FACTOR * seconds))
         try:
             result = function(*arguments)
         finally:

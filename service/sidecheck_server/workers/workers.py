@@ -254,7 +254,7 @@ class Workers:
             except WorkerStalledError:
                 return RequestError(
                     ErrorReason.WORKER_CRASHED,
-                    f"{work} lasted too long on a busy machine; the call may be retried",
+                    f"the worker {work} stood still; the call may be retried",
                 )
             except MemoryError:
                 limit = self._limits.worker_bytes
