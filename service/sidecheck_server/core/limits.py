@@ -101,7 +101,8 @@ class Limits:
     compile_seconds: Annotated[
         int,
         "Longest time to compile one schema, in seconds of a processor. The slowest known real "
-        "schema takes 40 milliseconds. What lasts ten times as long is ended, and may be retried.",
+        "schema takes 40 milliseconds. What stands still ten times as long is ended, and "
+        "may be retried.",
     ] = 5
     validation_seconds: Annotated[
         int,
