@@ -1,6 +1,6 @@
 """Content blocks and resources."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from sidecheck_server.core.explain.values import Values
@@ -107,18 +107,34 @@ def _text_or_blob(resource: Any, _context: Context) -> Iterable[Fault]:
     return ()
 
 
-@rule(
+def _format_check(name: str, has_format: Callable[[str], bool], expected: str) -> Check:
+    """Return a check that the property *name*, if it is a text, has a format."""
+
+    def check(value: Any, context: Context) -> Iterable[Fault]:
+        text = _text_property(value, name)
+        if text is None:
+            return ()
+        spend(context.budget, min(len(text), 1 << 16) // 8 + 40)
+        if has_format(text):
+            return ()
+        found = Values(hidden=context.hide_values).describe(text)
+        return (Fault((name,), f"{name} {expected}; found {found}"),)
+
+    return check
+
+
+_uri_check = _format_check("uri", is_uri, "must be a URI (RFC 3986) such as file:///a.txt")
+_TEMPLATE = "should be a URI template (RFC 6570) such as file:///{path}"
+
+_resource_uri = rule(
     "RESOURCE_URI",
     severity=Severity.ERROR,
     clause=_EMBEDDED,
     requirement="The uri of a resource MUST be a URI of RFC 3986, with a scheme.",
     on=("TextResourceContents", "BlobResourceContents", "ResourceLink", "Resource"),
-)
-def _resource_uri(resource: Any, context: Context) -> Iterable[Fault]:
-    return _uri_faults(resource, context)
+)(_uri_check)
 
-
-@rule(
+_request_uri = rule(
     "RESOURCE_REQUEST_URI",
     severity=Severity.ERROR,
     clause=Clause("server/resources", "custom-uri-schemes"),
@@ -131,12 +147,9 @@ def _resource_uri(resource: Any, context: Context) -> Iterable[Fault]:
         "ResourceUpdatedNotificationParams",
     ),
     since="2025-06-18",
-)
-def _request_uri(params: Any, context: Context) -> Iterable[Fault]:
-    return _uri_faults(params, context)
+)(_uri_check)
 
-
-@rule(
+_request_uri_early = rule(
     "RESOURCE_REQUEST_URI_EARLY",
     severity=Severity.WARNING,
     clause=type_clause(),
@@ -149,26 +162,7 @@ def _request_uri(params: Any, context: Context) -> Iterable[Fault]:
         "ResourceUpdatedNotificationParams",
     ),
     until="2025-03-26",
-)
-def _request_uri_early(params: Any, context: Context) -> Iterable[Fault]:
-    return _uri_faults(params, context)
-
-
-def _template_check(name: str, example: str) -> Check:
-    """Return a check that the property *name* is a URI template, such as *example*."""
-
-    def check(value: Any, context: Context) -> Iterator[Fault]:
-        template = _text_property(value, name)
-        if template is None:
-            return
-        spend(context.budget, min(len(template), 1 << 16) // 8 + 40)
-        if not is_uri_template(template):
-            found = Values(hidden=context.hide_values).describe(template)
-            message = f"{name} should be a URI template (RFC 6570) such as {example}; found {found}"
-            yield Fault((name,), message)
-
-    return check
-
+)(_uri_check)
 
 _resource_template = rule(
     "RESOURCE_TEMPLATE_URI",
@@ -177,7 +171,7 @@ _resource_template = rule(
     requirement="The uriTemplate of a resource template SHOULD be a URI template of RFC 6570, as"
     " its format in the published schema says.",
     on="ResourceTemplate",
-)(_template_check("uriTemplate", "file:///{path}"))
+)(_format_check("uriTemplate", is_uri_template, _TEMPLATE))
 
 _reference_uri = rule(
     "RESOURCE_REFERENCE_URI",
@@ -186,10 +180,9 @@ _reference_uri = rule(
     requirement="The uri of a reference to a resource SHOULD be a URI or a URI template of RFC"
     " 6570, as its format in the published schema says.",
     on="ResourceTemplateReference",
-)(_template_check("uri", "file:///{path}"))
+)(_format_check("uri", is_uri_template, _TEMPLATE))
 
-
-@rule(
+_website_url = rule(
     "WEBSITE_URL",
     severity=Severity.WARNING,
     clause=Clause("schema", "implementation"),
@@ -197,30 +190,7 @@ _reference_uri = rule(
     " published schema says.",
     on="Implementation",
     since="2025-11-25",
-)
-def _website_url(implementation: Any, context: Context) -> Iterator[Fault]:
-    url = _text_property(implementation, "websiteUrl")
-    if url is None:
-        return
-    spend(context.budget, min(len(url), 1 << 16) // 8 + 40)
-    if not is_uri(url):
-        found = Values(hidden=context.hide_values).describe(url)
-        message = (
-            f"websiteUrl should be a URI (RFC 3986) such as https://example.com; found {found}"
-        )
-        yield Fault(("websiteUrl",), message)
-
-
-def _uri_faults(resource: Any, context: Context) -> Iterable[Fault]:
-    uri = _text_property(resource, "uri")
-    if uri is None:
-        return ()
-    spend(context.budget, min(len(uri), 1 << 16) // 8 + 40)
-    if is_uri(uri):
-        return ()
-    found = Values(hidden=context.hide_values).describe(uri)
-    message = f"uri must be a URI (RFC 3986) such as file:///a.txt; found {found}"
-    return (Fault(("uri",), message),)
+)(_format_check("websiteUrl", is_uri, "should be a URI (RFC 3986) such as https://example.com"))
 
 
 @rule(
