@@ -240,13 +240,7 @@ class Workers:
         self.busy += 1
         async with slot:
             try:
-                try:
-                    return await self._pool.run(seconds, function, *arguments)
-                except NoWorkerError:
-                    raise
-                except WorkerCrashedError:
-                    # Its process may have been killed by the system, or for its memory.
-                    return await self._pool.run(seconds, function, *arguments)
+                return await self._run_twice(seconds, function, *arguments)
             except WorkerTimeoutError:
                 return limit_exceeded_error(
                     bound, seconds, f"{work} takes too many seconds of a processor"
@@ -274,6 +268,20 @@ class Workers:
                 name = function.__name__.removesuffix("_task")
                 self.tasks[name] += 1
                 self.task_seconds[name] += time.monotonic() - begun
+
+    async def _run_twice(
+        self, seconds: float, function: Callable[..., _Result], *arguments: object
+    ) -> _Result:
+        """Run *function* in a process, and in another one if the first died.
+
+        The system may have killed it, for the memory of others.
+        """
+        try:
+            return await self._pool.run(seconds, function, *arguments)
+        except NoWorkerError:
+            raise
+        except WorkerCrashedError:
+            return await self._pool.run(seconds, function, *arguments)
 
     def close(self) -> None:
         """Stop all workers at once."""
