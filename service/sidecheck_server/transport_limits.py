@@ -32,7 +32,13 @@ class TransportLimits:
         "refused for it to retry. A higher number lets calls wait in the server until their "
         "deadlines pass.",
         _COUNT,
-    ] = 32
+    ] = 100
+    pending_calls: Annotated[
+        int,
+        "Most calls that wait in gRPC's queue until the server takes them; gRPC cancels further "
+        "ones.",
+        _COUNT,
+    ] = 5_120
     connection_idle_seconds: Annotated[
         int,
         "Time after which a connection without calls is closed; clients connect again.",

@@ -263,3 +263,18 @@ async def test_a_response_that_waits_for_room_is_answered_when_the_server_stops(
         peer.close()
 
     assert "SHUTTING_DOWN " == answer
+
+
+async def test_a_client_without_retries_has_48_calls_at_once_on_one_connection() -> None:
+    """None is refused, although gRPC counts each call until all of it has ended."""
+    async with serving() as served, grpc.aio.insecure_channel(served.address) as channel:
+        served.servicer.go.set()
+        stub: Any = InfoServiceStub(channel)
+
+        async def call_in_turn() -> None:
+            for _ in range(25):
+                await stub.GetServerInfo(GetServerInfoRequest())
+
+        await asyncio.gather(*(call_in_turn() for _ in range(48)))
+
+    assert 48 * 25 == served.servicer.begun

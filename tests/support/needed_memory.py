@@ -27,7 +27,7 @@ def needed_memory(settings: Settings) -> int:
         + _BASE_BYTES
         + _stored(settings)
         + _HISTORY_BYTES
-        + transport.connections * transport.connection_calls * 5 // 4 * _CALL_BYTES
+        + transport.pending_calls * _CALL_BYTES
         + transport.session_bytes
         + 3 * transport.bytes_in_flight
         + (transport.streams + _AWAITED_MESSAGES) * limits.message_bytes

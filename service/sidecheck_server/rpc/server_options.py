@@ -7,23 +7,22 @@ from sidecheck_server.transport_limits import TransportLimits
 
 __all__ = ["server_options"]
 
-_HANDSHAKE_SECONDS = 10
+_HANDSHAKE_SECONDS = 5
 _KEEPALIVE_SECONDS = 60
 _KEEPALIVE_TIMEOUT_SECONDS = 20
 
 
 def server_options(limits: TransportLimits, message_bytes: int) -> list[tuple[str, int]]:
     """Return the options for *limits* and messages of at most *message_bytes*."""
-    # gRPC cancels calls beyond its queue, and clients do not know that from a cancellation of
-    # their own. So the queue holds all that open connections may have, and some of those that
-    # are closed: their calls, of 35 KB each, stay in it until their turn.
-    pending = limits.connections * limits.connection_calls * 5 // 4
     return [
         ("grpc.max_receive_message_length", message_bytes),
         ("grpc.max_allowed_incoming_connections", limits.connections),
         ("grpc.max_concurrent_streams", limits.connection_calls),
-        ("grpc.server.max_pending_requests", pending),
-        ("grpc.server.max_pending_requests_hard_limit", pending),
+        # Calls of closed connections stay in the queue until their turn. Clients cannot tell a
+        # call that gRPC cancels from one that they cancelled, so that the queue is longer than a
+        # server needs that answers within the usual deadlines.
+        ("grpc.server.max_pending_requests", limits.pending_calls),
+        ("grpc.server.max_pending_requests_hard_limit", limits.pending_calls),
         ("grpc.max_connection_idle_ms", limits.connection_idle_seconds * 1000),
         ("grpc.max_connection_age_ms", limits.connection_age_seconds * 1000),
         ("grpc.max_connection_age_grace_ms", limits.connection_end_seconds * 1000),
