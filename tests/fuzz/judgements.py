@@ -57,8 +57,8 @@ def examine_judgement(caller: Caller, exchange: Exchange, outcome: Outcome) -> I
     if request.target.WhichOneof("target") not in {"inline_schema", "inline_tool"}:
         return  # another call may change the registry meanwhile
     first = _answer(VALIDATE, outcome)
-    if first is None or first in SUDDEN:
-        return
+    if first is None or first in SUDDEN or first == ErrorReason.REVISION_NOT_REACHED.value:
+        return  # batches and streams are sent without the least revision
     others = {
         "when asked again": exchange,
         "in a batch": _in_batch(exchange, request),

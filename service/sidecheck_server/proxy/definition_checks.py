@@ -8,6 +8,7 @@ from typing import TypeAlias
 import msgspec
 from sidecheck import Client, ProtocolContext, SidecheckError, Verdict, Violation
 
+from sidecheck_server.core.payload import read_json
 from sidecheck_server.core.types import JsonValue
 from sidecheck_server.policies import Policy
 from sidecheck_server.proxy.messages import (
@@ -217,7 +218,7 @@ def input_schema_of(definition: bytes) -> JsonValue:
     """Return the input schema in the JSON text *definition*, None if it cannot be read."""
     schema = (read_object(definition) or {}).get("inputSchema", b"null")
     try:
-        value: JsonValue = msgspec.json.decode(schema)
+        value: JsonValue = read_json(schema)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
     return value

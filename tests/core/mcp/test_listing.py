@@ -120,3 +120,28 @@ def test_container_of_the_tools(text: bytes, expected: ToolList | ProtocolMessag
     if container is not None and expected is not None:
         assert json.loads(expected.json) == json.loads(container.json)
         assert replace(expected, json=b"") == replace(container, json=b"")
+
+
+@pytest.mark.parametrize(
+    ("text", "outcome"),
+    [
+        pytest.param(b"1e999", (ListedTool("", b"1e999"),), id="a number"),
+        pytest.param(b'"x"', (ListedTool("", b'"x"'),), id="a string"),
+        pytest.param(b'{"tools": 1e999}', ("/tools", "TOOLS_NOT_A_LIST"), id="in place of tools"),
+        pytest.param(
+            b'{"jsonrpc": "2.0", "result": 1e999}', ("/result", "TOOLS_MISSING"), id="of a result"
+        ),
+        pytest.param(
+            b"[1e999, {}]", (ListedTool("/0", b"1e999"), ListedTool("/1", b"{}")), id="of a tool"
+        ),
+    ],
+)
+def test_values_that_are_no_lists(text: bytes, outcome: object) -> None:
+    """Numbers that no double holds are values as others are."""
+    found: object
+    try:
+        found = read_tool_texts(text, LIMITS)
+    except RequestError as error:
+        found = (error.metadata["pointer"], error.metadata["code"])
+
+    assert outcome == found

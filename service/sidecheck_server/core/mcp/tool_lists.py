@@ -84,7 +84,7 @@ def read_tools_list(text: bytes, limits: Limits) -> ToolsList:
 
 
 def _split(text: bytes, limits: Limits) -> ToolsList:
-    value: Any = msgspec.json.decode(text, type=_PARTS)
+    value = _parts(text)
     if isinstance(value, list):
         return ToolsList(_items(text, "", limits))
     properties = value if isinstance(value, dict) else {}
@@ -93,8 +93,7 @@ def _split(text: bytes, limits: Limits) -> ToolsList:
             tools, rest = _split_result(properties, "", limits)
             return ToolsList(tools, ToolList(rest))
         if "result" in properties:
-            result: Any = msgspec.json.decode(properties["result"], type=_PARTS)
-            tools, rest = _split_result(result, "/result", limits)
+            tools, rest = _split_result(_parts(bytes(properties["result"])), "/result", limits)
             response = encode_json({**properties, "result": msgspec.Raw(rest)})
             return ToolsList(tools, ProtocolMessage(response, request_method="tools/list"))
         if "jsonrpc" in properties:
@@ -110,8 +109,18 @@ def _split_result(value: Any, pointer: str, limits: Limits) -> tuple[tuple[Liste
     return tools, encode_json({**value, "tools": []})
 
 
+def _parts(text: bytes) -> list[msgspec.Raw] | dict[str, msgspec.Raw] | None:
+    """Return the items or properties of the JSON *text*, None for other values.
+
+    They are not read: there are numbers that no double holds.
+    """
+    if not text.lstrip().startswith((b"[", b"{")):
+        return None
+    return msgspec.json.decode(text, type=list[msgspec.Raw] | dict[str, msgspec.Raw])
+
+
 def _items(text: bytes, pointer: str, limits: Limits) -> tuple[ListedTool, ...]:
-    value: Any = msgspec.json.decode(text, type=_PARTS)
+    value = _parts(text)
     if not isinstance(value, list):
         raise _invalid(
             (_fault(pointer, "TOOLS_NOT_A_LIST", '"tools" must be an array of tool definitions'),)
@@ -143,6 +152,3 @@ def _invalid(faults: tuple[Violation, ...]) -> RequestError:
         {"code": first.code, "pointer": first.instance_location},
         faults,
     )
-
-
-_PARTS = list[msgspec.Raw] | dict[str, msgspec.Raw] | str | int | float | bool | None
