@@ -125,6 +125,14 @@ _PROXY: CodeTable = MappingProxyType(
         "HEADER_MISMATCH": "A header of HTTP is missing, or differs from the part of the message "
         "that it repeats.",
         "CALLER_NOT_ALLOWED": "A page of another origin called, or by another name of the host.",
+        "TOO_MANY_CONNECTIONS": "A connection to the proxy over HTTP was refused, or one that "
+        "waited for its client was closed for another: `--max-connections`, `--max-peer-connections`.",
+        "REQUEST_TIMEOUT": "The head or body of a request did not arrive within `--head-seconds` "
+        "or `--body-seconds`; it was answered with HTTP 408 where possible.",
+        "RESPONSE_NOT_READ": "A client did not read what it was sent within `--write-seconds`; its "
+        "connection was closed.",
+        "TOO_MANY_BYTES": "A large message found no room in `--max-bytes-in-flight`: a request was "
+        "refused with HTTP 503, a response became an error, or a stream ended.",
         "UPSTREAM_UNAVAILABLE": "The server at the other end of HTTP does not respond, or broke "
         "off.",
         "REQUEST_NOT_ANSWERED": "The server sent an invalid request in a stream of events; it was "

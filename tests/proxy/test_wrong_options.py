@@ -18,6 +18,12 @@ _LOCK = {"format": 1, "tools": {"echo": {"digest": "", "definition": {}}}}
         (["--allow-origin", "http://a"], "--allow-origin has no effect without --upstream"),
         (["--certificate", "a"], "--certificate has no effect without --upstream"),
         (["--private-key", "a"], "--private-key has no effect without --upstream"),
+        (["--max-connections", "9"], "--max-connections has no effect without --upstream"),
+        (["--write-seconds", "9"], "--write-seconds has no effect without --upstream"),
+        (
+            ["--max-bytes-in-flight", "33554431"],
+            "--max-bytes-in-flight must be at least 33554432, twice --max-message-bytes",
+        ),
         (["--on-unavailable", "deny"], "--on-unavailable has no effect without --service"),
         (["--pins-file", "a"], "--pins-file has no effect without --pins"),
         (

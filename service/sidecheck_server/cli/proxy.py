@@ -11,12 +11,13 @@ from urllib.parse import urlsplit
 import click
 from click.core import ParameterSource
 
+from sidecheck_server.cli.http_limit_options import HTTP_LIMIT_PARAMETERS, http_limit_options
 from sidecheck_server.cli.options import examples
 from sidecheck_server.cli.rows import printable
 from sidecheck_server.cli.tls_options import tls_options
 from sidecheck_server.client_tls import ClientTls
 from sidecheck_server.policies import Pinning, Policies, Policy, Repairs
-from sidecheck_server.proxy.http_server import HttpAddress
+from sidecheck_server.proxy.http_limits import HttpAddress, HttpLimits
 from sidecheck_server.proxy.options import ProxyOptions
 from sidecheck_server.proxy.pins import LockFileError, open_pins
 from sidecheck_server.proxy.server_process import ServerNotStartedError, start_server
@@ -65,6 +66,7 @@ _NEEDED = {
     "private_key": "upstream",
     "on_unavailable": "service",
     "pins_file": "pins",
+    **dict.fromkeys(sorted(HTTP_LIMIT_PARAMETERS), "upstream"),
 }
 """Parameters that only have an effect with another."""
 
@@ -171,6 +173,7 @@ _NOT_STARTED = 127
     show_default=True,
     help="Largest message.",
 )
+@http_limit_options
 def proxy(
     command: tuple[str, ...],
     upstream: str | None,
@@ -195,6 +198,7 @@ def proxy(
     show_values: bool,
     min_severity: str,
     max_message_bytes: int,
+    http_limits: HttpLimits,
 ) -> None:
     """Relay the messages of an MCP server, and validate what passes.
 
@@ -228,6 +232,7 @@ def proxy(
         max_message_bytes,
         origins,
         paths,
+        http_limits,
     )
     if upstream is not None:
         address = _address(listen, certificate, private_key)

@@ -14,10 +14,12 @@ from sidecheck_server.cli.rows import printable
 from sidecheck_server.log import LOG_FLUSH_SECONDS, configure_log
 from sidecheck_server.log_writer import LogWriter
 from sidecheck_server.proxy.http import HttpProxy
+from sidecheck_server.proxy.http_bounds import HttpBounds
 from sidecheck_server.proxy.http_checks import CallerCheck
 from sidecheck_server.proxy.http_connections import HttpConnections
+from sidecheck_server.proxy.http_limits import HttpAddress
 from sidecheck_server.proxy.http_listing import HttpListings
-from sidecheck_server.proxy.http_server import HttpAddress, serve_http
+from sidecheck_server.proxy.http_server import serve_http
 from sidecheck_server.proxy.line_file import LineFile
 from sidecheck_server.proxy.listings import Listings
 from sidecheck_server.proxy.options import ProxyOptions
@@ -83,6 +85,7 @@ async def run_http_proxy(upstream: str, address: HttpAddress, options: ProxyOpti
     log = configure_log(settings)
     report = _report(options, log)
     policies = options.policies
+    bounds = HttpBounds(options.http_limits, report)
     scheme = "http" if address.certificate is None else "https"
 
     def report_ready(port: int) -> None:
@@ -106,11 +109,13 @@ async def run_http_proxy(upstream: str, address: HttpAddress, options: ProxyOpti
                 report,
                 _transcript(options, log),
                 options,
+                bounds,
             )
-            await serve_http(proxy, address, report_ready)
+            await serve_http(proxy, address, bounds, report_ready)
     except (OSError, LockFileError) as error:
         raise click.ClickException(printable(str(error))) from None
     finally:
+        bounds.refusals.flush()
         log.write(f"sidecheck proxy: {report.summary()}\n")
         log.flush(LOG_FLUSH_SECONDS)
     return 0

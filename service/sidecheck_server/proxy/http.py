@@ -5,24 +5,30 @@ streams; 2026-07-28, basic/transports/streamable-http, without either.
 """
 
 from collections.abc import Mapping
+from http import HTTPStatus
 
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from sidecheck_server.proxy.http_bounds import HttpBounds
+from sidecheck_server.proxy.http_bytes import NoRoomError
 from sidecheck_server.proxy.http_checks import CallerCheck
 from sidecheck_server.proxy.http_connections import UNANSWERED, HttpConnections
 from sidecheck_server.proxy.http_exchange import (
+    CountedRequest,
     problem,
     read_body,
     relayed,
     replaced,
+    send_in_pieces,
     while_connected,
 )
 from sidecheck_server.proxy.http_headers import BODY_HEADERS, combine, passed_headers
 from sidecheck_server.proxy.http_listing import HEADERS
 from sidecheck_server.proxy.http_messages import HttpMessages, Reply
 from sidecheck_server.proxy.http_paths import OtherPaths, has_steps
+from sidecheck_server.proxy.http_refusals import refusal
 from sidecheck_server.proxy.http_streams import EventRelay
 from sidecheck_server.proxy.messages import read_message
 from sidecheck_server.proxy.options import ProxyOptions
@@ -60,6 +66,7 @@ class HttpProxy:
         report: Report,
         transcript: Transcript | None,
         options: ProxyOptions,
+        bounds: HttpBounds,
     ) -> None:
         self._upstream = upstream
         self._connections = connections
@@ -69,16 +76,20 @@ class HttpProxy:
         self._other_paths = OtherPaths(options.paths)
         self._report = report
         self._transcript = transcript
+        self._bounds = bounds
         self._max_bytes = options.max_message_bytes
         self._events = EventRelay(upstream, report, transcript, self._max_bytes)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Respond to a request, as an ASGI application."""
-        request = Request(scope, receive)
-        response = await self._respond(request)
-        await response(scope, receive, send)
+        request = CountedRequest(scope, receive, self._bounds)
+        try:
+            response = await self._respond(request)
+            await response(scope, receive, send_in_pieces(send))
+        finally:
+            request.release()
 
-    async def _respond(self, request: Request) -> Response:
+    async def _respond(self, request: CountedRequest) -> Response:
         headers = combine(request.headers.raw)
         if rejection := self._reject(request, headers):
             return rejection
@@ -99,10 +110,13 @@ class HttpProxy:
             note = f"a message is larger than {self._max_bytes:,} bytes (--max-message-bytes)"
             self._add("client", "MESSAGE_TOO_LONG", Action.REJECTED, note)
             return problem(413, note)
+        except NoRoomError as error:
+            self._bounds.refusals.add("TOO_MANY_BYTES", str(error))
+            return refusal(HTTPStatus.SERVICE_UNAVAILABLE, "TOO_MANY_BYTES", str(error))
         except ClientDisconnect:
             return Response(status_code=499)
 
-    def _reject(self, request: Request, headers: Mapping[str, str]) -> Response | None:
+    def _reject(self, request: CountedRequest, headers: Mapping[str, str]) -> Response | None:
         """Return the response to a *request* that is not looked at any further."""
         if fault := self._callers.fault(headers):
             self._add("client", "CALLER_NOT_ALLOWED", Action.REJECTED, fault)
@@ -125,7 +139,7 @@ class HttpProxy:
             return problem(404, note)
         return None
 
-    async def _pass_on(self, request: Request, body: bytes) -> Response:
+    async def _pass_on(self, request: CountedRequest, body: bytes) -> Response:
         """Pass on a request that is none of the protocol, such as one for authorization."""
         message = read_message(body)
         messages = message if isinstance(message, list) else [message] if message else []
@@ -134,11 +148,15 @@ class HttpProxy:
             if not self._messages({}).admits_unread("client", note):
                 return problem(404, note)
         try:
-            return relayed(await while_connected(request, self._send(request, body or None)))
+            return relayed(
+                request, await while_connected(request, self._send(request, body or None))
+            )
         except UpstreamError:
             return problem(502, UNANSWERED)
 
-    async def _relay(self, request: Request, headers: Mapping[str, str], body: bytes) -> Response:
+    async def _relay(
+        self, request: CountedRequest, headers: Mapping[str, str], body: bytes
+    ) -> Response:
         """Validate the message of a POST, and relay it and the response."""
         messages = self._messages(headers)
         try:
@@ -153,7 +171,9 @@ class HttpProxy:
         finally:
             await messages.release()
 
-    async def _respond_to(self, request: Request, messages: HttpMessages, body: bytes) -> Response:
+    async def _respond_to(
+        self, request: CountedRequest, messages: HttpMessages, body: bytes
+    ) -> Response:
         """Send the server *body*, which is what passes of a message, and relay the response."""
         try:
             response, text = await while_connected(request, self._fetch(request, body))
@@ -164,6 +184,9 @@ class HttpProxy:
             note = f"a response is larger than {self._max_bytes:,} bytes (--max-message-bytes)"
             self._add("server", "MESSAGE_TOO_LONG", Action.REJECTED, note)
             return problem(502, note, messages.answer())
+        except NoRoomError as error:
+            self._bounds.refusals.add("TOO_MANY_BYTES", str(error), "server")
+            return problem(502, str(error), messages.answer())
         except ClientDisconnect:
             messages.answer()
             raise
@@ -174,7 +197,7 @@ class HttpProxy:
             return self._replaced(response, await messages.rule_body(text))
         if self._enforces and response.status >= _FIRST_ERROR:
             return self._relay_error(messages, response, text)
-        return await self._relay_other(messages, response)
+        return await self._relay_other(request, messages, response)
 
     def _relay_error(
         self, messages: HttpMessages, response: UpstreamResponse, text: bytes
@@ -193,42 +216,44 @@ class HttpProxy:
         return replaced(response, body)
 
     def _relay_events(
-        self, request: Request, response: UpstreamResponse, messages: HttpMessages
+        self, request: CountedRequest, response: UpstreamResponse, messages: HttpMessages
     ) -> Response:
         """Relay a *response* that is a stream, which has the session until it ends."""
         connection = messages.connection
         connection.acquire()
         if self._enforces:
             response.set_header(b"content-type", b"text/event-stream")
-        events = self._events.relay(response, request.headers.raw, messages)
-        return relayed(response, events, connection.release)
+        events = self._events.relay(response, request.headers.raw, messages, request.response_bytes)
+        return relayed(request, response, events, connection.release)
 
-    async def _fetch(self, request: Request, body: bytes) -> tuple[UpstreamResponse, bytes]:
+    async def _fetch(self, request: CountedRequest, body: bytes) -> tuple[UpstreamResponse, bytes]:
         """Return the response to *body*, with its own if that is a message."""
         response = await self._send(request, body)
         is_error = self._enforces and response.status >= _FIRST_ERROR
         if is_error or (response.media_type == _JSON and response.is_success):
-            return response, await response.read(self._max_bytes)
+            return response, await response.read(self._max_bytes, request.response_bytes)
         return response, b""
 
-    async def _relay_other(self, messages: HttpMessages, response: UpstreamResponse) -> Response:
+    async def _relay_other(
+        self, request: CountedRequest, messages: HttpMessages, response: UpstreamResponse
+    ) -> Response:
         """Relay a *response* without a message."""
         leads_back = self._redirect(response)
         due = messages.answer()
         if due is None and response.is_read:
             return replaced(response, b"")
         if due is None or leads_back:
-            return relayed(response)
+            return relayed(request, response)
         if response.is_read or response.status == 202:
             # Nothing else is to come: a batch may have had no request that the server got.
             response.close()
             return Response(due, media_type=_JSON)
         if messages.admits_unread("server", "a response that is neither JSON nor events"):
-            return relayed(response)
+            return relayed(request, response)
         response.close()
         return problem(502, UNANSWERED, due)
 
-    async def _stream(self, request: Request, headers: Mapping[str, str]) -> Response:
+    async def _stream(self, request: CountedRequest, headers: Mapping[str, str]) -> Response:
         """Relay a GET, whose response is a stream of the server's messages, or a DELETE."""
         try:
             response = await while_connected(request, self._send(request, None))
@@ -243,9 +268,9 @@ class HttpProxy:
             self._redirect(response)
             # Some clients read the stream of a GET whatever its type is.
             if request.method != "GET" or not response.is_success or response.status == 204:
-                return relayed(response)
+                return relayed(request, response)
             if messages.admits_unread("server", "a response to GET that is not of events"):
-                return relayed(response)
+                return relayed(request, response)
             response.close()
             return problem(502, UNANSWERED)
         finally:
@@ -269,7 +294,7 @@ class HttpProxy:
             enforces=self._enforces,
         )
 
-    async def _send(self, request: Request, body: bytes | None) -> UpstreamResponse:
+    async def _send(self, request: CountedRequest, body: bytes | None) -> UpstreamResponse:
         path: bytes = request.scope["raw_path"]
         target = self._upstream.target_of(path, request.scope["query_string"])
         excluded = _READ_HERE if self._upstream.is_server(path) else {b"content-length"}

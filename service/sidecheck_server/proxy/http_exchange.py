@@ -7,24 +7,70 @@ from typing import Any, TypeVar
 import msgspec
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
+from sidecheck_server.proxy.http_bounds import HttpBounds
+from sidecheck_server.proxy.http_bytes import BytesHeld, NoRoomError
 from sidecheck_server.proxy.http_headers import BODY_HEADERS, RawHeaders, passed_headers
 from sidecheck_server.proxy.upstream import UpstreamError, UpstreamResponse, join_chunks
 
-__all__ = ["problem", "read_body", "relayed", "replaced", "while_connected"]
+__all__ = [
+    "CountedRequest",
+    "problem",
+    "read_body",
+    "relayed",
+    "replaced",
+    "send_in_pieces",
+    "while_connected",
+]
 
 Value = TypeVar("Value")
 
 
-async def read_body(request: Request, limit: int) -> bytes:
+_PIECE = 64 << 10
+"""Bytes of a response that are written at a time, each after the client has read those before."""
+
+
+class CountedRequest(Request):
+    """A request whose bytes, and those of its response, count until it is released."""
+
+    def __init__(self, scope: Scope, receive: Receive, bounds: HttpBounds) -> None:
+        super().__init__(scope, receive)
+        self.refusals = bounds.refusals
+        self.body_bytes = BytesHeld(bounds.requests)
+        self.response_bytes = BytesHeld(bounds.responses)
+
+    def release(self) -> None:
+        """Note that nothing of the request and its response is held any more."""
+        self.body_bytes.shrink()
+        self.response_bytes.shrink()
+
+
+async def read_body(request: CountedRequest, limit: int) -> bytes:
     """Return the body of *request*.
 
     Raises:
         BodyTooLargeError: it has more than *limit* bytes.
+        NoRoomError: as many bytes cannot be held now.
         ClientDisconnect: the client is gone.
     """
-    return await join_chunks(request.stream(), limit)
+    return await join_chunks(request.stream(), limit, request.body_bytes)
+
+
+def send_in_pieces(send: Send) -> Send:
+    """Return *send* for bodies of any size, which the transport does not hold as a whole."""
+
+    async def send_pieces(message: Message) -> None:
+        body = message.get("body", b"")
+        if len(body) <= _PIECE:
+            await send(message)
+            return
+        for start in range(0, len(body), _PIECE):
+            is_last = start + _PIECE >= len(body)
+            more_body = not is_last or message.get("more_body", False)
+            await send({**message, "body": body[start : start + _PIECE], "more_body": more_body})
+
+    return send_pieces
 
 
 async def while_connected(request: Request, work: Coroutine[Any, Any, Value]) -> Value:
@@ -70,17 +116,30 @@ def replaced(response: UpstreamResponse, body: bytes) -> Response:
 
 
 def relayed(
+    request: CountedRequest,
     response: UpstreamResponse,
     body: AsyncGenerator[bytes] | None = None,
     release: Callable[[], Awaitable[None]] | None = None,
 ) -> Response:
-    """Return *response* as it comes, or with another *body*.
+    """Return *response* to *request* as it comes, or with another *body*.
 
     At the end, also if that is not reached, it is closed, and *release* is called.
     """
     excluded = frozenset[bytes]() if body is None else BODY_HEADERS
     headers = passed_headers(response.raw_headers, excluded)
-    return _Relayed(response, headers, body, release)
+    return _Relayed(response, headers, body or _counted(request, response), release)
+
+
+async def _counted(request: CountedRequest, response: UpstreamResponse) -> AsyncGenerator[bytes]:
+    """Yield the body of *response* as it comes, and count each piece until it is sent."""
+    try:
+        async for chunk in response.chunks():
+            await request.response_bytes.grow(len(chunk))
+            yield chunk
+            request.response_bytes.shrink()
+    except NoRoomError as error:
+        request.refusals.add("TOO_MANY_BYTES", str(error), "server")
+        raise
 
 
 class _Relayed(StreamingResponse):
@@ -90,7 +149,7 @@ class _Relayed(StreamingResponse):
         self,
         response: UpstreamResponse,
         headers: RawHeaders,
-        body: AsyncGenerator[bytes] | None,
+        body: AsyncGenerator[bytes],
         release: Callable[[], Awaitable[None]] | None,
     ) -> None:
         self._response = response
@@ -104,16 +163,15 @@ class _Relayed(StreamingResponse):
             await super().__call__(scope, receive, send)
         finally:
             # Outside of what is cancelled when the client is gone.
-            if self._body is not None:
-                await self._body.aclose()
+            await self._body.aclose()
             self._response.close()
             if self._release is not None:
                 await self._release()
 
     async def _chunks(self) -> AsyncIterator[bytes]:
         try:
-            async for chunk in self._response.chunks() if self._body is None else self._body:
+            async for chunk in self._body:
                 yield chunk
-        except UpstreamError:
+        except (UpstreamError, NoRoomError):
             # Nothing but a body that ends too early can say so any more.
             raise ConnectionResetError from None

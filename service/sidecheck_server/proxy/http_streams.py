@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator
 
+from sidecheck_server.proxy.http_bytes import BytesHeld, NoRoomError
 from sidecheck_server.proxy.http_headers import (
     BODY_HEADERS,
     RawHeaders,
@@ -37,11 +38,15 @@ class EventRelay:
         self._max_bytes = max_bytes
 
     async def relay(
-        self, response: UpstreamResponse, headers: RawHeaders, messages: HttpMessages
+        self,
+        response: UpstreamResponse,
+        headers: RawHeaders,
+        messages: HttpMessages,
+        held: BytesHeld,
     ) -> AsyncGenerator[bytes]:
         """Yield the events of *response* as they come, with the *messages* in them validated.
 
-        It is to the request with *headers*.
+        It is to the request with *headers*. What was read and not yet taken is *held*.
         """
         is_resumable = False
         if begin := messages.begin_events():
@@ -49,6 +54,7 @@ class EventRelay:
         reader = EventReader(self._max_bytes)
         try:
             async for chunk in response.decoded():
+                await held.grow(len(chunk))
                 for event in reader.feed(chunk):
                     is_resumable = is_resumable or event.has_id
                     ruling = await messages.rule_event(event)
@@ -56,19 +62,27 @@ class EventRelay:
                         await self._send(headers, ruling.reply)
                     if ruling.text is not None:
                         yield ruling.text
-        except EventTooLongError:
-            note = f"an event is larger than {self._max_bytes:,} bytes (--max-message-bytes)"
-            self._add("MESSAGE_TOO_LONG", note)
-            is_resumable = False
-        except LockFileError as failure:
-            self._add("PINS_NOT_WRITTEN", str(failure))
-            is_resumable = False
-        except UpstreamError:
-            self._add("UPSTREAM_UNAVAILABLE", "ended in a stream")
+                held.shrink(reader.held)
+        except (EventTooLongError, LockFileError, NoRoomError, UpstreamError) as error:
+            is_resumable = is_resumable and isinstance(error, (NoRoomError, UpstreamError))
+            self._report_end(error)
         finally:
             end = messages.end_events(is_resumable=is_resumable)
         if end:
             yield end
+
+    def _report_end(self, error: Exception) -> None:
+        """Report the *error* that ends a stream."""
+        match error:
+            case EventTooLongError():
+                note = f"an event is larger than {self._max_bytes:,} bytes (--max-message-bytes)"
+                self._add("MESSAGE_TOO_LONG", note)
+            case LockFileError():
+                self._add("PINS_NOT_WRITTEN", str(error))
+            case NoRoomError():
+                self._add("TOO_MANY_BYTES", str(error))
+            case _:
+                self._add("UPSTREAM_UNAVAILABLE", "ended in a stream")
 
     async def _send(self, headers: RawHeaders, reply: bytes) -> None:
         """Send the server the error of a request that it sent in a stream."""

@@ -1,11 +1,12 @@
 """How a proxy is run."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from io import FileIO
 from typing import Literal
 
 from sidecheck_server.client_tls import ClientTls
 from sidecheck_server.policies import Policies
+from sidecheck_server.proxy.http_limits import HttpLimits
 from sidecheck_server.proxy.pins import PinnedTools
 
 __all__ = ["ProxyOptions"]
@@ -32,6 +33,7 @@ class ProxyOptions:
     origins: tuple[str, ...] = ()
     #: Other paths than that of the server that pass under enforcement.
     paths: tuple[str, ...] = ()
+    http_limits: HttpLimits = field(default_factory=HttpLimits)
 
     @property
     def enforces(self) -> bool:

@@ -111,6 +111,11 @@ class EventReader:
                 if is_comment or not line.strip(b"\r\n"):
                     yield self._event()
 
+    @property
+    def held(self) -> int:
+        """How many bytes of an event that is not complete are held."""
+        return self._size
+
     def rest(self) -> bytes:
         """Return the bytes after the last event, which are none by the specification."""
         return b"".join([self._carried, *self._lines, *self._line])

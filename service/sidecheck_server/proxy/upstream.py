@@ -10,6 +10,7 @@ from urllib.parse import unquote
 import aiohttp
 from yarl import URL
 
+from sidecheck_server.proxy.http_bytes import BytesHeld
 from sidecheck_server.proxy.http_headers import RawHeaders, combine
 
 __all__ = ["BodyTooLargeError", "Upstream", "UpstreamError", "UpstreamResponse", "join_chunks"]
@@ -40,17 +41,22 @@ class BodyTooLargeError(Exception):
     """A body is larger than the limit."""
 
 
-async def join_chunks(chunks: AsyncIterator[bytes], limit: int) -> bytes:
-    """Return *chunks* as one text.
+async def join_chunks(
+    chunks: AsyncIterator[bytes], limit: int, held: BytesHeld | None = None
+) -> bytes:
+    """Return *chunks* as one text, whose bytes *held* counts as they come.
 
     Raises:
         BodyTooLargeError: it has more than *limit* bytes.
+        NoRoomError: as many bytes cannot be held now.
     """
     pieces, size = [], 0
     async for chunk in chunks:
         size += len(chunk)
         if size > limit:
             raise BodyTooLargeError
+        if held is not None:
+            await held.grow(len(chunk))
         pieces.append(chunk)
     return b"".join(pieces)
 
@@ -94,15 +100,16 @@ class UpstreamResponse:
             for name, value in self.raw_headers
         ]
 
-    async def read(self, limit: int) -> bytes:
+    async def read(self, limit: int, held: BytesHeld | None = None) -> bytes:
         """Return the whole body, decoded, and close the response.
 
         Raises:
             BodyTooLargeError: it has more than *limit* bytes.
+            NoRoomError: *held* cannot count as many bytes now.
             UpstreamError: it broke off, or cannot be decoded.
         """
         try:
-            text = await join_chunks(self.decoded(), limit)
+            text = await join_chunks(self.decoded(), limit, held)
         finally:
             self.close()
         self.is_read = True

@@ -1,0 +1,59 @@
+"""Where the proxy over HTTP listens, and what it holds for its clients at most."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+__all__ = ["HttpAddress", "HttpLimits"]
+
+_COUNT = (1, 40_000)
+_SECONDS = (0.1, 86_400.0)
+
+
+@dataclass(frozen=True, slots=True)
+class HttpAddress:
+    """Where to listen, and with which certificate, in PEM; None for plain text."""
+
+    host: str
+    port: int
+    certificate: Path | None = None
+    private_key: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class HttpLimits:
+    """What clients may make the proxy hold, whatever they send or leave unread.
+
+    Each limit is annotated with its description and its range, for the options of the command.
+    """
+
+    connections: Annotated[
+        int,
+        "Most open connections. Beyond it, one that waits for its client is closed, or the next "
+        "gets HTTP 503.",
+        _COUNT,
+    ] = 256
+    peer_connections: Annotated[
+        int,
+        "Most open connections of one address, 0 for no such limit. Addresses of this machine "
+        "have none.",
+        (0, 40_000),
+    ] = 64
+    head_seconds: Annotated[
+        float, "Seconds for the head of a request to arrive, before HTTP 408.", _SECONDS
+    ] = 10.0
+    body_seconds: Annotated[
+        float, "Seconds for the body of a request to arrive, before HTTP 408.", _SECONDS
+    ] = 20.0
+    write_seconds: Annotated[
+        float,
+        "Seconds that a client may leave what was sent unread, 64 KiB at most, before its "
+        "connection is closed.",
+        _SECONDS,
+    ] = 20.0
+    bytes_in_flight: Annotated[
+        int,
+        "Most bytes of large requests held at once, before HTTP 503, and of large responses and "
+        "events, which wait; at least twice --max-message-bytes.",
+        (2 << 10, 1 << 40),
+    ] = 64 << 20

@@ -1,0 +1,81 @@
+"""Refusals of connections and requests over HTTP: their responses, and what is reported."""
+
+import time
+from http import HTTPStatus
+
+import msgspec
+from starlette.responses import Response
+
+from sidecheck_server.proxy.report import Action, Direction, Finding, Findings
+
+__all__ = ["Refusals", "refusal", "refusal_bytes"]
+
+_PROBLEM_TYPE = "application/problem+json"
+_RETRY_SECONDS = 1
+_REPORT_SECONDS = 1.0
+"""Time between findings of one code: whoever floods the proxy may not flood its report."""
+
+
+class Refusals:
+    """Reports refusals to *findings*, those of one code at most once a second."""
+
+    def __init__(self, findings: Findings) -> None:
+        self._findings = findings
+        self._due: dict[str, float] = {}
+        #: Refusals since the last finding of their code, with the last of their notes.
+        self._unreported: dict[str, tuple[int, Direction, str]] = {}
+
+    def add(self, code: str, note: str, sender: Direction = "client") -> None:
+        """Report a refusal of what *sender* does, for the reason *note*."""
+        count, _, _ = self._unreported.get(code, (0, sender, ""))
+        self._unreported[code] = (count + 1, sender, note)
+        now = time.monotonic()
+        if now >= self._due.get(code, now):
+            self._due[code] = now + _REPORT_SECONDS
+            self._report(code)
+
+    def flush(self) -> None:
+        """Report the refusals that were not reported yet."""
+        for code in [*self._unreported]:
+            self._report(code)
+
+    def _report(self, code: str) -> None:
+        count, sender, note = self._unreported.pop(code)
+        text = note if count == 1 else f"{note}; {count:,} times since the last such finding"
+        self._findings.add(Finding(sender=sender, code=code, action=Action.REJECTED, note=text))
+
+
+def refusal(status: HTTPStatus, code: str, note: str) -> Response:
+    """Return the response to a request that is refused for the reason *note*."""
+    return Response(_details(status, code, note), status, _headers(status), _PROBLEM_TYPE)
+
+
+def refusal_bytes(status: HTTPStatus, code: str, note: str) -> bytes:
+    """Return the same as the bytes of a response that ends its connection."""
+    body = _details(status, code, note)
+    headers = {
+        "content-type": _PROBLEM_TYPE,
+        "content-length": str(len(body)),
+        "connection": "close",
+        **_headers(status),
+    }
+    lines = [f"HTTP/1.1 {status} {status.phrase}", *map(": ".join, headers.items()), "", ""]
+    return "\r\n".join(lines).encode() + body
+
+
+def _headers(status: HTTPStatus) -> dict[str, str]:
+    is_transient = status is HTTPStatus.SERVICE_UNAVAILABLE
+    return {"retry-after": str(_RETRY_SECONDS)} if is_transient else {}
+
+
+def _details(status: HTTPStatus, code: str, note: str) -> bytes:
+    """Return the problem details (RFC 9457) of a refusal."""
+    return msgspec.json.encode(
+        {
+            "type": "about:blank",
+            "title": status.phrase,
+            "status": status.value,
+            "detail": note,
+            "code": code,
+        }
+    )
