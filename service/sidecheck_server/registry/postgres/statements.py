@@ -41,9 +41,7 @@ CHANNEL: Final = "sidecheck_registry"
 SYSTEM: Final = "(pg_control_system()).system_identifier"
 """The system identifier of the cluster."""
 
-TIMELINE: Final = (
-    "CASE WHEN NOT pg_is_in_recovery() THEN pg_walfile_name(pg_current_wal_lsn()) END"
-)
+TIMELINE: Final = "CASE WHEN NOT pg_is_in_recovery() THEN pg_walfile_name(pg_current_wal_lsn()) END"
 """The file of the log that a primary writes: its name begins with the timeline, in 8 digits.
 
 The last checkpoint, in the control file, has the former timeline after a promotion.
