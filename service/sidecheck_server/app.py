@@ -37,7 +37,7 @@ from sidecheck_server.processes.metrics import MetricsByProcess
 from sidecheck_server.registry.opening import open_registry
 from sidecheck_server.registry.postgres.events import (
     Reconnected,
-    Refused,
+    RefusedDatabase,
     RegistryEvent,
     RegistryReloaded,
     TermUnreadable,
@@ -218,7 +218,7 @@ def _log_registry_event(event: RegistryEvent) -> None:
     match event:
         case Unreachable(detail):
             _log.warning("registry.unreachable", detail=detail)
-        case Refused(detail):
+        case RefusedDatabase(detail):
             _log.warning("registry.refused", detail=detail)
         case TermUnreadable(functions):
             _log.warning("registry.term_unreadable", functions=functions)

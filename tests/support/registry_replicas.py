@@ -14,7 +14,7 @@ from support.running_postgres import RunningPostgres
 
 __all__ = ["Replicas", "wait_until"]
 
-_WAIT_SECONDS = 30.0
+_WAIT_SECONDS = 180.0
 
 
 def wait_until(is_met: Callable[[], object]) -> None:

@@ -13,7 +13,7 @@ from sidecheck_server.registry.opening import open_registry
 from sidecheck_server.registry.postgres.connection import Connection
 from sidecheck_server.registry.postgres.events import (
     Reconnected,
-    Refused,
+    RefusedDatabase,
     TermUnreadable,
     Unreachable,
 )
@@ -68,9 +68,9 @@ class Site:
     def check_refused(self, replicas: list[PostgresRegistry], message: str) -> None:
         """Check that *replicas* refuse their database, as *message* says, and serve what it had."""
         revisions = [(replica.revision, replica.count()) for replica in replicas]
-        wait_until(lambda: self.count(Refused) == len(replicas))
+        wait_until(lambda: self.count(RefusedDatabase) == len(replicas))
         for event in self.replicas.events:
-            if isinstance(event, Refused):
+            if isinstance(event, RefusedDatabase):
                 assert message in event.detail
         for replica in replicas:
             with pytest.raises(RegistryUnusable, match=message) as raised:
@@ -201,7 +201,7 @@ def test_a_standby_has_no_timeline(site: Site) -> None:
     standby.promote()
 
     site.check_recovered(writer, replica)
-    assert site.count(Refused) == 0
+    assert site.count(RefusedDatabase) == 0
 
 
 def test_another_cluster(site: Site) -> None:

@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 __all__ = [
     "Reconnected",
-    "Refused",
+    "RefusedDatabase",
     "RegistryEvent",
     "RegistryReloaded",
     "ReportEvent",
@@ -24,7 +24,7 @@ class Unreachable:
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class RefusedDatabase:
     """The database is older than the one seen before, or another; it is treated as unreachable."""
 
     #: Where it is, what is older, and what would help.
@@ -40,7 +40,7 @@ class TermUnreadable:
 
 @dataclass(frozen=True, slots=True)
 class Reconnected:
-    """The database is followed again, after `Unreachable` or `Refused`."""
+    """The database is followed again, after `Unreachable` or `RefusedDatabase`."""
 
     #: How long what was read may have been outdated.
     seconds: float
@@ -55,5 +55,7 @@ class RegistryReloaded:
     revision: int
 
 
-RegistryEvent: TypeAlias = Unreachable | Refused | TermUnreadable | Reconnected | RegistryReloaded
+RegistryEvent: TypeAlias = (
+    Unreachable | RefusedDatabase | TermUnreadable | Reconnected | RegistryReloaded
+)
 ReportEvent: TypeAlias = Callable[[RegistryEvent], None]

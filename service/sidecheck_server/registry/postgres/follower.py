@@ -17,7 +17,7 @@ from sidecheck_server.registry.postgres.connection import (
 )
 from sidecheck_server.registry.postgres.events import (
     Reconnected,
-    Refused,
+    RefusedDatabase,
     ReportEvent,
     Unreachable,
 )
@@ -53,7 +53,7 @@ class Follower:
         #: Why the database cannot be followed, once that was reported.
         self._fault: RegistryUnusable | None = None
         #: The events of faults that were reported since the database was followed.
-        self._reported: set[type[Unreachable | Refused]] = set()
+        self._reported: set[type[Unreachable | RefusedDatabase]] = set()
         self._current_at = monotonic()
         self._connection: Connection | None = None
         self._closing = Lock()
@@ -145,7 +145,7 @@ class Follower:
     def _note(self, fault: RegistryUnusable) -> None:
         """Remember *fault*, and report it if it is the first of its kind."""
         self._fault = fault
-        event = Refused if isinstance(fault, DatabaseRefused) else Unreachable
+        event = RefusedDatabase if isinstance(fault, DatabaseRefused) else Unreachable
         if event not in self._reported:
             self._reported.add(event)
             self._report(event(str(fault)))
