@@ -37,8 +37,10 @@ from sidecheck_server.processes.metrics import MetricsByProcess
 from sidecheck_server.registry.opening import open_registry
 from sidecheck_server.registry.postgres.events import (
     Reconnected,
+    RefusedDatabase,
     RegistryEvent,
     RegistryReloaded,
+    TermUnreadable,
     Unreachable,
 )
 from sidecheck_server.rpc.exposure import check_exposure
@@ -216,6 +218,10 @@ def _log_registry_event(event: RegistryEvent) -> None:
     match event:
         case Unreachable(detail):
             _log.warning("registry.unreachable", detail=detail)
+        case RefusedDatabase(detail):
+            _log.warning("registry.refused", detail=detail)
+        case TermUnreadable(functions):
+            _log.warning("registry.term_unreadable", functions=functions)
         case Reconnected(seconds, revision):
             _log.info("registry.reconnected", seconds=seconds, revision=revision)
         case RegistryReloaded(previous_revision, revision):

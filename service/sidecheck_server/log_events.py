@@ -195,10 +195,26 @@ EVENTS: Mapping[str, LogEvent] = MappingProxyType(
                 {"detail": "the database, why it cannot be followed, and what would help"},
             ),
             LogEvent(
+                "registry.refused",
+                ("warning",),
+                "The database of the registry is older than the one that this server has seen: a "
+                "former primary, a restored backup or another database. It is neither read nor "
+                "written, as if it were unreachable. Logged once, until `registry.reconnected`.",
+                {"detail": "the database, what is older or differs, and what would help"},
+            ),
+            LogEvent(
+                "registry.term_unreadable",
+                ("warning",),
+                "The role of the server may not call functions of the database by which it tells a "
+                "former primary or another cluster. Only the history of the registry is checked. "
+                "Logged at the start.",
+                {"functions": "what to grant `EXECUTE` on, to the role or to `PUBLIC`"},
+            ),
+            LogEvent(
                 "registry.reconnected",
                 ("info",),
-                "The database of the registry is followed again, after `registry.unreachable`, "
-                "and all its changes are known.",
+                "The database of the registry is followed again, after `registry.unreachable` "
+                "or `registry.refused`, and all its changes are known.",
                 {
                     "seconds": "for how long what was served may have been outdated",
                     "revision": "the revision of the registry",
@@ -208,12 +224,11 @@ EVENTS: Mapping[str, LogEvent] = MappingProxyType(
                 "registry.reloaded",
                 ("warning",),
                 "The registry was read as a whole from its database, because its history does not "
-                "lead on from what was known: the database was set back or replaced, as by a "
-                "restored backup or a failover that lost commits, or the server was away for "
-                "longer than the history is kept.",
+                "reach back to what was known: the server was away for longer than the history is "
+                "kept.",
                 {
                     "previous_revision": "the revision before",
-                    "revision": "the revision since; a lower one if the database was set back",
+                    "revision": "the revision since",
                 },
             ),
             LogEvent(

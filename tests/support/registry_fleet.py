@@ -12,7 +12,7 @@ from sidecheck import BlockingClient, SidecheckError
 from sidecheck.registry import Tool
 from support.metrics import MeteredServer
 from support.registry_replicas import wait_until
-from support.running_postgres import RunningPostgres
+from support.running_postgres import PostgresAddress, RunningPostgres
 
 __all__ = ["AGE", "CALL_SECONDS", "Fleet", "Writers"]
 
@@ -26,10 +26,17 @@ ToolName: TypeAlias = tuple[str, str]
 class Fleet:
     """Servers on a database of their own."""
 
-    def __init__(self, postgres: RunningPostgres, folder: Path, flags: Sequence[Sequence[str]]):
-        """Start a server for each of *flags*."""
+    def __init__(
+        self,
+        postgres: RunningPostgres,
+        folder: Path,
+        flags: Sequence[Sequence[str]],
+        address: PostgresAddress | None = None,
+    ) -> None:
+        """Start a server for each of *flags*; they connect to *address* if it is given."""
         self.postgres = postgres
         self.database = postgres.create_database()
+        self._uri = (address or postgres).uri(self.database)
         self._folder = folder
         self._flags = flags
         self.servers: list[MeteredServer] = []
@@ -43,7 +50,7 @@ class Fleet:
     def _start(self, number: int) -> MeteredServer:
         folder = self._folder / str(number)
         folder.mkdir(exist_ok=True)
-        registry = ("--registry", self.postgres.uri(self.database), "--workers", "1")
+        registry = ("--registry", self._uri, "--workers", "1")
         # Beside other work of the machine, event loops lag.
         patient = {"SIDECHECK_TRANSPORT__LOOP_LAG_MILLISECONDS": "60000"}
         return MeteredServer(folder, *registry, *self._flags[number], **patient)

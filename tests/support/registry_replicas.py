@@ -51,11 +51,15 @@ class Replicas:
         """Run *statement* in the database."""
         return self.server.execute(statement, self.database)
 
-    def end_connections(self) -> int:
-        """Let the database end the connections of all replicas; return how many."""
-        rows = self.execute(
+    def end_connections(self, server: RunningPostgres | None = None) -> int:
+        """Let the database end the connections of all replicas; return how many.
+
+        Or let *server* do that, where they are if it is another.
+        """
+        rows = (server or self.server).execute(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
-            " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+            " WHERE datname = current_database() AND pid <> pg_backend_pid()",
+            self.database,
         )
         return len(rows)
 

@@ -19,7 +19,7 @@ import psycopg
 from sidecheck_server.registry.location import PostgresLocation
 from sidecheck_server.registry.postgres.migration import migrate
 
-__all__ = ["RunningPostgres", "installed_binaries"]
+__all__ = ["PostgresAddress", "RunningPostgres", "installed_binaries"]
 
 _WAIT_SECONDS = 180.0
 _TEMPLATE = "migrated"
@@ -40,8 +40,18 @@ def installed_binaries() -> dict[str, Path]:
 class RunningPostgres:
     """A server on a unix socket, which all but some roles may use without a password."""
 
-    def __init__(self, binaries: Path, *, is_durable: bool = False) -> None:
-        """Start a server; one that *is_durable* syncs its disk."""
+    def __init__(
+        self,
+        binaries: Path,
+        *,
+        is_durable: bool = False,
+        source: "RunningPostgres | None" = None,
+        is_standby: bool = False,
+    ) -> None:
+        """Start a server; one that *is_durable* syncs its disk.
+
+        With a *source*, it is a copy of that server as of now, or its standby.
+        """
         # Not in pytest's folder, which its own user alone may enter; and a socket's path is short.
         self.folder = Path(tempfile.mkdtemp(prefix="sidecheck-pg-"))
         self._user = _unprivileged_user()
@@ -52,6 +62,17 @@ class RunningPostgres:
         self._names = (f"test{number}" for number in count())
         self._options = [] if is_durable else ["-c", "fsync=off"]
         self._process: subprocess.Popen[bytes] | None = None
+        if source is None:
+            self._initialize()
+        else:
+            options = ("--checkpoint=fast", "--no-sync", *(["-R"] if is_standby else []))
+            self.run(
+                *("pg_basebackup", "-D", str(self._data), "-h", str(source.folder)),
+                *("-U", "postgres", *options),
+            )
+            self.start()
+
+    def _initialize(self) -> None:
         options = ("--auth=trust", "--username=postgres", "--encoding=UTF8", "--no-sync")
         self.run("initdb", "-D", str(self._data), "--locale=C", *options)
         rules = self._data / "pg_hba.conf"
@@ -126,6 +147,18 @@ class RunningPostgres:
             else:
                 return
 
+    def promote(self) -> None:
+        """Make a primary of a standby."""
+        assert self.execute("SELECT pg_promote()") == [(True,)]
+
+    def replicate_synchronously(self, *, is_on: bool) -> None:
+        """Let commits wait for a standby, or not, from the next start of the server at least."""
+        names = "*" if is_on else ""
+        with (self._data / "postgresql.auto.conf").open("a") as settings:
+            settings.write(f"synchronous_standby_names = '{names}'\n")
+        if self._process is not None and self._process.poll() is None:
+            self.execute("SELECT pg_reload_conf()")
+
     def kill(self) -> None:
         """Kill all processes of the server at once."""
         processes = self._stop()
@@ -189,6 +222,25 @@ class RunningPostgres:
             return []
         user, group = self._user.pw_uid, self._user.pw_gid
         return ["setpriv", f"--reuid={user}", f"--regid={group}", "--clear-groups"]
+
+
+class PostgresAddress:
+    """An address that leads to one server at a time, as a name or a virtual address does."""
+
+    def __init__(self, server: RunningPostgres) -> None:
+        """Lead to *server*, for as long as its folder exists."""
+        self._path = server.folder / "address"
+        self.lead_to(server)
+
+    def uri(self, database: str) -> str:
+        """Return the URI of *database* at the address."""
+        return f"postgresql://postgres@/{database}?host={self._path}"
+
+    def lead_to(self, server: RunningPostgres) -> None:
+        """Lead connections to *server* from now on; those that are open stay where they are."""
+        link = self._path.with_suffix(".new")
+        link.symlink_to(server.folder)
+        link.replace(self._path)
 
 
 def _runs(process: psutil.Process) -> bool:

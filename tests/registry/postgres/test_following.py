@@ -136,8 +136,10 @@ def test_a_registry_is_read_as_of_one_moment(
     read_head = statements.read_head
     is_written: list[bool] = []
 
-    def read_head_then_write(connection: Connection, *, lock: bool = False) -> Head | None:
-        head = read_head(connection, lock=lock)
+    def read_head_then_write(
+        connection: Connection, term: str, *, lock: bool = False
+    ) -> Head | None:
+        head = read_head(connection, term, lock=lock)
         if not is_written:
             is_written.append(True)
             writer.register("s", [B], keep=None)

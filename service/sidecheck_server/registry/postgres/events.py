@@ -4,7 +4,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-__all__ = ["Reconnected", "RegistryEvent", "RegistryReloaded", "ReportEvent", "Unreachable"]
+__all__ = [
+    "Reconnected",
+    "RefusedDatabase",
+    "RegistryEvent",
+    "RegistryReloaded",
+    "ReportEvent",
+    "TermUnreadable",
+    "Unreachable",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,8 +24,23 @@ class Unreachable:
 
 
 @dataclass(frozen=True, slots=True)
+class RefusedDatabase:
+    """The database is older than the one seen before, or another; it is treated as unreachable."""
+
+    #: Where it is, what is older, and what would help.
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class TermUnreadable:
+    """The role may not execute functions that tell a database from older ones."""
+
+    functions: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Reconnected:
-    """The database is followed again, after `Unreachable`."""
+    """The database is followed again, after `Unreachable` or `RefusedDatabase`."""
 
     #: How long what was read may have been outdated.
     seconds: float
@@ -29,9 +52,10 @@ class RegistryReloaded:
     """The registry was read as a whole: its history does not lead on from what was read."""
 
     previous_revision: int
-    #: Lower, if the database was set back.
     revision: int
 
 
-RegistryEvent: TypeAlias = Unreachable | Reconnected | RegistryReloaded
+RegistryEvent: TypeAlias = (
+    Unreachable | RefusedDatabase | TermUnreadable | Reconnected | RegistryReloaded
+)
 ReportEvent: TypeAlias = Callable[[RegistryEvent], None]

@@ -15,7 +15,13 @@ from sidecheck_server.registry.postgres.connection import (
     own_exceptions,
     wake,
 )
-from sidecheck_server.registry.postgres.events import Reconnected, ReportEvent, Unreachable
+from sidecheck_server.registry.postgres.events import (
+    Reconnected,
+    RefusedDatabase,
+    ReportEvent,
+    Unreachable,
+)
+from sidecheck_server.registry.postgres.fencing import DatabaseRefused
 from sidecheck_server.registry.postgres.statements import CHANNEL
 
 __all__ = ["Follower"]
@@ -46,6 +52,8 @@ class Follower:
         self._report = report
         #: Why the database cannot be followed, once that was reported.
         self._fault: RegistryUnusable | None = None
+        #: The events of faults that were reported since the database was followed.
+        self._reported: set[type[Unreachable | RefusedDatabase]] = set()
         self._current_at = monotonic()
         self._connection: Connection | None = None
         self._closing = Lock()
@@ -107,6 +115,7 @@ class Follower:
             revision = self._poll(connection)
             if self._fault is not None:
                 self._fault = None
+                self._reported.clear()
                 self._report(Reconnected(round(self.age_seconds, 3), revision))
             self._current_at = began
             if not self._stopped.is_set():
@@ -134,8 +143,9 @@ class Follower:
         close(connection)
 
     def _note(self, fault: RegistryUnusable) -> None:
-        """Remember *fault*, and report it if there was none."""
-        is_first = self._fault is None
+        """Remember *fault*, and report it if it is the first of its kind."""
         self._fault = fault
-        if is_first:
-            self._report(Unreachable(str(fault)))
+        event = RefusedDatabase if isinstance(fault, DatabaseRefused) else Unreachable
+        if event not in self._reported:
+            self._reported.add(event)
+            self._report(event(str(fault)))

@@ -21,11 +21,15 @@ from sidecheck_server.registry.postgres.connection import (
     connect,
     own_exceptions,
 )
-from sidecheck_server.registry.postgres.events import RegistryReloaded, ReportEvent
+from sidecheck_server.registry.postgres.events import (
+    RegistryReloaded,
+    ReportEvent,
+    TermUnreadable,
+)
+from sidecheck_server.registry.postgres.fencing import Fence
 from sidecheck_server.registry.postgres.follower import Follower
 from sidecheck_server.registry.postgres.statements import (
     compact,
-    read_head,
     read_steps,
     reading,
     write_step,
@@ -79,17 +83,21 @@ class PostgresRegistry(CatalogueReads):
         self._history_seconds = history_seconds
         self._report = report
         self._reloads = 0
+        self._fence = Fence(location)
         connection = connect(location)
         try:
             with own_exceptions(location):
-                snapshot = read_checked_snapshot(connection, location)
+                unreadable = self._fence.find_unreadable(connection)
+                snapshot = read_checked_snapshot(connection, self._fence)
         except BaseException:
             close(connection)
             raise
+        if unreadable:
+            report(TermUnreadable(unreadable))
         history = [step.change for step in snapshot.steps]
         super().__init__(snapshot.catalogue(), quotas, history)
         self._head = snapshot.head
-        self._write_connection = WriteConnection(location, connection)
+        self._write_connection = WriteConnection(self._fence, connection)
         #: Held by a write, which uses the connection meanwhile, and by a reload.
         self._writing = Lock()
         #: Held while catalogue and head change together, and never while anything is awaited.
@@ -190,7 +198,7 @@ class PostgresRegistry(CatalogueReads):
         except Exception:
             transactions.rollback()
             raise
-        transactions.commit(step)
+        transactions.commit(step, head.term)
         self._show_step(step, after)
         return plan, change.revision
 
@@ -202,12 +210,14 @@ class PostgresRegistry(CatalogueReads):
                 return connection, head
             self._write_connection.rollback()
             self._reload(connection)
-        raise RegistryUnusable(str(self._location), "is set back again and again; try again")
+        raise RegistryUnusable(
+            str(self._location), "keeps too little history to be followed; try again"
+        )
 
     def _poll(self, connection: Connection) -> int:
         """Let reads see what the database has, and return the revision. The follower calls it."""
-        head = read_head(connection)
-        if head is not None and head == self._head:
+        head = read_checked_head(connection, self._fence)
+        if head == self._head:
             return head.revision
         with reading(connection):
             is_current = self._catch_up(connection)
@@ -224,13 +234,17 @@ class PostgresRegistry(CatalogueReads):
         """Let reads see what the database has; return False if no history leads there.
 
         All that it reads must be of one moment, or locked.
+
+        Raises:
+            DatabaseRefused: it lacks what this server has seen.
         """
         ours = self._head
-        head = read_checked_head(connection, self._location)
+        head = read_checked_head(connection, self._fence)
         if head == ours:
             return True
         steps = read_steps(connection, ours.revision)
-        if not (steps and head.epoch == ours.epoch and leads_on(steps, ours)):
+        self._fence.check_history(ours, head, steps, connection)
+        if not (steps and leads_on(steps, ours)):
             return False
         check_definitions(
             (binding for step in self._unseen(steps) for binding in step.change.bound),
@@ -256,8 +270,14 @@ class PostgresRegistry(CatalogueReads):
             self._show(after or self._catalogue.with_change(change), change)
 
     def _reload(self, connection: Connection) -> None:
-        """Let reads see what the database has, whatever it had before."""
-        snapshot = read_checked_snapshot(connection, self._location)
+        """Let reads see all that the database has, whose history does not reach back to theirs.
+
+        Raises:
+            DatabaseRefused: it lacks what this server has seen.
+        """
+        ours = self._head  # before the snapshot, which is older than what others show meanwhile
+        snapshot = read_checked_snapshot(connection, self._fence)
+        self._fence.check_history(ours, snapshot.head, snapshot.steps, connection)
         after = snapshot.catalogue()
         with self._showing:
             before = self._catalogue

@@ -10,21 +10,25 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import chain
 from typing import Any, Final, TypeVar
+from uuid import UUID
 
 from sidecheck_server.core.types import Document
 from sidecheck_server.registry.definitions import Binding, Change, Definition
 from sidecheck_server.registry.postgres.connection import Connection
-from sidecheck_server.registry.postgres.steps import Head, Snapshot, Step
+from sidecheck_server.registry.postgres.steps import Head, Snapshot, Step, Term
 
 __all__ = [
     "CHANNEL",
+    "SYSTEM",
+    "TIMELINE",
     "begin_write",
     "compact",
-    "has_step",
     "read_head",
     "read_layout",
+    "read_related_ids",
     "read_snapshot",
     "read_steps",
+    "read_value",
     "reading",
     "write_step",
 ]
@@ -33,6 +37,15 @@ Value = TypeVar("Value")
 
 CHANNEL: Final = "sidecheck_registry"
 """Where each write notifies those who listen, with the revision."""
+
+SYSTEM: Final = "(pg_control_system()).system_identifier"
+"""The system identifier of the cluster."""
+
+TIMELINE: Final = "CASE WHEN NOT pg_is_in_recovery() THEN pg_walfile_name(pg_current_wal_lsn()) END"
+"""The file of the log that a primary writes: its name begins with the timeline, in 8 digits.
+
+The last checkpoint, in the control file, has the former timeline after a promotion.
+"""
 
 #: The server ends what a client that is gone, or stopped, would hold up for the others. A commit
 #: is durable before it is acknowledged, whatever the default. Whether it may write is left to the
@@ -45,10 +58,7 @@ _BEGIN_WRITE: Final = """
     SELECT set_config('synchronous_commit', 'on', true)
         WHERE current_setting('synchronous_commit') = 'off';
 """
-_SELECT_HEAD: Final = (
-    "SELECT (SELECT max(version) FROM sidecheck.schema_version), epoch, revision, change_id"
-    " FROM sidecheck.meta"
-)
+_HEAD: Final = "(SELECT max(version) FROM sidecheck.schema_version), epoch, revision, change_id"
 _SELECT_STEPS: Final = (
     "SELECT revision, id, previous_id, server, unbound FROM sidecheck.change"
     " WHERE revision > %s ORDER BY revision"
@@ -99,11 +109,23 @@ def read_layout(connection: Connection) -> int | None:
     return None if layout is None else int(layout)
 
 
-def read_head(connection: Connection, *, lock: bool = False) -> Head | None:
-    """Return the state; with *lock*, no other write can change it until the transaction ends."""
-    statement = f"{_SELECT_HEAD} FOR UPDATE OF meta" if lock else _SELECT_HEAD
-    row = connection.execute(statement).fetchone()
-    return None if row is None else Head(*row)
+def read_value(connection: Connection, expression: str) -> object:
+    """Return the value of *expression*."""
+    return _first(connection, f"SELECT {expression}")[0]
+
+
+def read_head(connection: Connection, term: str, *, lock: bool = False) -> Head | None:
+    """Return the state; with *lock*, no other write can change it until the transaction ends.
+
+    *term* is what to select as `SYSTEM` and `TIMELINE`. It is read each time rather than once on
+    a connection, because the server behind a pooler may change.
+    """
+    statement = f"SELECT {_HEAD}, {term} FROM sidecheck.meta"  # noqa: S608 - of constants
+    row = connection.execute(f"{statement} FOR UPDATE" if lock else statement).fetchone()
+    if row is None:
+        return None
+    *state, system, file = row
+    return Head(*state, Term(system, None if file is None else int(file[:8], 16)))
 
 
 def begin_write(connection: Connection) -> None:
@@ -127,10 +149,10 @@ def read_steps(connection: Connection, after: int) -> list[Step]:
     return _steps(rows, (_binding(row, interned) for row in tools))
 
 
-def read_snapshot(connection: Connection) -> Snapshot | None:
+def read_snapshot(connection: Connection, term: str) -> Snapshot | None:
     """Return the whole registry, None if it has no state. Equal texts share one object."""
     with reading(connection):
-        head = read_head(connection)
+        head = read_head(connection, term)
         if head is None:
             return None
         bindings: list[Binding] = []
@@ -166,10 +188,10 @@ def write_step(connection: Connection, step: Step) -> None:
         cursor.execute("SELECT pg_notify(%s, %s)", (CHANNEL, str(change.revision)))
 
 
-def has_step(connection: Connection, step: Step) -> bool:
-    """Return whether *step* was made."""
-    statement = "SELECT count(*) FROM sidecheck.change WHERE revision = %s AND id = %s"
-    return bool(_first(connection, statement, (step.change.revision, step.id))[0])
+def read_related_ids(connection: Connection, revision: int) -> tuple[UUID, UUID] | None:
+    """Return the identities of the change of *revision* and of the one before, if it is kept."""
+    statement = "SELECT id, previous_id FROM sidecheck.change WHERE revision = %s"
+    return connection.execute(statement, (revision,)).fetchone()
 
 
 def compact(connection: Connection, *, steps: int, size: int, seconds: float) -> None:

@@ -1,13 +1,23 @@
 """Steps of a registry's history, and the state that they lead to."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from uuid import UUID
 
 from sidecheck_server.registry.catalogue import Catalogue
 from sidecheck_server.registry.definitions import Binding, Change
 
-__all__ = ["Head", "Snapshot", "Step", "leads_on"]
+__all__ = ["Head", "Snapshot", "Step", "Term", "leads_on"]
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """What tells a primary from those before it; None for what cannot be read."""
+
+    #: The system identifier, which all copies of a cluster share.
+    system: int | None
+    #: Incremented whenever a standby is promoted; None of a standby.
+    timeline: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +29,8 @@ class Head:
     epoch: UUID
     revision: int
     change_id: UUID
+    #: Of the database that it was read from. A promotion alone changes no registry.
+    term: Term = field(compare=False)
 
 
 @dataclass(frozen=True, slots=True)

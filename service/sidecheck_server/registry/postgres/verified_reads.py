@@ -1,4 +1,4 @@
-"""Reads of a registry's tables that return nothing of another layout, and nothing damaged.
+"""Reads of a registry's tables that return nothing older, of another layout, or damaged.
 
 They raise the exceptions of psycopg, and `RegistryUnusable` for what must not be used.
 """
@@ -11,6 +11,7 @@ from sidecheck_server.registry import RegistryUnusable
 from sidecheck_server.registry.definitions import Binding
 from sidecheck_server.registry.location import PostgresLocation
 from sidecheck_server.registry.postgres.connection import Connection
+from sidecheck_server.registry.postgres.fencing import Fence
 from sidecheck_server.registry.postgres.migration import check_layout
 from sidecheck_server.registry.postgres.statements import read_head, read_layout, read_snapshot
 from sidecheck_server.registry.postgres.steps import Head, Snapshot
@@ -21,32 +22,35 @@ __all__ = ["check_definitions", "read_checked_head", "read_checked_snapshot"]
 _NO_REVISION: Final = "is damaged: it has no revision; restore it from a backup"
 
 
-def read_checked_snapshot(connection: Connection, location: PostgresLocation) -> Snapshot:
-    """Return all that the database at *location* has.
+def read_checked_snapshot(connection: Connection, fence: Fence) -> Snapshot:
+    """Return all that the database has, unless *fence* refuses its term.
 
     Raises:
         RegistryUnusable: it has no registry of this release's layout, or one that is damaged.
+        DatabaseRefused: its term is older, or that of another cluster.
     """
+    location = fence.location
     check_layout(read_layout(connection), location)
-    snapshot = read_snapshot(connection)
+    snapshot = read_snapshot(connection, fence.columns)
     if snapshot is None:
         raise RegistryUnusable(str(location), _NO_REVISION)
+    fence.check_term(snapshot.head.term, connection)
     check_definitions(chain(snapshot.bindings, snapshot.superseded), location)
     return snapshot
 
 
-def read_checked_head(
-    connection: Connection, location: PostgresLocation, *, lock: bool = False
-) -> Head:
+def read_checked_head(connection: Connection, fence: Fence, *, lock: bool = False) -> Head:
     """Return the state; with *lock*, no other write can change it until the transaction ends.
 
     Raises:
         RegistryUnusable: it is not of this release's layout, or there is none.
+        DatabaseRefused: its term is older, or that of another cluster.
     """
-    head = read_head(connection, lock=lock)
+    head = read_head(connection, fence.columns, lock=lock)
     if head is None:
-        raise RegistryUnusable(str(location), _NO_REVISION)
-    check_layout(head.layout, location)
+        raise RegistryUnusable(str(fence.location), _NO_REVISION)
+    fence.check_term(head.term, connection)
+    check_layout(head.layout, fence.location)
     return head
 
 

@@ -3,7 +3,6 @@
 import psycopg
 
 from sidecheck_server.registry import RegistryOutcomeUnknown, RegistryUnusable
-from sidecheck_server.registry.location import PostgresLocation
 from sidecheck_server.registry.postgres.connection import (
     Connection,
     close,
@@ -11,8 +10,9 @@ from sidecheck_server.registry.postgres.connection import (
     own_exceptions,
     wake,
 )
-from sidecheck_server.registry.postgres.statements import begin_write, has_step, read_head
-from sidecheck_server.registry.postgres.steps import Head, Step
+from sidecheck_server.registry.postgres.fencing import DatabaseRefused, Fence
+from sidecheck_server.registry.postgres.statements import begin_write, read_related_ids
+from sidecheck_server.registry.postgres.steps import Head, Step, Term
 from sidecheck_server.registry.postgres.verified_reads import read_checked_head
 
 __all__ = ["WriteConnection"]
@@ -24,15 +24,17 @@ class WriteConnection:
     One thread at a time may use it, but for `interrupt`. It raises the exceptions of psycopg.
     """
 
-    def __init__(self, location: PostgresLocation, connection: Connection) -> None:
-        """Use *connection*, to *location*, for as long as it lasts."""
-        self._location = location
+    def __init__(self, fence: Fence, connection: Connection) -> None:
+        """Use *connection*, to the location of *fence*, for as long as it lasts."""
+        self._fence = fence
+        self._location = fence.location
         self._connection = connection
 
     def begin(self) -> tuple[Connection, Head]:
         """Begin a transaction that no other write runs beside; return the state, locked.
 
-        A connection that was idle may have ended without notice; then there is another.
+        A connection that was idle may have ended without notice, or lead to a primary that is
+        none any more; then there is another.
         """
         if not self._connection.closed:
             try:
@@ -40,6 +42,8 @@ class WriteConnection:
             except psycopg.OperationalError:
                 if not self._connection.broken:
                     raise
+            except DatabaseRefused:
+                pass  # a new connection may lead to the primary that took over
         self._reconnect()
         return self._begin()
 
@@ -47,8 +51,8 @@ class WriteConnection:
         """End the transaction without effect."""
         self._connection.execute("ROLLBACK")
 
-    def commit(self, step: Step) -> None:
-        """End the transaction, and make *step*, which it consists of, durable.
+    def commit(self, step: Step, term: Term) -> None:
+        """End the transaction of *step*, which was begun at *term*, and make it durable.
 
         Raises:
             psycopg.Error: it was not made.
@@ -61,6 +65,8 @@ class WriteConnection:
                 raise
             if not self._was_made(step):
                 raise
+        else:
+            self._check_primary(term)
 
     def close(self) -> None:
         """Close the connection, and with it the transaction. `begin` makes another."""
@@ -73,7 +79,7 @@ class WriteConnection:
     def _begin(self) -> tuple[Connection, Head]:
         connection = self._connection
         begin_write(connection)
-        return connection, read_checked_head(connection, self._location, lock=True)
+        return connection, read_checked_head(connection, self._fence, lock=True)
 
     def _was_made(self, step: Step) -> bool:
         """Return whether *step* was made, though nobody said so.
@@ -83,15 +89,39 @@ class WriteConnection:
         try:
             with own_exceptions(self._location):
                 self._reconnect()
-                begin_write(self._connection)
-                read_head(self._connection, lock=True)
-                was_made = has_step(self._connection, step)
+                connection, head = self._begin()
+                ids = read_related_ids(connection, step.change.revision)
                 self.rollback()
-                return was_made
         except RegistryUnusable as error:
             raise RegistryOutcomeUnknown(
                 str(self._location),
                 "was lost while it made the change durable",
+                str(error),
+            ) from None
+        if ids is not None and step.id == ids[0]:
+            return True
+        # Otherwise the state is still that before it, or another change followed that.
+        if step.previous_id not in (head.change_id, ids and ids[1]):
+            raise RegistryOutcomeUnknown(
+                str(self._location),
+                "was lost while it made the change durable, and has another history now",
+            )
+        return False
+
+    def _check_primary(self, term: Term) -> None:
+        """Check that no other connection has seen a later term than *term*, of a commit.
+
+        The primary that took over does not have what was committed at the former one since.
+
+        Raises:
+            RegistryOutcomeUnknown: there is a later term.
+        """
+        try:
+            self._fence.check_term(term, self._connection)
+        except DatabaseRefused as error:
+            raise RegistryOutcomeUnknown(
+                str(self._location),
+                "was replaced by a later primary while it made the change durable",
                 str(error),
             ) from None
 
