@@ -21,6 +21,10 @@ _TESTS = Path(__file__).resolve().parent
 _MARKERS = {
     "admin": ("server", "slow"),
     "agreement/test_agreement.py": ("slow", "fuzz", "long"),
+    "attacks/test_disguises.py": ("server", "slow"),
+    "attacks/test_paths.py": ("server", "slow"),
+    "attacks/test_requests.py": ("server", "slow"),
+    "attacks/test_responses.py": ("server", "slow"),
     "benchmarks": ("slow", "long"),
     "cli/test_registry.py": ("slow",),
     "cli/test_registry_beside_servers.py": ("server", "slow", "long"),
@@ -62,7 +66,6 @@ _MARKERS = {
     "proxy/test_faults.py": ("slow", "long"),
     "proxy/test_http.py": ("server", "slow"),
     "proxy/test_http_bodies.py": ("server", "slow"),
-    "proxy/test_http_disguises.py": ("server", "slow"),
     "proxy/test_http_exchange.py": ("server", "slow"),
     "proxy/test_http_faults.py": ("server", "slow", "long"),
     "proxy/test_http_sessions.py": ("server", "slow"),
