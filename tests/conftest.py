@@ -21,6 +21,7 @@ _TESTS = Path(__file__).resolve().parent
 _MARKERS = {
     "admin": ("server", "slow"),
     "agreement/test_agreement.py": ("slow", "fuzz", "long"),
+    "attacks/differential": ("server", "slow", "fuzz", "long"),
     "attacks/test_disguises.py": ("server", "slow"),
     "attacks/test_paths.py": ("server", "slow"),
     "attacks/test_requests.py": ("server", "slow"),
