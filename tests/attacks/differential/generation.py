@@ -83,7 +83,7 @@ def is_invalid(message: Any) -> bool:
     params = message.get("params")
     if isinstance(params, dict):
         arguments = params.get("arguments")
-        is_call = isinstance(arguments, dict) and arguments.get("do") == 5  # noqa: PLR2004
+        is_call = isinstance(arguments, dict) and arguments.get("do") == 5
         return is_call or params.get("level") == "evil"
     result = message.get("result")
     content = result.get("structuredContent") if isinstance(result, dict) else None
@@ -97,7 +97,7 @@ _MARKS = ("", "\ufeff", "\ufeff\ufeff", "\u00ef\u00bb\u00bf", "\0", " ", "\xa0")
 
 def _disguised(text: bytes, random: _Random) -> bytes:
     """Return the message *text* in another spelling, which may not be JSON any more."""
-    match random.randrange(12):
+    match random.randrange(20):
         case 0:
             return random.choice(_MARKS).encode() + text
         case 1:
@@ -142,7 +142,7 @@ def _disguised(text: bytes, random: _Random) -> bytes:
 
 def _encoded(body: bytes, random: _Random) -> tuple[bytes, list[bytes]]:
     """Return *body* in an encoding, and the headers that name one, or do not."""
-    match random.randrange(14):
+    match random.randrange(20):
         case 0:
             return gzip.compress(body), [b"content-encoding: gzip"]
         case 1:
@@ -169,7 +169,7 @@ _CHARSETS = ("utf-8", '"utf-8"', "UTF8", "utf-16", "utf-7", "latin-1", "utf-16le
 
 def _type_line(kind: str, random: _Random) -> list[bytes]:
     """Return lines with the media type *kind* in some spelling."""
-    if random.random() < 0.3:
+    if random.random() < 0.5:
         return [b"content-type: " + kind.encode()]
     spelled = random.choice(
         (
@@ -182,20 +182,27 @@ def _type_line(kind: str, random: _Random) -> list[bytes]:
             " " + kind,
             f"{kind},",
             f"x/{kind}",
+            f"{kind}x",
+            f"text/plain, {kind}",
+            f"{kind}, text/plain",
+            kind.replace("/", " /"),
+            "",
         )
-        + (f"{kind}x", f"text/plain, {kind}", f"{kind}, text/plain", kind.replace("/", " /"), "")
     )
     for _ in range(random.randrange(3)):
         charset = random.choice(_CHARSETS)
         spelled += random.choice((";", "; ", " ;", ";;", ",")) + random.choice(
-            (f"charset={charset}", f"CHARSET={charset}", f"charset*=utf-8''{charset}")
-            + (
+            (
+                f"charset={charset}",
+                f"CHARSET={charset}",
+                f"charset*=utf-8''{charset}",
                 f"charset*0={charset[:4]};charset*1={charset[4:]}",
                 "boundary=a",
                 'x=";"',
                 f"charset ={charset}",
+                f"q=1,{kind}",
+                f'a="\\";charset={charset}',
             )
-            + (f"q=1,{kind}", f'a="\\";charset={charset}')
         )
     name = random.choice((b"content-type", b"Content-Type", b"CONTENT-TYPE"))
     lines = [name + b": " + spelled.encode()]
@@ -211,10 +218,10 @@ def _type_line(kind: str, random: _Random) -> list[bytes]:
     return lines
 
 
-def _target(random: _Random) -> bytes:
+def _target(random: _Random) -> bytes:  # noqa: C901  (one case for each spelling)
     """Return a path that some may take for that of the server."""
     path = "/mcp"
-    for _ in range(random.choice((0, 0, 0, 1, 1, 2))):
+    for _ in range(random.choice((0, 0, 0, 0, 1, 1, 2))):
         match random.randrange(12):
             case 0:
                 path = path.replace("/", random.choice(("//", "/./", "/x/../", "\\", "/%2e/")), 1)
@@ -249,7 +256,7 @@ def _target(random: _Random) -> bytes:
 def request_case(random: _Random) -> Case:
     """Return a request with a call that is most often invalid."""
     method = random.choice(
-        ("POST",) * 9 + ("GET", "DELETE", "PUT", "OPTIONS", "PATCH", "post", "HEAD")
+        ("POST",) * 20 + ("GET", "DELETE", "PUT", "OPTIONS", "PATCH", "post", "HEAD")
     )
     text = _disguised(GOOD_CALL if random.random() < 0.1 else BAD_CALL, random)
     body, encoding = _encoded(text, random)
@@ -303,7 +310,7 @@ def response_case(random: _Random) -> Case:
     kind = kinds[not is_stream] if random.random() < 0.9 else kinds[is_stream]
     body, encoding = _encoded(body, random)
     lines = [b"HTTP/1.1 %d Status" % status, *_type_line(kind, random), *encoding]
-    if status == 307:  # noqa: PLR2004
+    if status == 307:
         lines.append(
             b"location: " + random.choice((b"/mcp", b"//a/mcp", b"/\\a/mcp", b"http://a/"))
         )

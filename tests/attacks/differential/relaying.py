@@ -51,7 +51,8 @@ class EventRelayer:
         reader, passed = EventReader(_LIMIT), [messages.begin_events()]
         for chunk in chunks:
             for event in reader.feed(chunk):
-                passed.append((await messages.rule_event(event)).text or b"")
+                ruling = await messages.rule_event(event)
+                passed.append(ruling.text or b"")
         passed.append(messages.end_events(is_resumable=False))
         await messages.release()
         return b"".join(passed)

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import unquote
 
 import h11
 import httpx2
@@ -70,7 +71,7 @@ class PythonSdk:
             "asgi": {"version": "3.0"},
             "http_version": "1.1",
             "method": request.method.decode(),
-            "path": httpx2.URL("http://a").copy_with(raw_path=path).path,
+            "path": unquote(path.decode("ascii", "replace")),
             "raw_path": path,
             "query_string": query,
             "root_path": "",
@@ -112,7 +113,7 @@ class PythonSdk:
                     await transport._handle_post_request(
                         RequestContext(client, None, SessionMessage(call), None, messages)
                     )
-            except (httpx2.HTTPError, httpx2.StreamError, httpx2.InvalidURL):
+            except (httpx2.HTTPError, httpx2.StreamError, httpx2.InvalidURL, UnicodeError):
                 pass
         return messages.read  # type: ignore[no-any-return]
 

@@ -31,7 +31,7 @@ EVENTS, REQUESTS, RESPONSES = 3_200, 1_000, 800
 RELAYED = 200
 #: How many cases an SDK reads at least, without the proxy, as an invalid message: others are
 #: none of either reader.
-READ = {"events": 800, "requests": 100, "responses": 150}
+READ = {"events": 800, "requests": 60, "responses": 120}
 
 _EVENTS = (("content-type", "text/event-stream"),)
 
@@ -118,7 +118,13 @@ def test_requests(attacked: Attacked, typescript: TypeScriptSdk) -> None:
     attacked.server.answer = lambda _: response_of(GOOD_RESULT)
 
     def read_all(received: Sequence[list[Received]]) -> list[list[Any]]:
-        flat = [(index, each) for index, some in enumerate(received) for each in some]
+        # A GET has no message to either SDK, and the stream that it opens does not end.
+        flat = [
+            (index, each)
+            for index, some in enumerate(received)
+            for each in some
+            if not each.line.startswith("GET ")
+        ]
         by_case: list[list[Any]] = [[] for _ in received]
         by_typescript = typescript.read_requests([each for _, each in flat])
         by_python = asyncio.run(_read_requests([each for _, each in flat]))
