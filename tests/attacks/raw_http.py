@@ -71,7 +71,9 @@ class RawServer:
                 continue
             received = Received(head, body)
             self.received.append(received)
-            connection.sendall(self.answer(received))
+            # Without it, the proxy might use the connection again before it notices its end.
+            answer = self.answer(received).replace(b"\r\n", b"\r\nconnection: close\r\n", 1)
+            connection.sendall(answer)
             connection.shutdown(socket.SHUT_WR)
             # Closed with bytes unread, it would be reset, and the proxy might lose the response.
             while connection.recv(4096):

@@ -121,13 +121,8 @@ def _disguised(text: bytes, random: _Random) -> bytes:
             )
             return text.replace(at, at + blank, random.randrange(1, 4))
         case 6:
-            added = random.choice(("\u2028", "\x85", "\x0b", "\\u2028", "\\ud800", "\xff"))
-            return text.replace(
-                b'"jsonrpc"',
-                b'"a": "%b", "jsonrpc"' % added.encode("latin-1", "xmlcharrefreplace")
-                if random.random() < 0.2
-                else b'"a": "%b", "jsonrpc"' % added.encode(),
-            )
+            character = random.choice(("\u2028", "\x85", "\x0b", "\\u2028", "\\ud800", "\xff"))
+            return text.replace(b'"jsonrpc"', b'"a": "%b", "jsonrpc"' % character.encode())
         case 7:
             number = random.choice(
                 (b"5.0", b'"5"', b"5e0", b"05", b"NaN", b"[5]", b"null", b"5.00")

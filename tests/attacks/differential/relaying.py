@@ -25,7 +25,12 @@ __all__ = ["EventRelayer", "relaying"]
 _HEADERS = {"mcp-protocol-version": "2025-11-25", "content-type": "application/json"}
 _LISTING = {"jsonrpc": "2.0", "id": 0, "result": {"tools": [TOOL]}}
 _LIMIT = 2_000_000
-_ENFORCE = Policies(*[Policy.ENFORCE] * 4)
+_ENFORCE = Policies(
+    arguments=Policy.ENFORCE,
+    results=Policy.ENFORCE,
+    messages=Policy.ENFORCE,
+    tools=Policy.ENFORCE,
+)
 
 
 class EventRelayer:
