@@ -179,7 +179,9 @@ class _Exchange:
             raise _invalid("the body of the request was sent before")
         self._has_body = True
         if self._method != "POST":
-            return body_response("request_body", UNCHANGED, is_whole=True)
+            # A server may take the body of any method for a message.
+            kept = b"" if self._enforces and text else UNCHANGED
+            return body_response("request_body", kept, is_whole=True)
         if self._is_encoded:
             if self._rejects_encoded("client"):
                 return immediate_response(_UNSUPPORTED, b"")

@@ -53,12 +53,11 @@ _DETAILS = "sidecheck_rejected"
 
 def read_headers(headers: HeaderMap) -> dict[str, str]:
     """Return *headers* by their names, in lower case; several of one name are joined."""
-    read: dict[str, str] = {}
+    values: dict[str, list[str]] = {}
     for header in headers.headers:
         value = header.value or header.raw_value.decode("latin-1")
-        name = header.key.lower()
-        read[name] = f"{read[name]}, {value}" if name in read else value
-    return read
+        values.setdefault(header.key.lower(), []).append(value)
+    return {name: ", ".join(texts) for name, texts in values.items()}
 
 
 def read_metadata(request: ProcessingRequest) -> dict[str, str]:

@@ -80,6 +80,12 @@ class ToolCalls:
             finding = _finding(name, "TOOL_DROPPED", Severity.ERROR, Action.REJECTED, note)
             ruling = reject(request, f"Unknown tool: {name}", INVALID_PARAMS)
             return Admission(ruling, findings=(finding,))
+        if target is None and self._tools.is_pinned:
+            # The server may execute what it does not list.
+            note = "is not listed, and only pinned tools may be called"
+            finding = _finding(name, "UNKNOWN_TOOL", Severity.ERROR, Action.REJECTED, note)
+            ruling = reject(request, f"Unknown tool: {name}", INVALID_PARAMS)
+            return Admission(ruling, findings=(finding,))
         if self._policies.arguments is Policy.OFF:
             return Admission(Ruling(request.text), target)
         if target is None:

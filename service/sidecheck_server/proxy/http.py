@@ -24,7 +24,12 @@ from sidecheck_server.proxy.http_exchange import (
     send_in_pieces,
     while_connected,
 )
-from sidecheck_server.proxy.http_headers import BODY_HEADERS, combine, passed_headers
+from sidecheck_server.proxy.http_headers import (
+    BODY_HEADERS,
+    combine,
+    is_lookalike,
+    passed_headers,
+)
 from sidecheck_server.proxy.http_listing import HEADERS
 from sidecheck_server.proxy.http_messages import HttpMessages, Reply
 from sidecheck_server.proxy.http_paths import OtherPaths, has_steps
@@ -90,9 +95,10 @@ class HttpProxy:
             request.release()
 
     async def _respond(self, request: CountedRequest) -> Response:
-        headers = combine(request.headers.raw)
-        if rejection := self._reject(request, headers):
+        if rejection := self._reject(request, combine(request.headers.raw)):
             return rejection
+        # A client can name headers of its own as those of the connection, which do not pass.
+        headers = combine(passed_headers(request.headers.raw, ()))
         path: bytes = request.scope["raw_path"]
         try:
             body = await read_body(request, self._max_bytes)
@@ -127,6 +133,8 @@ class HttpProxy:
             return problem(400, "the target of the request is no path")
         if not all(_is_utf8(value) for _, value in request.headers.raw):
             return problem(400, "a header is not UTF-8")
+        if self._enforces and any(is_lookalike(name) for name, _ in request.headers.raw):
+            return problem(400, "a header has an underscore in place of a hyphen")
         path: bytes = request.scope["raw_path"]
         is_known = (
             not has_steps(path)
@@ -141,6 +149,8 @@ class HttpProxy:
 
     async def _pass_on(self, request: CountedRequest, body: bytes) -> Response:
         """Pass on a request that is none of the protocol, such as one for authorization."""
+        if self._enforces and body and self._upstream.is_server(request.scope["raw_path"]):
+            return problem(415, "a body of OPTIONS is not validated")
         message = read_message(body)
         messages = message if isinstance(message, list) else [message] if message else []
         if any("jsonrpc" in each.properties for each in messages):
@@ -242,7 +252,7 @@ class HttpProxy:
         due = messages.answer()
         if due is None and response.is_read:
             return replaced(response, b"")
-        if due is None or leads_back:
+        if leads_back or (due is None and not self._leads_past(messages, response)):
             return relayed(request, response)
         if response.is_read or response.status == 202:
             # Nothing else is to come: a batch may have had no request that the server got.
@@ -265,10 +275,15 @@ class HttpProxy:
             kind = await messages.begin_response(request.method, response.status, response.headers)
             if kind == "events":
                 return self._relay_events(request, response, messages)
-            self._redirect(response)
-            # Some clients read the stream of a GET whatever its type is.
-            if request.method != "GET" or not response.is_success or response.status == 204:
+            if self._redirect(response):
                 return relayed(request, response)
+            # Some clients read the stream of a GET whatever its type is.
+            is_stream = request.method == "GET" and response.is_success and response.status != 204
+            if not (is_stream or self._leads_past(messages, response)):
+                return relayed(request, response)
+            if not is_stream:
+                response.close()
+                return problem(502, UNANSWERED)
             if messages.admits_unread("server", "a response to GET that is not of events"):
                 return relayed(request, response)
             response.close()
@@ -283,6 +298,11 @@ class HttpProxy:
         if target is not None:
             response.lead_to(target)
         return target is not None
+
+    def _leads_past(self, messages: HttpMessages, response: UpstreamResponse) -> bool:
+        """Return whether *response* leads to another server, and may not."""
+        note = "a redirection to another server"
+        return response.location is not None and not messages.admits_unread("server", note)
 
     def _messages(self, headers: Mapping[str, str]) -> HttpMessages:
         return HttpMessages(

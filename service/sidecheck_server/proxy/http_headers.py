@@ -4,7 +4,15 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from typing import TypeAlias
 
-__all__ = ["BODY_HEADERS", "RawHeaders", "combine", "is_utf8", "own_headers", "passed_headers"]
+__all__ = [
+    "BODY_HEADERS",
+    "RawHeaders",
+    "combine",
+    "is_lookalike",
+    "is_utf8",
+    "own_headers",
+    "passed_headers",
+]
 
 RawHeaders: TypeAlias = list[tuple[bytes, bytes]]
 
@@ -35,6 +43,9 @@ _UTF_8 = re.compile(
 )
 """A media type without parameters, or with the charset UTF-8."""
 
+_OF_MESSAGE = (b"mcp-", b"content-", b"transfer-", b"last-event-id")
+"""Prefixes of headers that say how a message is read."""
+
 _OF_ANOTHER_REQUEST = (b"mcp-param-", b"mcp-name", b"mcp-method", b"content-", b"last-event-id")
 """Prefixes of headers that are about another request or its body."""
 
@@ -61,11 +72,19 @@ def combine(raw: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
     The values of a header that is repeated are one list (RFC 9110, section 5.3), so that no
     receiver takes another of them than what is checked here.
     """
-    headers: dict[str, str] = {}
+    values: dict[str, list[str]] = {}
     for name, value in raw:
-        key, text = name.decode("latin-1").lower(), value.decode("latin-1")
-        headers[key] = f"{headers[key]}, {text}" if key in headers else text
-    return headers
+        values.setdefault(name.decode("latin-1").lower(), []).append(value.decode("latin-1"))
+    return {name: ", ".join(texts) for name, texts in values.items()}
+
+
+def is_lookalike(name: bytes) -> bool:
+    """Return whether servers may take the header *name* for one that is read here.
+
+    Those that hand headers on as variables, as CGI does, read ``-`` and ``_`` alike
+    (RFC 3875, section 4.1.18).
+    """
+    return b"_" in name and name.lower().replace(b"_", b"-").startswith(_OF_MESSAGE)
 
 
 def is_utf8(headers: Mapping[str, str]) -> bool:

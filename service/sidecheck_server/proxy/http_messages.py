@@ -145,9 +145,11 @@ class HttpMessages:
             LockFileError: the tools could not be pinned.
         """
         if not event.data:
-            return EventRuling(event.safe_text() if self.enforces else event.text)
+            return EventRuling(event.safe_text(event.data) if self.enforces else event.text)
         message = read_message(event.data)
-        if message is None and event.type != b"message":
+        # Readers differ in what they take for the type of a message, and some do not look at it.
+        is_other = event.type != b"message" and not (self.enforces and event.may_be_json)
+        if message is None and is_other:
             return EventRuling(event.safe_text(event.data) if self.enforces else event.text)
         self._note(event.data, "server", message)
         if self._is_of_another(message):

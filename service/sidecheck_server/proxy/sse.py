@@ -12,6 +12,11 @@ _LINE_ENDS = (b"\n", b"\r")
 _OTHER_ENDS = re.compile(rb"[\x0b\x0c\x1c-\x1e]|\xc2\x85|\xe2\x80[\xa8\xa9]")
 """Where str.splitlines of Python ends lines, beside the line ends of events."""
 
+_JSON_START = re.compile(rb"[^!-~]*+[\[{]")
+
+_SAFE_LINE = re.compile(rb":.*+|(?:event|id|retry)(?::.*+)?", re.DOTALL)
+"""A comment, or a field that is not data."""
+
 
 class EventTooLongError(Exception):
     """An event is longer than the limit."""
@@ -42,23 +47,27 @@ class Event:
         """Whether a stream can be resumed after it."""
         return any(_field(line)[0] == b"id" for line in self.text.splitlines())
 
-    def safe_text(self, data: bytes | None = None) -> bytes:
-        """Return the event with *data* so that every reader finds the same lines in it.
+    @property
+    def may_be_json(self) -> bool:
+        """Whether readers that skip marks and blanks find an object or an array in its data."""
+        return self.data is not None and _JSON_START.match(self.data) is not None
 
-        Some split it at other characters than the three line ends of the specification, as
-        Python does. In data they are escaped: where they stand in JSON, they are in strings.
-        Other fields and comments with one are left out.
+    def safe_text(self, data: bytes | None) -> bytes:
+        r"""Return the event with *data* so that every reader finds the same fields in it.
+
+        Readers differ in where lines end: at ``\n`` alone, or at other characters too, as in
+        Python. They also differ in the marks that they skip at the start of a stream, and in
+        what they make of bytes that are not UTF-8. So only fields of the specification and
+        comments are left, each in a line that ends in ``\n``; other line ends in the data are
+        escaped, because where they stand in JSON, they are in strings.
         """
-        lines = [line for line in self.text.splitlines() if line and _field(line)[0] != b"data"]
-        if data is None and not _OTHER_ENDS.search(self.text):
-            return self.text
-        safe = [line for line in lines if not _OTHER_ENDS.search(line)]
-        if data is None:
-            return b"\n".join([*(safe or [b":"]), b"", b""])
-        escaped = _OTHER_ENDS.sub(lambda end: b"\\u%04x" % ord(end[0].decode()), data)
-        if escaped == data and safe == lines and self.data == data:
-            return self.text
-        return b"\n".join([*safe, *(b"data: " + line for line in escaped.splitlines()), b"", b""])
+        lines = [line for line in self.text.splitlines() if _is_safe(line)]
+        if data is not None:
+            escaped = _OTHER_ENDS.sub(lambda end: b"\\u%04x" % ord(end[0].decode()), data)
+            lines += [b"data: " + line for line in escaped.splitlines()] or [b"data:"]
+        text = b"".join(line + b"\n" for line in lines)
+        is_comment = bool(lines) and all(line.startswith(b":") for line in lines)
+        return text if is_comment else text + b"\n"
 
     def with_data(self, data: bytes) -> bytes:
         """Return the event with *data* in place of its own."""
@@ -134,6 +143,17 @@ class EventReader:
         text = b"".join([self._carried, *self._lines])
         self._lines, self._size, self._carried = [], 0, b""
         return Event(text, b"\n".join(data) if data else None)
+
+
+def _is_safe(line: bytes) -> bool:
+    """Return whether every reader takes *line* for the same comment or field."""
+    if not _SAFE_LINE.fullmatch(line) or b"\0" in line or _OTHER_ENDS.search(line):
+        return False
+    try:
+        line.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _field(line: bytes) -> tuple[bytes, bytes]:

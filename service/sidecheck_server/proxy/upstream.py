@@ -1,5 +1,6 @@
 """The server behind the proxy, over HTTP, and its responses."""
 
+import re
 import zlib
 from base64 import b64encode
 from collections.abc import AsyncIterator, Iterator, Mapping
@@ -26,6 +27,9 @@ _HEAD_BYTES: Final = 1 << 16
 
 _DECODED_BYTES: Final = 1 << 18
 """Limit of what is decoded at a time."""
+
+_OWN_TARGET: Final = re.compile(r"/(?!/)[!-\[\]-~]*+")
+"""A path and query that no reader takes for another host: browsers read ``\\`` as ``/``."""
 
 _REDIRECTIONS: Final = frozenset({301, 302, 303, 307, 308})
 
@@ -209,7 +213,8 @@ class Upstream:
             is_own = _host_of(url) == _host_of(self._origin)
         except ValueError:
             return None
-        return url.raw_path_qs if is_own else None
+        target = url.raw_path_qs
+        return target if is_own and _OWN_TARGET.fullmatch(target) else None
 
     async def send(
         self, method: str, target: bytes, headers: RawHeaders, body: bytes | None
