@@ -80,6 +80,11 @@ class ToolCalls:
             finding = _finding(name, "TOOL_DROPPED", Severity.ERROR, Action.REJECTED, note)
             ruling = reject(request, f"Unknown tool: {name}", INVALID_PARAMS)
             return Admission(ruling, findings=(finding,))
+        if target is None and self._tools.is_pinned:
+            note = "is not among the pinned tools"
+            finding = _finding(name, "TOOL_ADDED", Severity.ERROR, Action.REJECTED, note)
+            ruling = reject(request, f"Unknown tool: {name}", INVALID_PARAMS)
+            return Admission(ruling, findings=(finding,))
         if self._policies.arguments is Policy.OFF:
             return Admission(Ruling(request.text), target)
         if target is None:
