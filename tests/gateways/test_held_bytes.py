@@ -27,6 +27,10 @@ ERROR = (
     b'{"jsonrpc":"2.0","id":%d,"error":{"code":-32603,"message":"not validated by Sidecheck: '
     b'OVERLOADED; try again later"}}'
 )
+UNANSWERED = (
+    b'data: {"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"the server does not respond"}}'
+    b"\n\n"
+)
 
 
 def headers(field: str, **values: str) -> ProcessingRequest:
@@ -111,7 +115,7 @@ def exchanges(
     metadata = [("sidecheck-server", "held")]
     metadata += [(f"sidecheck-{name}", policy) for name, policy in policies.items()]
     with (
-        grpc.insecure_channel(server.address) as channel,
+        grpc.insecure_channel(server.address, [("grpc.use_local_subchannel_pool", 1)]) as channel,
         closing(Exchange(channel, metadata)) as one,
         closing(Exchange(channel, metadata)) as other,
     ):
@@ -144,8 +148,7 @@ SHED: dict[str, tuple[list[ProcessingRequest], int, bytes]] = {
     "events": (
         [POST, request(ping(1)), EVENTS, response(b"data: " + LARGE)],
         0,
-        b'data: {"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":'
-        b'"the server does not respond"}}\n\n',
+        UNANSWERED,
     ),
 }
 
