@@ -28,8 +28,8 @@ ERROR = (
     b'OVERLOADED; try again later"}}'
 )
 UNANSWERED = (
-    b'data: {"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"the server does not respond"}}'
-    b"\n\n"
+    b'data: {"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"the server does not '
+    b'respond"}}\n\n'
 )
 
 
