@@ -120,6 +120,8 @@ _PROXY: CodeTable = MappingProxyType(
         "MESSAGE_TOO_LONG": "A message is beyond `--max-message-bytes`, or an event beyond "
         "`payload_bytes` of a gateway's service; the connection or stream ends.",
         "TOOLS_NOT_LISTED": "The server did not list its tools, so a call could not be validated.",
+        "TOOLS_NOT_PINNED": "Tools are to be pinned and are not: the list has no end or is too "
+        "large, or no complete list has passed; calls are rejected.",
         "AMBIGUOUS_NAME": "A property is spelled as one of the protocol but for its case, and some "
         "readers take it for that.",
         "HEADER_MISMATCH": "A header of HTTP is missing, or differs from the part of the message "
@@ -141,8 +143,9 @@ _PROXY: CodeTable = MappingProxyType(
         "refused unread.",
         "PINS_NOT_WRITTEN": "The lock file of pinned tools could not be written.",
         "TOOL_DROPPED": "A call names a tool that was taken out of the list.",
-        "TOOL_ADDED": "A tool is not among the pinned ones.",
-        "TOOL_CHANGED": "A tool differs from the pinned one.",
+        "TOOL_ADDED": "A tool that is listed or called is not among the pinned ones.",
+        "TOOL_CHANGED": "A tool differs from the pinned one, or before that from how it was listed "
+        "first.",
         "TOOL_RENAMED": "A tool is a pinned one under another name.",
         "TOOL_REMOVED": "A pinned tool is not listed.",
     }

@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 from sidecheck import SidecheckError
 from sidecheck_server.policies import Policy
+from sidecheck_server.proxy import listing_pages
+from sidecheck_server.proxy import listings as listings_module
 from sidecheck_server.proxy.listing_requests import ListingFailed
 from sidecheck_server.proxy.listings import Listings
 from sidecheck_server.proxy.messages import Message, read_message
@@ -106,3 +108,37 @@ async def test_callers_share_a_request_for_the_list(fails: bool) -> None:
         assert len(others) == len({id(error) for error in found})
     else:
         assert not any(isinstance(each, BaseException) for each in found)
+
+
+@pytest.mark.parametrize(
+    ("bound", "value"), [("_MOST_PAGES", 3), ("_MOST_TOOLS", 3), ("_MOST_BYTES", 12)]
+)
+@pytest.mark.parametrize("asks", ["client", "proxy"])
+async def test_a_list_without_an_end(
+    bound: str, value: int, asks: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No part of it is taken for the whole: nothing is pinned, and no call passes."""
+    monkeypatch.setattr(listing_pages, bound, value)
+    monkeypatch.setattr(listings_module, "_MOST_PAGES", 3)
+    asked = 0
+
+    async def list_tools(_params: Mapping[str, bytes]) -> Message:
+        nonlocal asked
+        asked += 1
+        return message_of({"result": {"tools": [], "nextCursor": f"c{asked}"}})
+
+    lock, lines = tmp_path / "pins.json", list[str]()
+    async with local_client() as client:
+        report = Report(lines.append)
+        listings = Listings(client, Policy.OFF, PinnedTools(path=lock), report, list_tools)
+        if asks == "client":
+            for number in range(6):
+                cursor = f"c{number}" if number else None
+                await fetch(listings, cursor, "abcdef"[number], f"c{number + 1}")
+        else:
+            for _ in range(2):
+                with pytest.raises(SidecheckError, match="no end"):
+                    await listings.find("a", {})
+
+    assert ["TOOLS_NOT_PINNED"] == [line.split()[3] for line in lines]
+    assert (False, 0 if asks == "client" else 3) == (lock.exists(), asked)

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sidecheck_server.policies import Pinning, Policies
+from sidecheck_server.policies import Pinning, Policies, Policy
 from sidecheck_server.proxy.messages import read_object
 from sidecheck_server.proxy.pins import LockFileError, open_pins
 from support.running_proxy import proxied
@@ -116,3 +116,127 @@ def test_lock_files_that_cannot_be_used(tmp_path: Path, text: str | None, expect
         open_pins(Pinning.LOCKED, path)
 
     assert f"{path}: {expected}" == str(failed.value)
+
+
+async def pages(
+    path: Path, *sent: tuple[str | None, list[Any], str | None], call: str = ""
+) -> tuple[list[str], list[str], bool]:
+    """Return the names that pass of the pages *sent*, the findings, and whether a *call* passes.
+
+    Each page has its cursor, its tools and the next cursor. The proxy itself gets no list.
+    """
+    names: list[str] = []
+    policies = Policies(tools=Policy.OFF)
+    async with proxied(None, policies, open_pins(Pinning.FIRST_USE, path)) as proxy:
+        for id_, (cursor, tools, following) in enumerate(sent):
+            params = {} if cursor is None else {"cursor": cursor}
+            request = {"jsonrpc": "2.0", "id": id_, "method": "tools/list", "params": params}
+            await proxy.session.handle(json.dumps(request).encode(), "client")
+            result = {"tools": tools} | ({"nextCursor": following} if following else {})
+            response = {"jsonrpc": "2.0", "id": id_, "result": result}
+            ruling = await proxy.session.handle(json.dumps(response).encode(), "server")
+            assert ruling.forward is not None
+            passed = json.loads(ruling.forward)["result"]["tools"]
+            names += [f"{each['name']}: {each['description']}" for each in passed]
+        params = {"name": call, "arguments": {}}
+        request = {"jsonrpc": "2.0", "id": 99, "method": "tools/call", "params": params}
+        ruling = await proxy.session.handle(json.dumps(request).encode(), "client")
+    found = [" ".join(finding.split()[1:]) for finding in proxy.findings]
+    found = [finding.partition(" /")[0] for finding in found if "TOOL" in finding]
+    return names, found, ruling.forward is not None
+
+
+A, B = tool("a", "A"), tool("b", "B")
+AGAIN = [{**A, "description": f"A{n}"} for n in range(1, 5)]
+CHANGED = "tools/list a TOOL_CHANGED"
+REFUSED = "tools/call a TOOLS_NOT_LISTED error rejected"
+
+
+@pytest.mark.parametrize(
+    ("sent", "passed", "found", "pinned"),
+    [
+        pytest.param(
+            [(None, [A], "2"), ("2", [B], None)],
+            ["a: A", "b: B"],
+            [],
+            {"a": "A", "b": "B"},
+            id="two",
+        ),
+        pytest.param([(None, [A], "2")], ["a: A"], [REFUSED], None, id="half a list"),
+        pytest.param(
+            [(None, [A], "2"), *[(None, [changed], "2") for changed in AGAIN], ("2", [B], None)],
+            ["a: A", "b: B"],
+            [CHANGED] * 4 + ["tools/call a TOOL_DROPPED error rejected"],
+            {"a": "A", "b": "B"},
+            id="five descriptions in lists before the last page",
+        ),
+        pytest.param(
+            [(None, [A, AGAIN[0]], "2"), ("2", [AGAIN[1]], None)],
+            ["a: A"],
+            [CHANGED] * 2 + ["tools/call a TOOL_DROPPED error rejected"],
+            {"a": "A"},
+            id="three descriptions in the pages of a list",
+        ),
+        pytest.param(
+            [(None, [A], None), *[(None, [changed], None) for changed in AGAIN]],
+            ["a: A"],
+            [CHANGED] * 4 + ["tools/call a TOOL_DROPPED error rejected"],
+            {"a": "A"},
+            id="five descriptions after the set is pinned",
+        ),
+        pytest.param(
+            [(None, [A], "2"), ("2", [B], "2"), ("2", [B], None)],
+            ["a: A", "b: B", "b: B"],
+            ["tools/list TOOLS_NOT_PINNED error passed", REFUSED],
+            None,
+            id="a cursor that leads back",
+        ),
+    ],
+)
+async def test_a_set_is_pinned_once(
+    tmp_path: Path, sent: Any, passed: list[str], found: list[str], pinned: Any
+) -> None:
+    """With the definitions that were listed first; without it, no call passes."""
+    path = tmp_path / "pins.json"
+    outcome = await pages(path, *sent, call="a")
+
+    assert (passed, found, found == []) == outcome
+    lock = json.loads(path.read_text())["tools"] if path.exists() else None
+    described = lock and {name: each["definition"]["description"] for name, each in lock.items()}
+    assert pinned == described
+
+
+@pytest.mark.parametrize("arguments", [Policy.AUDIT, Policy.OFF])
+async def test_a_tool_that_is_not_listed_cannot_be_called(
+    tmp_path: Path, arguments: Policy
+) -> None:
+    """The server may have hidden it from the list that is pinned."""
+    pins = open_pins(Pinning.FIRST_USE, tmp_path / "pins.json")
+    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call"}
+    passed = {}
+    async with proxied([A], Policies(arguments=arguments), pins) as proxy:
+        for name in ("a", "hidden"):
+            text = json.dumps({**call, "params": {"name": name, "arguments": {}}}).encode()
+            passed[name] = (await proxy.session.handle(text, "client")).forward is not None
+
+    assert {"a": True, "hidden": False} == passed
+
+
+async def test_two_clients_pin_one_set(tmp_path: Path) -> None:
+    """The list that is complete first; the other is held against it, its earlier pages too."""
+    pins = open_pins(Pinning.FIRST_USE, tmp_path / "pins.json")
+    policies = Policies(tools=Policy.OFF)
+    async with proxied([A, B], policies, pins) as one, proxied([A], policies, pins) as two:
+        request = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+        page = {"jsonrpc": "2.0", "id": 1, "result": {"tools": [A, B], "nextCursor": "2"}}
+        await one.session.handle(json.dumps(request).encode(), "client")
+        await one.session.handle(json.dumps(page).encode(), "server")
+        passed = []
+        for proxy, name in ((two, "a"), (one, "a"), (one, "b")):
+            params = {"name": name, "arguments": {}}
+            call = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params}
+            ruling = await proxy.session.handle(json.dumps(call).encode(), "client")
+            passed.append(ruling.forward is not None)
+
+    assert ["a"] == [*json.loads((tmp_path / "pins.json").read_text())["tools"]]
+    assert [True, True, False] == passed

@@ -12,6 +12,7 @@ from sidecheck_server.gateways.ext_proc import EXT_PROC, ExternalProcessor
 from sidecheck_server.gateways.outcomes import GatewayFindings
 from sidecheck_server.gateways.routes import Routes
 from sidecheck_server.policies import GatewayPolicies
+from sidecheck_server.rpc.admission import Admission
 from sidecheck_server.rpc.local import LocalTransport
 from sidecheck_server.rpc.served_methods import CreateGateways
 from sidecheck_server.rpc.streams import OpenStreams
@@ -35,7 +36,7 @@ async def running_gateways(
     An event of a stream may have *max_bytes*. Exchanges are counted in *metrics*.
     """
     if not protocols:
-        yield lambda _streams: {}
+        yield lambda _streams, _admission: {}
         return
     async with AsyncExitStack() as stack:
         client = await stack.enter_async_context(Client(transport, timeout=_SECONDS))
@@ -44,10 +45,12 @@ async def running_gateways(
         routes = Routes(client, policies, findings)
         stack.push_async_callback(routes.close)
 
-        def create(streams: OpenStreams) -> dict[ServiceDescriptor, object]:
+        def create(streams: OpenStreams, admission: Admission) -> dict[ServiceDescriptor, object]:
             servicers: dict[ServiceDescriptor, object] = {}
             if "ext_proc" in protocols:
-                servicers[EXT_PROC] = ExternalProcessor(routes, findings, streams, max_bytes)
+                servicers[EXT_PROC] = ExternalProcessor(
+                    routes, findings, streams, admission, max_bytes
+                )
             if "ext_mcp" in protocols:
                 servicers[EXT_MCP] = ExtMcp(routes, findings)
             return servicers

@@ -9,6 +9,8 @@ import asyncio
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
+from sidecheck import Unavailable
+
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.gateways.errors import failure_of
 from sidecheck_server.gateways.ext_proc_messages import (
@@ -23,6 +25,7 @@ from sidecheck_server.gateways.ext_proc_messages import (
     read_metadata,
     set_metadata,
     trailers_response,
+    unread_response,
 )
 from sidecheck_server.gateways.generated import external_processor_pb2
 from sidecheck_server.gateways.generated.external_processor_pb2 import (
@@ -33,8 +36,11 @@ from sidecheck_server.gateways.generated.external_processor_pb2 import (
 from sidecheck_server.gateways.outcomes import GatewayFindings
 from sidecheck_server.gateways.routes import Routes
 from sidecheck_server.proxy.http_messages import Body, HttpMessages, Reply
+from sidecheck_server.proxy.messages import Message, error_response, join_array, read_message
 from sidecheck_server.proxy.report import Action, Direction, Finding
+from sidecheck_server.proxy.rulings import unvalidated_reason
 from sidecheck_server.proxy.sse import EventReader, EventTooLongError
+from sidecheck_server.rpc.admission import Admission, HeldRequests
 from sidecheck_server.rpc.calls import Call, CallFailed
 from sidecheck_server.rpc.method_table import raise_if_unreadable
 from sidecheck_server.rpc.status import status_from_error
@@ -48,7 +54,7 @@ _METADATA = "sidecheck-"
 """Prefix of the metadata of a call that say what the route is."""
 
 _OK, _ACCEPTED, _FIRST_REDIRECT = 200, 202, 300
-_FIRST_ERROR, _NOT_ALLOWED, _UNSUPPORTED, _BAD_GATEWAY = 400, 405, 415, 502
+_FIRST_ERROR, _NOT_ALLOWED, _UNSUPPORTED, _BAD_GATEWAY, _OVERLOADED = 400, 405, 415, 502, 503
 
 _METHODS = frozenset({"GET", "POST", "DELETE", "HEAD", "OPTIONS"})
 """Those of Streamable HTTP, and of pages that ask whether they may call."""
@@ -59,16 +65,24 @@ _MODES: Mapping[Body, ProcessingMode.BodySendMode] = {
     "other": NOT_SENT,
 }
 
+_OVERLOAD = unvalidated_reason(Unavailable(ErrorReason.OVERLOADED.value, ""))
+
 
 class ExternalProcessor:
     """Serves ExternalProcessor. An event may have *max_bytes*."""
 
     def __init__(
-        self, routes: Routes, findings: GatewayFindings, streams: OpenStreams, max_bytes: int
+        self,
+        routes: Routes,
+        findings: GatewayFindings,
+        streams: OpenStreams,
+        admission: Admission,
+        max_bytes: int,
     ) -> None:
         self._routes = routes
         self._findings = findings
         self._streams = streams
+        self._admission = admission
         self._max_bytes = max_bytes
 
     async def Process(  # noqa: N802
@@ -76,14 +90,19 @@ class ExternalProcessor:
     ) -> AsyncIterator[ProcessingResponse]:
         """Respond to the parts of one exchange, in their order."""
         outcome = self._findings.begin()
-        exchange = _Exchange(self._routes, self._findings, self._max_bytes)
+        held = self._admission.hold_requests()
+        exchange = _Exchange(self._routes, self._findings, held, self._max_bytes)
         try:
             with self._streams.admit("gateway_streams"):
                 async for request in self._streams.until_stopped(requests):
                     raise_if_unreadable(request)
                     response = await exchange.respond(request, call)
+                    del request
                     set_metadata(response, outcome.metadata())
-                    yield response
+                    async with self._admission.room(response.ByteSize()):
+                        yield response
+                    del response
+                    exchange.drop_part()
         except asyncio.CancelledError:
             ended = self._streams.gate.cancelled_call_error()
             if ended is None:
@@ -94,15 +113,28 @@ class ExternalProcessor:
             raise failure_of(error, "Process", call, outcome) from None
         finally:
             await exchange.release()
+            held.resize()
             outcome.finish("ext_proc")
 
 
 class _Exchange:
-    """One HTTP request and its response, in the parts that Envoy sends."""
+    """One HTTP request and its response, in the parts that Envoy sends.
 
-    def __init__(self, routes: Routes, findings: GatewayFindings, max_bytes: int) -> None:
+    What it keeps of them, and the part at hand, are *held*. For a part that there is no room
+    for, its request gets an error; where nothing is enforced, the rest passes unread.
+    """
+
+    def __init__(
+        self, routes: Routes, findings: GatewayFindings, held: HeldRequests, max_bytes: int
+    ) -> None:
         self._routes = routes
         self._findings = findings
+        self._held = held
+        self._max_bytes = max_bytes
+        #: Bytes of the headers and the body of the request, which the exchange keeps.
+        self._kept: list[int] = []
+        #: Whether the parts that remain pass as they are.
+        self._passes_unread = False
         self._method = ""
         self._messages: HttpMessages | None = None
         self._is_encoded = False
@@ -116,8 +148,8 @@ class _Exchange:
         self._is_resumable = False
         #: Whether a part of the events has come.
         self._has_begun = False
-        #: Whether the events that remain pass as they are, or none of them; None before that.
-        self._rest_passes: bool | None = None
+        #: Whether the events that remain are left out.
+        self._has_broken_off = False
 
     async def respond(self, request: ProcessingRequest, call: Call) -> ProcessingResponse:
         """Return the response to one part.
@@ -128,6 +160,10 @@ class _Exchange:
         """
         name = request.WhichOneof("request")
         match name:
+            case "request_trailers" | "response_trailers":
+                return trailers_response(name)
+            case str() if self._passes_unread:
+                return unread_response(name)
             case "request_headers":
                 return await self._begin(request, call)
             case "request_body":
@@ -136,9 +172,11 @@ class _Exchange:
                 return await self._begin_response(request)
             case "response_body":
                 return await self._rule_response(request)
-            case "request_trailers" | "response_trailers":
-                return trailers_response(name)
         raise _invalid("the message has no part of a request or response")
+
+    def drop_part(self) -> None:
+        """Hold no more than what is kept, once the part at hand has its response."""
+        self._held.resize(*self._kept, self._reader.held)
 
     async def release(self) -> None:
         """End what belongs to this exchange alone."""
@@ -167,6 +205,9 @@ class _Exchange:
                 )
             )
             return immediate_response(_NOT_ALLOWED, b"")
+        if not self._has_room(request, "client"):
+            return self._shed("request_headers", b"", "client")
+        self._kept.append(request.ByteSize())
         self._messages = HttpMessages(
             route.connections, policies, self._findings, headers, enforces=self._enforces
         )
@@ -186,6 +227,9 @@ class _Exchange:
             if self._rejects_encoded("client"):
                 return immediate_response(_UNSUPPORTED, b"")
             return body_response("request_body", UNCHANGED, is_whole=True)
+        if not self._has_room(request, "client"):
+            return self._shed("request_body", text, "client")
+        self._kept.append(request.ByteSize())
         admitted = await messages.admit(text)
         if isinstance(admitted, Reply):
             return immediate_response(admitted.status, admitted.body)
@@ -200,6 +244,8 @@ class _Exchange:
             self._body = "other"
             return headers_response("response_headers", (), NOT_SENT)
         messages = self._open()
+        if not self._has_room(request, "server"):
+            return self._shed("response_headers", messages.answer() or b"", "server")
         self._body = await messages.begin_response(self._method, status, headers)
         is_whole = request.response_headers.end_of_stream
         if self._body == "other" and status < _FIRST_REDIRECT:
@@ -223,10 +269,16 @@ class _Exchange:
         match self._body:
             case None:
                 raise _invalid("response_header_mode must be SEND in Envoy's processing_mode")
-            case "events":
+            case "events" if self._has_broken_off:
+                ruled = b""
+            case "events" if self._has_room(request, "server"):
                 ruled = await self._rule_events(text, is_last=is_last)
-            case "message":
+            case "events":
+                ruled = self._break_off(self._begin_events(), self._reader.rest() + text)
+            case "message" if self._has_room(request, "server"):
                 ruled = await self._open().rule_body(text)
+            case "message":
+                return self._shed("response_body", self._open().answer() or b"", "server")
             case "other":
                 ruled = text
         return body_response(
@@ -237,11 +289,8 @@ class _Exchange:
 
     async def _rule_events(self, text: bytes, *, is_last: bool) -> bytes:
         """Return what the client gets of the part *text* of a stream of events."""
-        if self._rest_passes is not None:
-            return text if self._rest_passes else b""
         messages = self._open()
-        parts = [] if self._has_begun else [messages.begin_events()]
-        self._has_begun = True
+        parts = [self._begin_events()]
         try:
             for event in self._reader.feed(text):
                 self._is_resumable = self._is_resumable or event.has_id
@@ -256,12 +305,60 @@ class _Exchange:
         except EventTooLongError as error:
             action = Action.REJECTED if self._enforces else Action.PASSED
             self._findings.add(Finding(sender="server", code="MESSAGE_TOO_LONG", action=action))
-            self._rest_passes = not self._enforces
-            rest = messages.end_events(is_resumable=False) if self._enforces else error.unread
-            return b"".join([*parts, rest])
+            return self._break_off(b"".join(parts), error.unread)
         if is_last:
             parts.append(messages.end_events(is_resumable=self._is_resumable))
         return b"".join(parts)
+
+    def _begin_events(self) -> bytes:
+        """Return what the client gets before the first part of a stream of events."""
+        begins, self._has_begun = not self._has_begun, True
+        return self._open().begin_events() if begins else b""
+
+    def _break_off(self, passed: bytes, unread: bytes) -> bytes:
+        """Return what the client gets of a part that cannot be validated from *unread* on.
+
+        *passed* is what it gets before. No event that follows is validated.
+        """
+        self._reader = EventReader(self._max_bytes)
+        end = self._open().end_events(is_resumable=False)
+        if not self._enforces:
+            self._passes_unread = True
+            return passed + unread
+        self._has_broken_off = True
+        return passed + end
+
+    def _has_room(self, request: ProcessingRequest, sender: Direction) -> bool:
+        """Hold *request*, a part of *sender*; if there is no room for it, report that."""
+        try:
+            self._held.resize(*self._kept, self._reader.held + request.ByteSize())
+        except RequestError as error:
+            action = Action.REJECTED if self._enforces else Action.PASSED
+            code = error.reason.value
+            self._findings.add(
+                Finding(sender=sender, code=code, action=action, is_unvalidated=True)
+            )
+            return False
+        return True
+
+    def _shed(self, name: str, text: bytes, sender: Direction) -> ProcessingResponse:
+        """Return the response to the part *name*, which there is no room for.
+
+        *text* has the requests of the *sender* "client" that get an error, or what the "server"
+        leaves unanswered.
+        """
+        if not self._enforces:
+            self._passes_unread = True
+            return unread_response(name)
+        read = read_message(text)
+        messages = [read] if isinstance(read, Message) else read or []
+        errors = [
+            error_response(message.properties["id"], _OVERLOAD)
+            for message in messages
+            if (message.is_request if sender == "client" else message.is_response)
+        ]
+        is_batch = isinstance(read, list) and errors
+        return immediate_response(_OVERLOADED, join_array(errors) if is_batch else b"".join(errors))
 
     def _end_unread(self, messages: HttpMessages, *, is_empty: bool) -> ProcessingResponse | None:
         """Return the response in place of one without a message, if that may not pass."""

@@ -37,6 +37,7 @@ __all__ = [
     "read_metadata",
     "set_metadata",
     "trailers_response",
+    "unread_response",
 ]
 
 BUFFERED: Final = ProcessingMode.BUFFERED
@@ -103,6 +104,16 @@ def body_response(name: str, text: bytes | None, *, is_whole: bool) -> Processin
 def trailers_response(name: str) -> ProcessingResponse:
     """Return the response that lets trailers pass."""
     return _response(name, TrailersResponse())
+
+
+def unread_response(name: str) -> ProcessingResponse:
+    """Return the response that lets the part *name*, headers or a body, pass as it is."""
+    match name:
+        case "request_headers":
+            return headers_response(name)
+        case "response_headers":
+            return headers_response(name, (), NOT_SENT)
+    return body_response(name, UNCHANGED, is_whole=True)
 
 
 def immediate_response(status: int, body: bytes) -> ProcessingResponse:

@@ -12,8 +12,9 @@ from sidecheck_server.proxy.definition_checks import (
     ListedTool,
     input_schema_of,
     not_listed,
+    not_pinned,
 )
-from sidecheck_server.proxy.listing_pages import ListPages
+from sidecheck_server.proxy.listing_pages import EndlessListError, ListPages
 from sidecheck_server.proxy.messages import Message, string_value
 from sidecheck_server.proxy.pending import Request
 from sidecheck_server.proxy.pins import PinnedTools
@@ -77,7 +78,9 @@ class RegisteredTools:
         """Return the registered tool called *name*, None if it is dropped.
 
         Raises:
-            SidecheckError: ``TOOLS_NOT_LISTED``, or the registry cannot be read.
+            SidecheckError: ``TOOLS_NOT_LISTED``, ``TOOLS_NOT_PINNED``, or the registry cannot be
+                read.
+            LockFileError: the lock file of another process cannot be used.
         """
         if self.is_dropped(name):
             return None
@@ -87,6 +90,10 @@ class RegisteredTools:
             if error.reason != "UNKNOWN_TOOL":
                 raise
             raise not_listed("the server has not listed the tool yet") from None
+        self._checks.check_pinned()
+        if not self._checks.admits(name, tool.json):
+            # Registered by others, or listed before the set was pinned.
+            raise not_pinned("the registered tool is not the pinned one")
         self._definitions[name] = tool.json
         self._definitions.move_to_end(name)
         if len(self._definitions) > _MOST_CALLED:
@@ -98,9 +105,13 @@ class RegisteredTools:
 
         async def learn(page: Mapping[str, bytes], tools: list[ListedTool]) -> list[ListedTool]:
             following = string_value(page.get("nextCursor"))
-            listed = self._pages.add(request.cursor, tools, following)
-            if listed is not None:
-                self._checks.complete(listed)
+            names = None
+            try:
+                names = self._pages.add(request.cursor, tools, following)
+            except EndlessListError as error:
+                self._checks.report_endless(str(error))
+            if names is not None:
+                self._checks.complete(names)
                 tools = [self._checks.apply_pins(tool) for tool in tools]
             await self.learn(tools, request.version)
             return tools

@@ -1,6 +1,6 @@
 """Checks of listed tools: by the rules of definitions, and against pinned ones."""
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import TypeAlias
@@ -23,7 +23,7 @@ from sidecheck_server.proxy.pins import PinnedTools
 from sidecheck_server.proxy.report import Action, Finding, Findings, finding_of, finding_of_error
 from sidecheck_server.proxy.rulings import Ruling, passes_unvalidated, reject, unvalidated_reason
 
-__all__ = ["DefinitionChecks", "ListedTool", "input_schema_of", "not_listed"]
+__all__ = ["DefinitionChecks", "ListedTool", "input_schema_of", "not_listed", "not_pinned"]
 
 _METHOD = "tools/list"
 _TOO_LARGE = "LIMIT_EXCEEDED"
@@ -109,6 +109,7 @@ class DefinitionChecks:
         for index, definition in enumerate(definitions):
             name = _name_of(definition)
             dropped = index in invalid and self._policy is Policy.ENFORCE
+            self._pins.note_listed(name, definition)
             if not self._pins.admits(name, definition):
                 difference = self._pins.difference(name, definition)
                 self._report.add(
@@ -190,24 +191,46 @@ class DefinitionChecks:
                 verdicts.append(Verdict(valid=False, violations=(violation,)))
         return verdicts
 
+    def admits(self, name: str, definition: bytes) -> bool:
+        """Return whether a tool called *name* may have *definition*, by what is pinned."""
+        return self._pins.admits(name, definition)
+
     def apply_pins(self, entry: ListedTool) -> ListedTool:
-        """Return *entry*, dropped if it is not as it was pinned meanwhile, by another proxy."""
+        """Return *entry*, dropped if it is not as it was pinned meanwhile, by another client."""
         is_dropped = entry.dropped or not self._pins.admits(entry.name, entry.definition)
         return replace(entry, dropped=is_dropped)
 
-    def complete(self, tools: Iterable[ListedTool]) -> None:
-        """Report the pinned tools that *tools*, a complete list, lack; pin them if none are."""
-        definitions = {tool.name: tool.definition for tool in tools}
-        for difference in self._pins.complete(definitions):
-            self._report.add(
-                Finding(
-                    sender="server",
-                    method=_METHOD,
-                    tool=difference.name,
-                    code=difference.code,
-                    note=difference.text,
-                )
-            )
+    @property
+    def is_settled(self) -> bool:
+        """Whether tools are pinned, or need not be."""
+        return not self.is_pinned or self._pins.is_pinned()
+
+    def check_pinned(self) -> None:
+        """Check that tools are pinned, if they are to be.
+
+        Raises:
+            SidecheckError: ``TOOLS_NOT_PINNED``.
+            LockFileError: the lock file of another process cannot be used.
+        """
+        if not self.is_settled:
+            raise not_pinned("the tools of the server are not pinned yet")
+
+    def complete(self, names: Collection[str]) -> None:
+        """Report the pinned tools that a complete list of *names* lacks; pin it if none is.
+
+        Raises:
+            LockFileError: the lock file cannot be written.
+        """
+        for difference in self._pins.complete(names):
+            self._add(difference.code, difference.text, difference.name)
+
+    def report_endless(self, reason: str) -> None:
+        """Report, for *reason*, that a list is not complete, if tools are pinned."""
+        if self.is_pinned:
+            self._add("TOOLS_NOT_PINNED", f"the list is not taken for complete: {reason}")
+
+    def _add(self, code: str, note: str, tool: str = "") -> None:
+        self._report.add(Finding(sender="server", method=_METHOD, tool=tool, code=code, note=note))
 
 
 def _name_of(definition: bytes) -> str:
@@ -227,3 +250,8 @@ def input_schema_of(definition: bytes) -> JsonValue:
 def not_listed(message: str) -> SidecheckError:
     """Return the error of a call whose tool cannot be known."""
     return SidecheckError("TOOLS_NOT_LISTED", message)
+
+
+def not_pinned(message: str) -> SidecheckError:
+    """Return the error of a call while tools are to be pinned and are not."""
+    return SidecheckError("TOOLS_NOT_PINNED", message)

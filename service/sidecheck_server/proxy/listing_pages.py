@@ -4,51 +4,108 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Callable, Coroutine
 from copy import copy
+from dataclasses import dataclass
 
 from sidecheck import SidecheckError
 
 from sidecheck_server.proxy.definition_checks import ListedTool
 
-__all__ = ["ListPages", "SharedFetch"]
+__all__ = ["EndlessListError", "ListPages", "SharedFetch"]
 
-_MOST_LISTS = 100
-"""Lists that clients fetch at the same time."""
-
+_MOST_PAGES = 1_000
 _MOST_TOOLS = 100_000
+_MOST_BYTES = 16 << 20
+"""Pages, tools, and bytes of names and cursors of all lists that have not ended."""
+
+
+class EndlessListError(Exception):
+    """A list has more pages or tools than are kept, or leads back to one of its pages."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Page:
+    """The names of the tools of a page, and the cursor that leads to it; None for the first."""
+
+    cursor: str | None
+    names: frozenset[str]
+    size: int
 
 
 class ListPages:
-    """The lists that have not ended yet.
+    """The pages of lists that have not ended yet.
 
     Clients may fetch lists at the same time, so a page follows the one that led to its cursor.
     """
 
     def __init__(self) -> None:
-        #: Tools of all pages before the one at a cursor, the last that was added at the end.
-        self._before: OrderedDict[str, list[ListedTool]] = OrderedDict()
+        #: The page that leads to each cursor, the last that was added at the end.
+        self._before: OrderedDict[str, _Page] = OrderedDict()
+        self._tools = 0
+        self._bytes = 0
 
     def clear(self) -> None:
         """Forget all lists: what follows belongs to others."""
         self._before.clear()
+        self._tools = self._bytes = 0
 
     def add(
         self, cursor: str | None, tools: list[ListedTool], next_cursor: str
-    ) -> list[ListedTool] | None:
+    ) -> frozenset[str] | None:
         """Add the page at *cursor* (None for the first), with *tools*.
 
         Returns:
-            The tools of the whole list, if this is its last page and all others are known.
+            The names of the whole list, if this is its last page and all others are known.
+
+        Raises:
+            EndlessListError: the list is forgotten.
         """
-        before = [] if cursor is None else self._before.get(cursor)
-        if before is None or len(before) + len(tools) > _MOST_TOOLS:
+        before = self._pages_before(cursor)
+        if before is None:
             return None
+        names = frozenset(tool.name for tool in tools)
         if not next_cursor:
-            return [*before, *tools]
-        self._before[next_cursor] = [*before, *tools]
-        self._before.move_to_end(next_cursor)
-        if len(self._before) > _MOST_LISTS:
-            self._before.popitem(last=False)
+            return names.union(*(page.names for page in before))
+        if next_cursor == cursor or any(next_cursor == page.cursor for page in before):
+            self._remove(cursor)
+            raise EndlessListError("a cursor leads back to a page before it")
+        size = len(next_cursor) + sum(map(len, names))
+        self._remove(next_cursor)
+        self._before[next_cursor] = _Page(cursor, names, size)
+        self._tools += len(names)
+        self._bytes += size
+        if not self._makes_room(next_cursor):
+            raise EndlessListError(f"more than {_MOST_PAGES:,} pages or {_MOST_TOOLS:,} tools")
         return None
+
+    def _pages_before(self, cursor: str | None) -> list[_Page] | None:
+        """Return the pages that lead to the one at *cursor*, None if one is unknown."""
+        pages: list[_Page] = []
+        while cursor is not None:
+            page = self._before.get(cursor)
+            if page is None or len(pages) > _MOST_PAGES:
+                return None
+            pages.append(page)
+            cursor = page.cursor
+        return pages
+
+    def _makes_room(self, newest: str) -> bool:
+        """Forget the oldest pages beyond the limits; return whether the list of *newest* stays."""
+        while self._exceeds_limits():
+            self._remove(next(iter(self._before)))
+        if self._pages_before(newest) is not None:
+            return True
+        self._remove(newest)
+        return False
+
+    def _exceeds_limits(self) -> bool:
+        is_long = len(self._before) > _MOST_PAGES or self._tools > _MOST_TOOLS
+        return is_long or self._bytes > _MOST_BYTES
+
+    def _remove(self, cursor: str | None) -> None:
+        page = None if cursor is None else self._before.pop(cursor, None)
+        if page is not None:
+            self._tools -= len(page.names)
+            self._bytes -= page.size
 
 
 class SharedFetch:

@@ -1,6 +1,6 @@
 """The tools that a server lists: learned for the validation of calls, and filtered."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from copy import copy
 from functools import partial
 
@@ -13,8 +13,9 @@ from sidecheck_server.proxy.definition_checks import (
     ListedTool,
     input_schema_of,
     not_listed,
+    not_pinned,
 )
-from sidecheck_server.proxy.listing_pages import ListPages, SharedFetch
+from sidecheck_server.proxy.listing_pages import EndlessListError, ListPages, SharedFetch
 from sidecheck_server.proxy.listing_requests import (
     PROTOCOL_VERSION,
     ListingFailed,
@@ -54,6 +55,8 @@ class Listings:
         self._checks = DefinitionChecks(client, policy, pins, report)
         self._list_tools = list_tools
         self._tools: dict[str, ToolDefinition] = {}
+        #: Bytes of the tools that were learned since the last complete list.
+        self._learned_bytes = 0
         self._dropped: set[str] = set()
         self._pages = ListPages()
         self._current = False
@@ -116,12 +119,16 @@ class Listings:
         async def learn(page: Mapping[str, bytes], tools: list[ListedTool]) -> list[ListedTool]:
             self._failure = None
             following = string_value(page.get("nextCursor"))
-            listed = self._pages.add(request.cursor, tools, following)
-            if listed is not None:
-                self._complete(listed)
-                tools = [self._checks.apply_pins(tool) for tool in tools]
             self._learn(tools)
-            return tools
+            try:
+                names = self._pages.add(request.cursor, tools, following)
+            except EndlessListError as error:
+                self._checks.report_endless(str(error))
+                return tools
+            if names is None:
+                return tools
+            self._complete(names)
+            return [self._checks.apply_pins(tool) for tool in tools]
 
         return await self._checks.rule_page(response, request.version, learn)
 
@@ -137,6 +144,7 @@ class Listings:
         pages: list[ListedTool] = []
         size = 0
         seen: set[bytes] = set()
+        is_complete = False
         for _ in range(_MOST_PAGES):
             try:
                 response = await self._list_tools(asked)
@@ -153,14 +161,32 @@ class Listings:
                 raise not_listed("the list of tools is too large")
             pages += await self._checks.check(response.properties["result"], definitions, version)
             cursor = page.get("nextCursor", b"")
-            if not string_value(cursor) or cursor in seen:
+            is_complete = not string_value(cursor)
+            if is_complete or cursor in seen:
                 break
             seen.add(cursor)
             asked["cursor"] = cursor
-        self._complete(pages)
-        self._learn([self._checks.apply_pins(entry) for entry in pages])
+        if not is_complete and self._checks.is_pinned:
+            self._checks.report_endless("its cursors lead to no end")
+            # The server is not asked for as many pages again, unless its tools change.
+            self._failure = not_pinned("the list of tools has no end")
+            raise copy(self._failure)
+        self._learn(pages)
+        self._complete({entry.name for entry in pages})
+        try:
+            self._checks.check_pinned()
+        except SidecheckError as failure:
+            self._failure = failure
+            raise copy(failure) from None
 
     def _learn(self, entries: list[ListedTool]) -> None:
+        self._learned_bytes += sum(len(each.name) + len(each.definition) for each in entries)
+        if self._learned_bytes > _MOST_BYTES:
+            # Calls then wait for the list that the proxy fetches, which is not as large.
+            self._current = False
+            self._tools.clear()
+            self._dropped.clear()
+            self._learned_bytes = 0
         for entry in entries:
             self._tools.pop(entry.name, None)
             self._dropped.discard(entry.name)
@@ -169,11 +195,21 @@ class Listings:
             else:
                 self._tools[entry.name] = ToolDefinition(entry.definition)
 
-    def _complete(self, entries: list[ListedTool]) -> None:
-        """Note that *entries* are all tools of the server."""
-        self._current = True
-        names = {entry.name for entry in entries}
+    def _complete(self, names: Collection[str]) -> None:
+        """Note that tools called *names* are all of the server.
+
+        Raises:
+            LockFileError: they could not be pinned.
+        """
+        self._checks.complete(names)
         for name in self._tools.keys() - names:
             del self._tools[name]
-        self._dropped &= names
-        self._checks.complete(entries)
+        self._dropped.intersection_update(names)
+        # Some were learned before there was a set that they may differ from.
+        for name, tool in list(self._tools.items()):
+            assert isinstance(tool.json, bytes)
+            if not self._checks.admits(name, tool.json):
+                del self._tools[name]
+                self._dropped.add(name)
+        self._learned_bytes = 0
+        self._current = self._checks.is_settled

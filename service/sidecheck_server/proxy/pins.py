@@ -7,7 +7,7 @@ much of a change as another definition.
 import json
 import os
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,14 @@ _FORMAT = 1
 _MAX_DEPTH = 200
 _MOST_BYTES = 64 << 20
 _MOST_LOCATIONS = 8
+_MOST_LISTED = 10_000
+_MOST_LISTED_BYTES = 16 << 20
+"""Tools, and bytes of their definitions, that are kept until they are pinned."""
+
+_NOT_PINNABLE = (
+    f"cannot be pinned: not JSON, or beyond {_MOST_LISTED:,} tools or"
+    f" {_MOST_LISTED_BYTES >> 20} MiB of definitions"
+)
 
 
 class LockFileError(Exception):
@@ -36,7 +44,8 @@ class Difference:
     """A tool that is not as it was pinned."""
 
     name: str
-    #: ``TOOL_ADDED``, ``TOOL_CHANGED``, ``TOOL_RENAMED`` or ``TOOL_REMOVED``.
+    #: ``TOOL_ADDED``, ``TOOL_CHANGED``, ``TOOL_RENAMED``, ``TOOL_REMOVED`` or
+    #: ``TOOLS_NOT_PINNED``.
     code: str
     text: str
 
@@ -44,7 +53,8 @@ class Difference:
 class PinnedTools:
     """The tools that may be listed: those of *pinned*, by name; all with None.
 
-    With *path*, the first complete list is written there.
+    With *path*, the first complete list is written there. Until then each tool may be listed
+    with the definition that it was listed with first, so no client sees another than is pinned.
     """
 
     def __init__(
@@ -52,7 +62,11 @@ class PinnedTools:
     ) -> None:
         self._path = path
         self._pinned: dict[str, JsonValue] | None = None
+        #: Digests of the tools that may be listed.
         self._digests: dict[str, str] = {}
+        #: JSON texts of the tools that were listed, until they are pinned.
+        self._listed: dict[str, bytes] = {}
+        self._listed_bytes = 0
         if pinned is not None:
             self._pin(pinned)
 
@@ -61,23 +75,44 @@ class PinnedTools:
         """Whether tools are compared with pinned ones, or are to be pinned."""
         return self._pinned is not None or self._path is not None
 
+    def is_pinned(self) -> bool:
+        """Return whether the tools are pinned by now, maybe by another process.
+
+        Raises:
+            LockFileError: the file cannot be used.
+        """
+        if self._pinned is None and self._path is not None and self._path.exists():
+            self._pin(_read_lock(self._path))
+        return self._pinned is not None
+
+    def note_listed(self, name: str, definition: bytes) -> None:
+        """Note that a tool called *name* is listed with *definition*, until tools are pinned."""
+        if not self.active or self._pinned is not None or name in self._listed:
+            return
+        size = self._listed_bytes + len(name) + len(definition)
+        value = _read(definition)
+        if value is None or len(self._listed) >= _MOST_LISTED or size > _MOST_LISTED_BYTES:
+            return
+        self._listed[name] = definition
+        self._listed_bytes = size
+        self._digests[name] = digest_of(value)
+
     def admits(self, name: str, definition: bytes) -> bool:
         """Return whether a tool called *name* may have *definition*."""
-        if self._pinned is None:
+        if not self.active:
             return True
         value = _read(definition)
         return value is not None and self._digests.get(name) == digest_of(value)
 
     def difference(self, name: str, definition: bytes) -> Difference:
-        """Return how a tool that is not admitted differs from what is pinned."""
-        assert self._pinned is not None, "all tools are admitted"
+        """Return how a tool that is not admitted differs from what is pinned or was listed."""
         value = _read(definition)
+        if self._pinned is None:
+            if name not in self._listed:
+                return Difference(name, "TOOLS_NOT_PINNED", _NOT_PINNABLE)
+            return _changed(name, _read(self._listed[name]), value, "tool as it was listed first")
         if name in self._pinned:
-            places = list(_changes(self._pinned[name], value, ""))
-            shown = ", ".join(places[:_MOST_LOCATIONS])
-            more = len(places) - _MOST_LOCATIONS
-            shown += f" and {more:,} more" if more > 0 else ""
-            return Difference(name, "TOOL_CHANGED", f"differs from the pinned tool at {shown}")
+            return _changed(name, self._pinned[name], value, "pinned tool")
         for pinned_name, pinned in self._pinned.items():
             if _without_name(pinned) == _without_name(value):
                 return Difference(
@@ -85,25 +120,31 @@ class PinnedTools:
                 )
         return Difference(name, "TOOL_ADDED", "is not among the pinned tools")
 
-    def complete(self, definitions: Mapping[str, bytes]) -> list[Difference]:
-        """Return the pinned tools that a complete list lacks; pin the list if none is pinned.
+    def complete(self, names: Collection[str]) -> list[Difference]:
+        """Return the pinned tools that a complete list of *names* lacks.
+
+        The list is pinned if none is; else what is returned says why it is not.
 
         Raises:
             LockFileError: the file cannot be written.
         """
-        if self._pinned is not None:
-            return [
-                Difference(name, "TOOL_REMOVED", "is pinned, and not listed any more")
-                for name in self._pinned
-                if name not in definitions
-            ]
-        if self._path is not None:
-            values = {name: _read(definition) for name, definition in definitions.items()}
-            self._pin(_write(self._path, values))
-        return []
+        if self._pinned is None and self._path is not None:
+            text = None
+            if all(name in self._listed for name in names):
+                values = {name: _read(self._listed[name]) for name in sorted(names)}
+                text = _lock_text(values)
+            if text is None or len(text) > _MOST_BYTES:
+                return [Difference("", "TOOLS_NOT_PINNED", _NOT_PINNABLE)]
+            self._pin(_write(self._path, text, values))
+        return [
+            Difference(name, "TOOL_REMOVED", "is pinned, and not listed any more")
+            for name in self._pinned or ()
+            if name not in names
+        ]
 
     def _pin(self, pinned: Mapping[str, JsonValue]) -> None:
         self._pinned = dict(pinned)
+        self._listed.clear()
         self._digests = {name: digest_of(value) for name, value in pinned.items()}
 
 
@@ -155,20 +196,27 @@ def _read_lock(path: Path) -> dict[str, JsonValue]:
     return {name: tool["definition"] for name, tool in tools.items()}
 
 
-def _write(path: Path, definitions: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
-    """Write the lock file at once, and return the tools that it pins.
+def _lock_text(definitions: Mapping[str, JsonValue]) -> bytes:
+    """Return the lock file that pins *definitions*."""
+    tools = {
+        name: {"digest": digest_of(value), "definition": value}
+        for name, value in definitions.items()
+    }
+    text = json.dumps({"format": _FORMAT, "tools": tools}, indent=2, ensure_ascii=False)
+    return f"{text}\n".encode()
+
+
+def _write(
+    path: Path, text: bytes, definitions: Mapping[str, JsonValue]
+) -> Mapping[str, JsonValue]:
+    """Write *text*, the lock file of *definitions*, at once, and return the tools that it pins.
 
     A reader sees all of it or none. If another proxy has written it meanwhile, its tools count.
     """
-    tools = {
-        name: {"digest": digest_of(value), "definition": value}
-        for name, value in sorted(definitions.items())
-    }
-    text = json.dumps({"format": _FORMAT, "tools": tools}, indent=2, ensure_ascii=False)
     beside = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
     try:
         try:
-            beside.write_text(f"{text}\n", encoding="utf-8")
+            beside.write_bytes(text)
             _publish(beside, path)
         finally:
             beside.unlink(missing_ok=True)
@@ -176,7 +224,7 @@ def _write(path: Path, definitions: Mapping[str, JsonValue]) -> dict[str, JsonVa
         return _read_lock(path)
     except OSError as error:
         raise LockFileError(f"{path}: {error.strerror}") from None
-    return dict(definitions)
+    return definitions
 
 
 def _publish(beside: Path, path: Path) -> None:
@@ -200,6 +248,15 @@ def _read(text: bytes) -> JsonValue:
         return decode(text, max_depth=_MAX_DEPTH)
     except (MalformedError, RequestError):
         return None
+
+
+def _changed(name: str, before: JsonValue, found: JsonValue, other: str) -> Difference:
+    """Return how the tool called *name*, as *found*, differs from the *other* one *before*."""
+    places = list(_changes(before, found, ""))
+    shown = ", ".join(places[:_MOST_LOCATIONS])
+    more = len(places) - _MOST_LOCATIONS
+    shown += f" and {more:,} more" if more > 0 else ""
+    return Difference(name, "TOOL_CHANGED", f"differs from the {other} at {shown}")
 
 
 def _without_name(definition: JsonValue) -> JsonValue:

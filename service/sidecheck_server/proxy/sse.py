@@ -7,7 +7,9 @@ from dataclasses import dataclass
 __all__ = ["Event", "EventReader", "EventTooLongError"]
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-_LINE_ENDS = (b"\n", b"\r")
+_LINE_END = re.compile(rb"\r\n?|\n")
+_BLANK_LINE = re.compile(rb"(?:\r\n|\n|\r(?!\n))(?:\r\n?|\n)")
+"""The end of a line, and that of an empty line after it."""
 
 _OTHER_ENDS = re.compile(rb"[\x0b\x0c\x1c-\x1e]|\xc2\x85|\xe2\x80[\xa8\xa9]")
 """Where str.splitlines of Python ends lines, beside the line ends of events."""
@@ -79,19 +81,22 @@ class EventReader:
     """Splits a stream of bytes into events of at most *limit* bytes.
 
     Events and comments are complete with their last byte; nothing waits for the next chunk.
+    What is kept takes as many bytes as it has, whatever divides it into lines and chunks.
     """
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
-        #: The pieces of the line that has not ended.
-        self._line: list[bytes] = []
-        self._lines: list[bytes] = []
-        #: The bytes of both.
-        self._size = 0
+        #: The event that has not ended.
+        self._text = bytearray()
         #: The second half of a line end whose first half ended a chunk.
         self._carried = b""
         self._ends_in_return = False
         self._is_start = True
+
+    @property
+    def held(self) -> int:
+        """How many bytes are kept of an event that has not ended."""
+        return len(self._text)
 
     def feed(self, chunk: bytes) -> Iterator[Event]:
         """Yield the events that *chunk* completes.
@@ -99,26 +104,23 @@ class EventReader:
         Raises:
             EventTooLongError: an event is longer than the limit.
         """
+        # A line end of one character may be at the end of what was searched before.
+        searched = max(len(self._text) - 1, 0)
         if self._ends_in_return and chunk.startswith(b"\n"):
             chunk = chunk[1:]
-            if self._lines:
-                self._lines[-1] += b"\n"
+            if self._text:
+                self._text += b"\n"
             else:
                 self._carried = b"\n"
         elif not chunk:
             return
         self._ends_in_return = chunk.endswith(b"\r")
-        pieces = chunk.splitlines(keepends=True)
-        for index, piece in enumerate(pieces):
-            self._size += len(piece)
-            if self._size > self._limit:
-                raise EventTooLongError(b"".join([*self._lines, *self._line, *pieces[index:]]))
-            self._line.append(piece)
-            if piece.endswith(_LINE_ENDS):
-                line = self._end_line()
-                is_comment = line.startswith(b":") and len(self._lines) == 1
-                if is_comment or not line.strip(b"\r\n"):
-                    yield self._event()
+        self._text += chunk
+        while end := self._end_of_event(searched):
+            self._check_size(end)
+            yield self._take_event(end)
+            searched = 0
+        self._check_size(len(self._text))
 
     @property
     def held(self) -> int:
@@ -127,21 +129,32 @@ class EventReader:
 
     def rest(self) -> bytes:
         """Return the bytes after the last event, which are none by the specification."""
-        return b"".join([self._carried, *self._lines, *self._line])
+        return self._carried + self._text
 
-    def _end_line(self) -> bytes:
-        line = b"".join(self._line)
-        if self._is_start:
-            # Readers ignore it.
-            line, self._is_start = line.removeprefix(_BYTE_ORDER_MARK), False
-        self._line = []
-        self._lines.append(line)
-        return line
+    def _check_size(self, size: int) -> None:
+        if size > self._limit:
+            unread = self.rest()
+            self._text.clear()
+            raise EventTooLongError(unread)
 
-    def _event(self) -> Event:
-        data = [value for name, value in map(_field, self._lines) if name == b"data"]
-        text = b"".join([self._carried, *self._lines])
-        self._lines, self._size, self._carried = [], 0, b""
+    def _end_of_event(self, searched: int) -> int:
+        """Return where the event ends, 0 if it has not; no blank line begins before *searched*."""
+        text, start = self._text, self._start() if self._is_start else 0
+        if text.startswith(b":", start):
+            end = _LINE_END.search(text, max(start, searched))
+        else:
+            end = _LINE_END.match(text, start) or _BLANK_LINE.search(text, searched)
+        return 0 if end is None else end.end()
+
+    def _start(self) -> int:
+        """Return where the stream begins: readers ignore a byte order mark before it."""
+        return len(_BYTE_ORDER_MARK) if self._text.startswith(_BYTE_ORDER_MARK) else 0
+
+    def _take_event(self, end: int) -> Event:
+        event = bytes(self._text[self._start() if self._is_start else 0 : end])
+        del self._text[:end]
+        data = [value for name, value in map(_field, event.splitlines()) if name == b"data"]
+        text, self._carried, self._is_start = self._carried + event, b"", False
         return Event(text, b"\n".join(data) if data else None)
 
 

@@ -49,7 +49,7 @@ class ToolSource(Protocol):
         *params* are those of the call, as JSON texts.
 
         Raises:
-            SidecheckError: ``TOOLS_NOT_LISTED``, or the tools cannot be read.
+            SidecheckError: ``TOOLS_NOT_LISTED``, ``TOOLS_NOT_PINNED``, or the tools cannot be read.
         """
         ...
 

@@ -8,7 +8,8 @@ until they are gone.
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
 from typing import Any, NoReturn
 
 import grpc
@@ -22,7 +23,7 @@ from sidecheck_server.rpc.shutdown_gate import ShutdownGate
 from sidecheck_server.transport_limits import TransportLimits
 from sidecheck_server.workers import CALLER
 
-__all__ = ["Admission", "Context"]
+__all__ = ["Admission", "Context", "HeldRequests"]
 
 Context = grpc.aio.ServicerContext[Any, Any]
 
@@ -138,21 +139,43 @@ class Admission:
             context.add_done_callback(_release_with(release))
         return bytes(message)
 
+    def hold_requests(self) -> "HeldRequests":
+        """Return what the current call, a stream, holds of its requests: nothing yet."""
+        return HeldRequests(self._requests, CALLER.get(), self.shed)
+
     async def make_room(self, context: Context, size: int) -> None:
-        """Wait until a large response of *size* bytes may be held until the peer has read it.
+        """Wait until a large response of *size* bytes may be held until the call ends.
 
         Raises:
             RequestError: OVERLOADED if there is no room in time.
         """
+        context.add_done_callback(_release_with(await self._wait_for_room(size)))
+
+    @asynccontextmanager
+    async def room(self, size: int) -> AsyncIterator[None]:
+        """Hold a response of *size* bytes in the block, once there is room for a large one.
+
+        Raises:
+            RequestError: OVERLOADED if there is no room in time.
+        """
+        if size <= SMALL:
+            yield
+            return
+        release = await self._wait_for_room(size)
+        try:
+            yield
+        finally:
+            release()
+
+    async def _wait_for_room(self, size: int) -> Callable[[], None]:
         try:
             async with asyncio.timeout(self._message_seconds):
-                release = await self._responses.wait(CALLER.get(), size)
+                return await self._responses.wait(CALLER.get(), size)
         except TimeoutError:
             self._shed("bytes_in_flight", "other responses are not read (bytes_in_flight)")
         except RequestError:
             self.shed["bytes_in_flight"] += 1
             raise
-        context.add_done_callback(_release_with(release))
 
     def start(self) -> None:
         """Measure the lag of the event loop, and give up messages that do not arrive in time."""
@@ -197,6 +220,37 @@ class Admission:
     def _shed(self, bound: str, message: str) -> NoReturn:
         self.shed[bound] += 1
         raise RequestError(ErrorReason.OVERLOADED, f"{message}; retry later", {"bound": bound})
+
+
+class HeldRequests:
+    """Requests, or parts of them, that one stream of *peer* holds, counted in *budget*.
+
+    Small ones are not counted. Refusals are, in *shed*.
+    """
+
+    __slots__ = ("_budget", "_counted", "_peer", "_shed")
+
+    def __init__(self, budget: BytesInFlight, peer: str, shed: Counter[str]) -> None:
+        self._budget = budget
+        self._peer = peer
+        self._shed = shed
+        self._counted = 0
+
+    def resize(self, *sizes: int) -> None:
+        """Hold requests of *sizes*, in bytes, in place of those before.
+
+        Raises:
+            RequestError: OVERLOADED if there is no room for more; nothing changes.
+        """
+        counted = sum(size for size in sizes if size > SMALL)
+        if counted == self._counted:
+            return
+        try:
+            self._budget.resize(self._peer, self._counted, counted)
+        except RequestError:
+            self._shed["bytes_in_flight"] += 1
+            raise
+        self._counted = counted
 
 
 def _release_with(release: Callable[[], None]) -> Any:

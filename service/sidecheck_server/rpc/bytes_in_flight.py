@@ -45,6 +45,19 @@ class BytesInFlight:
             raise _overloaded("requests")
         return self._hold(peer, size)
 
+    def resize(self, peer: str, held: int, size: int) -> None:
+        """Count *size* bytes of requests of *peer* in place of *held*.
+
+        Raises:
+            RequestError: OVERLOADED if they exceed the capacity; *held* still count.
+        """
+        self._release(peer, held)
+        fits = size <= held or self._has_room(peer, size)
+        if counted := size if fits else held:
+            self._hold(peer, counted)
+        if not fits:
+            raise _overloaded("requests")
+
     async def wait(self, peer: str, size: int) -> Callable[[], None]:
         """As `take`, for a response, once there is room for it.
 

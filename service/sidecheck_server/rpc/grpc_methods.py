@@ -265,11 +265,11 @@ def _server_stream(
 def _bidi_stream(method: Method, metrics: MethodMetrics, authorizer: Authorizer) -> Any:
     """Return what responds to calls with many requests and responses."""
 
-    async def respond(requests: AsyncIterator[Any], context: Context) -> AsyncIterator[Any]:
+    async def respond(_requests: object, context: Context) -> AsyncIterator[Any]:
         with _GrpcCall(context, method, metrics) as call:
             try:
                 call.authorize(authorizer)
-                async for response in method.handler(_counted(requests, metrics), call):
+                async for response in method.handler(_received(context, metrics), call):
                     metrics.sent += 1
                     yield response
             except CallFailed as failed:
@@ -280,10 +280,15 @@ def _bidi_stream(method: Method, metrics: MethodMetrics, authorizer: Authorizer)
     return respond
 
 
-async def _counted(requests: AsyncIterator[Any], metrics: MethodMetrics) -> AsyncIterator[Any]:
-    async for request in requests:
+async def _received(context: Context, metrics: MethodMetrics) -> AsyncIterator[Any]:
+    """Yield the requests of a stream. None is kept while the next is awaited.
+
+    The iterator of gRPC would keep each until then, however long that takes.
+    """
+    while (request := await context.read()) is not grpc.aio.EOF:
         metrics.received += 1
         yield request
+        del request
     # To who reads, gRPC reports a cancelled call as one without further requests, and cancels
     # the task some turns of the event loop later.
     for _ in range(_TURNS):

@@ -16,8 +16,8 @@ from sidecheck_server.settings import Settings
 
 __all__ = ["CreateGateways", "ServedMethods"]
 
-#: Returns the servicer of each protocol of gateways, whose streams count as given.
-CreateGateways: TypeAlias = Callable[[OpenStreams], Mapping[ServiceDescriptor, object]]
+#: Returns the servicer of each protocol of gateways, whose streams and bytes count as given.
+CreateGateways: TypeAlias = Callable[[OpenStreams, Admission], Mapping[ServiceDescriptor, object]]
 
 
 class ServedMethods:
@@ -34,7 +34,7 @@ class ServedMethods:
         self.streams = OpenStreams(self.admission.gate, settings.transport, self.admission.shed)
         self.health = HealthServicer(SERVICES, without_workers={INFO})
         servicers = create_servicers(services, registry, settings.limits, self.streams)
-        gateways = create_gateways(self.streams)
+        gateways = create_gateways(self.streams, self.admission)
         #: The methods of the API, which transports other than gRPC have too.
         self.api = tuple(methods_of(servicers.items()))
         self.gateways = tuple(methods_of(gateways.items()))

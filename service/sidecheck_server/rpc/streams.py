@@ -97,6 +97,8 @@ class OpenStreams:
             finally:
                 self._waiting.discard(task)
             yield item
+            # The next may take long to come.
+            del item
         raise RequestError(
             ErrorReason.SHUTTING_DOWN,
             "the server is shutting down; requests without a response may be retried",

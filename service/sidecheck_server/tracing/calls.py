@@ -134,6 +134,8 @@ class _Messages:
                 # Who resumes the stream next restores the context.
                 attach(self._spans.context(context))
             yield request
+            # The next may take long to come.
+            del request
 
     def end(self, response: Any) -> None:
         """End the span of the message before *response*, None if it has no response."""

@@ -1,0 +1,212 @@
+"""Parts of exchanges beyond the bytes that the server may hold of large requests."""
+
+import queue
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from typing import Any
+
+import grpc
+import pytest
+from sidecheck_server.gateways.generated.external_processor_pb2 import (
+    HeaderMap,
+    HeaderValue,
+    HttpBody,
+    HttpHeaders,
+    ProcessingRequest,
+    ProcessingResponse,
+)
+from support.gateway import ENFORCE, ext_proc_settings
+from support.running import RunningServer
+
+_SECONDS = 180
+_METHOD = "/envoy.service.ext_proc.v3.ExternalProcessor/Process"
+#: Half of the smallest budget is the share of a connection.
+CAPACITY = 1 << 20
+LARGE = b"x" * 300_000
+ERROR = (
+    b'{"jsonrpc":"2.0","id":%d,"error":{"code":-32603,"message":"not validated by Sidecheck: '
+    b'OVERLOADED; try again later"}}'
+)
+UNANSWERED = (
+    b'data: {"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"the server does not '
+    b'respond"}}\n\n'
+)
+
+
+def headers(field: str, **values: str) -> ProcessingRequest:
+    """Return a part with headers; ``_`` begins a pseudo-header."""
+    items = [
+        HeaderValue(key=name.replace("_", ":", 1), raw_value=value.encode())
+        for name, value in values.items()
+    ]
+    part: Any = {field: HttpHeaders(headers=HeaderMap(headers=items))}
+    return ProcessingRequest(**part)
+
+
+def response_headers(kind: str) -> ProcessingRequest:
+    part = headers("response_headers", _status="200")
+    part.response_headers.headers.headers.append(
+        HeaderValue(key="content-type", raw_value=kind.encode())
+    )
+    return part
+
+
+POST = headers("request_headers", _method="POST")
+GET = headers("request_headers", _method="GET")
+EVENTS, JSON = response_headers("text/event-stream"), response_headers("application/json")
+
+
+def request(body: bytes) -> ProcessingRequest:
+    return ProcessingRequest(request_body=HttpBody(body=body, end_of_stream=True))
+
+
+def response(body: bytes) -> ProcessingRequest:
+    return ProcessingRequest(response_body=HttpBody(body=body))
+
+
+def ping(id_: int, padding: bytes = b"") -> bytes:
+    return b'{"jsonrpc":"2.0","id":%d,"method":"ping","params":{"a":"%s"}}' % (id_, padding)
+
+
+def pong(padding: bytes = b"") -> bytes:
+    return b'{"jsonrpc":"2.0","id":1,"result":{"a":"%s"}}' % padding
+
+
+class Exchange:
+    """A stream, as a gateway has it open."""
+
+    def __init__(self, channel: grpc.Channel, metadata: Any) -> None:
+        self._parts: queue.SimpleQueue[ProcessingRequest | None] = queue.SimpleQueue()
+        method: Any = channel.stream_stream(
+            _METHOD,
+            request_serializer=ProcessingRequest.SerializeToString,
+            response_deserializer=ProcessingResponse.FromString,
+        )
+        self._call = method(iter(self._parts.get, None), metadata=metadata, timeout=_SECONDS)
+
+    def send(self, *parts: ProcessingRequest) -> ProcessingResponse:
+        """Return the response to the last of *parts*."""
+        answer = None
+        for part in parts:
+            self._parts.put(part)
+            answer = next(self._call)
+        assert isinstance(answer, ProcessingResponse)
+        return answer
+
+    def close(self) -> None:
+        self._parts.put(None)
+        list(self._call)
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
+    settings = ext_proc_settings()
+    settings["SIDECHECK_TRANSPORT__BYTES_IN_FLIGHT"] = str(CAPACITY)
+    running = RunningServer(tmp_path_factory.mktemp("held"), **settings)
+    yield running
+    running.close()
+
+
+@contextmanager
+def exchanges(
+    server: RunningServer, policies: dict[str, str]
+) -> Iterator[tuple[Exchange, Exchange]]:
+    """Yield two exchanges of one connection."""
+    metadata = [("sidecheck-server", "held")]
+    metadata += [(f"sidecheck-{name}", policy) for name, policy in policies.items()]
+    with (
+        grpc.insecure_channel(server.address, [("grpc.use_local_subchannel_pool", 1)]) as channel,
+        closing(Exchange(channel, metadata)) as one,
+        closing(Exchange(channel, metadata)) as other,
+    ):
+        yield one, other
+
+
+#: What one exchange keeps: an event that has not ended, the body of a request, its headers.
+KEPT = {
+    "an event": [GET, EVENTS, response(b"data: " + LARGE)],
+    "an event in small parts": [GET, EVENTS, *[response(LARGE[:15_000])] * 20],
+    "a request": [POST, request(ping(1, LARGE))],
+    "headers": [headers("request_headers", _method="GET", x=LARGE.decode())],
+}
+
+#: The parts of another, and what comes of the last: the status and the body.
+SHED: dict[str, tuple[list[ProcessingRequest], int, bytes]] = {
+    "headers": ([headers("request_headers", _method="POST", x=LARGE.decode())], 503, b""),
+    "a request": ([POST, request(ping(7, LARGE))], 503, ERROR % 7),
+    "a batch": (
+        [POST, request(b"[%s,%s]" % (ping(7, LARGE), ping(8)))],
+        503,
+        b"[%s,%s]" % (ERROR % 7, ERROR % 8),
+    ),
+    "a notification": (
+        [POST, request(b'{"jsonrpc":"2.0","method":"%s"}' % LARGE)],
+        503,
+        b"",
+    ),
+    "a response": ([POST, request(ping(1)), JSON, response(pong(LARGE))], 503, ERROR % 1),
+    "events": (
+        [POST, request(ping(1)), EVENTS, response(b"data: " + LARGE)],
+        0,
+        UNANSWERED,
+    ),
+}
+
+
+@pytest.mark.parametrize("kept", KEPT)
+def test_what_is_kept_counts_until_the_exchange_ends(server: RunningServer, kept: str) -> None:
+    """A large request of another has no room, then has some; small ones always have."""
+    with exchanges(server, ENFORCE) as (one, other):
+        one.send(*KEPT[kept])
+        small = other.send(POST, request(ping(1)))
+        with exchanges(server, ENFORCE) as (elsewhere, _):
+            apart = elsewhere.send(POST, request(ping(1, LARGE)))
+    with exchanges(server, ENFORCE) as (one, other):
+        again = other.send(POST, request(ping(1, LARGE)))
+
+    assert ["request_body"] * 3 == [each.WhichOneof("response") for each in (small, apart, again)]
+
+
+@pytest.mark.parametrize("kept", KEPT)
+@pytest.mark.parametrize("shed", SHED)
+def test_no_room_under_enforcement(server: RunningServer, kept: str, shed: str) -> None:
+    """Each request gets an error, and nothing passes unread."""
+    parts, status, body = SHED[shed]
+    with exchanges(server, ENFORCE) as (one, other):
+        one.send(*KEPT[kept])
+        answer = other.send(*parts)
+
+    metadata = answer.dynamic_metadata["sidecheck"]
+    assert ("rejected", "OVERLOADED") == (metadata["verdict"], metadata["code"])
+    if status:
+        assert status == answer.immediate_response.status.code
+        assert body == answer.immediate_response.body
+    else:
+        assert body == answer.response_body.response.body_mutation.body
+
+
+@pytest.mark.parametrize("shed", SHED)
+def test_no_room_in_audit(server: RunningServer, shed: str) -> None:
+    """The part passes as it is, as does what follows, and the log says that it was not read."""
+    parts, _, _ = SHED[shed]
+    with exchanges(server, {}) as (one, other):
+        one.send(*KEPT["an event"])
+        answer = other.send(*parts)
+        rest = other.send(response(b"data: 1\n\n"))
+
+    metadata = answer.dynamic_metadata["sidecheck"]
+    assert ("unvalidated", "OVERLOADED") == (metadata["verdict"], metadata["code"])
+    part: Any = getattr(answer, str(answer.WhichOneof("response")))
+    assert not part.response.HasField("body_mutation")
+    assert not rest.response_body.response.HasField("body_mutation")
+    assert "immediate_response" != answer.WhichOneof("response")
+
+
+def test_events_that_were_kept_pass_in_audit(server: RunningServer) -> None:
+    """With the part that there is no room for."""
+    with exchanges(server, {}) as (one, other):
+        other.send(GET, EVENTS, response(b"data: 1"))
+        one.send(*KEPT["an event"])
+        answer = other.send(response(LARGE))
+
+    assert b"data: 1" + LARGE == answer.response_body.response.body_mutation.body
