@@ -89,6 +89,18 @@ EVENTS: Mapping[str, LogEvent] = MappingProxyType(
                 },
             ),
             LogEvent(
+                "process.stalled",
+                ("error",),
+                "A serving process did not answer the first process any more, and was killed. What "
+                "follows is as after `process.died`.",
+                {
+                    "number": "its number, from 1",
+                    "cause": '"stopped": it took nothing of a processor for six seconds; '
+                    '"blocked": its event loop ran nothing for a minute',
+                    "alive": _SERVING,
+                },
+            ),
+            LogEvent(
                 "process.start_failed",
                 ("error",),
                 "A serving process that had ended could not be started.",

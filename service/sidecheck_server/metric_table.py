@@ -179,7 +179,8 @@ _PROCESSES = (
     MetricFamily(
         "sidecheck_processes_ended_total",
         "counter",
-        "Serving processes that ended by themselves, or were killed (`process.died`).",
+        "Serving processes that ended by themselves, or were killed (`process.died`, "
+        "`process.stalled`).",
     ),
 )
 

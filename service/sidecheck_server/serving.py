@@ -76,6 +76,9 @@ class _Serving:
     def collect(self) -> list[Metric]:
         return [] if self._composed is None else list(self._composed.metrics.registry.collect())
 
+    def beat(self) -> None:
+        """Answer, as the event loop runs."""
+
     def stop(self) -> None:
         self.stopped.set()
 
@@ -110,7 +113,7 @@ class _Serving:
 
 async def _run(connection: socket.socket) -> None:
     serving = _Serving()
-    names = ("serve", "apply", "report_workers", "collect", "stop", "hurry")
+    names = ("serve", "apply", "report_workers", "collect", "beat", "stop", "hurry")
     serving.link = link = await Link.open(
         connection, {name: getattr(serving, name) for name in names}
     )

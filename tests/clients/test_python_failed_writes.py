@@ -7,7 +7,9 @@ from typing import Any, cast
 
 import grpc
 import grpc.aio
+import pytest
 from sidecheck._transport.task_calls import WRITE_FAILED, Channel, StreamCall
+from sidecheck.errors import Unavailable
 from sidecheck.wire.rpcs import STREAMS
 
 NO_METADATA = grpc.aio.Metadata()
@@ -42,6 +44,28 @@ async def test_a_failed_write_is_no_error_of_a_stream_that_ended_well() -> None:
     """The server's status decides: there are no more responses."""
     call = StreamCall(Channel("localhost:1"), STREAMS[0], cast("Any", EndedCall()))
     assert await call.read() is None
+
+
+class LostCall(EndedCall):
+    """A call whose status never arrives."""
+
+    async def code(self) -> grpc.StatusCode:
+        return grpc.StatusCode.INTERNAL
+
+    async def details(self) -> str:
+        return WRITE_FAILED
+
+
+async def test_a_failed_write_without_a_status_is_an_unavailable_server() -> None:
+    """As any connection that ends; INTERNAL would be a fault of the server."""
+    call = StreamCall(Channel("localhost:1"), STREAMS[0], cast("Any", LostCall()))
+    with pytest.raises(Unavailable) as raised:
+        await call.read()
+
+    assert ("UNAVAILABLE", grpc.StatusCode.UNAVAILABLE) == (
+        raised.value.reason,
+        raised.value.status,
+    )
 
 
 async def test_grpc_reports_a_failed_write_by_the_known_details() -> None:

@@ -23,6 +23,7 @@ from sidecheck.v1 import target_pb2
 from sidecheck.v1 import validation_service_pb2 as validation_pb
 from sidecheck.v1.registry_service_pb2_grpc import RegistryServiceStub
 from sidecheck.v1.validation_service_pb2_grpc import ValidationServiceStub
+from sidecheck_server.processes.heartbeat import BEAT_SECONDS
 from support.metrics import MeteredServer, nonzero
 from support.running import RunningServer
 
@@ -168,12 +169,12 @@ async def test_of_concurrent_changes_one_is_accepted(running: MeteredServer) -> 
     assert Counter({(REJECTED, 1): CONNECTIONS - 1, (CREATED, 1): 1}) == Counter(registered)
 
 
-async def test_a_killed_process_is_replaced_and_the_others_serve(running: MeteredServer) -> None:
-    """Its connections are lost; no call of the others is, nor what is registered."""
-    killed, kept = serving_ids(running)
+@asynccontextmanager
+async def calling(connected: list[Caller]) -> AsyncIterator[list[Counter[str]]]:
+    """Call over all connections in the block, and yield the codes of each."""
     stop = asyncio.Event()
-    codes: list[Counter[str]] = [Counter() for _ in range(CONNECTIONS)]
-    begun = [asyncio.Event() for _ in range(CONNECTIONS)]
+    codes: list[Counter[str]] = [Counter() for _ in connected]
+    begun = [asyncio.Event() for _ in connected]
 
     async def call(number: int, caller: Caller) -> None:
         while not stop.is_set():
@@ -184,27 +185,79 @@ async def test_a_killed_process_is_replaced_and_the_others_serve(running: Metere
                 codes[number][error.code().name] += 1
             begun[number].set()
 
+    async with asyncio.TaskGroup() as tasks:
+        for each in enumerate(connected):
+            tasks.create_task(call(*each))
+        await asyncio.gather(*(each.wait() for each in begun))
+        yield codes
+        stop.set()
+
+
+@pytest.mark.parametrize(
+    ("number", "event", "expected"),
+    [
+        (signal.SIGKILL, "process.died", {"exit": "SIGKILL", "alive": 1}),
+        (signal.SIGSTOP, "process.stalled", {"cause": "stopped", "alive": 1}),
+    ],
+)
+async def test_a_lost_process_is_replaced_and_the_others_serve(
+    running: MeteredServer, number: signal.Signals, event: str, expected: dict[str, Any]
+) -> None:
+    """Its connections are lost; no call of the others is, nor what is registered."""
+    lost, kept = serving_ids(running)
     async with callers(running) as connected:
         await connected[0].register("s", ADD)
-        calling = [asyncio.create_task(call(*each)) for each in enumerate(connected)]
-        await asyncio.gather(*(each.wait() for each in begun))
-        os.kill(killed, signal.SIGKILL)
-        died = await asyncio.to_thread(running.wait_for, "process.died")
-        async with callers(running, 1) as [caller]:
-            await caller.register("t", ADD)
-        restarted = await asyncio.to_thread(running.wait_for, "process.restarted")
-        async with callers(running) as others:
-            assert {True} == {await each.validate({"a": 1}, server="t") for each in others}
-        stop.set()
-        await asyncio.gather(*calling)
+        async with calling(connected) as codes:
+            os.kill(lost, number)
+            ended = await asyncio.to_thread(running.wait_for, event)
+            async with callers(running, 1) as [caller]:
+                await caller.register("t", ADD)
+            restarted = await asyncio.to_thread(running.wait_for, "process.restarted")
+            async with callers(running) as others:
+                assert {True} == {await each.validate({"a": 1}, server="t") for each in others}
 
-    assert ("SIGKILL", 1) == (died["exit"], died["alive"])
-    assert (died["number"], 2) == (restarted["number"], restarted["alive"])
+    assert expected == {name: ended[name] for name in expected}
+    assert (ended["number"], 2) == (restarted["number"], restarted["alive"])
     assert {"OK", "UNAVAILABLE"} == set().union(*codes)
     # Of a process that lives, no call fails.
     assert any(each.keys() == {"OK"} for each in codes)
     assert kept in serving_ids(running)
+    assert lost not in serving_ids(running)
     assert {("0",): 1.0} == running.series("sidecheck_processes_ended_total")
+    assert {("0",): 2.0} == running.series("sidecheck_processes_alive")
+
+
+async def test_a_starved_process_is_not_replaced(running: MeteredServer) -> None:
+    """It runs for a fifth of the time, for longer than a stopped one has."""
+    ids = serving_ids(running)
+    ends = time.monotonic() + 5 * BEAT_SECONDS
+    while time.monotonic() < ends:
+        os.kill(ids[0], signal.SIGSTOP)
+        await asyncio.sleep(0.2)
+        os.kill(ids[0], signal.SIGCONT)
+        await asyncio.sleep(0.05)
+    async with callers(running) as connected:
+        assert {True} == {await each.validate("a", schema={"type": "string"}) for each in connected}
+
+    assert ids == serving_ids(running)
+    assert {("0",): 0.0} == running.series("sidecheck_processes_ended_total")
+
+
+async def test_processes_go_on_after_the_first_was_stopped_with_them(
+    running: MeteredServer,
+) -> None:
+    """As by the terminal, or in a machine that sleeps, for longer than a stopped one has."""
+    ids = serving_ids(running)
+    for id_ in (*ids, running.process.pid):
+        os.kill(id_, signal.SIGSTOP)
+    await asyncio.sleep(5 * BEAT_SECONDS)
+    for id_ in (running.process.pid, *ids):
+        os.kill(id_, signal.SIGCONT)
+    await asyncio.sleep(2 * BEAT_SECONDS)
+    async with callers(running) as connected:
+        assert {True} == {await each.validate("a", schema={"type": "string"}) for each in connected}
+
+    assert ids == serving_ids(running)
 
 
 def test_no_process_outlives_the_first(running: MeteredServer) -> None:

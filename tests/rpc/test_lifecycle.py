@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -175,6 +176,41 @@ def test_no_accepted_call_is_lost_on_sigterm(tmp_path: Path) -> None:
 
     assert 0 == code
     assert {"OK", "UNAVAILABLE"} == {status for lane in results for status in lane}
+
+
+def test_callers_that_go_on_see_no_cancelled_call_on_sigterm(tmp_path: Path) -> None:
+    """Each makes the next call as soon as it can, over connections that all share."""
+    running = RunningServer(tmp_path)
+    begun = threading.Barrier(33)
+    has_ended = threading.Event()
+    options = [("grpc.use_local_subchannel_pool", 1)]
+    channels = [grpc.insecure_channel(running.address, options=options) for _ in range(4)]
+
+    def calls(channel: grpc.Channel) -> Counter[str]:
+        results: Counter[str] = Counter()
+        stub: Any = ValidationServiceStub(channel)
+        stub.Validate(request(0), timeout=300)
+        begun.wait()
+        while not has_ended.is_set():
+            try:
+                stub.Validate(request(0), timeout=300)
+                results["OK"] += 1
+            except grpc.RpcError as error:
+                results[error.code().name if isinstance(error, grpc.Call) else repr(error)] += 1
+                has_ended.wait(0.01)
+        return results
+
+    with ThreadPoolExecutor(32) as pool:
+        lanes = [pool.submit(calls, channel) for channel in 8 * channels]
+        begun.wait()
+        code = running.terminate()
+        has_ended.set()
+        results = sum((lane.result() for lane in lanes), Counter[str]())
+    for channel in channels:
+        channel.close()
+    running.close()
+
+    assert (0, {"OK", "UNAVAILABLE"}) == (code, results.keys())
 
 
 def test_health_is_not_serving_while_draining(tmp_path: Path) -> None:

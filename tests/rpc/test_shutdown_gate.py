@@ -4,7 +4,6 @@ import asyncio
 import time
 from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import suppress
 from typing import Any
 
 import grpc
@@ -17,7 +16,6 @@ from sidecheck.v1.info_service_pb2 import (
 )
 from sidecheck.v1.info_service_pb2_grpc import InfoServiceServicer, InfoServiceStub
 from sidecheck_server.access.authorizer import Authorizer
-from sidecheck_server.core.errors import RequestError
 from sidecheck_server.rpc.admission import Admission
 from sidecheck_server.rpc.call_metrics import CallMetrics
 from sidecheck_server.rpc.grpc_methods import add_methods
@@ -79,7 +77,7 @@ async def test_an_open_gate_admits_all_calls(served: Served) -> None:
 async def test_a_closed_gate_rejects_calls_so_that_clients_retry(served: Served) -> None:
     """The status is UNAVAILABLE, with a reason."""
     served.go.set()
-    await served.gate.close()
+    served.gate.close()
     with pytest.raises(grpc.aio.AioRpcError) as raised:
         await served.call()
     trailers: dict[str, Any] = dict(raised.value.trailing_metadata() or ())
@@ -99,10 +97,40 @@ async def test_active_calls_finish(served: Served) -> None:
     """The gate only affects calls that arrive later."""
     active = asyncio.create_task(served.call())
     await served.entered.wait()
-    await served.gate.close()
+    served.gate.close()
     served.go.set()
 
     assert "1" == await active
+
+
+async def test_calls_and_responses_are_held_in_the_pause(served: Served) -> None:
+    """And go on after it, so that no client has sent the next call when it learns of the stop."""
+    active = asyncio.create_task(served.call())
+    await served.entered.wait()
+    pausing = asyncio.create_task(served.gate.pause())
+    await asyncio.sleep(0)
+    served.entered.clear()
+    served.go.set()
+    arriving = asyncio.create_task(served.call())
+    await pausing
+    held = (active.done(), arriving.done(), served.entered.is_set())
+    served.gate.close()
+
+    assert ((False, False, False), "1", "1") == (held, await active, await arriving)
+
+
+async def test_a_call_that_is_held_ends_with_the_others(served: Served) -> None:
+    """At the end of the grace period, as one that may be retried."""
+    pausing = asyncio.create_task(served.gate.pause())
+    await asyncio.sleep(0)
+    held = asyncio.create_task(served.call())
+    await pausing
+    served.gate.close()
+    served.gate.end_calls()
+    with pytest.raises(grpc.aio.AioRpcError) as raised:
+        await held
+
+    assert grpc.StatusCode.UNAVAILABLE is raised.value.code()
 
 
 async def test_a_stream_that_another_task_closes_is_active_no_more() -> None:
@@ -122,21 +150,22 @@ async def test_a_stream_that_another_task_closes_is_active_no_more() -> None:
     assert "response" == response
 
 
-@pytest.mark.parametrize(("callers", "expected"), [(0, 0.04), (1, 0.9)])
-async def test_closing_waits_until_no_calls_arrive(callers: int, expected: float) -> None:
-    """Closing takes 50 ms without calls, and about a second at most with them."""
+@pytest.mark.parametrize(("callers", "expected"), [(0, 0.09), (1, 0.9)])
+async def test_a_pause_lasts_until_no_calls_arrive(callers: int, expected: float) -> None:
+    """It takes 100 ms without calls, and about a second at most with them."""
     gate = ShutdownGate()
+    tasks: list[asyncio.Task[Any]] = []
 
     async def keep_calling() -> None:
         # In the event loop of the gate: a call arrives in each of its intervals.
         while True:
-            with suppress(RequestError), gate.admit():
-                pass
-            await asyncio.sleep(0)
+            if gate.is_paused:
+                tasks.append(asyncio.create_task(gate.enter_after_pause()))
+            await asyncio.sleep(0.01)
 
-    tasks = [asyncio.create_task(keep_calling()) for _ in range(callers)]
+    tasks += [asyncio.create_task(keep_calling()) for _ in range(callers)]
     started = time.monotonic()
-    await gate.close()
+    await gate.pause()
     elapsed = time.monotonic() - started
     for task in tasks:
         task.cancel()

@@ -1,6 +1,7 @@
 """The serving processes of one address, and what the first process does for them."""
 
 import asyncio
+import time
 from collections.abc import Sequence
 from contextlib import ExitStack
 
@@ -8,6 +9,7 @@ import structlog
 from prometheus_client import Metric
 
 from sidecheck_server.processes.forwarded_tasks import SharedWorkers
+from sidecheck_server.processes.heartbeat import BEAT_SECONDS
 from sidecheck_server.processes.serving_process import ProcessStartError, ServingProcess
 from sidecheck_server.registry import Expected, Registry
 from sidecheck_server.registry.definitions import Change, Definition, Deleted, Registered
@@ -64,7 +66,7 @@ class Fleet:
         self._keepers: list[asyncio.Task[None]] = []
         #: Changes that processes have not applied yet.
         self._applying: set[asyncio.Future[None]] = set()
-        #: How many processes ended before they were asked to.
+        #: How many processes ended before they were asked to, or were killed as they stood still.
         self.ended = 0
         self.addresses: list[str] = []
         self.is_abandoned = False
@@ -100,6 +102,7 @@ class Fleet:
             raise ProcessStartError(str(errors.exceptions[0])) from None
         self._served.admission.start()
         self._keepers = [asyncio.create_task(self._keep(number)) for number in numbers]
+        self._keepers.append(asyncio.create_task(self._watch()))
 
     def report_ready(self) -> None:
         """Report in health and log that the server is serving."""
@@ -148,11 +151,15 @@ class Fleet:
     async def _keep(self, number: int) -> None:
         """Start the process *number* again whenever it ends."""
         while True:
-            exit_text = await self._processes[number].wait()
+            process = self._processes[number]
+            exit_text = await process.wait()
             self._serving.discard(number)
             self._served.health.set_serving(serving=self.alive > 0)
             self.ended += 1
-            _log.error("process.died", number=number, exit=exit_text, alive=self.alive)
+            if process.stall is None:
+                _log.error("process.died", number=number, exit=exit_text, alive=self.alive)
+            else:
+                _log.error("process.stalled", number=number, cause=process.stall, alive=self.alive)
             await self._processes.pop(number).kill()
             pause = _FIRST_PAUSE
             while number not in self._serving:
@@ -169,6 +176,18 @@ class Fleet:
                     )
             self._served.health.set_serving(serving=True)
             _log.info("process.restarted", number=number, alive=self.alive)
+
+    async def _watch(self) -> None:
+        """Kill processes that stand still; `_keep` starts them again."""
+        looked = time.monotonic()
+        while True:
+            await asyncio.sleep(BEAT_SECONDS)
+            now = time.monotonic()
+            # This process has not run: nor have the others, perhaps, which are only now going on.
+            has_paused = now - looked > 2 * BEAT_SECONDS
+            looked = now
+            for number in self._serving:
+                self._processes[number].look(anew=has_paused)
 
     async def _start(self, number: int) -> None:
         process = await ServingProcess.spawn(

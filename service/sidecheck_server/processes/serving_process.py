@@ -10,17 +10,20 @@ from asyncio.subprocess import DEVNULL, Process
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 from uuid import UUID
 
 from prometheus_client import Metric
 
+from sidecheck_server.processes.heartbeat import Heartbeat, StallCause
 from sidecheck_server.processes.link import Link, LinkClosed
 from sidecheck_server.registry import Registry
 from sidecheck_server.registry.definitions import Binding, Change
 from sidecheck_server.settings import Settings
 from sidecheck_server.workers.events import exit_text
+from sidecheck_server.workers.process import processor_seconds
 
 __all__ = ["MODULE", "ProcessStartError", "ServingProcess", "Setup"]
 
@@ -68,6 +71,9 @@ class ServingProcess:
         self._link = link
         #: The changes since the registry was copied, until that is sent.
         self._backlog: list[Change] | None = []
+        self._heartbeat = Heartbeat(self._beat, partial(processor_seconds, process.pid))
+        #: Why the process was killed, though it had not ended.
+        self.stall: StallCause | None = None
 
     @classmethod
     async def spawn(
@@ -156,6 +162,14 @@ class ServingProcess:
             return []
         return metrics
 
+    def look(self, *, anew: bool) -> None:
+        """Kill the process if it stands still; *anew* forgets how it was until now."""
+        if anew:
+            self._heartbeat.begin_anew()
+        elif self._process.returncode is None and (stall := self._heartbeat.look()):
+            self.stall = stall
+            self._process.kill()
+
     async def wait(self) -> str:
         """Return how the process ended, once it has."""
         await asyncio.shield(self._link.closed)
@@ -167,6 +181,12 @@ class ServingProcess:
             self._process.kill()
         await self._process.wait()
         await self._link.close()
+
+    def _beat(self) -> "asyncio.Future[None]":
+        answer = self._link.call("beat")
+        # It fails if the process ends, which `wait` tells.
+        answer.add_done_callback(lambda done: done.cancelled() or done.exception())
+        return answer
 
     def _setup(
         self,

@@ -184,7 +184,7 @@ def _unary(
             try:
                 if authorizer.requires_tokens:
                     call.authorize(authorizer)
-                task = gate.enter()
+                task = await gate.enter_after_pause() if gate.is_paused else gate.enter()
                 try:
                     admission.begin(context)
                     try:
@@ -202,6 +202,8 @@ def _unary(
                         await admission.make_room(context, len(serialized))
                 finally:
                     gate.leave(task)
+                    if gate.is_paused:
+                        await gate.hold_response()
             except CallFailed as failed:
                 await call.fail(failed.status)
             except RequestError as error:

@@ -37,9 +37,10 @@ class Shutdown:
     async def run(self, end_when_idle: _Step, cancel: _Step) -> bool:
         """Report that the server is not serving, let active calls finish, and end the others.
 
-        Calls that arrive after the drain period, and those that are active at the end of
-        the grace period, fail with UNAVAILABLE, and clients retry them elsewhere.
-        *end_when_idle* ends the transport once its calls have ended; *cancel* ends it at once.
+        Calls that the transport still takes after the drain period, and those that are active
+        at the end of the grace period, fail with UNAVAILABLE, and clients retry them elsewhere.
+        *end_when_idle* lets the transport take no more calls before it awaits anything, and
+        ends it once its calls have ended; *cancel* ends it at once.
         Returns whether neither did in time: gRPC waits for peers that neither read nor close
         their connections for as long as they like.
         """
@@ -49,11 +50,14 @@ class Shutdown:
         served.health.set_serving(serving=False)
         await self._wait_unless_hurried(settings.drain_seconds)
         grace_ends = time.monotonic() + settings.grace_seconds
-        await gate.close()
-        served.streams.end()
-        served.health.end()
+        await gate.pause()
         # The gate ends the calls, because gRPC would cancel them.
         stopping = asyncio.create_task(self._end(end_when_idle))
+        await asyncio.sleep(0)  # until the transport has told its clients
+        # The end of a call or a stream is a reason for the next one, which must not cross that.
+        gate.close()
+        served.streams.end()
+        served.health.end()
         await self._wait_unless_hurried(grace_ends - time.monotonic(), stopping)
         if not stopping.done():
             gate.end_calls()

@@ -18,7 +18,14 @@ from multiprocessing.connection import Connection
 from threading import Lock
 from typing import Any
 
-__all__ = ["OUT_OF_MEMORY", "OUT_OF_TIME", "WALL_FACTOR", "ProcessDiedError", "WorkerProcess"]
+__all__ = [
+    "OUT_OF_MEMORY",
+    "OUT_OF_TIME",
+    "WALL_FACTOR",
+    "ProcessDiedError",
+    "WorkerProcess",
+    "processor_seconds",
+]
 
 OUT_OF_MEMORY = 100
 """Exit code of a process that has too little memory to start, or to receive a task."""
@@ -88,12 +95,8 @@ class WorkerProcess:
 
     def processor_seconds(self) -> float:
         """Return what the process has taken of a processor; 0 if the system does not tell."""
-        # The id that clock_getcpuclockid(3) makes, which Python has for threads only. Hundredths:
-        # to receive a task is no progress.
-        try:
-            return round(time.clock_gettime(~self._id << 3 | 2), 2)
-        except OSError:
-            return 0.0
+        # Hundredths: to receive a task is no progress.
+        return round(processor_seconds(self._id), 2)
 
     def fileno(self) -> int:
         """Return a descriptor that becomes readable when the process dies.
@@ -159,6 +162,15 @@ class WorkerProcess:
                     self._process.close()
             self._connection.close()
         return self._exit_code
+
+
+def processor_seconds(process_id: int) -> float:
+    """Return what a process has taken of a processor; 0 if the system does not tell."""
+    # The id that clock_getcpuclockid(3) makes, which Python has for threads only.
+    try:
+        return time.clock_gettime(~process_id << 3 | 2)
+    except OSError:
+        return 0.0
 
 
 @contextmanager

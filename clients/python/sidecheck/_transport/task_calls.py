@@ -248,8 +248,14 @@ class StreamCall:
             await asyncio.sleep(0.01)
             error = await read_status(self._call)
             if error.details() != WRITE_FAILED:
-                break
-        return error
+                return error
+        # The call has ended all the same, by no fault of the server or of the message.
+        return grpc.aio.AioRpcError(
+            grpc.StatusCode.UNAVAILABLE,
+            error.initial_metadata(),
+            error.trailing_metadata(),
+            details="the call ended while a message was sent, and its status is not known",
+        )
 
 
 async def read_status(call: "grpc.aio.StreamStreamCall[Any, Any]") -> grpc.aio.AioRpcError:
