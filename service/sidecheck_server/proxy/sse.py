@@ -122,11 +122,6 @@ class EventReader:
             searched = 0
         self._check_size(len(self._text))
 
-    @property
-    def held(self) -> int:
-        """How many bytes of an event that is not complete are held."""
-        return self._size
-
     def rest(self) -> bytes:
         """Return the bytes after the last event, which are none by the specification."""
         return self._carried + self._text

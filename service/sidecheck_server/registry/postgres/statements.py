@@ -114,18 +114,19 @@ def read_value(connection: Connection, expression: str) -> object:
     return _first(connection, f"SELECT {expression}")[0]
 
 
-def read_head(connection: Connection, term: str, *, lock: bool = False) -> Head | None:
+def read_head(connection: Connection, term_columns: str, *, lock: bool = False) -> Head | None:
     """Return the state; with *lock*, no other write can change it until the transaction ends.
 
-    *term* is what to select as `SYSTEM` and `TIMELINE`. It is read each time rather than once on
+    *term_columns* are what to select as `SYSTEM` and `TIMELINE`. It is read each time rather than once on
     a connection, because the server behind a pooler may change.
     """
-    statement = f"SELECT {_HEAD}, {term} FROM sidecheck.meta"  # noqa: S608 - of constants
+    statement = f"SELECT {_HEAD}, {term_columns} FROM sidecheck.meta"  # noqa: S608 - of constants
     row = connection.execute(f"{statement} FOR UPDATE" if lock else statement).fetchone()
     if row is None:
         return None
-    *state, system, file = row
-    return Head(*state, Term(system, None if file is None else int(file[:8], 16)))
+    layout, epoch, revision, change_id, system, file = row
+    term = Term(system, None if file is None else int(file[:8], 16))
+    return Head(layout, epoch, revision, change_id, term)
 
 
 def begin_write(connection: Connection) -> None:
