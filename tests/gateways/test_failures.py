@@ -231,3 +231,34 @@ def begin_call(gateway: Gateway) -> http.client.HTTPConnection:
     headers = {**gateway.client.headers, "content-type": "application/json"}
     connection.request("POST", address.path, body, headers)
     return connection
+
+
+def test_large_bodies_beyond_what_is_held(tmp_path: Path, scripted: HttpMcpServer) -> None:
+    """A second request is refused by its id, and so is a large response to a small one."""
+    settings = ext_proc_settings(**ENFORCE)
+    sidecheck = RunningServer(
+        tmp_path, **settings, SIDECHECK_TRANSPORT__BYTES_IN_FLIGHT=str(1 << 20)
+    )
+    large = "x" * 900_000
+    pool = ThreadPoolExecutor(1)
+    try:
+        with running_gateway(tmp_path, scripted, sidecheck) as gateway:
+            gateway.begin()
+            with held_calls(scripted) as (reached, _):
+                first = pool.submit(gateway.call, other=large)
+                assert reached.wait(_SECONDS)
+                second = gateway.call(other=large)
+                scripted.replace = lambda message: JSONResponse(
+                    {"jsonrpc": "2.0", "id": message["id"], "result": {"x": large}}
+                )
+                third = gateway.call()
+            statuses = [second.status_code, third.status_code, first.result(_SECONDS).status_code]
+    finally:
+        pool.shutdown()
+        sidecheck.close()
+
+    assert [503, 503, 200] == statuses
+    reason = "not validated by Sidecheck: OVERLOADED; try again later"
+    for response in (second, third):
+        assert {"code": -32603, "message": reason} == response.json()["error"]
+        assert isinstance(response.json()["id"], int)
