@@ -49,7 +49,7 @@ class Reconnected:
 
 @dataclass(frozen=True, slots=True)
 class RegistryReloaded:
-    """The registry was read as a whole: its history does not lead on from what was read."""
+    """The registry was read as a whole: its history does not reach back to what was read."""
 
     previous_revision: int
     revision: int
