@@ -117,8 +117,8 @@ def read_value(connection: Connection, expression: str) -> object:
 def read_head(connection: Connection, term_columns: str, *, lock: bool = False) -> Head | None:
     """Return the state; with *lock*, no other write can change it until the transaction ends.
 
-    *term_columns* are what to select as `SYSTEM` and `TIMELINE`. It is read each time rather than once on
-    a connection, because the server behind a pooler may change.
+    *term_columns* are what to select as `SYSTEM` and `TIMELINE`. They are read each time rather
+    than once on a connection, because the server behind a pooler may change.
     """
     statement = f"SELECT {_HEAD}, {term_columns} FROM sidecheck.meta"  # noqa: S608 - of constants
     row = connection.execute(f"{statement} FOR UPDATE" if lock else statement).fetchone()
