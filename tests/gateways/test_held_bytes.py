@@ -176,7 +176,7 @@ def test_no_room_under_enforcement(server: RunningServer, kept: str, shed: str) 
         one.send(*KEPT[kept])
         answer = other.send(*parts)
 
-    metadata = answer.dynamic_metadata["sidecheck"]
+    metadata: Any = answer.dynamic_metadata["sidecheck"]
     assert ("rejected", "OVERLOADED") == (metadata["verdict"], metadata["code"])
     if status:
         assert status == answer.immediate_response.status.code
@@ -194,7 +194,7 @@ def test_no_room_in_audit(server: RunningServer, shed: str) -> None:
         answer = other.send(*parts)
         rest = other.send(response(b"data: 1\n\n"))
 
-    metadata = answer.dynamic_metadata["sidecheck"]
+    metadata: Any = answer.dynamic_metadata["sidecheck"]
     assert ("unvalidated", "OVERLOADED") == (metadata["verdict"], metadata["code"])
     part: Any = getattr(answer, str(answer.WhichOneof("response")))
     assert not part.response.HasField("body_mutation")

@@ -138,8 +138,8 @@ async def pages(
             assert ruling.forward is not None
             passed = json.loads(ruling.forward)["result"]["tools"]
             names += [f"{each['name']}: {each['description']}" for each in passed]
-        params = {"name": call, "arguments": {}}
-        request = {"jsonrpc": "2.0", "id": 99, "method": "tools/call", "params": params}
+        named = {"name": call, "arguments": {}}
+        request = {"jsonrpc": "2.0", "id": 99, "method": "tools/call", "params": named}
         ruling = await proxy.session.handle(json.dumps(request).encode(), "client")
     found = [" ".join(finding.split()[1:]) for finding in proxy.findings]
     found = [finding.partition(" /")[0] for finding in found if "TOOL" in finding]

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from threading import current_thread, main_thread
 from typing import Any, TypeAlias
@@ -14,6 +15,7 @@ from sidecheck_server.registry.postgres.connection import Connection
 from sidecheck_server.registry.postgres.events import (
     Reconnected,
     RefusedDatabase,
+    RegistryEvent,
     TermUnreadable,
     Unreachable,
 )
@@ -25,6 +27,10 @@ from support.running_postgres import PostgresAddress, RunningPostgres, installed
 A, B, C, D = map(define_tool, "abcd")
 
 StartServer: TypeAlias = Callable[..., RunningPostgres]
+
+
+def _is_older(replica: PostgresRegistry, age: float) -> bool:
+    return replica.age_seconds > age
 
 
 class Site:
@@ -61,7 +67,7 @@ class Site:
         self._address.lead_to(after)
         self.replicas.end_connections(before)
 
-    def count(self, kind: type[object]) -> int:
+    def count(self, kind: type[RegistryEvent]) -> int:
         """Return how many events of *kind* the replicas have reported."""
         return [type(event) for event in self.replicas.events].count(kind)
 
@@ -77,7 +83,7 @@ class Site:
                 replica.register("refused", [D], keep=None)
             assert "restart all servers to accept this one" in raised.value.fault
             age = replica.age_seconds
-            wait_until(lambda replica=replica, age=age: replica.age_seconds > age)
+            wait_until(partial(_is_older, replica, age))
         assert revisions == [(replica.revision, replica.count()) for replica in replicas]
 
     def check_recovered(self, *replicas: PostgresRegistry) -> None:
