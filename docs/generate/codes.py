@@ -126,7 +126,8 @@ _PROXY: CodeTable = MappingProxyType(
         "that it repeats.",
         "CALLER_NOT_ALLOWED": "A page of another origin called, or by another name of the host.",
         "TOO_MANY_CONNECTIONS": "A connection to the proxy over HTTP was refused, or one that "
-        "waited for its client was closed for another: `--max-connections`, `--max-peer-connections`.",
+        "waited for its client was closed for another: `--max-connections`, "
+        "`--max-peer-connections`.",
         "REQUEST_TIMEOUT": "The head or body of a request did not arrive within `--head-seconds` "
         "or `--body-seconds`; it was answered with HTTP 408 where possible.",
         "RESPONSE_NOT_READ": "A client did not read what it was sent within `--write-seconds`; its "
