@@ -250,17 +250,17 @@ def test_a_client_that_does_not_read(
 
     server.answer = answer
     options, wrap = _tls(tmp_path) if is_tls else ((), _unwrapped)
-    with proxied(server, "--write-seconds", "0.2", *options) as proxy, connected(proxy) as plain:
-        reader = wrap(plain)
+    with (
+        proxied(server, "--write-seconds", "0.2", *options) as proxy,
+        connected(proxy) as plain,
+        wrap(plain) as reader,
+    ):
         reader.sendall(request(text="endless"))
         assert ended.wait(SECONDS)
-        with connected(proxy) as other:
-            other_reader = wrap(other)
+        with connected(proxy) as other, wrap(other) as other_reader:
             other_reader.sendall(request())
             served = read_answer(other_reader)
-        # Closed with data unread, the connection says nothing more, until it is read.
         err = _err_with(proxy, "RESPONSE_NOT_READ")
-        reader.close()
 
     assert 200 == served.status
     assert "client->server RESPONSE_NOT_READ error, rejected" in codes(err)
