@@ -38,6 +38,9 @@ _OTHER_NAMES = {
     "SIDECHECK_TOKEN",
     "SIDECHECK_TOKEN_WITHOUT_TLS",
     "SIDECHECK_UNIX_SOCKET",
+    "TCP_KEEPCNT",
+    "TCP_KEEPIDLE",
+    "TCP_KEEPINTVL",
     "UNEVALUATED_PROPERTIES",
 }
 # Files of users, files that examples write, and what `make` builds.
