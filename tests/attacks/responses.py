@@ -175,10 +175,9 @@ ATTACKS = [
     ),
     ResponseAttack(
         "two responses",
-        "a response ends where its length says",
+        "nothing follows the last response of a connection",
         response_of(GOOD_RESULT) + response_of(BAD_RESULT),
-        200,
-        outcome="result",
+        502,
     ),
     ResponseAttack(
         "two lengths",
