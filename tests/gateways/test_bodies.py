@@ -63,6 +63,22 @@ def test_a_request_gets_a_message(gateway: Gateway) -> None:
     assert ("rejected", "NOT_VALIDATED") == (entry["verdict"], entry["code"])
 
 
+def test_a_result_with_the_status_of_an_error_does_not_pass(gateway: Gateway) -> None:
+    """Some clients read it, and it was not validated."""
+    gateway.server.replace = lambda message: Response(
+        response_of({"content": [], "structuredContent": {"n": "x"}}, message["id"]),
+        500,
+        media_type="application/json",
+    )
+    response = gateway.call()
+    gateway.server.replace = lambda _: None
+    gateway.received()
+
+    assert (502, b"") == (response.status_code, response.content)
+    [entry] = gateway.envoy.entries(1)
+    assert ("rejected", "NOT_VALIDATED") == (entry["verdict"], entry["code"])
+
+
 @pytest.mark.parametrize("name", RESPONSES)
 def test_errors_of_http_pass(gateway: Gateway, name: str) -> None:
     """Whatever is in them."""

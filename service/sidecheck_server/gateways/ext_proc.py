@@ -7,7 +7,7 @@ passes as it comes.
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from sidecheck import Unavailable
 
@@ -36,7 +36,13 @@ from sidecheck_server.gateways.generated.external_processor_pb2 import (
 from sidecheck_server.gateways.outcomes import GatewayFindings
 from sidecheck_server.gateways.routes import Routes
 from sidecheck_server.proxy.http_messages import Body, HttpMessages, Reply
-from sidecheck_server.proxy.messages import Message, error_response, join_array, read_message
+from sidecheck_server.proxy.messages import (
+    Message,
+    error_response,
+    has_result,
+    join_array,
+    read_message,
+)
 from sidecheck_server.proxy.report import Action, Direction, Finding
 from sidecheck_server.proxy.rulings import unvalidated_reason
 from sidecheck_server.proxy.sse import EventReader, EventTooLongError
@@ -59,7 +65,11 @@ _FIRST_ERROR, _NOT_ALLOWED, _UNSUPPORTED, _BAD_GATEWAY, _OVERLOADED = 400, 405, 
 _METHODS = frozenset({"GET", "POST", "DELETE", "HEAD", "OPTIONS"})
 """Those of Streamable HTTP, and of pages that ask whether they may call."""
 
-_MODES: Mapping[Body, ProcessingMode.BodySendMode] = {
+_Body: TypeAlias = Body | Literal["error"]
+"""An error is the body of a response with the status of one, which may be no result."""
+
+_MODES: Mapping[_Body, ProcessingMode.BodySendMode] = {
+    "error": BUFFERED,
     "message": BUFFERED,
     "events": STREAMED,
     "other": NOT_SENT,
@@ -143,7 +153,7 @@ class _Exchange:
         #: Whether what could not be read may not pass.
         self._enforces = False
         #: What the body of the response is, once its headers are known.
-        self._body: Body | None = None
+        self._body: _Body | None = None
         self._reader = EventReader(max_bytes)
         self._is_resumable = False
         #: Whether a part of the events has come.
@@ -255,6 +265,8 @@ class _Exchange:
                 return response
         if is_whole:
             return headers_response("response_headers")
+        if self._enforces and status >= _FIRST_ERROR:
+            self._body = "error"
         if self._body != "other" and _is_encoded(headers):
             self._body = "other"
             if self._rejects_encoded("server"):
@@ -275,16 +287,27 @@ class _Exchange:
                 ruled = await self._rule_events(text, is_last=is_last)
             case "events":
                 ruled = self._break_off(self._begin_events(), self._reader.rest() + text)
-            case "message" if self._has_room(request, "server"):
-                ruled = await self._open().rule_body(text)
-            case "message":
+            case "message" | "error" if not self._has_room(request, "server"):
                 return self._shed("response_body", self._open().answer() or b"", "server")
+            case "message":
+                ruled = await self._open().rule_body(text)
+            case "error" if has_result(text):
+                unread = Finding(
+                    sender="server",
+                    code="NOT_VALIDATED",
+                    action=Action.REJECTED,
+                    is_unvalidated=True,
+                )
+                self._findings.add(unread)
+                return immediate_response(_BAD_GATEWAY, b"")
+            case "error":
+                ruled = text
             case "other":
                 ruled = text
         return body_response(
             "response_body",
             UNCHANGED if ruled == text else ruled,
-            is_whole=self._body == "message",
+            is_whole=self._body in {"message", "error"},
         )
 
     async def _rule_events(self, text: bytes, *, is_last: bool) -> bytes:

@@ -35,7 +35,7 @@ from sidecheck_server.proxy.http_messages import HttpMessages, Reply
 from sidecheck_server.proxy.http_paths import OtherPaths, has_steps
 from sidecheck_server.proxy.http_refusals import refusal
 from sidecheck_server.proxy.http_streams import EventRelay
-from sidecheck_server.proxy.messages import read_message
+from sidecheck_server.proxy.messages import has_result, read_message
 from sidecheck_server.proxy.options import ProxyOptions
 from sidecheck_server.proxy.pins import LockFileError
 from sidecheck_server.proxy.report import Action, Direction, Finding, Report
@@ -213,7 +213,7 @@ class HttpProxy:
         self, messages: HttpMessages, response: UpstreamResponse, text: bytes
     ) -> Response:
         """Relay a *response* with the status of an error, unless *text* is a result after all."""
-        if not _has_result(text):
+        if not has_result(text):
             return replaced(response, text)
         note = "a result with the status of an error"
         self._add("server", "NOT_VALIDATED", Action.REJECTED, note)
@@ -329,13 +329,6 @@ class HttpProxy:
 
     def _add(self, sender: Direction, code: str, action: Action, note: str) -> None:
         self._report.add(Finding(sender=sender, code=code, action=action, note=note))
-
-
-def _has_result(text: bytes) -> bool:
-    """Return whether a message in *text* has a result."""
-    message = read_message(text)
-    messages = message if isinstance(message, list) else [message] if message else []
-    return any("result" in each.properties for each in messages)
 
 
 def _is_utf8(value: bytes) -> bool:

@@ -15,6 +15,7 @@ __all__ = [
     "Message",
     "RequestId",
     "error_response",
+    "has_result",
     "join_array",
     "join_object",
     "read_items",
@@ -251,3 +252,10 @@ def _decode(text: bytes, kind: Any) -> Any:
         return msgspec.json.decode(text, type=kind)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
+
+
+def has_result(text: bytes) -> bool:
+    """Return whether a message in *text* has a result."""
+    message = read_message(text)
+    messages = message if isinstance(message, list) else [message] if message else []
+    return any("result" in each.properties for each in messages)

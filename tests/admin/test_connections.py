@@ -1,0 +1,79 @@
+"""Connections of the admin address beyond its limit."""
+
+import http.client
+import socket
+from collections.abc import Iterator
+from contextlib import ExitStack
+
+import pytest
+from support.running import RunningServer
+
+_LIMIT = 4
+_SECONDS = 300
+_UNFINISHED = (
+    b"POST /v1/validate HTTP/1.1\r\nhost: localhost\r\ncontent-length: 9\r\n"
+    b"content-type: application/json\r\n\r\n"
+)
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, int]]:
+    """Yield the admin address of a server with few connections."""
+    running = RunningServer(
+        tmp_path_factory.mktemp("admin"),
+        SIDECHECK_ADMIN_LISTEN="127.0.0.1:0",
+        SIDECHECK_TRANSPORT__CONNECTIONS=str(_LIMIT),
+    )
+    host, _, port = running.admin_address.rpartition(":")
+    yield host, int(port)
+    running.close()
+
+
+def get(address: tuple[str, int], path: str) -> tuple[int, str]:
+    """Return the status and the media type of *path*."""
+    connection = http.client.HTTPConnection(*address, timeout=_SECONDS)
+    try:
+        connection.request("GET", path, headers={"host": "localhost"})
+        response = connection.getresponse()
+        response.read()
+        return response.status, response.headers["content-type"].partition(";")[0]
+    finally:
+        connection.close()
+
+
+def connect(address: tuple[str, int], sent: bytes) -> socket.socket:
+    """Return a connection on which *sent* was sent."""
+    connection = socket.create_connection(address, _SECONDS)
+    connection.sendall(sent)
+    return connection
+
+
+def has_ended(connection: socket.socket) -> bool:
+    """Return whether the server has closed *connection*."""
+    try:
+        return connection.recv(1) == b""
+    except ConnectionResetError:
+        return True
+
+
+@pytest.mark.parametrize("sent", [b"", b"GET /livez HTTP/1.1\r\nhost: loc"])
+def test_idle_connections_make_room(address: tuple[str, int], sent: bytes) -> None:
+    """Those with an unfinished head too; the oldest are closed."""
+    with ExitStack() as stack:
+        idle = [stack.enter_context(connect(address, sent)) for _ in range(20)]
+        statuses = [get(address, path)[0] for path in ("/livez", "/readyz", "/openapi.json")]
+        ended = [has_ended(connection) for connection in idle[: len(idle) - _LIMIT]]
+
+    assert [200, 200, 200] == statuses
+    assert all(ended)
+
+
+def test_probes_are_served_beside_busy_requests(address: tuple[str, int]) -> None:
+    """Others get problem details."""
+    with ExitStack() as stack:
+        while (busy := get(address, "/openapi.json"))[0] == 200:
+            stack.enter_context(connect(address, _UNFINISHED))
+        probes = [get(address, path)[0] for path in ("/livez", "/readyz")]
+
+    assert (503, "application/problem+json") == busy
+    assert [200, 200] == probes
