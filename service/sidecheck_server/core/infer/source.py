@@ -21,11 +21,11 @@ _BYTE_ORDER_MARK = "\ufeff"
 _READS = f"this server reads the syntax of Python {sys.version_info.major}.{sys.version_info.minor}"
 _CHARACTERS_PER_STEP = 16
 
-# A text that is not closed ends with the source, lest each of many takes that long.
+# A text that is not closed ends with its line or the source, lest each of many takes that long.
 _STRING_OR_COMMENT = re.compile(
     r"""#[^\n]*|(?P<prefix>[A-Za-z]{0,2})(?:"""
     r"""'{3}(?:[^\\]|\\.|\\\Z)*?(?:'{3}|\Z)|"{3}(?:[^\\]|\\.|\\\Z)*?(?:"{3}|\Z)"""
-    r"""|'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*")""",
+    r"""|'(?:[^'\\\n]|\\.)*+'?|"(?:[^"\\\n]|\\.)*+"?)""",
     re.DOTALL,
 )
 # Before 3.12, the parser searches the text of a format string for each of its fields: one
