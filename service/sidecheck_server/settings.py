@@ -271,7 +271,7 @@ class Settings(BaseSettings):
     ] = Limits()
 
     @model_validator(mode="after")
-    def _listens_somewhere(self) -> Self:
+    def _check_addresses(self) -> Self:
         if not self.listen and self.unix_socket is None:
             raise ValueError(
                 "listen and unix_socket are both empty: there is no address to listen on"

@@ -37,7 +37,7 @@ def test_of_tools_with_the_same_name_the_last_is_converted() -> None:
     assert ["Answers again."] == [tool["description"] for tool in json.loads(result.stdout)]
     assert (
         "ping.json: ping: not converted: INVALID_REQUEST: duplicate name 'ping': "
-        "a later tool has it too, and is used\n"
+        "a later tool has the same name and is used instead\n"
     ) in result.stderr
     assert 1 == result.exit_code
 

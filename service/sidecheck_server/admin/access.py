@@ -16,7 +16,7 @@ _JSON: Final = "application/json"
 
 
 class Access:
-    """Rejects callers at *address* whom HTTP makes possible and nobody wants.
+    """Rejects cross-origin and DNS-rebinding requests to *address*.
 
     A page of another origin, open in a browser on this machine, can send requests to it. It
     cannot send JSON without asking first (https://fetch.spec.whatwg.org/#http-cors-protocol),

@@ -127,7 +127,7 @@ class Fleet:
         return {number: task.result() for number, task in tasks.items() if task.done()}
 
     def await_followers(self, _revision: int) -> None:
-        """Wait, in a thread, until all processes have the changes of now, or for a second."""
+        """Wait, in a thread, until all processes have applied all pending changes, or a second."""
         asyncio.run_coroutine_threadsafe(self._apply(), self._loop).result()
 
     async def stop(self) -> None:

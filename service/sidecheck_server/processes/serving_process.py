@@ -109,7 +109,7 @@ class ServingProcess:
     ) -> None:
         """Let the process serve calls; return once it accepts them.
 
-        The *history* is that of *registry* as of now, or later than when this was made.
+        The *history* is that of *registry*, and no older than this object.
 
         Raises:
             ProcessStartError: it cannot, or takes too long.

@@ -105,7 +105,7 @@ class HttpProxy:
             if request.method == "OPTIONS" or not self._upstream.is_server(path):
                 return await self._pass_on(request, body)
             if request.method not in _OF_TRANSPORT:
-                return problem(405, "the method is none of Streamable HTTP")
+                return problem(405, "method not allowed; Streamable HTTP has GET, POST and DELETE")
             if headers.get("content-encoding", "").strip().lower() not in {"", "identity"}:
                 return problem(415, "the body is encoded")
             HEADERS.set(request.headers.raw)
@@ -130,7 +130,7 @@ class HttpProxy:
         if request.method not in _METHODS:
             return problem(405, "the method is not supported")
         if not request.scope["raw_path"].startswith(b"/"):
-            return problem(400, "the target of the request is no path")
+            return problem(400, "the request target must be a path")
         if not all(_is_utf8(value) for _, value in request.headers.raw):
             return problem(400, "a header is not UTF-8")
         if self._enforces and any(is_lookalike(name) for name, _ in request.headers.raw):

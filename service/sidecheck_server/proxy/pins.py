@@ -213,13 +213,13 @@ def _write(
 
     A reader sees all of it or none. If another proxy has written it meanwhile, its tools count.
     """
-    beside = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
+    temporary_path = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
     try:
         try:
-            beside.write_bytes(text)
-            _publish(beside, path)
+            temporary_path.write_bytes(text)
+            _publish(temporary_path, path)
         finally:
-            beside.unlink(missing_ok=True)
+            temporary_path.unlink(missing_ok=True)
     except FileExistsError:
         return _read_lock(path)
     except OSError as error:
@@ -227,19 +227,19 @@ def _write(
     return definitions
 
 
-def _publish(beside: Path, path: Path) -> None:
-    """Give the file *beside* the name *path*.
+def _publish(temporary_path: Path, path: Path) -> None:
+    """Rename the file at *temporary_path* to *path*.
 
     Raises:
         FileExistsError: there is one.
     """
     try:
-        path.hardlink_to(beside)
+        path.hardlink_to(temporary_path)
     except FileExistsError:
         raise
     except OSError:
         # A file system without links.
-        beside.replace(path)
+        temporary_path.replace(path)
 
 
 def _read(text: bytes) -> JsonValue:

@@ -26,7 +26,7 @@ class NamespacedRegistry:
 
     @property
     def age_seconds(self) -> float:
-        """How old the tools are that are read."""
+        """Staleness of reads, in seconds."""
         return self._registry.age_seconds
 
     @property

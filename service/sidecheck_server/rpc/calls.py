@@ -11,7 +11,7 @@ __all__ = ["Call", "CallFailed"]
 
 
 class Call(Protocol):
-    """What a method may know of a call beside its request.
+    """Peer, metadata and deadline of a call.
 
     A call that is cancelled, or whose deadline has passed, cancels the task of the method.
     """

@@ -16,7 +16,7 @@ from sidecheck_server.registry.definitions import Change
 __all__ = ["ChangeLog", "Checkpoint"]
 
 _CHECKPOINT_SECONDS: Final = 5.0
-"""How long a watcher is told nothing, at most."""
+"""Maximum seconds between events of a watch."""
 
 _CATCH_UP_SECONDS: Final = 5.0
 """How long a caller waits for a revision that this server has not seen yet."""
@@ -25,7 +25,7 @@ _CHANGE_BYTES: Final = 1000
 """What a change takes beside its definitions and names."""
 
 _DEFINITION_BYTES: Final = 600
-"""What a definition takes beside its text: small ones are mostly that."""
+"""Overhead of a definition, in bytes; most of the size of small ones."""
 
 
 class Checkpoint(NamedTuple):
@@ -62,7 +62,7 @@ class ChangeLog:
         #: Of consecutive revisions, that after `_oldest` first.
         self._changes: deque[_Kept] = deque()
         self._size = 0
-        #: How often the registry was read as a whole, after which nothing is known of before.
+        #: Full reloads of the registry; each discards the history.
         self._reloads = 0
         self._changed = asyncio.Event()
         registry.subscribe(self._note)

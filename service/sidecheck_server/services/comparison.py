@@ -99,7 +99,7 @@ class ToolComparer:
         try:
             return await self._offload_comparison(old, new, "")
         except RequestError as error:
-            # Whoever reads the reason has made no call that could be tried again.
+            # The reader of the reason has made no call to retry.
             is_crash = error.reason is ErrorReason.WORKER_CRASHED
             reason = _CRASHED if is_crash else error.message
         try:

@@ -138,8 +138,8 @@ class Registrar:
                 return await asyncio.to_thread(self._bind, request, version, candidates, gate)
         raise RequestError(
             ErrorReason.REGISTRY_UNUSABLE,
-            "others register the same tools all the time; nothing has changed, and the call may "
-            "be retried",
+            "too many concurrent registrations of the same tools; nothing has changed, and the "
+            "call may be retried",
         )
 
     def _bind(

@@ -32,7 +32,7 @@ class Task:
             self.outcome.set_exception(error)
 
 
-#: What an idle process receives its next task by, or None when it died.
+#: Future that delivers the next task to an idle process, or None when it died.
 Turn: TypeAlias = asyncio.Future[Task | None]
 
 

@@ -150,7 +150,7 @@ def _keywords() -> Iterator[ChangeRule]:
     yield ChangeRule("MULTIPLE_OF_CHANGED", "`multipleOf` has another value.", unknown)
     yield ChangeRule("PATTERN_ADDED", "`pattern` was added.", narrower)
     yield ChangeRule("PATTERN_REMOVED", "`pattern` was removed.", wider)
-    yield ChangeRule("PATTERN_CHANGED", "`pattern` is another one.", unknown)
+    yield ChangeRule("PATTERN_CHANGED", "`pattern` has changed.", unknown)
     yield ChangeRule("UNIQUE_ITEMS_ADDED", "Items must be unique (`uniqueItems`).", narrower)
     yield ChangeRule("UNIQUE_ITEMS_REMOVED", "Items may be equal (`uniqueItems`).", wider)
     yield ChangeRule("PROPERTY_ADDED", "An optional property was added.", unknown)

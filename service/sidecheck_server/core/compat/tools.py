@@ -153,7 +153,7 @@ _TASK_SUPPORT: Mapping[tuple[Any, ...], str] = {
 }
 _TASK_MESSAGES = {
     "TASK_SUPPORT_ADDED": "calls may be tasks",
-    "TASK_SUPPORT_REQUIRED": "calls must be tasks, and needed not be",
+    "TASK_SUPPORT_REQUIRED": "task execution became required",
     "TASK_SUPPORT_REMOVED": "calls must not be tasks, and could be",
     "TASK_SUPPORT_RELAXED": "calls need not be tasks",
 }

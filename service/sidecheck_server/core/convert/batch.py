@@ -115,7 +115,7 @@ def _reject_duplicates(tools: Sequence[BatchTool[Definition]]) -> list[BatchTool
 
 def _duplicate(tool: ToolName) -> RequestError:
     name = tool.name[:_MAX_NAME]
-    message = f"duplicate name {name!r}: a later tool has it too, and is used"
+    message = f"duplicate name {name!r}: a later tool has the same name and is used instead"
     return RequestError(ErrorReason.INVALID_REQUEST, message, {"field": "tools", "tool": name})
 
 

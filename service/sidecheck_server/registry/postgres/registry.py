@@ -62,7 +62,7 @@ _MOST_STEPS: Final = 10_000
 class PostgresRegistry(CatalogueReads):
     """Writes to the database first, and then to the catalogue that it reads.
 
-    Two threads at most show changes: that of a write, and that of the follower. Each step
+    Only the writer and the follower publish changes, each in its own thread. Each step
     names the one before, so whoever has it first shows it, and none is shown twice or left out.
     """
 
