@@ -215,8 +215,10 @@ func logError(ctx context.Context, err error) {
 // logReport logs a verdict that does not decide, by its codes.
 func logReport(ctx context.Context, tool string, verdict *sidecheck.Verdict) {
 	var codes []string
+	seen := map[string]bool{}
 	for _, violation := range verdict.Violations {
-		if !slices.Contains(codes, violation.Code) {
+		if !seen[violation.Code] {
+			seen[violation.Code] = true
 			codes = append(codes, violation.Code)
 		}
 	}

@@ -148,7 +148,8 @@ export class Connection {
       return outcomes;
     }
     try {
-      const answers = await send(part.filter((_, index) => crashed.includes(index)));
+      const again = new Set(crashed);
+      const answers = await send(part.filter((_, index) => again.has(index)));
       crashed.forEach((index, position) => {
         outcomes[index] = answers[position] as Value | SidecheckError;
       });

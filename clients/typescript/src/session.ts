@@ -68,7 +68,6 @@ export interface SessionSummary {
 
 /** A call of {@link Session.check} that waits for its outcome. */
 interface Caller {
-  readonly id: string;
   resolve(result: CheckResult): void;
   reject(error: unknown): void;
 }
@@ -87,7 +86,8 @@ export class Session implements AsyncDisposable {
   readonly #options: SessionOptions;
   readonly #defaults: wire.SessionDefaults;
   readonly #items = new ItemQueue();
-  readonly #callers: Caller[] = [];
+  /** The callers without an outcome, by the ids of their messages and in the order of these. */
+  readonly #callers = new Map<string, Caller>();
   readonly #leaving = new AbortController();
   #messages = 0;
   #finished = false;
@@ -125,7 +125,7 @@ export class Session implements AsyncDisposable {
     const id = String(this.#messages);
     this.#items.push({ id, message: encoded, httpStatus });
     const outcome = new Promise<CheckResult>((resolve, reject) => {
-      this.#callers.push({ id, resolve, reject });
+      this.#callers.set(id, { resolve, reject });
     });
     void this.start();
     return outcome;
@@ -145,7 +145,7 @@ export class Session implements AsyncDisposable {
 
   /** Leaves the session. What is pending rejects with a `StreamClosed` of the reason `CANCELLED`. */
   async close(): Promise<void> {
-    const ids = this.#callers.map(({ id }) => id);
+    const ids = [...this.#callers.keys()];
     const details = { status: "CANCELLED" } as const;
     const error = new StreamClosed("CANCELLED", "the session was left", details, ids);
     if (this.#summary === undefined) {
@@ -185,8 +185,14 @@ export class Session implements AsyncDisposable {
       signal?.throwIfAborted();
       const kind = new SessionKind(this.#defaults);
       const options = { ...this.#options, signal: this.#leaving.signal };
-      for await (const { outcome } of streamItems(this.#connection, kind, this.#items, options)) {
-        const caller = this.#callers.shift();
+      for await (const { id, outcome } of streamItems(
+        this.#connection,
+        kind,
+        this.#items,
+        options,
+      )) {
+        const caller = this.#callers.get(id);
+        this.#callers.delete(id);
         if (outcome instanceof SidecheckError) {
           caller?.reject(outcome);
         } else {
@@ -199,9 +205,10 @@ export class Session implements AsyncDisposable {
       return kind.summary;
     } catch (error) {
       this.#failure = { error };
-      for (const caller of this.#callers.splice(0)) {
+      for (const caller of this.#callers.values()) {
         caller.reject(error);
       }
+      this.#callers.clear();
       throw error;
     } finally {
       this.#items.end();
