@@ -66,7 +66,7 @@ class Event:
         lines = [line for line in self.text.splitlines() if _is_safe(line)]
         if data is not None:
             escaped = _OTHER_ENDS.sub(lambda end: b"\\u%04x" % ord(end[0].decode()), data)
-            lines += [b"data: " + line for line in escaped.splitlines()] or [b"data:"]
+            lines += [b"data: " + line for line in escaped.splitlines()] or [b"data: "]
         text = b"".join(line + b"\n" for line in lines)
         is_comment = bool(lines) and all(line.startswith(b":") for line in lines)
         return text if is_comment else text + b"\n"

@@ -148,13 +148,18 @@ def test_a_connection_that_stayed_at_a_former_primary(site: Site) -> None:
     standby = site.start_standby(site.first)
     standby.promote()
     site._address.lead_to(standby)
+
     # That of the follower, which listens.
-    site.first.execute(
-        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'"
-        " OR query LIKE '%pg_walfile_name%' AND query NOT LIKE '%FOR UPDATE%'"
-        " AND pid <> pg_backend_pid()"
-    )
-    wait_until(lambda: replica._fence._seen.timeline == 2)
+    def has_followed() -> bool:
+        # The follower has the connection whose last statement is none of a write.
+        site.first.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'"
+            " OR query LIKE '%pg_walfile_name%' AND query NOT LIKE '%FOR UPDATE%'"
+            " AND pid <> pg_backend_pid()"
+        )
+        return replica._fence._seen.timeline == 2
+
+    wait_until(has_followed)
     replica.register("s", [B], keep=None)
 
     assert (1, 2) == (site.revision(site.first), site.revision(standby))
