@@ -37,9 +37,9 @@ from sidecheck_server.processes.metrics import MetricsByProcess
 from sidecheck_server.registry.opening import open_registry
 from sidecheck_server.registry.postgres.events import (
     Reconnected,
-    RefusedDatabase,
     RegistryEvent,
     RegistryReloaded,
+    RejectedDatabase,
     TermUnreadable,
     Unreachable,
 )
@@ -218,8 +218,8 @@ def _log_registry_event(event: RegistryEvent) -> None:
     match event:
         case Unreachable(detail):
             _log.warning("registry.unreachable", detail=detail)
-        case RefusedDatabase(detail):
-            _log.warning("registry.refused", detail=detail)
+        case RejectedDatabase(detail):
+            _log.warning("registry.rejected", detail=detail)
         case TermUnreadable(functions):
             _log.warning("registry.term_unreadable", functions=functions)
         case Reconnected(seconds, revision):

@@ -207,7 +207,7 @@ EVENTS: Mapping[str, LogEvent] = MappingProxyType(
                 {"detail": "the database, why it cannot be followed, and what would help"},
             ),
             LogEvent(
-                "registry.refused",
+                "registry.rejected",
                 ("warning",),
                 "The database of the registry is older than the one that this server has seen: a "
                 "former primary, a restored backup or another database. It is neither read nor "
@@ -226,7 +226,7 @@ EVENTS: Mapping[str, LogEvent] = MappingProxyType(
                 "registry.reconnected",
                 ("info",),
                 "The database of the registry is followed again, after `registry.unreachable` "
-                "or `registry.refused`, and all its changes are known.",
+                "or `registry.rejected`, and all its changes are known.",
                 {
                     "seconds": "for how long what was served may have been outdated",
                     "revision": "the revision of the registry",

@@ -10,8 +10,11 @@ import pytest
 from attacks.raw_http import RawServer, Response, exchange, raw_server
 from sidecheck_server.policies import Pinning
 from sidecheck_server.proxy.pins import open_pins
-from support.http_mcp_server import TOOL, HttpMcpServer, http_mcp_server
+from support.http_mcp_server import TOOL, HttpMcpServer
 from support.http_proxy import HttpProxied, proxied
+from support.upstream_fixtures import server, upstream
+
+__all__ = ["server", "upstream"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,21 +59,6 @@ def attacked(_attacked_proxy: Attacked) -> Attacked:
     """Return a proxy of the module before a server that has received nothing."""
     _attacked_proxy.server.received.clear()
     return _attacked_proxy
-
-
-@pytest.fixture(scope="module")
-def upstream() -> Iterator[HttpMcpServer]:
-    """Yield a server of the module."""
-    with http_mcp_server() as running:
-        yield running
-
-
-@pytest.fixture
-def server(upstream: HttpMcpServer) -> Iterator[HttpMcpServer]:
-    """Yield the server, as it is without an `answer`, and with no requests."""
-    upstream.requests.clear()
-    yield upstream
-    upstream.answer = None
 
 
 @pytest.fixture(scope="module")

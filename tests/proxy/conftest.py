@@ -3,9 +3,12 @@
 from collections.abc import Iterator
 
 import pytest
-from support.http_mcp_server import HttpMcpServer, http_mcp_server
+from support.http_mcp_server import HttpMcpServer
 from support.http_proxy import HttpProxied, proxied
 from support.stdio_proxy import Proxy
+from support.upstream_fixtures import server, upstream
+
+__all__ = ["server", "upstream"]
 
 
 @pytest.fixture
@@ -16,21 +19,6 @@ def proxy() -> Iterator[Proxy]:
     with running.process:
         yield running
         running.process.kill()
-
-
-@pytest.fixture(scope="module")
-def upstream() -> Iterator[HttpMcpServer]:
-    """Yield a server of the module."""
-    with http_mcp_server() as running:
-        yield running
-
-
-@pytest.fixture
-def server(upstream: HttpMcpServer) -> Iterator[HttpMcpServer]:
-    """Yield the server, as it is without an `answer`, and with no requests."""
-    upstream.requests.clear()
-    yield upstream
-    upstream.answer = None
 
 
 @pytest.fixture(scope="module")

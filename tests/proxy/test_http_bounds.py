@@ -37,7 +37,7 @@ class Answer:
 
     @property
     def code(self) -> str:
-        """The code of a refusal; "" for another response."""
+        """The code of a rejection; "" for another response."""
         is_problem = self.headers["content-type"] == "application/problem+json"
         return str(json.loads(self.body)["code"]) if is_problem else ""
 
@@ -187,7 +187,7 @@ def test_a_request_that_does_not_arrive(server: HttpMcpServer, sent: bytes, stat
     assert "client->server REQUEST_TIMEOUT error, rejected" in codes(err)
 
 
-def test_a_refused_body_that_does_not_end(server: HttpMcpServer) -> None:
+def test_a_rejected_body_that_does_not_end(server: HttpMcpServer) -> None:
     """Its connection is closed, too."""
     with (
         proxied(server, "--body-seconds", "0.2", "--max-message-bytes", "2000") as proxy,

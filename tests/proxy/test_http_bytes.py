@@ -54,7 +54,7 @@ def test_small_messages_are_not_counted() -> None:
     assert [0, SMALL + 1, 0] == asyncio.run(run())
 
 
-def test_a_message_without_room_is_refused() -> None:
+def test_a_message_without_room_is_rejected() -> None:
     """What it holds already counts until it is given up."""
 
     async def run() -> list[int]:

@@ -108,7 +108,7 @@ def read_strictly(text: bytes) -> Read:
         if decoded.startswith("\ufeff"):
             raise NotStrictError
         node = json.loads(
-            decoded, object_pairs_hook=_pairs, parse_constant=_refuse, parse_float=_bounded
+            decoded, object_pairs_hook=_pairs, parse_constant=_reject, parse_float=_bounded
         )
         repeated: set[tuple[tuple[str | int, ...], str]] = set()
         value = _resolve(node, (), repeated)
@@ -132,7 +132,7 @@ def _pairs(pairs: list[tuple[str, Any]]) -> _Members:
     return _Members(tuple(pairs))
 
 
-def _refuse(_constant: str) -> Any:
+def _reject(_constant: str) -> Any:
     raise NotStrictError
 
 

@@ -2,7 +2,7 @@
 
 A case file holds texts, so that broken JSON can stand in it and any language can
 read it. ``want`` is a verdict (``valid``, and of each violation the fields that
-matter) or a refusal (its reason, and the violations of the schema).
+matter) or a rejection (its reason, and the violations of the schema).
 
 A case is judged under a ``schema``, or under a ``tool``; then it also has a ``subject``,
 which names what the payload is, and may want replies, which stand as JSON.

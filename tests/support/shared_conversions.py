@@ -2,11 +2,11 @@
 
 A case of ``conversion.json`` is one tool, an API and a mode. It wants the whole ``tool`` or
 its ``parameters``, the ``losses`` (pointer, keyword, action, direction) and, if it speaks of
-them, ``strict`` and ``name``; or a ``refusal``, its reason.
+them, ``strict`` and ``name``; or a ``rejection``, its reason.
 
 A case of ``restore.json`` is a plan, as it may have been kept for long, the original tool and
 a ``call``: JSON, or a text where that is what the API gave. It wants what a restored call has,
-violations and changes by pointer and code; or a ``refusal``.
+violations and changes by pointer and code; or a ``rejection``.
 """
 
 import json

@@ -115,7 +115,7 @@ async def run_http_proxy(upstream: str, address: HttpAddress, options: ProxyOpti
     except (OSError, LockFileError) as error:
         raise click.ClickException(printable(str(error))) from None
     finally:
-        bounds.refusals.flush()
+        bounds.rejections.flush()
         log.write(f"sidecheck proxy: {report.summary()}\n")
         log.flush(LOG_FLUSH_SECONDS)
     return 0

@@ -33,7 +33,7 @@ from sidecheck_server.proxy.http_headers import (
 from sidecheck_server.proxy.http_listing import HEADERS
 from sidecheck_server.proxy.http_messages import HttpMessages, Reply
 from sidecheck_server.proxy.http_paths import OtherPaths, has_steps
-from sidecheck_server.proxy.http_refusals import refusal
+from sidecheck_server.proxy.http_rejections import rejection_response
 from sidecheck_server.proxy.http_streams import EventRelay
 from sidecheck_server.proxy.messages import has_result, read_message
 from sidecheck_server.proxy.options import ProxyOptions
@@ -117,8 +117,8 @@ class HttpProxy:
             self._add("client", "MESSAGE_TOO_LONG", Action.REJECTED, note)
             return problem(413, note)
         except NoRoomError as error:
-            self._bounds.refusals.add("TOO_MANY_BYTES", str(error))
-            return refusal(HTTPStatus.SERVICE_UNAVAILABLE, "TOO_MANY_BYTES", str(error))
+            self._bounds.rejections.add("TOO_MANY_BYTES", str(error))
+            return rejection_response(HTTPStatus.SERVICE_UNAVAILABLE, "TOO_MANY_BYTES", str(error))
         except ClientDisconnect:
             return Response(status_code=499)
 
@@ -195,7 +195,7 @@ class HttpProxy:
             self._add("server", "MESSAGE_TOO_LONG", Action.REJECTED, note)
             return problem(502, note, messages.answer())
         except NoRoomError as error:
-            self._bounds.refusals.add("TOO_MANY_BYTES", str(error), "server")
+            self._bounds.rejections.add("TOO_MANY_BYTES", str(error), "server")
             return problem(502, str(error), messages.answer())
         except ClientDisconnect:
             messages.answer()

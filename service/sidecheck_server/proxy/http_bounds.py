@@ -7,7 +7,7 @@ from typing import Protocol
 
 from sidecheck_server.proxy.http_bytes import BytesInFlight
 from sidecheck_server.proxy.http_limits import HttpLimits
-from sidecheck_server.proxy.http_refusals import Refusals
+from sidecheck_server.proxy.http_rejections import Rejections
 from sidecheck_server.proxy.report import Findings
 
 __all__ = ["ClientConnection", "HttpBounds", "OpenConnections"]
@@ -94,11 +94,11 @@ class OpenConnections:
 
 
 class HttpBounds:
-    """The connections, messages and refusals of an HTTP server with *limits*."""
+    """The connections, messages and rejections of an HTTP server with *limits*."""
 
     def __init__(self, limits: HttpLimits, findings: Findings) -> None:
         self.limits = limits
-        self.refusals = Refusals(findings)
+        self.rejections = Rejections(findings)
         self.connections = OpenConnections(limits)
         # Apart, so that responses that nobody reads do not reject requests.
         self.requests = BytesInFlight(limits.bytes_in_flight)

@@ -36,7 +36,7 @@ class CountedRequest(Request):
 
     def __init__(self, scope: Scope, receive: Receive, bounds: HttpBounds) -> None:
         super().__init__(scope, receive)
-        self.refusals = bounds.refusals
+        self.rejections = bounds.rejections
         self.body_bytes = BytesHeld(bounds.requests)
         self.response_bytes = BytesHeld(bounds.responses)
 
@@ -138,7 +138,7 @@ async def _counted(request: CountedRequest, response: UpstreamResponse) -> Async
             yield chunk
             request.response_bytes.shrink()
     except NoRoomError as error:
-        request.refusals.add("TOO_MANY_BYTES", str(error), "server")
+        request.rejections.add("TOO_MANY_BYTES", str(error), "server")
         raise
 
 

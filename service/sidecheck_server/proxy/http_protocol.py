@@ -11,7 +11,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
 
 from sidecheck_server.proxy.http_bounds import HttpBounds
-from sidecheck_server.proxy.http_refusals import refusal_bytes
+from sidecheck_server.proxy.http_rejections import rejection_bytes
 
 __all__ = ["BoundedProtocol"]
 
@@ -93,7 +93,7 @@ class BoundedProtocol(H11Protocol):
         elif self._phase is _Phase.IDLE and not self.flow.write_paused:
             self.transport.close()
         else:
-            self._refuse(HTTPStatus.SERVICE_UNAVAILABLE, "TOO_MANY_CONNECTIONS", note)
+            self._reject(HTTPStatus.SERVICE_UNAVAILABLE, "TOO_MANY_CONNECTIONS", note)
 
     def _update(self) -> None:
         if self.transport.is_closing():
@@ -133,19 +133,19 @@ class BoundedProtocol(H11Protocol):
         else:
             part = "head" if self._phase is _Phase.HEAD else "body"
             note = f"the {part} of a request did not arrive in time (--{part}-seconds)"
-            self._refuse(HTTPStatus.REQUEST_TIMEOUT, "REQUEST_TIMEOUT", note)
+            self._reject(HTTPStatus.REQUEST_TIMEOUT, "REQUEST_TIMEOUT", note)
 
     def _end_write(self) -> None:
         note = "a client did not read what it was sent (--write-seconds)"
-        self._bounds.refusals.add("RESPONSE_NOT_READ", note)
+        self._bounds.rejections.add("RESPONSE_NOT_READ", note)
         self.transport.abort()
 
-    def _refuse(self, status: HTTPStatus, code: str, note: str) -> None:
+    def _reject(self, status: HTTPStatus, code: str, note: str) -> None:
         """Close the connection, with a response to its request if that has none yet."""
         if self.transport.is_closing():
             self.transport.abort()
             return
-        self._bounds.refusals.add(code, note)
+        self._bounds.rejections.add(code, note)
         is_answered = self._phase is _Phase.RESPONSE or (
             self._phase is _Phase.BODY and self.cycle.response_started
         )
@@ -153,5 +153,5 @@ class BoundedProtocol(H11Protocol):
             self.transport.abort()
             return
         if self._phase is _Phase.BODY or self.conn.trailing_data[0]:
-            self.transport.write(refusal_bytes(status, code, note))
+            self.transport.write(rejection_bytes(status, code, note))
         self.transport.close()

@@ -15,7 +15,7 @@ from sidecheck_server.http_listener import HttpServer, open_listener
 from sidecheck_server.proxy.http_bounds import HttpBounds
 from sidecheck_server.proxy.http_limits import HttpAddress
 from sidecheck_server.proxy.http_protocol import BoundedProtocol
-from sidecheck_server.proxy.http_refusals import refusal_bytes
+from sidecheck_server.proxy.http_rejections import rejection_bytes
 
 __all__ = ["serve_http"]
 
@@ -28,9 +28,9 @@ _ACCEPTS_AT_ONCE = 16
 """Connections that are accepted before others get their turn."""
 _RETRY_SECONDS = 0.1
 """Time until the next attempt to accept connections after the system has refused."""
-_MOST_REFUSED = 128
-_REFUSED_SECONDS = 1.0
-"""How many refused connections stay open for their clients to read the refusal, and how long.
+_MOST_REJECTED = 128
+_REJECTED_SECONDS = 1.0
+"""How many refused connections stay open for their clients to read the rejection, and how long.
 Closed with a request unread, a connection is reset, and the client may lose the response."""
 
 _KEEP_ALIVE = {"TCP_KEEPIDLE": 60, "TCP_KEEPINTVL": 15, "TCP_KEEPCNT": 4}
@@ -107,18 +107,18 @@ class _Acceptor:
         self._bounds = bounds
         #: The connections that TLS is not ready for, and those that are refused.
         self._tasks: set[asyncio.Task[None]] = set()
-        self._refused: set[asyncio.Task[None]] = set()
+        self._rejected: set[asyncio.Task[None]] = set()
         listener.settimeout(0)
         self._accepting = asyncio.create_task(self._accept())
 
     def close(self) -> None:
         """Accept no more connections, and end those without a request."""
-        for task in (self._accepting, *self._tasks, *self._refused):
+        for task in (self._accepting, *self._tasks, *self._rejected):
             task.cancel()
 
     async def wait_closed(self) -> None:
         """Wait until the tasks of the acceptor have ended."""
-        await asyncio.gather(self._accepting, *self._tasks, *self._refused, return_exceptions=True)
+        await asyncio.gather(self._accepting, *self._tasks, *self._rejected, return_exceptions=True)
 
     async def _accept(self) -> None:
         loop = asyncio.get_running_loop()
@@ -141,11 +141,11 @@ class _Acceptor:
         if note is None:
             protocol.connecting = self._start(self._connect(connection, protocol), self._tasks)
             return
-        self._bounds.refusals.add("TOO_MANY_CONNECTIONS", note)
-        if self._config.is_ssl or len(self._refused) >= _MOST_REFUSED:
+        self._bounds.rejections.add("TOO_MANY_CONNECTIONS", note)
+        if self._config.is_ssl or len(self._rejected) >= _MOST_REJECTED:
             connection.close()
         else:
-            self._start(_refuse(connection, note), self._refused)
+            self._start(_reject(connection, note), self._rejected)
 
     async def _connect(self, connection: socket.socket, protocol: BoundedProtocol) -> None:
         limits = self._bounds.limits
@@ -177,12 +177,12 @@ class _Acceptor:
         return task
 
 
-async def _refuse(connection: socket.socket, note: str) -> None:
-    """Send the client the refusal, and close *connection* when it has read it."""
+async def _reject(connection: socket.socket, note: str) -> None:
+    """Send the client the rejection, and close *connection* when it has read it."""
     loop = asyncio.get_running_loop()
-    response = refusal_bytes(HTTPStatus.SERVICE_UNAVAILABLE, "TOO_MANY_CONNECTIONS", note)
+    response = rejection_bytes(HTTPStatus.SERVICE_UNAVAILABLE, "TOO_MANY_CONNECTIONS", note)
     with connection, suppress(OSError):
-        async with asyncio.timeout(_REFUSED_SECONDS):
+        async with asyncio.timeout(_REJECTED_SECONDS):
             await loop.sock_sendall(connection, response)
             connection.shutdown(socket.SHUT_WR)
             while await loop.sock_recv(connection, 1 << 16):

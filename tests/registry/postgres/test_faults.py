@@ -13,7 +13,7 @@ from sidecheck_server.registry import RegistryOutcomeUnknown, RegistryUnusable
 from sidecheck_server.registry.definitions import Definition
 from sidecheck_server.registry.postgres import connection
 from sidecheck_server.registry.postgres.connection import Connection
-from sidecheck_server.registry.postgres.events import Reconnected, RefusedDatabase, Unreachable
+from sidecheck_server.registry.postgres.events import Reconnected, RejectedDatabase, Unreachable
 from sidecheck_server.registry.postgres.registry import PostgresRegistry
 from support.definitions import define_tool
 from support.registry_replicas import Replicas, wait_until
@@ -236,7 +236,7 @@ def test_a_database_that_is_set_back(fragile: Replicas) -> None:
         *("pg_restore", "--clean", "--single-transaction"),
         *("-d", fragile.server.uri(fragile.database), str(fragile.server.folder / "dump")),
     )
-    wait_until(lambda: kinds(fragile).count(RefusedDatabase) == 2)
+    wait_until(lambda: kinds(fragile).count(RejectedDatabase) == 2)
     for each in (replica, other):
         with pytest.raises(
             RegistryUnusable, match="is at revision 1, and this server has seen revision 3"

@@ -14,8 +14,8 @@ from sidecheck_server.registry.opening import open_registry
 from sidecheck_server.registry.postgres.connection import Connection
 from sidecheck_server.registry.postgres.events import (
     Reconnected,
-    RefusedDatabase,
     RegistryEvent,
+    RejectedDatabase,
     TermUnreadable,
     Unreachable,
 )
@@ -71,12 +71,12 @@ class Site:
         """Return how many events of *kind* the replicas have reported."""
         return [type(event) for event in self.replicas.events].count(kind)
 
-    def check_refused(self, replicas: list[PostgresRegistry], message: str) -> None:
+    def check_rejected(self, replicas: list[PostgresRegistry], message: str) -> None:
         """Check that *replicas* refuse their database, as *message* says, and serve what it had."""
         revisions = [(replica.revision, replica.count()) for replica in replicas]
-        wait_until(lambda: self.count(RefusedDatabase) == len(replicas))
+        wait_until(lambda: self.count(RejectedDatabase) == len(replicas))
         for event in self.replicas.events:
-            if isinstance(event, RefusedDatabase):
+            if isinstance(event, RejectedDatabase):
                 assert message in event.detail
         for replica in replicas:
             with pytest.raises(RegistryUnusable, match=message) as raised:
@@ -133,7 +133,7 @@ def test_a_former_primary(site: Site, revision: int) -> None:
     site.first.start()
     write_elsewhere(site.first, site.database, revision)
     site.move(standby, site.first)
-    site.check_refused([replica, other], "is on timeline 1, and this server has seen timeline 2")
+    site.check_rejected([replica, other], "is on timeline 1, and this server has seen timeline 2")
     assert site.revision(site.first) == revision
     site.move(site.first, standby)
 
@@ -212,7 +212,7 @@ def test_a_standby_has_no_timeline(site: Site) -> None:
     standby.promote()
 
     site.check_recovered(writer, replica)
-    assert site.count(RefusedDatabase) == 0
+    assert site.count(RejectedDatabase) == 0
 
 
 def test_another_cluster(site: Site) -> None:
@@ -228,7 +228,7 @@ def test_another_cluster(site: Site) -> None:
     assert site.revision(cluster) == 1
 
     site.move(site.first, cluster)
-    site.check_refused(
+    site.check_rejected(
         [replica, other], "belongs to another PostgreSQL cluster than this server has seen"
     )
     site.move(cluster, site.first)
@@ -260,7 +260,7 @@ def test_a_restored_copy(site: Site, revision: int, message: str, *, reads_term:
     write_elsewhere(copy, site.database, revision)
 
     site.move(site.first, copy)
-    site.check_refused([replica, other], message)
+    site.check_rejected([replica, other], message)
     site.move(copy, site.first)
 
     site.check_recovered(replica, other)

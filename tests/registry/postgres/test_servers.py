@@ -142,7 +142,7 @@ def test_an_older_backup_is_restored(fleet: Fleet, writers: Writers, record: Rec
     )
     for server in fleet.servers:
         fault = f"is at revision {revision}, and this server has seen revision "
-        assert fault in server.wait_for("registry.refused")["detail"]
+        assert fault in server.wait_for("registry.rejected")["detail"]
     wait_until(lambda: len(writers.errors) >= 3)
     fleet.check_health()
     served: set[tuple[str, str]] = set()  # the last ones may be at their own server alone
@@ -211,7 +211,7 @@ def test_a_former_primary_comes_back(binaries: str, tmp_path: Path, record: Reco
         )
         for server in fleet.servers:
             fault = "is on timeline 1, and this server has seen timeline 2"
-            assert fault in server.wait_for("registry.refused")["detail"]
+            assert fault in server.wait_for("registry.rejected")["detail"]
         refused = len(writers.errors) + 3
         wait_until(lambda: len(writers.errors) >= refused)
         fleet.await_age(3)

@@ -6,9 +6,9 @@ from typing import TypeAlias
 
 __all__ = [
     "Reconnected",
-    "RefusedDatabase",
     "RegistryEvent",
     "RegistryReloaded",
+    "RejectedDatabase",
     "ReportEvent",
     "TermUnreadable",
     "Unreachable",
@@ -24,7 +24,7 @@ class Unreachable:
 
 
 @dataclass(frozen=True, slots=True)
-class RefusedDatabase:
+class RejectedDatabase:
     """The database is older than the one seen before, or another; it is treated as unreachable."""
 
     #: Where it is, what is older, and what would help.
@@ -40,7 +40,7 @@ class TermUnreadable:
 
 @dataclass(frozen=True, slots=True)
 class Reconnected:
-    """The database is followed again, after `Unreachable` or `RefusedDatabase`."""
+    """The database is followed again, after `Unreachable` or `RejectedDatabase`."""
 
     #: How long what was read may have been outdated.
     seconds: float
@@ -56,6 +56,6 @@ class RegistryReloaded:
 
 
 RegistryEvent: TypeAlias = (
-    Unreachable | RefusedDatabase | TermUnreadable | Reconnected | RegistryReloaded
+    Unreachable | RejectedDatabase | TermUnreadable | Reconnected | RegistryReloaded
 )
 ReportEvent: TypeAlias = Callable[[RegistryEvent], None]

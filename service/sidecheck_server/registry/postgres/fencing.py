@@ -16,7 +16,7 @@ from sidecheck_server.registry.postgres.connection import Connection
 from sidecheck_server.registry.postgres.statements import SYSTEM, TIMELINE, read_value
 from sidecheck_server.registry.postgres.steps import Head, Step, Term
 
-__all__ = ["DatabaseRefused", "Fence"]
+__all__ = ["DatabaseRejected", "Fence"]
 
 _REMEDY: Final = (
     "let the URI lead to the database that it has seen, or restart all servers to accept this one"
@@ -29,7 +29,7 @@ _FUNCTIONS: Final = {
 }
 
 
-class DatabaseRefused(RegistryUnusable):
+class DatabaseRejected(RegistryUnusable):
     """The database is older than the one that this server has seen, or another one."""
 
 
@@ -72,18 +72,18 @@ class Fence:
         A standby has no timeline: what it knows of it lags behind, and nothing is written there.
 
         Raises:
-            DatabaseRefused: it is that of another cluster, or of a former primary.
+            DatabaseRejected: it is that of another cluster, or of a former primary.
         """
         with self._lock:
             seen = self._seen
             if None not in (term.system, seen.system) and term.system != seen.system:
-                raise self._refuse(
+                raise self._reject(
                     connection,
                     "belongs to another PostgreSQL cluster than this server has seen",
                     f"system identifier {term.system}, not {seen.system}",
                 )
             if term.timeline is not None and term.timeline < (seen.timeline or 0):
-                raise self._refuse(
+                raise self._reject(
                     connection,
                     f"is on timeline {term.timeline}, and this server has seen timeline "
                     f"{seen.timeline}",
@@ -102,16 +102,16 @@ class Fence:
         that far, nothing is known.
 
         Raises:
-            DatabaseRefused: the change is missing.
+            DatabaseRejected: the change is missing.
         """
         if head.epoch != ours.epoch:
-            raise self._refuse(
+            raise self._reject(
                 connection,
                 "has another registry than this server has seen",
                 f"epoch {head.epoch}, not {ours.epoch}",
             )
         if head.revision < ours.revision:
-            raise self._refuse(
+            raise self._reject(
                 connection,
                 f"is at revision {head.revision}, and this server has seen revision "
                 f"{ours.revision}",
@@ -121,14 +121,14 @@ class Fence:
         if head.revision == ours.revision:
             changes = [head.change_id]
         if changes not in ([], [ours.change_id]):
-            raise self._refuse(
+            raise self._reject(
                 connection,
                 f"has another change of revision {ours.revision} than this server has seen",
             )
 
-    def _refuse(self, connection: Connection, fault: str, detail: str = "") -> DatabaseRefused:
+    def _reject(self, connection: Connection, fault: str, detail: str = "") -> DatabaseRejected:
         """Return the error of *fault*; its detail says which of several hosts it is."""
         details = [detail] if detail else []
         if self.location.is_clear:
             details.append(f"at {connection.info.host}:{connection.info.port}")
-        return DatabaseRefused(str(self.location), f"{fault}; {_REMEDY}", "; ".join(details))
+        return DatabaseRejected(str(self.location), f"{fault}; {_REMEDY}", "; ".join(details))

@@ -17,11 +17,11 @@ from sidecheck_server.registry.postgres.connection import (
 )
 from sidecheck_server.registry.postgres.events import (
     Reconnected,
-    RefusedDatabase,
+    RejectedDatabase,
     ReportEvent,
     Unreachable,
 )
-from sidecheck_server.registry.postgres.fencing import DatabaseRefused
+from sidecheck_server.registry.postgres.fencing import DatabaseRejected
 from sidecheck_server.registry.postgres.statements import CHANNEL
 
 __all__ = ["Follower"]
@@ -53,7 +53,7 @@ class Follower:
         #: Why the database cannot be followed, once that was reported.
         self._fault: RegistryUnusable | None = None
         #: The events of faults that were reported since the database was followed.
-        self._reported: set[type[Unreachable | RefusedDatabase]] = set()
+        self._reported: set[type[Unreachable | RejectedDatabase]] = set()
         self._current_at = monotonic()
         self._connection: Connection | None = None
         self._closing = Lock()
@@ -145,7 +145,7 @@ class Follower:
     def _note(self, fault: RegistryUnusable) -> None:
         """Remember *fault*, and report it if it is the first of its kind."""
         self._fault = fault
-        event = RefusedDatabase if isinstance(fault, DatabaseRefused) else Unreachable
+        event = RejectedDatabase if isinstance(fault, DatabaseRejected) else Unreachable
         if event not in self._reported:
             self._reported.add(event)
             self._report(event(str(fault)))

@@ -236,7 +236,7 @@ class PostgresRegistry(CatalogueReads):
         All that it reads must be of one moment, or locked.
 
         Raises:
-            DatabaseRefused: it lacks what this server has seen.
+            DatabaseRejected: it lacks what this server has seen.
         """
         ours = self._head
         head = read_checked_head(connection, self._fence)
@@ -273,7 +273,7 @@ class PostgresRegistry(CatalogueReads):
         """Let reads see all that the database has, whose history does not reach back to theirs.
 
         Raises:
-            DatabaseRefused: it lacks what this server has seen.
+            DatabaseRejected: it lacks what this server has seen.
         """
         ours = self._head  # before the snapshot, which is older than what others show meanwhile
         snapshot = read_checked_snapshot(connection, self._fence)

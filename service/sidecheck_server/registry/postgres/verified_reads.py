@@ -27,7 +27,7 @@ def read_checked_snapshot(connection: Connection, fence: Fence) -> Snapshot:
 
     Raises:
         RegistryUnusable: it has no registry of this release's layout, or one that is damaged.
-        DatabaseRefused: its term is older, or that of another cluster.
+        DatabaseRejected: its term is older, or that of another cluster.
     """
     location = fence.location
     check_layout(read_layout(connection), location)
@@ -44,7 +44,7 @@ def read_checked_head(connection: Connection, fence: Fence, *, lock: bool = Fals
 
     Raises:
         RegistryUnusable: it is not of this release's layout, or there is none.
-        DatabaseRefused: its term is older, or that of another cluster.
+        DatabaseRejected: its term is older, or that of another cluster.
     """
     head = read_head(connection, fence.columns, lock=lock)
     if head is None:

@@ -10,7 +10,7 @@ from sidecheck_server.registry.postgres.connection import (
     own_exceptions,
     wake,
 )
-from sidecheck_server.registry.postgres.fencing import DatabaseRefused, Fence
+from sidecheck_server.registry.postgres.fencing import DatabaseRejected, Fence
 from sidecheck_server.registry.postgres.statements import begin_write, read_related_ids
 from sidecheck_server.registry.postgres.steps import Head, Step, Term
 from sidecheck_server.registry.postgres.verified_reads import read_checked_head
@@ -42,7 +42,7 @@ class WriteConnection:
             except psycopg.OperationalError:
                 if not self._connection.broken:
                     raise
-            except DatabaseRefused:
+            except DatabaseRejected:
                 pass  # a new connection may lead to the primary that took over
         self._reconnect()
         return self._begin()
@@ -118,7 +118,7 @@ class WriteConnection:
         """
         try:
             self._fence.check_term(term, self._connection)
-        except DatabaseRefused as error:
+        except DatabaseRejected as error:
             raise RegistryOutcomeUnknown(
                 str(self._location),
                 "was replaced by a later primary while it made the change durable",

@@ -1,4 +1,4 @@
-"""Refusals of connections and requests over HTTP: their responses, and what is reported."""
+"""Rejections of connections and requests over HTTP: their responses, and what is reported."""
 
 import time
 from http import HTTPStatus
@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from sidecheck_server.proxy.report import Action, Direction, Finding, Findings
 
-__all__ = ["Refusals", "refusal", "refusal_bytes"]
+__all__ = ["Rejections", "rejection_bytes", "rejection_response"]
 
 _PROBLEM_TYPE = "application/problem+json"
 _RETRY_SECONDS = 1
@@ -16,17 +16,17 @@ _REPORT_SECONDS = 1.0
 """Time between findings of one code: whoever floods the proxy may not flood its report."""
 
 
-class Refusals:
-    """Reports refusals to *findings*, those of one code at most once a second."""
+class Rejections:
+    """Reports rejections to *findings*, those of one code at most once a second."""
 
     def __init__(self, findings: Findings) -> None:
         self._findings = findings
         self._due: dict[str, float] = {}
-        #: Refusals since the last finding of their code, with the last of their notes.
+        #: Rejections since the last finding of their code, with the last of their notes.
         self._unreported: dict[str, tuple[int, Direction, str]] = {}
 
     def add(self, code: str, note: str, sender: Direction = "client") -> None:
-        """Report a refusal of what *sender* does, for the reason *note*."""
+        """Report a rejection of what *sender* does, for the reason *note*."""
         count, _, _ = self._unreported.get(code, (0, sender, ""))
         self._unreported[code] = (count + 1, sender, note)
         now = time.monotonic()
@@ -35,7 +35,7 @@ class Refusals:
             self._report(code)
 
     def flush(self) -> None:
-        """Report the refusals that were not reported yet."""
+        """Report the rejections that were not reported yet."""
         for code in [*self._unreported]:
             self._report(code)
 
@@ -45,12 +45,12 @@ class Refusals:
         self._findings.add(Finding(sender=sender, code=code, action=Action.REJECTED, note=text))
 
 
-def refusal(status: HTTPStatus, code: str, note: str) -> Response:
+def rejection_response(status: HTTPStatus, code: str, note: str) -> Response:
     """Return the response to a request that is refused for the reason *note*."""
     return Response(_details(status, code, note), status, _headers(status), _PROBLEM_TYPE)
 
 
-def refusal_bytes(status: HTTPStatus, code: str, note: str) -> bytes:
+def rejection_bytes(status: HTTPStatus, code: str, note: str) -> bytes:
     """Return the same as the bytes of a response that ends its connection."""
     body = _details(status, code, note)
     headers = {
@@ -69,7 +69,7 @@ def _headers(status: HTTPStatus) -> dict[str, str]:
 
 
 def _details(status: HTTPStatus, code: str, note: str) -> bytes:
-    """Return the problem details (RFC 9457) of a refusal."""
+    """Return the problem details (RFC 9457) of a rejection."""
     return msgspec.json.encode(
         {
             "type": "about:blank",
