@@ -75,7 +75,7 @@ def test_a_stream_without_a_response(
     server.answer = streaming(b"id: 1\ndata:\n\n", rest, breaks=breaks)
     response = post(enforced)
 
-    assert response.text.startswith("id: 1\ndata:\n\ndata: {")
+    assert response.text.startswith("id: 1\ndata: \n\ndata: {")
     assert [(2, ERROR)] == [(each["id"], each["error"]["code"]) for each in events(response.text)]
 
 
