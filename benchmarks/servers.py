@@ -36,7 +36,7 @@ class Running:
         serving = [
             child
             for child in self.process.children()
-            if "sidecheck_server.serving" in child.cmdline()
+            if "sidecheck_server.server.serving" in child.cmdline()
         ]
         times = [process.cpu_times() for process in (self.process, *serving)]
         return sum(each.user + each.system for each in times)

@@ -62,8 +62,9 @@ _MARKERS = {
     "image/test_image.py": ("server", "slow", "long"),
     "image/test_sbom.py": ("slow", "long"),
     "installation": ("slow", "long"),
+    "observability/tracing": ("server", "slow"),
+    "observability/tracing/test_starts_and_stops.py": ("long",),
     "page": ("server", "slow", "long"),
-    "processes/test_processes.py": ("server", "slow", "long"),
     "proxy/test_faults.py": ("slow", "long"),
     "proxy/test_http.py": ("server", "slow"),
     "proxy/test_http_bodies.py": ("server", "slow"),
@@ -78,10 +79,9 @@ _MARKERS = {
     "registry/postgres/test_serving.py": ("server", "slow", "long"),
     "resilience": ("server", "slow", "long"),
     "rpc": ("server",),
+    "server/processes/test_processes.py": ("server", "slow", "long"),
     "services/test_compatibility.py": ("slow",),
     "services/test_prepared_targets.py": ("slow",),
-    "tracing": ("server", "slow"),
-    "tracing/test_starts_and_stops.py": ("long",),
 }
 
 #: What starts a server, in a process of its own or in that of the test.

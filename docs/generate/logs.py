@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from sidecheck_server.log_events import EVENTS, LogEvent
+from sidecheck_server.observability.log_events import EVENTS, LogEvent
 
 from docs.generate.markdown import NOTICE, code, table
 

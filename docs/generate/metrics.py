@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from sidecheck_server.metric_table import METRICS, SECTIONS, MetricFamily
+from sidecheck_server.rpc.metric_table import METRICS, SECTIONS, MetricFamily
 
 from docs.generate.markdown import NOTICE, code, table
 

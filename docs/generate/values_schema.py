@@ -6,8 +6,8 @@ from typing import Any
 
 from pydantic import TypeAdapter
 from sidecheck_server.access.tokens import TokenEntry
-from sidecheck_server.limit_ranges import limit_range
-from sidecheck_server.settings import Settings
+from sidecheck_server.config.setting_values import limit_range
+from sidecheck_server.config.settings import Settings
 
 __all__ = ["CHART_SETTINGS", "values_schema"]
 

@@ -15,11 +15,11 @@ from sidecheck_server.access.authorizer import Authorizer
 from sidecheck_server.access.tokens_file import TokensFile
 from sidecheck_server.admin.access import Access
 from sidecheck_server.admin.http_methods import MethodEndpoint
+from sidecheck_server.config.transport_limits import TransportLimits
 from sidecheck_server.rpc.admission import Admission
 from sidecheck_server.rpc.call_metrics import CallMetrics
 from sidecheck_server.rpc.calls import Call
 from sidecheck_server.rpc.method_table import Method, methods_of
-from sidecheck_server.transport_limits import TransportLimits
 from sidecheck_server.workers import CALLER
 
 _SERVICE = validation_service_pb2.DESCRIPTOR.services_by_name["ValidationService"]

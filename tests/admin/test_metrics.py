@@ -11,9 +11,9 @@ import grpc
 import pytest
 from prometheus_client.openmetrics import parser
 from sidecheck import BlockingClient, RegisteredTool, Schema, SidecheckError
+from sidecheck_server.config.transport_limits import TransportLimits
 from sidecheck_server.gateways.outcomes import FAILED, Verdict
-from sidecheck_server.metric_table import METRICS
-from sidecheck_server.transport_limits import TransportLimits
+from sidecheck_server.rpc.metric_table import METRICS
 from support.agentgateway import Agentgateway
 from support.metrics import MeteredServer, nonzero
 from support.worker_processes import kill, worker_processes

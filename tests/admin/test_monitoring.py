@@ -13,7 +13,7 @@ import promql_parser
 import pytest
 import yaml
 from conformance.certificates import make_certificates
-from sidecheck_server.metric_table import METRICS
+from sidecheck_server.rpc.metric_table import METRICS
 from support.metrics import MeteredServer
 from support.shared_material import REPOSITORY
 

@@ -24,7 +24,7 @@ from sidecheck.v1.validation_service_pb2_grpc import ValidationServiceStub
 from sidecheck_server.cli import sidecheck
 from sidecheck_server.cli.serve import serve
 from sidecheck_server.cli.settings_help import setting_groups
-from sidecheck_server.settings import Settings
+from sidecheck_server.config.settings import Settings
 
 HINT = "create it, or name a file in a folder that does"
 DESCRIBED_DEFAULTS = {

@@ -14,7 +14,7 @@ from unittest.mock import patch
 import httpx
 from deploy.rendering import Object, containers_of, pod_of
 from image.dockerfile import read_image
-from sidecheck_server.settings import Settings, read_settings
+from sidecheck_server.config.settings import Settings, read_settings
 from support.registry_replicas import wait_until
 
 __all__ = ["RunningContainer", "RunningPod", "setting_names", "settings_of"]

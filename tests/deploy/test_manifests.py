@@ -9,7 +9,7 @@ import yaml
 from deploy.containers import setting_names, settings_of
 from deploy.rendering import Object, chart, containers_of, kustomization, only, pod_of
 from image.dockerfile import read_image
-from sidecheck_server.settings import Settings
+from sidecheck_server.config.settings import Settings
 from support.needed_memory import kept_memory, needed_memory
 from support.shared_material import REPOSITORY
 

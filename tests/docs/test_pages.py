@@ -10,7 +10,7 @@ from sidecheck_server.core.compat.rules import CHANGE_RULES
 from sidecheck_server.core.errors import ErrorReason
 from sidecheck_server.core.infer.diagnostics import DiagnosticCode
 from sidecheck_server.core.mcp.rules.catalogue import CATALOGUE
-from sidecheck_server.log_events import EVENTS
+from sidecheck_server.observability.log_events import EVENTS
 from support.running import RunningServer
 
 from docs.generate.codes import TABLES

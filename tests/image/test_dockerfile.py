@@ -7,7 +7,7 @@ from typing import Any
 import yaml
 from image.building import is_sent
 from image.dockerfile import read_image, read_steps
-from sidecheck_server.settings import Settings
+from sidecheck_server.config.settings import Settings
 from support.needed_memory import needed_memory
 from support.shared_material import REPOSITORY
 

@@ -4,7 +4,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from sidecheck_server.policies import Pinning
+from sidecheck_server.config.policies import Pinning
 from sidecheck_server.proxy.pins import open_pins
 from support.stdio_proxy import HANDSHAKE, PROXY, SECONDS, SERVER, Proxy, codes
 

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 import pytest
-from sidecheck_server.policies import Policies, Policy
+from sidecheck_server.config.policies import Policies, Policy
 from sidecheck_server.proxy.http import HttpProxy
 from sidecheck_server.proxy.http_bounds import HttpBounds
 from sidecheck_server.proxy.http_bytes import SMALL, BytesHeld, BytesInFlight, NoRoomError

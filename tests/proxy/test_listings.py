@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from sidecheck import SidecheckError
-from sidecheck_server.policies import Policy
+from sidecheck_server.config.policies import Policy
 from sidecheck_server.proxy import listing_pages
 from sidecheck_server.proxy import listings as listings_module
 from sidecheck_server.proxy.listing_requests import ListingFailed

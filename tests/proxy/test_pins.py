@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sidecheck_server.policies import Pinning, Policies, Policy
+from sidecheck_server.config.policies import Pinning, Policies, Policy
 from sidecheck_server.proxy.messages import read_object
 from sidecheck_server.proxy.pins import LockFileError, open_pins
 from support.running_proxy import proxied

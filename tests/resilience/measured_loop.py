@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import grpc
-from sidecheck_server.app import running_service
+from sidecheck_server.config.settings import Settings
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.settings import Settings
+from sidecheck_server.server.service import running_service
 
 __all__ = ["MeasuredLoop", "MeasuredServer", "run_beside_server"]
 

@@ -113,8 +113,8 @@ def test_a_full_disk_that_has_room_again_is_written(tmp_path: Path) -> None:
     """The events that were lost meanwhile are told; no line is cut."""
     program = """
 import os, resource, signal, structlog, sys
-from sidecheck_server.log import configure_log
-from sidecheck_server.settings import Settings
+from sidecheck_server.observability.log import configure_log
+from sidecheck_server.config.settings import Settings
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 writer = configure_log(Settings(log_format="json"))
 log = structlog.get_logger()

@@ -17,7 +17,7 @@ from sidecheck.v1 import (
 )
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.evaluate import DISAGREEMENT
-from sidecheck_server.log_events import EVENTS
+from sidecheck_server.observability.log_events import EVENTS
 from sidecheck_server.rpc.access_log import OutcomeCounter, log_fields
 from sidecheck_server.rpc.status import status_from_error
 

@@ -14,6 +14,7 @@ from resilience.http2 import RST_STREAM, Peer, announce
 from sidecheck.v1.info_service_pb2 import DESCRIPTOR, GetServerInfoRequest, GetServerInfoResponse
 from sidecheck.v1.info_service_pb2_grpc import InfoServiceServicer, InfoServiceStub
 from sidecheck_server.access.authorizer import Authorizer
+from sidecheck_server.config.transport_limits import TransportLimits
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.rpc.admission import Admission
 from sidecheck_server.rpc.call_metrics import CallMetrics
@@ -23,7 +24,6 @@ from sidecheck_server.rpc.health import HealthServicer
 from sidecheck_server.rpc.method_table import methods_of
 from sidecheck_server.rpc.server_options import server_options
 from sidecheck_server.rpc.standard import health_methods
-from sidecheck_server.transport_limits import TransportLimits
 from structlog.testing import capture_logs
 from support.wire import info_of
 

@@ -15,9 +15,9 @@ from cryptography.hazmat.primitives.serialization import (
     PrivateFormat,
     load_pem_private_key,
 )
+from sidecheck_server.config.settings import Settings, UnusableSettingsError
 from sidecheck_server.rpc import tls
 from sidecheck_server.rpc.tls import ServerCertificates, read_certificates
-from sidecheck_server.settings import Settings, UnusableSettingsError
 from structlog.testing import capture_logs
 
 HOSTS = ["localhost"]

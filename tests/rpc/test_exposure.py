@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sidecheck_server.config.settings import Settings, UnusableSettingsError
 from sidecheck_server.rpc.exposure import check_exposure
-from sidecheck_server.settings import Settings, UnusableSettingsError
 from structlog.testing import capture_logs
 
 FILE = Path("tokens.toml")

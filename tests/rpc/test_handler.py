@@ -16,6 +16,7 @@ from sidecheck.v1 import info_service_pb2, target_pb2, validation_service_pb2
 from sidecheck.v1.info_service_pb2_grpc import InfoServiceServicer, InfoServiceStub
 from sidecheck.v1.validation_service_pb2_grpc import ValidationServiceStub
 from sidecheck_server.access.authorizer import Authorizer
+from sidecheck_server.config.transport_limits import TransportLimits
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.registry.sqlite import open_registry
@@ -32,7 +33,6 @@ from sidecheck_server.services.prepared_targets import PreparedTargets
 from sidecheck_server.services.resolution import ResolvedSchema
 from sidecheck_server.services.schemas import CompiledSchemas
 from sidecheck_server.services.validation import Validator
-from sidecheck_server.transport_limits import TransportLimits
 from structlog.testing import capture_logs
 from support.checkers import compile_in_process, validate_in_process
 from support.compiling import compile_value

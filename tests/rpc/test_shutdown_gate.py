@@ -16,6 +16,7 @@ from sidecheck.v1.info_service_pb2 import (
 )
 from sidecheck.v1.info_service_pb2_grpc import InfoServiceServicer, InfoServiceStub
 from sidecheck_server.access.authorizer import Authorizer
+from sidecheck_server.config.transport_limits import TransportLimits
 from sidecheck_server.rpc.admission import Admission
 from sidecheck_server.rpc.call_metrics import CallMetrics
 from sidecheck_server.rpc.grpc_methods import add_methods
@@ -23,7 +24,6 @@ from sidecheck_server.rpc.handler import rpc_handler
 from sidecheck_server.rpc.method_table import methods_of
 from sidecheck_server.rpc.shutdown_gate import ShutdownGate
 from sidecheck_server.rpc.streams import OpenStreams
-from sidecheck_server.transport_limits import TransportLimits
 from support.wire import info_of
 
 

@@ -7,13 +7,13 @@ from google.protobuf.descriptor_pb2 import FileDescriptorProto
 from google.protobuf.descriptor_pool import DescriptorPool
 from grpc_health.v1 import health_pb2
 from grpc_reflection.v1alpha import reflection_pb2
+from sidecheck_server.config.transport_limits import TransportLimits
 from sidecheck_server.rpc import standard
 from sidecheck_server.rpc.admission import Admission
 from sidecheck_server.rpc.health import HealthServicer
 from sidecheck_server.rpc.method_table import methods_of
 from sidecheck_server.rpc.standard import health_methods, reflection_methods
 from sidecheck_server.rpc.streams import OpenStreams
-from sidecheck_server.transport_limits import TransportLimits
 
 HEALTH = health_pb2.DESCRIPTOR.services_by_name["Health"]
 REFLECTION = reflection_pb2.DESCRIPTOR.services_by_name["ServerReflection"]

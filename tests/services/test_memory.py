@@ -7,6 +7,7 @@ from dataclasses import fields
 from typing import Any
 
 import pytest
+from sidecheck_server.config.settings import Settings
 from sidecheck_server.core.convert.providers import PROVIDERS
 from sidecheck_server.core.convert.tool_conversion import convert_definition
 from sidecheck_server.core.convert.types import ConversionOptions, ModelApi
@@ -17,7 +18,6 @@ from sidecheck_server.core.mcp.wrapping.definitions import adapt_tool
 from sidecheck_server.core.types import Violation
 from sidecheck_server.services.memory import DEFAULT_SHARES, MemoryShares, weigh_entry
 from sidecheck_server.services.targets import InlineTool
-from sidecheck_server.settings import Settings
 
 LIMITS = Limits()
 SHARES = ("registered_schemas", "inline_schemas", "conversions", "inline_tools")

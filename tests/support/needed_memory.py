@@ -1,6 +1,6 @@
 """The memory that a server and its workers may take with given settings."""
 
-from sidecheck_server.settings import Settings
+from sidecheck_server.config.settings import Settings
 
 __all__ = ["kept_memory", "needed_memory"]
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from sidecheck import Client, Severity
+from sidecheck_server.config.policies import Policies, Policy, Repairs
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.policies import Policies, Policy, Repairs
 from sidecheck_server.proxy.listings import Listings
 from sidecheck_server.proxy.messages import Message, read_message
 from sidecheck_server.proxy.pins import PinnedTools

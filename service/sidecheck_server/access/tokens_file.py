@@ -7,7 +7,7 @@ from typing import Final, TypeAlias
 
 from sidecheck_server.access.identity import Identity
 from sidecheck_server.access.tokens import UnusableTokensError, hash_of, read_tokens
-from sidecheck_server.input_files import UnusableFileError, check_file
+from sidecheck_server.config.input_files import UnusableFileError, check_file
 
 __all__ = ["ReportTokens", "TokensFile"]
 

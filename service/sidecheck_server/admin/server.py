@@ -15,7 +15,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from sidecheck_server.admin.problems import PROBLEM_TYPE, HttpError
-from sidecheck_server.http_listener import HttpServer, open_listener
+from sidecheck_server.http_servers.listener import HttpServer, open_listener
 from sidecheck_server.rpc.sockets import AddressInUseError
 
 __all__ = ["running_admin"]

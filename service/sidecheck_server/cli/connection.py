@@ -8,7 +8,7 @@ from sidecheck import BlockingClient, SidecheckError, Tls, Unavailable
 
 from sidecheck_server.cli.client_token import client_token
 from sidecheck_server.cli.rows import printable
-from sidecheck_server.client_tls import ClientTls
+from sidecheck_server.config.client_tls import ClientTls
 
 __all__ = ["connect", "make_tls", "resolve_tls", "usage_errors"]
 

@@ -22,7 +22,7 @@ from sidecheck_server.cli.options import (
 )
 from sidecheck_server.cli.reports import in_json
 from sidecheck_server.cli.tls_options import tls_options
-from sidecheck_server.client_tls import ClientTls
+from sidecheck_server.config.client_tls import ClientTls
 from sidecheck_server.core.compat.changes import LEVELS, Level, Reading, SetComparison
 
 if TYPE_CHECKING:

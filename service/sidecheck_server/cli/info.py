@@ -11,7 +11,7 @@ from sidecheck_server.cli.options import examples, form_option, target_option, t
 from sidecheck_server.cli.reports import in_json
 from sidecheck_server.cli.rows import facts, write_rows
 from sidecheck_server.cli.tls_options import tls_options
-from sidecheck_server.client_tls import ClientTls
+from sidecheck_server.config.client_tls import ClientTls
 
 __all__ = ["info"]
 

@@ -15,8 +15,8 @@ from sidecheck_server.cli.http_limit_options import HTTP_LIMIT_PARAMETERS, http_
 from sidecheck_server.cli.options import examples
 from sidecheck_server.cli.rows import printable
 from sidecheck_server.cli.tls_options import tls_options
-from sidecheck_server.client_tls import ClientTls
-from sidecheck_server.policies import Pinning, Policies, Policy, Repairs
+from sidecheck_server.config.client_tls import ClientTls
+from sidecheck_server.config.policies import Pinning, Policies, Policy, Repairs
 from sidecheck_server.proxy.http_limits import HttpAddress, HttpLimits
 from sidecheck_server.proxy.options import ProxyOptions
 from sidecheck_server.proxy.pins import LockFileError, open_pins

@@ -7,12 +7,12 @@ from functools import partial
 import click
 from sidecheck import Client, Severity
 
-from sidecheck_server.app import running_client
 from sidecheck_server.cli.client_token import client_token
 from sidecheck_server.cli.connection import resolve_tls, usage_errors
 from sidecheck_server.cli.rows import printable
-from sidecheck_server.log import LOG_FLUSH_SECONDS, configure_log
-from sidecheck_server.log_writer import LogWriter
+from sidecheck_server.config.settings import Settings, UnusableSettingsError, read_settings
+from sidecheck_server.observability.log import LOG_FLUSH_SECONDS, configure_log
+from sidecheck_server.observability.log_writer import LogWriter
 from sidecheck_server.proxy.http import HttpProxy
 from sidecheck_server.proxy.http_bounds import HttpBounds
 from sidecheck_server.proxy.http_checks import CallerCheck
@@ -31,7 +31,7 @@ from sidecheck_server.proxy.session import ProxySession
 from sidecheck_server.proxy.stdio import StdioProxy
 from sidecheck_server.proxy.transcript import Transcript
 from sidecheck_server.proxy.upstream import Upstream
-from sidecheck_server.settings import Settings, UnusableSettingsError, read_settings
+from sidecheck_server.server.service import running_client
 from sidecheck_server.workers import WorkerStartError
 
 __all__ = ["run_http_proxy", "run_proxy"]

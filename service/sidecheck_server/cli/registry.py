@@ -12,13 +12,13 @@ from sidecheck_server.cli.files import write_bytes, write_output
 from sidecheck_server.cli.options import FILE, examples, form_option
 from sidecheck_server.cli.reports import counted, in_json
 from sidecheck_server.cli.rows import facts, printable, write_rows
+from sidecheck_server.config.settings import Settings, UnusableSettingsError, read_settings
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.registry import Registry, RegistryInUse, RegistryUnusable
 from sidecheck_server.registry.definitions import Action, Definition
 from sidecheck_server.registry.exchange import DamagedExport, export_lines, read_export
 from sidecheck_server.registry.location import PostgresLocation
 from sidecheck_server.registry.opening import migrate_registry, open_registry
-from sidecheck_server.settings import Settings, UnusableSettingsError, read_settings
 
 __all__ = ["registry"]
 

@@ -8,26 +8,31 @@ from typing import Any, NoReturn
 
 import click
 
-from sidecheck_server.app import running_service
 from sidecheck_server.cli.files import read_input
 from sidecheck_server.cli.options import FILE, examples
 from sidecheck_server.cli.rows import printable
 from sidecheck_server.cli.settings_help import write_settings
 from sidecheck_server.cli.stop_signals import StopSignals, end_process
 from sidecheck_server.cli.tool_files import list_or_exit
+from sidecheck_server.config.input_files import UnusableFileError, check_file
+from sidecheck_server.config.settings import (
+    Settings,
+    ToolsFile,
+    UnusableSettingsError,
+    read_settings,
+)
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.context import DEFAULT_VERSION, VERSIONS
-from sidecheck_server.event_loop import loop_factory
-from sidecheck_server.input_files import UnusableFileError, check_file
-from sidecheck_server.log import LOG_FLUSH_SECONDS, configure_log
-from sidecheck_server.processes.serving_process import ProcessStartError
+from sidecheck_server.observability.log import LOG_FLUSH_SECONDS, configure_log
 from sidecheck_server.registry import RegistryInUse, RegistryUnusable
 from sidecheck_server.rpc.shutdown import HURRIED_GRACE_SECONDS
 from sidecheck_server.rpc.sockets import AddressInUseError
+from sidecheck_server.server.event_loop import loop_factory
+from sidecheck_server.server.processes.serving_process import ProcessStartError
+from sidecheck_server.server.service import running_service
 from sidecheck_server.services.registration import Registration
 from sidecheck_server.services.targets import InlineTool
-from sidecheck_server.settings import Settings, ToolsFile, UnusableSettingsError, read_settings
 from sidecheck_server.workers import WorkerStartError
 
 __all__ = ["serve"]

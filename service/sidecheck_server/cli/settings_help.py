@@ -6,7 +6,7 @@ from typing import Any, get_type_hints
 
 import click
 
-from sidecheck_server.settings import Settings
+from sidecheck_server.config.settings import Settings
 
 __all__ = ["describe_fields", "setting_groups", "write_settings"]
 

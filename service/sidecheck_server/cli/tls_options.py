@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from sidecheck_server.client_tls import ClientTls
+from sidecheck_server.config.client_tls import ClientTls
 
 __all__ = ["tls_options"]
 

@@ -14,7 +14,7 @@ from sidecheck_server.cli.register import register
 from sidecheck_server.cli.reports import counted, in_json
 from sidecheck_server.cli.rows import Row, facts, printable, table, write_rows
 from sidecheck_server.cli.tls_options import tls_options
-from sidecheck_server.client_tls import ClientTls
+from sidecheck_server.config.client_tls import ClientTls
 from sidecheck_server.core.payload import encode_json, read_json
 
 __all__ = ["tools"]

@@ -7,11 +7,11 @@ from google.protobuf.descriptor import ServiceDescriptor
 from prometheus_client import CollectorRegistry
 from sidecheck import Client
 
+from sidecheck_server.config.policies import GatewayPolicies
 from sidecheck_server.gateways.ext_mcp import EXT_MCP, ExtMcp
 from sidecheck_server.gateways.ext_proc import EXT_PROC, ExternalProcessor
 from sidecheck_server.gateways.outcomes import GatewayFindings
 from sidecheck_server.gateways.routes import Routes
-from sidecheck_server.policies import GatewayPolicies
 from sidecheck_server.rpc.admission import Admission
 from sidecheck_server.rpc.local import LocalTransport
 from sidecheck_server.rpc.served_methods import CreateGateways

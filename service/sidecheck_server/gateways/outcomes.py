@@ -16,8 +16,8 @@ from prometheus_client.registry import Collector
 from sidecheck import Severity
 
 from sidecheck_server.core.errors import RequestError
-from sidecheck_server.metric_table import counters
 from sidecheck_server.proxy.report import Action, Direction, Finding
+from sidecheck_server.rpc.metric_table import counters
 
 __all__ = ["FAILED", "GatewayFindings", "Outcome", "Verdict"]
 

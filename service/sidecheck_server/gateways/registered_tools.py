@@ -5,8 +5,8 @@ from collections.abc import Mapping
 
 from sidecheck import Action, Client, RegisteredTool, SidecheckError
 
+from sidecheck_server.config.policies import Policy
 from sidecheck_server.core.types import JsonValue
-from sidecheck_server.policies import Policy
 from sidecheck_server.proxy.definition_checks import (
     DefinitionChecks,
     ListedTool,

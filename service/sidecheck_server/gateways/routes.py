@@ -11,10 +11,10 @@ from urllib.parse import quote
 from sidecheck import Client
 
 from sidecheck_server.access.identity import check_server
+from sidecheck_server.config.policies import GatewayPolicies, Policies
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.gateways.outcomes import GatewayFindings
 from sidecheck_server.gateways.registered_tools import RegisteredTools
-from sidecheck_server.policies import GatewayPolicies, Policies
 from sidecheck_server.proxy.http_connections import HttpConnections
 from sidecheck_server.proxy.pins import open_pins
 from sidecheck_server.proxy.session import ProxySession

@@ -13,7 +13,7 @@ from sidecheck import (
     Verdict,
 )
 
-from sidecheck_server.policies import Policies, Policy, Repairs
+from sidecheck_server.config.policies import Policies, Policy, Repairs
 from sidecheck_server.proxy.messages import (
     INVALID_PARAMS,
     Message,

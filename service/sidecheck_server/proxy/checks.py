@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from sidecheck import Client, ProtocolContext, Severity, SidecheckError, StreamClosed, Violation
 
-from sidecheck_server.policies import Policy
+from sidecheck_server.config.policies import Policy
 from sidecheck_server.proxy.report import Direction
 
 __all__ = ["Checked", "MessageChecks"]

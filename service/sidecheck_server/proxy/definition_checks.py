@@ -8,9 +8,9 @@ from typing import TypeAlias
 import msgspec
 from sidecheck import Client, ProtocolContext, SidecheckError, Verdict, Violation
 
+from sidecheck_server.config.policies import Policy
 from sidecheck_server.core.payload import read_json
 from sidecheck_server.core.types import JsonValue
-from sidecheck_server.policies import Policy
 from sidecheck_server.proxy.messages import (
     Message,
     join_array,

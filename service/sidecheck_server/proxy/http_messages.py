@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from sidecheck_server.policies import Policies, Policy
+from sidecheck_server.config.policies import Policies, Policy
 from sidecheck_server.proxy.http_checks import (
     error_status,
     find_mismatches,

@@ -11,7 +11,7 @@ from typing import Any, cast
 import uvicorn
 from starlette.types import ASGIApp
 
-from sidecheck_server.http_listener import HttpServer, open_listener
+from sidecheck_server.http_servers.listener import HttpServer, open_listener
 from sidecheck_server.proxy.http_bounds import HttpBounds
 from sidecheck_server.proxy.http_limits import HttpAddress
 from sidecheck_server.proxy.http_protocol import BoundedProtocol

@@ -6,8 +6,8 @@ from functools import partial
 
 from sidecheck import Client, SidecheckError, ToolDefinition
 
+from sidecheck_server.config.policies import Policy
 from sidecheck_server.core.types import JsonValue
-from sidecheck_server.policies import Policy
 from sidecheck_server.proxy.definition_checks import (
     DefinitionChecks,
     ListedTool,

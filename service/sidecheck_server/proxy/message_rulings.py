@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from sidecheck import Client
 
-from sidecheck_server.policies import Policy
+from sidecheck_server.config.policies import Policy
 from sidecheck_server.proxy.checks import Checked
 from sidecheck_server.proxy.messages import INVALID_REQUEST, PARSE_ERROR, Message
 from sidecheck_server.proxy.pending import PendingRequests

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sidecheck_server.config.input_files import UnusableFileError, check_file
+from sidecheck_server.config.policies import Pinning
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.json_values import digest_of
 from sidecheck_server.core.payload import MalformedError, decode
 from sidecheck_server.core.types import JsonValue
-from sidecheck_server.input_files import UnusableFileError, check_file
-from sidecheck_server.policies import Pinning
 
 __all__ = ["Difference", "LockFileError", "PinnedTools", "open_pins"]
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from sidecheck import Client, SidecheckError, StreamClosed, Unavailable
 
-from sidecheck_server.policies import Policy
+from sidecheck_server.config.policies import Policy
 from sidecheck_server.proxy.messages import (
     INTERNAL_ERROR,
     Message,

@@ -5,7 +5,7 @@ from typing import Self
 
 from sidecheck import Client, SidecheckError
 
-from sidecheck_server.policies import Policies, Policy
+from sidecheck_server.config.policies import Policies, Policy
 from sidecheck_server.proxy.ambiguity import (
     find_in_call,
     find_in_call_result,

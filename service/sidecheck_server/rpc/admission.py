@@ -15,12 +15,12 @@ from typing import Any, NoReturn
 import grpc
 import structlog
 
+from sidecheck_server.config.transport_limits import TransportLimits
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.limits import limit_exceeded_error
 from sidecheck_server.rpc.bytes_in_flight import SMALL, BytesInFlight
 from sidecheck_server.rpc.loop_lag import LoopLag
 from sidecheck_server.rpc.shutdown_gate import ShutdownGate
-from sidecheck_server.transport_limits import TransportLimits
 from sidecheck_server.workers import CALLER
 
 __all__ = ["Admission", "Context", "HeldRequests"]

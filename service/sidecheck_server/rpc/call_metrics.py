@@ -21,9 +21,9 @@ from prometheus_client.registry import Collector
 
 from sidecheck_server.core.errors import ErrorReason
 from sidecheck_server.core.evaluate import DISAGREEMENT
-from sidecheck_server.metric_table import counters, histogram
 from sidecheck_server.rpc.access_log import gives_verdicts
 from sidecheck_server.rpc.method_table import Method
+from sidecheck_server.rpc.metric_table import counters, histogram
 
 __all__ = ["CallMetrics", "MethodMetrics"]
 

@@ -2,8 +2,8 @@
 
 import structlog
 
+from sidecheck_server.config.settings import Settings, UnusableSettingsError
 from sidecheck_server.rpc.sockets import is_loopback
-from sidecheck_server.settings import Settings, UnusableSettingsError
 
 __all__ = ["check_exposure"]
 

@@ -13,6 +13,7 @@ from sidecheck import SidecheckError
 from sidecheck.wire.errors import client_closed, deadline_exceeded, decode_item_error
 from sidecheck.wire.rpcs import Rpc, find_rpc
 
+from sidecheck_server.config.transport_limits import TransportLimits
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.registry import Registry
 from sidecheck_server.rpc.call_metrics import CallMetrics, MethodMetrics
@@ -22,7 +23,6 @@ from sidecheck_server.rpc.servicers import create_servicers
 from sidecheck_server.rpc.shutdown_gate import ShutdownGate
 from sidecheck_server.rpc.streams import OpenStreams
 from sidecheck_server.services.container import Services
-from sidecheck_server.transport_limits import TransportLimits
 
 __all__ = ["LocalTransport"]
 

@@ -5,6 +5,7 @@ from typing import TypeAlias
 
 from google.protobuf.descriptor import ServiceDescriptor
 
+from sidecheck_server.config.settings import Settings
 from sidecheck_server.registry import Registry
 from sidecheck_server.rpc.admission import Admission
 from sidecheck_server.rpc.health import HealthServicer
@@ -12,7 +13,6 @@ from sidecheck_server.rpc.method_table import methods_of
 from sidecheck_server.rpc.servicers import INFO, SERVICES, create_servicers
 from sidecheck_server.rpc.streams import OpenStreams
 from sidecheck_server.services.container import Services
-from sidecheck_server.settings import Settings
 
 __all__ = ["CreateGateways", "ServedMethods"]
 

@@ -7,6 +7,7 @@ import structlog
 from grpc_health.v1 import health
 
 from sidecheck_server.access.authorizer import Authorizer
+from sidecheck_server.config.settings import Settings
 from sidecheck_server.rpc.call_metrics import CallMetrics
 from sidecheck_server.rpc.grpc_methods import add_methods
 from sidecheck_server.rpc.method_table import Method
@@ -24,7 +25,6 @@ from sidecheck_server.rpc.sockets import (
 )
 from sidecheck_server.rpc.standard import health_methods, reflection_methods
 from sidecheck_server.rpc.tls import ServerCertificates
-from sidecheck_server.settings import Settings
 
 __all__ = ["Server", "check_addresses", "report_ready"]
 

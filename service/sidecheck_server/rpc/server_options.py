@@ -3,7 +3,7 @@
 https://github.com/grpc/grpc/blob/master/include/grpc/impl/channel_arg_names.h
 """
 
-from sidecheck_server.transport_limits import TransportLimits
+from sidecheck_server.config.transport_limits import TransportLimits
 
 __all__ = ["server_options"]
 

@@ -12,6 +12,7 @@ from typing import Any, Protocol, TypeVar
 
 import structlog
 
+from sidecheck_server.config.transport_limits import TransportLimits
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.rpc.access_log import OutcomeCounter
 from sidecheck_server.rpc.calls import Call, CallFailed
@@ -19,7 +20,6 @@ from sidecheck_server.rpc.handler import status_of
 from sidecheck_server.rpc.method_table import raise_if_unreadable
 from sidecheck_server.rpc.shutdown_gate import ShutdownGate
 from sidecheck_server.rpc.status import status_from_error
-from sidecheck_server.transport_limits import TransportLimits
 
 __all__ = ["OpenStreams", "item_of", "rpc_server_stream_handler", "rpc_stream_handler"]
 

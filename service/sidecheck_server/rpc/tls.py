@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import grpc
 import structlog
 
-from sidecheck_server.input_files import UnusableFileError, check_file
-from sidecheck_server.settings import Settings, UnusableSettingsError
+from sidecheck_server.config.input_files import UnusableFileError, check_file
+from sidecheck_server.config.settings import Settings, UnusableSettingsError
 
 if TYPE_CHECKING:
     from sidecheck_server.rpc.certificates import Validity

@@ -8,7 +8,7 @@ from typing import Any
 
 from attacks.requests import GOOD_CALL
 from sidecheck import Client, Severity
-from sidecheck_server.policies import Policies, Policy
+from sidecheck_server.config.policies import Policies, Policy
 from sidecheck_server.proxy.http_connections import HttpConnections
 from sidecheck_server.proxy.http_messages import HttpMessages
 from sidecheck_server.proxy.listings import Listings

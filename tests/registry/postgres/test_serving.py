@@ -11,10 +11,10 @@ from typing import Any
 import psycopg
 import pytest
 from sidecheck import Client, SidecheckError
-from sidecheck_server.app import running_service
+from sidecheck_server.config.settings import Settings
 from sidecheck_server.registry.postgres.connection import Connection
 from sidecheck_server.registry.postgres.migration import LAYOUT
-from sidecheck_server.settings import Settings
+from sidecheck_server.server.service import running_service
 from support.registry_fleet import CALL_SECONDS, Fleet, Writers
 from support.registry_replicas import wait_until
 from support.running_postgres import RunningPostgres, installed_binaries

@@ -1,0 +1,1 @@
+"""HTTP servers with bounds, on sockets of their own."""

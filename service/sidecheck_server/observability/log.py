@@ -1,0 +1,143 @@
+"""Configuration of the log: how events are filtered and written."""
+
+import atexit
+import logging
+import os
+import stat
+from contextlib import suppress
+from functools import partial
+from typing import Any
+
+import structlog
+from structlog.typing import EventDict, Processor
+
+from sidecheck_server.access.identity import IDENTITY
+from sidecheck_server.config.settings import Settings
+from sidecheck_server.observability.log_writer import LogWriter
+from sidecheck_server.observability.tracing.variables import exporter_names
+
+__all__ = ["LOG_FLUSH_SECONDS", "configure_log"]
+
+_OF_CALLS = ("rpc.", "gateway.")
+
+LOG_FLUSH_SECONDS = 0.4
+"""How long the end of the process waits for the log to be written."""
+
+
+def configure_log(settings: Settings, process: int | None = None) -> LogWriter:
+    """Write events to standard error: readable on a terminal, as JSON elsewhere.
+
+    Messages that libraries log with `logging` become events as well. Neither these nor
+    what is written to descriptor 2 directly waits for the reader of the log. The writer
+    is returned; what is in its queue is written when the process exits. Events have the
+    number of the *process* if there are several.
+    """
+    console = settings.log_format == "console" or (settings.log_format == "auto" and os.isatty(2))
+    writer = LogWriter(os.dup(2), _report_dropped)
+    atexit.register(partial(writer.flush, LOG_FLUSH_SECONDS))
+    _unblock_standard_error()
+    renderer: Any = (
+        structlog.dev.ConsoleRenderer() if console else structlog.processors.JSONRenderer()
+    )
+    level = logging.getLevelNamesMapping()[settings.log_level.upper()]
+    # Code on hot paths checks this level before it builds an event.
+    logging.getLogger("sidecheck").setLevel(level)
+    structlog.configure(
+        processors=[
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            _add_token,
+            *([] if process is None else [partial(_add_process, process)]),
+            *_tracing_processors(),
+            renderer,
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(level),
+        logger_factory=lambda *_: _LineLogger(writer),
+        cache_logger_on_first_use=True,
+    )
+    logging.basicConfig(level=logging.WARNING, handlers=[_LibraryHandler()], force=True)
+    return writer
+
+
+def _unblock_standard_error() -> None:
+    """Make writing to descriptor 2 fail rather than block if nobody reads its pipe or terminal.
+
+    gRPC, the interpreter and worker processes, which inherit the descriptor, write to it
+    directly. The pipe is opened once more, because `O_NONBLOCK` on the descriptor itself
+    would hold for all processes that share it. A pipe that cannot be opened again, for
+    lack of rights or of /proc, stays as it is, as does a socket.
+    """
+    if not (stat.S_ISFIFO(os.fstat(2).st_mode) or os.isatty(2)):
+        return
+    with suppress(OSError):
+        flags = os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY
+        reopened = os.open("/proc/self/fd/2", flags)
+        os.dup2(reopened, 2)
+        os.close(reopened)
+
+
+def _add_token(_logger: Any, _method: str, event: EventDict) -> EventDict:
+    """Add the name of the caller's token, which operators gave it, to an event of a call."""
+    identity = IDENTITY.get()
+    # Work that a call has begun for others, such as that of a worker, has its context too.
+    if identity is not None and event["event"].startswith(_OF_CALLS):
+        event["token"] = identity.name
+    return event
+
+
+def _add_process(process: int, _logger: Any, _method: str, event: EventDict) -> EventDict:
+    """Add the number of the process to an event."""
+    event["process"] = process
+    return event
+
+
+def _tracing_processors() -> list[Processor]:
+    """Return what adds spans to events, if tracing is on; imported then, like all of it."""
+    if not exporter_names():
+        return []
+    from sidecheck_server.observability.tracing.log import add_span  # noqa: PLC0415
+
+    return [add_span]
+
+
+def _report_dropped(lines: int) -> None:
+    structlog.get_logger().warning("log.dropped", lines=lines)
+
+
+class _LineLogger:
+    """Passes rendered events to a writer. Has the methods that structlog calls."""
+
+    def __init__(self, writer: LogWriter) -> None:
+        self._writer = writer
+
+    def msg(self, line: str) -> None:
+        """Queue *line*."""
+        self._writer.write(f"{line}\n")
+
+    debug = info = warning = error = msg
+
+
+#: No interface of gRPC: with another text, the log has an event for each such call again.
+_PEER_LEFT = "ExecuteBatchError raised in core by servicer method"
+
+
+class _LibraryHandler(logging.Handler):
+    """Turns log records of libraries into events.
+
+    Only the first line of the message template is kept: arguments, exceptions and what
+    asyncio reports about a task may contain parts of a request. What gRPC logs as an error
+    when a peer leaves before its answer is left out: overloaded servers have thousands of such
+    calls.
+    """
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if str(record.msg).startswith(_PEER_LEFT):
+            return
+        error_type = record.exc_info[0] if record.exc_info else None
+        structlog.get_logger().log(
+            logging.ERROR if record.levelno >= logging.ERROR else logging.WARNING,
+            "library.logged",
+            logger=record.name,
+            detail=str(record.msg).partition("\n")[0],
+            error_type=error_type.__name__ if error_type else None,
+        )

@@ -1,0 +1,150 @@
+"""Spans of calls, around the handlers of methods, whatever carries their calls.
+
+The attributes are those of the conventions on RPC, which are a release candidate:
+https://github.com/open-telemetry/semantic-conventions/tree/v1.44.0/docs/rpc.
+"""
+
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from contextlib import aclosing
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Any
+
+from opentelemetry.context import Context, attach, detach
+from opentelemetry.trace import Link, Span, SpanKind, Tracer, set_span_in_context
+
+from sidecheck_server.observability.tracing.contexts import (
+    context_of_call,
+    context_of_message,
+    origin_of,
+)
+from sidecheck_server.observability.tracing.instrumentation import Carrier
+from sidecheck_server.observability.tracing.spans import Attributes, CallSpans
+from sidecheck_server.observability.tracing.traced_call import TracedCall, record_outcome
+from sidecheck_server.rpc.calls import Call
+from sidecheck_server.rpc.method_table import Kind, Method
+
+__all__ = ["CallTracer"]
+
+
+_KINDS: Mapping[Carrier, SpanKind] = MappingProxyType(
+    {
+        Carrier.GRPC: SpanKind.SERVER,
+        Carrier.HTTP: SpanKind.SERVER,
+        Carrier.LOCAL: SpanKind.INTERNAL,
+    }
+)
+
+
+class CallTracer:
+    """Makes the spans of calls."""
+
+    def __init__(self, tracer: Tracer) -> None:
+        self._tracer = tracer
+
+    def trace(self, methods: Iterable[Method], carrier: Carrier) -> Iterator[Method]:
+        """Yield *methods* with handlers that make a span of each call."""
+        for method in methods:
+            handlers = _Handlers(method, carrier, self._tracer)
+            unary = method.kind is Kind.UNARY
+            yield replace(method, handler=handlers.respond if unary else handlers.stream)
+
+
+class _Handlers:
+    """The handler of a method, with spans around it."""
+
+    def __init__(self, method: Method, carrier: Carrier, tracer: Tracer) -> None:
+        self._handler = method.handler
+        self._tracer = tracer
+        self._name = method.path
+        self._is_bidirectional = method.kind is Kind.BIDI_STREAM
+        self._kind = _KINDS[carrier]
+        self._attributes: Attributes = {
+            "rpc.system.name": carrier.value,
+            "rpc.method": method.path,
+        }
+
+    async def respond(self, request: Any, call: Call) -> Any:
+        """Return the response to *request*."""
+        context, links = origin_of(context_of_call(call), request)
+        span = self._start(context, links)
+        if not span.is_recording():
+            token = attach(set_span_in_context(span, context))
+            try:
+                return await self._handler(request, call)
+            finally:
+                detach(token)
+        traced = TracedCall(call, CallSpans(span), context)
+        token = attach(traced.context)
+        try:
+            with traced:
+                return await self._handler(request, traced)
+        finally:
+            detach(token)
+
+    async def stream(self, request: Any, call: Call) -> AsyncIterator[Any]:
+        """Yield the responses to *request*, or to each of a stream of them."""
+        context = context_of_call(call)
+        traced = TracedCall(call, CallSpans(self._start(context)), context)
+        messages = _Messages(traced, self._tracer, f"{self._name} message")
+        if self._is_bidirectional:
+            request = messages.read(request)
+        with traced, messages:
+            async with aclosing(self._handler(request, traced)) as responses:
+                while True:
+                    # A generator may be resumed in another context than the one it began in.
+                    token = attach(traced.context)
+                    try:
+                        response = await anext(responses)
+                    except StopAsyncIteration:
+                        return
+                    finally:
+                        detach(token)
+                    messages.end(response)
+                    yield response
+
+    def _start(self, context: Context, links: tuple[Link, ...] = ()) -> Span:
+        return self._tracer.start_span(
+            self._name, context, self._kind, attributes=self._attributes, links=links
+        )
+
+
+class _Messages:
+    """The messages of a stream that have trace contexts of their own, and so a span each.
+
+    The response to a message precedes the next message.
+    """
+
+    def __init__(self, traced: TracedCall, tracer: Tracer, name: str) -> None:
+        self._link = traced.link
+        self._tracer = tracer
+        self._name = name
+        self._spans: CallSpans | None = None
+
+    def __enter__(self) -> None:
+        """Begin the stream."""
+
+    def __exit__(self, *_exc_info: object) -> None:
+        self.end(None)
+
+    async def read(self, requests: AsyncIterator[Any]) -> AsyncIterator[Any]:
+        """Yield *requests*, each in the context of its span."""
+        async for request in requests:
+            self.end(None)
+            context = context_of_message(request)
+            if context is not None:
+                span = self._tracer.start_span(self._name, context, links=self._link)
+                self._spans = CallSpans(span)
+                # Who resumes the stream next restores the context.
+                attach(self._spans.context(context))
+            yield request
+            # The next may take long to come.
+            del request
+
+    def end(self, response: Any) -> None:
+        """End the span of the message before *response*, None if it has no response."""
+        spans, self._spans = self._spans, None
+        if spans is not None:
+            if response is not None and response.HasField("outcome"):
+                record_outcome(spans.span, response.outcome)
+            spans.end()

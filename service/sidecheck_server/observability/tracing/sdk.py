@@ -1,0 +1,140 @@
+"""The SDK of OpenTelemetry: what takes spans to the exporters that the variables name."""
+
+import asyncio
+import logging
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
+from importlib.metadata import entry_points
+from typing import Final
+
+import structlog
+from opentelemetry.sdk.resources import SERVICE_NAME, SERVICE_VERSION, Resource
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter
+from opentelemetry.trace import Tracer
+
+from sidecheck_server import __version__
+from sidecheck_server.config.settings import UnusableSettingsError
+from sidecheck_server.observability.tracing.log import LIBRARY, ExportFailures
+from sidecheck_server.observability.tracing.variables import EXPORTERS, otlp_protocol
+
+__all__ = ["running_tracer"]
+
+_SERVICE: Final = "sidecheck"
+
+_FLUSH_SECONDS: Final = 1.0
+"""How long the end of the server waits for the last spans to be exported."""
+
+_CLOSE_SECONDS: Final = 0.1
+"""How long exporters may take then to give up."""
+
+_log = structlog.get_logger("sidecheck.tracing")
+
+
+@asynccontextmanager
+async def running_tracer(names: Sequence[str]) -> AsyncIterator[Tracer]:
+    """Yield a tracer whose spans the exporters *names* export; what is left goes at the end.
+
+    Raises:
+        ModuleNotFoundError: a package of an exporter is not installed.
+        UnusableSettingsError: a variable of the SDK, or of an exporter, cannot be used.
+    """
+    with _only_handler(ExportFailures()):
+        provider, exporters = _create_provider(names)
+        try:
+            yield provider.get_tracer("sidecheck_server", __version__)
+        finally:
+            await _stop(provider, exporters)
+
+
+def _create_provider(names: Sequence[str]) -> tuple[TracerProvider, list[SpanExporter]]:
+    """Return a provider, and its exporters."""
+    warnings = _Warnings()
+    try:
+        with _only_handler(warnings):
+            provider = TracerProvider(resource=_resource(), shutdown_on_exit=False)
+            exporters = [_load_exporter(name)() for name in names if name != "none"]
+            for exporter in exporters:
+                provider.add_span_processor(BatchSpanProcessor(exporter))
+    except (ModuleNotFoundError, UnusableSettingsError):
+        raise
+    except Exception as error:  # noqa: BLE001  (exporters raise what they like)
+        raise UnusableSettingsError(f"tracing cannot start: {error}") from None
+    if warnings.messages:
+        provider.shutdown()
+        raise UnusableSettingsError(f"tracing cannot start: {warnings.messages[0]}")
+    return provider, exporters
+
+
+def _resource() -> Resource:
+    """Return what the spans are of: what the variables say, by default this service."""
+    resource = Resource.create()
+    attributes = {SERVICE_VERSION: __version__}
+    # https://opentelemetry.io/docs/specs/semconv/resource/#service
+    if str(resource.attributes[SERVICE_NAME]).startswith("unknown_service"):
+        resource = resource.merge(Resource({SERVICE_NAME: _SERVICE}))
+    return Resource(attributes).merge(resource)
+
+
+def _load_exporter(name: str) -> Callable[[], SpanExporter]:
+    if name == "otlp":
+        name = f"otlp_proto_{'grpc' if otlp_protocol() == 'grpc' else 'http'}"
+    for entry_point in entry_points(group=EXPORTERS, name=name):
+        exporter: Callable[[], SpanExporter] = entry_point.load()
+        return exporter
+    raise ModuleNotFoundError(name=name)
+
+
+class _Warnings(logging.Handler):
+    """Keeps the warnings of the SDK, which goes on with a default where it cannot use a value."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self.messages: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Keep the message of *record*."""
+        self.messages.append(record.getMessage().partition("\n")[0])
+
+
+@contextmanager
+def _only_handler(handler: logging.Handler) -> Iterator[None]:
+    """Let nothing but *handler* have the records of the library in the block."""
+    logger = logging.getLogger(LIBRARY)
+    handlers, propagates = logger.handlers, logger.propagate
+    logger.handlers, logger.propagate = [handler], False
+    try:
+        yield
+    finally:
+        logger.handlers, logger.propagate = handlers, propagates
+
+
+async def _stop(provider: TracerProvider, exporters: Sequence[SpanExporter]) -> None:
+    """Export what is left, without waiting for a collector that does not answer."""
+    if await _finish(provider.shutdown, _FLUSH_SECONDS):
+        return
+    _log.warning("tracing.unfinished")
+    for exporter in exporters:
+        # Ends what it is waiting for.
+        await _finish(exporter.shutdown, _CLOSE_SECONDS)
+
+
+async def _finish(function: Callable[[], None], seconds: float) -> bool:
+    """Call *function*, and return whether it returned within *seconds*.
+
+    The thread is one that nobody waits for: those of an executor are joined at the exit.
+    """
+    loop = asyncio.get_running_loop()
+    done = loop.create_future()
+
+    def run() -> None:
+        try:
+            function()
+        finally:
+            with suppress(RuntimeError):  # the loop has ended
+                loop.call_soon_threadsafe(done.cancel)
+
+    threading.Thread(target=run, name="tracing", daemon=True).start()
+    await asyncio.wait({done}, timeout=seconds)
+    return done.done()

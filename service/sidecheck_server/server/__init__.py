@@ -1,0 +1,1 @@
+"""Composition root: starts, runs and stops the service and its processes."""

@@ -1,0 +1,262 @@
+"""The serving processes of one address, and what the first process does for them."""
+
+import asyncio
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack
+
+import structlog
+from prometheus_client import Metric
+
+from sidecheck_server.config.settings import Settings
+from sidecheck_server.registry import Expected, Registry
+from sidecheck_server.registry.definitions import Change, Definition, Deleted, Registered
+from sidecheck_server.rpc.served_methods import ServedMethods
+from sidecheck_server.rpc.server import report_ready
+from sidecheck_server.rpc.shutdown import Shutdown
+from sidecheck_server.rpc.sockets import reserve_tcp
+from sidecheck_server.server.processes.forwarded_tasks import SharedWorkers
+from sidecheck_server.server.processes.heartbeat import BEAT_SECONDS
+from sidecheck_server.server.processes.serving_process import ProcessStartError, ServingProcess
+from sidecheck_server.services.change_log import ChangeLog
+
+__all__ = ["Fleet"]
+
+_FIRST_PAUSE = 0.1
+_LONGEST_PAUSE = 5.0
+"""Seconds between two attempts to start a process; they double after each."""
+
+_APPLY_SECONDS = 1.0
+"""How long a write waits for the processes to apply its change."""
+
+_COLLECT_SECONDS = 2.0
+"""How long a process may take to tell its metrics."""
+
+_log = structlog.get_logger("sidecheck.server")
+
+
+class Fleet:
+    """Serves methods over gRPC by several processes, until it is stopped.
+
+    All of them write *registry*, and have their tasks run by *workers*, in this process.
+    *served* has the methods as they are called in this process, by transports other than gRPC, and
+    *changes* those of the registry that are kept.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        served: ServedMethods,
+        registry: Registry,
+        changes: ChangeLog,
+        workers: SharedWorkers,
+    ) -> None:
+        self._settings = settings
+        self._served = served
+        self._registry = registry
+        self._changes = changes
+        self._workers = workers
+        self._shutdown = Shutdown(settings, served)
+        self._loop = asyncio.get_running_loop()
+        self._reserved = ExitStack()
+        self._workers_alive = 0
+        #: By number, those that serve, and those that start.
+        self._processes: dict[int, ServingProcess] = {}
+        self._serving: set[int] = set()
+        self._keepers: list[asyncio.Task[None]] = []
+        #: Changes that processes have not applied yet.
+        self._applying: set[asyncio.Future[None]] = set()
+        #: How many processes ended before they were asked to, or were killed as they stood still.
+        self.ended = 0
+        self.addresses: list[str] = []
+        self.is_abandoned = False
+
+    @property
+    def count(self) -> int:
+        """How many processes there should be."""
+        return self._settings.processes
+
+    @property
+    def alive(self) -> int:
+        """How many processes accept calls."""
+        return len(self._serving)
+
+    async def start(self) -> None:
+        """Reserve the address, and return when all processes accept calls.
+
+        Raises:
+            AddressInUseError: the address is taken.
+            ProcessStartError: a process cannot start.
+        """
+        address = self._reserved.enter_context(reserve_tcp(self._settings.listen))
+        self.addresses.append(address)
+        self._settings = self._settings.model_copy(update={"listen": address})
+        self._registry.subscribe(self._publish_soon)
+        numbers = range(1, self.count + 1)
+        try:
+            async with asyncio.TaskGroup() as starting:
+                for number in numbers:
+                    starting.create_task(self._start(number))
+        except* ProcessStartError as errors:
+            await self._kill_all()
+            raise ProcessStartError(str(errors.exceptions[0])) from None
+        self._served.admission.start()
+        self._keepers = [asyncio.create_task(self._keep(number)) for number in numbers]
+        self._keepers.append(asyncio.create_task(self._watch()))
+
+    def report_ready(self) -> None:
+        """Report in health and log that the server is serving."""
+        self._served.health.set_serving(serving=True)
+        report_ready(self._settings, self.addresses)
+
+    def report_workers(self, alive: int) -> None:
+        """Report in the health of all processes whether any worker process is *alive*."""
+        self._workers_alive = alive
+        self._served.report_workers(alive)
+        for process in self._processes.values():
+            process.report_workers(alive)
+
+    async def collect(self) -> dict[int, list[Metric]]:
+        """Return the metrics of the processes that tell them in time, by their numbers."""
+        processes = tuple(self._processes.values())
+        tasks = {each.number: asyncio.create_task(each.collect()) for each in processes}
+        if tasks:
+            await asyncio.wait(tasks.values(), timeout=_COLLECT_SECONDS)
+        for task in tasks.values():
+            task.cancel()
+        return {number: task.result() for number, task in tasks.items() if task.done()}
+
+    def await_followers(self, _revision: int) -> None:
+        """Wait, in a thread, until all processes have applied all pending changes, or a second."""
+        asyncio.run_coroutine_threadsafe(self._apply(), self._loop).result()
+
+    async def stop(self) -> None:
+        """Let all processes stop, as the settings say; kill those that do not in time."""
+        for keeper in self._keepers:
+            keeper.cancel()
+        await asyncio.gather(*self._keepers, return_exceptions=True)
+        for process in self._processes.values():
+            process.stop()
+        await self._shutdown.run(self._end_when_idle, self._kill_all)
+        await self._kill_all()
+        self._reserved.close()
+        _log.info("server.stopped")
+
+    def hurry(self) -> None:
+        """Let `stop` skip what is left of the drain period, and shorten the grace period."""
+        self._shutdown.hurry()
+        for process in self._processes.values():
+            process.hurry()
+
+    async def _keep(self, number: int) -> None:
+        """Start the process *number* again whenever it ends."""
+        while True:
+            process = self._processes[number]
+            exit_text = await process.wait()
+            self._serving.discard(number)
+            self._served.health.set_serving(serving=self.alive > 0)
+            self.ended += 1
+            if process.stall is None:
+                _log.error("process.died", number=number, exit=exit_text, alive=self.alive)
+            else:
+                _log.error("process.stalled", number=number, cause=process.stall, alive=self.alive)
+            await self._processes.pop(number).kill()
+            pause = _FIRST_PAUSE
+            while number not in self._serving:
+                await asyncio.sleep(pause)
+                pause = min(2 * pause, _LONGEST_PAUSE)
+                try:
+                    await self._start(number)
+                except ProcessStartError as error:
+                    _log.error(
+                        "process.start_failed",
+                        number=number,
+                        detail=str(error),
+                        retry_seconds=pause,
+                    )
+            self._served.health.set_serving(serving=True)
+            _log.info("process.restarted", number=number, alive=self.alive)
+
+    async def _watch(self) -> None:
+        """Kill processes that stand still; `_keep` starts them again."""
+        looked = time.monotonic()
+        while True:
+            await asyncio.sleep(BEAT_SECONDS)
+            now = time.monotonic()
+            # This process has not run: nor have the others, perhaps, which are only now going on.
+            has_paused = now - looked > 2 * BEAT_SECONDS
+            looked = now
+            for number in self._serving:
+                self._processes[number].look(anew=has_paused)
+
+    async def _start(self, number: int) -> None:
+        process = await ServingProcess.spawn(
+            number,
+            self._settings.event_loop,
+            {
+                "run": self._workers.run,
+                "register": self._register,
+                "delete": self._delete,
+            },
+        )
+        self._processes[number] = process
+        try:
+            await process.serve(
+                self._settings,
+                self._registry,
+                self._changes.history,
+                lambda: self._workers_alive,
+            )
+        except BaseException:
+            del self._processes[number]
+            await process.kill()
+            raise
+        self._serving.add(number)
+
+    async def _register(
+        self,
+        server: str,
+        definitions: Sequence[Definition],
+        keep: frozenset[str] | None,
+        expected: Expected,
+    ) -> Registered:
+        registered = await asyncio.to_thread(
+            self._registry.register, server, definitions, keep=keep, expected=expected
+        )
+        await self._apply()
+        return registered
+
+    async def _delete(self, server: str, names: Sequence[str] | None) -> Deleted:
+        deleted = await asyncio.to_thread(self._registry.delete, server, names)
+        await self._apply()
+        return deleted
+
+    def _publish_soon(self, change: Change) -> None:
+        """Publish *change*, which a thread has made."""
+        self._loop.call_soon_threadsafe(self._publish, change)
+
+    def _publish(self, change: Change) -> None:
+        for process in self._processes.values():
+            applied = process.publish(change)
+            if applied is not None:
+                self._applying.add(applied)
+                applied.add_done_callback(self._note_applied)
+
+    def _note_applied(self, applied: "asyncio.Future[None]") -> None:
+        self._applying.discard(applied)
+        # A process that has ended needs no change; its end is logged.
+        if not applied.cancelled():
+            applied.exception()
+
+    async def _apply(self) -> None:
+        """Wait until all processes have the changes that were published, or for a second."""
+        if self._applying:
+            await asyncio.wait(set(self._applying), timeout=_APPLY_SECONDS)
+
+    async def _end_when_idle(self) -> None:
+        await asyncio.gather(*(process.wait() for process in self._processes.values()))
+
+    async def _kill_all(self) -> None:
+        processes, self._processes = self._processes, {}
+        self._serving.clear()
+        await asyncio.gather(*(process.kill() for process in processes.values()))

@@ -1,0 +1,245 @@
+"""Composition root: creates the registry, the workers, the services, and what serves them."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import asdict
+
+import structlog
+from prometheus_client.registry import Collector
+from sidecheck import Client
+from starlette.applications import Starlette
+
+from sidecheck_server.admin.access import Access
+from sidecheck_server.admin.application import Scrape, create_application
+from sidecheck_server.admin.http_methods import create_endpoints
+from sidecheck_server.admin.page import create_page_routes
+from sidecheck_server.admin.routes import create_routes
+from sidecheck_server.admin.server import running_admin
+from sidecheck_server.config.settings import Settings
+from sidecheck_server.observability.metrics import (
+    FleetCollector,
+    LoadCollector,
+    SharedCollector,
+    register_process,
+)
+from sidecheck_server.observability.tracing.composition import running_tracing
+from sidecheck_server.observability.tracing.instrumentation import Carrier
+from sidecheck_server.registry.opening import open_registry
+from sidecheck_server.registry.postgres.events import (
+    Reconnected,
+    RegistryEvent,
+    RegistryReloaded,
+    RejectedDatabase,
+    TermUnreadable,
+    Unreachable,
+)
+from sidecheck_server.rpc.exposure import check_exposure
+from sidecheck_server.rpc.local import LocalTransport
+from sidecheck_server.rpc.server import Server, check_addresses
+from sidecheck_server.rpc.tls import read_certificates
+from sidecheck_server.server.components import (
+    Composed,
+    create_server,
+    end_task,
+    frozen_heap,
+    read_tokens,
+    running_methods,
+    service_options,
+)
+from sidecheck_server.server.processes.fleet import Fleet
+from sidecheck_server.server.processes.forwarded_tasks import SharedWorkers
+from sidecheck_server.server.processes.metrics import MetricsByProcess
+from sidecheck_server.services.container import create_services
+from sidecheck_server.services.registration import Registrar, Registration
+from sidecheck_server.workers import (
+    WorkerDied,
+    WorkerEvent,
+    WorkerRestarted,
+    Workers,
+    WorkerStartFailed,
+)
+
+__all__ = ["running_client", "running_service"]
+
+_LOCAL_SECONDS = 60.0
+"""The deadline of calls in this process; their limits end them long before."""
+
+_log = structlog.get_logger("sidecheck.service")
+
+
+@asynccontextmanager
+async def running_service(
+    settings: Settings, preload: Sequence[Registration] = ()
+) -> AsyncIterator[Server | Fleet]:
+    """Run the service: it is ready when the block is entered, and drains when it is left.
+
+    The tools of *preload* are registered before the server listens. Those that are
+    rejected are logged.
+
+    Raises:
+        AddressInUseError: an address is taken.
+        RegistryInUse: another server has opened the registry's file.
+        RegistryUnusable: the file or the database is not a registry, or cannot be used.
+        WorkerStartError: no worker process can be started.
+        ProcessStartError: a serving process cannot be started.
+        RequestError: tools of *preload* exceed a quota, or cannot be stored.
+        UnusableSettingsError: a file of TLS or of tokens cannot be used, tokens would pass a
+            network in plain text, or a variable of tracing cannot be used.
+    """
+    async with AsyncExitStack() as stack:
+        # Workers that are stopped while they start print tracebacks. So what can be known
+        # to fail fails before; gRPC, which binds the addresses, must come after.
+        certificates = read_certificates(settings)
+        check_addresses(settings)
+        check_exposure(settings)
+        tokens = read_tokens(settings)
+        registry = open_registry(
+            settings.registry,
+            settings.registry_quotas,
+            settings.registry_history_seconds,
+            _log_registry_event,
+        )
+        stack.callback(registry.close)
+        tracing = await stack.enter_async_context(running_tracing())
+        for exceeded in registry.exceeded_quotas():
+            _log.warning("registry.over_quota", **asdict(exceeded))
+        # Processes are spawned before gRPC has threads.
+        workers, own, others = _create_workers(settings)
+        stack.callback(workers.close)
+        workers.subscribe(_log_worker_event)
+        await workers.start()
+        composed = await stack.enter_async_context(
+            running_methods(own, registry, workers, tokens, tracing)
+        )
+        for registration in preload:
+            await _preload(composed.services.registrar, registration)
+        stack.enter_context(frozen_heap())
+        served, metrics = composed.served, composed.metrics
+        writer = composed.services.registry_writer
+        metrics.registry.register(SharedCollector(workers, composed.registry, writer))
+        server: Server | Fleet
+        if isinstance(workers, SharedWorkers):
+            server = fleet = Fleet(others, served, registry, composed.services.changes, workers)
+            writer.await_followers = fleet.await_followers
+            caches = {"artifacts": workers.artifacts}
+            load = LoadCollector(served, composed.services, None, caches)
+
+            async def scrape() -> Collector:
+                own_metrics = list(metrics.registry.collect())
+                return MetricsByProcess({0: own_metrics, **await fleet.collect()})
+
+        else:
+            server = create_server(own, composed, certificates)
+            load = LoadCollector(served, composed.services, certificates)
+
+            async def scrape() -> Collector:
+                return metrics.registry
+
+        metrics.registry.register(FleetCollector(server if isinstance(server, Fleet) else None))
+        register_process(metrics.registry, load)
+        if settings.admin_listen:
+            connections = settings.transport.connections
+            application = _create_http(settings, composed, scrape)
+            await stack.enter_async_context(
+                running_admin(application, settings.admin_listen, connections)
+            )
+        workers.subscribe(lambda event: server.report_workers(event.alive))
+        server.report_workers(workers.alive)
+        await server.start()
+        stack.push_async_callback(server.stop)
+        server.report_ready()
+        yield server
+
+
+@asynccontextmanager
+async def running_client(settings: Settings) -> AsyncIterator[Client]:
+    """Run the services in this process, with a registry in memory; yield a client of them.
+
+    The client can be used at once: what needs a worker process waits for the first to start.
+    """
+    async with AsyncExitStack() as stack:
+        registry = open_registry(None, settings.registry_quotas)
+        stack.callback(registry.close)
+        workers = Workers(settings.workers, settings.limits)
+        stack.callback(workers.close)
+        workers.subscribe(_log_worker_event)
+        starting = asyncio.create_task(workers.start())
+        stack.push_async_callback(end_task, starting)
+        services = create_services(registry, workers, settings.limits, service_options(settings))
+        transport = LocalTransport(services, registry, settings.limits)
+        yield await stack.enter_async_context(Client(transport, timeout=_LOCAL_SECONDS))
+
+
+def _create_workers(settings: Settings) -> tuple[Workers, Settings, Settings]:
+    """Return the workers, the settings of this process, and those of serving processes.
+
+    Several processes share the memory: this one has a part of it as well, half of which is for
+    what it compiles for all.
+    """
+    count, limits = settings.workers, settings.limits
+    if settings.processes == 1:
+        return Workers(count, limits), settings, settings
+    share = settings.memory_bytes // (settings.processes + 1)
+    others = settings.model_copy(update={"memory_bytes": share})
+    own = settings.model_copy(update={"memory_bytes": share // 2})
+    return SharedWorkers(count, limits, share // 2), own, others
+
+
+def _create_http(settings: Settings, composed: Composed, scrape: Scrape) -> Starlette:
+    served = composed.served
+    access = Access(settings.admin_listen, composed.authorizer, is_open=settings.admin_open)
+    methods = composed.tracing.methods(Carrier.HTTP)(served.api)
+    endpoints = create_endpoints(
+        methods, served.admission, composed.metrics, access, settings.limits
+    )
+    routes = [*create_routes(endpoints, access), *create_page_routes(access)]
+    return create_application(scrape, lambda: served.health.is_serving, access, routes)
+
+
+def _log_worker_event(event: WorkerEvent) -> None:
+    match event:
+        case WorkerDied(cause, exit_, idle, alive):
+            _log.warning("worker.died", cause=cause, exit=exit_, idle=idle, alive=alive)
+        case WorkerRestarted(alive):
+            _log.info("worker.restarted", alive=alive)
+        case WorkerStartFailed(cause, detail, seconds, alive):
+            _log.error(
+                "worker.start_failed",
+                cause=cause,
+                detail=detail,
+                retry_seconds=seconds,
+                alive=alive,
+            )
+
+
+def _log_registry_event(event: RegistryEvent) -> None:
+    """Log what a registry on PostgreSQL tells, in any thread."""
+    match event:
+        case Unreachable(detail):
+            _log.warning("registry.unreachable", detail=detail)
+        case RejectedDatabase(detail):
+            _log.warning("registry.rejected", detail=detail)
+        case TermUnreadable(functions):
+            _log.warning("registry.term_unreadable", functions=functions)
+        case Reconnected(seconds, revision):
+            _log.info("registry.reconnected", seconds=seconds, revision=revision)
+        case RegistryReloaded(previous_revision, revision):
+            _log.warning(
+                "registry.reloaded", previous_revision=previous_revision, revision=revision
+            )
+
+
+async def _preload(registrar: Registrar, registration: Registration) -> None:
+    """Register *registration*; the log names tools by their position in the file alone."""
+    outcomes = (await registrar.register(registration)).outcomes
+    rejected = [position for position, tool in enumerate(outcomes) if tool.action is None]
+    for position in rejected:
+        codes = sorted({violation.code for violation in outcomes[position].violations})
+        _log.warning("preload.rejected", server=registration.server, tool=position, codes=codes)
+    _log.info(
+        "preload.registered",
+        server=registration.server,
+        tools=len(outcomes) - len(rejected),
+        rejected=len(rejected),
+    )

@@ -1,0 +1,139 @@
+"""A serving process: it serves the calls of the connections that the system gives to it.
+
+Started by the first process with the descriptor of their link and the name of the event loop, and
+of no use without them.
+"""
+
+import asyncio
+import os
+import pickle
+import socket
+import sys
+from collections.abc import Coroutine
+from contextlib import AsyncExitStack
+from typing import Any
+
+from prometheus_client import Metric
+
+from sidecheck_server.config.settings import Settings, UnusableSettingsError
+from sidecheck_server.observability.log import LOG_FLUSH_SECONDS, configure_log
+from sidecheck_server.observability.log_writer import LogWriter
+from sidecheck_server.observability.metrics import LoadCollector, register_process
+from sidecheck_server.observability.tracing.composition import running_tracing
+from sidecheck_server.registry.catalogue import Catalogue
+from sidecheck_server.registry.definitions import Change
+from sidecheck_server.rpc.server import Server
+from sidecheck_server.rpc.sockets import AddressInUseError
+from sidecheck_server.rpc.tls import read_certificates
+from sidecheck_server.server.components import (
+    Composed,
+    create_server,
+    frozen_heap,
+    read_tokens,
+    running_methods,
+)
+from sidecheck_server.server.event_loop import loop_factory
+from sidecheck_server.server.processes.following_registry import FollowingRegistry
+from sidecheck_server.server.processes.forwarded_tasks import ForwardedTasks
+from sidecheck_server.server.processes.link import Link
+from sidecheck_server.server.processes.serving_process import ProcessStartError, Setup
+
+__all__ = ["main"]
+
+
+class _Serving:
+    """What the first process calls."""
+
+    def __init__(self) -> None:
+        self.link: Link
+        self.log: LogWriter | None = None
+        self.stopped = asyncio.Event()
+        self.stack = AsyncExitStack()
+        self._registry: FollowingRegistry
+        self._composed: Composed | None = None
+        self.server: Server | None = None
+        self._workers_alive = 0
+
+    def serve(self, text: bytes) -> Coroutine[Any, Any, None]:
+        """Take the registry at once, as its changes follow, and then begin to serve."""
+        setup: Setup = pickle.loads(text)  # noqa: S301 - from the first process
+        self.log = configure_log(setup.settings, setup.number)
+        catalogue = Catalogue.of(setup.revision, setup.bindings, setup.change_id)
+        self._registry = FollowingRegistry(
+            catalogue, setup.history, setup.settings.registry_quotas, self.link
+        )
+        self._workers_alive = setup.workers_alive
+        return self._begin(setup.settings)
+
+    def apply(self, change: Change) -> None:
+        self._registry.apply(change)
+
+    def report_workers(self, alive: int) -> None:
+        self._workers_alive = alive
+        if self._composed is not None:
+            self._composed.served.report_workers(alive)
+
+    def collect(self) -> list[Metric]:
+        return [] if self._composed is None else list(self._composed.metrics.registry.collect())
+
+    def beat(self) -> None:
+        """Answer, as the event loop runs."""
+
+    def stop(self) -> None:
+        self.stopped.set()
+
+    def hurry(self) -> None:
+        if self.server is not None:
+            self.server.hurry()
+
+    async def _begin(self, settings: Settings) -> None:
+        try:
+            await self._start(settings)
+        except (AddressInUseError, UnusableSettingsError) as error:
+            raise ProcessStartError(str(error)) from None
+
+    async def _start(self, settings: Settings) -> None:
+        certificates, tokens = read_certificates(settings), read_tokens(settings)
+        tracing = await self.stack.enter_async_context(running_tracing())
+        tasks = ForwardedTasks(self.link)
+        composed = await self.stack.enter_async_context(
+            running_methods(settings, self._registry, tasks, tokens, tracing)
+        )
+        self._composed = composed
+        served, metrics = composed.served, composed.metrics
+        self.stack.enter_context(frozen_heap())
+        server = create_server(settings, composed, certificates)
+        register_process(metrics.registry, LoadCollector(served, composed.services, certificates))
+        served.report_workers(self._workers_alive)
+        await server.start()
+        self.stack.push_async_callback(server.stop)
+        served.health.set_serving(serving=True)
+        self.server = server
+
+
+async def _run(connection: socket.socket) -> None:
+    serving = _Serving()
+    names = ("serve", "apply", "report_workers", "collect", "beat", "stop", "hurry")
+    serving.link = link = await Link.open(
+        connection, {name: getattr(serving, name) for name in names}
+    )
+    link.closed.add_done_callback(lambda _: serving.stopped.set())
+    await serving.stopped.wait()
+    # Without the first process there are no workers, and nobody else listens on the address.
+    if not link.closed.done():
+        await serving.stack.aclose()
+    if serving.log is not None:
+        serving.log.flush(LOG_FLUSH_SECONDS)
+    # Connections that do not end would hold up an orderly exit.
+    os._exit(0)
+
+
+def main() -> None:
+    """Serve until the first process asks for a stop, or ends."""
+    descriptor, event_loop = sys.argv[1:]
+    with asyncio.Runner(loop_factory=loop_factory(event_loop)) as runner:
+        runner.run(_run(socket.socket(fileno=int(descriptor))))
+
+
+if __name__ == "__main__":
+    main()

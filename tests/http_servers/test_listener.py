@@ -1,0 +1,31 @@
+"""HTTP servers in an event loop, and signals."""
+
+import asyncio
+import signal
+from collections.abc import Sequence
+
+import pytest
+import uvicorn
+from sidecheck_server.http_servers.listener import HttpServer, open_listener
+
+
+async def respond(scope: object, receive: object, send: object) -> None:
+    """Respond to nothing."""
+
+
+@pytest.mark.parametrize("signals", [(), (signal.SIGHUP,)], ids=["none", "SIGHUP"])
+async def test_only_the_given_signals_are_taken(signals: Sequence[signal.Signals]) -> None:
+    """uvicorn takes others by the method that is replaced; a release without it fails this."""
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = {number: signal.getsignal(number) for number in numbers}
+    server = HttpServer(uvicorn.Config(respond, log_config=None, lifespan="off"), signals)
+    with open_listener("127.0.0.1", 0) as listener:
+        serving = asyncio.create_task(server.serve(sockets=[listener]))
+        while not server.started:  # noqa: ASYNC110  (uvicorn has no event)
+            await asyncio.sleep(0.01)
+        taken = {number for number in numbers if signal.getsignal(number) != before[number]}
+        server.should_exit = True
+        await serving
+
+    assert set(signals) == taken
+    assert before == {number: signal.getsignal(number) for number in numbers}

@@ -1,0 +1,153 @@
+"""Spans of what fails in the server, in this process with workers that fail."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, closing
+from typing import Any
+from unittest.mock import Mock
+
+import pytest
+from opentelemetry import trace
+from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from opentelemetry.sdk.trace.sampling import ALWAYS_OFF, ALWAYS_ON, Sampler
+from sidecheck import Client, Schema, SidecheckError
+from sidecheck_server.core.errors import ErrorReason, RequestError
+from sidecheck_server.core.limits import Limits
+from sidecheck_server.observability.tracing.instrumentation import Carrier
+from sidecheck_server.observability.tracing.wrappers import wrap
+from sidecheck_server.registry.quotas import RegistryQuotas
+from sidecheck_server.registry.sqlite import open_registry
+from sidecheck_server.rpc.local import LocalTransport
+from sidecheck_server.rpc.method_table import Kind, Method
+from sidecheck_server.services.container import ServiceOptions, create_services
+
+SECRET = "a value of the request"
+
+
+class FailingWorkers:
+    """Workers whose tasks raise *error*."""
+
+    def __init__(self, error: Exception) -> None:
+        self._error = error
+
+    async def compile(self, source: Any, begun: Any) -> Any:
+        raise self._error
+
+
+class Recorded:
+    """A tracer, and the spans that it made."""
+
+    def __init__(self, sampler: Sampler = ALWAYS_ON) -> None:
+        self._exporter = InMemorySpanExporter()
+        provider = TracerProvider(sampler, shutdown_on_exit=False)
+        provider.add_span_processor(SimpleSpanProcessor(self._exporter))
+        self.tracer = provider.get_tracer("test")
+
+    @property
+    def spans(self) -> tuple[ReadableSpan, ...]:
+        return self._exporter.get_finished_spans()
+
+
+@asynccontextmanager
+async def client_of(workers: Any, tracer: trace.Tracer) -> AsyncIterator[Client]:
+    """Yield a client of services in this process, with spans by *tracer*."""
+    limits, traced = Limits(), wrap(tracer)
+    with closing(open_registry(None, RegistryQuotas())) as registry:
+        services = create_services(
+            registry,
+            traced.tasks(workers),
+            limits,
+            ServiceOptions(memory_bytes=64 << 20),
+            classes=traced.classes,
+        )
+        local = traced.methods(Carrier.LOCAL)
+        transport = LocalTransport(services, registry, limits, trace=local)
+        async with Client(transport, timeout=300) as client:
+            yield client
+
+
+CRASHED = RequestError(ErrorReason.WORKER_CRASHED, f"crashed for {SECRET}")
+
+
+@pytest.mark.parametrize(
+    ("error", "reason", "status", "error_type"),
+    [
+        pytest.param(CRASHED, "WORKER_CRASHED", "UNAVAILABLE", "UNAVAILABLE", id="worker"),
+        pytest.param(ValueError(SECRET), "INTERNAL", "INTERNAL", "ValueError", id="unexpected"),
+    ],
+)
+async def test_an_error_of_the_server(
+    error: Exception, reason: str, status: str, error_type: str
+) -> None:
+    """It is one of the task and of all that waits for it; its text is in none of them."""
+    recorded = Recorded()
+    async with client_of(FailingWorkers(error), recorded.tracer) as client:
+        with pytest.raises(SidecheckError) as raised:
+            await client.validate(Schema({"type": "object"}), {})
+
+    names = ["offload", "compile", "lookup", "sidecheck.v1.ValidationService/Validate"]
+    assert names == [span.name for span in recorded.spans]
+    *work, call = recorded.spans
+    assert reason == raised.value.reason
+    assert {error_type} == {(span.attributes or {})["error.type"] for span in work}
+    assert (reason, status, status) == tuple(
+        (call.attributes or {})[name]
+        for name in ("sidecheck.reason", "rpc.response.status_code", "error.type")
+    )
+    assert {trace.StatusCode.ERROR} == {span.status.status_code for span in recorded.spans}
+    assert {None} == {span.status.description for span in recorded.spans}
+    assert SECRET not in "".join(span.to_json() for span in recorded.spans)
+
+
+async def test_what_is_not_sampled_makes_no_span() -> None:
+    """The work of such a call has none either."""
+    recorded = Recorded(ALWAYS_OFF)
+    async with client_of(FailingWorkers(CRASHED), recorded.tracer) as client:
+        with pytest.raises(SidecheckError, match="WORKER_CRASHED"):
+            await client.validate(Schema({"type": "object"}), {})
+
+    assert () == recorded.spans
+
+
+async def test_a_call_in_the_process_belongs_to_the_current_span() -> None:
+    """Which is that of a gateway's call, for example."""
+    recorded = Recorded()
+    async with client_of(FailingWorkers(CRASHED), recorded.tracer) as client:
+        with recorded.tracer.start_as_current_span("gateway") as gateway:
+            await client.info()
+
+    [call, _] = recorded.spans
+    assert call.parent == gateway.get_span_context()
+    assert trace.SpanKind.INTERNAL is call.kind
+    assert "sidecheck_local" == (call.attributes or {})["rpc.system.name"]
+
+
+async def test_a_stream_that_is_left() -> None:
+    """Its span ends with it, as well as that of the message that is checked, and the handler."""
+    recorded, ended = Recorded(), asyncio.Event()
+
+    async def handler(requests: AsyncIterator[Any], _call: Any) -> AsyncIterator[Any]:
+        try:
+            async for request in requests:
+                yield request
+        finally:
+            ended.set()
+
+    async def requests() -> AsyncIterator[Any]:
+        yield Mock()
+
+    call = Mock(metadata={})
+    call.time_remaining.return_value = None
+    method = Method("s", "m", Kind.BIDI_STREAM, None, None, handler)
+    [traced] = wrap(recorded.tracer).methods(Carrier.GRPC)([method])
+    stream = traced.handler(requests(), call)
+    await anext(stream)
+    # Whoever ends it may do so in another context.
+    await asyncio.create_task(stream.aclose())
+
+    [span] = recorded.spans
+    assert ("s/m", "CANCELLED") == (span.name, (span.attributes or {})["rpc.response.status_code"])
+    assert trace.StatusCode.UNSET is span.status.status_code
+    assert ended.is_set()
