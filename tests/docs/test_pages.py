@@ -44,7 +44,10 @@ _OTHER_NAMES = {
     "UNEVALUATED_PROPERTIES",
 }
 # Files of users, files that examples write, and what `make` builds.
-_ELSEWHERE = re.compile(r"^(/|~|build/|\w+\.(json|jsonl|py|toml|db|sarif)$)|[<>*…{}$()=]|://|^-")
+#: Paths of users, and a method of MCP that is named like a folder.
+_ELSEWHERE = re.compile(
+    r"^(/|~|build/|server/discover|\w+\.(json|jsonl|py|toml|db|sarif)$)|[<>*…{}$()=]|://|^-"
+)
 
 
 @pytest.mark.parametrize("path", PAGES)
