@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from sidecheck_server.proxy.report import Direction
+from sidecheck_server.proxy.messages import Direction
 from support.running_proxy import Proxied, policies_of, proxied
 
 _HANDSHAKE: list[tuple[Direction, Any]] = [

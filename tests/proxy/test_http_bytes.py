@@ -26,7 +26,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from support.http_mcp_server import HttpMcpServer
 from support.http_proxy import ACCEPT, CALL_HEADERS, call
-from support.running_proxy import local_client
+from support.running_proxy import local_checks
 
 KIB = 1 << 10
 CAPACITY = 64 * KIB
@@ -147,10 +147,10 @@ async def running_proxy(server: HttpMcpServer) -> AsyncIterator[tuple[HttpProxy,
     )
     bounds = HttpBounds(LIMITS, report)
     upstream = Upstream(server.url)
-    async with local_client() as client:
-        make_listings = partial(Listings, client, policies.tools, pins, report)
+    with local_checks() as checks:
+        make_listings = partial(Listings, checks, policies.tools, pins, report)
         listings = HttpListings(upstream, make_listings, options.max_message_bytes)
-        sessions = HttpConnections(listings, partial(ProxySession, client, policies, report))
+        sessions = HttpConnections(listings, partial(ProxySession, checks, policies, report))
         callers = CallerCheck("127.0.0.1", frozenset())
         yield HttpProxy(upstream, sessions, callers, report, None, options, bounds), bounds
         await sessions.close()

@@ -7,17 +7,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sidecheck import SidecheckError
 from sidecheck_server.config.policies import Policy
 from sidecheck_server.proxy import listing_pages
 from sidecheck_server.proxy import listings as listings_module
+from sidecheck_server.proxy.checks import NotCheckedError
 from sidecheck_server.proxy.listing_requests import ListingFailed
 from sidecheck_server.proxy.listings import Listings
 from sidecheck_server.proxy.messages import Message, read_message
 from sidecheck_server.proxy.pending import request_of
 from sidecheck_server.proxy.pins import PinnedTools
 from sidecheck_server.proxy.report import Report
-from support.running_proxy import local_client
+from support.running_proxy import local_checks
 
 TOOLS = [
     {"name": name, "description": name, "inputSchema": {"type": "object"}} for name in "abcdef"
@@ -69,9 +69,9 @@ async def fetch(listings: Listings, cursor: Any, names: str, next_cursor: str | 
 async def test_pages_of_lists(pages: Any, pinned: str | None, tmp_path: Path) -> None:
     """A list is complete with all pages that lead to its last, and only then pinned."""
     lock = tmp_path / "pins.json"
-    async with local_client() as client:
+    with local_checks() as checks:
         report = Report(lambda _: None)
-        listings = Listings(client, Policy.AUDIT, PinnedTools(path=lock), report, list_no_tools)
+        listings = Listings(checks, Policy.AUDIT, PinnedTools(path=lock), report, list_no_tools)
         for page in pages:
             await fetch(listings, *page)
 
@@ -93,9 +93,9 @@ async def test_callers_share_a_request_for_the_list(fails: bool) -> None:
             raise ListingFailed
         return message_of({"result": {"tools": TOOLS}})
 
-    async with local_client() as client:
+    with local_checks() as checks:
         report = Report(lambda _: None)
-        listings = Listings(client, Policy.AUDIT, PinnedTools(), report, list_tools)
+        listings = Listings(checks, Policy.AUDIT, PinnedTools(), report, list_tools)
         first, *others = (asyncio.ensure_future(listings.find("a", {})) for _ in range(100))
         await asyncio.sleep(0)
         first.cancel()
@@ -104,7 +104,7 @@ async def test_callers_share_a_request_for_the_list(fails: bool) -> None:
 
     assert 1 == asked
     if fails:
-        assert {"TOOLS_NOT_LISTED"} == {e.reason for e in found if isinstance(e, SidecheckError)}
+        assert {"TOOLS_NOT_LISTED"} == {e.reason for e in found if isinstance(e, NotCheckedError)}
         assert len(others) == len({id(error) for error in found})
     else:
         assert not any(isinstance(each, BaseException) for each in found)
@@ -128,16 +128,16 @@ async def test_a_list_without_an_end(
         return message_of({"result": {"tools": [], "nextCursor": f"c{asked}"}})
 
     lock, lines = tmp_path / "pins.json", list[str]()
-    async with local_client() as client:
+    with local_checks() as checks:
         report = Report(lines.append)
-        listings = Listings(client, Policy.OFF, PinnedTools(path=lock), report, list_tools)
+        listings = Listings(checks, Policy.OFF, PinnedTools(path=lock), report, list_tools)
         if asks == "client":
             for number in range(6):
                 cursor = f"c{number}" if number else None
                 await fetch(listings, cursor, "abcdef"[number], f"c{number + 1}")
         else:
             for _ in range(2):
-                with pytest.raises(SidecheckError, match="no end"):
+                with pytest.raises(NotCheckedError, match="no end"):
                     await listings.find("a", {})
 
     assert ["TOOLS_NOT_PINNED"] == [line.split()[3] for line in lines]

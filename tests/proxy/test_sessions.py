@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from sidecheck_server.proxy.report import Direction
+from sidecheck_server.proxy.messages import Direction
 from support.running_proxy import policies_of, proxied
 from support.shared_material import REPOSITORY
 

@@ -1,15 +1,17 @@
 """A proxy session over services in this process, and what it reports."""
 
 import json
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager, closing
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, closing, contextmanager
 from dataclasses import dataclass, fields
 from typing import Any
 
-from sidecheck import Client, Severity
+from sidecheck import Client
 from sidecheck_server.config.policies import Policies, Policy, Repairs
 from sidecheck_server.core.limits import Limits
+from sidecheck_server.core.types import Severity
 from sidecheck_server.proxy.listings import Listings
+from sidecheck_server.proxy.local_checks import LocalChecks
 from sidecheck_server.proxy.messages import Message, read_message
 from sidecheck_server.proxy.pins import PinnedTools
 from sidecheck_server.proxy.report import Report
@@ -17,22 +19,35 @@ from sidecheck_server.proxy.session import ProxySession
 from sidecheck_server.registry.quotas import RegistryQuotas
 from sidecheck_server.registry.sqlite import open_registry
 from sidecheck_server.rpc.local import LocalTransport
-from sidecheck_server.services.container import ServiceOptions, create_services
+from sidecheck_server.services.container import ServiceOptions, Services, create_services
 from sidecheck_server.workers.in_process import InProcessWorker
 
-__all__ = ["Proxied", "local_client", "policies_of", "proxied"]
+__all__ = ["Proxied", "local_checks", "local_client", "policies_of", "proxied"]
+
+
+@contextmanager
+def _services() -> Iterator[Services]:
+    limits = Limits()
+    with closing(open_registry(None, RegistryQuotas())) as registry:
+        yield create_services(
+            registry, InProcessWorker(limits), limits, ServiceOptions(memory_bytes=64 << 20)
+        )
 
 
 @asynccontextmanager
 async def local_client() -> AsyncIterator[Client]:
     """Yield a client of services in this process."""
-    limits = Limits()
-    with closing(open_registry(None, RegistryQuotas())) as registry:
-        services = create_services(
-            registry, InProcessWorker(limits), limits, ServiceOptions(memory_bytes=64 << 20)
-        )
-        async with Client(LocalTransport(services, registry, limits), timeout=300) as client:
+    with _services() as services:
+        transport = LocalTransport(services, services.registry, Limits())
+        async with Client(transport, timeout=300) as client:
             yield client
+
+
+@contextmanager
+def local_checks() -> Iterator[LocalChecks]:
+    """Yield the checks of services in this process."""
+    with _services() as services:
+        yield LocalChecks(services, Limits())
 
 
 def policies_of(values: Mapping[str, str]) -> Policies:
@@ -70,13 +85,7 @@ async def proxied(
         return message
 
     report = Report(lambda _: None, write, minimum=Severity.WARNING)
-    async with (
-        local_client() as client,
-        ProxySession(
-            client,
-            policies,
-            report,
-            Listings(client, policies.tools, pins or PinnedTools(), report, list_tools),
-        ) as session,
-    ):
-        yield Proxied(session, findings)
+    with local_checks() as checks:
+        listings = Listings(checks, policies.tools, pins or PinnedTools(), report, list_tools)
+        async with ProxySession(checks, policies, report, listings) as session:
+            yield Proxied(session, findings)

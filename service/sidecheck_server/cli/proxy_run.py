@@ -1,18 +1,21 @@
 """What `sidecheck proxy` runs: the server, the services, and the relay between both pipes."""
 
 from asyncio.subprocess import Process
-from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 
 import click
-from sidecheck import Client, Severity
+from sidecheck import Client
 
 from sidecheck_server.cli.client_token import client_token
 from sidecheck_server.cli.connection import resolve_tls, usage_errors
 from sidecheck_server.cli.rows import printable
 from sidecheck_server.config.settings import Settings, UnusableSettingsError, read_settings
+from sidecheck_server.core.types import Severity
 from sidecheck_server.observability.log import LOG_FLUSH_SECONDS, configure_log
 from sidecheck_server.observability.log_writer import LogWriter
+from sidecheck_server.proxy.checks import Checks
 from sidecheck_server.proxy.http import HttpProxy
 from sidecheck_server.proxy.http_bounds import HttpBounds
 from sidecheck_server.proxy.http_checks import CallerCheck
@@ -25,13 +28,14 @@ from sidecheck_server.proxy.listings import Listings
 from sidecheck_server.proxy.options import ProxyOptions
 from sidecheck_server.proxy.pins import LockFileError
 from sidecheck_server.proxy.pipes import open_reader, open_writer
+from sidecheck_server.proxy.remote_checks import RemoteChecks
 from sidecheck_server.proxy.report import Report
 from sidecheck_server.proxy.server_process import kill_server
 from sidecheck_server.proxy.session import ProxySession
 from sidecheck_server.proxy.stdio import StdioProxy
 from sidecheck_server.proxy.transcript import Transcript
 from sidecheck_server.proxy.upstream import Upstream
-from sidecheck_server.server.service import running_client
+from sidecheck_server.server.service import running_checks
 from sidecheck_server.workers import WorkerStartError
 
 __all__ = ["run_http_proxy", "run_proxy"]
@@ -54,13 +58,13 @@ async def run_proxy(server: Process, options: ProxyOptions) -> int:
     report = _report(options, log)
     try:
         async with AsyncExitStack() as stack:
-            client = await stack.enter_async_context(_client(settings, options))
+            checks = await stack.enter_async_context(_running_checks(settings, options))
             stdio = StdioProxy(
                 server,
                 await open_reader(0),
                 await open_writer(1),
-                partial(Listings, client, options.policies.tools, options.pins, report),
-                partial(ProxySession, client, options.policies, report),
+                partial(Listings, checks, options.policies.tools, options.pins, report),
+                partial(ProxySession, checks, options.policies, report),
                 report,
                 _transcript(options, log),
                 options.max_message_bytes,
@@ -94,12 +98,12 @@ async def run_http_proxy(upstream: str, address: HttpAddress, options: ProxyOpti
 
     try:
         async with AsyncExitStack() as stack:
-            client = await stack.enter_async_context(_client(settings, options))
+            checks = await stack.enter_async_context(_running_checks(settings, options))
             server = Upstream(upstream)
             stack.push_async_callback(server.close)
-            make_listings = partial(Listings, client, policies.tools, options.pins, report)
+            make_listings = partial(Listings, checks, policies.tools, options.pins, report)
             listings = HttpListings(server, make_listings, options.max_message_bytes)
-            make_session = partial(ProxySession, client, policies, report)
+            make_session = partial(ProxySession, checks, policies, report)
             connections = HttpConnections(listings, make_session)
             stack.push_async_callback(connections.close)
             proxy = HttpProxy(
@@ -121,13 +125,18 @@ async def run_http_proxy(upstream: str, address: HttpAddress, options: ProxyOpti
     return 0
 
 
-def _client(settings: Settings, options: ProxyOptions) -> AbstractAsyncContextManager[Client]:
+@asynccontextmanager
+async def _running_checks(settings: Settings, options: ProxyOptions) -> AsyncIterator[Checks]:
     if options.service is None:
-        return running_client(settings)
+        async with running_checks(settings) as local:
+            yield local
+        return
     with usage_errors():
         tls = resolve_tls(options.service, options.tls)
         on_unavailable = options.on_unavailable
-        return Client(options.service, tls=tls, on_unavailable=on_unavailable, **client_token())
+        client = Client(options.service, tls=tls, on_unavailable=on_unavailable, **client_token())
+    async with client:
+        yield RemoteChecks(client)
 
 
 def _settings(options: ProxyOptions) -> Settings:

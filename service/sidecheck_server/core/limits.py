@@ -6,6 +6,7 @@ from typing import Annotated, TypeAlias
 from sidecheck_server.core.errors import ErrorReason, RequestError
 
 __all__ = [
+    "DEFAULT_VIOLATIONS",
     "LONGEST_SEARCH",
     "STEPS_PER_SECOND",
     "Budget",
@@ -16,6 +17,10 @@ __all__ = [
     "recursion_depth_error",
     "spend",
 ]
+
+
+DEFAULT_VIOLATIONS = 20
+"""Violations that a verdict lists, unless a request asks for another number."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,6 @@ import asyncio
 from collections.abc import AsyncIterator, Mapping
 from typing import Any, Literal, TypeAlias
 
-from sidecheck import Unavailable
-
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.gateways.errors import failure_of
 from sidecheck_server.gateways.ext_proc_messages import (
@@ -35,15 +33,17 @@ from sidecheck_server.gateways.generated.external_processor_pb2 import (
 )
 from sidecheck_server.gateways.outcomes import GatewayFindings
 from sidecheck_server.gateways.routes import Routes
+from sidecheck_server.proxy.checks import NotCheckedError
 from sidecheck_server.proxy.http_messages import Body, HttpMessages, Reply
 from sidecheck_server.proxy.messages import (
+    Direction,
     Message,
     error_response,
     has_result,
     join_array,
     read_message,
 )
-from sidecheck_server.proxy.report import Action, Direction, Finding
+from sidecheck_server.proxy.report import Action, Finding
 from sidecheck_server.proxy.rulings import unvalidated_reason
 from sidecheck_server.proxy.sse import EventReader, EventTooLongError
 from sidecheck_server.rpc.admission import Admission, HeldRequests
@@ -75,7 +75,7 @@ _MODES: Mapping[_Body, ProcessingMode.BodySendMode] = {
     "other": NOT_SENT,
 }
 
-_OVERLOAD = unvalidated_reason(Unavailable(ErrorReason.OVERLOADED.value, ""))
+_OVERLOAD = unvalidated_reason(NotCheckedError(ErrorReason.OVERLOADED.value, is_unavailable=True))
 
 
 class ExternalProcessor:

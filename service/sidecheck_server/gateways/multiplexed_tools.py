@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping
 
 import msgspec
-from sidecheck import RegisteredTool
 
 from sidecheck_server.core.types import JsonValue
 from sidecheck_server.gateways.registered_tools import RegisteredTools
@@ -20,6 +19,7 @@ from sidecheck_server.proxy.messages import (
 )
 from sidecheck_server.proxy.pending import Request
 from sidecheck_server.proxy.rulings import Ruling
+from sidecheck_server.services.targets import RegisteredTool
 
 __all__ = ["MultiplexedTools"]
 

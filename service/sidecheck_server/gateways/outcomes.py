@@ -13,10 +13,11 @@ from typing import Final
 import structlog
 from prometheus_client import Metric
 from prometheus_client.registry import Collector
-from sidecheck import Severity
 
 from sidecheck_server.core.errors import RequestError
-from sidecheck_server.proxy.report import Action, Direction, Finding
+from sidecheck_server.core.types import Severity
+from sidecheck_server.proxy.messages import Direction
+from sidecheck_server.proxy.report import Action, Finding
 from sidecheck_server.rpc.metric_table import counters
 
 __all__ = ["FAILED", "GatewayFindings", "Outcome", "Verdict"]

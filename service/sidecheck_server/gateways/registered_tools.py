@@ -3,10 +3,9 @@
 from collections import OrderedDict
 from collections.abc import Mapping
 
-from sidecheck import Action, Client, RegisteredTool, SidecheckError
-
 from sidecheck_server.config.policies import Policy
 from sidecheck_server.core.types import JsonValue
+from sidecheck_server.proxy.checks import Checks, NotCheckedError
 from sidecheck_server.proxy.definition_checks import (
     DefinitionChecks,
     ListedTool,
@@ -20,6 +19,7 @@ from sidecheck_server.proxy.pending import Request
 from sidecheck_server.proxy.pins import PinnedTools
 from sidecheck_server.proxy.report import Findings, finding_of_error
 from sidecheck_server.proxy.rulings import Ruling
+from sidecheck_server.services.targets import RegisteredTool
 
 __all__ = ["RegisteredTools"]
 
@@ -38,16 +38,16 @@ class RegisteredTools:
 
     def __init__(
         self,
-        client: Client,
+        checks: Checks,
         server: str,
         policy: Policy,
         pins: PinnedTools,
         findings: Findings,
     ) -> None:
-        self._client = client
+        self._service = checks
         self._server = server
         self._findings = findings
-        self._checks = DefinitionChecks(client, policy, pins, findings, repeats=True)
+        self._checks = DefinitionChecks(checks, policy, pins, findings, repeats=True)
         self._pages = ListPages()
         self._dropped: OrderedDict[str, None] = OrderedDict()
         #: Definitions of the tools that were called last.
@@ -78,23 +78,23 @@ class RegisteredTools:
         """Return the registered tool called *name*, None if it is dropped.
 
         Raises:
-            SidecheckError: ``TOOLS_NOT_LISTED``, ``TOOLS_NOT_PINNED``, or the registry cannot be
+            NotCheckedError: ``TOOLS_NOT_LISTED``, ``TOOLS_NOT_PINNED``, or the registry cannot be
                 read.
             LockFileError: the lock file of another process cannot be used.
         """
         if self.is_dropped(name):
             return None
         try:
-            tool = await self._client.get(self._server, name)
-        except SidecheckError as error:
+            definition = await self._service.registered_tool(self._server, name)
+        except NotCheckedError as error:
             if error.reason != "UNKNOWN_TOOL":
                 raise
             raise not_listed("the server has not listed the tool yet") from None
         self._checks.check_pinned()
-        if not self._checks.admits(name, tool.json):
+        if not self._checks.admits(name, definition):
             # Registered by others, or listed before the set was pinned.
             raise not_pinned("the registered tool is not the pinned one")
-        self._definitions[name] = tool.json
+        self._definitions[name] = definition
         self._definitions.move_to_end(name)
         if len(self._definitions) > _MOST_CALLED:
             self._definitions.popitem(last=False)
@@ -133,30 +133,24 @@ class RegisteredTools:
         try:
             if kept:
                 removed |= await self._register(kept, version)
-        except SidecheckError as error:
+        except NotCheckedError as error:
             self._findings.add(finding_of_error(error, "server", _METHOD, passes=True))
             # What they were before is not what they are.
             removed |= {tool.name for tool in kept}
         try:
             if names := sorted(removed - {""}):
-                await self._client.delete(self._server, names)
-        except SidecheckError as error:
+                await self._service.delete(self._server, names)
+        except NotCheckedError as error:
             self._findings.add(finding_of_error(error, "server", _METHOD, passes=True))
 
     async def _register(self, tools: list[ListedTool], version: str) -> set[str]:
         """Register *tools*; return the names of those that are no definitions.
 
         Raises:
-            SidecheckError: the registry cannot be written.
+            NotCheckedError: the registry cannot be written.
         """
-        registration = await self._client.register(
-            self._server,
-            [tool.definition for tool in tools],
-            protocol_version=version,
-            on_rejected="return",
-        )
+        definitions = [tool.definition for tool in tools]
+        accepted = await self._service.register(self._server, definitions, version)
         return {
-            tool.name
-            for tool, outcome in zip(tools, registration.outcomes, strict=True)
-            if outcome.action is Action.REJECTED
+            tool.name for tool, is_accepted in zip(tools, accepted, strict=True) if not is_accepted
         }

@@ -8,13 +8,12 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from sidecheck import Client
-
 from sidecheck_server.access.identity import check_server
 from sidecheck_server.config.policies import GatewayPolicies, Policies
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.gateways.outcomes import GatewayFindings
 from sidecheck_server.gateways.registered_tools import RegisteredTools
+from sidecheck_server.proxy.checks import Checks
 from sidecheck_server.proxy.http_connections import HttpConnections
 from sidecheck_server.proxy.pins import open_pins
 from sidecheck_server.proxy.session import ProxySession
@@ -55,9 +54,9 @@ class Routes:
     """All routes, by the namespace of the server and the policies that differ from *policies*."""
 
     def __init__(
-        self, client: Client, policies: GatewayPolicies, findings: GatewayFindings
+        self, checks: Checks, policies: GatewayPolicies, findings: GatewayFindings
     ) -> None:
-        self._client = client
+        self._checks = checks
         self._pinning = policies.pins
         self._pins_folder = Path(policies.pins_folder)
         self._policies = Policies(**{f.name: getattr(policies, f.name) for f in fields(Policies)})
@@ -99,8 +98,8 @@ class Routes:
 
     def _make(self, server: str, policies: Policies) -> Route:
         pins = open_pins(self._pinning, self._pins_folder / f"{quote(server, safe='')}.json")
-        tools = RegisteredTools(self._client, server, policies.tools, pins, self._findings)
-        make_session = partial(ProxySession, self._client, policies, self._findings)
+        tools = RegisteredTools(self._checks, server, policies.tools, pins, self._findings)
+        make_session = partial(ProxySession, self._checks, policies, self._findings)
         connections = HttpConnections(OneServer(tools), make_session)
         return Route(policies, tools, make_session, connections)
 

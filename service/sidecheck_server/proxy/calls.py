@@ -1,19 +1,13 @@
 """Calls of tools and their results: validated by the definitions that the server lists."""
 
-from dataclasses import dataclass, replace
-
-from sidecheck import (
-    Change,
-    Client,
-    Coercion,
-    Options,
-    Severity,
-    SidecheckError,
-    Target,
-    Verdict,
-)
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 from sidecheck_server.config.policies import Policies, Policy, Repairs
+from sidecheck_server.core.repair.types import Coercion
+from sidecheck_server.core.repair.types import Repairs as RepairOptions
+from sidecheck_server.core.types import Change, Severity
+from sidecheck_server.proxy.checks import CallTarget, Checks, NotCheckedError
 from sidecheck_server.proxy.messages import (
     INVALID_PARAMS,
     Message,
@@ -28,18 +22,19 @@ from sidecheck_server.proxy.pending import Request
 from sidecheck_server.proxy.report import Action, Finding, Findings, finding_of, finding_of_error
 from sidecheck_server.proxy.rulings import Ruling, passes_unvalidated, reject, unvalidated_reason
 from sidecheck_server.proxy.tool_source import ToolSource
+from sidecheck_server.services.prepared_target import ValidationOutcome
 
 __all__ = ["METHOD", "Admission", "ToolCalls"]
 
 METHOD = "tools/call"
 
 _REPAIRS = {
-    Repairs.OFF: Options(),
-    Repairs.JSON_STRINGS: Options(coercion=Coercion.JSON_STRINGS),
-    Repairs.SAFE_SCALARS: Options(coercion=Coercion.SAFE_SCALARS),
-    Repairs.DEFAULTS: Options(coercion=Coercion.SAFE_SCALARS, apply_defaults=True),
+    Repairs.OFF: None,
+    Repairs.JSON_STRINGS: RepairOptions(coercion=Coercion.JSON_STRINGS),
+    Repairs.SAFE_SCALARS: RepairOptions(coercion=Coercion.SAFE_SCALARS),
+    Repairs.DEFAULTS: RepairOptions(coercion=Coercion.SAFE_SCALARS, apply_defaults=True),
 }
-"""The options of a validation with these repairs."""
+"""What a validation repairs, by the policy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +43,7 @@ class Admission:
 
     ruling: Ruling
     #: What its result is validated against, if that is known.
-    target: Target | None = None
+    target: CallTarget | None = None
     findings: tuple[Finding, ...] = ()
 
 
@@ -56,19 +51,22 @@ class ToolCalls:
     """The ``tools/call`` requests of one connection, and their results."""
 
     def __init__(
-        self, client: Client, policies: Policies, tools: ToolSource, report: Findings
+        self, checks: Checks, policies: Policies, tools: ToolSource, report: Findings
     ) -> None:
-        self._client = client
+        self._checks = checks
         self._policies = policies
         self._tools = tools
         self._report = report
 
-    async def admit(self, request: Message, version: str) -> Admission:
-        """Return what becomes of the call *request*, and what was found."""
+    async def admit(self, request: Message, version: str, *, follows_protocol: bool) -> Admission:
+        """Return what becomes of the call *request*, and what was found.
+
+        *follows_protocol* says that its params have no fault by the rules of *version*.
+        """
         name = string_value(request.params.get("name"))
         try:
             target = await self._tools.find(name, request.params)
-        except SidecheckError as error:
+        except NotCheckedError as error:
             # Without the definition, neither side of the call can be validated.
             enforced = Policy.ENFORCE in (self._policies.arguments, self._policies.results)
             enforced = enforced or self._tools.is_pinned
@@ -92,19 +90,20 @@ class ToolCalls:
             note = "is not listed; not validated"
             finding = _finding(name, "UNKNOWN_TOOL", Severity.WARNING, Action.PASSED, note)
             return Admission(Ruling(request.text), findings=(finding,))
-        params = request.properties.get("params", b"{}")
-        options = replace(_REPAIRS[self._policies.repair], protocol_version=version)
+        repairs = _REPAIRS[self._policies.repair]
         try:
-            verdict = await self._client.validate_call(target, params, options=options)
-        except SidecheckError as error:
+            outcome = await self._checks.validate_call(
+                target, request, version, repairs, follows_protocol=follows_protocol
+            )
+        except NotCheckedError as error:
             return self._unvalidated(request, name, error, self._policies.arguments, target)
-        return self._admit_validated(request, name, target, verdict)
+        return self._admit_validated(request, name, target, outcome)
 
     def _admit_validated(
-        self, request: Message, name: str, target: Target, verdict: Verdict
+        self, request: Message, name: str, target: CallTarget, outcome: ValidationOutcome
     ) -> Admission:
-        repair = verdict.repair
-        if repair is not None and repair.valid and repair.changes:
+        verdict, repair = outcome.verdict, outcome.verdict.repair
+        if repair is not None and repair.verdict.valid and repair.changes:
             ruling = Ruling(request.with_property("params", repair.payload))
             changes = tuple(_finding_of_change(change, name) for change in repair.changes)
             return Admission(ruling, target, changes)
@@ -114,33 +113,38 @@ class ToolCalls:
             finding_of(violation, "client", METHOD, name, action, "/params")
             for violation in verdict.violations
         )
-        ruling = _reject_by(verdict, request) if rejected else Ruling(request.text)
+        ruling = _reject_by(outcome, request) if rejected else Ruling(request.text)
         return Admission(ruling, target, findings)
 
     def _unvalidated(
         self,
         request: Message,
         name: str,
-        error: SidecheckError,
+        error: NotCheckedError,
         policy: Policy,
-        target: Target | None = None,
+        target: CallTarget | None = None,
     ) -> Admission:
-        passes = passes_unvalidated(self._client, error, policy)
+        passes = passes_unvalidated(self._checks, error, policy)
         reason = unvalidated_reason(error)
         ruling = Ruling(request.text) if passes else reject(request, reason)
         finding = finding_of_error(error, "client", METHOD, name, passes=passes)
         return Admission(ruling, target, (finding,))
 
-    async def rule_result(self, response: Message, request: Request) -> Ruling:
-        """Return what becomes of *response*, the result of the call *request*."""
+    async def rule_result(
+        self, response: Message, request: Request, *, follows_protocol: bool
+    ) -> Ruling:
+        """Return what becomes of *response*, the result of the call *request*.
+
+        *follows_protocol* says that it has no fault by the rules of the version of *request*.
+        """
         assert request.target is not None, "the result of an unknown tool is not validated"
-        result = response.properties["result"]
         try:
-            verdict = await self._client.validate_call_result(
-                request.target, result, options=Options(protocol_version=request.version)
+            outcome = await self._checks.validate_result(
+                request.target, response, request.version, follows_protocol=follows_protocol
             )
-        except SidecheckError as error:
+        except NotCheckedError as error:
             return self.rule_unvalidated(response, request, error)
+        verdict, reply = outcome.verdict, outcome.reply
         rejected = not verdict.valid and self._policies.results is Policy.ENFORCE
         action = Action.REJECTED if rejected else Action.PASSED
         for violation in verdict.violations:
@@ -149,16 +153,16 @@ class ToolCalls:
             )
         if not rejected:
             return Ruling(response.text)
-        if not verdict.call_tool_result:
-            return reject(response, verdict.json_rpc_error or verdict.tool_error_text)
-        replacement = _with_own_text(verdict.call_tool_result, result)
+        if not reply.call_tool_result:
+            return reject(response, reply.json_rpc_error or reply.tool_error_text)
+        replacement = _with_own_text(reply.call_tool_result, response.result or {})
         return Ruling(response.with_property("result", replacement))
 
     def rule_unvalidated(
-        self, response: Message, request: Request, error: SidecheckError
+        self, response: Message, request: Request, error: NotCheckedError
     ) -> Ruling:
         """Return what becomes of *response*, which was not validated because of *error*."""
-        passes = passes_unvalidated(self._client, error, self._policies.results)
+        passes = passes_unvalidated(self._checks, error, self._policies.results)
         self._report.add(finding_of_error(error, "server", METHOD, request.tool, passes=passes))
         return Ruling(response.text) if passes else reject(response, unvalidated_reason(error))
 
@@ -180,25 +184,25 @@ def _finding_of_change(change: Change, name: str) -> Finding:
         sender="client",
         method=METHOD,
         tool=name,
-        code=change.code,
+        code=str(change.rule),
         severity=Severity.WARNING,
-        location=f"/params{change.instance_location}",
+        location=f"/params{change.pointer}",
         action=Action.REPAIRED,
         message=change.message,
     )
 
 
-def _reject_by(verdict: Verdict, request: Message) -> Ruling:
-    """Return the ruling on *request*, a call with the invalid *verdict*."""
-    if request.is_request and verdict.call_tool_result:
-        response = result_response(request.properties["id"], verdict.call_tool_result)
+def _reject_by(outcome: ValidationOutcome, request: Message) -> Ruling:
+    """Return the ruling on *request*, a call with an invalid *outcome*."""
+    reply = outcome.reply
+    if request.is_request and reply.call_tool_result:
+        response = result_response(request.properties["id"], reply.call_tool_result)
         return Ruling(reply=response)
-    return reject(request, verdict.json_rpc_error or verdict.tool_error_text)
+    return reject(request, reply.json_rpc_error or reply.tool_error_text)
 
 
-def _with_own_text(replacement: bytes, result: bytes) -> bytes:
-    """Return *replacement* with the texts of *result* first, if that reports an error itself."""
-    own = read_object(result) or {}
+def _with_own_text(replacement: bytes, own: Mapping[str, bytes]) -> bytes:
+    """Return *replacement* with the texts of the result *own* first, if it reports an error."""
     if own.get("isError") != b"true":
         return replacement
     texts = [

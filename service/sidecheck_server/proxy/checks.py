@@ -1,134 +1,127 @@
-"""Checks of messages as such, by the rules of the protocol and of the session."""
+"""Checks that the proxy and the gateways ask for, of services in the process or of a server."""
 
-import asyncio
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias
 
-from sidecheck import Client, ProtocolContext, Severity, SidecheckError, StreamClosed, Violation
+from sidecheck_server.core.repair.types import Repairs
+from sidecheck_server.core.types import Verdict
+from sidecheck_server.proxy.messages import Direction, Message
+from sidecheck_server.services.checks import SubjectReport
+from sidecheck_server.services.prepared_target import ValidationOutcome
+from sidecheck_server.services.targets import InlineTool, RegisteredTool
 
-from sidecheck_server.config.policies import Policy
-from sidecheck_server.proxy.report import Direction
+__all__ = [
+    "CallTarget",
+    "Checks",
+    "MessageSession",
+    "NotCheckedError",
+    "SessionClosedError",
+    "ToolVerdicts",
+]
 
-__all__ = ["Checked", "MessageChecks"]
+#: What a call and its result are validated against.
+CallTarget: TypeAlias = InlineTool | RegisteredTool
+
+
+class NotCheckedError(Exception):
+    """There is no verdict; *reason* is an error reason of the API, or one of the proxy.
+
+    *is_unavailable* says that no server answered, so that a later attempt may succeed.
+    """
+
+    def __init__(self, reason: str, message: str = "", is_unavailable: bool = False) -> None:  # noqa: FBT001, FBT002  (restored from its arguments when it is copied)
+        super().__init__(reason, message, is_unavailable)
+        self.reason = reason
+        self.message = message
+        self.is_unavailable = is_unavailable
+
+
+class SessionClosedError(NotCheckedError):
+    """A session ended before its outcome; another one may begin with the same message."""
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
-    """Outcome of the check of a message, or of a batch."""
+class ToolVerdicts:
+    """The verdicts on the definitions of a list, in order, and on the list around them."""
 
-    violations: tuple[Violation, ...] = ()
-    #: The JSON-RPC error for the sender of a request.
-    error_response: bytes = b""
-    #: Why there was no check.
-    failure: SidecheckError | None = None
-    #: Why readers may take the message for different ones.
-    ambiguity: Violation | None = None
-
-    @property
-    def first_error(self) -> Violation | None:
-        """The first violation that makes the message invalid; None if it is valid."""
-        errors = (each for each in self.violations if each.severity is Severity.ERROR)
-        return next(errors, None)
-
-    @property
-    def fault(self) -> str:
-        """The first error in words, without values of the message."""
-        first = self.ambiguity or self.first_error
-        return f"{first.code} at {first.instance_location or 'its root'}" if first else "invalid"
-
-    @property
-    def reported(self) -> tuple[Violation, ...]:
-        """The violations, with the ambiguity, which may be one of them."""
-        found = self.ambiguity
-        if found is None or any(each.code == found.code for each in self.violations):
-            return self.violations
-        return (*self.violations, found)
-
-    def ambiguous(self, found: Violation | None) -> "Checked":
-        """Return the outcome for a message that *found* makes ambiguous, if it does."""
-        return self if found is None or self.ambiguity else replace(self, ambiguity=found)
-
-    def without(self, location: str) -> "Checked":
-        """Return the outcome without what is at *location* or inside, which is another's matter."""
-        own = [each for each in self.violations if not each.instance_location.startswith(location)]
-        return replace(self, violations=tuple(own))
-
-    def split(self, items: int) -> "tuple[Checked, list[Checked]]":
-        """Return the outcomes of a batch without its *items*, and of each of these."""
-        by_item: list[list[Violation]] = [[] for _ in range(items)]
-        own = []
-        for violation in self.violations:
-            index, _, rest = violation.instance_location[1:].partition("/")
-            if index.isdecimal() and int(index) < items:
-                location = f"/{rest}" if rest else ""
-                by_item[int(index)].append(replace(violation, instance_location=location))
-            else:
-                own.append(violation)
-        whole = replace(self, violations=tuple(own))
-        return whole, [Checked(tuple(violations)) for violations in by_item]
+    tools: tuple[Verdict, ...]
+    container: Verdict
 
 
-class MessageChecks:
-    """The messages of both sides, each checked after those before it.
+class MessageSession(Protocol):
+    """The messages of one connection, each checked after those before it."""
 
-    If the stream to the service breaks, the next begins with the message that it broke at,
-    and knows nothing of those before.
-    """
+    async def check(self, message: bytes, sender: Direction, http_status: int) -> SubjectReport:
+        """Return the report on the next *message*.
 
-    def __init__(
-        self, client: Client, policy: Policy, protocol_version: str, *, from_beginning: bool
-    ) -> None:
-        self._client = client
-        self._policy = policy
-        self._context = ProtocolContext(protocol_version=protocol_version)
-        self._session = client.protocol.session()
-        self._is_open = False
-        self._from_beginning = from_beginning
-        self._opening = asyncio.Lock()
+        *http_status* is that of the response of HTTP to it, or 0.
 
-    async def check(self, text: bytes, sender: Direction, http_status: int) -> Checked:
-        """Return the outcome for the next message; an empty one if the policy is off."""
-        if self._policy is Policy.OFF:
-            return Checked()
-        try:
-            try:
-                return await self._check(text, sender, http_status)
-            except StreamClosed:
-                return await self._check(text, sender, http_status)
-        except SidecheckError as error:
-            return Checked(failure=error)
-
-    async def forget(self) -> None:
-        """Begin another session, in its middle, with the next message."""
-        async with self._opening:
-            self._from_beginning = False
-            await self.close()
+        Raises:
+            NotCheckedError: there is no report; `SessionClosedError` if the session has ended.
+        """
+        ...
 
     async def close(self) -> None:
         """End the session."""
-        if self._is_open:
-            self._is_open = False
-            await self._session.__aexit__(None, None, None)
+        ...
 
-    async def _check(self, text: bytes, sender: Direction, http_status: int) -> Checked:
-        """Check in the open session, or in another.
 
-        Raises:
-            SidecheckError: there is no outcome; `StreamClosed` if the session has ended.
+class Checks(Protocol):
+    """The checks. Each raises `NotCheckedError` if it has no outcome."""
+
+    @property
+    def passes_unavailable(self) -> bool:
+        """Whether a message passes that no server could check."""
+        ...
+
+    async def open_session(self, protocol_version: str, *, from_beginning: bool) -> MessageSession:
+        """Return a session under *protocol_version*, "" for the one that its peers agree on."""
+        ...
+
+    async def validate_call(
+        self,
+        target: CallTarget,
+        call: Message,
+        protocol_version: str,
+        repairs: Repairs | None,
+        *,
+        follows_protocol: bool,
+    ) -> ValidationOutcome:
+        """Return the outcome of the params of *call*, with locations in them.
+
+        *follows_protocol* says that its session found no fault in them.
         """
-        async with self._opening:
-            if not self._is_open:
-                session = self._client.protocol.session(
-                    context=self._context, from_beginning=self._from_beginning
-                )
-                self._session = await session.__aenter__()
-                self._is_open, self._from_beginning = True, False
-            session = self._session
-        try:
-            result = await session.check(text, sender=sender, http_status=http_status)
-        except StreamClosed:
-            async with self._opening:
-                # The other side may have noticed before, and opened another.
-                if self._session is session:
-                    await self.close()
-            raise
-        return Checked(tuple(result.verdict.violations), result.error_response)
+        ...
+
+    async def validate_result(
+        self,
+        target: CallTarget,
+        response: Message,
+        protocol_version: str,
+        *,
+        follows_protocol: bool,
+    ) -> ValidationOutcome:
+        """Return the outcome of the result of *response*, with locations in it.
+
+        *follows_protocol* says that its session found no fault in it.
+        """
+        ...
+
+    async def check_tools(self, tools_list: bytes, protocol_version: str) -> ToolVerdicts:
+        """Return the verdicts on *tools_list*, the JSON text of a result of ``tools/list``."""
+        ...
+
+    async def registered_tool(self, server: str, name: str) -> bytes:
+        """Return the definition of a registered tool; the reason is UNKNOWN_TOOL without one."""
+        ...
+
+    async def register(
+        self, server: str, definitions: Sequence[bytes], protocol_version: str
+    ) -> list[bool]:
+        """Register *definitions*; return which of them were not rejected."""
+        ...
+
+    async def delete(self, server: str, names: Sequence[str]) -> None:
+        """Delete the registered tools called *names*."""
+        ...

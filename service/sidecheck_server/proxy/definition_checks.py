@@ -1,16 +1,16 @@
 """Checks of listed tools: by the rules of definitions, and against pinned ones."""
 
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import TypeAlias
 
 import msgspec
-from sidecheck import Client, ProtocolContext, SidecheckError, Verdict, Violation
 
 from sidecheck_server.config.policies import Policy
 from sidecheck_server.core.payload import read_json
-from sidecheck_server.core.types import JsonValue
+from sidecheck_server.core.types import JsonValue, Verdict, Violation
+from sidecheck_server.proxy.checks import Checks, NotCheckedError
 from sidecheck_server.proxy.messages import (
     Message,
     join_array,
@@ -42,7 +42,7 @@ class ListedTool:
 
 
 #: Takes the properties of a page of tools and the tools in it, and returns these, as they are
-#: dropped or not by then. Raises `SidecheckError` if they cannot be validated by.
+#: dropped or not by then. Raises `NotCheckedError` if they cannot be validated by.
 Learn: TypeAlias = Callable[[Mapping[str, bytes], list[ListedTool]], Awaitable[list[ListedTool]]]
 
 
@@ -54,14 +54,14 @@ class DefinitionChecks:
 
     def __init__(
         self,
-        client: Client,
+        checks: Checks,
         policy: Policy,
         pins: PinnedTools,
         report: Findings,
         *,
         repeats: bool = False,
     ) -> None:
-        self._client = client
+        self._checks = checks
         self._policy = policy
         self._pins = pins
         self._report = report
@@ -88,8 +88,8 @@ class DefinitionChecks:
             return Ruling(response.text)
         try:
             tools = await learn(page, await self.check(listed, definitions, version))
-        except SidecheckError as error:
-            passes = passes_unvalidated(self._client, error, self._policy)
+        except NotCheckedError as error:
+            passes = passes_unvalidated(self._checks, error, self._policy)
             self._report.add(finding_of_error(error, "server", _METHOD, passes=passes))
             if passes:
                 return Ruling(response.text)
@@ -131,15 +131,14 @@ class DefinitionChecks:
         """Return the indexes of the definitions that are invalid.
 
         Raises:
-            SidecheckError: they could not be checked, and invalid ones must not pass.
+            NotCheckedError: they could not be checked, and invalid ones must not pass.
         """
         if self._policy is Policy.OFF:
             return set()
-        context = ProtocolContext(protocol_version=version)
         try:
-            verdicts = await self._verdicts(result, definitions, context)
-        except SidecheckError as error:
-            if not passes_unvalidated(self._client, error, self._policy):
+            verdicts = await self._verdicts(result, definitions, version)
+        except NotCheckedError as error:
+            if not passes_unvalidated(self._checks, error, self._policy):
                 raise
             self._report.add(finding_of_error(error, "server", _METHOD, passes=True))
             return set()
@@ -162,33 +161,31 @@ class DefinitionChecks:
         return invalid
 
     async def _verdicts(
-        self, result: bytes, definitions: list[bytes], context: ProtocolContext
-    ) -> list[Verdict]:
+        self, result: bytes, definitions: list[bytes], version: str
+    ) -> Sequence[Verdict]:
         """Return the verdict on each definition of a page.
 
         Raises:
-            SidecheckError: they could not be checked.
+            NotCheckedError: they could not be checked.
         """
-        check = self._client.protocol.check_tools
+        check = self._checks.check_tools
         try:
-            checked = await check(result, context=context)
-            if len(checked.outcomes) == len(definitions):
-                return [tool.verdict for tool in checked.outcomes]
-        except SidecheckError as error:
+            checked = await check(result, version)
+            if len(checked.tools) == len(definitions):
+                return checked.tools
+        except NotCheckedError as error:
             if error.reason != _TOO_LARGE:
                 raise
         # One that cannot be read says nothing about the others.
-        verdicts = []
+        verdicts: list[Verdict] = []
         for definition in definitions:
             try:
-                checked = await check(b'{"tools":[%s]}' % definition, context=context)
-                tools = [tool.verdict for tool in checked.outcomes]
-                verdicts += tools or [checked.tools_list_verdict]
-            except SidecheckError as error:
+                checked = await check(b'{"tools":[%s]}' % definition, version)
+                verdicts += checked.tools or (checked.container,)
+            except NotCheckedError as error:
                 if error.reason != _TOO_LARGE:
                     raise
-                violation = Violation(code=error.reason, message=error.message)
-                verdicts.append(Verdict(valid=False, violations=(violation,)))
+                verdicts.append(Verdict((Violation("", "", "", error.reason, error.message),)))
         return verdicts
 
     def admits(self, name: str, definition: bytes) -> bool:
@@ -209,7 +206,7 @@ class DefinitionChecks:
         """Check that tools are pinned, if they are to be.
 
         Raises:
-            SidecheckError: ``TOOLS_NOT_PINNED``.
+            NotCheckedError: ``TOOLS_NOT_PINNED``.
             LockFileError: the lock file of another process cannot be used.
         """
         if not self.is_settled:
@@ -247,11 +244,11 @@ def input_schema_of(definition: bytes) -> JsonValue:
     return value
 
 
-def not_listed(message: str) -> SidecheckError:
+def not_listed(message: str) -> NotCheckedError:
     """Return the error of a call whose tool cannot be known."""
-    return SidecheckError("TOOLS_NOT_LISTED", message)
+    return NotCheckedError("TOOLS_NOT_LISTED", message)
 
 
-def not_pinned(message: str) -> SidecheckError:
+def not_pinned(message: str) -> NotCheckedError:
     """Return the error of a call while tools are to be pinned and are not."""
-    return SidecheckError("TOOLS_NOT_PINNED", message)
+    return NotCheckedError("TOOLS_NOT_PINNED", message)

@@ -35,10 +35,10 @@ from sidecheck_server.proxy.http_messages import HttpMessages, Reply
 from sidecheck_server.proxy.http_paths import OtherPaths, has_steps
 from sidecheck_server.proxy.http_rejections import rejection_response
 from sidecheck_server.proxy.http_streams import EventRelay
-from sidecheck_server.proxy.messages import has_result, read_message
+from sidecheck_server.proxy.messages import Direction, has_result, read_message
 from sidecheck_server.proxy.options import ProxyOptions
 from sidecheck_server.proxy.pins import LockFileError
-from sidecheck_server.proxy.report import Action, Direction, Finding, Report
+from sidecheck_server.proxy.report import Action, Finding, Report
 from sidecheck_server.proxy.transcript import Transcript
 from sidecheck_server.proxy.upstream import (
     BodyTooLargeError,

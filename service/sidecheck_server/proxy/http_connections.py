@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from typing import Protocol
 
 from sidecheck_server.core.mcp.context import VERSIONS
-from sidecheck_server.proxy.messages import Message, join_array, read_list
-from sidecheck_server.proxy.report import Direction
+from sidecheck_server.proxy.messages import Direction, Message, Received, join_array, read_list
 from sidecheck_server.proxy.rulings import Ruling
 from sidecheck_server.proxy.session import ProxySession
 from sidecheck_server.proxy.tool_source import ToolSource
@@ -63,10 +62,10 @@ class Connection:
             "server": asyncio.Lock(),
         }
 
-    async def handle(self, text: bytes, sender: Direction) -> Ruling:
-        """Return what becomes of the message *text* of *sender*."""
+    async def handle(self, received: Received, sender: Direction) -> Ruling:
+        """Return what becomes of the message of *sender* that was *received*."""
         async with self._locks[sender]:
-            return await self.session.handle(text, sender)
+            return await self.session.handle(received, sender)
 
     def answer(
         self, message: Message | list[Message] | None, *replies: bytes | None

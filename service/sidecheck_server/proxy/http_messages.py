@@ -16,8 +16,8 @@ from sidecheck_server.proxy.http_checks import (
 )
 from sidecheck_server.proxy.http_connections import Connection, HttpConnections
 from sidecheck_server.proxy.http_headers import is_utf8
-from sidecheck_server.proxy.messages import Message, read_message
-from sidecheck_server.proxy.report import Action, Direction, Finding, Findings
+from sidecheck_server.proxy.messages import Direction, Message, Received, receive
+from sidecheck_server.proxy.report import Action, Finding, Findings
 from sidecheck_server.proxy.sse import Event
 
 __all__ = ["Body", "EventRuling", "HttpMessages", "Record", "Reply"]
@@ -83,9 +83,10 @@ class HttpMessages:
         """
         if not is_utf8(self._headers) and not self.admits_unread("client", _CHARSET):
             return Reply(415)
-        message = self._message = self._read(body, "client")
+        received = self._read(body, "client")
+        message = self._message = received.content
         connection = self._connection = self._connections.acquire(self._headers, message)
-        ruling = await connection.handle(body, "client")
+        ruling = await connection.handle(received, "client")
         # The tool of a call is known by now.
         if refused := self._check_headers(message, connection):
             connection.answer(message)
@@ -113,7 +114,7 @@ class HttpMessages:
         if status >= 400:
             # The message was not taken, and may come again, with credentials for example.
             connection.answer(self._message)
-            await connection.session.forget()
+            await connection.session.reset()
             if status == 404:
                 # The server has ended the session.
                 await self._connections.end(self._headers)
@@ -128,8 +129,8 @@ class HttpMessages:
         # Some servers give the empty response to a notification a type.
         if not text:
             return self.answer() or b""
-        self._read(text, "server")
-        passed = (await self.connection.handle(text, "server")).forward
+        received = self._read(text, "server")
+        passed = (await self.connection.handle(received, "server")).forward
         if isinstance(self._message, list):
             return self.answer(passed) or b""
         # The body is all that the request gets; without its response, it is another's.
@@ -146,12 +147,13 @@ class HttpMessages:
         """
         if not event.data:
             return EventRuling(event.safe_text(event.data) if self.enforces else event.text)
-        message = read_message(event.data)
+        received = receive(event.data)
+        message = received.content
         # Readers differ in what they take for the type of a message, and some do not look at it.
         is_other = event.type != b"message" and not (self.enforces and event.may_be_json)
         if message is None and is_other:
             return EventRuling(event.safe_text(event.data) if self.enforces else event.text)
-        self._note(event.data, "server", message)
+        self._note(received, "server")
         if self._is_of_another(message):
             self._findings.add(
                 Finding(
@@ -162,7 +164,7 @@ class HttpMessages:
                 )
             )
             return EventRuling(None)
-        ruling = await self.connection.handle(event.data, "server")
+        ruling = await self.connection.handle(received, "server")
         if ruling.forward is None:
             return EventRuling(None, ruling.reply)
         if self.enforces:
@@ -219,14 +221,14 @@ class HttpMessages:
         is_foreign = message.is_response and message.id != request.id
         return is_foreign and self.enforces
 
-    def _read(self, text: bytes, sender: Direction) -> Message | list[Message] | None:
-        message = read_message(text)
-        self._note(text, sender, message)
-        return message
+    def _read(self, text: bytes, sender: Direction) -> Received:
+        received = receive(text)
+        self._note(received, sender)
+        return received
 
-    def _note(self, text: bytes, sender: Direction, message: object) -> None:
+    def _note(self, received: Received, sender: Direction) -> None:
         if self._record is not None:
-            self._record(text, sender, message)
+            self._record(received.text, sender, received.content)
 
     def _check_headers(
         self, message: Message | list[Message] | None, connection: Connection

@@ -6,7 +6,8 @@ from http import HTTPStatus
 import msgspec
 from starlette.responses import Response
 
-from sidecheck_server.proxy.report import Action, Direction, Finding, Findings
+from sidecheck_server.proxy.messages import Direction
+from sidecheck_server.proxy.report import Action, Finding, Findings
 
 __all__ = ["Rejections", "rejection_bytes", "rejection_response"]
 

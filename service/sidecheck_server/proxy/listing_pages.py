@@ -6,8 +6,7 @@ from collections.abc import Callable, Coroutine
 from copy import copy
 from dataclasses import dataclass
 
-from sidecheck import SidecheckError
-
+from sidecheck_server.proxy.checks import NotCheckedError
 from sidecheck_server.proxy.definition_checks import ListedTool
 
 __all__ = ["EndlessListError", "ListPages", "SharedFetch"]
@@ -118,7 +117,7 @@ class SharedFetch:
         """Wait for the end of *fetch*, or of the one that runs already.
 
         Raises:
-            SidecheckError: it failed.
+            NotCheckedError: it failed.
         """
         if self._running is None:
             self._running = asyncio.create_task(fetch())
@@ -126,7 +125,7 @@ class SharedFetch:
         try:
             # Others go on waiting if this caller is gone.
             await asyncio.shield(self._running)
-        except SidecheckError as error:
+        except NotCheckedError as error:
             # A copy, because raising an exception adds to its traceback.
             raise copy(error) from None
 

@@ -4,10 +4,9 @@ from collections.abc import Collection, Mapping
 from copy import copy
 from functools import partial
 
-from sidecheck import Client, SidecheckError, ToolDefinition
-
 from sidecheck_server.config.policies import Policy
 from sidecheck_server.core.types import JsonValue
+from sidecheck_server.proxy.checks import Checks, NotCheckedError
 from sidecheck_server.proxy.definition_checks import (
     DefinitionChecks,
     ListedTool,
@@ -32,6 +31,7 @@ from sidecheck_server.proxy.pending import Request
 from sidecheck_server.proxy.pins import PinnedTools
 from sidecheck_server.proxy.report import Findings
 from sidecheck_server.proxy.rulings import Ruling
+from sidecheck_server.services.targets import InlineTool
 
 __all__ = ["Listings"]
 
@@ -46,15 +46,15 @@ class Listings:
 
     def __init__(
         self,
-        client: Client,
+        checks: Checks,
         policy: Policy,
         pins: PinnedTools,
         report: Findings,
         list_tools: ListTools,
     ) -> None:
-        self._checks = DefinitionChecks(client, policy, pins, report)
+        self._checks = DefinitionChecks(checks, policy, pins, report)
         self._list_tools = list_tools
-        self._tools: dict[str, ToolDefinition] = {}
+        self._tools: dict[str, InlineTool] = {}
         #: Bytes of the tools that were learned since the last complete list.
         self._learned_bytes = 0
         self._dropped: set[str] = set()
@@ -63,7 +63,7 @@ class Listings:
         #: Names that a complete list lacked when they were called.
         self._unknown: set[str] = set()
         #: Why the server is not asked again for its list.
-        self._failure: SidecheckError | None = None
+        self._failure: NotCheckedError | None = None
         self._fetching = SharedFetch()
 
     @property
@@ -92,16 +92,15 @@ class Listings:
         definition = self._tools.get(string_value(call.params.get("name")))
         if definition is None:
             return None
-        assert isinstance(definition.json, bytes)
         return input_schema_of(definition.json)
 
-    async def find(self, name: str, params: Mapping[str, bytes]) -> ToolDefinition | None:
+    async def find(self, name: str, params: Mapping[str, bytes]) -> InlineTool | None:
         """Return the definition of the tool called *name*, which a call with *params* names.
 
         If it is unknown, or the tools have changed, the server is asked for its list.
 
         Raises:
-            SidecheckError: ``TOOLS_NOT_LISTED``, or the list could not be checked.
+            NotCheckedError: ``TOOLS_NOT_LISTED``, or the list could not be checked.
         """
         is_known = name in self._tools or name in self._dropped or name in self._unknown
         if not (self._current and is_known):
@@ -136,7 +135,7 @@ class Listings:
         """Ask the server for all pages of its list, as the client of *params* would.
 
         Raises:
-            SidecheckError: there is no list, or it could not be checked.
+            NotCheckedError: there is no list, or it could not be checked.
         """
         own = client_metadata(params)
         version = string_value(own.get(PROTOCOL_VERSION))
@@ -175,7 +174,7 @@ class Listings:
         self._complete({entry.name for entry in pages})
         try:
             self._checks.check_pinned()
-        except SidecheckError as failure:
+        except NotCheckedError as failure:
             self._failure = failure
             raise copy(failure) from None
 
@@ -193,7 +192,7 @@ class Listings:
             if entry.dropped:
                 self._dropped.add(entry.name)
             else:
-                self._tools[entry.name] = ToolDefinition(entry.definition)
+                self._tools[entry.name] = InlineTool(entry.definition)
 
     def _complete(self, names: Collection[str]) -> None:
         """Note that tools called *names* are all of the server.
@@ -207,7 +206,6 @@ class Listings:
         self._dropped.intersection_update(names)
         # Some were learned before there was a set that they may differ from.
         for name, tool in list(self._tools.items()):
-            assert isinstance(tool.json, bytes)
             if not self._checks.admits(name, tool.json):
                 del self._tools[name]
                 self._dropped.add(name)

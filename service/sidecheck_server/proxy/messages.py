@@ -3,7 +3,8 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from functools import cached_property
+from typing import Any, Literal, TypeAlias
 
 import msgspec
 
@@ -12,7 +13,9 @@ __all__ = [
     "INVALID_PARAMS",
     "INVALID_REQUEST",
     "PARSE_ERROR",
+    "Direction",
     "Message",
+    "Received",
     "RequestId",
     "error_response",
     "has_result",
@@ -22,11 +25,15 @@ __all__ = [
     "read_list",
     "read_message",
     "read_object",
+    "receive",
     "request_id",
     "result_response",
     "split_members",
     "string_value",
 ]
+
+#: Which side a message comes from.
+Direction: TypeAlias = Literal["client", "server"]
 
 #: Id of a request that is equal to the id of its response: a string, a number, or the JSON
 #: text of what is neither.
@@ -43,20 +50,20 @@ _MOST_MESSAGES = 1000
 """Most messages of a batch."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Message:
-    """A JSON object that should be a message."""
+    """A JSON object that should be a message. Each part of it is read once."""
 
     text: bytes
     #: JSON texts of its properties.
     properties: Mapping[str, bytes]
 
-    @property
+    @cached_property
     def method(self) -> str:
         """The method; "" if there is none, as in a response."""
         return string_value(self.properties.get("method"))
 
-    @property
+    @cached_property
     def id(self) -> RequestId:
         """The id: 1 and 1.0 are equal, 1 and "1" are not."""
         return request_id(self.properties.get("id", b"null"))
@@ -76,15 +83,17 @@ class Message:
         """Whether it answers a request."""
         return "method" not in self.properties and "id" in self.properties
 
-    @property
+    @cached_property
     def params(self) -> Mapping[str, bytes]:
         """JSON texts of the properties of ``params``; empty if that is no object."""
-        return read_object(self.properties.get("params", b"")) or {}
+        text = self.properties.get("params")
+        return {} if text is None else read_object(text) or {}
 
-    @property
+    @cached_property
     def result(self) -> Mapping[str, bytes] | None:
         """JSON texts of the properties of ``result``; None if that is no object."""
-        return read_object(self.properties.get("result", b""))
+        text = self.properties.get("result")
+        return None if text is None else read_object(text)
 
     @property
     def has_answer(self) -> bool:
@@ -93,12 +102,34 @@ class Message:
 
     def without_method(self) -> "Message":
         """Return the message as readers see it that take it for a response."""
+        if "method" not in self.properties:
+            return self
         properties = {name: text for name, text in self.properties.items() if name != "method"}
         return Message(self.text, properties)
 
     def with_property(self, name: str, value: bytes) -> bytes:
         """Return the text with the JSON text *value* as its property *name*."""
         return join_object({**self.properties, name: value})
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """A text of one side, and what was read of it."""
+
+    text: bytes
+    #: The message, those of a batch, or None if it is neither.
+    content: Message | list[Message] | None
+
+    @property
+    def messages(self) -> list[Message]:
+        """The messages in it."""
+        content = self.content
+        return [content] if isinstance(content, Message) else content or []
+
+
+def receive(text: bytes) -> Received:
+    """Return *text* with the messages in it."""
+    return Received(text, read_message(text))
 
 
 def read_message(text: bytes) -> Message | list[Message] | None:

@@ -4,8 +4,7 @@ from collections import deque
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from sidecheck import SidecheckError, Target
-
+from sidecheck_server.proxy.checks import CallTarget, NotCheckedError
 from sidecheck_server.proxy.messages import Message, RequestId, string_value
 
 __all__ = ["PendingRequests", "Request", "request_of"]
@@ -27,14 +26,14 @@ class Request:
     #: Name of the tool that it calls; "" if it calls none.
     tool: str = ""
     #: What its result is validated against, if that is known.
-    target: Target | None = None
+    target: CallTarget | None = None
     #: Whether it asks for a task in place of a result (2025-11-25, tasks).
     is_task: bool = False
     #: The cursor of the page of a list that it asks for, None for the first; "" if it is no string.
     cursor: str | None = None
     is_cancelled: bool = False
     #: Why its result cannot be validated.
-    failure: SidecheckError | None = None
+    failure: NotCheckedError | None = None
 
     def is_answered_by(self, result: Mapping[str, bytes]) -> bool:
         """Return whether *result* is no stand-in for a result that comes later.

@@ -6,14 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import Literal, Protocol, TypeAlias
+from typing import Protocol
 
-from sidecheck import Severity, SidecheckError, Violation
+from sidecheck_server.core.types import Severity, Violation
+from sidecheck_server.proxy.checks import NotCheckedError
+from sidecheck_server.proxy.messages import Direction
 
-__all__ = ["Action", "Direction", "Finding", "Findings", "Report", "finding_of", "finding_of_error"]
-
-#: Which side a message comes from.
-Direction: TypeAlias = Literal["client", "server"]
+__all__ = ["Action", "Finding", "Findings", "Report", "finding_of", "finding_of_error"]
 
 _NAME_CHARACTERS = 200
 """Of the name of a method or tool, which is whatever a peer sends."""
@@ -75,7 +74,7 @@ def finding_of(
 
 
 def finding_of_error(
-    error: SidecheckError, sender: Direction, method: str, tool: str = "", *, passes: bool
+    error: NotCheckedError, sender: Direction, method: str, tool: str = "", *, passes: bool
 ) -> Finding:
     """Return the finding of a message that was not validated because of *error*."""
     return Finding(

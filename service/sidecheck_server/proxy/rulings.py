@@ -2,9 +2,8 @@
 
 from dataclasses import dataclass
 
-from sidecheck import Client, SidecheckError, StreamClosed, Unavailable
-
 from sidecheck_server.config.policies import Policy
+from sidecheck_server.proxy.checks import Checks, NotCheckedError
 from sidecheck_server.proxy.messages import (
     INTERNAL_ERROR,
     Message,
@@ -14,9 +13,6 @@ from sidecheck_server.proxy.messages import (
 )
 
 __all__ = ["Ruling", "passes_unvalidated", "reject", "unvalidated_reason", "with_id"]
-
-
-_UNAVAILABLE = (Unavailable, StreamClosed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,16 +25,15 @@ class Ruling:
     reply: bytes | None = None
 
 
-def passes_unvalidated(client: Client, error: SidecheckError, policy: Policy) -> bool:
+def passes_unvalidated(checks: Checks, error: NotCheckedError, policy: Policy) -> bool:
     """Return whether a message passes that was not validated because of *error*."""
-    is_unavailable = isinstance(error, _UNAVAILABLE)
-    return policy is not Policy.ENFORCE or (is_unavailable and client.on_unavailable == "allow")
+    return policy is not Policy.ENFORCE or (error.is_unavailable and checks.passes_unavailable)
 
 
-def unvalidated_reason(error: SidecheckError) -> str:
+def unvalidated_reason(error: NotCheckedError) -> str:
     """Return what a peer is told whose message was not validated because of *error*."""
     reason = f"not validated by Sidecheck: {error.reason}"
-    return f"{reason}; try again later" if isinstance(error, _UNAVAILABLE) else reason
+    return f"{reason}; try again later" if error.is_unavailable else reason
 
 
 def reject(message: Message, error: bytes | str, code: int = INTERNAL_ERROR) -> Ruling:

@@ -3,8 +3,6 @@
 from collections.abc import Iterable, Mapping
 from typing import Self
 
-from sidecheck import Client, SidecheckError
-
 from sidecheck_server.config.policies import Policies, Policy
 from sidecheck_server.proxy.ambiguity import (
     find_in_call,
@@ -13,24 +11,30 @@ from sidecheck_server.proxy.ambiguity import (
     find_in_message,
 )
 from sidecheck_server.proxy.calls import METHOD as CALL
-from sidecheck_server.proxy.calls import ToolCalls
-from sidecheck_server.proxy.checks import Checked, MessageChecks
+from sidecheck_server.proxy.calls import Admission, ToolCalls
+from sidecheck_server.proxy.checks import Checks, NotCheckedError
 from sidecheck_server.proxy.listing_requests import PROTOCOL_VERSION
-from sidecheck_server.proxy.message_rulings import PEERS, MessageRulings
+from sidecheck_server.proxy.message_checks import (
+    PEERS,
+    CheckOutcome,
+    MessageChecks,
+    MessageRulings,
+)
 from sidecheck_server.proxy.messages import (
     PARSE_ERROR,
+    Direction,
     Message,
+    Received,
     error_response,
     join_array,
-    read_message,
     read_object,
+    receive,
     request_id,
     string_value,
 )
 from sidecheck_server.proxy.pending import PendingRequests, Request, request_of
 from sidecheck_server.proxy.report import (
     Action,
-    Direction,
     Finding,
     Findings,
 )
@@ -56,7 +60,7 @@ class ProxySession:
 
     def __init__(
         self,
-        client: Client,
+        checks: Checks,
         policies: Policies,
         report: Findings,
         tools: ToolSource,
@@ -64,21 +68,29 @@ class ProxySession:
         from_beginning: bool = True,
         protocol_version: str = "",
     ) -> None:
-        self._client = client
         self._policies = policies
         self._report = report
         self._tools = tools
-        self._calls = ToolCalls(client, policies, self._tools, report)
+        self._calls = ToolCalls(checks, policies, self._tools, report)
         self._checks = MessageChecks(
-            client, policies.messages, protocol_version, from_beginning=from_beginning
+            checks, policies.messages, protocol_version, from_beginning=from_beginning
         )
+        self._validates_calls = tools.filters or not (
+            policies.arguments is policies.results is Policy.OFF
+        )
+        #: Whether what a side calls or returns must be what was validated.
+        tools_are_held = tools.is_pinned or policies.tools is Policy.ENFORCE
+        self._enforces_content: Mapping[Direction, bool] = {
+            "client": tools_are_held or policies.arguments is Policy.ENFORCE,
+            "server": tools_are_held or policies.results is Policy.ENFORCE,
+        }
         self._from_beginning = from_beginning
         self._version = protocol_version
         self._pending: Mapping[Direction, PendingRequests] = {
             "client": PendingRequests(),
             "server": PendingRequests(_MOST_OF_SERVER),
         }
-        self._messages = MessageRulings(client, policies.messages, report, self._pending)
+        self._messages = MessageRulings(checks, policies.messages, report, self._pending)
 
     async def __aenter__(self) -> Self:
         return self
@@ -86,25 +98,31 @@ class ProxySession:
     async def __aexit__(self, *_exc_info: object) -> None:
         await self._checks.close()
 
-    async def forget(self) -> None:
+    async def reset(self) -> None:
         """Take the next message for one in the middle of a session that nothing is known of."""
         self._from_beginning = False
-        await self._checks.forget()
+        await self._checks.reset()
 
-    async def handle(self, text: bytes, sender: Direction, http_status: int = 0) -> Ruling:
-        """Return what becomes of the message *text* of *sender*."""
+    async def handle(
+        self, received: Received | bytes, sender: Direction, http_status: int = 0
+    ) -> Ruling:
+        """Return what becomes of the message of *sender* that was *received*, read or as text."""
         self._report.count_message(sender)
-        read = read_message(text)
+        if isinstance(received, bytes):
+            received = receive(received)
+        text, content = received.text, received.content
         checked = await self._checks.check(text, sender, http_status)
-        if isinstance(read, Message):
-            return await self._rule(read, sender, checked)
-        if read is not None:
-            return await self._rule_batch(read, text, sender, checked)
+        if isinstance(content, Message):
+            return await self._rule(content, sender, checked)
+        if content is not None:
+            return await self._rule_batch(content, text, sender, checked)
         # Another reader may find a call in what is no message here, or a result.
         policy = self._policies.messages
-        if self._enforces_content(sender):
+        if self._enforces_content[sender]:
             policy = Policy.ENFORCE
-        admitted = self._messages.admits(checked, sender, is_rejected=policy is Policy.ENFORCE)
+        admitted = self._messages.report_and_decide(
+            checked, sender, is_rejected=policy is Policy.ENFORCE
+        )
         if admitted and policy is not Policy.ENFORCE:
             return Ruling(text)
         if admitted and not checked.violations:
@@ -123,7 +141,7 @@ class ProxySession:
             pending.tool = string_value(request.params.get("name"))
             try:
                 pending.target = await self._tools.find(pending.tool, request.params)
-            except SidecheckError as error:
+            except NotCheckedError as error:
                 pending.failure = error
         self._pending["client"].add(pending)
 
@@ -139,16 +157,16 @@ class ProxySession:
         return [error_response(request.id_text, reason) for request in due]
 
     async def _rule_batch(
-        self, batch: list[Message], text: bytes, sender: Direction, checked: Checked
+        self, batch: list[Message], text: bytes, sender: Direction, checked: CheckOutcome
     ) -> Ruling:
         whole, items = checked.split(len(batch))
-        if self._messages.admits(whole, sender):
+        if self._messages.report_and_decide(whole, sender):
             rulings = [
                 await self._rule(message, sender, item)
                 for message, item in zip(batch, items, strict=True)
             ]
         else:
-            own = Checked(whole.violations, failure=whole.failure)
+            own = CheckOutcome(whole.violations, failure=whole.failure)
             rulings = [self._messages.reject(message, sender, own) for message in batch]
         forwarded = [ruling.forward for ruling in rulings if ruling.forward is not None]
         replies = [ruling.reply for ruling in rulings if ruling.reply is not None]
@@ -158,10 +176,14 @@ class ProxySession:
             join_array(replies) if replies else None,
         )
 
-    async def _rule(self, message: Message, sender: Direction, checked: Checked) -> Ruling:
+    async def _rule(self, message: Message, sender: Direction, checked: CheckOutcome) -> Ruling:
         """Return what becomes of one *message*, after it was *checked* as such."""
-        if self._enforces_content(sender):
-            checked = checked.ambiguous(find_in_message(message, must_be_json=sender == "client"))
+        if self._enforces_content[sender]:
+            checked = checked.ambiguous(
+                find_in_message(
+                    message, must_be_json=sender == "client", is_strict=checked.is_strict_json
+                )
+            )
         # Who waits for the response takes it for that, whatever else it is.
         if sender == "server" and message.has_answer and self._pending["client"].find(message.id):
             message = message.without_method()
@@ -169,7 +191,8 @@ class ProxySession:
             return await self._rule_response(message, sender, checked)
         if not message.is_request:
             return await self._rule_request(message, sender, checked, None)
-        metadata = read_object(message.params.get("_meta", b"")) or {}
+        meta = message.params.get("_meta")
+        metadata = {} if meta is None else read_object(meta) or {}
         version = string_value(metadata.get(PROTOCOL_VERSION)) or self._version
         # Pending from here on, so that it is answered whatever happens.
         request = request_of(message, version)
@@ -180,18 +203,21 @@ class ProxySession:
         return ruling
 
     async def _rule_request(
-        self, message: Message, sender: Direction, checked: Checked, request: Request | None
+        self, message: Message, sender: Direction, checked: CheckOutcome, request: Request | None
     ) -> Ruling:
         """Return the ruling on a request or notification."""
+        version = self._version if request is None else request.version
+        follows_protocol = checked.is_clean("/params", version)
         if message.method == CALL:
             # A session knows the schemas that the server has listed.
             checked = checked.without("/params/arguments")
-            if sender == "client" and self._enforces_content(sender):
-                checked = checked.ambiguous(find_in_call(message))
+            if sender == "client" and self._enforces_content[sender]:
+                checked = checked.ambiguous(find_in_call(message, is_strict=checked.is_strict_json))
         is_call = sender == "client" and message.method == CALL and self._validates_calls
         if is_call and not self._messages.rejects(checked):
-            return await self._rule_call(message, checked, request)
-        if not self._messages.admits(checked, sender, message.method):
+            admission = await self._calls.admit(message, version, follows_protocol=follows_protocol)
+            return self._rule_call(message, checked, request, admission)
+        if not self._messages.report_and_decide(checked, sender, message.method):
             return self._messages.reject(message, sender, checked)
         if sender == "client" and message.method == "notifications/cancelled":
             self._pending[sender].cancel(request_id(message.params.get("requestId", b"null")))
@@ -199,31 +225,34 @@ class ProxySession:
             self._tools.expire()
         return Ruling(message.text)
 
-    async def _rule_call(
-        self, message: Message, checked: Checked, request: Request | None
+    def _rule_call(
+        self,
+        message: Message,
+        checked: CheckOutcome,
+        request: Request | None,
+        admission: Admission,
     ) -> Ruling:
-        """Return the ruling on a call of a tool that passes as a message."""
-        version = self._version if request is None else request.version
-        admission = await self._calls.admit(message, version)
+        """Return the ruling on a call of a tool that passes as a message, and has *admission*."""
         tool = string_value(message.params.get("name"))
         if request is not None:
             request.tool, request.target = tool, admission.target
         is_rejected = admission.ruling.forward is None
-        self._messages.admits(checked, "client", CALL, tool, is_rejected=is_rejected)
-        known = {(violation.code, violation.instance_location) for violation in checked.violations}
+        self._messages.report_and_decide(checked, "client", CALL, tool, is_rejected=is_rejected)
         for finding in admission.findings:
-            if (finding.code, finding.location) not in known:
+            if not checked.has(finding.code, finding.location):
                 self._report.add(finding)
         return admission.ruling
 
-    async def _rule_response(self, message: Message, sender: Direction, checked: Checked) -> Ruling:
+    async def _rule_response(
+        self, message: Message, sender: Direction, checked: CheckOutcome
+    ) -> Ruling:
         pending = self._pending[PEERS[sender]]
         request = pending.find(message.id)
         if request is None:
             return self._rule_unexpected(message, sender, checked)
         if sender == "server":
             ruling = await self._rule_result(message, request, checked)
-        elif self._messages.admits(checked, sender):
+        elif self._messages.report_and_decide(checked, sender):
             ruling = Ruling(message.text)
         else:
             ruling = self._messages.reject(message, sender, checked)
@@ -231,9 +260,11 @@ class ProxySession:
         pending.remove(request)
         return ruling
 
-    def _rule_unexpected(self, message: Message, sender: Direction, checked: Checked) -> Ruling:
+    def _rule_unexpected(
+        self, message: Message, sender: Direction, checked: CheckOutcome
+    ) -> Ruling:
         """Return the ruling on a response to no request, or to one that has a response."""
-        admitted = self._messages.admits(checked, sender)
+        admitted = self._messages.report_and_decide(checked, sender)
         if not admitted or not self._policies.enforces_any:
             return Ruling(message.text if admitted else None)
         # What could not be read is answered without an id, and a session that was joined in its
@@ -246,22 +277,28 @@ class ProxySession:
         self._report.add(Finding(sender=sender, code=code, location="/id", action=Action.REJECTED))
         return Ruling()
 
-    async def _rule_result(self, message: Message, request: Request, checked: Checked) -> Ruling:
+    async def _rule_result(
+        self, message: Message, request: Request, checked: CheckOutcome
+    ) -> Ruling:
         """Return the ruling on the server's response to *request*."""
         is_result = request.target is not None and self._is_call_result(message, request)
+        is_strict = checked.is_strict_json
+        follows_protocol = checked.is_clean("/result", request.version)
         # What another policy is about is not checked twice.
         if request.method == _LIST and self._tools.filters:
             checked = checked.without("/result/tools/")
         elif request.method == CALL:
             checked = checked.without("/result" if is_result else "/result/structuredContent")
-        if self._enforces_content("server") and request.method == _LIST:
-            checked = checked.ambiguous(find_in_list(message))
-        elif self._enforces_content("server") and is_result:
-            checked = checked.ambiguous(find_in_call_result(message))
-        if not self._messages.admits(checked, "server", request.method, request.tool):
+        if self._enforces_content["server"] and request.method == _LIST:
+            checked = checked.ambiguous(find_in_list(message, is_strict=is_strict))
+        elif self._enforces_content["server"] and is_result:
+            checked = checked.ambiguous(find_in_call_result(message, is_strict=is_strict))
+        if not self._messages.report_and_decide(checked, "server", request.method, request.tool):
             return self._messages.reject(message, "server", checked)
         if is_result:
-            return await self._calls.rule_result(message, request)
+            return await self._calls.rule_result(
+                message, request, follows_protocol=follows_protocol
+            )
         validates_results = self._policies.results is not Policy.OFF
         if request.failure is not None and validates_results and "result" in message.properties:
             return self._calls.rule_unvalidated(message, request, request.failure)
@@ -271,18 +308,7 @@ class ProxySession:
             return await self._tools.rule_result(message, request)
         return Ruling(message.text)
 
-    @property
-    def _validates_calls(self) -> bool:
-        policies = self._policies
-        return self._tools.filters or not policies.arguments is policies.results is Policy.OFF
-
     def _is_call_result(self, message: Message, request: Request) -> bool:
         """Return whether *message* has a result that is validated as that of a tool."""
         is_validated = self._policies.results is not Policy.OFF and "result" in message.properties
         return is_validated and request.is_answered_by(message.result or {})
-
-    def _enforces_content(self, sender: Direction) -> bool:
-        """Return whether what *sender* calls or returns must be what was validated."""
-        policies = self._policies
-        policy = policies.arguments if sender == "client" else policies.results
-        return Policy.ENFORCE in (policy, policies.tools) or self._tools.is_pinned

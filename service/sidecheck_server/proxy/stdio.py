@@ -14,7 +14,7 @@ from itertools import count
 
 from sidecheck_server.proxy.listing_requests import ListingFailed, ListTools
 from sidecheck_server.proxy.listings import Listings
-from sidecheck_server.proxy.messages import Message, join_object, read_message, string_value
+from sidecheck_server.proxy.messages import Direction, Message, join_object, receive, string_value
 from sidecheck_server.proxy.pipes import (
     LineTooLongError,
     Reader,
@@ -22,7 +22,7 @@ from sidecheck_server.proxy.pipes import (
     Writer,
     read_lines,
 )
-from sidecheck_server.proxy.report import Action, Direction, Finding, Report
+from sidecheck_server.proxy.report import Action, Finding, Report
 from sidecheck_server.proxy.server_process import signal_group
 from sidecheck_server.proxy.session import ProxySession
 from sidecheck_server.proxy.transcript import Transcript
@@ -169,7 +169,8 @@ class StdioProxy:
         text = line.rstrip(b"\r\n").replace(b"\r", b" ")
         # After a last line without one, an error for another request may follow.
         line_break = line[len(text) :] or b"\n"
-        message = read_message(text)
+        received = receive(text)
+        message = received.content
         if sender == "server":
             if message is None:
                 note = f"{len(text):,} bytes on standard output are no message; not forwarded"
@@ -179,7 +180,7 @@ class StdioProxy:
                 return
         if self._transcript is not None and message is not None:
             self._transcript.write(text, sender)
-        ruling = await self._session.handle(text, sender)
+        ruling = await self._session.handle(received, sender)
         if ruling.forward is not None:
             end = line_break if ruling.forward is text else b"\n"
             await self._write(ruling.forward + end, "client" if sender == "server" else "server")
@@ -200,9 +201,7 @@ class StdioProxy:
         try:
             await self._to_server.write(line)
         except OSError:
-            read = read_message(line)
-            messages = [read] if isinstance(read, Message) else read or []
-            await self._answer_pending(messages)
+            await self._answer_pending(receive(line).messages)
 
     def _take_own(self, message: Message | list[Message]) -> bool:
         """Return whether *message* responds to a request of the proxy, maybe too late."""

@@ -3,9 +3,8 @@
 from collections.abc import Mapping
 from typing import Protocol
 
-from sidecheck import RegisteredTool, ToolDefinition
-
 from sidecheck_server.core.types import JsonValue
+from sidecheck_server.proxy.checks import CallTarget
 from sidecheck_server.proxy.messages import Message
 from sidecheck_server.proxy.pending import Request
 from sidecheck_server.proxy.rulings import Ruling
@@ -41,15 +40,14 @@ class ToolSource(Protocol):
         """
         ...
 
-    async def find(
-        self, name: str, params: Mapping[str, bytes]
-    ) -> ToolDefinition | RegisteredTool | None:
+    async def find(self, name: str, params: Mapping[str, bytes]) -> CallTarget | None:
         """Return what calls of the tool called *name* are validated against, None if unknown.
 
         *params* are those of the call, as JSON texts.
 
         Raises:
-            SidecheckError: ``TOOLS_NOT_LISTED``, ``TOOLS_NOT_PINNED``, or the tools cannot be read.
+            NotCheckedError: ``TOOLS_NOT_LISTED``, ``TOOLS_NOT_PINNED``, or the tools cannot be
+                read.
         """
         ...
 

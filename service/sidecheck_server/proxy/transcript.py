@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from sidecheck_server.proxy.report import Direction
+from sidecheck_server.proxy.messages import Direction
 
 __all__ = ["Transcript"]
 

@@ -64,6 +64,11 @@ class CallMetrics(Collector):
             self._methods[key] = MethodMetrics(method)
         return self._methods[key]
 
+    def of_path(self, path: str) -> "MethodMetrics | None":
+        """Return the metrics of the method with the full name *path*, None if nobody serves it."""
+        service, _, name = path.partition("/")
+        return self._methods.get((service, name))
+
     def collect(self) -> Iterator[Metric]:
         """Yield all metrics."""
         methods = self._methods.values()

@@ -27,7 +27,7 @@ from sidecheck_server.rpc.calls import Call, CallFailed
 from sidecheck_server.rpc.method_table import raise_if_unreadable
 from sidecheck_server.rpc.status import DOMAIN, status_from_error
 
-__all__ = ["check_response_size", "rpc_handler", "status_of"]
+__all__ = ["check_response_size", "log_failure", "rpc_handler", "status_of"]
 
 
 _NO_REASONS: Mapping[str, int] = MappingProxyType({})
@@ -108,7 +108,19 @@ def status_of(error: Exception, method: str) -> Status:
 
 
 def _internal_error(error: Exception, method: str) -> Status:
-    """Log *error* under a fresh id, and return a status that tells no more than the id.
+    """Log *error*, and return a status that tells no more than the id in the log."""
+    id_ = log_failure(error, method)
+    details = AnyMessage()
+    details.Pack(ErrorInfo(reason="INTERNAL", domain=DOMAIN, metadata={"error_id": id_}))
+    return Status(
+        code=grpc.StatusCode.INTERNAL.value[0],
+        message=f"internal error; see error_id {id_} in the server's log",
+        details=[details],
+    )
+
+
+def log_failure(error: Exception, method: str) -> str:
+    """Log the unexpected *error* of a call of *method* under a fresh id; return the id.
 
     Only its type and the lines it passed through are logged: the text of an exception may
     contain parts of a payload.
@@ -122,13 +134,7 @@ def _internal_error(error: Exception, method: str) -> Status:
         error_type=type(error).__name__,
         frames=[f"{frame.filename}:{frame.lineno}" for frame in frames[-8:]],
     )
-    details = AnyMessage()
-    details.Pack(ErrorInfo(reason="INTERNAL", domain=DOMAIN, metadata={"error_id": id_}))
-    return Status(
-        code=grpc.StatusCode.INTERNAL.value[0],
-        message=f"internal error; see error_id {id_} in the server's log",
-        details=[details],
-    )
+    return id_
 
 
 def _ms(started: float) -> float:

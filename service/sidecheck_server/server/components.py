@@ -14,10 +14,11 @@ from sidecheck_server.access.tokens import UnusableTokensError
 from sidecheck_server.access.tokens_file import TokensFile
 from sidecheck_server.config.settings import Settings, UnusableSettingsError
 from sidecheck_server.gateways.composition import running_gateways
+from sidecheck_server.gateways.counted_checks import counted_checks
 from sidecheck_server.observability.tracing.instrumentation import Carrier, Instrumentation
+from sidecheck_server.proxy.local_checks import LocalChecks
 from sidecheck_server.registry import Registry
 from sidecheck_server.rpc.call_metrics import CallMetrics
-from sidecheck_server.rpc.local import LocalTransport
 from sidecheck_server.rpc.served_methods import ServedMethods
 from sidecheck_server.rpc.server import Server
 from sidecheck_server.rpc.tls import ServerCertificates
@@ -73,9 +74,7 @@ async def running_methods(
             running_gateways(
                 settings.gateways,
                 settings.gateway_policies,
-                LocalTransport(
-                    services, registry, settings.limits, metrics, tracing.methods(Carrier.LOCAL)
-                ),
+                LocalChecks(services, settings.limits, counted_checks(metrics, tracing.checks)),
                 settings.limits.payload_bytes,
                 metrics.registry,
             )

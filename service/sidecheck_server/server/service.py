@@ -7,7 +7,6 @@ from dataclasses import asdict
 
 import structlog
 from prometheus_client.registry import Collector
-from sidecheck import Client
 from starlette.applications import Starlette
 
 from sidecheck_server.admin.access import Access
@@ -25,6 +24,7 @@ from sidecheck_server.observability.metrics import (
 )
 from sidecheck_server.observability.tracing.composition import running_tracing
 from sidecheck_server.observability.tracing.instrumentation import Carrier
+from sidecheck_server.proxy.local_checks import LocalChecks
 from sidecheck_server.registry.opening import open_registry
 from sidecheck_server.registry.postgres.events import (
     Reconnected,
@@ -35,7 +35,6 @@ from sidecheck_server.registry.postgres.events import (
     Unreachable,
 )
 from sidecheck_server.rpc.exposure import check_exposure
-from sidecheck_server.rpc.local import LocalTransport
 from sidecheck_server.rpc.server import Server, check_addresses
 from sidecheck_server.rpc.tls import read_certificates
 from sidecheck_server.server.components import (
@@ -60,10 +59,7 @@ from sidecheck_server.workers import (
     WorkerStartFailed,
 )
 
-__all__ = ["running_client", "running_service"]
-
-_LOCAL_SECONDS = 60.0
-"""The deadline of calls in this process; their limits end them long before."""
+__all__ = ["running_checks", "running_service"]
 
 _log = structlog.get_logger("sidecheck.service")
 
@@ -153,10 +149,10 @@ async def running_service(
 
 
 @asynccontextmanager
-async def running_client(settings: Settings) -> AsyncIterator[Client]:
-    """Run the services in this process, with a registry in memory; yield a client of them.
+async def running_checks(settings: Settings) -> AsyncIterator[LocalChecks]:
+    """Run the services in this process, with a registry in memory; yield their checks.
 
-    The client can be used at once: what needs a worker process waits for the first to start.
+    They can be used at once: what needs a worker process waits for the first to start.
     """
     async with AsyncExitStack() as stack:
         registry = open_registry(None, settings.registry_quotas)
@@ -167,8 +163,7 @@ async def running_client(settings: Settings) -> AsyncIterator[Client]:
         starting = asyncio.create_task(workers.start())
         stack.push_async_callback(end_task, starting)
         services = create_services(registry, workers, settings.limits, service_options(settings))
-        transport = LocalTransport(services, registry, settings.limits)
-        yield await stack.enter_async_context(Client(transport, timeout=_LOCAL_SECONDS))
+        yield LocalChecks(services, settings.limits)
 
 
 def _create_workers(settings: Settings) -> tuple[Workers, Settings, Settings]:

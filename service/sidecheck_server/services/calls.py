@@ -8,6 +8,7 @@ from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.call_params import ARGUMENTS, called_tool_name, with_property
 from sidecheck_server.core.mcp.check import CheckReport
 from sidecheck_server.core.mcp.context import Context
+from sidecheck_server.core.mcp.findings import Findings
 from sidecheck_server.core.mcp.results.check import STRUCTURED_CONTENT, missing_output_verdict
 from sidecheck_server.core.mcp.subjects import CallParams, CheckRequest, ReportLimits, ToolResult
 from sidecheck_server.core.types import Repair, Verdict, Violation
@@ -83,18 +84,24 @@ class CallValidator:
         target: Target,
         options: ValidationOptions,
         count_offloaded: CountOffloaded = allow_offloading,
+        *,
+        arguments: bytes | None = None,
     ) -> CallVerdict:
         """Return the verdict on *params* of ``tools/call``, and on the arguments in them.
 
-        A registered tool without a name is the one that *params* name.
+        A registered tool without a name is the one that *params* name. With *arguments*, those
+        of *params*, the rest of them was checked before and has no faults.
 
         Raises:
             RequestError: the target is unknown or invalid, or a limit is exceeded.
         """
         named = self.with_called_name(params, target)
         tool = None if named is None else await self._resolver.resolve_tool(named, "target")
-        subject = CallParams(params, "" if tool is None else tool.name)
-        checked = await self._check(subject, options, count_offloaded)
+        if arguments is None:
+            subject = CallParams(params, "" if tool is None else tool.name)
+            checked = await self._check(subject, options, count_offloaded)
+        else:
+            checked = _without_faults(options, arguments)
         part = _Part(params, ARGUMENTS, Side.INPUT)
         return await self._validate(checked, part, named, tool, options, count_offloaded)
 
@@ -104,15 +111,24 @@ class CallValidator:
         target: Target,
         options: ValidationOptions,
         count_offloaded: CountOffloaded = allow_offloading,
+        *,
+        content: bytes | None = None,
     ) -> CallVerdict:
         """Return the verdict on a ``CallToolResult``, and on the structured content in it.
+
+        With *content*, the structured content of a complete *result* without an error, the
+        rest of it was checked before and has no faults.
 
         Raises:
             RequestError: the target is unknown or invalid, or a limit is exceeded.
         """
         tool = await self._resolver.resolve_tool(target, "target")
-        subject = ToolResult(result, has_output_schema=bool(tool.output_schema_digest))
-        checked = await self._check(subject, options, count_offloaded)
+        has_output_schema = bool(tool.output_schema_digest)
+        if content is None or not has_output_schema:
+            subject = ToolResult(result, has_output_schema=has_output_schema)
+            checked = await self._check(subject, options, count_offloaded)
+        else:
+            checked = _without_faults(options, content)
         part = _Part(result, STRUCTURED_CONTENT, Side.OUTPUT)
         return await self._validate(checked, part, target, tool, options, count_offloaded)
 
@@ -129,11 +145,7 @@ class CallValidator:
         options: ValidationOptions,
         count_offloaded: CountOffloaded,
     ) -> CheckReport:
-        evaluation = options.evaluation
-        context = Context(version=options.version, hide_values=evaluation.hide_values)
-        limits = ReportLimits(
-            max_violations=evaluation.max_violations, max_characters=evaluation.max_length
-        )
+        context, limits = _reporting(options)
         return await self._checker.check(CheckRequest(subject, context, limits), count_offloaded)
 
     async def _validate(
@@ -156,8 +168,9 @@ class CallValidator:
         part_verdict = await self._validator.validate(
             schema, payload, options.evaluation, count_offloaded
         )
-        violations = _inside(part.name, part_verdict.violations)
-        findings.add_all(violations, truncated=part_verdict.truncated)
+        if part_verdict.violations or part_verdict.truncated:
+            violations = _inside(part.name, part_verdict.violations)
+            findings.add_all(violations, truncated=part_verdict.truncated)
         verdict = findings.verdict()
         if part_verdict.repair is not None:
             repair = _whole_repair(part, part_verdict.repair, protocol_verdict)
@@ -227,6 +240,19 @@ class ResultChecker:
             violations = _inside(STRUCTURED_CONTENT, verdict.violations)
             checked.findings.add_all(violations, truncated=verdict.truncated)
         return checked
+
+
+def _reporting(options: ValidationOptions) -> tuple[Context, ReportLimits]:
+    evaluation = options.evaluation
+    context = Context(version=options.version, hide_values=evaluation.hide_values)
+    return context, ReportLimits(
+        max_violations=evaluation.max_violations, max_characters=evaluation.max_length
+    )
+
+
+def _without_faults(options: ValidationOptions, payload: bytes) -> CheckReport:
+    """Return the report on a call or result without faults, in which *payload* is to validate."""
+    return CheckReport(Findings(*_reporting(options)), payload=payload)
 
 
 def _of_tool(verdict: Verdict, tool: ResolvedTool | None, schema_digest: str = "") -> CallVerdict:

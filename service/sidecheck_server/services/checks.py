@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from sidecheck_server.core.errors import ErrorReason, RequestError
+from sidecheck_server.core.evaluate import VALID
 from sidecheck_server.core.limits import Limits, limit_exceeded_error
 from sidecheck_server.core.mcp.check import CheckReport
 from sidecheck_server.core.mcp.context import Context, Sender
@@ -52,6 +53,8 @@ class SubjectReport:
     error_response: bytes = b""
     #: The error in that response; b"" for a batch.
     json_rpc_error: bytes = b""
+    #: The protocol version whose rules a message of a session was checked by.
+    version: str = ""
 
 
 class SubjectChecker:
@@ -115,7 +118,14 @@ class SessionChecker:
         limits: Limits,
         context: RequestContext,
         pool: MemoryPool | None = None,
+        *,
+        validates_payloads: bool = True,
     ) -> None:
+        """Check in *context*, with memory of *pool*.
+
+        Arguments and structured content are validated by the schemas that the server listed,
+        unless the caller does that (*validates_payloads*).
+        """
         self._checker = checker
         self._max_bytes = limits.payload_bytes
         self._interrupted: _Interrupted | None = None
@@ -124,6 +134,7 @@ class SessionChecker:
             pinned=context.names_version,
             from_beginning=context.from_beginning,
             pool=pool,
+            validates_payloads=validates_payloads,
         )
 
     def close(self) -> None:
@@ -182,6 +193,8 @@ class SessionChecker:
         checked: CheckReport,
     ) -> SubjectReport:
         """Return the report on *message* of *sender*, which is recorded, as *checked*."""
+        if not checked.findings.pending:
+            return _report(request, checked, checked.findings.verdict())
         before = replace(checked, findings=checked.findings.copy())
         try:
             await self._checker.resolve_deferred(request, checked)
@@ -222,11 +235,13 @@ def _report(request: CheckRequest, checked: CheckReport, verdict: Verdict) -> Su
     if not isinstance(request.subject, ProtocolMessage):
         return SubjectReport(verdict)
     context = request.context
+    if verdict is VALID:
+        return SubjectReport(verdict, version=context.version)
     response = build_error_response(
         checked.messages, verdict, context.version, hide_values=context.hide_values
     )
     # A batch of messages is answered with a list, which has an error for each of them.
     if not response.startswith(b"{"):
-        return SubjectReport(verdict, response)
+        return SubjectReport(verdict, response, version=context.version)
     properties: Mapping[str, Any] = msgspec.json.decode(response, type=dict[str, msgspec.Raw])
-    return SubjectReport(verdict, response, bytes(properties["error"]))
+    return SubjectReport(verdict, response, bytes(properties["error"]), context.version)

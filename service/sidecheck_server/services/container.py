@@ -71,6 +71,7 @@ class Services:
     schemas: CompiledSchemas
     resolver: TargetResolver
     validator: Validator
+    call_validator: CallValidator
     prepared_targets: PreparedTargets
     protocol_checker: ProtocolChecker
     subject_checker: SubjectChecker
@@ -127,6 +128,7 @@ def create_services(
         schemas=schemas,
         resolver=resolver,
         validator=validator,
+        call_validator=calls,
         prepared_targets=PreparedTargets(resolver, validator, calls, registry, schemas),
         protocol_checker=checker,
         subject_checker=SubjectChecker(resolver, checker, results),

@@ -7,8 +7,9 @@ from functools import partial
 from typing import Any
 
 from attacks.requests import GOOD_CALL
-from sidecheck import Client, Severity
 from sidecheck_server.config.policies import Policies, Policy
+from sidecheck_server.core.types import Severity
+from sidecheck_server.proxy.checks import Checks
 from sidecheck_server.proxy.http_connections import HttpConnections
 from sidecheck_server.proxy.http_messages import HttpMessages
 from sidecheck_server.proxy.listings import Listings
@@ -18,7 +19,7 @@ from sidecheck_server.proxy.report import Report
 from sidecheck_server.proxy.session import ProxySession
 from sidecheck_server.proxy.sse import EventReader
 from support.http_mcp_server import TOOL
-from support.running_proxy import local_client
+from support.running_proxy import local_checks
 
 __all__ = ["EventRelayer", "relaying"]
 
@@ -36,10 +37,10 @@ _ENFORCE = Policies(
 class EventRelayer:
     """The proxy of one server, which has one tool and answers each call with given events."""
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, checks: Checks) -> None:
         self._report = Report(lambda _: None, lambda _: None, minimum=Severity.ERROR)
-        self._tools = Listings(client, _ENFORCE.tools, PinnedTools(), self._report, _list_tools)
-        session = partial(ProxySession, client, _ENFORCE, self._report)
+        self._tools = Listings(checks, _ENFORCE.tools, PinnedTools(), self._report, _list_tools)
+        session = partial(ProxySession, checks, _ENFORCE, self._report)
         self._connections = HttpConnections(self, session)
 
     def of(self, _headers: Mapping[str, str]) -> Listings:
@@ -66,8 +67,8 @@ class EventRelayer:
 @asynccontextmanager
 async def relaying() -> AsyncIterator[EventRelayer]:
     """Yield the proxy, with services of this process."""
-    async with local_client() as client:
-        yield EventRelayer(client)
+    with local_checks() as checks:
+        yield EventRelayer(checks)
 
 
 async def _list_tools(_params: Mapping[str, bytes]) -> Message:

@@ -1,8 +1,8 @@
 """Spans of what fails in the server, in this process with workers that fail."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, closing
+from collections.abc import AsyncIterator, Iterator
+from contextlib import closing, contextmanager
 from typing import Any
 from unittest.mock import Mock
 
@@ -12,16 +12,18 @@ from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.sdk.trace.sampling import ALWAYS_OFF, ALWAYS_ON, Sampler
-from sidecheck import Client, Schema, SidecheckError
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.observability.tracing.instrumentation import Carrier
 from sidecheck_server.observability.tracing.wrappers import wrap
+from sidecheck_server.proxy.checks import NotCheckedError
+from sidecheck_server.proxy.local_checks import LocalChecks
+from sidecheck_server.proxy.messages import Message, read_message
 from sidecheck_server.registry.quotas import RegistryQuotas
 from sidecheck_server.registry.sqlite import open_registry
-from sidecheck_server.rpc.local import LocalTransport
 from sidecheck_server.rpc.method_table import Kind, Method
 from sidecheck_server.services.container import ServiceOptions, create_services
+from sidecheck_server.services.targets import InlineTool
 
 SECRET = "a value of the request"
 
@@ -50,9 +52,9 @@ class Recorded:
         return self._exporter.get_finished_spans()
 
 
-@asynccontextmanager
-async def client_of(workers: Any, tracer: trace.Tracer) -> AsyncIterator[Client]:
-    """Yield a client of services in this process, with spans by *tracer*."""
+@contextmanager
+def checks_of(workers: Any, tracer: trace.Tracer) -> Iterator[LocalChecks]:
+    """Yield checks by services in this process, with spans by *tracer*."""
     limits, traced = Limits(), wrap(tracer)
     with closing(open_registry(None, RegistryQuotas())) as registry:
         services = create_services(
@@ -62,10 +64,15 @@ async def client_of(workers: Any, tracer: trace.Tracer) -> AsyncIterator[Client]
             ServiceOptions(memory_bytes=64 << 20),
             classes=traced.classes,
         )
-        local = traced.methods(Carrier.LOCAL)
-        transport = LocalTransport(services, registry, limits, trace=local)
-        async with Client(transport, timeout=300) as client:
-            yield client
+        yield LocalChecks(services, limits, traced.checks)
+
+
+async def validate(checks: LocalChecks) -> None:
+    """Validate a call, whose tool has to be compiled."""
+    tool = InlineTool(b'{"name":"t","inputSchema":{"type":"object"}}')
+    call = read_message(b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t"}}')
+    assert isinstance(call, Message)
+    await checks.validate_call(tool, call, "2025-11-25", None, follows_protocol=True)
 
 
 CRASHED = RequestError(ErrorReason.WORKER_CRASHED, f"crashed for {SECRET}")
@@ -83,9 +90,11 @@ async def test_an_error_of_the_server(
 ) -> None:
     """It is one of the task and of all that waits for it; its text is in none of them."""
     recorded = Recorded()
-    async with client_of(FailingWorkers(error), recorded.tracer) as client:
-        with pytest.raises(SidecheckError) as raised:
-            await client.validate(Schema({"type": "object"}), {})
+    with (
+        checks_of(FailingWorkers(error), recorded.tracer) as checks,
+        pytest.raises(NotCheckedError) as raised,
+    ):
+        await validate(checks)
 
     names = ["offload", "compile", "lookup", "sidecheck.v1.ValidationService/Validate"]
     assert names == [span.name for span in recorded.spans]
@@ -104,9 +113,11 @@ async def test_an_error_of_the_server(
 async def test_what_is_not_sampled_makes_no_span() -> None:
     """The work of such a call has none either."""
     recorded = Recorded(ALWAYS_OFF)
-    async with client_of(FailingWorkers(CRASHED), recorded.tracer) as client:
-        with pytest.raises(SidecheckError, match="WORKER_CRASHED"):
-            await client.validate(Schema({"type": "object"}), {})
+    with (
+        checks_of(FailingWorkers(CRASHED), recorded.tracer) as checks,
+        pytest.raises(NotCheckedError, match="WORKER_CRASHED"),
+    ):
+        await validate(checks)
 
     assert () == recorded.spans
 
@@ -114,9 +125,11 @@ async def test_what_is_not_sampled_makes_no_span() -> None:
 async def test_a_call_in_the_process_belongs_to_the_current_span() -> None:
     """Which is that of a gateway's call, for example."""
     recorded = Recorded()
-    async with client_of(FailingWorkers(CRASHED), recorded.tracer) as client:
-        with recorded.tracer.start_as_current_span("gateway") as gateway:
-            await client.info()
+    with (
+        checks_of(FailingWorkers(CRASHED), recorded.tracer) as checks,
+        recorded.tracer.start_as_current_span("gateway") as gateway,
+    ):
+        await checks.delete("s", ["t"])
 
     [call, _] = recorded.spans
     assert call.parent == gateway.get_span_context()

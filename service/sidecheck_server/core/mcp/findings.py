@@ -121,6 +121,8 @@ class Findings:
 
     def keep(self, is_kept: Callable[[Violation], bool]) -> None:
         """Remove the violations for which *is_kept* is False, as if none had been added."""
+        if not self._violations:
+            return
         kept = tuple([v for v in violations if is_kept(v)] for violations in self._violations)
         if list(map(len, kept)) == list(map(len, self._violations)):
             return

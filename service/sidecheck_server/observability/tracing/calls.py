@@ -5,24 +5,28 @@ https://github.com/open-telemetry/semantic-conventions/tree/v1.44.0/docs/rpc.
 """
 
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
-from contextlib import aclosing
+from contextlib import aclosing, contextmanager
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
-from opentelemetry.context import Context, attach, detach
+from opentelemetry.context import Context, attach, detach, get_current
 from opentelemetry.trace import Link, Span, SpanKind, Tracer, set_span_in_context
 
+from sidecheck_server.core.errors import ErrorReason
+from sidecheck_server.core.types import Verdict
 from sidecheck_server.observability.tracing.contexts import (
     context_of_call,
     context_of_message,
     origin_of,
+    origin_of_text,
 )
 from sidecheck_server.observability.tracing.instrumentation import Carrier
-from sidecheck_server.observability.tracing.spans import Attributes, CallSpans
+from sidecheck_server.observability.tracing.spans import Attributes, CallSpans, record_error
 from sidecheck_server.observability.tracing.traced_call import TracedCall, record_outcome
 from sidecheck_server.rpc.calls import Call
 from sidecheck_server.rpc.method_table import Kind, Method
+from sidecheck_server.rpc.status import STATUS_CODES
 
 __all__ = ["CallTracer"]
 
@@ -31,7 +35,6 @@ _KINDS: Mapping[Carrier, SpanKind] = MappingProxyType(
     {
         Carrier.GRPC: SpanKind.SERVER,
         Carrier.HTTP: SpanKind.SERVER,
-        Carrier.LOCAL: SpanKind.INTERNAL,
     }
 )
 
@@ -48,6 +51,59 @@ class CallTracer:
             handlers = _Handlers(method, carrier, self._tracer)
             unary = method.kind is Kind.UNARY
             yield replace(method, handler=handlers.respond if unary else handlers.stream)
+
+    @contextmanager
+    def observe(self, path: str, message: bytes) -> Iterator["_LocalCall"]:
+        """Make a span of a check in this process, which *message* causes.
+
+        The method of the API with the full name *path* would do the same.
+        """
+        context, links = origin_of_text(get_current(), message)
+        span = self._tracer.start_span(
+            path,
+            context,
+            SpanKind.INTERNAL,
+            attributes={"rpc.system.name": "sidecheck_local", "rpc.method": path},
+            links=links,
+        )
+        spans = CallSpans(span)
+        call = _LocalCall(span)
+        token = attach(spans.context(context))
+        try:
+            yield call
+        finally:
+            detach(token)
+            span.set_attribute("rpc.response.status_code", call.status)
+            record_error(span, call.status)
+            spans.end()
+
+
+class _LocalCall:
+    """What comes of a check in this process, as attributes of its *span*."""
+
+    def __init__(self, span: Span) -> None:
+        self._span = span
+        #: Name of the status that a call would have.
+        self.status = "CANCELLED"
+
+    def completed(self, *verdicts: Verdict) -> None:
+        """Take the *verdicts*."""
+        self.status = "OK"
+        violations = [violation for verdict in verdicts for violation in verdict.violations]
+        invalid = sum(not verdict.valid for verdict in verdicts)
+        attributes: dict[str, Any] = {"sidecheck.violations": len(violations)}
+        if len(verdicts) == 1:
+            attributes["sidecheck.outcome"] = "invalid" if invalid else "valid"
+        else:
+            attributes |= {"sidecheck.tools": len(verdicts), "sidecheck.invalid": invalid}
+        if violations:
+            attributes["sidecheck.codes"] = sorted({violation.code for violation in violations})
+        self._span.set_attributes(attributes)
+
+    def failed(self, reason: ErrorReason | None) -> None:
+        """Take why there is no verdict."""
+        self.status = "INTERNAL" if reason is None else STATUS_CODES[reason].name
+        self._span.set_attribute("sidecheck.reason", "INTERNAL" if reason is None else reason.value)
 
 
 class _Handlers:

@@ -16,7 +16,7 @@ from sidecheck.v1.validation_service_pb2 import ValidateRequest, ValidateStreamR
 
 from sidecheck_server.rpc.calls import Call
 
-__all__ = ["Origin", "context_of_call", "context_of_message", "origin_of"]
+__all__ = ["Origin", "context_of_call", "context_of_message", "origin_of", "origin_of_text"]
 
 _KEY: Final = b'"traceparent"'
 
@@ -39,9 +39,10 @@ def context_of_call(call: Call) -> Context:
 def context_of_message(request: object) -> Context | None:
     """Return the context in `_meta` of the MCP message that *request* carries, if there is one."""
     read = _MESSAGES.get(type(request))
-    if read is None:
-        return None
-    text, decoder = read(request)
+    return None if read is None else _context_in(*read(request))
+
+
+def _context_in(text: bytes, decoder: "msgspec.json.Decoder[Any]") -> Context | None:
     if _KEY not in text:
         return None
     try:
@@ -60,7 +61,15 @@ def origin_of(ambient: Context, request: object) -> Origin:
     The context of the message is the parent, and the span is linked to that of the call: the
     one that caused the message is not always the one that carries it.
     """
-    context = context_of_message(request)
+    return _origin(ambient, context_of_message(request))
+
+
+def origin_of_text(ambient: Context, message: bytes) -> Origin:
+    """Return the origin of a span for the MCP *message*, as `origin_of` does; b"" for none."""
+    return _origin(ambient, _context_in(message, _MESSAGE))
+
+
+def _origin(ambient: Context, context: Context | None) -> Origin:
     if context is None:
         return Origin(ambient)
     carrier = _span_context(ambient)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TypeAlias
 
+from sidecheck_server.proxy.local_checks import ObserveCalls, unobserved
 from sidecheck_server.rpc.method_table import Method
 from sidecheck_server.services.container import ServiceClasses
 from sidecheck_server.services.task_runner import TaskRunner, TimedTaskRunner
@@ -20,8 +21,6 @@ class Carrier(Enum):
 
     GRPC = "grpc"
     HTTP = "sidecheck_http"
-    #: Calls of gateways and of the proxy, in the same process.
-    LOCAL = "sidecheck_local"
 
 
 def _unchanged(runner: TimedTaskRunner) -> TaskRunner:
@@ -40,3 +39,5 @@ class Instrumentation:
     tasks: Callable[[TimedTaskRunner], TaskRunner] = _unchanged
     #: Returns what wraps the methods that a carrier brings calls to.
     methods: Callable[[Carrier], TraceMethods] = _untraced
+    #: Observes the checks that gateways ask for in the process.
+    checks: ObserveCalls = unobserved

@@ -34,4 +34,4 @@ def wrap(tracer: Tracer) -> Instrumentation:
     def methods(carrier: Carrier) -> TraceMethods:
         return partial(calls.trace, carrier=carrier)
 
-    return Instrumentation(classes, partial(TracedTasks, spans), methods)
+    return Instrumentation(classes, partial(TracedTasks, spans), methods, calls.observe)

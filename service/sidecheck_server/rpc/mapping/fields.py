@@ -7,7 +7,7 @@ from typing import Any
 from sidecheck.v1 import info_service_pb2, verdict_pb2
 
 from sidecheck_server.core.errors import ErrorReason, RequestError
-from sidecheck_server.core.limits import Limits
+from sidecheck_server.core.limits import DEFAULT_VIOLATIONS, Limits
 from sidecheck_server.core.types import Severity
 
 __all__ = ["SEVERITIES", "limits_to_proto", "max_violations_from_proto", "unknown_value"]
@@ -20,8 +20,6 @@ SEVERITIES: Mapping[Severity, verdict_pb2.Severity] = MappingProxyType(
     }
 )
 
-_DEFAULT_VIOLATIONS = 20
-
 
 def unknown_value(field: str) -> RequestError:
     """Return the error for a number in an enum *field* that the API does not define."""
@@ -30,7 +28,7 @@ def unknown_value(field: str) -> RequestError:
 
 def max_violations_from_proto(requested: int, limits: Limits) -> int:
     """Return how many violations a verdict lists if *requested* are; 0 requests the default."""
-    return min(requested or _DEFAULT_VIOLATIONS, limits.violations)
+    return min(requested or DEFAULT_VIOLATIONS, limits.violations)
 
 
 def limits_to_proto(limits: Limits) -> info_service_pb2.Limits:

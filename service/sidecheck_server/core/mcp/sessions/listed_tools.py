@@ -56,7 +56,8 @@ class ListedTools:
         {"tools/list", "notifications/tools/list_changed", "tools/call"}
     )
 
-    def __init__(self, memory: SessionMemory) -> None:
+    def __init__(self, memory: SessionMemory, *, validates_payloads: bool = True) -> None:
+        self._validates_payloads = validates_payloads
         self._tools: BoundedStore[_Tool] = BoundedStore(_MAX_BYTES, memory)
         #: Keys of the tools' names, by the keys of calls without a response.
         self._called: BoundedStore[Key] = BoundedStore(_MAX_CALLS, memory)
@@ -92,7 +93,9 @@ class ListedTools:
         self._called.put(current.key, name)
         tool = self._tools.get(name)
         arguments = current.params.get("arguments", {})
-        if tool is not None and tool.input is not None and isinstance(arguments, dict):
+        if not self._validates_payloads or tool is None or tool.input is None:
+            return
+        if isinstance(arguments, dict):
             path = _ARGUMENTS if "arguments" in current.params else _ARGUMENTS[:1]
             report.defer(DeferredCheck(tool.input, (), (arguments,), path, silent=True))
 
@@ -105,9 +108,13 @@ class ListedTools:
             return
         if "structuredContent" not in current.result:
             report(OUTPUT_MISSING, Fault(_RESULT, MISSING_OUTPUT_MESSAGE))
-        elif tool.output is not None and (
-            current.version >= _ANY_OUTPUT_SINCE
-            or isinstance(current.result["structuredContent"], dict)
+        elif (
+            self._validates_payloads
+            and tool.output is not None
+            and (
+                current.version >= _ANY_OUTPUT_SINCE
+                or isinstance(current.result["structuredContent"], dict)
+            )
         ):
             value = (current.result["structuredContent"],)
             report.defer(DeferredCheck(tool.output, (), value, _CONTENT, silent=True))

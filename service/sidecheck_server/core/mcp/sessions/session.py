@@ -64,9 +64,10 @@ class Session:
 
     *context* is what is known initially. Unless it is *pinned*, its version is replaced by
     the one that the peers agree on. If the session is not seen *from_beginning*, rules that
-    need the whole of it are silent. Memory is bounded, and taken from *pool* if it is shared
-    with other sessions until `close`; messages that were forgotten or missed
-    never cause violations.
+    need the whole of it are silent. Calls and results are validated against the schemas that
+    the server listed, unless the caller does that (*validates_payloads*). Memory is bounded,
+    and taken from *pool* if it is shared with other sessions until `close`; messages that were
+    forgotten or missed never cause violations.
     """
 
     def __init__(
@@ -76,7 +77,9 @@ class Session:
         pinned: bool = False,
         from_beginning: bool = True,
         pool: MemoryPool | None = None,
+        validates_payloads: bool = True,
     ) -> None:
+        self._validates_payloads = validates_payloads
         self._negotiation = Negotiation(context, pinned=pinned, from_beginning=from_beginning)
         #: Whether a message was not recorded.
         self._gaps = not from_beginning
@@ -110,7 +113,7 @@ class Session:
             ResourceSubscriptions(memory),
             Logs(memory),
             Elicitations(memory),
-            ListedTools(memory),
+            ListedTools(memory, validates_payloads=self._validates_payloads),
             Tasks(memory, self._initial[0]),
             Rejections(memory),
             ToolsOrder(memory),

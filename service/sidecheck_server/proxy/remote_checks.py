@@ -1,0 +1,240 @@
+"""Checks by a running server, over the Python client."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import cast
+
+from sidecheck import (
+    Action,
+    Client,
+    Coercion,
+    Options,
+    ProtocolContext,
+    SidecheckError,
+    StreamClosed,
+    Target,
+    ToolDefinition,
+    Unavailable,
+)
+from sidecheck import RegisteredTool as RemoteTool
+from sidecheck import Repair as RemoteRepair
+from sidecheck import Session as RemoteStream
+from sidecheck import Verdict as RemoteVerdict
+from sidecheck import Violation as RemoteViolation
+
+from sidecheck_server.core.mcp.call_errors import ErrorResponse
+from sidecheck_server.core.repair.types import Repairs
+from sidecheck_server.core.types import Change, ChangeRule, Repair, Severity, Verdict, Violation
+from sidecheck_server.proxy.checks import (
+    CallTarget,
+    NotCheckedError,
+    SessionClosedError,
+    ToolVerdicts,
+)
+from sidecheck_server.proxy.messages import Direction, Message
+from sidecheck_server.services.checks import SubjectReport
+from sidecheck_server.services.prepared_target import ValidationOutcome
+from sidecheck_server.services.targets import InlineTool
+
+__all__ = ["RemoteChecks"]
+
+
+class RemoteChecks:
+    """The checks of the server that *client* calls."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+
+    @property
+    def passes_unavailable(self) -> bool:
+        """Whether a message passes that no server could check."""
+        return self._client.on_unavailable == "allow"
+
+    async def open_session(self, protocol_version: str, *, from_beginning: bool) -> "_Session":
+        """Return a session, a stream of its own.
+
+        Raises:
+            NotCheckedError: it cannot be opened.
+        """
+        context = ProtocolContext(protocol_version=protocol_version)
+        session = self._client.protocol.session(context=context, from_beginning=from_beginning)
+        with _errors():
+            return _Session(await session.__aenter__())
+
+    async def validate_call(
+        self,
+        target: CallTarget,
+        call: Message,
+        protocol_version: str,
+        repairs: Repairs | None,
+        *,
+        follows_protocol: bool,  # noqa: ARG002  (the server checks all of it)
+    ) -> ValidationOutcome:
+        """Return the outcome of the params of *call*, with locations in them.
+
+        Raises:
+            NotCheckedError: there is none.
+        """
+        repairs = repairs or Repairs()
+        options = Options(
+            coercion=Coercion(repairs.coercion.value),
+            apply_defaults=repairs.apply_defaults,
+            protocol_version=protocol_version,
+        )
+        params = call.properties.get("params", b"{}")
+        with _errors():
+            return _outcome(
+                await self._client.validate_call(_target(target), params, options=options)
+            )
+
+    async def validate_result(
+        self,
+        target: CallTarget,
+        response: Message,
+        protocol_version: str,
+        *,
+        follows_protocol: bool,  # noqa: ARG002  (the server checks all of it)
+    ) -> ValidationOutcome:
+        """Return the outcome of the result of *response*, with locations in it.
+
+        Raises:
+            NotCheckedError: there is none.
+        """
+        options = Options(protocol_version=protocol_version)
+        result = response.properties["result"]
+        with _errors():
+            return _outcome(
+                await self._client.validate_call_result(_target(target), result, options=options)
+            )
+
+    async def check_tools(self, tools_list: bytes, protocol_version: str) -> ToolVerdicts:
+        """Return the verdicts on *tools_list*.
+
+        Raises:
+            NotCheckedError: there are none.
+        """
+        context = ProtocolContext(protocol_version=protocol_version)
+        with _errors():
+            checked = await self._client.protocol.check_tools(tools_list, context=context)
+        verdicts = tuple(_verdict(outcome.verdict) for outcome in checked.outcomes)
+        return ToolVerdicts(verdicts, _verdict(checked.tools_list_verdict))
+
+    async def registered_tool(self, server: str, name: str) -> bytes:
+        """Return the definition of a registered tool.
+
+        Raises:
+            NotCheckedError: UNKNOWN_TOOL, or it cannot be read.
+        """
+        with _errors():
+            return (await self._client.get(server, name)).json
+
+    async def register(
+        self, server: str, definitions: Sequence[bytes], protocol_version: str
+    ) -> list[bool]:
+        """Register *definitions*; return which of them were not rejected.
+
+        Raises:
+            NotCheckedError: none is registered.
+        """
+        with _errors():
+            registration = await self._client.register(
+                server, definitions, protocol_version=protocol_version, on_rejected="return"
+            )
+        return [outcome.action is not Action.REJECTED for outcome in registration.outcomes]
+
+    async def delete(self, server: str, names: Sequence[str]) -> None:
+        """Delete the registered tools called *names*.
+
+        Raises:
+            NotCheckedError: none is deleted.
+        """
+        with _errors():
+            await self._client.delete(server, names)
+
+
+class _Session:
+    """A session over its stream."""
+
+    def __init__(self, stream: RemoteStream) -> None:
+        self._stream = stream
+
+    async def check(self, message: bytes, sender: Direction, http_status: int) -> SubjectReport:
+        """Return the report on the next *message*.
+
+        Raises:
+            NotCheckedError: there is none; `SessionClosedError` if the stream has ended.
+        """
+        with _errors():
+            result = await self._stream.check(message, sender=sender, http_status=http_status)
+        return SubjectReport(_verdict(result.verdict), bytes(result.error_response))
+
+    async def close(self) -> None:
+        """End the stream."""
+        await self._stream.__aexit__(None, None, None)
+
+
+@contextmanager
+def _errors() -> Iterator[None]:
+    """Translate the errors of the client.
+
+    Raises:
+        NotCheckedError: in place of each.
+    """
+    try:
+        yield
+    except StreamClosed as error:
+        raise SessionClosedError(error.reason, error.message, is_unavailable=True) from None
+    except SidecheckError as error:
+        is_unavailable = isinstance(error, Unavailable)
+        raise NotCheckedError(error.reason, error.message, is_unavailable) from None
+
+
+def _target(target: CallTarget) -> Target:
+    if isinstance(target, InlineTool):
+        return ToolDefinition(target.json)
+    return RemoteTool(target.server, target.name)
+
+
+def _outcome(verdict: RemoteVerdict) -> ValidationOutcome:
+    reply = ErrorResponse(
+        verdict.tool_error_text, bytes(verdict.call_tool_result), bytes(verdict.json_rpc_error)
+    )
+    return ValidationOutcome(_verdict(verdict), enforced=verdict.enforced, reply=reply)
+
+
+def _verdict(verdict: RemoteVerdict) -> Verdict:
+    repair = None if verdict.repair is None else _repair(verdict.repair)
+    return Verdict(_violations(verdict.violations), verdict.truncated, repair)
+
+
+def _repair(repair: RemoteRepair) -> Repair:
+    return Repair(
+        repair.payload,
+        Verdict(_violations(repair.violations), repair.truncated),
+        tuple(
+            Change(
+                change.instance_location,
+                # A newer server may have rules of its own; the code is all that is read of one.
+                cast("ChangeRule", change.code),
+                change.keyword_location,
+                change.message,
+            )
+            for change in repair.changes
+        ),
+    )
+
+
+def _violations(violations: Sequence[RemoteViolation]) -> tuple[Violation, ...]:
+    return tuple(
+        Violation(
+            each.instance_location,
+            each.keyword_location,
+            each.keyword,
+            each.code,
+            each.message,
+            Severity(each.severity.value),
+            each.suggestion,
+            each.spec_url,
+        )
+        for each in violations
+    )
