@@ -210,11 +210,14 @@ class LocalChecks:
         """
         with self.call(_REGISTER_TOOLS):
             check_version_known(protocol_version)
-            tools = tuple(InlineTool(definition) for definition in definitions)
-            registered = await self._services.registrar.register(
-                Registration(server, tools, protocol_version=protocol_version)
-            )
-            return [outcome.action is not None for outcome in registered.outcomes]
+            most, accepted = self._limits.batch_items, list[bool]()
+            for start in range(0, len(definitions), most):
+                tools = tuple(map(InlineTool, definitions[start : start + most]))
+                registered = await self._services.registrar.register(
+                    Registration(server, tools, protocol_version=protocol_version)
+                )
+                accepted += [outcome.action is not None for outcome in registered.outcomes]
+            return accepted
 
     async def delete(self, server: str, names: Sequence[str]) -> None:
         """Delete the registered tools called *names*.

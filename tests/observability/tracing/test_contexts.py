@@ -173,7 +173,7 @@ async def test_the_context_reaches_through_a_gateway(traced: TracedServer, calle
     names = {span.name for span in traced.spans_of(caller, 2)}
     assert {
         "sidecheck.v1.ValidationService/Validate",
-        "sidecheck.v1.ProtocolService/CheckSession message",
+        "sidecheck.v1.ProtocolService/CheckSession",
     } <= names
 
 
