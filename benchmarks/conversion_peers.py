@@ -27,7 +27,7 @@ from sidecheck_server.core.convert.types import ConversionOptions, Mode, ModelAp
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.tool_definitions import read_tool
 from sidecheck_server.core.types import Document
-from sidecheck_server.services.conversion_cache import ConversionCache
+from sidecheck_server.services.conversion import ConversionCache
 from sidecheck_server.services.targets import InlineTool
 from subjects import Subject
 

@@ -4,8 +4,7 @@ from typing import Any
 
 import click
 from pydantic.fields import FieldInfo
-from sidecheck_server.cli.serve import serve
-from sidecheck_server.cli.settings_help import describe_fields, setting_groups
+from sidecheck_server.cli.serve import describe_fields, serve, setting_groups
 from sidecheck_server.config.settings import Settings
 
 from docs.generate.markdown import NOTICE, code, table

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 import sidecheck
 import sidecheck_server
+from sidecheck_server.proxy.http import has_steps
 from sidecheck_server.proxy.http_headers import combine, passed_headers
-from sidecheck_server.proxy.http_paths import has_steps
 from sidecheck_server.proxy.messages import read_items, read_message, split_members
 from sidecheck_server.proxy.sse import EventReader
 from support.counted_calls import count_calls

@@ -22,8 +22,7 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from sidecheck.v1 import target_pb2, validation_service_pb2
 from sidecheck.v1.validation_service_pb2_grpc import ValidationServiceStub
 from sidecheck_server.cli import sidecheck
-from sidecheck_server.cli.serve import serve
-from sidecheck_server.cli.settings_help import setting_groups
+from sidecheck_server.cli.serve import serve, setting_groups
 from sidecheck_server.config.settings import Settings
 
 HINT = "create it, or name a file in a folder that does"

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 from sidecheck_server.cli import sidecheck
-from sidecheck_server.cli.settings_help import setting_groups
+from sidecheck_server.cli.serve import setting_groups
 from sidecheck_server.config.settings import Settings, UnusableSettingsError, read_settings
 from support.running import RunningServer
 

@@ -11,7 +11,7 @@ from sidecheck_server.config.policies import Policy
 from sidecheck_server.proxy import listing_pages
 from sidecheck_server.proxy import listings as listings_module
 from sidecheck_server.proxy.checks import NotCheckedError
-from sidecheck_server.proxy.listing_requests import ListingFailed
+from sidecheck_server.proxy.listing_pages import ListingFailed
 from sidecheck_server.proxy.listings import Listings
 from sidecheck_server.proxy.messages import Message, read_message
 from sidecheck_server.proxy.pending import request_of

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 
 import pytest
-from sidecheck_server.rpc.loop_lag import LoopLag
+from sidecheck_server.rpc.admission import LoopLag
 
 
 def work(seconds: float) -> None:

@@ -11,7 +11,7 @@ from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.types import Severity
 from sidecheck_server.registry import Registry
 from sidecheck_server.registry.sqlite import open_registry
-from sidecheck_server.services.compatibility import CompatibilityPolicy
+from sidecheck_server.services.comparison import CompatibilityPolicy
 from sidecheck_server.services.registration import (
     ChangePolicy,
     Outcome,

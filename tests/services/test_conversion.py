@@ -16,10 +16,10 @@ from sidecheck_server.registry import Registry
 from sidecheck_server.registry.definitions import Definition
 from sidecheck_server.registry.sqlite import open_registry
 from sidecheck_server.services.conversion import (
+    ConversionCache,
     Converter,
     ToolToConvert,
 )
-from sidecheck_server.services.conversion_cache import ConversionCache
 from sidecheck_server.services.targets import DefinitionDigest, RegisteredTool, SchemaDigest
 from support.converting import (
     OffloadedConversions,

@@ -13,9 +13,9 @@ from sidecheck_server.core.limits import Limits
 from sidecheck_server.registry import Registry
 from sidecheck_server.registry.sqlite import open_registry
 from sidecheck_server.services.conversion import (
+    ConversionCache,
     Converter,
 )
-from sidecheck_server.services.conversion_cache import ConversionCache
 from support.converting import (
     OffloadedConversions,
     conversion_request,

@@ -16,7 +16,7 @@ from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.tool_definitions import read_tool
 from sidecheck_server.core.mcp.wrapping.definitions import adapt_tool
 from sidecheck_server.core.types import Violation
-from sidecheck_server.services.memory import DEFAULT_SHARES, MemoryShares, weigh_entry
+from sidecheck_server.services.cache import DEFAULT_SHARES, MemoryShares, weigh_entry
 from sidecheck_server.services.targets import InlineTool
 
 LIMITS = Limits()

@@ -15,7 +15,7 @@ from sidecheck_server.core.evaluate import EvaluationOptions, evaluate
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.schemas.dialects import SchemaSource
 from sidecheck_server.core.types import Document
-from sidecheck_server.services.memory import weigh_entry
+from sidecheck_server.services.cache import weigh_entry
 from sidecheck_server.services.schemas import CompiledSchemas
 
 LIMITS = Limits()

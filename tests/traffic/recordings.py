@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from sidecheck_server.cli.transcripts import Line, read_transcript
+from sidecheck_server.cli.lint_messages import Line, read_transcript
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.evaluate import EvaluationOptions
 from sidecheck_server.core.limits import Limits

@@ -1,16 +1,43 @@
 """Connection to a running server, by the Python client."""
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Final, TypedDict
 
 import click
 from sidecheck import BlockingClient, SidecheckError, Tls, Unavailable
 
-from sidecheck_server.cli.client_token import client_token
 from sidecheck_server.cli.rows import printable
 from sidecheck_server.config.client_tls import ClientTls
 
-__all__ = ["connect", "make_tls", "resolve_tls", "usage_errors"]
+__all__ = [
+    "ClientToken",
+    "client_token",
+    "connect",
+    "make_tls",
+    "resolve_tls",
+    "usage_errors",
+]
+
+_VARIABLE: Final = "SIDECHECK_TOKEN"
+_WITHOUT_TLS_VARIABLE: Final = "SIDECHECK_TOKEN_WITHOUT_TLS"
+
+
+class ClientToken(TypedDict):
+    """The arguments of a client that are about its token."""
+
+    token: str | None
+    token_without_tls: bool
+
+
+def client_token() -> ClientToken:
+    """Return the token of this environment."""
+    return {
+        "token": os.environ.get(_VARIABLE) or None,
+        "token_without_tls": os.environ.get(_WITHOUT_TLS_VARIABLE, "").lower() in {"1", "true"},
+    }
+
 
 _OPTIONS = {
     "ca_certificates": "--tls-ca",

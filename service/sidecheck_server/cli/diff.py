@@ -5,12 +5,18 @@ from typing import TYPE_CHECKING
 
 import click
 
-from sidecheck_server.cli.compared_files import ComparedFiles
-from sidecheck_server.cli.compared_tools import is_registered, read_file, read_registered
-from sidecheck_server.cli.comparison_json import comparison_object
-from sidecheck_server.cli.comparison_markdown import comparison_markdown
-from sidecheck_server.cli.comparison_rows import write_comparison
-from sidecheck_server.cli.comparison_sarif import comparison_sarif
+from sidecheck_server.cli.compared_tools import (
+    ComparedFiles,
+    is_registered,
+    read_file,
+    read_registered,
+)
+from sidecheck_server.cli.comparison_reports import (
+    comparison_markdown,
+    comparison_object,
+    comparison_sarif,
+    write_comparison,
+)
 from sidecheck_server.cli.files import write_output
 from sidecheck_server.cli.in_process import run_in_process
 from sidecheck_server.cli.options import (

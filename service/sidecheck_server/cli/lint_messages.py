@@ -1,12 +1,13 @@
 """`sidecheck lint-messages`: check the messages of transcripts offline."""
 
 import re
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import click
+import msgspec
 
 from sidecheck_server.cli.files import read_input, write_output
 from sidecheck_server.cli.findings import Finding, Source, find_violations
@@ -20,7 +21,6 @@ from sidecheck_server.cli.options import (
     version_option,
 )
 from sidecheck_server.cli.progress import with_progress
-from sidecheck_server.cli.repeated_findings import group_repeated, with_count
 from sidecheck_server.cli.reports import (
     Block,
     counted,
@@ -30,15 +30,190 @@ from sidecheck_server.cli.reports import (
     write_blocks,
 )
 from sidecheck_server.cli.rows import is_terminal
-from sidecheck_server.cli.transcripts import Line, read_transcript
 from sidecheck_server.core.errors import RequestError
-from sidecheck_server.core.mcp.context import DEFAULT_VERSION, Context
+from sidecheck_server.core.limits import Limits
+from sidecheck_server.core.mcp.context import DEFAULT_VERSION, Context, Sender
 from sidecheck_server.core.mcp.subjects import CheckRequest, ProtocolMessage, ReportLimits
-from sidecheck_server.core.types import Severity, Verdict, Violation
+from sidecheck_server.core.payload import MalformedError, decode
+from sidecheck_server.core.types import Severity, Verdict, Violation, pointer_steps
 from sidecheck_server.services.checks import RequestContext, SessionChecker
 from sidecheck_server.services.container import Services
 
-__all__ = ["lint_messages"]
+__all__ = [
+    "DIRECTIONS",
+    "Line",
+    "group_repeated",
+    "lint_messages",
+    "read_transcript",
+    "with_count",
+]
+
+DIRECTIONS = {
+    "client": Sender.CLIENT,
+    "client-to-server": Sender.CLIENT,
+    "server": Sender.SERVER,
+    "server-to-client": Sender.SERVER,
+}
+"""Sender by the value of "direction" in a line."""
+
+TRANSCRIPT_LINE = "TRANSCRIPT_LINE"
+"""Code of violations in the object around a message."""
+
+
+_STATUSES = range(100, 600)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """Line of a transcript that is not blank."""
+
+    #: Number of the line, from 1.
+    number: int
+    text: bytes
+    #: JSON text of its message, as in the line.
+    message: bytes
+    #: Location of the message in the line, as a JSON Pointer.
+    pointer: str = ""
+    sender: Sender | None = None
+    #: For a response, the method of its request, or "".
+    request_method: str = ""
+    #: Status of the HTTP response to it, or 0.
+    http_status: int = 0
+    #: Violations in the object around the message.
+    faults: tuple[Violation, ...] = ()
+
+
+def read_transcript(text: bytes, limits: Limits) -> Iterator[Line]:
+    """Yield the lines of *text* that are not blank."""
+    for number, line in enumerate(text.split(b"\n"), 1):
+        if line.strip():
+            yield _line(number, line.removesuffix(b"\r"), limits)
+
+
+def _line(number: int, text: bytes, limits: Limits) -> Line:
+    wrapper = _wrapper(text, limits)
+    if wrapper is None:
+        return Line(number, text, text)
+    faults = []
+    direction, method = wrapper.get("direction"), wrapper.get("request_method")
+    sender = DIRECTIONS.get(direction) if isinstance(direction, str) else None
+    if sender is None and direction is not None:
+        names = ", ".join(f'"{name}"' for name in DIRECTIONS)
+        faults.append(_fault("/direction", f"unknown direction; expected one of {names}"))
+    if method is not None and not isinstance(method, str):
+        faults.append(_fault("/request_method", "expected the name of a method, as a string"))
+    http = wrapper.get("http")
+    status = http.get("status") if isinstance(http, dict) else None
+    known_status = status if type(status) is int and status in _STATUSES else 0
+    if status is not None and not known_status:
+        lowest, highest = _STATUSES[0], _STATUSES[-1]
+        message = f"expected a status of HTTP, an integer from {lowest} to {highest}"
+        faults.append(_fault("/http/status", message))
+    return Line(
+        number,
+        text,
+        bytes(msgspec.json.decode(text, type=dict[str, msgspec.Raw])["message"]),
+        "/message",
+        sender,
+        method if isinstance(method, str) else "",
+        known_status,
+        tuple(faults),
+    )
+
+
+def _wrapper(text: bytes, limits: Limits) -> dict[str, Any] | None:
+    """Return the object around a message, or None for a bare message or an unreadable line."""
+    if len(text) > limits.payload_bytes:
+        return None
+    try:
+        # The object adds one level to its message.
+        value = decode(text, max_depth=limits.payload_depth + 1)
+    except (MalformedError, RequestError):
+        return None
+    if isinstance(value, dict) and "message" in value and "jsonrpc" not in value:
+        return value
+    return None
+
+
+def _fault(pointer: str, message: str) -> Violation:
+    return Violation(pointer, "", "", TRANSCRIPT_LINE, message)
+
+
+_Key: TypeAlias = tuple[object, ...]
+
+#: Properties that name what an object is about.
+_NAMING = ("method", "name", "uri")
+
+
+def group_repeated(messages: Sequence[Sequence[Finding]], limits: Limits) -> list[list[Finding]]:
+    """Return the findings of each of *messages* without those that an earlier one has.
+
+    The message of a finding that was repeated ends in the number of messages that have it.
+    Two findings are the same if code, severity and text are, and if the objects around
+    them have the same names; indexes in arrays do not matter.
+    """
+    keys = [_keys_of(findings, limits) for findings in messages]
+    counts = Counter(key for of_message in keys for key in of_message)
+    seen: set[_Key] = set()
+    grouped: list[list[Finding]] = []
+    for findings, of_message in zip(messages, keys, strict=True):
+        first = [
+            with_count(finding, counts[key])
+            for finding, key in zip(findings, of_message, strict=True)
+            if key not in seen
+        ]
+        seen.update(of_message)
+        grouped.append(first)
+    return grouped
+
+
+def with_count(finding: Finding, count: int) -> Finding:
+    """Return *finding* with the number of messages that have it, *count*, in its text."""
+    if count == 1:
+        return finding
+    violation = finding.violation
+    message = f"{violation.message} (in {count:,} messages, first here)"
+    return replace(finding, violation=replace(violation, message=message))
+
+
+def _keys_of(findings: Sequence[Finding], limits: Limits) -> list[_Key]:
+    """Return the key of each of *findings*, all of one message, so that no two are equal."""
+    if not findings:
+        return []
+    try:
+        value: Any = decode(findings[0].source.text, max_depth=limits.payload_depth + 1)
+    except MalformedError:
+        value = None
+    occurrences: defaultdict[_Key, int] = defaultdict(int)
+    keys = []
+    for finding in findings:
+        violation = finding.violation
+        key = (
+            violation.code,
+            violation.severity,
+            violation.message,
+            *_names_around(value, violation.instance_location),
+        )
+        occurrences[key] += 1
+        keys.append((*key, occurrences[key]))
+    return keys
+
+
+def _names_around(value: Any, pointer: str) -> tuple[object, ...]:
+    """Return the steps of *pointer* without indexes, and the names of the objects on the way."""
+    names: list[object] = []
+    for step in (*pointer_steps(pointer), ""):
+        if isinstance(value, Mapping):
+            names += [value.get(name) for name in _NAMING if isinstance(value.get(name), str)]
+            names.append(step)
+            value = value.get(step)
+        elif isinstance(value, list) and step.isdecimal() and int(step) < len(value):
+            value = value[int(step)]
+        else:
+            names.append(step)
+            value = None
+    return tuple(names)
+
 
 _MAX_VIOLATIONS = 100
 """Maximum number of violations per message."""

@@ -8,8 +8,7 @@ from functools import partial
 import click
 from sidecheck import Client
 
-from sidecheck_server.cli.client_token import client_token
-from sidecheck_server.cli.connection import resolve_tls, usage_errors
+from sidecheck_server.cli.connection import client_token, resolve_tls, usage_errors
 from sidecheck_server.cli.rows import printable
 from sidecheck_server.config.settings import Settings, UnusableSettingsError, read_settings
 from sidecheck_server.core.types import Severity
@@ -23,7 +22,6 @@ from sidecheck_server.proxy.http_connections import HttpConnections
 from sidecheck_server.proxy.http_limits import HttpAddress
 from sidecheck_server.proxy.http_listing import HttpListings
 from sidecheck_server.proxy.http_server import serve_http
-from sidecheck_server.proxy.line_file import LineFile
 from sidecheck_server.proxy.listings import Listings
 from sidecheck_server.proxy.options import ProxyOptions
 from sidecheck_server.proxy.pins import LockFileError
@@ -33,7 +31,7 @@ from sidecheck_server.proxy.report import Report
 from sidecheck_server.proxy.server_process import kill_server
 from sidecheck_server.proxy.session import ProxySession
 from sidecheck_server.proxy.stdio import StdioProxy
-from sidecheck_server.proxy.transcript import Transcript
+from sidecheck_server.proxy.transcript import LineFile, Transcript
 from sidecheck_server.proxy.upstream import Upstream
 from sidecheck_server.server.service import running_checks
 from sidecheck_server.workers import WorkerStartError

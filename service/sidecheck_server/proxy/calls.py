@@ -22,7 +22,7 @@ from sidecheck_server.proxy.pending import Request
 from sidecheck_server.proxy.report import Action, Finding, Findings, finding_of, finding_of_error
 from sidecheck_server.proxy.rulings import Ruling, passes_unvalidated, reject, unvalidated_reason
 from sidecheck_server.proxy.tool_source import ToolSource
-from sidecheck_server.services.prepared_target import ValidationOutcome
+from sidecheck_server.services.prepared_targets import ValidationOutcome
 
 __all__ = ["METHOD", "Admission", "ToolCalls"]
 

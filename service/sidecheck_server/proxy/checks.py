@@ -8,7 +8,7 @@ from sidecheck_server.core.repair.types import Repairs
 from sidecheck_server.core.types import Verdict
 from sidecheck_server.proxy.messages import Direction, Message
 from sidecheck_server.services.checks import SubjectReport
-from sidecheck_server.services.prepared_target import ValidationOutcome
+from sidecheck_server.services.prepared_targets import ValidationOutcome
 from sidecheck_server.services.targets import InlineTool, RegisteredTool
 
 __all__ = [

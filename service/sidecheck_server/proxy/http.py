@@ -4,8 +4,10 @@ Clauses: 2025-03-26 to 2025-11-25, basic/transports, "Streamable HTTP", with ses
 streams; 2026-07-28, basic/transports/streamable-http, without either.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from http import HTTPStatus
+from types import MappingProxyType
+from urllib.parse import unquote
 
 from starlette.requests import ClientDisconnect
 from starlette.responses import Response
@@ -17,6 +19,7 @@ from sidecheck_server.proxy.http_checks import CallerCheck
 from sidecheck_server.proxy.http_connections import UNANSWERED, HttpConnections
 from sidecheck_server.proxy.http_exchange import (
     CountedRequest,
+    EventRelay,
     problem,
     read_body,
     relayed,
@@ -32,9 +35,7 @@ from sidecheck_server.proxy.http_headers import (
 )
 from sidecheck_server.proxy.http_listing import HEADERS
 from sidecheck_server.proxy.http_messages import HttpMessages, Reply
-from sidecheck_server.proxy.http_paths import OtherPaths, has_steps
 from sidecheck_server.proxy.http_rejections import rejection_response
-from sidecheck_server.proxy.http_streams import EventRelay
 from sidecheck_server.proxy.messages import Direction, has_result, read_message
 from sidecheck_server.proxy.options import ProxyOptions
 from sidecheck_server.proxy.pins import LockFileError
@@ -47,7 +48,69 @@ from sidecheck_server.proxy.upstream import (
     UpstreamResponse,
 )
 
-__all__ = ["HttpProxy"]
+__all__ = [
+    "HttpProxy",
+    "OtherPaths",
+    "has_steps",
+]
+
+_READ = frozenset({"GET", "HEAD", "OPTIONS"})
+_SENT = frozenset({"POST", "OPTIONS"})
+
+_METADATA = "/.well-known/"
+"""Below it is the metadata of authorization (RFC 8414, section 3; RFC 9728, section 3)."""
+
+_AUTHORIZATION: Mapping[str, frozenset[str]] = MappingProxyType(
+    {
+        # The endpoints of a server that authorizes its clients itself (2025-03-26,
+        # basic/authorization, "Fallbacks for Servers without Metadata Discovery").
+        "/authorize": _READ | _SENT,
+        "/token": _SENT,
+        "/register": _SENT,
+        # Those of RFC 7009 and RFC 7662, by the names that the official SDKs give them.
+        "/revoke": _SENT,
+        "/introspect": _SENT,
+    }
+)
+
+
+class OtherPaths:
+    """The paths that pass beside the endpoint: *allowed* ones, and what is below them."""
+
+    def __init__(self, allowed: Collection[str] = ()) -> None:
+        self._allowed = tuple(path.rstrip("/") for path in allowed)
+
+    def admits(self, method: str, path: bytes) -> bool:
+        """Return whether a request of *method* for *path* passes under enforcement."""
+        text = path.decode("latin-1")
+        if has_steps(path):
+            return False
+        if text.startswith(_METADATA):
+            return method in _READ
+        if method in _AUTHORIZATION.get(text, ()):
+            return True
+        return any(text == allowed or text.startswith(f"{allowed}/") for allowed in self._allowed)
+
+
+def has_steps(path: bytes) -> bool:
+    """Return whether readers may take *path* for another one.
+
+    It has a fragment, segments ``.`` and ``..`` (RFC 3986, section 5.2.4), backslashes or a
+    semicolon, plainly or with escapes of escapes.
+    """
+    text = path.decode("latin-1")
+    for _ in range(_ESCAPES):
+        if any(character in text for character in "#\\;") or not {".", ".."}.isdisjoint(
+            text.split("/")
+        ):
+            return True
+        text = unquote(text, "latin-1")
+    return "%" in text
+
+
+_ESCAPES = 3
+"""How many times a path is unescaped; one that has escapes then is no honest one."""
+
 
 _JSON = "application/json"
 _METHODS = {"GET", "POST", "DELETE", "PUT", "PATCH", "OPTIONS", "HEAD"}

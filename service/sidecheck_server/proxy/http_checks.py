@@ -20,7 +20,7 @@ from sidecheck_server.core.mcp.http_headers import (
     find_header_faults,
 )
 from sidecheck_server.core.payload import read_json
-from sidecheck_server.proxy.listing_requests import PROTOCOL_VERSION
+from sidecheck_server.proxy.listing_pages import PROTOCOL_VERSION
 from sidecheck_server.proxy.messages import Message, error_response, read_object, string_value
 from sidecheck_server.proxy.report import Action, Finding
 from sidecheck_server.proxy.tool_source import ToolSource

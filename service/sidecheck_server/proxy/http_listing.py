@@ -13,7 +13,7 @@ from sidecheck_server.proxy.http_headers import (
     own_headers,
     passed_headers,
 )
-from sidecheck_server.proxy.listing_requests import ListingFailed, ListTools
+from sidecheck_server.proxy.listing_pages import ListingFailed, ListTools
 from sidecheck_server.proxy.listings import Listings
 from sidecheck_server.proxy.messages import Message, join_object, read_message
 from sidecheck_server.proxy.sse import EventReader, EventTooLongError

@@ -14,11 +14,13 @@ from sidecheck_server.proxy.definition_checks import (
     not_listed,
     not_pinned,
 )
-from sidecheck_server.proxy.listing_pages import EndlessListError, ListPages, SharedFetch
-from sidecheck_server.proxy.listing_requests import (
+from sidecheck_server.proxy.listing_pages import (
     PROTOCOL_VERSION,
+    EndlessListError,
     ListingFailed,
+    ListPages,
     ListTools,
+    SharedFetch,
     client_metadata,
 )
 from sidecheck_server.proxy.messages import (

@@ -28,7 +28,7 @@ from sidecheck_server.rpc.handler import log_failure
 from sidecheck_server.services.calls import CallVerdict
 from sidecheck_server.services.checks import RequestContext, SessionChecker, SubjectReport
 from sidecheck_server.services.container import Services
-from sidecheck_server.services.prepared_target import ValidationOutcome
+from sidecheck_server.services.prepared_targets import ValidationOutcome
 from sidecheck_server.services.registered_tools import require_binding
 from sidecheck_server.services.registration import Registration
 from sidecheck_server.services.replies import reply_for_call, reply_for_result

@@ -33,7 +33,7 @@ from sidecheck_server.proxy.checks import (
 )
 from sidecheck_server.proxy.messages import Direction, Message
 from sidecheck_server.services.checks import SubjectReport
-from sidecheck_server.services.prepared_target import ValidationOutcome
+from sidecheck_server.services.prepared_targets import ValidationOutcome
 from sidecheck_server.services.targets import InlineTool
 
 __all__ = ["RemoteChecks"]

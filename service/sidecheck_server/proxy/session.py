@@ -13,7 +13,7 @@ from sidecheck_server.proxy.ambiguity import (
 from sidecheck_server.proxy.calls import METHOD as CALL
 from sidecheck_server.proxy.calls import Admission, ToolCalls
 from sidecheck_server.proxy.checks import Checks, NotCheckedError
-from sidecheck_server.proxy.listing_requests import PROTOCOL_VERSION
+from sidecheck_server.proxy.listing_pages import PROTOCOL_VERSION
 from sidecheck_server.proxy.message_checks import (
     PEERS,
     CheckOutcome,

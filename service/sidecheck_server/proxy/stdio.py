@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from itertools import count
 
-from sidecheck_server.proxy.listing_requests import ListingFailed, ListTools
+from sidecheck_server.proxy.listing_pages import ListingFailed, ListTools
 from sidecheck_server.proxy.listings import Listings
 from sidecheck_server.proxy.messages import Direction, Message, join_object, receive, string_value
 from sidecheck_server.proxy.pipes import (

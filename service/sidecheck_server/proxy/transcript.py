@@ -1,10 +1,46 @@
-"""The record of a connection: one message per line, as `sidecheck lint-messages` reads it."""
+"""The record of a connection, by line as `sidecheck lint-messages` reads it, and such files."""
 
 from collections.abc import Callable
+from io import FileIO
 
 from sidecheck_server.proxy.messages import Direction
 
-__all__ = ["Transcript"]
+__all__ = [
+    "LineFile",
+    "Transcript",
+]
+
+
+class LineFile:
+    """Writes lines to *file*, which does not block.
+
+    At the first error, and if nobody reads what it is, it warns and stops: messages go on.
+    """
+
+    def __init__(self, file: FileIO, warn: Callable[[str], None]) -> None:
+        self._file = file
+        self._warn = warn
+        self._has_failed = False
+
+    def write(self, line: bytes) -> None:
+        """Write *line*, which has no line break."""
+        if self._has_failed:
+            return
+        try:
+            rest = memoryview(line + b"\n")
+            while rest:
+                written = self._file.write(rest)
+                if written is None:
+                    self._end("it is not read")
+                    return
+                rest = rest[written:]
+        except OSError as error:
+            self._end(error.strerror or str(error))
+
+    def _end(self, reason: str) -> None:
+        self._has_failed = True
+        self._warn(f"sidecheck proxy: {self._file.name!r} ends here: {reason}\n")
+
 
 _DIRECTIONS = {"client": b"client-to-server", "server": b"server-to-client"}
 

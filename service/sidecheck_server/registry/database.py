@@ -20,7 +20,6 @@ from time import sleep
 from sidecheck_server.registry import RegistryInUse, RegistryUnusable
 from sidecheck_server.registry.catalogue import Catalogue
 from sidecheck_server.registry.definitions import Binding, Change
-from sidecheck_server.registry.file_identity import FileIdentity
 from sidecheck_server.registry.tables import (
     create_tables,
     delete_names,
@@ -31,7 +30,42 @@ from sidecheck_server.registry.tables import (
 )
 from sidecheck_server.registry.verification import find_altered
 
-__all__ = ["FORMAT", "Database"]
+__all__ = ["FORMAT", "Database", "FileIdentity"]
+
+
+class FileIdentity:
+    """The database file at a path and its write-ahead log, as they were when it was made.
+
+    Files are looked up and never opened: POSIX releases the locks of a process when it
+    closes any descriptor of the file.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Remember the files.
+
+        Raises:
+            OSError: one of them does not exist.
+        """
+        # SQLite names the log after the file that a symbolic link leads to.
+        self._paths = (path.absolute(), Path(f"{path.resolve()}-wal"))
+        self._identities = [_identify(path) for path in self._paths]
+
+    def changed_file(self) -> Path | None:
+        """Return the path that leads to another file, or to none; None if neither does."""
+        for path, identity in zip(self._paths, self._identities, strict=True):
+            try:
+                same = _identify(path) == identity
+            except OSError:
+                same = False
+            if not same:
+                return path
+        return None
+
+
+def _identify(path: Path) -> tuple[int, int]:
+    status = path.stat()
+    return status.st_dev, status.st_ino
+
 
 #: Marks the file as a registry, in the place that SQLite's file format has for it
 #: (https://www.sqlite.org/fileformat2.html, section 1.3): "ScRg".

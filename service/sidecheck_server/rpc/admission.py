@@ -7,7 +7,7 @@ until they are gone.
 
 import asyncio
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, NoReturn
@@ -19,11 +19,52 @@ from sidecheck_server.config.transport_limits import TransportLimits
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.limits import limit_exceeded_error
 from sidecheck_server.rpc.bytes_in_flight import SMALL, BytesInFlight
-from sidecheck_server.rpc.loop_lag import LoopLag
 from sidecheck_server.rpc.shutdown_gate import ShutdownGate
 from sidecheck_server.workers import CALLER
 
-__all__ = ["Admission", "Context", "HeldRequests"]
+__all__ = [
+    "Admission",
+    "Context",
+    "HeldRequests",
+    "LoopLag",
+]
+
+_PERIOD_SECONDS = 0.05
+_PERIODS = 4
+
+
+class LoopLag:
+    """Measures how late the event loop wakes a task.
+
+    The lag is the least of the last few measurements, the standing queue as in CoDel
+    (RFC 8289, section 3): a single long turn is no overload. Nor is it one that the process
+    was stopped, so a measurement is at most the time that the loop itself worked.
+    """
+
+    def __init__(self) -> None:
+        #: In seconds.
+        self.seconds = 0.0
+        self._task: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Measure until `stop`."""
+        self._task = asyncio.create_task(self._measure())
+
+    def stop(self) -> None:
+        """Stop measuring."""
+        if self._task is not None:
+            self._task.cancel()
+
+    async def _measure(self) -> None:
+        # Not the clock of the loop, which may be read once a turn.
+        now = time.monotonic
+        measured = deque([0.0], maxlen=_PERIODS)
+        while True:
+            due, worked = now() + _PERIOD_SECONDS, time.thread_time()
+            await asyncio.sleep(_PERIOD_SECONDS)
+            measured.append(max(0.0, min(now() - due, time.thread_time() - worked)))
+            self.seconds = min(measured)
+
 
 Context = grpc.aio.ServicerContext[Any, Any]
 

@@ -45,19 +45,17 @@ from sidecheck_server.rpc.handler import check_response_size, rpc_handler, statu
 from sidecheck_server.rpc.mapping.checks import (
     collision_to_proto,
     name_to_proto,
+    normalized_result_to_proto,
     report_to_proto,
     rule_to_proto,
     summary_to_proto,
     tool_outcome_to_proto,
     tools_to_check_from_proto,
+    value_to_normalize_from_proto,
 )
 from sidecheck_server.rpc.mapping.context import (
     request_context_from_proto,
     session_context_from_proto,
-)
-from sidecheck_server.rpc.mapping.normalization import (
-    normalized_result_to_proto,
-    value_to_normalize_from_proto,
 )
 from sidecheck_server.rpc.mapping.subjects import (
     SubjectMessage,

@@ -32,11 +32,12 @@ from sidecheck_server.rpc.mapping.comparison import (
     tool_set_from_proto,
 )
 from sidecheck_server.rpc.mapping.registration import (
+    change_to_proto,
+    checkpoint_to_proto,
     outcome_to_proto,
     registration_from_proto,
     tool_to_proto,
 )
-from sidecheck_server.rpc.mapping.watching import change_to_proto, checkpoint_to_proto
 from sidecheck_server.rpc.pages import page_size, position_from_token, token_for_position
 from sidecheck_server.rpc.streams import OpenStreams, rpc_server_stream_handler
 from sidecheck_server.services.change_log import Checkpoint

@@ -31,7 +31,7 @@ from sidecheck_server.rpc.streams import OpenStreams, item_of, rpc_stream_handle
 from sidecheck_server.services.batch_budget import BatchBudget
 from sidecheck_server.services.container import Services
 from sidecheck_server.services.offload import TimeSlice
-from sidecheck_server.services.prepared_target import PreparedTarget, ValidationOutcome
+from sidecheck_server.services.prepared_targets import PreparedTarget, ValidationOutcome
 from sidecheck_server.services.request_work import open_request
 from sidecheck_server.services.targets import SubjectKind
 

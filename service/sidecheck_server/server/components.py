@@ -13,8 +13,7 @@ from sidecheck_server.access.namespaced_registry import NamespacedRegistry
 from sidecheck_server.access.tokens import UnusableTokensError
 from sidecheck_server.access.tokens_file import TokensFile
 from sidecheck_server.config.settings import Settings, UnusableSettingsError
-from sidecheck_server.gateways.composition import running_gateways
-from sidecheck_server.gateways.counted_checks import counted_checks
+from sidecheck_server.gateways.composition import counted_checks, running_gateways
 from sidecheck_server.observability.tracing.instrumentation import Carrier, Instrumentation
 from sidecheck_server.proxy.local_checks import LocalChecks
 from sidecheck_server.registry import Registry

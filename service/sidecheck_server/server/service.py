@@ -46,9 +46,8 @@ from sidecheck_server.server.components import (
     running_methods,
     service_options,
 )
-from sidecheck_server.server.processes.fleet import Fleet
+from sidecheck_server.server.processes.fleet import Fleet, MetricsByProcess
 from sidecheck_server.server.processes.forwarded_tasks import SharedWorkers
-from sidecheck_server.server.processes.metrics import MetricsByProcess
 from sidecheck_server.services.container import create_services
 from sidecheck_server.services.registration import Registrar, Registration
 from sidecheck_server.workers import (

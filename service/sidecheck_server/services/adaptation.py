@@ -2,8 +2,7 @@
 
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.wrapping.definitions import AdaptedTool, adapt_tool
-from sidecheck_server.services.cache import Begin, Cache
-from sidecheck_server.services.memory import DEFAULT_SHARES, weigh_entry
+from sidecheck_server.services.cache import DEFAULT_SHARES, Begin, Cache, weigh_entry
 from sidecheck_server.services.offload import OffloadRule, Work
 from sidecheck_server.services.targets import InlineTool
 

@@ -1,4 +1,4 @@
-"""Cache of computed results: bounded by weight, with one computation for each key."""
+"""Caches of computed results: bounded by weight, with shares of the memory for each."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Hashable, MutableMapping
@@ -9,8 +9,63 @@ from typing import Generic, NamedTuple, TypeAlias, TypeVar
 from cachetools import LRUCache
 
 from sidecheck_server.core.errors import ErrorReason, RequestError
+from sidecheck_server.core.memory import measure_memory
 
-__all__ = ["Begin", "Cache", "is_transient"]
+__all__ = ["DEFAULT_SHARES", "Begin", "Cache", "MemoryShares", "is_transient", "weigh_entry"]
+
+_ENTRY_BYTES = 700
+"""What a cache takes for an entry, beside key and result, in bytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryShares:
+    """The bytes that each cache may take; together they are *memory_bytes*.
+
+    The shares are fixed, so that requests that bring schemas and tools along never displace
+    the schemas of registered tools.
+    """
+
+    memory_bytes: int
+
+    @property
+    def registered_schemas(self) -> int:
+        """Compiled schemas of registered tools."""
+        return self.memory_bytes // 2
+
+    @property
+    def inline_schemas(self) -> int:
+        """Compiled schemas that requests contain."""
+        return self.memory_bytes // 4
+
+    @property
+    def conversions(self) -> int:
+        """Definitions as they were converted to the APIs of model providers."""
+        return self.memory_bytes // 8
+
+    @property
+    def inline_tools(self) -> int:
+        """Tool definitions that requests contain, read."""
+        return self.memory_bytes // 16
+
+    @property
+    def adapted_tools(self) -> int:
+        """Definitions as they were adapted to protocol versions."""
+        return self.memory_bytes // 32
+
+    @property
+    def findings(self) -> int:
+        """What the rules found in the definitions that servers register."""
+        return self.memory_bytes // 32
+
+
+DEFAULT_SHARES = MemoryShares(256 << 20)
+"""The shares of the default of the setting."""
+
+
+def weigh_entry(key: object, outcome: object) -> int:
+    """Return how many bytes a cache entry takes with *key* and *outcome*."""
+    return _ENTRY_BYTES + measure_memory(key, outcome)
+
 
 _Key = TypeVar("_Key", bound=Hashable)
 _Value = TypeVar("_Value")

@@ -1,11 +1,19 @@
-"""Comparison of two sets of tool definitions, with the proofs in workers."""
+"""Comparison of sets of tool definitions, and the registrations that it rejects."""
 
 import sys
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
-from typing import TypeAlias
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Final, TypeAlias
 
-from sidecheck_server.core.compat.changes import SetComparison, ToolComparison, ToolStatus
+from sidecheck_server.core.compat.changes import (
+    Level,
+    Reading,
+    SetComparison,
+    ToolComparison,
+    ToolStatus,
+)
 from sidecheck_server.core.compat.pairing import (
     Pair,
     ReadDefinition,
@@ -17,8 +25,10 @@ from sidecheck_server.core.compat.pairing import (
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.limits import Limits, limit_exceeded_error
 from sidecheck_server.core.mcp.tool_definitions import ToolDefinition
+from sidecheck_server.core.types import Severity, Violation
 from sidecheck_server.registry import Registry
 from sidecheck_server.registry.definitions import Binding
+from sidecheck_server.services.definitions import CheckedDefinition
 from sidecheck_server.services.offload import (
     OffloadRule,
     TimeSlice,
@@ -30,7 +40,15 @@ from sidecheck_server.services.registered_tools import require_binding
 from sidecheck_server.services.request_work import current_work
 from sidecheck_server.services.targets import InlineTool
 
-__all__ = ["OffloadComparison", "RegisteredTools", "ToolComparer", "ToolSetComparer"]
+__all__ = [
+    "CompatibilityGate",
+    "CompatibilityPolicy",
+    "OffloadComparison",
+    "RegisteredTools",
+    "ToolComparer",
+    "ToolSetComparer",
+]
+
 
 #: Compares two definitions in a worker; with a text, only finds what changed.
 OffloadComparison: TypeAlias = Callable[
@@ -183,3 +201,111 @@ def _failed(pair: Pair, reason: str) -> ToolComparison:
         return comparison
     name = pair.new.name if pair.new is not None else ""
     return ToolComparison(ToolStatus.CHANGED, name, changes=(not_compared(reason),))
+
+
+class CompatibilityPolicy(StrEnum):
+    """How a definition is treated that may break the callers of the registered one."""
+
+    IGNORE = "ignore"
+    """It is not compared."""
+    REPORT = "report"
+    REJECT_BREAKING = "reject-breaking"
+    REJECT_UNDECIDED = "reject-undecided"
+    """It is rejected also if it is undecided whether it breaks callers."""
+
+
+_REJECTED: Final[Mapping[CompatibilityPolicy, frozenset[Level]]] = MappingProxyType(
+    {
+        CompatibilityPolicy.IGNORE: frozenset(),
+        CompatibilityPolicy.REPORT: frozenset(),
+        CompatibilityPolicy.REJECT_BREAKING: frozenset({Level.BREAKING}),
+        CompatibilityPolicy.REJECT_UNDECIDED: frozenset({Level.BREAKING, Level.UNDECIDED}),
+    }
+)
+
+_REPORTED: Final[Mapping[Level, tuple[str, str]]] = MappingProxyType(
+    {
+        Level.BREAKING: ("BREAKING_CHANGE", "the definition breaks callers of the registered one"),
+        Level.UNDECIDED: (
+            "UNDECIDED_CHANGE",
+            "it is undecided whether the definition breaks callers of the registered one",
+        ),
+    }
+)
+"""The code and the message for each level that is reported."""
+
+
+class CompatibilityGate:
+    """Compares the definitions of one registration, by *policy* and in *reading*.
+
+    Each is compared once with each that it may replace, however often the registration is tried.
+    """
+
+    def __init__(
+        self, comparer: ToolComparer, policy: CompatibilityPolicy, reading: Reading
+    ) -> None:
+        self._comparer = comparer
+        self._policy = policy
+        self._reading = reading
+        #: By the digests of the old and the new definition.
+        self._compared: dict[tuple[str, str], ToolComparison] = {}
+
+    @property
+    def compares(self) -> bool:
+        """Whether definitions are compared."""
+        return self._policy is not CompatibilityPolicy.IGNORE
+
+    @property
+    def keeps_others(self) -> bool:
+        """Whether tools are kept that a registration would remove."""
+        return bool(_REJECTED[self._policy])
+
+    async def compare(
+        self, before: Binding | None, tool: CheckedDefinition
+    ) -> ToolComparison | None:
+        """Return how *tool* differs from the definition of *before*; None if it does not."""
+        if not self.compares or before is None or tool.definition is None:
+            return None
+        old, new = before.definition, tool.definition
+        if old.digest == new.digest:
+            return None
+        key = old.digest, new.digest
+        if key not in self._compared:
+            compared = await self._comparer.compare(
+                [InlineTool(old.json, old.documents)], [InlineTool(new.json, new.documents)]
+            )
+            self._compared[key] = compared.tools[0]
+        return self._compared[key]
+
+    def apply(
+        self, tool: CheckedDefinition, comparison: ToolComparison | None
+    ) -> CheckedDefinition:
+        """Return *tool* with a violation if it is not known to be compatible."""
+        level = Level.COSMETIC if comparison is None else comparison.level(self._reading)
+        if comparison is None or level not in _REPORTED:
+            return tool
+        rejected = level in _REJECTED[self._policy]
+        code, message = _REPORTED[level]
+        location, reasons = self._reasons(comparison, level)
+        violation = Violation(
+            instance_location=location,
+            keyword_location="",
+            keyword="",
+            code=code,
+            message=": ".join([message, *reasons]),
+            severity=Severity.ERROR if rejected else Severity.WARNING,
+        )
+        definition = None if rejected else tool.definition
+        return replace(tool, definition=definition, violations=(*tool.violations, violation))
+
+    def _reasons(self, comparison: ToolComparison, level: Level) -> tuple[str, list[str]]:
+        """Return where the first change of *level* is in the new definition, and what it is."""
+        for change in comparison.changes:
+            if change.effects.of(self._reading).level is level:
+                return change.new_location or "", [change.message]
+        for schema in comparison.schemas:
+            verdict = schema.verdicts.of(self._reading)
+            if verdict.level is level:
+                reason = verdict.witness.message if verdict.witness else verdict.reason
+                return f"/{schema.part}", [reason] if reason else []
+        return "", []

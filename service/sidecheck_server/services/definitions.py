@@ -20,8 +20,7 @@ from sidecheck_server.core.payload import MalformedError, decode
 from sidecheck_server.core.schemas.dialects import SchemaSource
 from sidecheck_server.core.types import Severity, Violation
 from sidecheck_server.registry.definitions import Definition
-from sidecheck_server.services.cache import Begin, Cache, is_transient
-from sidecheck_server.services.memory import DEFAULT_SHARES, weigh_entry
+from sidecheck_server.services.cache import DEFAULT_SHARES, Begin, Cache, is_transient, weigh_entry
 from sidecheck_server.services.offload import OffloadRule, Work, concurrent_groups, gather_in_turns
 from sidecheck_server.services.protocol import ProtocolChecker
 from sidecheck_server.services.request_work import current_work

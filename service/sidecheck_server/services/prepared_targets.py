@@ -1,19 +1,287 @@
-"""Cache of prepared targets, so that requests alike resolve their target once."""
+"""Targets with their schemas, resolved once for all requests alike, and their cache."""
 
-from typing import TypeAlias
+from copy import copy
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias, TypeVar
 
 from sidecheck_server.access.identity import allowed_servers
-from sidecheck_server.core.errors import RequestError
+from sidecheck_server.core.errors import ErrorReason, RequestError
+from sidecheck_server.core.evaluate import VALID, EvaluationOptions
+from sidecheck_server.core.mcp.call_errors import ErrorResponse
+from sidecheck_server.core.mcp.context import requires_object_output
+from sidecheck_server.core.mcp.results.check import require_object
 from sidecheck_server.core.schemas.dialects import SchemaSource
+from sidecheck_server.core.types import Severity, Verdict, Violation
 from sidecheck_server.registry import Registry
+from sidecheck_server.services.batch_budget import BatchBudget
 from sidecheck_server.services.calls import CallValidator
-from sidecheck_server.services.prepared_target import PreparedTarget
-from sidecheck_server.services.resolution import TargetResolver
+from sidecheck_server.services.offload import allow_offloading
+from sidecheck_server.services.replies import (
+    NO_REPLY,
+    reply_for_call,
+    reply_for_payload,
+    reply_for_result,
+    with_json_rpc_error,
+)
+from sidecheck_server.services.resolution import ResolvedSchema, TargetResolver
 from sidecheck_server.services.schemas import CompiledSchemas
-from sidecheck_server.services.targets import InlineTool, Target
-from sidecheck_server.services.validation import ValidationOptions, Validator
+from sidecheck_server.services.targets import InlineTool, Side, SubjectKind, Target
+from sidecheck_server.services.validation import ValidationOptions, Validator, evaluate_inline
 
-__all__ = ["PreparedTargets"]
+__all__ = [
+    "PreparedTarget",
+    "PreparedTargets",
+    "ValidationOutcome",
+]
+
+_Value = TypeVar("_Value")
+
+_SIDES = {"arguments": Side.INPUT, "structured_content": Side.OUTPUT}
+_CALLS = frozenset({"arguments", "call_params"})
+"""Subjects that an MCP client sent, to which the protocol prescribes a reply."""
+
+
+@dataclass(slots=True)
+class ValidationOutcome:
+    """The verdict on a subject, with what the caller needs to act on it."""
+
+    verdict: Verdict
+    #: The digest of the definition, or "".
+    definition_digest: str = ""
+    #: The digest of the schema, or "".
+    schema_digest: str = ""
+    #: Whether the caller should act on the verdict.
+    enforced: bool = True
+    #: Whether the response lists the violations.
+    lists_violations: bool = True
+    #: What to reply to the peer if the subject is invalid.
+    reply: ErrorResponse = NO_REPLY
+    #: Whether all valid subjects of a prepared target share this outcome.
+    shared: bool = False
+    #: What the transport made of a shared outcome, so that it is encoded once.
+    encoded: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class _PreparedSchema:
+    """The schema that validates subjects of one kind."""
+
+    schema: ResolvedSchema
+    side: Side
+    #: Whether a subject must be an object, whatever the schema says.
+    requires_object_output: bool
+    evaluation: EvaluationOptions
+    options: ValidationOptions
+    #: The outcome of every valid subject.
+    valid: ValidationOutcome
+
+
+class PreparedTarget:
+    """A target and options, with the schemas that they resolve to."""
+
+    __slots__ = ("_calls", "_options", "_resolver", "_schemas", "_target", "_validator", "revision")
+
+    def __init__(
+        self,
+        target: Target | RequestError,
+        options: ValidationOptions | RequestError,
+        revision: int,
+        resolver: TargetResolver,
+        validator: Validator,
+        calls: CallValidator,
+    ) -> None:
+        self._target = target
+        self._options = options
+        self._resolver = resolver
+        self._validator = validator
+        self._calls = calls
+        self._schemas: dict[SubjectKind | None, _PreparedSchema] = {}
+        #: The revision of the registry in which the target is resolved.
+        self.revision = revision
+
+    def try_validate(
+        self, kind: SubjectKind | None, payload: bytes, budget: BatchBudget | None = None
+    ) -> ValidationOutcome | None:
+        """Return the outcome of *payload*, or None if the event loop cannot tell it at once.
+
+        Raises:
+            RequestError: a limit is exceeded.
+        """
+        prepared = self._schemas.get(kind)
+        if prepared is None:
+            return None
+        evaluation = prepared.evaluation
+        if budget is not None:
+            evaluation = budget.limit_evaluation(evaluation)
+        verdict = evaluate_inline(prepared.schema.compiled, payload, evaluation)
+        if verdict is None or (prepared.schema.unadapted is not None and not verdict.valid):
+            return None
+        if verdict is VALID and not prepared.requires_object_output:
+            return prepared.valid
+        return _outcome(prepared, verdict, payload, evaluation, budget)
+
+    async def validate(
+        self,
+        kind: SubjectKind | None,
+        payload: bytes,
+        budget: BatchBudget | None = None,
+        *,
+        tried: bool = False,
+    ) -> ValidationOutcome:
+        """Return the outcome of *payload*.
+
+        *tried* says that `try_validate` returned None for it.
+
+        Raises:
+            RequestError: the request is invalid, its target is unknown or invalid, a limit
+                is exceeded, or the worker crashed.
+        """
+        prepared = self._schemas.get(kind)
+        if prepared is None:
+            options = self._options_for(kind, payload)
+            try:
+                if kind is not None and kind not in _SIDES:
+                    return await self._validate_call(kind, payload, options, budget)
+                prepared = await self._prepare(kind, options)
+            except RequestError as error:
+                if error.reason is not ErrorReason.UNKNOWN_TOOL:
+                    raise
+                return self._unknown_tool(error, kind, options)
+            self._schemas[kind] = prepared
+            tried = False
+        evaluation = prepared.evaluation
+        if budget is not None:
+            evaluation = budget.limit_evaluation(evaluation)
+        schema, count = prepared.schema, allow_offloading
+        if budget is not None:
+            count = budget.count_offloaded
+        if tried and schema.unadapted is None:
+            count()
+            verdict = await self._validator.validate_offloaded(schema.compiled, payload, evaluation)
+        else:
+            verdict = await self._validator.validate(schema, payload, evaluation, count)
+        return _outcome(prepared, verdict, payload, evaluation, budget)
+
+    async def _prepare(
+        self, kind: SubjectKind | None, options: ValidationOptions
+    ) -> _PreparedSchema:
+        """Resolve the schema for subjects of *kind*."""
+        if kind is None:
+            raise RequestError(
+                ErrorReason.INVALID_REQUEST,
+                "the request has no subject to validate",
+                {"field": "subject"},
+            )
+        side = _SIDES[kind]
+        schema = await self._resolver.resolve_schema(
+            self._valid_target(), side, options.version, assert_formats=options.assert_formats
+        )
+        valid = ValidationOutcome(
+            VALID, schema.definition_digest, schema.schema_digest, schema.enforced, shared=True
+        )
+        must_be_objects = side is Side.OUTPUT and requires_object_output(options.version)
+        return _PreparedSchema(schema, side, must_be_objects, options.evaluation, options, valid)
+
+    def _options_for(self, kind: SubjectKind | None, payload: bytes) -> ValidationOptions:
+        """Return the options, with the protocol version that applies to the target."""
+        options = _value(self._options)
+        if options.version or isinstance(self._target, RequestError):
+            return options
+        target: Target | None = self._target
+        if kind == "call_params":
+            target = self._calls.with_called_name(payload, self._target)
+        return replace(options, version=self._resolver.version_of(target, ""))
+
+    def _valid_target(self) -> Target:
+        """Return the target, or raise the error of reading it."""
+        target = self._target
+        if isinstance(target, RequestError):
+            raise copy(target)
+        return target
+
+    async def _validate_call(
+        self,
+        kind: SubjectKind,
+        payload: bytes,
+        options: ValidationOptions,
+        budget: BatchBudget | None,
+    ) -> ValidationOutcome:
+        """Return the outcome of a whole call or result, of which a schema validates a part."""
+        target, count_offloaded = self._valid_target(), allow_offloading
+        applied = options
+        if budget is not None:
+            applied = replace(options, evaluation=budget.limit_evaluation(options.evaluation))
+            count_offloaded = budget.count_offloaded
+        if kind == "call_params":
+            call = await self._calls.validate_params(payload, target, applied, count_offloaded)
+            reply = reply_for_call(call, payload, options)
+        elif kind == "call_result":
+            call = await self._calls.validate_result(payload, target, applied, count_offloaded)
+            reply = reply_for_result(call, options)
+        else:
+            call = await self._calls.validate_absence(target, options.version)
+            reply = reply_for_result(call, options)
+        if budget is not None:
+            budget.charge(call.verdict)
+        return ValidationOutcome(
+            call.verdict,
+            call.definition_digest,
+            call.schema_digest,
+            call.enforced,
+            options.lists_violations,
+            reply,
+        )
+
+    def _unknown_tool(
+        self, error: RequestError, kind: SubjectKind | None, options: ValidationOptions
+    ) -> ValidationOutcome:
+        """Return the outcome of a call to an unknown tool, if the options skip those.
+
+        Raises:
+            RequestError: UNKNOWN_TOOL, unless they do.
+        """
+        if kind in _CALLS:
+            error = with_json_rpc_error(error, self._valid_target(), options)
+        if not options.skips_unknown_tools:
+            raise error
+        code, severity = error.reason.value, Severity.WARNING
+        return ValidationOutcome(Verdict((Violation("", "", "", code, error.message, severity),)))
+
+
+def _outcome(
+    prepared: _PreparedSchema,
+    verdict: Verdict,
+    payload: bytes,
+    evaluation: EvaluationOptions,
+    budget: BatchBudget | None,
+) -> ValidationOutcome:
+    """Return the outcome of *payload* for the *verdict* of its schema."""
+    options, schema = prepared.options, prepared.schema
+    if prepared.requires_object_output:
+        verdict = require_object(verdict, payload, evaluation, options.version)
+    if not verdict.violations and verdict.repair is None:
+        return prepared.valid
+    if budget is not None:
+        budget.charge(verdict)
+    return ValidationOutcome(
+        verdict,
+        schema.definition_digest,
+        schema.schema_digest,
+        schema.enforced,
+        options.lists_violations,
+        reply_for_payload(verdict, payload, schema.tool, prepared.side, options),
+    )
+
+
+def _value(value: _Value | RequestError) -> _Value:
+    """Return *value*, or raise a copy of the error that it is.
+
+    Raising extends the traceback; a stored error is never raised itself.
+    """
+    if isinstance(value, RequestError):
+        raise copy(value)
+    return value
+
 
 #: The target and the options of a request, in its encoding.
 _Key: TypeAlias = tuple[bytes, bytes]

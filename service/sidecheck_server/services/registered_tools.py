@@ -11,7 +11,7 @@ from sidecheck_server.services.targets import InlineTool
 
 __all__ = ["ResolvedTool", "registered_tool", "require_binding"]
 
-_SHOWN = 128
+_SHOWN_NAME = 128
 """How many characters of a name an error repeats."""
 
 
@@ -43,8 +43,8 @@ def require_binding(registry: Registry, server: str, name: str) -> Binding:
 
 
 def _unknown_tool(registry: Registry, server: str, name: str) -> RequestError:
-    message = f"no tool {name[:_SHOWN]!r} is registered for the server {server[:_SHOWN]!r}"
-    metadata = {"server": server[:_SHOWN], "tool": name[:_SHOWN]}
+    message = f"no tool {name[:_SHOWN_NAME]!r} is registered for the server {server[:_SHOWN_NAME]!r}"
+    metadata = {"server": server[:_SHOWN_NAME], "tool": name[:_SHOWN_NAME]}
     names = _names_to_compare(registry, server, name)
     nearest = find_nearest(name, names)
     if nearest:

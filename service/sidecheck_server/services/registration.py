@@ -16,8 +16,11 @@ from sidecheck_server.core.mcp.tool_definitions import duplicate_names
 from sidecheck_server.core.types import Severity, Violation
 from sidecheck_server.registry import BindingsChanged, Registry
 from sidecheck_server.registry.definitions import MAX_SERVER_LENGTH, Action, Binding, Definition
-from sidecheck_server.services.comparison import ToolComparer
-from sidecheck_server.services.compatibility import CompatibilityGate, CompatibilityPolicy
+from sidecheck_server.services.comparison import (
+    CompatibilityGate,
+    CompatibilityPolicy,
+    ToolComparer,
+)
 from sidecheck_server.services.definitions import CheckedDefinition, DefinitionChecker
 from sidecheck_server.services.registry_writer import RegistryWriter
 from sidecheck_server.services.targets import InlineTool

@@ -11,8 +11,7 @@ from sidecheck_server.core.schemas.dialects import SchemaSource
 from sidecheck_server.registry import Registry
 from sidecheck_server.registry.definitions import Binding, Definition
 from sidecheck_server.services.adaptation import ToolAdapter
-from sidecheck_server.services.cache import Begin, Cache
-from sidecheck_server.services.memory import DEFAULT_SHARES, weigh_entry
+from sidecheck_server.services.cache import DEFAULT_SHARES, Begin, Cache, weigh_entry
 from sidecheck_server.services.offload import OffloadRule, Work
 from sidecheck_server.services.registered_tools import (
     ResolvedTool,

@@ -9,8 +9,7 @@ from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.protocol_schemas import NotCompiledError, type_schema_source
 from sidecheck_server.core.schemas.dialects import SchemaSource
-from sidecheck_server.services.cache import Begin, Cache
-from sidecheck_server.services.memory import weigh_entry
+from sidecheck_server.services.cache import Begin, Cache, weigh_entry
 
 __all__ = ["Compile", "CompiledSchemas", "ProtocolSchemas"]
 

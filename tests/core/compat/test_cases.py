@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from sidecheck_server.cli.comparison_json import comparison_object
+from sidecheck_server.cli.comparison_reports import comparison_object
 from sidecheck_server.core.compat.changes import Direction, Level, Reading, SetComparison
 from sidecheck_server.core.compat.compare import compare_definitions
 from sidecheck_server.core.compat.pairing import (

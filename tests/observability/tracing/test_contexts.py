@@ -14,7 +14,7 @@ from sidecheck.v1.info_service_pb2_grpc import InfoServiceStub
 from sidecheck.v1.protocol_service_pb2_grpc import ProtocolServiceStub
 from sidecheck.v1.validation_service_pb2_grpc import ValidationServiceStub
 from sidecheck_server.core.mcp.context import VERSIONS
-from sidecheck_server.observability.tracing.contexts import context_of_message
+from sidecheck_server.observability.tracing.calls import context_of_message
 from support.agentgateway import Agentgateway
 from support.collector import trees
 from support.traced_server import Caller, TracedServer

@@ -15,7 +15,7 @@ from opentelemetry.sdk.trace.sampling import ALWAYS_OFF, ALWAYS_ON, Sampler
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.observability.tracing.instrumentation import Carrier
-from sidecheck_server.observability.tracing.wrappers import wrap
+from sidecheck_server.observability.tracing.sdk import wrap
 from sidecheck_server.proxy.checks import NotCheckedError
 from sidecheck_server.proxy.local_checks import LocalChecks
 from sidecheck_server.proxy.messages import Message, read_message

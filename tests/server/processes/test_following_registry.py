@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Sequence
 import pytest
 from sidecheck_server.registry.catalogue import Catalogue
 from sidecheck_server.registry.definitions import Binding, Change
-from sidecheck_server.registry.differences import differences
+from sidecheck_server.registry.postgres.registry import differences
 from sidecheck_server.registry.quotas import RegistryQuotas
 from sidecheck_server.server.processes.following_registry import FollowingRegistry
 from sidecheck_server.server.processes.link import Link

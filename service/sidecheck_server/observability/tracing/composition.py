@@ -29,8 +29,7 @@ async def running_tracing() -> AsyncIterator[Instrumentation]:
 async def _start(names: Sequence[str], stack: AsyncExitStack) -> Instrumentation:
     """Start the SDK, which nothing imports while tracing is off, and stop it with *stack*."""
     try:
-        from sidecheck_server.observability.tracing.sdk import running_tracer  # noqa: PLC0415
-        from sidecheck_server.observability.tracing.wrappers import wrap  # noqa: PLC0415
+        from sidecheck_server.observability.tracing.sdk import running_tracer, wrap  # noqa: PLC0415
 
         tracer = await stack.enter_async_context(running_tracer(names))
     except ModuleNotFoundError as error:

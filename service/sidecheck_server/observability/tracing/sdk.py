@@ -1,10 +1,11 @@
-"""The SDK of OpenTelemetry: what takes spans to the exporters that the variables name."""
+"""The SDK of OpenTelemetry: what makes spans, and takes them to the exporters."""
 
 import asyncio
 import logging
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
+from functools import partial
 from importlib.metadata import entry_points
 from typing import Final
 
@@ -16,10 +17,43 @@ from opentelemetry.trace import Tracer
 
 from sidecheck_server import __version__
 from sidecheck_server.config.settings import UnusableSettingsError
+from sidecheck_server.observability.tracing.calls import CallTracer
+from sidecheck_server.observability.tracing.instrumentation import (
+    Carrier,
+    Instrumentation,
+    TraceMethods,
+)
 from sidecheck_server.observability.tracing.log import LIBRARY, ExportFailures
+from sidecheck_server.observability.tracing.services import (
+    TracedResolver,
+    TracedSchemas,
+    TracedTasks,
+    TracedValidator,
+)
+from sidecheck_server.observability.tracing.spans import ChildSpans
 from sidecheck_server.observability.tracing.variables import EXPORTERS, otlp_protocol
+from sidecheck_server.services.container import ServiceClasses
 
-__all__ = ["running_tracer"]
+__all__ = [
+    "running_tracer",
+    "wrap",
+]
+
+
+def wrap(tracer: Tracer) -> Instrumentation:
+    """Return parts that make spans by *tracer*."""
+    spans, calls = ChildSpans(tracer), CallTracer(tracer)
+    classes = ServiceClasses(
+        schemas=partial(TracedSchemas, spans),
+        resolver=partial(TracedResolver, spans),
+        validator=partial(TracedValidator, spans),
+    )
+
+    def methods(carrier: Carrier) -> TraceMethods:
+        return partial(calls.trace, carrier=carrier)
+
+    return Instrumentation(classes, partial(TracedTasks, spans), methods, calls.observe)
+
 
 _SERVICE: Final = "sidecheck"
 

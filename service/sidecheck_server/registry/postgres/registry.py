@@ -10,8 +10,7 @@ import psycopg
 
 from sidecheck_server.registry import NOTHING_EXPECTED, Expected, RegistryUnusable
 from sidecheck_server.registry.catalogue import Catalogue
-from sidecheck_server.registry.definitions import Definition, Deleted, Registered
-from sidecheck_server.registry.differences import differences
+from sidecheck_server.registry.definitions import Binding, Change, Definition, Deleted, Registered
 from sidecheck_server.registry.location import PostgresLocation
 from sidecheck_server.registry.plan import BindingPlan, plan_registration, plan_removal
 from sidecheck_server.registry.postgres.connection import (
@@ -44,7 +43,39 @@ from sidecheck_server.registry.postgres.write_connection import WriteConnection
 from sidecheck_server.registry.quotas import RegistryQuotas
 from sidecheck_server.registry.reads import CatalogueReads
 
-__all__ = ["PostgresRegistry"]
+__all__ = [
+    "PostgresRegistry",
+    "differences",
+]
+
+
+def differences(before: Catalogue, after: Catalogue) -> list[Change]:
+    """Return changes that lead from *before* to *after*, one for each server that differs.
+
+    There is at least one, which has the revision. Takes time proportional to both.
+    """
+    unbound: dict[str, list[str]] = {}
+    bound: dict[str, list[Binding]] = {}
+    for _, binding in before.bindings.starting_at(()):
+        if after.find(binding.server, binding.name) is None:
+            unbound.setdefault(binding.server, []).append(binding.name)
+    for _, binding in after.bindings.starting_at(()):
+        if before.find(binding.server, binding.name) != binding:
+            bound.setdefault(binding.server, []).append(binding)
+    servers = sorted(unbound.keys() | bound.keys()) or [""]
+    return [
+        Change(
+            after.revision,
+            server,
+            tuple(unbound.get(server, ())),
+            tuple(bound.get(server, ())),
+            is_reload=True,
+            is_continued=server != servers[-1],
+            id=after.change_id,
+        )
+        for server in servers
+    ]
+
 
 _COMPACT_EVERY: Final = 16
 """Revisions between two compactions of the history, each by whoever writes that revision."""

@@ -1,31 +1,89 @@
-"""Requests and responses of ProtocolService: definitions, names, rules, reports."""
+"""Requests and responses of ProtocolService: definitions, names, rules, reports, results."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
+from typing import Any
 
 from sidecheck.v1 import protocol_service_pb2
 
+from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.limits import Limits, limit_exceeded_error
+from sidecheck_server.core.mcp.results.normalize import (
+    Content,
+    Failure,
+    ToolOutput,
+    Value,
+    WholeResult,
+)
 from sidecheck_server.core.mcp.rules.rule import Rule
 from sidecheck_server.core.mcp.sessions.repetitions import Repetition
 from sidecheck_server.core.mcp.tool_names import CheckedName, Collision
 from sidecheck_server.core.mcp.tool_outcomes import CheckedTool, Disposition
 from sidecheck_server.rpc.mapping.context import request_context_from_proto
 from sidecheck_server.rpc.mapping.fields import SEVERITIES
-from sidecheck_server.rpc.mapping.targets import documents_from_proto, tools_from_proto
+from sidecheck_server.rpc.mapping.subjects import profile_from_proto
+from sidecheck_server.rpc.mapping.targets import (
+    documents_from_proto,
+    target_from_proto,
+    tools_from_proto,
+)
 from sidecheck_server.rpc.mapping.verdicts import protocol_verdict_to_proto
 from sidecheck_server.services.checks import SubjectReport
+from sidecheck_server.services.normalization import NormalizedResult, ValueToNormalize
 from sidecheck_server.services.tools import ToolsToCheck
 
 __all__ = [
     "collision_to_proto",
     "name_to_proto",
+    "normalized_result_to_proto",
     "report_to_proto",
     "rule_to_proto",
     "summary_to_proto",
     "tool_outcome_to_proto",
     "tools_to_check_from_proto",
+    "value_to_normalize_from_proto",
 ]
+
+_RETURNED: Mapping[str, Callable[[Any], ToolOutput]] = MappingProxyType(
+    {"value": Value, "content": Content, "result": WholeResult, "error": Failure}
+)
+
+
+def value_to_normalize_from_proto(
+    request: protocol_service_pb2.NormalizeToolResultRequest, limits: Limits, default_version: str
+) -> ValueToNormalize:
+    """Return the return value of a request, and how its result is made.
+
+    Raises:
+        RequestError: INVALID_REQUEST if there is no return value, or for an unknown enum
+            value; as `request_context_from_proto`.
+    """
+    kind = request.WhichOneof("returned")
+    if kind is None:
+        raise RequestError(
+            ErrorReason.INVALID_REQUEST,
+            "the request has no return value; set one of value, content, result, error",
+            {"field": "returned"},
+        )
+    context = request_context_from_proto(request.context, request.options, limits, default_version)
+    return ValueToNormalize(
+        returned=_RETURNED[kind](getattr(request, kind)),
+        target=target_from_proto(request.tool) if request.HasField("tool") else None,
+        profile=profile_from_proto(request.profile),
+        context=context.context,
+        limits=context.limits,
+        names_version=context.names_version,
+    )
+
+
+def normalized_result_to_proto(
+    result: NormalizedResult,
+) -> protocol_service_pb2.NormalizeToolResultResponse:
+    """Return the message of a normalized result."""
+    return protocol_service_pb2.NormalizeToolResultResponse(
+        result=result.json, verdict=protocol_verdict_to_proto(result.verdict)
+    )
+
 
 _DISPOSITIONS: Mapping[Disposition, protocol_service_pb2.ToolOutcome.Disposition] = (
     MappingProxyType(

@@ -31,9 +31,13 @@ from sidecheck_server.rpc.mapping.verdicts import (
 )
 from sidecheck_server.rpc.status import status_from_error
 from sidecheck_server.services.conversion import Conversion, ToolsToConvert, ToolToConvert
-from sidecheck_server.services.model_calls import CallToConvert, ConvertedCall
+from sidecheck_server.services.model_calls import (
+    CallToConvert,
+    ConvertedCall,
+    ConvertedResult,
+    ResultToConvert,
+)
 from sidecheck_server.services.offload import TimeSlice
-from sidecheck_server.services.result_messages import ConvertedResult, ResultToConvert
 from sidecheck_server.services.validation import ValidationOptions
 
 __all__ = [

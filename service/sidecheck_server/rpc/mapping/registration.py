@@ -1,18 +1,71 @@
-"""Requests and responses of RegistryService: registrations and registered tools."""
+"""Requests and responses of RegistryService: registrations, registered tools, changes."""
+
+from collections.abc import Iterator
 
 from sidecheck.v1 import registry_service_pb2, target_pb2
+from sidecheck.v1 import registry_service_pb2 as proto
 
 from sidecheck_server.core.limits import Limits, limit_exceeded_error
 from sidecheck_server.core.mcp.context import check_version_known
-from sidecheck_server.registry.definitions import Action, Binding
+from sidecheck_server.registry.definitions import Action, Binding, Change
 from sidecheck_server.rpc.mapping.comparison import ComparisonWriter, reading_from_proto
 from sidecheck_server.rpc.mapping.fields import unknown_value
 from sidecheck_server.rpc.mapping.targets import tools_from_proto
 from sidecheck_server.rpc.mapping.verdicts import violation_to_proto
-from sidecheck_server.services.compatibility import CompatibilityPolicy
+from sidecheck_server.services.change_log import Checkpoint
+from sidecheck_server.services.comparison import CompatibilityPolicy
 from sidecheck_server.services.registration import ChangePolicy, Outcome, Registration
 
-__all__ = ["outcome_to_proto", "registration_from_proto", "tool_to_proto"]
+__all__ = [
+    "change_to_proto",
+    "checkpoint_to_proto",
+    "outcome_to_proto",
+    "registration_from_proto",
+    "tool_to_proto",
+]
+
+
+def change_to_proto(change: Change, max_bytes: int) -> Iterator[proto.WatchToolsResponse]:
+    """Yield the messages of *change*, each with *max_bytes* of tools and names, or with one.
+
+    All but the last say that the change goes on.
+    """
+    message = _begin(change)
+    size = 0
+    for binding in change.bound:
+        # What a tool has beside its definition may be far more than that.
+        tool = tool_to_proto(binding, binding.definition.json)
+        tool_size = tool.ByteSize()
+        size += tool_size
+        if size > max_bytes and message.registered:
+            yield _continued(message)
+            message, size = _begin(change), tool_size
+        message.registered.append(tool)
+    for name in change.unbound:
+        name_size = len(name.encode())
+        size += name_size
+        if size > max_bytes and (message.registered or message.deleted):
+            yield _continued(message)
+            message, size = _begin(change), name_size
+        message.deleted.append(name)
+    yield proto.WatchToolsResponse(change=message)
+
+
+def checkpoint_to_proto(checkpoint: Checkpoint) -> proto.WatchToolsResponse:
+    """Return the message of *checkpoint*."""
+    return proto.WatchToolsResponse(
+        checkpoint=proto.RevisionCheckpoint(revision=checkpoint.revision, id=str(checkpoint.id))
+    )
+
+
+def _begin(change: Change) -> proto.ToolsChange:
+    return proto.ToolsChange(revision=change.revision, id=str(change.id), server=change.server)
+
+
+def _continued(message: proto.ToolsChange) -> proto.WatchToolsResponse:
+    message.continued = True
+    return proto.WatchToolsResponse(change=message)
+
 
 _CHANGE_POLICIES = {
     registry_service_pb2.CHANGE_POLICY_UNSPECIFIED: ChangePolicy.ACCEPT,

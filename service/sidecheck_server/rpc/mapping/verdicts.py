@@ -6,7 +6,7 @@ from sidecheck.v1 import verdict_pb2
 
 from sidecheck_server.core.types import Change, Repair, Verdict, Violation
 from sidecheck_server.rpc.mapping.fields import SEVERITIES
-from sidecheck_server.services.prepared_target import ValidationOutcome
+from sidecheck_server.services.prepared_targets import ValidationOutcome
 
 __all__ = [
     "changes_to_proto",

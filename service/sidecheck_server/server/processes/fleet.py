@@ -2,11 +2,13 @@
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 
 import structlog
 from prometheus_client import Metric
+from prometheus_client.registry import Collector
+from prometheus_client.samples import Sample
 
 from sidecheck_server.config.settings import Settings
 from sidecheck_server.registry import Expected, Registry
@@ -20,7 +22,36 @@ from sidecheck_server.server.processes.heartbeat import BEAT_SECONDS
 from sidecheck_server.server.processes.serving_process import ProcessStartError, ServingProcess
 from sidecheck_server.services.change_log import ChangeLog
 
-__all__ = ["Fleet"]
+__all__ = [
+    "Fleet",
+    "MetricsByProcess",
+]
+
+
+class MetricsByProcess(Collector):
+    """The *metrics* of processes by their numbers, as one family for each name.
+
+    Summed over processes, a counter would go back when one of them ends.
+    """
+
+    def __init__(self, metrics: Mapping[int, Sequence[Metric]]) -> None:
+        self._metrics = metrics
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield all metrics, with the label `process`."""
+        families: dict[str, Metric] = {}
+        for number, metrics in self._metrics.items():
+            for metric in metrics:
+                family = families.setdefault(
+                    metric.name, Metric(metric.name, metric.documentation, metric.type, metric.unit)
+                )
+                family.samples += [_labelled(sample, number) for sample in metric.samples]
+        yield from families.values()
+
+
+def _labelled(sample: Sample, number: int) -> Sample:
+    return sample._replace(labels={**sample.labels, "process": str(number)})
+
 
 _FIRST_PAUSE = 0.1
 _LONGEST_PAUSE = 5.0

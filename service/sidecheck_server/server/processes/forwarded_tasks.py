@@ -17,8 +17,7 @@ from sidecheck_server.core.mcp.tool_definitions import ToolDefinition
 from sidecheck_server.core.schemas.dialects import SchemaSource
 from sidecheck_server.core.types import Document, Verdict
 from sidecheck_server.server.processes.link import Link, LinkClosed
-from sidecheck_server.services.cache import Begin, Cache
-from sidecheck_server.services.memory import weigh_entry
+from sidecheck_server.services.cache import Begin, Cache, weigh_entry
 from sidecheck_server.workers import CALLER, Workers
 
 __all__ = ["ForwardedTasks", "SharedWorkers"]
