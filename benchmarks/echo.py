@@ -18,7 +18,7 @@ import grpc
 
 __all__ = ["main"]
 
-# As in sidecheck_server.rpc.server_options.
+# As in sidecheck_server.rpc.server.
 _OPTIONS = (
     ("grpc.so_reuseport", 0),
     ("grpc.max_receive_message_length", 4 << 20),

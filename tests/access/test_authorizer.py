@@ -8,9 +8,8 @@ import pytest
 from grpc_health.v1 import health_pb2
 from grpc_reflection.v1alpha import reflection_pb2
 from sidecheck.wire.rpcs import RPCS
-from sidecheck_server.access.authorizer import Authorizer
+from sidecheck_server.access.authorizer import METHOD_ROLES, Authorizer, roles_of
 from sidecheck_server.access.identity import IDENTITY, Identity, Role
-from sidecheck_server.access.method_roles import METHOD_ROLES, roles_of
 from sidecheck_server.access.tokens_file import TokensFile
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.gateways.ext_mcp import EXT_MCP

@@ -225,7 +225,7 @@ def test_a_thread_that_does_not_end_does_not_hold_up_the_process() -> None:
     """As a transaction of the registry on a disk that hangs."""
     program = f"""
 import asyncio, os, signal, time
-from sidecheck_server.cli.stop_signals import StopSignals, end_process
+from sidecheck_server.cli.serve import StopSignals, end_process
 
 async def main():
     signals = StopSignals(1, 1, end_process)

@@ -20,10 +20,9 @@ from sidecheck_server.rpc.admission import Admission
 from sidecheck_server.rpc.call_metrics import CallMetrics
 from sidecheck_server.rpc.grpc_methods import add_methods
 from sidecheck_server.rpc.handler import rpc_handler
-from sidecheck_server.rpc.health import HealthServicer
+from sidecheck_server.rpc.health import HealthServicer, health_methods
 from sidecheck_server.rpc.method_table import methods_of
-from sidecheck_server.rpc.server_options import server_options
-from sidecheck_server.rpc.standard import health_methods
+from sidecheck_server.rpc.server import server_options
 from structlog.testing import capture_logs
 from support.wire import info_of
 

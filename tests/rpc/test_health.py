@@ -12,8 +12,7 @@ from sidecheck_server.config.transport_limits import TransportLimits
 from sidecheck_server.rpc.admission import Admission
 from sidecheck_server.rpc.call_metrics import CallMetrics
 from sidecheck_server.rpc.grpc_methods import add_methods
-from sidecheck_server.rpc.health import HealthServicer
-from sidecheck_server.rpc.standard import health_methods
+from sidecheck_server.rpc.health import HealthServicer, health_methods
 
 SERVING = health_pb2.HealthCheckResponse.SERVING
 NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING

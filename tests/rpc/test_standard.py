@@ -8,11 +8,10 @@ from google.protobuf.descriptor_pool import DescriptorPool
 from grpc_health.v1 import health_pb2
 from grpc_reflection.v1alpha import reflection_pb2
 from sidecheck_server.config.transport_limits import TransportLimits
-from sidecheck_server.rpc import standard
+from sidecheck_server.rpc import health
 from sidecheck_server.rpc.admission import Admission
-from sidecheck_server.rpc.health import HealthServicer
+from sidecheck_server.rpc.health import HealthServicer, health_methods, reflection_methods
 from sidecheck_server.rpc.method_table import methods_of
-from sidecheck_server.rpc.standard import health_methods, reflection_methods
 from sidecheck_server.rpc.streams import OpenStreams
 
 HEALTH = health_pb2.DESCRIPTOR.services_by_name["Health"]
@@ -52,7 +51,7 @@ def test_all_methods_of_the_installed_releases_are_served() -> None:
 
 def test_a_method_of_a_later_release_of_health_is_left_out(monkeypatch: Any) -> None:
     """The server starts without it."""
-    monkeypatch.setattr(standard, "health_pb2", Extended(health_pb2))
+    monkeypatch.setattr(health, "health_pb2", Extended(health_pb2))
     methods = list(health_methods(HealthServicer([])))
 
     assert [method.name for method in HEALTH.methods] == [method.name for method in methods]
@@ -60,7 +59,7 @@ def test_a_method_of_a_later_release_of_health_is_left_out(monkeypatch: Any) -> 
 
 def test_a_method_of_a_later_release_of_reflection_is_left_out(monkeypatch: Any) -> None:
     """The server starts without it."""
-    monkeypatch.setattr(standard, "reflection_pb2", Extended(reflection_pb2))
+    monkeypatch.setattr(health, "reflection_pb2", Extended(reflection_pb2))
 
     assert [method.name for method in REFLECTION.methods] == reflected()
 

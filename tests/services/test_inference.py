@@ -5,7 +5,7 @@ from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.infer.infer import infer_tools
 from sidecheck_server.core.infer.types import InferenceOptions, InferenceResult
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.services.inference import Inferrer
+from sidecheck_server.services.normalization import Inferrer
 
 SOURCE = b"def f(a: int) -> str: ..."
 OPTIONS = InferenceOptions()

@@ -10,10 +10,9 @@ from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.results.normalize import Value
 from sidecheck_server.core.mcp.subjects import ReportLimits, ResultProfile
 from sidecheck_server.registry.sqlite import open_registry
-from sidecheck_server.services.adaptation import ToolAdapter
 from sidecheck_server.services.calls import ResultChecker
 from sidecheck_server.services.normalization import Normalizer, ValueToNormalize
-from sidecheck_server.services.resolution import TargetResolver
+from sidecheck_server.services.resolution import TargetResolver, ToolAdapter
 from sidecheck_server.services.schemas import CompiledSchemas
 from sidecheck_server.services.targets import InlineTool
 from sidecheck_server.services.validation import Validator

@@ -14,11 +14,10 @@ from sidecheck_server.core.mcp.context import DEFAULT_VERSION
 from sidecheck_server.core.schemas.dialects import SchemaSource
 from sidecheck_server.registry import Registry
 from sidecheck_server.registry.sqlite import open_registry
-from sidecheck_server.services.adaptation import ToolAdapter
 from sidecheck_server.services.cache import weigh_entry
 from sidecheck_server.services.prepared_targets import PreparedTargets
 from sidecheck_server.services.registration import Registration
-from sidecheck_server.services.resolution import TargetResolver
+from sidecheck_server.services.resolution import TargetResolver, ToolAdapter
 from sidecheck_server.services.schemas import CompiledSchemas
 from sidecheck_server.services.targets import InlineTool, RegisteredTool
 from sidecheck_server.services.validation import ValidationOptions, Validator

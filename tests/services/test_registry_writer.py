@@ -10,7 +10,7 @@ from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.registry import Registry
 from sidecheck_server.registry.quotas import RegistryQuotas
 from sidecheck_server.registry.sqlite import open_registry
-from sidecheck_server.services.registry_writer import RegistryWriter
+from sidecheck_server.services.registration import RegistryWriter
 from support.definitions import define_tool
 
 A, B, C = map(define_tool, "abc")

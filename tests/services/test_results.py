@@ -12,10 +12,9 @@ from sidecheck_server.core.mcp.subjects import CheckRequest, ReportLimits, Resul
 from sidecheck_server.core.schemas.dialects import SchemaSource
 from sidecheck_server.core.types import Severity
 from sidecheck_server.registry.sqlite import open_registry
-from sidecheck_server.services.adaptation import ToolAdapter
 from sidecheck_server.services.calls import ResultChecker
 from sidecheck_server.services.registration import Registration
-from sidecheck_server.services.resolution import TargetResolver
+from sidecheck_server.services.resolution import TargetResolver, ToolAdapter
 from sidecheck_server.services.schemas import CompiledSchemas
 from sidecheck_server.services.targets import InlineTool, RegisteredTool, Target
 from sidecheck_server.services.validation import Validator

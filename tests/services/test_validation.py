@@ -15,9 +15,8 @@ from sidecheck_server.core.schemas.dialects import SchemaSource
 from sidecheck_server.core.types import Document, Verdict
 from sidecheck_server.registry import Registry
 from sidecheck_server.registry.sqlite import open_registry
-from sidecheck_server.services.adaptation import ToolAdapter
 from sidecheck_server.services.registration import Registration
-from sidecheck_server.services.resolution import TargetResolver
+from sidecheck_server.services.resolution import TargetResolver, ToolAdapter
 from sidecheck_server.services.schemas import CompiledSchemas
 from sidecheck_server.services.targets import (
     DefinitionDigest,

@@ -13,10 +13,9 @@ from sidecheck_server.core.mcp.context import VERSIONS, Context, has_structured_
 from sidecheck_server.core.mcp.results.normalize import Value, WholeResult
 from sidecheck_server.core.mcp.subjects import CheckRequest, ReportLimits, ResultProfile, ToolResult
 from sidecheck_server.registry.sqlite import open_registry
-from sidecheck_server.services.adaptation import ToolAdapter
 from sidecheck_server.services.calls import ResultChecker
 from sidecheck_server.services.normalization import NormalizedResult, Normalizer, ValueToNormalize
-from sidecheck_server.services.resolution import TargetResolver
+from sidecheck_server.services.resolution import TargetResolver, ToolAdapter
 from sidecheck_server.services.schemas import CompiledSchemas
 from sidecheck_server.services.targets import InlineTool, Side
 from sidecheck_server.services.validation import Validator

@@ -14,8 +14,7 @@ from sidecheck_server.services.cache import Begin
 from sidecheck_server.services.comparison import ToolComparer
 from sidecheck_server.services.definitions import DefinitionChecker
 from sidecheck_server.services.protocol import ProtocolChecker
-from sidecheck_server.services.registration import Registrar
-from sidecheck_server.services.registry_writer import RegistryWriter
+from sidecheck_server.services.registration import Registrar, RegistryWriter
 from sidecheck_server.services.schemas import CompiledSchemas, ProtocolSchemas
 from sidecheck_server.workers.in_process import InProcessWorker
 

@@ -14,9 +14,8 @@ from sidecheck_server.core.mcp.tool_definitions import read_tool
 from sidecheck_server.core.schemas.dialects import SchemaSource
 from sidecheck_server.core.types import Document
 from sidecheck_server.registry import Registry
-from sidecheck_server.services.adaptation import ToolAdapter
 from sidecheck_server.services.conversion import Conversions, ToolsToConvert, ToolToConvert
-from sidecheck_server.services.resolution import TargetResolver
+from sidecheck_server.services.resolution import TargetResolver, ToolAdapter
 from sidecheck_server.services.schemas import CompiledSchemas
 from sidecheck_server.services.targets import InlineTool, Target
 

@@ -7,8 +7,8 @@ from time import monotonic, sleep
 from sidecheck_server.registry.definitions import Change
 from sidecheck_server.registry.location import PostgresLocation
 from sidecheck_server.registry.opening import open_registry
-from sidecheck_server.registry.postgres.events import RegistryEvent
 from sidecheck_server.registry.postgres.registry import PostgresRegistry
+from sidecheck_server.registry.postgres.steps import RegistryEvent
 from sidecheck_server.registry.quotas import RegistryQuotas
 from support.running_postgres import RunningPostgres
 

@@ -5,11 +5,12 @@ from typing import Any
 
 import click
 
-from sidecheck_server.cli.files import list_or_exit, read_input, write_output
+from sidecheck_server.cli.files import read_input, write_output
 from sidecheck_server.cli.in_process import LIMITS, run_in_process
 from sidecheck_server.cli.options import FILE, examples, form_option, version_option
 from sidecheck_server.cli.reports import counted, in_json
 from sidecheck_server.cli.rows import Row, printable, write_rows
+from sidecheck_server.cli.tool_files import list_or_exit
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.mcp.context import DEFAULT_VERSION
 from sidecheck_server.core.mcp.tool_definitions import read_tool_name

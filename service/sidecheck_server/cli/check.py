@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from sidecheck_server.cli.files import list_or_find, read_input, write_output
+from sidecheck_server.cli.files import read_input, write_output
 from sidecheck_server.cli.findings import Finding, Source, Spot, find, find_violations
 from sidecheck_server.cli.in_process import LIMITS, run_in_process
 from sidecheck_server.cli.options import (
@@ -29,6 +29,7 @@ from sidecheck_server.cli.reports import (
 )
 from sidecheck_server.cli.rows import is_terminal
 from sidecheck_server.cli.sarif import sarif_log
+from sidecheck_server.cli.tool_files import list_or_find
 from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.mcp.check import CheckReport
 from sidecheck_server.core.mcp.context import DEFAULT_VERSION, Context

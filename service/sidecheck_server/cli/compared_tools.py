@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from sidecheck_server.cli.files import list_named_or_exit, list_or_exit, read_input
+from sidecheck_server.cli.files import read_input
 from sidecheck_server.cli.findings import Finding, Source, Spot, find
 from sidecheck_server.cli.in_process import LIMITS
 from sidecheck_server.cli.rows import Row, printable, write_rows
+from sidecheck_server.cli.tool_files import list_named_or_exit, list_or_exit
 from sidecheck_server.core.compat.changes import Change, Level, Reading, ToolComparison
 from sidecheck_server.core.mcp.tool_definitions import duplicate_names, read_tool_name
 from sidecheck_server.core.mcp.tool_lists import ListedTool

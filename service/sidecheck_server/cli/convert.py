@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from sidecheck_server.cli.files import list_or_exit, read_input, write_file, write_output
+from sidecheck_server.cli.files import read_input, write_file, write_output
 from sidecheck_server.cli.in_process import LIMITS, run_in_process
 from sidecheck_server.cli.options import (
     FILE,
@@ -27,6 +27,7 @@ from sidecheck_server.cli.rows import (
     table,
     write_rows,
 )
+from sidecheck_server.cli.tool_files import list_or_exit
 from sidecheck_server.core.convert.converted_tool import ConvertedTool, combine_tools
 from sidecheck_server.core.convert.providers import PROVIDERS
 from sidecheck_server.core.convert.providers.provider import Provider

@@ -7,7 +7,7 @@ from typing import Any
 import click
 import msgspec
 
-from sidecheck_server.cli.files import list_or_exit, read_input, write_output
+from sidecheck_server.cli.files import read_input, write_output
 from sidecheck_server.cli.findings import Finding, Source, Spot, find
 from sidecheck_server.cli.in_process import LIMITS, run_in_process
 from sidecheck_server.cli.options import (
@@ -27,6 +27,7 @@ from sidecheck_server.cli.reports import (
     write_blocks,
 )
 from sidecheck_server.cli.rows import Row, is_terminal, printable, table, write_rows
+from sidecheck_server.cli.tool_files import list_or_exit
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.evaluate import EvaluationOptions
 from sidecheck_server.core.mcp.context import DEFAULT_VERSION

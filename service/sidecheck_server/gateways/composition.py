@@ -18,7 +18,7 @@ from sidecheck_server.proxy.checks import Checks
 from sidecheck_server.proxy.local_checks import CHECK_TOOLS, ObserveCalls, ObservedCall
 from sidecheck_server.rpc.admission import Admission
 from sidecheck_server.rpc.call_metrics import CallMetrics, MethodMetrics
-from sidecheck_server.rpc.served_methods import CreateGateways
+from sidecheck_server.rpc.servicers import CreateGateways
 from sidecheck_server.rpc.streams import OpenStreams
 
 __all__ = [

@@ -14,7 +14,6 @@ from google.protobuf.json_format import MessageToDict
 from sidecheck_server.core.errors import ErrorReason, RequestError
 from sidecheck_server.core.mcp.context import VERSIONS
 from sidecheck_server.core.types import JsonValue
-from sidecheck_server.gateways.errors import failure_of
 from sidecheck_server.gateways.generated.ext_mcp_pb2 import (
     DESCRIPTOR,
     AuthorizationError,
@@ -25,7 +24,7 @@ from sidecheck_server.gateways.generated.ext_mcp_pb2 import (
 )
 from sidecheck_server.gateways.outcomes import GatewayFindings, Outcome
 from sidecheck_server.gateways.registered_tools import RegisteredTools
-from sidecheck_server.gateways.routes import Route, Routes
+from sidecheck_server.gateways.routes import Route, Routes, failure_of
 from sidecheck_server.proxy.definition_checks import not_listed
 from sidecheck_server.proxy.messages import (
     INTERNAL_ERROR,

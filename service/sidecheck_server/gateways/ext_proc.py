@@ -10,7 +10,6 @@ from collections.abc import AsyncIterator, Mapping
 from typing import Any, Literal, TypeAlias
 
 from sidecheck_server.core.errors import ErrorReason, RequestError
-from sidecheck_server.gateways.errors import failure_of
 from sidecheck_server.gateways.ext_proc_messages import (
     BUFFERED,
     NOT_SENT,
@@ -32,7 +31,7 @@ from sidecheck_server.gateways.generated.external_processor_pb2 import (
     ProcessingResponse,
 )
 from sidecheck_server.gateways.outcomes import GatewayFindings
-from sidecheck_server.gateways.routes import Routes
+from sidecheck_server.gateways.routes import Routes, failure_of
 from sidecheck_server.proxy.checks import NotCheckedError
 from sidecheck_server.proxy.http_messages import Body, HttpMessages, Reply
 from sidecheck_server.proxy.messages import (

@@ -8,17 +8,48 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+import structlog
+
 from sidecheck_server.access.identity import check_server
 from sidecheck_server.config.policies import GatewayPolicies, Policies
 from sidecheck_server.core.errors import ErrorReason, RequestError
-from sidecheck_server.gateways.outcomes import GatewayFindings
+from sidecheck_server.gateways.outcomes import GatewayFindings, Outcome
 from sidecheck_server.gateways.registered_tools import RegisteredTools
 from sidecheck_server.proxy.checks import Checks
 from sidecheck_server.proxy.http_connections import HttpConnections
-from sidecheck_server.proxy.pins import open_pins
+from sidecheck_server.proxy.pins import LockFileError, open_pins
 from sidecheck_server.proxy.session import ProxySession
+from sidecheck_server.rpc.calls import Call, CallFailed
+from sidecheck_server.rpc.handler import status_of
 
-__all__ = ["Route", "Routes"]
+__all__ = [
+    "Route",
+    "Routes",
+    "failure_of",
+]
+
+_log = structlog.get_logger("sidecheck.gateways")
+
+
+def failure_of(error: Exception, method: str, call: Call, outcome: Outcome) -> CallFailed:
+    """Return the end of *call*, of *method*, which *error* ended; log and count why.
+
+    *outcome* is that of its exchange, which has failed.
+    The gateway has no more than its code to tell an operator.
+    """
+    if isinstance(error, LockFileError):
+        _log.error("gateway.pins_unusable", detail=str(error))
+        error = RequestError(
+            ErrorReason.REGISTRY_UNUSABLE, "the lock file of pinned tools cannot be used"
+        )
+    elif isinstance(error, RequestError):
+        _log.warning(
+            "gateway.failed", method=method, reason=error.reason.value, detail=error.message
+        )
+    call.observe_error(error.reason if isinstance(error, RequestError) else None)
+    outcome.fail(error)
+    return CallFailed(status_of(error, method))
+
 
 _MOST_ROUTES = 1_000
 _LONGEST_NAME = 256

@@ -95,7 +95,7 @@ def _tracing_processors() -> list[Processor]:
     """Return what adds spans to events, if tracing is on; imported then, like all of it."""
     if not exporter_names():
         return []
-    from sidecheck_server.observability.tracing.log import add_span  # noqa: PLC0415
+    from sidecheck_server.observability.tracing.spans import add_span  # noqa: PLC0415
 
     return [add_span]
 

@@ -11,11 +11,11 @@ from prometheus_client.registry import Collector
 from sidecheck_server import __version__
 from sidecheck_server.registry import Registry
 from sidecheck_server.rpc.metric_table import METRICS, counters, gauges
-from sidecheck_server.rpc.served_methods import ServedMethods
+from sidecheck_server.rpc.servicers import ServedMethods
 from sidecheck_server.rpc.tls import ServerCertificates
 from sidecheck_server.services.cache import Cache
 from sidecheck_server.services.container import Services
-from sidecheck_server.services.registry_writer import RegistryWriter
+from sidecheck_server.services.registration import RegistryWriter
 from sidecheck_server.workers import (
     EndCause,
     WorkerDied,

@@ -8,6 +8,7 @@ from sidecheck_server.core.repair.types import Coercion
 from sidecheck_server.core.repair.types import Repairs as RepairOptions
 from sidecheck_server.core.types import Change, Severity
 from sidecheck_server.proxy.checks import CallTarget, Checks, NotCheckedError
+from sidecheck_server.proxy.listing_pages import ToolSource
 from sidecheck_server.proxy.messages import (
     INVALID_PARAMS,
     Message,
@@ -21,7 +22,6 @@ from sidecheck_server.proxy.messages import (
 from sidecheck_server.proxy.pending import Request
 from sidecheck_server.proxy.report import Action, Finding, Findings, finding_of, finding_of_error
 from sidecheck_server.proxy.rulings import Ruling, passes_unvalidated, reject, unvalidated_reason
-from sidecheck_server.proxy.tool_source import ToolSource
 from sidecheck_server.services.prepared_targets import ValidationOutcome
 
 __all__ = ["METHOD", "Admission", "ToolCalls"]

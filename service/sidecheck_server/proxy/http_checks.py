@@ -20,10 +20,9 @@ from sidecheck_server.core.mcp.http_headers import (
     find_header_faults,
 )
 from sidecheck_server.core.payload import read_json
-from sidecheck_server.proxy.listing_pages import PROTOCOL_VERSION
+from sidecheck_server.proxy.listing_pages import PROTOCOL_VERSION, ToolSource
 from sidecheck_server.proxy.messages import Message, error_response, read_object, string_value
 from sidecheck_server.proxy.report import Action, Finding
-from sidecheck_server.proxy.tool_source import ToolSource
 
 __all__ = [
     "CallerCheck",

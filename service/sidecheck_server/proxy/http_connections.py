@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Protocol
 
 from sidecheck_server.core.mcp.context import VERSIONS
+from sidecheck_server.proxy.listing_pages import ToolSource
 from sidecheck_server.proxy.messages import Direction, Message, Received, join_array, read_list
 from sidecheck_server.proxy.rulings import Ruling
 from sidecheck_server.proxy.session import ProxySession
-from sidecheck_server.proxy.tool_source import ToolSource
 
 __all__ = ["UNANSWERED", "Connection", "HttpConnections", "MakeSession", "ToolSources"]
 

@@ -25,14 +25,13 @@ from sidecheck_server.core.types import Verdict
 from sidecheck_server.proxy.checks import CallTarget, NotCheckedError, ToolVerdicts
 from sidecheck_server.proxy.messages import Direction, Message
 from sidecheck_server.rpc.handler import log_failure
-from sidecheck_server.services.calls import CallVerdict
+from sidecheck_server.services.calls import CallVerdict, reply_for_call, reply_for_result
 from sidecheck_server.services.checks import RequestContext, SessionChecker, SubjectReport
 from sidecheck_server.services.container import Services
 from sidecheck_server.services.prepared_targets import ValidationOutcome
-from sidecheck_server.services.registered_tools import require_binding
 from sidecheck_server.services.registration import Registration
-from sidecheck_server.services.replies import reply_for_call, reply_for_result
 from sidecheck_server.services.request_work import open_request
+from sidecheck_server.services.resolution import require_binding
 from sidecheck_server.services.targets import InlineTool
 from sidecheck_server.services.tools import ToolsToCheck
 from sidecheck_server.services.validation import ValidationOptions

@@ -13,7 +13,7 @@ from sidecheck_server.proxy.ambiguity import (
 from sidecheck_server.proxy.calls import METHOD as CALL
 from sidecheck_server.proxy.calls import Admission, ToolCalls
 from sidecheck_server.proxy.checks import Checks, NotCheckedError
-from sidecheck_server.proxy.listing_pages import PROTOCOL_VERSION
+from sidecheck_server.proxy.listing_pages import PROTOCOL_VERSION, ToolSource
 from sidecheck_server.proxy.message_checks import (
     PEERS,
     CheckOutcome,
@@ -41,7 +41,6 @@ from sidecheck_server.proxy.report import (
 from sidecheck_server.proxy.rulings import (
     Ruling,
 )
-from sidecheck_server.proxy.tool_source import ToolSource
 
 __all__ = ["ProxySession"]
 

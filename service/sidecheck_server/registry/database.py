@@ -20,6 +20,7 @@ from time import sleep
 from sidecheck_server.registry import RegistryInUse, RegistryUnusable
 from sidecheck_server.registry.catalogue import Catalogue
 from sidecheck_server.registry.definitions import Binding, Change
+from sidecheck_server.registry.reads import find_altered
 from sidecheck_server.registry.tables import (
     create_tables,
     delete_names,
@@ -28,7 +29,6 @@ from sidecheck_server.registry.tables import (
     read_revision,
     write_revision,
 )
-from sidecheck_server.registry.verification import find_altered
 
 __all__ = ["FORMAT", "Database", "FileIdentity"]
 

@@ -6,7 +6,7 @@ from sidecheck_server.registry.location import (
     PostgresLocation,
     RegistryLocation,
 )
-from sidecheck_server.registry.postgres.events import RegistryEvent, ReportEvent
+from sidecheck_server.registry.postgres.steps import RegistryEvent, ReportEvent
 from sidecheck_server.registry.quotas import RegistryQuotas
 
 __all__ = ["migrate_registry", "open_registry"]

@@ -69,12 +69,11 @@ from sidecheck_server.rpc.mapping.verdicts import protocol_verdict_to_proto
 from sidecheck_server.rpc.method_table import Unreadable
 from sidecheck_server.rpc.pages import page_size, position_from_token, token_for_position
 from sidecheck_server.rpc.streams import OpenStreams, item_of, rpc_stream_handler
-from sidecheck_server.services.batch_budget import BatchBudget
 from sidecheck_server.services.checks import RequestContext, SessionChecker
 from sidecheck_server.services.container import Services
 from sidecheck_server.services.offload import TimeSlice
 from sidecheck_server.services.protocol import list_rules
-from sidecheck_server.services.request_work import open_request
+from sidecheck_server.services.request_work import BatchBudget, open_request
 from sidecheck_server.services.tools import check_tool_names
 
 __all__ = ["ProtocolServicer"]

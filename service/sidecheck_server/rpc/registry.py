@@ -43,8 +43,8 @@ from sidecheck_server.rpc.streams import OpenStreams, rpc_server_stream_handler
 from sidecheck_server.services.change_log import Checkpoint
 from sidecheck_server.services.container import Services
 from sidecheck_server.services.offload import TimeSlice
-from sidecheck_server.services.registered_tools import require_binding
 from sidecheck_server.services.request_work import open_request
+from sidecheck_server.services.resolution import require_binding
 from sidecheck_server.services.targets import InlineTool
 
 __all__ = ["RegistryServicer"]

@@ -1,7 +1,8 @@
 """The implementations of the API's services, over one set of application services."""
 
-from collections.abc import Mapping
-from typing import Final
+from collections.abc import Callable, Mapping
+from importlib.metadata import version
+from typing import Final, TypeAlias
 
 from google.protobuf.descriptor import ServiceDescriptor
 from sidecheck.v1 import (
@@ -12,19 +13,144 @@ from sidecheck.v1 import (
     registry_service_pb2,
     validation_service_pb2,
 )
+from sidecheck.v1.inference_service_pb2 import (
+    AdaptToolRequest,
+    AdaptToolResponse,
+    InferToolsRequest,
+    InferToolsResponse,
+)
+from sidecheck.v1.inference_service_pb2_grpc import InferenceServiceServicer
+from sidecheck.v1.info_service_pb2 import (
+    EngineInfo,
+    GetServerInfoRequest,
+    GetServerInfoResponse,
+)
+from sidecheck.v1.info_service_pb2_grpc import InfoServiceServicer
 
+from sidecheck_server import __version__
+from sidecheck_server.config.settings import Settings
 from sidecheck_server.core.limits import Limits
+from sidecheck_server.core.mcp.context import VERSIONS
+from sidecheck_server.core.schemas.dialects import DIALECTS
 from sidecheck_server.registry import Registry
+from sidecheck_server.rpc.admission import Admission
 from sidecheck_server.rpc.conversion import ConversionServicer
-from sidecheck_server.rpc.inference import InferenceServicer
-from sidecheck_server.rpc.info import InfoServicer
+from sidecheck_server.rpc.handler import check_response_size, rpc_handler
+from sidecheck_server.rpc.health import HealthServicer
+from sidecheck_server.rpc.mapping.fields import limits_to_proto
+from sidecheck_server.rpc.mapping.inference import (
+    adapted_tool_to_proto,
+    inferred_to_proto,
+    source_from_proto,
+    tool_to_adapt_from_proto,
+)
+from sidecheck_server.rpc.method_table import methods_of
 from sidecheck_server.rpc.protocol import ProtocolServicer
 from sidecheck_server.rpc.registry import RegistryServicer
 from sidecheck_server.rpc.streams import OpenStreams
 from sidecheck_server.rpc.validation import ValidationServicer
 from sidecheck_server.services.container import Services
 
-__all__ = ["INFO", "SERVICES", "create_servicers"]
+__all__ = [
+    "INFO",
+    "SERVICES",
+    "CreateGateways",
+    "InferenceServicer",
+    "InfoServicer",
+    "ServedMethods",
+    "create_servicers",
+]
+
+#: Returns the servicer of each protocol of gateways, whose streams and bytes count as given.
+CreateGateways: TypeAlias = Callable[[OpenStreams, Admission], Mapping[ServiceDescriptor, object]]
+
+
+class ServedMethods:
+    """The methods of *services* and of gateways, with the calls and streams of all transports."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        registry: Registry,
+        services: Services,
+        create_gateways: CreateGateways,
+    ) -> None:
+        self.admission = Admission(settings.transport)
+        self.streams = OpenStreams(self.admission.gate, settings.transport, self.admission.shed)
+        self.health = HealthServicer(SERVICES, without_workers={INFO})
+        servicers = create_servicers(services, registry, settings.limits, self.streams)
+        gateways = create_gateways(self.streams, self.admission)
+        #: The methods of the API, which transports other than gRPC have too.
+        self.api = tuple(methods_of(servicers.items()))
+        self.gateways = tuple(methods_of(gateways.items()))
+        #: The full names of all services.
+        self.service_names = (*SERVICES, *(service.full_name for service in gateways))
+
+    def report_workers(self, alive: int) -> None:
+        """Report in health whether any worker process is *alive*."""
+        self.health.set_workers_alive(alive=alive > 0)
+
+
+class InferenceServicer(InferenceServiceServicer):
+    """Serves InferenceService."""
+
+    def __init__(self, services: Services, limits: Limits) -> None:
+        self._inferrer = services.inferrer
+        self._resolver = services.resolver
+        self._adapter = services.adapter
+        self._limits = limits
+        self._registry = services.registry
+        self.changes = services.changes
+
+    @rpc_handler
+    async def InferTools(self, request: InferToolsRequest) -> InferToolsResponse:  # noqa: N802
+        """Infer the definitions of tools from source text."""
+        source, options = source_from_proto(request, self._limits)
+        response = inferred_to_proto(await self._inferrer.infer(source, options))
+        check_response_size(response, self._limits)
+        return response
+
+    @rpc_handler
+    async def AdaptTool(self, request: AdaptToolRequest) -> AdaptToolResponse:  # noqa: N802
+        """Adapt a definition to a protocol version."""
+        target, named_version = tool_to_adapt_from_proto(request)
+        revision = self._registry.revision
+        tool = await self._resolver.resolve_tool(target)
+        version = self._resolver.version_of(target, named_version)
+        response = adapted_tool_to_proto(await self._adapter.adapt(tool.definition, version))
+        response.registry_revision = revision
+        check_response_size(response, self._limits)
+        return response
+
+
+_ENGINES = (("fast", "fastjsonschema"), ("complete", "jsonschema"))
+
+
+class InfoServicer(InfoServiceServicer):
+    """Serves InfoService."""
+
+    def __init__(self, registry: Registry, default_version: str, limits: Limits) -> None:
+        self._registry = registry
+        self._response = GetServerInfoResponse(
+            version=__version__,
+            limits=limits_to_proto(limits),
+            dialects=list(DIALECTS),
+            protocol_versions=VERSIONS,
+            default_protocol_version=default_version,
+            engines=[
+                EngineInfo(name=name, library=library, version=version(library))
+                for name, library in _ENGINES
+            ],
+        )
+
+    @rpc_handler
+    async def GetServerInfo(  # noqa: N802
+        self, _request: GetServerInfoRequest
+    ) -> GetServerInfoResponse:
+        """Return the version, the limits and the features of the server."""
+        self._response.registry_revision = self._registry.revision
+        return self._response
+
 
 _VALIDATION = validation_service_pb2.DESCRIPTOR.services_by_name["ValidationService"]
 _PROTOCOL = protocol_service_pb2.DESCRIPTOR.services_by_name["ProtocolService"]

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import structlog
 
 from sidecheck_server.config.settings import Settings
-from sidecheck_server.rpc.served_methods import ServedMethods
+from sidecheck_server.rpc.servicers import ServedMethods
 
 __all__ = ["HURRIED_GRACE_SECONDS", "Shutdown"]
 

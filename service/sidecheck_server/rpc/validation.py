@@ -28,11 +28,10 @@ from sidecheck_server.rpc.mapping.verdicts import outcome_to_proto
 from sidecheck_server.rpc.method_table import SharedResponse, Unreadable
 from sidecheck_server.rpc.status import status_from_error
 from sidecheck_server.rpc.streams import OpenStreams, item_of, rpc_stream_handler
-from sidecheck_server.services.batch_budget import BatchBudget
 from sidecheck_server.services.container import Services
 from sidecheck_server.services.offload import TimeSlice
 from sidecheck_server.services.prepared_targets import PreparedTarget, ValidationOutcome
-from sidecheck_server.services.request_work import open_request
+from sidecheck_server.services.request_work import BatchBudget, open_request
 from sidecheck_server.services.targets import SubjectKind
 
 __all__ = ["ValidationServicer"]

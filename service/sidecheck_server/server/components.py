@@ -2,9 +2,10 @@
 
 import asyncio
 import gc
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
+from importlib import import_module
 
 import structlog
 
@@ -18,8 +19,8 @@ from sidecheck_server.observability.tracing.instrumentation import Carrier, Inst
 from sidecheck_server.proxy.local_checks import LocalChecks
 from sidecheck_server.registry import Registry
 from sidecheck_server.rpc.call_metrics import CallMetrics
-from sidecheck_server.rpc.served_methods import ServedMethods
 from sidecheck_server.rpc.server import Server
+from sidecheck_server.rpc.servicers import ServedMethods
 from sidecheck_server.rpc.tls import ServerCertificates
 from sidecheck_server.services.container import ServiceOptions, Services, create_services
 from sidecheck_server.services.task_runner import TimedTaskRunner
@@ -29,10 +30,31 @@ __all__ = [
     "create_server",
     "end_task",
     "frozen_heap",
+    "loop_factory",
     "read_tokens",
     "running_methods",
     "service_options",
 ]
+
+
+def loop_factory(name: str) -> Callable[[], asyncio.AbstractEventLoop]:
+    """Return what creates event loops of *name*, "asyncio" or "uvloop".
+
+    Raises:
+        UnusableSettingsError: its package is not installed.
+    """
+    if name == "asyncio":
+        return asyncio.new_event_loop
+    try:
+        module = import_module(name)
+    except ModuleNotFoundError:
+        raise UnusableSettingsError(
+            f"invalid settings: event_loop: {name} is not installed: "
+            "pip install 'uvloop>=0.22,<1', or set event_loop to asyncio"
+        ) from None
+    factory: Callable[[], asyncio.AbstractEventLoop] = module.new_event_loop
+    return factory
+
 
 _log = structlog.get_logger("sidecheck.service")
 

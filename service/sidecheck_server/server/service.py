@@ -26,7 +26,7 @@ from sidecheck_server.observability.tracing.composition import running_tracing
 from sidecheck_server.observability.tracing.instrumentation import Carrier
 from sidecheck_server.proxy.local_checks import LocalChecks
 from sidecheck_server.registry.opening import open_registry
-from sidecheck_server.registry.postgres.events import (
+from sidecheck_server.registry.postgres.steps import (
     Reconnected,
     RegistryEvent,
     RegistryReloaded,

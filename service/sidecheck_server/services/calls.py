@@ -3,23 +3,48 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+from sidecheck_server.core.errors import RequestError
 from sidecheck_server.core.evaluate import EvaluationOptions
 from sidecheck_server.core.limits import Limits
-from sidecheck_server.core.mcp.call_params import ARGUMENTS, called_tool_name, with_property
+from sidecheck_server.core.mcp.call_errors import (
+    ErrorResponse,
+    invalid_arguments_response,
+    invalid_result_response,
+    malformed_call_response,
+    non_object_arguments_response,
+    unknown_tool_error,
+)
+from sidecheck_server.core.mcp.call_params import (
+    ARGUMENTS,
+    called_tool_name,
+    is_object_text,
+    requested_version,
+    with_property,
+)
 from sidecheck_server.core.mcp.check import CheckReport
-from sidecheck_server.core.mcp.context import Context
+from sidecheck_server.core.mcp.context import VERSIONS, Context
 from sidecheck_server.core.mcp.findings import Findings
 from sidecheck_server.core.mcp.results.check import STRUCTURED_CONTENT, missing_output_verdict
 from sidecheck_server.core.mcp.subjects import CallParams, CheckRequest, ReportLimits, ToolResult
+from sidecheck_server.core.payload import UNREADABLE_CODES
 from sidecheck_server.core.types import Repair, Verdict, Violation
 from sidecheck_server.services.offload import CountOffloaded, allow_offloading
 from sidecheck_server.services.protocol import ProtocolChecker
-from sidecheck_server.services.registered_tools import ResolvedTool
-from sidecheck_server.services.resolution import TargetResolver
+from sidecheck_server.services.resolution import ResolvedTool, TargetResolver
 from sidecheck_server.services.targets import RegisteredTool, Side, Target
 from sidecheck_server.services.validation import ValidationOptions, Validator
 
-__all__ = ["CallValidator", "CallVerdict", "ResultChecker"]
+__all__ = [
+    "NO_REPLY",
+    "CallValidator",
+    "CallVerdict",
+    "ResultChecker",
+    "reply_for_call",
+    "reply_for_model_call",
+    "reply_for_payload",
+    "reply_for_result",
+    "with_json_rpc_error",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,3 +306,81 @@ def _whole_repair(part: _Part, repair: Repair, protocol_verdict: Verdict) -> Rep
             replace(change, pointer=f"/{name}{change.pointer}") for change in repair.changes
         ),
     )
+
+
+NO_REPLY = ErrorResponse()
+"""The reply to what is valid."""
+
+
+def reply_for_payload(
+    verdict: Verdict, payload: bytes, tool: str, side: Side, options: ValidationOptions
+) -> ErrorResponse:
+    """Return the reply to arguments or structured content of *tool* that got *verdict*."""
+    if verdict.valid:
+        return NO_REPLY
+    name, tells = tool or None, options.lists_violations
+    if side is Side.OUTPUT:
+        return invalid_result_response(verdict, options.version, tool=name, explain=tells)
+    if name is not None and not is_object_text(payload) and _is_json(verdict):
+        return non_object_arguments_response(verdict, tool=name, explain=tells)
+    return invalid_arguments_response(verdict, options.version, tool=name, explain=tells)
+
+
+def reply_for_call(call: CallVerdict, params: bytes, options: ValidationOptions) -> ErrorResponse:
+    """Return the reply to the *params* of a call."""
+    name, tells = call.tool or None, options.lists_violations
+    if call.verdict.valid:
+        return NO_REPLY
+    if call.malformed or call.part is None:
+        versions = _versions(params, options)
+        return malformed_call_response(
+            call.verdict, call.part, tool=name, explain=tells, versions=versions
+        )
+    return invalid_arguments_response(call.part, options.version, tool=name, explain=tells)
+
+
+def reply_for_result(result: CallVerdict, options: ValidationOptions) -> ErrorResponse:
+    """Return the reply to a result, or to the absence of structured content in one."""
+    if result.verdict.valid:
+        return NO_REPLY
+    return invalid_result_response(
+        result.verdict,
+        options.version,
+        tool=result.tool or None,
+        explain=options.lists_violations,
+    )
+
+
+def reply_for_model_call(call: CallVerdict, options: ValidationOptions) -> ErrorResponse:
+    """Return the reply to a model's call, by the verdict on its arguments if there is one."""
+    if call.verdict.valid:
+        return NO_REPLY
+    verdict = call.verdict if call.part is None else call.part
+    return invalid_arguments_response(
+        verdict, options.version, tool=call.tool or None, explain=options.lists_violations
+    )
+
+
+def with_json_rpc_error(
+    error: RequestError, target: Target, options: ValidationOptions
+) -> RequestError:
+    """Return *error*, of a call to an unknown tool, with the JSON-RPC error to reply with."""
+    metadata, message = dict(error.metadata), error.message
+    named_by_payload = isinstance(target, RegisteredTool) and not target.name
+    if options.evaluation.hide_values and named_by_payload:
+        del metadata["tool"]
+        metadata.pop("nearest", None)
+        message = "the call names a tool that is not registered for the server"
+    metadata["json_rpc_error"] = unknown_tool_error(metadata.get("tool", ""))
+    return RequestError(error.reason, message, metadata)
+
+
+def _versions(params: bytes, options: ValidationOptions) -> tuple[str, str] | None:
+    """Return the version that applies and the one that *params* request, unless it is hidden."""
+    requested = requested_version(params)
+    hidden = options.evaluation.hide_values and requested not in VERSIONS
+    return None if requested is None or hidden else (options.version, requested)
+
+
+def _is_json(verdict: Verdict) -> bool:
+    return not any(violation.code in UNREADABLE_CODES for violation in verdict.violations)

@@ -22,10 +22,10 @@ from sidecheck_server.core.mcp.subjects import (
     ToolResult,
 )
 from sidecheck_server.core.types import Verdict
-from sidecheck_server.services.batch_budget import BatchBudget
 from sidecheck_server.services.calls import ResultChecker
 from sidecheck_server.services.offload import TimeSlice, allow_offloading
 from sidecheck_server.services.protocol import ProtocolChecker
+from sidecheck_server.services.request_work import BatchBudget
 from sidecheck_server.services.resolution import TargetResolver
 from sidecheck_server.services.targets import Target
 

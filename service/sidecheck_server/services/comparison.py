@@ -36,8 +36,8 @@ from sidecheck_server.services.offload import (
     concurrent_groups,
     gather_in_turns,
 )
-from sidecheck_server.services.registered_tools import require_binding
 from sidecheck_server.services.request_work import current_work
+from sidecheck_server.services.resolution import require_binding
 from sidecheck_server.services.targets import InlineTool
 
 __all__ = [

@@ -8,7 +8,6 @@ from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.context import DEFAULT_VERSION
 from sidecheck_server.registry import Registry
 from sidecheck_server.registry.location import HISTORY_SECONDS
-from sidecheck_server.services.adaptation import ToolAdapter
 from sidecheck_server.services.cache import Cache, MemoryShares
 from sidecheck_server.services.calls import CallValidator, ResultChecker
 from sidecheck_server.services.change_log import ChangeLog
@@ -17,14 +16,12 @@ from sidecheck_server.services.checks import SubjectChecker
 from sidecheck_server.services.comparison import ToolComparer, ToolSetComparer
 from sidecheck_server.services.conversion import ConversionCache, Converter
 from sidecheck_server.services.definitions import DefinitionChecker
-from sidecheck_server.services.inference import Inferrer
 from sidecheck_server.services.model_calls import CallConverter, ResultConverter
-from sidecheck_server.services.normalization import Normalizer
+from sidecheck_server.services.normalization import Inferrer, Normalizer
 from sidecheck_server.services.prepared_targets import PreparedTargets
 from sidecheck_server.services.protocol import ProtocolChecker
-from sidecheck_server.services.registration import Registrar
-from sidecheck_server.services.registry_writer import RegistryWriter, ReportRegistry
-from sidecheck_server.services.resolution import TargetResolver
+from sidecheck_server.services.registration import Registrar, RegistryWriter, ReportRegistry
+from sidecheck_server.services.resolution import TargetResolver, ToolAdapter
 from sidecheck_server.services.schemas import CompiledSchemas, ProtocolSchemas
 from sidecheck_server.services.task_runner import TaskRunner
 from sidecheck_server.services.tools import ToolsChecker

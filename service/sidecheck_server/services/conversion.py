@@ -17,12 +17,10 @@ from sidecheck_server.core.limits import Limits, limit_exceeded_error
 from sidecheck_server.core.mcp.tool_definitions import read_tool, read_tool_name
 from sidecheck_server.core.types import Document, Verdict
 from sidecheck_server.registry import Registry
-from sidecheck_server.services.batch_budget import BatchBudget
 from sidecheck_server.services.cache import DEFAULT_SHARES, Begin, Cache, weigh_entry
 from sidecheck_server.services.offload import OffloadRule, Work, concurrent_groups, steps_of
-from sidecheck_server.services.registered_tools import registered_tool
-from sidecheck_server.services.request_work import charge_work, current_work
-from sidecheck_server.services.resolution import TargetResolver
+from sidecheck_server.services.request_work import BatchBudget, charge_work, current_work
+from sidecheck_server.services.resolution import TargetResolver, registered_tool
 from sidecheck_server.services.targets import InlineTool, RegisteredTool, Target
 
 __all__ = [

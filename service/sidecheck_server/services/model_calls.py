@@ -30,12 +30,10 @@ from sidecheck_server.core.mcp.subjects import CheckRequest, ToolResult
 from sidecheck_server.core.payload import decode
 from sidecheck_server.core.types import Change, Verdict
 from sidecheck_server.registry import Registry
-from sidecheck_server.services.calls import CallVerdict, ResultChecker
+from sidecheck_server.services.calls import CallVerdict, ResultChecker, reply_for_model_call
 from sidecheck_server.services.offload import OffloadRule, Work, allow_offloading
 from sidecheck_server.services.prepared_targets import ValidationOutcome
-from sidecheck_server.services.registered_tools import ResolvedTool
-from sidecheck_server.services.replies import reply_for_model_call
-from sidecheck_server.services.resolution import ResolvedSchema, TargetResolver
+from sidecheck_server.services.resolution import ResolvedSchema, ResolvedTool, TargetResolver
 from sidecheck_server.services.targets import DefinitionDigest, RegisteredTool, Side, Target
 from sidecheck_server.services.validation import ValidationOptions, Validator
 

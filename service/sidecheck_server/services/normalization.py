@@ -1,9 +1,12 @@
 """Normalization: return values of tools as results that conform to the protocol."""
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias
 
-from sidecheck_server.core.limits import Limits
+from sidecheck_server.core.errors import ErrorReason, RequestError
+from sidecheck_server.core.infer.types import InferenceOptions, InferenceResult
+from sidecheck_server.core.limits import Limits, limit_exceeded_error
 from sidecheck_server.core.mcp.call_errors import invalid_result_response
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.results.check import STRUCTURED_CONTENT
@@ -24,13 +27,52 @@ from sidecheck_server.core.mcp.subjects import (
 from sidecheck_server.core.mcp.wrapping.schemas import AdaptedSchema
 from sidecheck_server.core.payload import MalformedError, encode_like
 from sidecheck_server.core.types import Verdict
-from sidecheck_server.services.adaptation import ToolAdapter
 from sidecheck_server.services.calls import ResultChecker
 from sidecheck_server.services.offload import OffloadRule, Work
-from sidecheck_server.services.resolution import TargetResolver
+from sidecheck_server.services.resolution import TargetResolver, ToolAdapter
 from sidecheck_server.services.targets import Target
 
-__all__ = ["NormalizedResult", "Normalizer", "ValueToNormalize"]
+__all__ = [
+    "Inferrer",
+    "NormalizedResult",
+    "Normalizer",
+    "OffloadInference",
+    "ValueToNormalize",
+]
+
+#: Infers the tools of a source text in a worker.
+OffloadInference: TypeAlias = Callable[[bytes, InferenceOptions], Awaitable[InferenceResult]]
+
+
+class Inferrer:
+    """Infers tools, always in a worker: nothing but killing it can end Python's parser."""
+
+    def __init__(
+        self, offload_inference: OffloadInference, limits: Limits, *, enabled: bool
+    ) -> None:
+        self._offload_inference = offload_inference
+        self._limits = limits
+        self._enabled = enabled
+
+    async def infer(self, source: bytes, options: InferenceOptions) -> InferenceResult:
+        """Return the definitions of the tools in *source*, which is parsed and never run.
+
+        Raises:
+            RequestError: FEATURE_DISABLED by the settings; LIMIT_EXCEEDED if the text is too
+                large, or inference takes too much time or memory; WORKER_CRASHED.
+        """
+        if not self._enabled:
+            raise RequestError(
+                ErrorReason.FEATURE_DISABLED,
+                "inference is disabled on this server (setting inference)",
+                {"setting": "inference"},
+            )
+        limits = self._limits
+        if len(source) > limits.source_bytes:
+            raise limit_exceeded_error(
+                "source_bytes", limits.source_bytes, "the source text", len(source)
+            )
+        return await self._offload_inference(source, options)
 
 
 @dataclass(frozen=True, slots=True)

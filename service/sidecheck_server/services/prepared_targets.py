@@ -13,16 +13,16 @@ from sidecheck_server.core.mcp.results.check import require_object
 from sidecheck_server.core.schemas.dialects import SchemaSource
 from sidecheck_server.core.types import Severity, Verdict, Violation
 from sidecheck_server.registry import Registry
-from sidecheck_server.services.batch_budget import BatchBudget
-from sidecheck_server.services.calls import CallValidator
-from sidecheck_server.services.offload import allow_offloading
-from sidecheck_server.services.replies import (
+from sidecheck_server.services.calls import (
     NO_REPLY,
+    CallValidator,
     reply_for_call,
     reply_for_payload,
     reply_for_result,
     with_json_rpc_error,
 )
+from sidecheck_server.services.offload import allow_offloading
+from sidecheck_server.services.request_work import BatchBudget
 from sidecheck_server.services.resolution import ResolvedSchema, TargetResolver
 from sidecheck_server.services.schemas import CompiledSchemas
 from sidecheck_server.services.targets import InlineTool, Side, SubjectKind, Target

@@ -1,11 +1,11 @@
 """Registration of tools: each is checked by itself, and those without errors are bound."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias, TypeVar
 
 from sidecheck_server.access.identity import check_server
 from sidecheck_server.core.compat.changes import Reading, ToolComparison
@@ -14,18 +14,129 @@ from sidecheck_server.core.mcp.rules.names import NO_DUPLICATES
 from sidecheck_server.core.mcp.rules.rule import Fault
 from sidecheck_server.core.mcp.tool_definitions import duplicate_names
 from sidecheck_server.core.types import Severity, Violation
-from sidecheck_server.registry import BindingsChanged, Registry
-from sidecheck_server.registry.definitions import MAX_SERVER_LENGTH, Action, Binding, Definition
+from sidecheck_server.registry import (
+    NOTHING_EXPECTED,
+    BindingsChanged,
+    Expected,
+    Registry,
+    RegistryInUse,
+    RegistryOutcomeUnknown,
+    RegistryUnusable,
+)
+from sidecheck_server.registry.definitions import (
+    MAX_SERVER_LENGTH,
+    Action,
+    Binding,
+    Definition,
+    Deleted,
+    Registered,
+)
 from sidecheck_server.services.comparison import (
     CompatibilityGate,
     CompatibilityPolicy,
     ToolComparer,
 )
 from sidecheck_server.services.definitions import CheckedDefinition, DefinitionChecker
-from sidecheck_server.services.registry_writer import RegistryWriter
 from sidecheck_server.services.targets import InlineTool
 
-__all__ = ["ChangePolicy", "Outcome", "Registrar", "Registration", "RegistrationOutcomes"]
+__all__ = [
+    "AwaitFollowers",
+    "ChangePolicy",
+    "Outcome",
+    "Registrar",
+    "Registration",
+    "RegistrationOutcomes",
+    "RegistryWriter",
+    "ReportRegistry",
+]
+
+_Result = TypeVar("_Result", Registered, Deleted)
+
+#: Called with the reason when the registry cannot be written, and with None when it can again.
+ReportRegistry: TypeAlias = Callable[[str | None], None]
+
+#: Called after a write, in its thread; blocks until those who follow the registry have the
+#: revision, or for as long as they may take.
+AwaitFollowers: TypeAlias = Callable[[int], None]
+
+
+def _await_nobody(_revision: int) -> None:
+    """Do nothing: nobody follows the registry."""
+
+
+class RegistryWriter:
+    """Changes the registry.
+
+    A reason why it cannot be written is reported once, until a write succeeds or fails for
+    another reason.
+    """
+
+    def __init__(self, registry: Registry, report: ReportRegistry) -> None:
+        self._registry = registry
+        self._report = report
+        self.await_followers: AwaitFollowers = _await_nobody
+        #: Why the last write failed, if it did.
+        self._failure: str | None = None
+
+    @property
+    def is_writable(self) -> bool:
+        """Whether the last write did not fail for want of a usable registry."""
+        return self._failure is None
+
+    def register(
+        self,
+        server: str,
+        definitions: Sequence[Definition],
+        *,
+        keep: frozenset[str] | None,
+        expected: Expected = NOTHING_EXPECTED,
+    ) -> Registered:
+        """Bind the names of *definitions*, as `Registry.register` does.
+
+        Raises:
+            BindingsChanged: names are not bound as *expected*; nothing has changed.
+            RequestError: REGISTRY_UNUSABLE or QUOTA_EXCEEDED; nothing has changed, unless the
+                message says that this is unknown.
+        """
+        return self._write(
+            lambda: self._registry.register(server, definitions, keep=keep, expected=expected)
+        )
+
+    async def delete(self, server: str, names: Sequence[str] | None) -> Deleted:
+        """Remove *names*, or all if it is None, from the namespace of *server*.
+
+        Raises:
+            RequestError: REGISTRY_UNUSABLE; nothing has changed, unless the message says that
+                this is unknown.
+        """
+        # A transaction waits for the disk.
+        return await asyncio.to_thread(self._write, lambda: self._registry.delete(server, names))
+
+    def _write(self, transaction: Callable[[], _Result]) -> _Result:
+        try:
+            result = transaction()
+        except (RegistryInUse, RegistryUnusable) as error:
+            self._note(str(error))
+            fault = error.fault if isinstance(error, RegistryUnusable) else "is in use"
+            if isinstance(error, RegistryOutcomeUnknown):
+                raise RequestError(
+                    ErrorReason.REGISTRY_UNUSABLE,
+                    f"the registry {fault}; it is unknown whether the change took effect; look, or "
+                    "make it again, which does no harm",
+                    {"outcome": "unknown"},
+                ) from error
+            raise RequestError(
+                ErrorReason.REGISTRY_UNUSABLE,
+                f"the registry {fault}; nothing has changed, and reads go on",
+            ) from error
+        self._note(None)
+        self.await_followers(result.revision)
+        return result
+
+    def _note(self, failure: str | None) -> None:
+        if failure != self._failure:
+            self._failure = failure
+            self._report(failure)
 
 
 _ATTEMPTS = 20

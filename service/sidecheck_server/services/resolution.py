@@ -1,23 +1,20 @@
 """Resolution of targets: from what a request names to compiled schemas and tools."""
 
+import sys
 from dataclasses import dataclass, replace
 
 from sidecheck_server.core.compiler.compilation import CompiledSchema
 from sidecheck_server.core.errors import ErrorReason, RequestError
+from sidecheck_server.core.explain.nearest import MOST_CANDIDATES, find_nearest
 from sidecheck_server.core.limits import Limits
 from sidecheck_server.core.mcp.context import DEFAULT_VERSION, Context
 from sidecheck_server.core.mcp.tool_definitions import ToolDefinition, read_tool
+from sidecheck_server.core.mcp.wrapping.definitions import AdaptedTool, adapt_tool
 from sidecheck_server.core.schemas.dialects import SchemaSource
 from sidecheck_server.registry import Registry
 from sidecheck_server.registry.definitions import Binding, Definition
-from sidecheck_server.services.adaptation import ToolAdapter
 from sidecheck_server.services.cache import DEFAULT_SHARES, Begin, Cache, weigh_entry
 from sidecheck_server.services.offload import OffloadRule, Work
-from sidecheck_server.services.registered_tools import (
-    ResolvedTool,
-    registered_tool,
-    require_binding,
-)
 from sidecheck_server.services.schemas import CompiledSchemas
 from sidecheck_server.services.targets import (
     DefinitionDigest,
@@ -28,7 +25,116 @@ from sidecheck_server.services.targets import (
     Target,
 )
 
-__all__ = ["ResolvedSchema", "TargetResolver"]
+__all__ = [
+    "ResolvedSchema",
+    "ResolvedTool",
+    "TargetResolver",
+    "ToolAdapter",
+    "registered_tool",
+    "require_binding",
+]
+
+
+class ToolAdapter:
+    """Adapts tool definitions to protocol versions, and caches the results.
+
+    They may take *memory* bytes.
+    """
+
+    def __init__(self, limits: Limits, memory: int = DEFAULT_SHARES.adapted_tools) -> None:
+        self._limits = limits
+        self._offload = OffloadRule(limits)
+        # By the text of the definition and the protocol version.
+        self._cache: Cache[tuple[bytes, str], AdaptedTool] = Cache(memory, weigh_entry)
+
+    @property
+    def cache(self) -> Cache[tuple[bytes, str], AdaptedTool]:
+        """The cache, for metrics."""
+        return self._cache
+
+    async def adapt(self, definition: InlineTool, version: str) -> AdaptedTool:
+        """Return *definition*, adapted to *version*.
+
+        Raises:
+            RequestError: as `adapt_tool`.
+        """
+        text = definition.json
+
+        async def compute(_: Begin) -> AdaptedTool:
+            return await self._offload.run(
+                Work.ADAPT_DEFINITION, text, lambda: adapt_tool(text, version, self._limits)
+            )
+
+        return await self._cache.get((text, version), compute)
+
+
+"""How many characters of a name an error repeats."""
+
+
+@dataclass(frozen=True, slots=True)
+class ResolvedTool:
+    """A tool that a target names."""
+
+    #: The server that it is registered for, or "".
+    server: str
+    name: str
+    definition: InlineTool
+    definition_digest: str
+    #: The digest of its output schema, or "" if it has none.
+    output_schema_digest: str
+    #: Whether the caller should act on verdicts.
+    enforced: bool = True
+
+
+def require_binding(registry: Registry, server: str, name: str) -> Binding:
+    """Return the binding of *name* in the namespace of *server*.
+
+    Raises:
+        RequestError: UNKNOWN_TOOL if there is none, with the nearest name that there is.
+    """
+    binding = registry.find(server, name)
+    if binding is None:
+        raise _unknown_tool(registry, server, name)
+    return binding
+
+
+def _unknown_tool(registry: Registry, server: str, name: str) -> RequestError:
+    message = f"no tool {name[:_SHOWN]!r} is registered for the server {server[:_SHOWN]!r}"
+    metadata = {"server": server[:_SHOWN], "tool": name[:_SHOWN]}
+    names = _names_to_compare(registry, server, name)
+    nearest = find_nearest(name, names)
+    if nearest:
+        message += f"; did you mean {nearest!r}?"
+        metadata["nearest"] = nearest
+    elif not names:
+        message += ", which has no tools"
+    return RequestError(ErrorReason.UNKNOWN_TOOL, message, metadata)
+
+
+def _names_to_compare(registry: Registry, server: str, name: str) -> list[str]:
+    """Return names of *server*: those from the first letter of *name* on, and the first ones.
+
+    A server may have a hundred thousand tools, and most misspellings keep the first letter.
+    """
+    half = MOST_CANDIDATES // 2
+    names: dict[str, None] = {}
+    for after in ((server, name[:1]), None):
+        bindings, _ = registry.page(server, after, half, sys.maxsize)
+        names.update((binding.name, None) for binding in bindings)
+    return list(names)
+
+
+def registered_tool(binding: Binding) -> ResolvedTool:
+    """Return the tool of *binding*."""
+    definition = binding.definition
+    return ResolvedTool(
+        binding.server,
+        definition.name,
+        InlineTool(definition.json, definition.documents),
+        definition.digest,
+        definition.output_schema_digest or "",
+    )
+
 
 # How many characters of a name, and of a digest, an error repeats.
 _SHOWN = 128

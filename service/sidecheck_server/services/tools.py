@@ -21,7 +21,6 @@ from sidecheck_server.core.mcp.tool_lists import ToolsList, read_tools_list
 from sidecheck_server.core.mcp.tool_names import CheckedName, CheckedNames, check_names_in_steps
 from sidecheck_server.core.mcp.tool_outcomes import CheckedTool, tool_outcomes
 from sidecheck_server.core.types import Document, Verdict
-from sidecheck_server.services.batch_budget import BatchBudget
 from sidecheck_server.services.offload import (
     OffloadRule,
     TimeSlice,
@@ -30,7 +29,7 @@ from sidecheck_server.services.offload import (
     gather_in_turns,
 )
 from sidecheck_server.services.protocol import ProtocolChecker
-from sidecheck_server.services.request_work import current_work
+from sidecheck_server.services.request_work import BatchBudget, current_work
 from sidecheck_server.services.targets import InlineTool
 
 __all__ = ["CheckedTools", "ToolsChecker", "ToolsToCheck", "check_tool_names"]

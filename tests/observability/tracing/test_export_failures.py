@@ -7,8 +7,8 @@ from unittest.mock import Mock
 
 import grpc
 import pytest
-from sidecheck_server.observability.tracing import log
-from sidecheck_server.observability.tracing.log import ExportFailures, describe
+from sidecheck_server.observability.tracing import spans
+from sidecheck_server.observability.tracing.spans import ExportFailures, describe
 
 TEMPLATE = "Failed to export %s to %s, error code: %s, error details: %s, retrying in %.2fs"
 
@@ -20,7 +20,7 @@ def record(template: str, *arguments: Any, level: int = logging.ERROR) -> loggin
 def test_at_most_one_a_minute(monkeypatch: pytest.MonkeyPatch) -> None:
     """The next one counts those in between."""
     clock, logged = Mock(return_value=1000.0), Mock()
-    monkeypatch.setattr(log, "_log", logged)
+    monkeypatch.setattr(spans, "_log", logged)
     monkeypatch.setattr(time, "monotonic", clock)
     handler = ExportFailures()
     for now in (1000.0, 1001.0, 1059.9, 1060.0, 1061.0):

@@ -13,8 +13,8 @@ from sidecheck_server.registry import RegistryOutcomeUnknown, RegistryUnusable
 from sidecheck_server.registry.definitions import Definition
 from sidecheck_server.registry.postgres import connection
 from sidecheck_server.registry.postgres.connection import Connection
-from sidecheck_server.registry.postgres.events import Reconnected, RejectedDatabase, Unreachable
 from sidecheck_server.registry.postgres.registry import PostgresRegistry
+from sidecheck_server.registry.postgres.steps import Reconnected, RejectedDatabase, Unreachable
 from support.definitions import define_tool
 from support.registry_replicas import Replicas, wait_until
 from support.running_postgres import RunningPostgres, installed_binaries

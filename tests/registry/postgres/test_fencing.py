@@ -12,14 +12,14 @@ from sidecheck_server.registry import RegistryOutcomeUnknown, RegistryUnusable
 from sidecheck_server.registry.location import PostgresLocation
 from sidecheck_server.registry.opening import open_registry
 from sidecheck_server.registry.postgres.connection import Connection
-from sidecheck_server.registry.postgres.events import (
+from sidecheck_server.registry.postgres.registry import PostgresRegistry
+from sidecheck_server.registry.postgres.steps import (
     Reconnected,
     RegistryEvent,
     RejectedDatabase,
     TermUnreadable,
     Unreachable,
 )
-from sidecheck_server.registry.postgres.registry import PostgresRegistry
 from support.definitions import define_tool
 from support.registry_replicas import Replicas, wait_until
 from support.running_postgres import PostgresAddress, RunningPostgres, installed_binaries

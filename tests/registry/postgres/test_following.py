@@ -9,8 +9,7 @@ from sidecheck_server.registry.catalogue import Catalogue
 from sidecheck_server.registry.definitions import Change
 from sidecheck_server.registry.postgres import registry, statements
 from sidecheck_server.registry.postgres.connection import Connection
-from sidecheck_server.registry.postgres.events import RegistryReloaded
-from sidecheck_server.registry.postgres.steps import Head
+from sidecheck_server.registry.postgres.steps import Head, RegistryReloaded
 from support.definitions import define_tool
 from support.registry_replicas import Replicas, wait_until
 

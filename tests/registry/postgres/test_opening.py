@@ -10,8 +10,8 @@ from sidecheck_server.registry import RegistryUnusable
 from sidecheck_server.registry.location import PostgresLocation
 from sidecheck_server.registry.opening import open_registry
 from sidecheck_server.registry.postgres import migration
-from sidecheck_server.registry.postgres.events import Unreachable
 from sidecheck_server.registry.postgres.registry import PostgresRegistry
+from sidecheck_server.registry.postgres.steps import Unreachable
 from support.definitions import define_tool
 from support.registry_replicas import Replicas, wait_until
 from support.running_postgres import RunningPostgres

@@ -9,8 +9,8 @@ from sidecheck_server.registry.catalogue import Catalogue
 from sidecheck_server.registry.definitions import Binding, Change
 from sidecheck_server.registry.postgres.registry import differences
 from sidecheck_server.registry.quotas import RegistryQuotas
-from sidecheck_server.server.processes.following_registry import FollowingRegistry
 from sidecheck_server.server.processes.link import Link
+from sidecheck_server.server.serving import FollowingRegistry
 from support.definitions import define_tool
 
 A, B = map(define_tool, "ab")

@@ -23,14 +23,13 @@ from sidecheck_server.observability.tracing.instrumentation import (
     Instrumentation,
     TraceMethods,
 )
-from sidecheck_server.observability.tracing.log import LIBRARY, ExportFailures
 from sidecheck_server.observability.tracing.services import (
     TracedResolver,
     TracedSchemas,
     TracedTasks,
     TracedValidator,
 )
-from sidecheck_server.observability.tracing.spans import ChildSpans
+from sidecheck_server.observability.tracing.spans import LIBRARY, ChildSpans, ExportFailures
 from sidecheck_server.observability.tracing.variables import EXPORTERS, otlp_protocol
 from sidecheck_server.services.container import ServiceClasses
 

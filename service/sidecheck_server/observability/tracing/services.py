@@ -21,8 +21,7 @@ from sidecheck_server.core.schemas.dialects import SchemaSource
 from sidecheck_server.core.types import Document, Verdict
 from sidecheck_server.observability.tracing.spans import Attributes, ChildSpans
 from sidecheck_server.services.cache import Begin
-from sidecheck_server.services.registered_tools import ResolvedTool
-from sidecheck_server.services.resolution import ResolvedSchema, TargetResolver
+from sidecheck_server.services.resolution import ResolvedSchema, ResolvedTool, TargetResolver
 from sidecheck_server.services.schemas import CompiledSchemas
 from sidecheck_server.services.targets import InlineTool, RegisteredTool, SchemaDigest, Side, Target
 from sidecheck_server.services.task_runner import TimedTaskRunner

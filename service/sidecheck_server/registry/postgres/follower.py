@@ -15,14 +15,14 @@ from sidecheck_server.registry.postgres.connection import (
     own_exceptions,
     wake,
 )
-from sidecheck_server.registry.postgres.events import (
+from sidecheck_server.registry.postgres.fencing import DatabaseRejected
+from sidecheck_server.registry.postgres.statements import CHANNEL
+from sidecheck_server.registry.postgres.steps import (
     Reconnected,
     RejectedDatabase,
     ReportEvent,
     Unreachable,
 )
-from sidecheck_server.registry.postgres.fencing import DatabaseRejected
-from sidecheck_server.registry.postgres.statements import CHANNEL
 
 __all__ = ["Follower"]
 

@@ -20,11 +20,6 @@ from sidecheck_server.registry.postgres.connection import (
     connect,
     own_exceptions,
 )
-from sidecheck_server.registry.postgres.events import (
-    RegistryReloaded,
-    ReportEvent,
-    TermUnreadable,
-)
 from sidecheck_server.registry.postgres.fencing import Fence
 from sidecheck_server.registry.postgres.follower import Follower
 from sidecheck_server.registry.postgres.statements import (
@@ -33,7 +28,14 @@ from sidecheck_server.registry.postgres.statements import (
     reading,
     write_step,
 )
-from sidecheck_server.registry.postgres.steps import Head, Step, leads_on
+from sidecheck_server.registry.postgres.steps import (
+    Head,
+    RegistryReloaded,
+    ReportEvent,
+    Step,
+    TermUnreadable,
+    leads_on,
+)
 from sidecheck_server.registry.postgres.verified_reads import (
     check_definitions,
     read_checked_head,

@@ -1,13 +1,73 @@
 """Steps of a registry's history, and the state that they lead to."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import TypeAlias
 from uuid import UUID
 
 from sidecheck_server.registry.catalogue import Catalogue
 from sidecheck_server.registry.definitions import Binding, Change
 
-__all__ = ["Head", "Snapshot", "Step", "Term", "leads_on"]
+__all__ = [
+    "Head",
+    "Reconnected",
+    "RegistryEvent",
+    "RegistryReloaded",
+    "RejectedDatabase",
+    "ReportEvent",
+    "Snapshot",
+    "Step",
+    "Term",
+    "TermUnreadable",
+    "Unreachable",
+    "leads_on",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Unreachable:
+    """The database cannot be followed; what is read may be older than what it has."""
+
+    #: Where it is, why, and what would help.
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class RejectedDatabase:
+    """The database is older than the one seen before, or another; it is treated as unreachable."""
+
+    #: Where it is, what is older, and what would help.
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class TermUnreadable:
+    """The role may not execute functions that tell a database from older ones."""
+
+    functions: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reconnected:
+    """The database is followed again, after `Unreachable` or `RejectedDatabase`."""
+
+    #: How long what was read may have been outdated.
+    seconds: float
+    revision: int
+
+
+@dataclass(frozen=True, slots=True)
+class RegistryReloaded:
+    """The registry was read as a whole: its history does not reach back to what was read."""
+
+    previous_revision: int
+    revision: int
+
+
+RegistryEvent: TypeAlias = (
+    Unreachable | RejectedDatabase | TermUnreadable | Reconnected | RegistryReloaded
+)
+ReportEvent: TypeAlias = Callable[[RegistryEvent], None]
 
 
 @dataclass(frozen=True, slots=True)

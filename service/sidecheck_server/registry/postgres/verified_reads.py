@@ -15,7 +15,7 @@ from sidecheck_server.registry.postgres.fencing import Fence
 from sidecheck_server.registry.postgres.migration import check_layout
 from sidecheck_server.registry.postgres.statements import read_head, read_layout, read_snapshot
 from sidecheck_server.registry.postgres.steps import Head, Snapshot
-from sidecheck_server.registry.verification import find_altered
+from sidecheck_server.registry.reads import find_altered
 
 __all__ = ["check_definitions", "read_checked_head", "read_checked_snapshot"]
 

@@ -13,8 +13,8 @@ from prometheus_client.samples import Sample
 from sidecheck_server.config.settings import Settings
 from sidecheck_server.registry import Expected, Registry
 from sidecheck_server.registry.definitions import Change, Definition, Deleted, Registered
-from sidecheck_server.rpc.served_methods import ServedMethods
 from sidecheck_server.rpc.server import report_ready
+from sidecheck_server.rpc.servicers import ServedMethods
 from sidecheck_server.rpc.shutdown import Shutdown
 from sidecheck_server.rpc.sockets import reserve_tcp
 from sidecheck_server.server.processes.forwarded_tasks import SharedWorkers
