@@ -4,18 +4,17 @@ from collections.abc import Iterator
 from typing import Any
 
 from sidecheck_server.core.mcp.context import Context
-from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Rule, rule
+from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Group, RuleSet
 from sidecheck_server.core.types import Severity
 
-__all__ = ["RULES"]
+_CACHING_RULES = RuleSet(Group.CACHING, on="InputRequiredResult")
 
 
-@rule(
+@_CACHING_RULES.rule(
     "CACHE_HINT_MISPLACED",
-    severity=Severity.WARNING,
-    clause=Clause("server/utilities/caching", "cacheable-results"),
-    requirement="A result that requests input is not cacheable and SHOULD NOT have caching hints.",
-    on="InputRequiredResult",
+    Severity.WARNING,
+    Clause("server/utilities/caching", "cacheable-results"),
+    "A result that requests input is not cacheable and SHOULD NOT have caching hints.",
     since="2026-07-28",
 )
 def _misplaced_hint(value: Any, _context: Context) -> Iterator[Fault]:
@@ -23,6 +22,3 @@ def _misplaced_hint(value: Any, _context: Context) -> Iterator[Fault]:
         for name in ("ttlMs", "cacheScope"):
             if name in value:
                 yield Fault((name,), f"{name} has no effect on a result that requests input")
-
-
-RULES: tuple[Rule, ...] = (_misplaced_hint,)

@@ -8,12 +8,11 @@ from sidecheck_server.core.limits import spend
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.metadata_keys import CLIENT_CAPABILITIES_KEY, read_metadata
 from sidecheck_server.core.mcp.rules.metadata import is_key, prefix_of
-from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Rule, rule
+from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Group, RuleSet
 from sidecheck_server.core.types import Severity
 
 __all__ = [
     "EXTENSION_UNDECLARED",
-    "RULES",
     "TASK_TO_CLIENT",
     "TASK_TO_SERVER",
     "UNDECLARED",
@@ -70,15 +69,16 @@ def lacks_extension(context: Context, extension: str) -> bool:
     )
 
 
-UNDECLARED_EARLY = Rule(
+_CAPABILITY_RULES = RuleSet(Group.CAPABILITIES)
+
+UNDECLARED_EARLY = _CAPABILITY_RULES.declare(
     "CAPABILITY_UNDECLARED_EARLY",
     Severity.WARNING,
     _OPERATION,
     "A peer SHOULD NOT use capabilities that were not negotiated. (Since 2025-06-18: MUST NOT.)",
-    ("JSONRPCMessage",),
     until="2025-03-26",
 )
-UNDECLARED = Rule(
+UNDECLARED = _CAPABILITY_RULES.declare(
     "CAPABILITY_UNDECLARED",
     Severity.ERROR,
     Clause(
@@ -88,51 +88,46 @@ UNDECLARED = Rule(
     ),
     "A peer MUST NOT use capabilities that were not declared. (Since 2026-07-28 of messages of the"
     " server.)",
-    ("JSONRPCMessage",),
     since="2025-06-18",
 )
-UNDECLARED_BY_CLIENT = Rule(
+UNDECLARED_BY_CLIENT = _CAPABILITY_RULES.declare(
     "CAPABILITY_UNDECLARED_BY_CLIENT",
     Severity.WARNING,
     Clause("schema", "methodnotfounderror"),
     "A client SHOULD NOT send requests that need what the server did not declare: the server does"
     " not know their methods.",
-    ("JSONRPCMessage",),
     since="2026-07-28",
 )
-TASK_TO_SERVER = Rule(
+TASK_TO_SERVER = _CAPABILITY_RULES.declare(
     "TASK_CAPABILITY_UNDECLARED",
     Severity.ERROR,
     Clause("basic/utilities/tasks", "tool-level-negotiation"),
     "A tool MUST NOT be called as a task unless the server declared `tasks.requests.tools.call`.",
-    ("JSONRPCMessage",),
     since=_TASKS,
     until=_TASKS,
 )
-TASK_TO_CLIENT = Rule(
+TASK_TO_CLIENT = _CAPABILITY_RULES.declare(
     "TASK_CAPABILITY_UNDECLARED_BY_CLIENT",
     Severity.WARNING,
     _NEGOTIATION,
     "Sampling and elicitation SHOULD be requested as tasks only if the client declared it.",
-    ("JSONRPCMessage",),
     since=_TASKS,
     until=_TASKS,
 )
-EXTENSION_UNDECLARED = Rule(
+EXTENSION_UNDECLARED = _CAPABILITY_RULES.declare(
     "EXTENSION_UNDECLARED",
     Severity.ERROR,
     _EXTENSIONS,
     "A method of an extension MUST NOT be used unless the extension is declared.",
-    ("JSONRPCMessage",),
     since="2026-07-28",
 )
 
 
-@rule(
+@_CAPABILITY_RULES.rule(
     "EXTENSION_ID",
-    severity=Severity.ERROR,
-    clause=_EXTENSIONS,
-    requirement="The identifier of an extension MUST be a key as in `_meta`, with a prefix.",
+    Severity.ERROR,
+    _EXTENSIONS,
+    "The identifier of an extension MUST be a key as in `_meta`, with a prefix.",
     on=("ClientCapabilities", "ServerCapabilities"),
     since="2026-07-28",
 )
@@ -147,14 +142,3 @@ def _extension_id(value: Any, context: Context) -> Iterator[Fault]:
                     ("extensions", name),
                     f"expected a prefix and a name, such as com.example/name: {shown}",
                 )
-
-
-RULES: tuple[Rule, ...] = (
-    UNDECLARED_EARLY,
-    UNDECLARED,
-    UNDECLARED_BY_CLIENT,
-    TASK_TO_SERVER,
-    TASK_TO_CLIENT,
-    EXTENSION_UNDECLARED,
-    _extension_id,
-)

@@ -7,11 +7,9 @@ from sidecheck_server.core.explain.values import Values
 from sidecheck_server.core.formats.uris import is_uri, is_uri_template
 from sidecheck_server.core.limits import spend
 from sidecheck_server.core.mcp.context import Context
-from sidecheck_server.core.mcp.rules.rule import Check, Clause, Fault, Rule, rule, type_clause
+from sidecheck_server.core.mcp.rules.rule import Check, Clause, Fault, Group, RuleSet, type_clause
 from sidecheck_server.core.mcp.text_encodings import base64_fault, is_iso_8601, is_media_type
 from sidecheck_server.core.types import Severity
-
-__all__ = ["RULES"]
 
 _IMAGE = Clause("server/prompts", "image-content")
 _AUDIO = Clause("server/prompts", "audio-content")
@@ -50,54 +48,61 @@ def _media_type_check(example: str) -> Check:
     return check
 
 
-_image_data = rule(
+_CONTENT_RULES = RuleSet(Group.CONTENT)
+
+_CONTENT_RULES.declare(
     "IMAGE_DATA",
-    severity=Severity.ERROR,
-    clause=_IMAGE,
-    requirement="The data of an image MUST be base64.",
+    Severity.ERROR,
+    _IMAGE,
+    "The data of an image MUST be base64.",
     on="ImageContent",
-)(_base64_check("data"))
+    check=_base64_check("data"),
+)
 
-_image_type = rule(
+_CONTENT_RULES.declare(
     "IMAGE_MIME_TYPE",
-    severity=Severity.ERROR,
-    clause=_IMAGE,
-    requirement="The mimeType of an image MUST be a media type.",
+    Severity.ERROR,
+    _IMAGE,
+    "The mimeType of an image MUST be a media type.",
     on="ImageContent",
-)(_media_type_check("image/png"))
+    check=_media_type_check("image/png"),
+)
 
-_audio_data = rule(
+_CONTENT_RULES.declare(
     "AUDIO_DATA",
-    severity=Severity.ERROR,
-    clause=_AUDIO,
-    requirement="The data of audio MUST be base64.",
+    Severity.ERROR,
+    _AUDIO,
+    "The data of audio MUST be base64.",
     on="AudioContent",
     since="2025-03-26",
-)(_base64_check("data"))
+    check=_base64_check("data"),
+)
 
-_audio_type = rule(
+_CONTENT_RULES.declare(
     "AUDIO_MIME_TYPE",
-    severity=Severity.ERROR,
-    clause=_AUDIO,
-    requirement="The mimeType of audio MUST be a media type.",
+    Severity.ERROR,
+    _AUDIO,
+    "The mimeType of audio MUST be a media type.",
     on="AudioContent",
     since="2025-03-26",
-)(_media_type_check("audio/wav"))
+    check=_media_type_check("audio/wav"),
+)
 
-_blob_data = rule(
+_CONTENT_RULES.declare(
     "BLOB_DATA",
-    severity=Severity.ERROR,
-    clause=Clause("server/resources", "security-considerations"),
-    requirement="The blob of a resource MUST be base64.",
+    Severity.ERROR,
+    Clause("server/resources", "security-considerations"),
+    "The blob of a resource MUST be base64.",
     on="BlobResourceContents",
-)(_base64_check("blob"))
+    check=_base64_check("blob"),
+)
 
 
-@rule(
+@_CONTENT_RULES.rule(
     "RESOURCE_TEXT_AND_BLOB",
-    severity=Severity.WARNING,
-    clause=_EMBEDDED,
-    requirement="A resource SHOULD have either text or a blob, and not both: no clause says which "
+    Severity.WARNING,
+    _EMBEDDED,
+    "A resource SHOULD have either text or a blob, and not both: no clause says which "
     "of them counts. The published schema accepts both.",
     on=("TextResourceContents", "BlobResourceContents"),
 )
@@ -126,19 +131,20 @@ def _format_check(name: str, has_format: Callable[[str], bool], expected: str) -
 _uri_check = _format_check("uri", is_uri, "must be a URI (RFC 3986) such as file:///a.txt")
 _TEMPLATE = "should be a URI template (RFC 6570) such as file:///{path}"
 
-_resource_uri = rule(
+_CONTENT_RULES.declare(
     "RESOURCE_URI",
-    severity=Severity.ERROR,
-    clause=_EMBEDDED,
-    requirement="The uri of a resource MUST be a URI of RFC 3986, with a scheme.",
+    Severity.ERROR,
+    _EMBEDDED,
+    "The uri of a resource MUST be a URI of RFC 3986, with a scheme.",
     on=("TextResourceContents", "BlobResourceContents", "ResourceLink", "Resource"),
-)(_uri_check)
+    check=_uri_check,
+)
 
-_request_uri = rule(
+_CONTENT_RULES.declare(
     "RESOURCE_REQUEST_URI",
-    severity=Severity.ERROR,
-    clause=Clause("server/resources", "custom-uri-schemes"),
-    requirement="The uri of a request or a notification about a resource MUST be a URI of RFC"
+    Severity.ERROR,
+    Clause("server/resources", "custom-uri-schemes"),
+    "The uri of a request or a notification about a resource MUST be a URI of RFC"
     " 3986, with a scheme.",
     on=(
         "ReadResourceRequestParams",
@@ -147,13 +153,14 @@ _request_uri = rule(
         "ResourceUpdatedNotificationParams",
     ),
     since="2025-06-18",
-)(_uri_check)
+    check=_uri_check,
+)
 
-_request_uri_early = rule(
+_CONTENT_RULES.declare(
     "RESOURCE_REQUEST_URI_EARLY",
-    severity=Severity.WARNING,
-    clause=type_clause(),
-    requirement="The uri of a request or a notification about a resource SHOULD be a URI, as its"
+    Severity.WARNING,
+    type_clause(),
+    "The uri of a request or a notification about a resource SHOULD be a URI, as its"
     " format in the published schema says. (Since 2025-06-18: MUST.)",
     on=(
         "ReadResourceRequestParams",
@@ -162,43 +169,48 @@ _request_uri_early = rule(
         "ResourceUpdatedNotificationParams",
     ),
     until="2025-03-26",
-)(_uri_check)
+    check=_uri_check,
+)
 
-_resource_template = rule(
+_CONTENT_RULES.declare(
     "RESOURCE_TEMPLATE_URI",
-    severity=Severity.WARNING,
-    clause=Clause("server/resources", "resource-templates"),
-    requirement="The uriTemplate of a resource template SHOULD be a URI template of RFC 6570, as"
+    Severity.WARNING,
+    Clause("server/resources", "resource-templates"),
+    "The uriTemplate of a resource template SHOULD be a URI template of RFC 6570, as"
     " its format in the published schema says.",
     on="ResourceTemplate",
-)(_format_check("uriTemplate", is_uri_template, _TEMPLATE))
+    check=_format_check("uriTemplate", is_uri_template, _TEMPLATE),
+)
 
-_reference_uri = rule(
+_CONTENT_RULES.declare(
     "RESOURCE_REFERENCE_URI",
-    severity=Severity.WARNING,
-    clause=Clause("server/utilities/completion", "reference-types"),
-    requirement="The uri of a reference to a resource SHOULD be a URI or a URI template of RFC"
+    Severity.WARNING,
+    Clause("server/utilities/completion", "reference-types"),
+    "The uri of a reference to a resource SHOULD be a URI or a URI template of RFC"
     " 6570, as its format in the published schema says.",
     on="ResourceTemplateReference",
-)(_format_check("uri", is_uri_template, _TEMPLATE))
+    check=_format_check("uri", is_uri_template, _TEMPLATE),
+)
 
-_website_url = rule(
+_CONTENT_RULES.declare(
     "WEBSITE_URL",
-    severity=Severity.WARNING,
-    clause=Clause("schema", "implementation"),
-    requirement="The websiteUrl of an implementation SHOULD be a URI, as its format in the"
+    Severity.WARNING,
+    Clause("schema", "implementation"),
+    "The websiteUrl of an implementation SHOULD be a URI, as its format in the"
     " published schema says.",
     on="Implementation",
     since="2025-11-25",
-)(_format_check("websiteUrl", is_uri, "should be a URI (RFC 3986) such as https://example.com"))
+    check=_format_check(
+        "websiteUrl", is_uri, "should be a URI (RFC 3986) such as https://example.com"
+    ),
+)
 
 
-@rule(
+@_CONTENT_RULES.rule(
     "PROMPT_RESOURCE_MIME_TYPE",
-    severity=Severity.ERROR,
-    clause=_EMBEDDED,
-    requirement="A resource that is embedded in a prompt message MUST have a mimeType, which is a"
-    " media type.",
+    Severity.ERROR,
+    _EMBEDDED,
+    "A resource that is embedded in a prompt message MUST have a mimeType, which is a media type.",
     on="PromptMessage",
 )
 def _prompt_resource_media_type(message: Any, context: Context) -> Iterator[Fault]:
@@ -218,11 +230,11 @@ def _prompt_resource_media_type(message: Any, context: Context) -> Iterator[Faul
         yield Fault(("content", "resource", "mimeType"), message)
 
 
-@rule(
+@_CONTENT_RULES.rule(
     "ANNOTATIONS_LAST_MODIFIED",
-    severity=Severity.WARNING,
-    clause=Clause("schema", "annotations"),
-    requirement="lastModified SHOULD be an ISO 8601 date or date and time.",
+    Severity.WARNING,
+    Clause("schema", "annotations"),
+    "lastModified SHOULD be an ISO 8601 date or date and time.",
     on="Annotations",
     since="2025-06-18",
 )
@@ -235,21 +247,3 @@ def _last_modified(annotations: Any, context: Context) -> Iterator[Fault]:
             f"lastModified should be an ISO 8601 timestamp such as 2025-01-12T15:00:58Z; found "
             f"{found}",
         )
-
-
-RULES: tuple[Rule, ...] = (
-    _image_data,
-    _image_type,
-    _audio_data,
-    _audio_type,
-    _blob_data,
-    _text_or_blob,
-    _resource_uri,
-    _request_uri,
-    _request_uri_early,
-    _resource_template,
-    _reference_uri,
-    _website_url,
-    _prompt_resource_media_type,
-    _last_modified,
-)

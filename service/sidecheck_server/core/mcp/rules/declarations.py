@@ -12,59 +12,46 @@ from sidecheck_server.core.limits import Budget, spend
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.rules.capabilities import declared_by_client
 from sidecheck_server.core.mcp.rules.metadata import META
-from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Rule, rule
+from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Group, RuleSet
 from sidecheck_server.core.types import Severity
 
 __all__ = [
     "DISCOVER_NOT_IMPLEMENTED",
     "MALFORMED_REQUEST_ACCEPTED",
-    "RULES",
     "UNSUPPORTED_VERSION_ACCEPTED",
     "UNSUPPORTED_VERSION_SUPPORTED",
 ]
 
 _SINCE = "2026-07-28"
-_SUBJECT = ("JSONRPCMessage",)
 _VERSIONS = Clause("basic/versioning", "protocol-version-negotiation")
 _CODES = Clause("basic", "error-codes")
 _CAPABILITIES_DATA = "MissingRequiredClientCapabilityErrorData"
 
 
-MALFORMED_REQUEST_ACCEPTED = Rule(
+_DECLARATION_RULES = RuleSet(Group.DECLARATIONS, since=_SINCE)
+
+MALFORMED_REQUEST_ACCEPTED = _DECLARATION_RULES.declare(
     "MALFORMED_REQUEST_ACCEPTED",
     Severity.ERROR,
     META,
     "A server MUST NOT respond with a result to a request without the required fields of `_meta`.",
-    _SUBJECT,
-    since=_SINCE,
 )
-UNSUPPORTED_VERSION_ACCEPTED = Rule(
+UNSUPPORTED_VERSION_ACCEPTED = _DECLARATION_RULES.declare(
     "UNSUPPORTED_VERSION_ACCEPTED",
     Severity.ERROR,
     _VERSIONS,
     "A server MUST NOT respond with a result to a request of a version that it does not list as"
     " supported.",
-    _SUBJECT,
-    since=_SINCE,
-)
-DISCOVER_NOT_IMPLEMENTED = Rule(
-    "DISCOVER_NOT_IMPLEMENTED",
-    Severity.ERROR,
-    _VERSIONS,
-    "A server that responds to requests of this version MUST implement server/discover.",
-    _SUBJECT,
-    since=_SINCE,
 )
 
 
-@rule(
+@_DECLARATION_RULES.rule(
     "UNSUPPORTED_VERSION_SUPPORTED",
-    severity=Severity.ERROR,
-    clause=_CODES,
-    requirement="The error for an unsupported version MUST be used only for a version that the "
+    Severity.ERROR,
+    _CODES,
+    "The error for an unsupported version MUST be used only for a version that the "
     "server does not list as supported.",
     on="UnsupportedProtocolVersionErrorData",
-    since=_SINCE,
 )
 def _supported_version(data: Any, context: Context) -> Iterator[Fault]:
     if not isinstance(data, dict):
@@ -78,29 +65,32 @@ def _supported_version(data: Any, context: Context) -> Iterator[Fault]:
 
 
 UNSUPPORTED_VERSION_SUPPORTED = _supported_version
+DISCOVER_NOT_IMPLEMENTED = _DECLARATION_RULES.declare(
+    "DISCOVER_NOT_IMPLEMENTED",
+    Severity.ERROR,
+    _VERSIONS,
+    "A server that responds to requests of this version MUST implement server/discover.",
+)
 
 
-@rule(
+@_DECLARATION_RULES.rule(
     "REQUIRED_CAPABILITIES_EMPTY",
-    severity=Severity.ERROR,
-    clause=META,
-    requirement="The error for missing capabilities MUST list them.",
+    Severity.ERROR,
+    META,
+    "The error for missing capabilities MUST list them.",
     on=_CAPABILITIES_DATA,
-    since=_SINCE,
 )
 def _empty_capabilities(data: Any, _context: Context) -> Iterator[Fault]:
     if isinstance(data, dict) and data.get("requiredCapabilities") == {}:
         yield Fault(("requiredCapabilities",), "expected the missing capabilities, found none")
 
 
-@rule(
+@_DECLARATION_RULES.rule(
     "REQUIRED_CAPABILITIES_DECLARED",
-    severity=Severity.ERROR,
-    clause=_CODES,
-    requirement="The error for missing capabilities MUST be used only if the request did not "
-    "declare them.",
+    Severity.ERROR,
+    _CODES,
+    "The error for missing capabilities MUST be used only if the request did not declare them.",
     on=_CAPABILITIES_DATA,
-    since=_SINCE,
 )
 def _declared_capabilities(data: Any, context: Context) -> Iterator[Fault]:
     required = data.get("requiredCapabilities") if isinstance(data, dict) else None
@@ -129,13 +119,3 @@ def _covers(declared: Any, required: Any, budget: Budget) -> bool:
         name in declared and _covers(declared[name], value, budget)
         for name, value in required.items()
     )
-
-
-RULES: tuple[Rule, ...] = (
-    MALFORMED_REQUEST_ACCEPTED,
-    UNSUPPORTED_VERSION_ACCEPTED,
-    UNSUPPORTED_VERSION_SUPPORTED,
-    DISCOVER_NOT_IMPLEMENTED,
-    _empty_capabilities,
-    _declared_capabilities,
-)

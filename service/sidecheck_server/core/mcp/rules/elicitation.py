@@ -13,11 +13,9 @@ from sidecheck_server.core.mcp.rules.elicitation_grammar import (
     has_modes,
     nearest_keyword,
 )
-from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Path, Rule, rule
+from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Group, Path, RuleSet
 from sidecheck_server.core.mcp.rules.secrets import asks_for_secret, names_secret, shows_link
 from sidecheck_server.core.types import Severity
-
-__all__ = ["RULES"]
 
 _SINCE = "2025-06-18"
 _MODES = "2025-11-25"
@@ -46,15 +44,16 @@ def _fields_of(schema: dict[str, Any], context: Context) -> dict[str, Any]:
     return fields
 
 
-@rule(
+_REQUEST_RULES = RuleSet(Group.ELICITATION_REQUESTS, on="ElicitRequestFormParams", since=_SINCE)
+
+
+@_REQUEST_RULES.rule(
     "ELICITATION_MODE_NOT_DECLARED",
-    severity=Severity.ERROR,
-    clause=Clause("client/elicitation", "capabilities"),
-    requirement=(
-        "A server MUST request only modes that the client declared; an empty "
-        '"elicitation" declares the form mode. Clients of 2025-11-25 respond with -32602 '
-        "(Invalid params)."
-    ),
+    Severity.ERROR,
+    Clause("client/elicitation", "capabilities"),
+    "A server MUST request only modes that the client declared; an empty "
+    '"elicitation" declares the form mode. Clients of 2025-11-25 respond with -32602 '
+    "(Invalid params).",
     on=(_FORM, _URL),
     since=_MODES,
 )
@@ -74,17 +73,13 @@ def _mode_declared(value: Any, context: Context) -> Iterable[Fault]:
     return (Fault(path, f"the client did not declare the capability elicitation.{mode}"),)
 
 
-@rule(
+@_REQUEST_RULES.rule(
     "ELICITATION_ROOT_KEYWORD",
-    severity=Severity.WARNING,
-    clause=REQUESTED_SCHEMA,
-    requirement=(
-        "The root of a form SHOULD have only type, properties, required and, since 2025-11-25, "
-        "$schema: forms are flat, and clients need not support other keywords. The published "
-        "schema accepts them."
-    ),
-    on=_FORM,
-    since=_SINCE,
+    Severity.WARNING,
+    REQUESTED_SCHEMA,
+    "The root of a form SHOULD have only type, properties, required and, since 2025-11-25, "
+    "$schema: forms are flat, and clients need not support other keywords. The published "
+    "schema accepts them.",
 )
 def _root_keyword(value: Any, context: Context) -> Iterable[Fault]:
     schema = _form_schema(value, context)
@@ -107,16 +102,12 @@ def _root_keyword(value: Any, context: Context) -> Iterable[Fault]:
     return faults
 
 
-@rule(
+@_REQUEST_RULES.rule(
     "ELICITATION_ROOT_ANNOTATION",
-    severity=Severity.WARNING,
-    clause=REQUESTED_SCHEMA,
-    requirement=(
-        "The root of a form SHOULD NOT have a title or a description: clients need not show "
-        "them. Schema generators write them and they change no response, so this is no error."
-    ),
-    on=_FORM,
-    since=_SINCE,
+    Severity.WARNING,
+    REQUESTED_SCHEMA,
+    "The root of a form SHOULD NOT have a title or a description: clients need not show "
+    "them. Schema generators write them and they change no response, so this is no error.",
 )
 def _root_annotation(value: Any, context: Context) -> Iterable[Fault]:
     schema = _form_schema(value, context)
@@ -133,14 +124,12 @@ def _root_annotation(value: Any, context: Context) -> Iterable[Fault]:
     ]
 
 
-@rule(
+@_REQUEST_RULES.rule(
     "ELICITATION_REQUIRED_UNDEFINED",
-    severity=Severity.WARNING,
-    clause=REQUESTED_SCHEMA,
-    requirement="A form SHOULD NOT require a property that is not one of its fields: a user has "
+    Severity.WARNING,
+    REQUESTED_SCHEMA,
+    "A form SHOULD NOT require a property that is not one of its fields: a user has "
     "no field to fill in.",
-    on=_FORM,
-    since=_SINCE,
 )
 def _required_undefined(value: Any, context: Context) -> Iterable[Fault]:
     schema = _form_schema(value, context)
@@ -171,13 +160,11 @@ def _undefined_fault(name: str, index: int, fields: dict[str, Any], context: Con
     )
 
 
-@rule(
+@_REQUEST_RULES.rule(
     "ELICITATION_REQUIRED_REPEATED",
-    severity=Severity.ERROR,
-    clause=REQUESTED_SCHEMA,
-    requirement="A form MUST NOT require a field twice: JSON Schema demands unique names.",
-    on=_FORM,
-    since=_SINCE,
+    Severity.ERROR,
+    REQUESTED_SCHEMA,
+    "A form MUST NOT require a field twice: JSON Schema demands unique names.",
 )
 def _required_repeated(value: Any, context: Context) -> Iterable[Fault]:
     schema = _form_schema(value, context)
@@ -198,16 +185,12 @@ def _required_repeated(value: Any, context: Context) -> Iterable[Fault]:
     return faults
 
 
-@rule(
+@_REQUEST_RULES.rule(
     "ELICITATION_SENSITIVE_FIELD",
-    severity=Severity.WARNING,
-    clause=Clause("client/elicitation", "user-interaction-model"),
-    requirement=(
-        "A form MUST NOT ask for passwords, API keys, access tokens or payment credentials. "
-        "Names and texts only suggest what a field asks for, so this is a warning."
-    ),
-    on=_FORM,
-    since=_SINCE,
+    Severity.WARNING,
+    Clause("client/elicitation", "user-interaction-model"),
+    "A form MUST NOT ask for passwords, API keys, access tokens or payment credentials. "
+    "Names and texts only suggest what a field asks for, so this is a warning.",
 )
 def _sensitive_field(value: Any, context: Context) -> Iterator[Fault]:
     schema = _form_schema(value, context)
@@ -250,15 +233,12 @@ def _is_free_text(field: Any) -> bool:
     )
 
 
-@rule(
+@_REQUEST_RULES.rule(
     "ELICITATION_LINK_IN_FORM",
-    severity=Severity.WARNING,
-    clause=Clause("client/elicitation", "safe-url-handling"),
-    requirement=(
-        "The texts of a form SHOULD NOT contain clickable URLs; url mode exists for them. "
-        "A default is data and may be a URL."
-    ),
-    on=_FORM,
+    Severity.WARNING,
+    Clause("client/elicitation", "safe-url-handling"),
+    "The texts of a form SHOULD NOT contain clickable URLs; url mode exists for them. "
+    "A default is data and may be a URL.",
     since=_MODES,
 )
 def _link_in_form(value: Any, context: Context) -> Iterator[Fault]:
@@ -275,14 +255,3 @@ def _link_in_form(value: Any, context: Context) -> Iterator[Fault]:
     for location, text in texts:
         if isinstance(text, str) and shows_link(text, context.budget):
             yield Fault(location, "the texts of a form should not contain URLs; use url mode")
-
-
-RULES: tuple[Rule, ...] = (
-    _mode_declared,
-    _root_keyword,
-    _root_annotation,
-    _required_undefined,
-    _required_repeated,
-    _sensitive_field,
-    _link_in_form,
-)

@@ -8,23 +8,23 @@ from typing import Any
 
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.rules.capabilities import declared_by_client, is_declared
-from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Rule, rule
+from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Group, RuleSet
 from sidecheck_server.core.types import Severity
-
-__all__ = ["RULES"]
 
 _DATA = "URLElicitationRequiredErrorData"
 _VERSION = "2025-11-25"
 
 
-@rule(
+_ERROR_RULES = RuleSet(
+    Group.ELICITATION_ERRORS, on="URLElicitationRequiredErrorData", since=_VERSION, until=_VERSION
+)
+
+
+@_ERROR_RULES.rule(
     "ELICITATION_ERROR_EMPTY",
-    severity=Severity.ERROR,
-    clause=Clause("client/elicitation", "url-elicitation-required-error"),
-    requirement="The error -32042 MUST list the elicitations to complete before a retry.",
-    on=_DATA,
-    since=_VERSION,
-    until=_VERSION,
+    Severity.ERROR,
+    Clause("client/elicitation", "url-elicitation-required-error"),
+    "The error -32042 MUST list the elicitations to complete before a retry.",
 )
 def _empty(data: Any, _context: Context) -> Iterable[Fault]:
     if isinstance(data, dict) and data.get("elicitations") == []:
@@ -33,15 +33,12 @@ def _empty(data: Any, _context: Context) -> Iterable[Fault]:
     return ()
 
 
-@rule(
+@_ERROR_RULES.rule(
     "ELICITATION_ERROR_UNDECLARED",
-    severity=Severity.ERROR,
-    clause=Clause("client/elicitation", "capabilities"),
-    requirement="A server MUST NOT request elicitations in an error from a client that did not"
+    Severity.ERROR,
+    Clause("client/elicitation", "capabilities"),
+    "A server MUST NOT request elicitations in an error from a client that did not"
     " declare elicitation. (ELICITATION_MODE_NOT_DECLARED is for those that did.)",
-    on=_DATA,
-    since=_VERSION,
-    until=_VERSION,
 )
 def _undeclared(data: Any, context: Context) -> Iterable[Fault]:
     declared = declared_by_client(context)
@@ -51,6 +48,3 @@ def _undeclared(data: Any, context: Context) -> Iterable[Fault]:
         message = "the client did not declare the capability elicitation.url"
         return (Fault(("elicitations",), message),)
     return ()
-
-
-RULES: tuple[Rule, ...] = (_empty, _undeclared)

@@ -15,14 +15,26 @@ from sidecheck_server.core.mcp.rules.elicitation_grammar import (
     options_of,
     valid_field,
 )
-from sidecheck_server.core.mcp.rules.rule import Check, Fault, Path, Rule
+from sidecheck_server.core.mcp.rules.rule import Fault, Group, Path, RuleSet
 from sidecheck_server.core.types import Severity
-
-__all__ = ["RULES"]
 
 _MODES = "2025-11-25"
 
+_OPTION_RULES = RuleSet(
+    Group.ELICITATION_OPTIONS,
+    on="PrimitiveSchemaDefinition",
+    since="2025-06-18",
+    skip=is_plain_field,
+)
 
+
+@_OPTION_RULES.rule(
+    "ELICITATION_OPTION_KEYWORD",
+    Severity.WARNING,
+    REQUESTED_SCHEMA,
+    'An option of a select with titles SHOULD have only "const" and "title".',
+    since=_MODES,
+)
 def _option_keyword(value: Any, context: Context) -> Iterator[Fault]:
     field = valid_field(value, context)
     select = None if field is None else options_of(field, context)
@@ -39,12 +51,26 @@ def _option_keyword(value: Any, context: Context) -> Iterator[Fault]:
                 yield Fault((*path, index, name), message)
 
 
+@_OPTION_RULES.rule(
+    "ELICITATION_OPTIONS_EMPTY",
+    Severity.ERROR,
+    REQUESTED_SCHEMA,
+    'The "oneOf" or "anyOf" of a select MUST have at least one option: JSON Schema demands it.',
+    since=_MODES,
+)
 def _options_empty(value: Any, context: Context) -> Iterator[Fault]:
     path = _empty_select(value, context)
     if path is not None and path[-1] != "enum":
         yield Fault(path, f'"{path[-1]}" must have at least one option, found none')
 
 
+@_OPTION_RULES.rule(
+    "ELICITATION_ENUM_EMPTY",
+    Severity.WARNING,
+    REQUESTED_SCHEMA,
+    'The "enum" of a select SHOULD have at least one option: JSON Schema recommends it, and '
+    "without any no response is valid.",
+)
 def _enum_empty(value: Any, context: Context) -> Iterator[Fault]:
     path = _empty_select(value, context)
     if path is not None and path[-1] == "enum":
@@ -58,6 +84,12 @@ def _empty_select(value: Any, context: Context) -> Path | None:
     return select[1] if select is not None and not select[0] else None
 
 
+@_OPTION_RULES.rule(
+    "ELICITATION_OPTIONS_REPEATED",
+    Severity.WARNING,
+    REQUESTED_SCHEMA,
+    "The options of a select SHOULD be unique, as JSON Schema recommends for an enum.",
+)
 def _options_repeated(value: Any, context: Context) -> Iterator[Fault]:
     field = valid_field(value, context)
     select = None if field is None else options_of(field, context)
@@ -78,6 +110,12 @@ def _options_repeated(value: Any, context: Context) -> Iterator[Fault]:
             yield Fault((*path, index, *suffix), message)
 
 
+@_OPTION_RULES.rule(
+    "ELICITATION_ENUM_NAMES",
+    Severity.WARNING,
+    REQUESTED_SCHEMA,
+    '"enumNames" SHOULD have one name for each value of "enum".',
+)
 def _enum_names(value: Any, context: Context) -> Iterator[Fault]:
     field = valid_field(value, context)
     if field is None or "enumNames" not in field.kind.keywords or "enumNames" not in value:
@@ -89,51 +127,3 @@ def _enum_names(value: Any, context: Context) -> Iterator[Fault]:
             f'of "enum", found {count_noun(names, "name")}'
         )
         yield Fault(("enumNames",), message)
-
-
-def _rule(
-    code: str,
-    severity: Severity,
-    requirement: str,
-    check: Check,
-    since: str = "2025-06-18",
-) -> Rule:
-    clause, subjects = REQUESTED_SCHEMA, ("PrimitiveSchemaDefinition",)
-    return Rule(code, severity, clause, requirement, subjects, check, since, skip=is_plain_field)
-
-
-RULES: tuple[Rule, ...] = (
-    _rule(
-        "ELICITATION_OPTION_KEYWORD",
-        Severity.WARNING,
-        'An option of a select with titles SHOULD have only "const" and "title".',
-        _option_keyword,
-        _MODES,
-    ),
-    _rule(
-        "ELICITATION_OPTIONS_EMPTY",
-        Severity.ERROR,
-        'The "oneOf" or "anyOf" of a select MUST have at least one option: JSON Schema demands it.',
-        _options_empty,
-        _MODES,
-    ),
-    _rule(
-        "ELICITATION_ENUM_EMPTY",
-        Severity.WARNING,
-        'The "enum" of a select SHOULD have at least one option: JSON Schema recommends it, and '
-        "without any no response is valid.",
-        _enum_empty,
-    ),
-    _rule(
-        "ELICITATION_OPTIONS_REPEATED",
-        Severity.WARNING,
-        "The options of a select SHOULD be unique, as JSON Schema recommends for an enum.",
-        _options_repeated,
-    ),
-    _rule(
-        "ELICITATION_ENUM_NAMES",
-        Severity.WARNING,
-        '"enumNames" SHOULD have one name for each value of "enum".',
-        _enum_names,
-    ),
-)

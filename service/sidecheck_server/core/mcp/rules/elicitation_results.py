@@ -10,10 +10,18 @@ from typing import Any
 from sidecheck_server.core.limits import spend
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.rules.elicitation_grammar import has_modes, is_number
-from sidecheck_server.core.mcp.rules.rule import Clause, DeferredCheck, Fault, Finding, Rule, rule
+from sidecheck_server.core.mcp.rules.rule import (
+    Clause,
+    DeferredCheck,
+    Fault,
+    Finding,
+    Group,
+    Rule,
+    RuleSet,
+)
 from sidecheck_server.core.types import Severity
 
-__all__ = ["REQUEST_RULES", "RULES"]
+__all__ = ["REQUEST_RULES"]
 
 _SINCE = "2025-06-18"
 _MODES = "2025-11-25"
@@ -35,14 +43,15 @@ def _mode(context: Context) -> str:
     return "form" if "requestedSchema" in request else ""
 
 
-@rule(
+_RESULT_RULES = RuleSet(Group.ELICITATION_RESULTS, on="ElicitResult", since=_SINCE)
+
+
+@_RESULT_RULES.rule(
     "ELICITATION_CONTENT_MISSING",
-    severity=Severity.ERROR,
-    clause=_ACTIONS,
-    requirement="A result that accepts a form MUST have content. (It SHOULD be valid against the"
+    Severity.ERROR,
+    _ACTIONS,
+    "A result that accepts a form MUST have content. (It SHOULD be valid against the"
     " form, and what is not is a warning.)",
-    on=_RESULT,
-    since=_SINCE,
 )
 def _content_missing(value: Any, context: Context) -> Iterator[Finding]:
     if not isinstance(value, dict) or value.get("action") != "accept":
@@ -96,12 +105,11 @@ def _is_admissible(item: Any, context: Context) -> bool:
     return isinstance(item, str | bool) or is_number(item)
 
 
-@rule(
+@_RESULT_RULES.rule(
     "ELICITATION_CONTENT_UNASKED",
-    severity=Severity.WARNING,
-    clause=_ACTIONS,
-    requirement="A result that accepts in url mode SHOULD NOT have content: the page collects it.",
-    on=_RESULT,
+    Severity.WARNING,
+    _ACTIONS,
+    "A result that accepts in url mode SHOULD NOT have content: the page collects it.",
     since=_MODES,
 )
 def _content_unasked(value: Any, context: Context) -> Iterator[Fault]:
@@ -114,13 +122,11 @@ def _content_unasked(value: Any, context: Context) -> Iterator[Fault]:
         yield Fault(_CONTENT, 'a result that accepts in url mode should have no "content"')
 
 
-@rule(
+@_RESULT_RULES.rule(
     "ELICITATION_CONTENT_WITHOUT_ACCEPT",
-    severity=Severity.WARNING,
-    clause=_ACTIONS,
-    requirement='A result that declines or cancels SHOULD NOT have content ("typically omitted").',
-    on=_RESULT,
-    since=_SINCE,
+    Severity.WARNING,
+    _ACTIONS,
+    'A result that declines or cancels SHOULD NOT have content ("typically omitted").',
 )
 def _content_without_accept(value: Any, _context: Context) -> Iterator[Fault]:
     if (
@@ -135,5 +141,3 @@ def _content_without_accept(value: Any, _context: Context) -> Iterator[Fault]:
 
 REQUEST_RULES: tuple[Rule, ...] = (_content_missing, _content_unasked)
 """Rules that compare a result with its request."""
-
-RULES: tuple[Rule, ...] = (_content_missing, _content_unasked, _content_without_accept)

@@ -9,10 +9,8 @@ from sidecheck_server.core.explain.values import Values, quote
 from sidecheck_server.core.formats.uris import is_uri
 from sidecheck_server.core.limits import spend
 from sidecheck_server.core.mcp.context import Context
-from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Rule, rule
+from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Group, RuleSet
 from sidecheck_server.core.types import Severity
-
-__all__ = ["RULES"]
 
 _SINCE = "2025-11-25"
 _URL = "ElicitRequestURLParams"
@@ -51,13 +49,14 @@ def _valid(url: str) -> re.Match[str] | None:
     return parts
 
 
-@rule(
+_URL_RULES = RuleSet(Group.ELICITATION_URLS, on="ElicitRequestURLParams", since=_SINCE)
+
+
+@_URL_RULES.rule(
     "ELICITATION_URL_INVALID",
-    severity=Severity.ERROR,
-    clause=Clause("client/elicitation", "url-mode-elicitation-requests"),
-    requirement='"url" MUST be a valid URL: a URI with a scheme, and a host for http and https.',
-    on=_URL,
-    since=_SINCE,
+    Severity.ERROR,
+    Clause("client/elicitation", "url-mode-elicitation-requests"),
+    '"url" MUST be a valid URL: a URI with a scheme, and a host for http and https.',
 )
 def _url_invalid(value: Any, context: Context) -> Iterator[Fault]:
     url = value.get("url") if isinstance(value, dict) else None
@@ -68,14 +67,11 @@ def _url_invalid(value: Any, context: Context) -> Iterator[Fault]:
             yield Fault(_PATH, f'"url" must be a valid URL, found {found}')
 
 
-@rule(
+@_URL_RULES.rule(
     "ELICITATION_URL_NOT_HTTPS",
-    severity=Severity.WARNING,
-    clause=_SAFE,
-    requirement="The URL SHOULD have the scheme https, except for the local machine in "
-    "development.",
-    on=_URL,
-    since=_SINCE,
+    Severity.WARNING,
+    _SAFE,
+    "The URL SHOULD have the scheme https, except for the local machine in development.",
 )
 def _url_not_https(value: Any, context: Context) -> Iterator[Fault]:
     parts = _parts(value, context)
@@ -87,13 +83,11 @@ def _url_not_https(value: Any, context: Context) -> Iterator[Fault]:
     yield Fault(_PATH, f'"url" should have the scheme "https", found {scheme}')
 
 
-@rule(
+@_URL_RULES.rule(
     "ELICITATION_URL_CREDENTIALS",
-    severity=Severity.ERROR,
-    clause=_SAFE,
-    requirement="The URL MUST NOT contain credentials before an @ in its authority.",
-    on=_URL,
-    since=_SINCE,
+    Severity.ERROR,
+    _SAFE,
+    "The URL MUST NOT contain credentials before an @ in its authority.",
 )
 def _url_credentials(value: Any, context: Context) -> Iterator[Fault]:
     parts = _parts(value, context)
@@ -102,16 +96,12 @@ def _url_credentials(value: Any, context: Context) -> Iterator[Fault]:
         yield Fault(_PATH, '"url" must contain no credentials, found a user before "@"')
 
 
-@rule(
+@_URL_RULES.rule(
     "ELICITATION_URL_PREAUTHENTICATED",
-    severity=Severity.WARNING,
-    clause=_SAFE,
-    requirement=(
-        "The URL MUST NOT be pre-authenticated. The names of its parameters only suggest it, so "
-        "this is a warning."
-    ),
-    on=_URL,
-    since=_SINCE,
+    Severity.WARNING,
+    _SAFE,
+    "The URL MUST NOT be pre-authenticated. The names of its parameters only suggest it, so "
+    "this is a warning.",
 )
 def _url_preauthenticated(value: Any, context: Context) -> Iterator[Fault]:
     parts = _parts(value, context)
@@ -130,14 +120,12 @@ def _url_preauthenticated(value: Any, context: Context) -> Iterator[Fault]:
             return
 
 
-@rule(
+@_URL_RULES.rule(
     "ELICITATION_URL_SUSPICIOUS",
-    severity=Severity.WARNING,
-    clause=_SAFE,
-    requirement="The host SHOULD NOT be an internationalized name in Punycode, which may resemble "
+    Severity.WARNING,
+    _SAFE,
+    "The host SHOULD NOT be an internationalized name in Punycode, which may resemble "
     "another; clients should warn of it.",
-    on=_URL,
-    since=_SINCE,
 )
 def _url_suspicious(value: Any, context: Context) -> Iterator[Fault]:
     parts = _parts(value, context)
@@ -162,12 +150,3 @@ def _describe_label(label: str) -> str:
     if not text:
         return "which is malformed"
     return "shown as " + quote(text) + " = " + ascii(text)
-
-
-RULES: tuple[Rule, ...] = (
-    _url_invalid,
-    _url_not_https,
-    _url_credentials,
-    _url_preauthenticated,
-    _url_suspicious,
-)

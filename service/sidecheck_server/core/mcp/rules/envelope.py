@@ -4,7 +4,7 @@ Envelopes are open: JSON-RPC and the published schemas of every version allow fu
 properties.
 """
 
-from sidecheck_server.core.mcp.rules.rule import Clause, Rule, type_clause
+from sidecheck_server.core.mcp.rules.rule import Clause, Group, RuleSet, type_clause
 from sidecheck_server.core.types import Severity
 
 __all__ = [
@@ -31,7 +31,6 @@ __all__ = [
     "REQUEST_WITHOUT_ID",
     "RESULT_TYPE",
     "RESULT_WITH_ERROR",
-    "RULES",
     "SERVER_REQUEST",
     "UNKNOWN",
     "VERSION",
@@ -52,167 +51,163 @@ _REQUESTS = _clause("requests")
 _RESPONSES = _clause("responses")
 _NOTIFICATIONS = _clause("notifications")
 _SCHEMA = type_clause()
-_SUBJECT = ("JSONRPCMessage",)
 
 
-def _must(
-    code: str, clause: Clause, requirement: str, since: str = _FIRST, until: str = "2026-07-28"
-) -> Rule:
-    return Rule(code, Severity.ERROR, clause, requirement, _SUBJECT, since=since, until=until)
+ENVELOPE_RULES = RuleSet(Group.MESSAGES)
+"""Rules on envelopes and batches."""
 
 
-NOT_OBJECT = _must("MESSAGE_NOT_OBJECT", _MESSAGES, "A message MUST be an object.")
-VERSION = _must("JSONRPC_VERSION", _MESSAGES, 'The property "jsonrpc" of a message MUST be "2.0".')
-KIND_UNCLEAR = _must(
-    "MESSAGE_KIND", _MESSAGES, "A message MUST have a method, a result or an error."
+NOT_OBJECT = ENVELOPE_RULES.declare(
+    "MESSAGE_NOT_OBJECT", Severity.ERROR, _MESSAGES, "A message MUST be an object."
 )
-METHOD_WITH_ANSWER = _must(
+VERSION = ENVELOPE_RULES.declare(
+    "JSONRPC_VERSION",
+    Severity.ERROR,
+    _MESSAGES,
+    'The property "jsonrpc" of a message MUST be "2.0".',
+)
+KIND_UNCLEAR = ENVELOPE_RULES.declare(
+    "MESSAGE_KIND", Severity.ERROR, _MESSAGES, "A message MUST have a method, a result or an error."
+)
+METHOD_WITH_ANSWER = ENVELOPE_RULES.declare(
     "METHOD_WITH_ANSWER",
+    Severity.ERROR,
     _MESSAGES,
     "A message with a method MUST NOT have a result or an error.",
 )
-RESULT_WITH_ERROR = _must(
+RESULT_WITH_ERROR = ENVELOPE_RULES.declare(
     "RESULT_WITH_ERROR",
+    Severity.ERROR,
     _RESPONSES,
     "A response MUST have either a result or an error, and not both.",
 )
-ID_NULL = _must(
+ID_NULL = ENVELOPE_RULES.declare(
     "ID_NULL",
+    Severity.ERROR,
     _REQUESTS,
     "The id of a request or of a result response MUST NOT be null.",
 )
-ERROR_ID_NULL = Rule(
+ERROR_ID_NULL = ENVELOPE_RULES.declare(
     "ERROR_ID_NULL",
     Severity.WARNING,
     _RESPONSES,
     "An error response without a request that it belongs to SHOULD have no id: the published"
     " schema lets it be absent, while JSON-RPC has null. (Until 2025-06-18 it is null, as JSON-RPC"
     " requires, if the id of the request could not be read.)",
-    _SUBJECT,
 )
-ID_TYPE = _must("ID_TYPE", _REQUESTS, "The id of a message MUST be a string or an integer.")
-ID_MISSING = _must(
+ID_TYPE = ENVELOPE_RULES.declare(
+    "ID_TYPE", Severity.ERROR, _REQUESTS, "The id of a message MUST be a string or an integer."
+)
+ID_MISSING = ENVELOPE_RULES.declare(
     "ID_MISSING",
+    Severity.ERROR,
     _RESPONSES,
     "A response MUST have the id of its request. (Since 2025-03-26 an error response may have"
     " none: where the transport answers a message that is no request, and since 2025-11-25 where"
     " the id of the request could not be read.)",
 )
-ERROR_ID_MISSING = Rule(
+ERROR_ID_MISSING = ENVELOPE_RULES.declare(
     "ERROR_ID_MISSING",
     Severity.WARNING,
     # Step 4; the published schemas of these versions require the id nevertheless.
     Clause("basic/transports", "sending-messages-to-the-server"),
     "An error response SHOULD have the id of its request, unless it is the body of an HTTP error"
     " for a notification or a response.",
-    _SUBJECT,
     since=_BATCHES,
     until="2025-06-18",
 )
-REQUEST_WITHOUT_ID = _must("REQUEST_WITHOUT_ID", _REQUESTS, "A request MUST have an id.")
-NOTIFICATION_WITH_ID = _must(
-    "NOTIFICATION_WITH_ID", _NOTIFICATIONS, "A notification MUST NOT have an id."
+REQUEST_WITHOUT_ID = ENVELOPE_RULES.declare(
+    "REQUEST_WITHOUT_ID", Severity.ERROR, _REQUESTS, "A request MUST have an id."
 )
-NOTIFICATION_ANSWERED = _must(
+NOTIFICATION_WITH_ID = ENVELOPE_RULES.declare(
+    "NOTIFICATION_WITH_ID", Severity.ERROR, _NOTIFICATIONS, "A notification MUST NOT have an id."
+)
+NOTIFICATION_ANSWERED = ENVELOPE_RULES.declare(
     "NOTIFICATION_ANSWERED",
+    Severity.ERROR,
     _NOTIFICATIONS,
     "The receiver of a notification MUST NOT send a response.",
 )
-METHOD_TYPE = _must("METHOD_TYPE", _REQUESTS, "The method of a message MUST be a string.")
-PARAMS_TYPE = _must("PARAMS_TYPE", _REQUESTS, "The params of a message MUST be an object.")
-RESULT_TYPE = _must("RESULT_NOT_OBJECT", _RESPONSES, "The result of a response MUST be an object.")
+METHOD_TYPE = ENVELOPE_RULES.declare(
+    "METHOD_TYPE", Severity.ERROR, _REQUESTS, "The method of a message MUST be a string."
+)
+PARAMS_TYPE = ENVELOPE_RULES.declare(
+    "PARAMS_TYPE", Severity.ERROR, _REQUESTS, "The params of a message MUST be an object."
+)
+RESULT_TYPE = ENVELOPE_RULES.declare(
+    "RESULT_NOT_OBJECT", Severity.ERROR, _RESPONSES, "The result of a response MUST be an object."
+)
 
-BATCH_UNSUPPORTED = _must(
+BATCH_UNSUPPORTED = ENVELOPE_RULES.declare(
     "BATCH_UNSUPPORTED",
+    Severity.ERROR,
     _MESSAGES,
     "Messages MUST be sent one by one; only 2025-03-26 has batches.",
 )
-BATCH_EMPTY = _must(
+BATCH_EMPTY = ENVELOPE_RULES.declare(
     "BATCH_EMPTY",
+    Severity.ERROR,
     Clause("basic", "batching"),
     "A batch MUST NOT be empty.",
-    _BATCHES,
-    _BATCHES,
+    since=_BATCHES,
+    until=_BATCHES,
 )
-BATCH_MIXED = _must(
+BATCH_MIXED = ENVELOPE_RULES.declare(
     "BATCH_MIXED",
+    Severity.ERROR,
     Clause("basic", "batching"),
     "A batch MUST consist of requests and notifications, or of responses.",
-    _BATCHES,
-    _BATCHES,
+    since=_BATCHES,
+    until=_BATCHES,
 )
-BATCH_INITIALIZE = _must(
+BATCH_INITIALIZE = ENVELOPE_RULES.declare(
     "BATCH_INITIALIZE",
+    Severity.ERROR,
     Clause("basic/lifecycle", "initialization"),
     "An initialize request MUST NOT be part of a batch.",
-    _BATCHES,
-    _BATCHES,
+    since=_BATCHES,
+    until=_BATCHES,
 )
 
-UNKNOWN = Rule(
+_METHOD_RULES = RuleSet(Group.MESSAGES)
+
+UNKNOWN = _METHOD_RULES.declare(
     "METHOD_UNKNOWN",
     Severity.WARNING,
     _MESSAGES,
     "A method SHOULD be one of the protocol's: no version defines others or forbids them."
     " (They are not reported if a peer declares extensions or experimental capabilities.)",
-    _SUBJECT,
 )
-SERVER_REQUEST = _must(
+SERVER_REQUEST = _METHOD_RULES.declare(
     "SERVER_REQUEST",
+    Severity.ERROR,
     Clause("basic/patterns", ""),
     "A server MUST NOT send requests; it requests input in results.",
     since="2026-07-28",
 )
-NOT_IN_VERSION = _must(
-    "METHOD_NOT_IN_VERSION", _SCHEMA, "A method MUST be one of the protocol version."
+NOT_IN_VERSION = _METHOD_RULES.declare(
+    "METHOD_NOT_IN_VERSION",
+    Severity.ERROR,
+    _SCHEMA,
+    "A method MUST be one of the protocol version.",
 )
-WRONG_SENDER = _must(
+WRONG_SENDER = _METHOD_RULES.declare(
     "METHOD_WRONG_SENDER",
+    Severity.ERROR,
     _SCHEMA,
     "A method MUST be one that its sender, client or server, may send.",
 )
-PARAMS_MISSING = _must(
-    "PARAMS_MISSING", _SCHEMA, "A message MUST have params if its method requires them."
+PARAMS_MISSING = _METHOD_RULES.declare(
+    "PARAMS_MISSING",
+    Severity.ERROR,
+    _SCHEMA,
+    "A message MUST have params if its method requires them.",
 )
-CLIENT_RESPONSE = _must(
+CLIENT_RESPONSE = _METHOD_RULES.declare(
     "CLIENT_RESPONSE",
+    Severity.ERROR,
     # Streamable HTTP has the same requirement, and basic/patterns states it without MUST.
     Clause("basic/transports/stdio", "sending-messages"),
     "A client MUST NOT send responses; servers request input in results.",
     since=_STATELESS,
 )
-
-ENVELOPE_RULES: tuple[Rule, ...] = (
-    NOT_OBJECT,
-    VERSION,
-    KIND_UNCLEAR,
-    METHOD_WITH_ANSWER,
-    RESULT_WITH_ERROR,
-    ID_NULL,
-    ERROR_ID_NULL,
-    ID_TYPE,
-    ID_MISSING,
-    ERROR_ID_MISSING,
-    REQUEST_WITHOUT_ID,
-    NOTIFICATION_WITH_ID,
-    NOTIFICATION_ANSWERED,
-    METHOD_TYPE,
-    PARAMS_TYPE,
-    RESULT_TYPE,
-    BATCH_UNSUPPORTED,
-    BATCH_EMPTY,
-    BATCH_MIXED,
-    BATCH_INITIALIZE,
-)
-"""Rules on envelopes and batches."""
-
-RULES: tuple[Rule, ...] = (
-    *ENVELOPE_RULES,
-    UNKNOWN,
-    SERVER_REQUEST,
-    NOT_IN_VERSION,
-    WRONG_SENDER,
-    PARAMS_MISSING,
-    CLIENT_RESPONSE,
-)
-"""Rules on messages and their methods."""

@@ -7,11 +7,9 @@ from sidecheck_server.core.explain.values import Values
 from sidecheck_server.core.formats.uris import is_uri
 from sidecheck_server.core.limits import spend
 from sidecheck_server.core.mcp.context import Context
-from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Rule, rule
+from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Group, RuleSet
 from sidecheck_server.core.mcp.text_encodings import is_iso_8601
 from sidecheck_server.core.types import Severity
-
-__all__ = ["RULES"]
 
 _TASKS_PAGE = "basic/utilities/tasks"
 _TASKS = "2025-11-25"
@@ -25,11 +23,14 @@ _DEPRECATED = Clause("deprecated", "deprecated")
 _DEPRECATED_SINCE = "2026-07-28"
 
 
-@rule(
+_FEATURE_RULES = RuleSet(Group.FEATURES)
+
+
+@_FEATURE_RULES.rule(
     "TASK_BEGINS_WORKING",
-    severity=Severity.ERROR,
-    clause=Clause(_TASKS_PAGE, "task-status-lifecycle"),
-    requirement='A task MUST begin with the status "working".',
+    Severity.ERROR,
+    Clause(_TASKS_PAGE, "task-status-lifecycle"),
+    'A task MUST begin with the status "working".',
     on="CreateTaskResult",
     since=_TASKS,
     until=_TASKS,
@@ -43,11 +44,11 @@ def _initial_status(result: Any, context: Context) -> Iterator[Fault]:
         yield Fault(("task", "status"), message, "working")
 
 
-@rule(
+@_FEATURE_RULES.rule(
     "TASK_TIMESTAMP",
-    severity=Severity.ERROR,
-    clause=Clause(_TASKS_PAGE, "ttl-and-resource-management"),
-    requirement="createdAt and lastUpdatedAt of a task MUST be ISO 8601 timestamps.",
+    Severity.ERROR,
+    Clause(_TASKS_PAGE, "ttl-and-resource-management"),
+    "createdAt and lastUpdatedAt of a task MUST be ISO 8601 timestamps.",
     on=("Task", "GetTaskResult", "CancelTaskResult", "TaskStatusNotificationParams"),
     since=_TASKS,
     until=_TASKS,
@@ -65,11 +66,11 @@ def _timestamps(task: Any, context: Context) -> Iterator[Fault]:
             yield Fault((name,), message)
 
 
-@rule(
+@_FEATURE_RULES.rule(
     "COMPLETION_TOO_LONG",
-    severity=Severity.ERROR,
-    clause=Clause("server/utilities/completion", "completion-results"),
-    requirement="A completion MUST have at most 100 values. (Since 2026-07-28 the published "
+    Severity.ERROR,
+    Clause("server/utilities/completion", "completion-results"),
+    "A completion MUST have at most 100 values. (Since 2026-07-28 the published "
     "schema demands it.)",
     on="CompleteResult",
     until="2025-11-25",
@@ -82,11 +83,11 @@ def _completion_length(result: Any, _context: Context) -> Iterator[Fault]:
         yield Fault(("completion", "values"), message)
 
 
-@rule(
+@_FEATURE_RULES.rule(
     "ROOT_URI",
-    severity=Severity.ERROR,
-    clause=Clause("client/roots", "root"),
-    requirement="The uri of a root MUST be a file:// URI.",
+    Severity.ERROR,
+    Clause("client/roots", "root"),
+    "The uri of a root MUST be a file:// URI.",
     on="Root",
 )
 def _root_uri(root: Any, context: Context) -> Iterator[Fault]:
@@ -99,11 +100,11 @@ def _root_uri(root: Any, context: Context) -> Iterator[Fault]:
         yield Fault(("uri",), f"uri must be a file:// URI such as file:///home/ann; found {found}")
 
 
-@rule(
+@_FEATURE_RULES.rule(
     "ROOTS_DEPRECATED",
-    severity=Severity.WARNING,
-    clause=_DEPRECATED,
-    requirement="Roots are deprecated: places SHOULD be passed in tool parameters, resource URIs "
+    Severity.WARNING,
+    _DEPRECATED,
+    "Roots are deprecated: places SHOULD be passed in tool parameters, resource URIs "
     "or the settings of the server.",
     on="ListRootsRequest",
     since=_DEPRECATED_SINCE,
@@ -112,24 +113,13 @@ def _roots_deprecated(_value: Any, _context: Context) -> Iterator[Fault]:
     yield Fault((), "roots are deprecated since 2026-07-28 (SEP-2577)")
 
 
-@rule(
+@_FEATURE_RULES.rule(
     "LOGGING_DEPRECATED",
-    severity=Severity.WARNING,
-    clause=_DEPRECATED,
-    requirement="Logging by notifications is deprecated: servers SHOULD write to stderr or use "
-    "OpenTelemetry.",
+    Severity.WARNING,
+    _DEPRECATED,
+    "Logging by notifications is deprecated: servers SHOULD write to stderr or use OpenTelemetry.",
     on="LoggingMessageNotificationParams",
     since=_DEPRECATED_SINCE,
 )
 def _logging_deprecated(_value: Any, _context: Context) -> Iterator[Fault]:
     yield Fault((), "logging by notifications is deprecated since 2026-07-28 (SEP-2577)")
-
-
-RULES: tuple[Rule, ...] = (
-    _initial_status,
-    _timestamps,
-    _completion_length,
-    _root_uri,
-    _roots_deprecated,
-    _logging_deprecated,
-)

@@ -8,11 +8,9 @@ from sidecheck_server.core.explain.values import Values
 from sidecheck_server.core.formats.uris import is_uri
 from sidecheck_server.core.limits import spend
 from sidecheck_server.core.mcp.context import Context
-from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Rule, rule
+from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Group, RuleSet
 from sidecheck_server.core.mcp.text_encodings import base64_fault, is_media_type, read_data_uri
 from sidecheck_server.core.types import Severity
-
-__all__ = ["RULES"]
 
 _SINCE = "2025-11-25"
 _CLAUSE = Clause("basic", "icons")
@@ -34,13 +32,14 @@ def _scheme(uri: str) -> str:
     return match[1].lower() if match is not None else ""
 
 
-@rule(
+_ICON_RULES = RuleSet(Group.ICONS, on="Icon", since=_SINCE)
+
+
+@_ICON_RULES.rule(
     "ICON_SCHEME",
-    severity=Severity.ERROR,
-    clause=_CLAUSE,
-    requirement="The src of an icon MUST be an https: or data: URI; clients reject unsafe schemes.",
-    on="Icon",
-    since=_SINCE,
+    Severity.ERROR,
+    _CLAUSE,
+    "The src of an icon MUST be an https: or data: URI; clients reject unsafe schemes.",
 )
 def _safe_scheme(icon: Any, context: Context) -> Iterator[Fault]:
     src = _text_property(icon, "src")
@@ -59,16 +58,12 @@ def _safe_scheme(icon: Any, context: Context) -> Iterator[Fault]:
     yield Fault(("src",), f"the src of an icon must be an https: or data: URI; {found}")
 
 
-@rule(
+@_ICON_RULES.rule(
     "ICON_HTTP",
-    severity=Severity.WARNING,
-    clause=_CLAUSE,
-    requirement=(
-        "The src of an icon SHOULD NOT be an http: URI: one passage of the specification allows "
-        "it, and another has clients reject it."
-    ),
-    on="Icon",
-    since=_SINCE,
+    Severity.WARNING,
+    _CLAUSE,
+    "The src of an icon SHOULD NOT be an http: URI: one passage of the specification allows "
+    "it, and another has clients reject it.",
 )
 def _encrypted(icon: Any, _context: Context) -> Iterator[Fault]:
     src = _text_property(icon, "src")
@@ -79,13 +74,11 @@ def _encrypted(icon: Any, _context: Context) -> Iterator[Fault]:
         )
 
 
-@rule(
+@_ICON_RULES.rule(
     "ICON_URI",
-    severity=Severity.WARNING,
-    clause=_CLAUSE,
-    requirement="The src of an icon SHOULD be a well-formed URI with a host.",
-    on="Icon",
-    since=_SINCE,
+    Severity.WARNING,
+    _CLAUSE,
+    "The src of an icon SHOULD be a well-formed URI with a host.",
 )
 def _well_formed(icon: Any, context: Context) -> Iterator[Fault]:
     src = _text_property(icon, "src")
@@ -98,13 +91,11 @@ def _well_formed(icon: Any, context: Context) -> Iterator[Fault]:
         yield Fault(("src",), f"the src of an icon should be a URI with a host; found {found}")
 
 
-@rule(
+@_ICON_RULES.rule(
     "ICON_DATA",
-    severity=Severity.WARNING,
-    clause=_CLAUSE,
-    requirement="A data: URI in the src of an icon SHOULD hold an image in base64.",
-    on="Icon",
-    since=_SINCE,
+    Severity.WARNING,
+    _CLAUSE,
+    "A data: URI in the src of an icon SHOULD hold an image in base64.",
 )
 def _image_inside(icon: Any, context: Context) -> Iterator[Fault]:
     src = _text_property(icon, "src")
@@ -124,13 +115,11 @@ def _image_inside(icon: Any, context: Context) -> Iterator[Fault]:
         yield Fault(("src",), f"{expected}its data is empty")
 
 
-@rule(
+@_ICON_RULES.rule(
     "ICON_SIZES",
-    severity=Severity.WARNING,
-    clause=Clause("schema", "icon"),
-    requirement='Each size of an icon SHOULD be a width and height such as "48x48", or "any".',
-    on="Icon",
-    since=_SINCE,
+    Severity.WARNING,
+    Clause("schema", "icon"),
+    'Each size of an icon SHOULD be a width and height such as "48x48", or "any".',
 )
 def _sized(icon: Any, context: Context) -> Iterator[Fault]:
     sizes = icon.get("sizes") if isinstance(icon, dict) else None
@@ -146,13 +135,11 @@ def _sized(icon: Any, context: Context) -> Iterator[Fault]:
             )
 
 
-@rule(
+@_ICON_RULES.rule(
     "ICON_MIME_TYPE",
-    severity=Severity.WARNING,
-    clause=_CLAUSE,
-    requirement="The mimeType of an icon SHOULD be that of an image; clients accept no others.",
-    on="Icon",
-    since=_SINCE,
+    Severity.WARNING,
+    _CLAUSE,
+    "The mimeType of an icon SHOULD be that of an image; clients accept no others.",
 )
 def _an_image(icon: Any, context: Context) -> Iterator[Fault]:
     media_type = _text_property(icon, "mimeType")
@@ -163,13 +150,3 @@ def _an_image(icon: Any, context: Context) -> Iterator[Fault]:
         yield Fault(
             ("mimeType",), f"mimeType should be that of an image such as image/png; found {found}"
         )
-
-
-RULES: tuple[Rule, ...] = (
-    _safe_scheme,
-    _encrypted,
-    _well_formed,
-    _image_inside,
-    _sized,
-    _an_image,
-)

@@ -15,10 +15,10 @@ from sidecheck_server.core.mcp.metadata_keys import (
     RELATED_TASK_KEY,
     SERVER_INFO_KEY,
 )
-from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Rule, rule
+from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Group, RuleSet
 from sidecheck_server.core.types import Severity
 
-__all__ = ["META", "METADATA_TYPES", "RESULTS", "RULES", "is_key", "prefix_of"]
+__all__ = ["META", "METADATA_TYPES", "RESULTS", "is_key", "prefix_of"]
 
 _KEYS, _TASKS, _DISCOVERY = "2025-06-18", "2025-11-25", FIRST_STATELESS
 META = Clause("basic", "meta")
@@ -81,12 +81,14 @@ def _is_reserved(prefix: str, version: str) -> bool:
     return len(labels) > 1 and labels[-2] in {"modelcontextprotocol", "mcp"}
 
 
-@rule(
+_METADATA_RULES = RuleSet(Group.METADATA)
+
+
+@_METADATA_RULES.rule(
     "META_KEY",
-    severity=Severity.ERROR,
-    clause=META,
-    requirement="A key of `_meta` MUST be a name, optionally after a prefix of dotted labels "
-    "and a slash.",
+    Severity.ERROR,
+    META,
+    "A key of `_meta` MUST be a name, optionally after a prefix of dotted labels and a slash.",
     on=METADATA_TYPES,
     since=_KEYS,
 )
@@ -104,12 +106,11 @@ def _malformed_keys(meta: dict[str, Any], context: Context) -> Iterator[Fault]:
             yield Fault((key,), f"expected a key such as com.example/name, found {shown}")
 
 
-@rule(
+@_METADATA_RULES.rule(
     "META_PREFIX_RESERVED",
-    severity=Severity.WARNING,
-    clause=META,
-    requirement="Prefixes reserved for MCP SHOULD be used only by the specification and its "
-    "extensions.",
+    Severity.WARNING,
+    META,
+    "Prefixes reserved for MCP SHOULD be used only by the specification and its extensions.",
     on=METADATA_TYPES,
     since=_KEYS,
 )
@@ -130,11 +131,11 @@ def _reserved_keys(meta: dict[str, Any], context: Context) -> Iterator[Fault]:
                 yield Fault((key,), f"{shown} is reserved for MCP")
 
 
-@rule(
+@_METADATA_RULES.rule(
     "META_PREFIX_ORDER",
-    severity=Severity.WARNING,
-    clause=META,
-    requirement="The prefix of a key of `_meta` SHOULD be a domain name in reverse order.",
+    Severity.WARNING,
+    META,
+    "The prefix of a key of `_meta` SHOULD be a domain name in reverse order.",
     on=METADATA_TYPES,
     since=_TASKS,
 )
@@ -166,11 +167,31 @@ def _is_forward(labels: list[str]) -> bool:
     return last in _LAST_LABELS and len(first) > _COUNTRY and first not in _FIRST_LABELS
 
 
-@rule(
+@_METADATA_RULES.rule(
+    "META_RELATED_TASK",
+    Severity.ERROR,
+    _RELATED,
+    "`io.modelcontextprotocol/related-task` MUST be an object with a `taskId`.",
+    on=METADATA_TYPES,
+    since=_TASKS,
+    until=_TASKS,
+)
+def _related_task(value: Any, context: Context) -> Iterable[Fault]:
+    if not (isinstance(value, dict) and RELATED_TASK_KEY in value):
+        return ()
+    task = value[RELATED_TASK_KEY]
+    if isinstance(task, dict) and isinstance(task.get("taskId"), str):
+        return ()
+    found = Values(hidden=context.hide_values).describe(task)
+    message = f"expected an object with the string taskId, found {found}"
+    return (Fault((RELATED_TASK_KEY,), message),)
+
+
+@_METADATA_RULES.rule(
     "META_PROTOCOL_VERSION",
-    severity=Severity.ERROR,
-    clause=Clause("basic/versioning", "protocol-version-negotiation"),
-    requirement="A request of another version than that of the server MUST be rejected.",
+    Severity.ERROR,
+    Clause("basic/versioning", "protocol-version-negotiation"),
+    "A request of another version than that of the server MUST be rejected.",
     on="RequestMetaObject",
     since=_DISCOVERY,
 )
@@ -183,12 +204,11 @@ def _version(value: Any, context: Context) -> Iterable[Fault]:
     return (Fault((PROTOCOL_VERSION_KEY,), message, context.version),)
 
 
-@rule(
+@_METADATA_RULES.rule(
     "META_CLIENT_INFO",
-    severity=Severity.WARNING,
-    clause=META,
-    requirement="A request SHOULD name the client software in "
-    "`io.modelcontextprotocol/clientInfo`.",
+    Severity.WARNING,
+    META,
+    "A request SHOULD name the client software in `io.modelcontextprotocol/clientInfo`.",
     on="RequestMetaObject",
     since=_DISCOVERY,
 )
@@ -200,11 +220,11 @@ def _client_info(value: Any, _context: Context) -> Iterable[Fault]:
     )
 
 
-@rule(
+@_METADATA_RULES.rule(
     "META_SERVER_INFO",
-    severity=Severity.WARNING,
-    clause=META,
-    requirement="A result SHOULD name the server software in `io.modelcontextprotocol/serverInfo`.",
+    Severity.WARNING,
+    META,
+    "A result SHOULD name the server software in `io.modelcontextprotocol/serverInfo`.",
     on=RESULTS,
     since=_DISCOVERY,
 )
@@ -221,31 +241,11 @@ def _server_info(value: Any, context: Context) -> Iterable[Fault]:
     )
 
 
-@rule(
-    "META_RELATED_TASK",
-    severity=Severity.ERROR,
-    clause=_RELATED,
-    requirement="`io.modelcontextprotocol/related-task` MUST be an object with a `taskId`.",
-    on=METADATA_TYPES,
-    since=_TASKS,
-    until=_TASKS,
-)
-def _related_task(value: Any, context: Context) -> Iterable[Fault]:
-    if not (isinstance(value, dict) and RELATED_TASK_KEY in value):
-        return ()
-    task = value[RELATED_TASK_KEY]
-    if isinstance(task, dict) and isinstance(task.get("taskId"), str):
-        return ()
-    found = Values(hidden=context.hide_values).describe(task)
-    message = f"expected an object with the string taskId, found {found}"
-    return (Fault((RELATED_TASK_KEY,), message),)
-
-
-@rule(
+@_METADATA_RULES.rule(
     "META_RELATED_TASK_MISSING",
-    severity=Severity.ERROR,
-    clause=_RELATED,
-    requirement="The result of tasks/result MUST name its task in `_meta`.",
+    Severity.ERROR,
+    _RELATED,
+    "The result of tasks/result MUST name its task in `_meta`.",
     on="GetTaskPayloadResult",
     since=_TASKS,
     until=_TASKS,
@@ -256,12 +256,11 @@ def _related_task_missing(value: Any, _context: Context) -> Iterator[Fault]:
         yield Fault((), f"missing {RELATED_TASK_KEY} in _meta", RELATED_TASK_KEY)
 
 
-@rule(
+@_METADATA_RULES.rule(
     "META_RELATED_TASK_REDUNDANT",
-    severity=Severity.WARNING,
-    clause=_RELATED,
-    requirement="Messages that name a task in their params or result SHOULD NOT name it in "
-    "`_meta` too.",
+    Severity.WARNING,
+    _RELATED,
+    "Messages that name a task in their params or result SHOULD NOT name it in `_meta` too.",
     on=(
         "CancelTaskRequestParams",
         "CancelTaskResult",
@@ -278,16 +277,3 @@ def _related_task_redundant(value: Any, _context: Context) -> Iterator[Fault]:
     meta = value.get("_meta") if isinstance(value, dict) else None
     if isinstance(meta, dict) and RELATED_TASK_KEY in meta:
         yield Fault(("_meta", RELATED_TASK_KEY), "the task is already named outside of _meta")
-
-
-RULES: tuple[Rule, ...] = (
-    _key,
-    _reserved,
-    _prefix_order,
-    _related_task,
-    _version,
-    _client_info,
-    _server_info,
-    _related_task_missing,
-    _related_task_redundant,
-)

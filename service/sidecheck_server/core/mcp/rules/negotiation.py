@@ -11,14 +11,13 @@ from typing import Any
 
 from sidecheck_server.core.explain.values import Values
 from sidecheck_server.core.mcp.context import FIRST_STATELESS, LAST_HANDSHAKE, VERSIONS, Context
-from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Rule, rule
+from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Group, RuleSet
 from sidecheck_server.core.types import Severity
 
 __all__ = [
     "INITIALIZE_ERROR_WITHOUT_VERSIONS",
     "PROTOCOL_VERSION_UNKNOWN",
     "PROTOCOL_VERSION_WITHOUT_HANDSHAKE",
-    "RULES",
 ]
 
 _NEGOTIATION = ("basic/lifecycle", "version-negotiation")
@@ -31,42 +30,15 @@ _DATE = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _DRAFT = "DRAFT-"
 """Prefix that drafts of the schema gave their versions, such as ``DRAFT-2025-v2``."""
 
-PROTOCOL_VERSION_UNKNOWN = Rule(
-    "PROTOCOL_VERSION_UNKNOWN",
-    Severity.ERROR,
-    Clause(*_NEGOTIATION),
-    "The server MUST respond to initialize with a version of the protocol.",
-    ("JSONRPCMessage",),
-    until=LAST_HANDSHAKE,
-)
-PROTOCOL_VERSION_WITHOUT_HANDSHAKE = Rule(
-    "PROTOCOL_VERSION_WITHOUT_HANDSHAKE",
-    # "As specified by the negotiated legacy protocol version", which is one until 2025-11-25.
-    Severity.WARNING,
-    Clause(
-        *_COMPATIBILITY,
-        before=((LAST_HANDSHAKE, *_NEGOTIATION),),
-    ),
-    "The server SHOULD respond to initialize with a version that has a handshake, 2025-11-25 or"
-    " an earlier one.",
-    ("JSONRPCMessage",),
-)
-INITIALIZE_ERROR_WITHOUT_VERSIONS = Rule(
-    "INITIALIZE_ERROR_WITHOUT_VERSIONS",
-    Severity.WARNING,
-    Clause(*_COMPATIBILITY),
-    "A server without initialize SHOULD name the versions that it supports in its error response.",
-    ("JSONRPCMessage",),
-    since=FIRST_STATELESS,
-)
+_NEGOTIATION_RULES = RuleSet(Group.VERSION_NEGOTIATION)
 
 
-@rule(
+@_NEGOTIATION_RULES.rule(
     "PROTOCOL_VERSION_PROPOSAL",
     # The client MUST send a version that it supports, which may be a draft or a private one.
-    severity=Severity.WARNING,
-    clause=Clause(*_NEGOTIATION),
-    requirement="The client SHOULD propose a version of the protocol: the date of a published one.",
+    Severity.WARNING,
+    Clause(*_NEGOTIATION),
+    "The client SHOULD propose a version of the protocol: the date of a published one.",
     on="InitializeRequestParams",
     until=LAST_HANDSHAKE,
 )
@@ -92,9 +64,28 @@ def _may_be_version(text: str) -> bool:
     return True
 
 
-RULES: tuple[Rule, ...] = (
-    _proposal,
-    PROTOCOL_VERSION_UNKNOWN,
-    PROTOCOL_VERSION_WITHOUT_HANDSHAKE,
-    INITIALIZE_ERROR_WITHOUT_VERSIONS,
+PROTOCOL_VERSION_UNKNOWN = _NEGOTIATION_RULES.declare(
+    "PROTOCOL_VERSION_UNKNOWN",
+    Severity.ERROR,
+    Clause(*_NEGOTIATION),
+    "The server MUST respond to initialize with a version of the protocol.",
+    until=LAST_HANDSHAKE,
+)
+PROTOCOL_VERSION_WITHOUT_HANDSHAKE = _NEGOTIATION_RULES.declare(
+    "PROTOCOL_VERSION_WITHOUT_HANDSHAKE",
+    # "As specified by the negotiated legacy protocol version", which is one until 2025-11-25.
+    Severity.WARNING,
+    Clause(
+        *_COMPATIBILITY,
+        before=((LAST_HANDSHAKE, *_NEGOTIATION),),
+    ),
+    "The server SHOULD respond to initialize with a version that has a handshake, 2025-11-25 or"
+    " an earlier one.",
+)
+INITIALIZE_ERROR_WITHOUT_VERSIONS = _NEGOTIATION_RULES.declare(
+    "INITIALIZE_ERROR_WITHOUT_VERSIONS",
+    Severity.WARNING,
+    Clause(*_COMPATIBILITY),
+    "A server without initialize SHOULD name the versions that it supports in its error response.",
+    since=FIRST_STATELESS,
 )

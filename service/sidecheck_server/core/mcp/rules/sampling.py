@@ -7,10 +7,8 @@ from sidecheck_server.core.explain.values import Values
 from sidecheck_server.core.limits import spend
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.rules.capabilities import declared_by_client
-from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Rule, rule
+from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Group, RuleSet
 from sidecheck_server.core.types import Severity
-
-__all__ = ["RULES"]
 
 _TOOLS = "2025-11-25"
 _REQUEST = "CreateMessageRequestParams"
@@ -32,13 +30,15 @@ def _includes_context(value: Any) -> bool:
     return isinstance(value, dict) and value.get("includeContext") in _WITH_CONTEXT
 
 
-@rule(
+_REQUEST_RULES = RuleSet(Group.SAMPLING_REQUESTS, on="CreateMessageRequestParams")
+
+
+@_REQUEST_RULES.rule(
     "SAMPLING_TOOLS_NOT_DECLARED",
-    severity=Severity.ERROR,
-    clause=_IN_SAMPLING,
-    requirement="A server MUST NOT send tools or a tool choice to a client that did not declare "
+    Severity.ERROR,
+    _IN_SAMPLING,
+    "A server MUST NOT send tools or a tool choice to a client that did not declare "
     "sampling.tools; clients of 2025-11-25 respond with -32602 (Invalid params).",
-    on=_REQUEST,
     since=_TOOLS,
 )
 def _tools_not_declared(value: Any, context: Context) -> Iterable[Fault]:
@@ -51,13 +51,11 @@ def _tools_not_declared(value: Any, context: Context) -> Iterable[Fault]:
     return ()
 
 
-@rule(
+@_REQUEST_RULES.rule(
     "SAMPLING_CONTEXT_NOT_DECLARED",
-    severity=Severity.WARNING,
-    clause=_CAPABILITIES,
-    requirement="A server SHOULD request context only from a client that declared "
-    "sampling.context.",
-    on=_REQUEST,
+    Severity.WARNING,
+    _CAPABILITIES,
+    "A server SHOULD request context only from a client that declared sampling.context.",
     since=_TOOLS,
 )
 def _context_not_declared(value: Any, context: Context) -> Iterator[Fault]:
@@ -76,12 +74,11 @@ def _lacks_context(context: Context) -> bool:
     return declared is not None and declared.get("context") is None
 
 
-@rule(
+@_REQUEST_RULES.rule(
     "SAMPLING_CONTEXT_DEPRECATED",
-    severity=Severity.WARNING,
-    clause=_CAPABILITIES,
-    requirement='"includeContext" SHOULD be omitted or "none"; the other values are deprecated.',
-    on=_REQUEST,
+    Severity.WARNING,
+    _CAPABILITIES,
+    '"includeContext" SHOULD be omitted or "none"; the other values are deprecated.',
     since=_TOOLS,
 )
 def _context_deprecated(value: Any, context: Context) -> Iterator[Fault]:
@@ -94,26 +91,24 @@ def _context_deprecated(value: Any, context: Context) -> Iterator[Fault]:
         )
 
 
-@rule(
+@_REQUEST_RULES.rule(
     "SAMPLING_DEPRECATED",
-    severity=Severity.WARNING,
-    clause=Clause("deprecated"),
-    requirement="Sampling is deprecated: new implementations SHOULD NOT adopt it, and servers "
+    Severity.WARNING,
+    Clause("deprecated"),
+    "Sampling is deprecated: new implementations SHOULD NOT adopt it, and servers "
     "SHOULD "
     "call a model provider directly.",
-    on=_REQUEST,
     since="2026-07-28",
 )
 def _deprecated(_value: Any, _context: Context) -> Iterator[Fault]:
     yield Fault((), "sampling is deprecated since 2026-07-28 (SEP-2577)")
 
 
-@rule(
+@_REQUEST_RULES.rule(
     "SAMPLING_TOOL_CHOICE_WITHOUT_TOOLS",
-    severity=Severity.WARNING,
-    clause=_IN_SAMPLING,
-    requirement='"toolChoice" SHOULD come with tools to choose from.',
-    on=_REQUEST,
+    Severity.WARNING,
+    _IN_SAMPLING,
+    '"toolChoice" SHOULD come with tools to choose from.',
     since=_TOOLS,
 )
 def _choice_without_tools(value: Any, _context: Context) -> Iterator[Fault]:
@@ -121,12 +116,11 @@ def _choice_without_tools(value: Any, _context: Context) -> Iterator[Fault]:
         yield Fault(("toolChoice",), '"toolChoice" should come with "tools", found none')
 
 
-@rule(
+@_REQUEST_RULES.rule(
     "SAMPLING_TOOL_REQUIRED_WITHOUT_TOOLS",
-    severity=Severity.WARNING,
-    clause=_CHOICE,
-    requirement="A tool use SHOULD NOT be required without tools: the model could use none.",
-    on=_REQUEST,
+    Severity.WARNING,
+    _CHOICE,
+    "A tool use SHOULD NOT be required without tools: the model could use none.",
     since=_TOOLS,
 )
 def _required_without_tools(value: Any, _context: Context) -> Iterator[Fault]:
@@ -145,12 +139,11 @@ def _lacks_tools(value: Any) -> bool:
     )
 
 
-@rule(
+@_REQUEST_RULES.rule(
     "SAMPLING_TOOL_NAME_REPEATED",
-    severity=Severity.WARNING,
-    clause=Clause("server/tools", "tool-names"),
-    requirement="The tools of a request SHOULD have unique names: a call selects its tool by name.",
-    on=_REQUEST,
+    Severity.WARNING,
+    Clause("server/tools", "tool-names"),
+    "The tools of a request SHOULD have unique names: a call selects its tool by name.",
     since=_TOOLS,
 )
 def _tool_name_repeated(value: Any, context: Context) -> Iterator[Fault]:
@@ -174,13 +167,11 @@ def _tool_name_repeated(value: Any, context: Context) -> Iterator[Fault]:
             )
 
 
-@rule(
+@_REQUEST_RULES.rule(
     "SAMPLING_MAX_TOKENS",
-    severity=Severity.WARNING,
-    clause=Clause("client/sampling", "creating-messages"),
-    requirement='"maxTokens" SHOULD be positive: a message needs tokens. The specification sets no '
-    "minimum.",
-    on=_REQUEST,
+    Severity.WARNING,
+    Clause("client/sampling", "creating-messages"),
+    '"maxTokens" SHOULD be positive: a message needs tokens. The specification sets no minimum.',
 )
 def _max_tokens(value: Any, context: Context) -> Iterator[Fault]:
     limit = value.get("maxTokens") if isinstance(value, dict) else None
@@ -193,28 +184,14 @@ def _max_tokens(value: Any, context: Context) -> Iterator[Fault]:
             yield Fault(("maxTokens",), f'"maxTokens" should be positive, found {found}')
 
 
-@rule(
+@_REQUEST_RULES.rule(
     "SAMPLING_NO_MESSAGES",
-    severity=Severity.INFO,
-    clause=Clause("https://platform.claude.com/docs/en/api/messages"),
-    requirement="A request should have at least one message. The specification does not require "
+    Severity.INFO,
+    Clause("https://platform.claude.com/docs/en/api/messages"),
+    "A request should have at least one message. The specification does not require "
     "any, but "
     "model providers do.",
-    on=_REQUEST,
 )
 def _no_messages(value: Any, _context: Context) -> Iterator[Fault]:
     if isinstance(value, dict) and value.get("messages") == []:
         yield Fault(("messages",), "model providers need at least one message, found none")
-
-
-RULES: tuple[Rule, ...] = (
-    _tools_not_declared,
-    _context_not_declared,
-    _context_deprecated,
-    _deprecated,
-    _choice_without_tools,
-    _required_without_tools,
-    _tool_name_repeated,
-    _max_tokens,
-    _no_messages,
-)

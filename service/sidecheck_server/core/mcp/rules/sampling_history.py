@@ -10,7 +10,7 @@ from typing import Any
 from sidecheck_server.core.explain.values import Values, count_noun, quote
 from sidecheck_server.core.limits import spend
 from sidecheck_server.core.mcp.context import Context
-from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Rule, rule
+from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Group, RuleSet
 from sidecheck_server.core.mcp.rules.sampling_turns import (
     Turn,
     adjacent_turn,
@@ -19,8 +19,6 @@ from sidecheck_server.core.mcp.rules.sampling_turns import (
     turns_of,
 )
 from sidecheck_server.core.types import Severity
-
-__all__ = ["RULES"]
 
 _SINCE = "2025-11-25"
 _REQUEST = "CreateMessageRequestParams"
@@ -41,13 +39,15 @@ def _named(block: str, id_: str, context: Context) -> str:
     return block if context.hide_values else f"{block} with the id {quote(id_)}"
 
 
-@rule(
+_HISTORY_RULES = RuleSet(Group.SAMPLING_HISTORY, since=_SINCE)
+
+
+@_HISTORY_RULES.rule(
     "SAMPLING_TOOL_USE_ROLE",
-    severity=Severity.WARNING,
-    clause=_ROLES,
-    requirement="A message of the user SHOULD NOT have tool uses, which the assistant sends.",
+    Severity.WARNING,
+    _ROLES,
+    "A message of the user SHOULD NOT have tool uses, which the assistant sends.",
     on=_MESSAGE,
-    since=_SINCE,
 )
 def _tool_use_role(value: Any, context: Context) -> Iterable[Fault]:
     turn = read_turn(value, context)
@@ -58,13 +58,12 @@ def _tool_use_role(value: Any, context: Context) -> Iterable[Fault]:
     return [Fault(use.path, message) for use in turn.uses]
 
 
-@rule(
+@_HISTORY_RULES.rule(
     "SAMPLING_TOOL_RESULT_ROLE",
-    severity=Severity.ERROR,
-    clause=_ROLES,
-    requirement="A message of the assistant MUST NOT have tool results.",
+    Severity.ERROR,
+    _ROLES,
+    "A message of the assistant MUST NOT have tool results.",
     on="SamplingMessage",
-    since=_SINCE,
 )
 def _tool_result_role(value: Any, context: Context) -> Iterable[Fault]:
     turn = read_turn(value, context)
@@ -75,15 +74,14 @@ def _tool_result_role(value: Any, context: Context) -> Iterable[Fault]:
     return [Fault(result.path, message) for result in turn.results]
 
 
-@rule(
+@_HISTORY_RULES.rule(
     "SAMPLING_TOOL_RESULT_MIXED",
-    severity=Severity.ERROR,
-    clause=_RESULTS,
-    requirement="A message of the user with tool results MUST have nothing else; clients of "
+    Severity.ERROR,
+    _RESULTS,
+    "A message of the user with tool results MUST have nothing else; clients of "
     "2025-11-25 "
     "respond with -32602 (Invalid params).",
     on=_REQUEST,
-    since=_SINCE,
 )
 def _mixed(value: Any, context: Context) -> Iterator[Fault]:
     last = len(messages_of(value)) - 1
@@ -100,16 +98,13 @@ def _mixed(value: Any, context: Context) -> Iterator[Fault]:
             yield Fault(turn.at(("content",)), f"{text}; {found}")
 
 
-@rule(
+@_HISTORY_RULES.rule(
     "SAMPLING_TOOL_USE_UNANSWERED",
-    severity=Severity.ERROR,
-    clause=_BALANCE,
-    requirement=(
-        "Every tool use MUST have its result in the next message, also at the end of the history; "
-        "clients of 2025-11-25 respond with -32602 (Invalid params)."
-    ),
+    Severity.ERROR,
+    _BALANCE,
+    "Every tool use MUST have its result in the next message, also at the end of the history; "
+    "clients of 2025-11-25 respond with -32602 (Invalid params).",
     on=_REQUEST,
-    since=_SINCE,
 )
 def _unanswered(value: Any, context: Context) -> Iterator[Fault]:
     turns = turns_of(value, context)
@@ -131,13 +126,12 @@ def _unanswered(value: Any, context: Context) -> Iterator[Fault]:
             yield Fault(turn.at(use.path), f"{_IDS_DIFFER}: {text}" if last else text)
 
 
-@rule(
+@_HISTORY_RULES.rule(
     "SAMPLING_TOOL_RESULT_ORPHAN",
-    severity=Severity.ERROR,
-    clause=_BALANCE,
-    requirement="Every tool result MUST belong to a tool use of the previous message.",
+    Severity.ERROR,
+    _BALANCE,
+    "Every tool result MUST belong to a tool use of the previous message.",
     on=_REQUEST,
-    since=_SINCE,
 )
 def _orphan(value: Any, context: Context) -> Iterator[Fault]:
     last = len(messages_of(value)) - 1
@@ -168,13 +162,12 @@ def _orphans(
             )
 
 
-@rule(
+@_HISTORY_RULES.rule(
     "SAMPLING_TOOL_USE_ID_REPEATED",
-    severity=Severity.WARNING,
-    clause=_BALANCE,
-    requirement="The tool uses of a message SHOULD have unique ids, by which results are matched.",
+    Severity.WARNING,
+    _BALANCE,
+    "The tool uses of a message SHOULD have unique ids, by which results are matched.",
     on=_MESSAGE,
-    since=_SINCE,
 )
 def _use_id_repeated(value: Any, context: Context) -> Iterable[Fault]:
     turn = read_turn(value, context)
@@ -192,16 +185,13 @@ def _repeated_use_ids(turn: Turn, context: Context) -> Iterator[Fault]:
             seen.add(use.id)
 
 
-@rule(
+@_HISTORY_RULES.rule(
     "SAMPLING_TOOL_USE_ID_REUSED",
-    severity=Severity.WARNING,
-    clause=Clause("schema", "toolusecontent"),
-    requirement=(
-        "The id of a tool use SHOULD be unique in the history. Across messages the pairs remain "
-        "clear, so this is no error."
-    ),
+    Severity.WARNING,
+    Clause("schema", "toolusecontent"),
+    "The id of a tool use SHOULD be unique in the history. Across messages the pairs remain "
+    "clear, so this is no error.",
     on=_REQUEST,
-    since=_SINCE,
 )
 def _use_id_reused(value: Any, context: Context) -> Iterator[Fault]:
     first: dict[str, int] = {}
@@ -217,13 +207,12 @@ def _use_id_reused(value: Any, context: Context) -> Iterator[Fault]:
                 )
 
 
-@rule(
+@_HISTORY_RULES.rule(
     "SAMPLING_TOOL_RESULT_REPEATED",
-    severity=Severity.WARNING,
-    clause=_BALANCE,
-    requirement="A tool use SHOULD have only one result.",
+    Severity.WARNING,
+    _BALANCE,
+    "A tool use SHOULD have only one result.",
     on="SamplingMessage",
-    since=_SINCE,
 )
 def _result_repeated(value: Any, context: Context) -> Iterable[Fault]:
     turn = read_turn(value, context)
@@ -239,15 +228,3 @@ def _repeated_results(turn: Turn, context: Context) -> Iterator[Fault]:
             yield Fault((*result.path, "toolUseId"), f"the {block} already has a tool_result")
         elif result.id is not None:
             seen.add(result.id)
-
-
-RULES: tuple[Rule, ...] = (
-    _tool_use_role,
-    _tool_result_role,
-    _mixed,
-    _unanswered,
-    _orphan,
-    _use_id_repeated,
-    _use_id_reused,
-    _result_repeated,
-)

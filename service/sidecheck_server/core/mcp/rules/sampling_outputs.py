@@ -5,11 +5,9 @@ from typing import Any
 
 from sidecheck_server.core.limits import spend
 from sidecheck_server.core.mcp.context import Context
-from sidecheck_server.core.mcp.rules.rule import Clause, DeferredCheck, Path, Rule, rule
+from sidecheck_server.core.mcp.rules.rule import Clause, DeferredCheck, Group, Path, RuleSet
 from sidecheck_server.core.mcp.rules.sampling_turns import messages_of, turns_of
 from sidecheck_server.core.types import Severity
-
-__all__ = ["RULES"]
 
 _CODE = "SAMPLING_TOOL_RESULT_OUTPUT"
 _SINCE = "2025-11-25"
@@ -17,13 +15,15 @@ _STEPS = 200
 """Steps to defer a check."""
 
 
-@rule(
+_OUTPUT_RULES = RuleSet(Group.SAMPLING_OUTPUTS, on="CreateMessageRequestParams")
+
+
+@_OUTPUT_RULES.rule(
     _CODE,
-    severity=Severity.WARNING,
-    clause=Clause("schema", "toolresultcontent"),
-    requirement="The structured content of a tool result SHOULD conform to the output schema of "
+    Severity.WARNING,
+    Clause("schema", "toolresultcontent"),
+    "The structured content of a tool result SHOULD conform to the output schema of "
     "its tool, if the request has that tool. Calls that failed are not checked.",
-    on="CreateMessageRequestParams",
     since=_SINCE,
 )
 def _output(value: Any, context: Context) -> Iterator[DeferredCheck]:
@@ -70,6 +70,3 @@ def _block(message: Any, path: Path) -> dict[str, Any]:
     """Return the block of *message* at *path*, as the turn has it."""
     block = message["content"] if len(path) == 1 else message["content"][path[1]]
     return block if isinstance(block, dict) else {}
-
-
-RULES: tuple[Rule, ...] = (_output,)

@@ -13,14 +13,15 @@ from sidecheck_server.core.mcp.rules.rule import (
     DeferredCheck,
     Fault,
     Finding,
+    Group,
     Path,
     Rule,
-    rule,
+    RuleSet,
 )
 from sidecheck_server.core.mcp.rules.sampling_turns import ToolUse, read_turn, turns_of
 from sidecheck_server.core.types import Severity
 
-__all__ = ["REQUEST_RULES", "RULES"]
+__all__ = ["REQUEST_RULES"]
 
 _SINCE = "2025-11-25"
 _RESULT = "CreateMessageResult"
@@ -105,17 +106,17 @@ def _spend_encoding(value: Any, budget: Budget) -> None:
                 pending.append(tuple(item))
 
 
-@rule(
+_RESULT_RULES = RuleSet(Group.SAMPLING_RESULTS, on="CreateMessageResult", since=_SINCE)
+
+
+@_RESULT_RULES.rule(
     "SAMPLING_TOOL_UNKNOWN",
-    severity=Severity.WARNING,
-    clause=Clause("schema", "toolusecontent"),
-    requirement=(
-        "A tool use SHOULD name a tool of the request; its input is validated against the input "
-        "schema of that tool. Other tools may have been offered earlier, so an unknown name is "
-        "no error. Calls that failed are not checked."
-    ),
+    Severity.WARNING,
+    Clause("schema", "toolusecontent"),
+    "A tool use SHOULD name a tool of the request; its input is validated against the input "
+    "schema of that tool. Other tools may have been offered earlier, so an unknown name is "
+    "no error. Calls that failed are not checked.",
     on="CreateMessageRequestParams",
-    since=_SINCE,
 )
 def _tool_unknown(value: Any, context: Context) -> Iterator[Finding]:
     if not isinstance(value, dict):
@@ -143,15 +144,13 @@ def _request(context: Context) -> dict[str, Any] | None:
     return None
 
 
-@rule(
+@_RESULT_RULES.rule(
     "SAMPLING_RESULT_TOOL_UNKNOWN",
-    severity=Severity.WARNING,
-    clause=Clause("schema", "toolusecontent"),
-    requirement="The model SHOULD use only tools of the request; the input is validated against "
+    Severity.WARNING,
+    Clause("schema", "toolusecontent"),
+    "The model SHOULD use only tools of the request; the input is validated against "
     "their "
     "input schemas.",
-    on=_RESULT,
-    since=_SINCE,
 )
 def _result_tool_unknown(value: Any, context: Context) -> Iterator[Finding]:
     request = _request(context)
@@ -162,15 +161,13 @@ def _result_tool_unknown(value: Any, context: Context) -> Iterator[Finding]:
         yield from tools.check(use, use.path)
 
 
-@rule(
+@_RESULT_RULES.rule(
     "SAMPLING_RESULT_TOOL_CHOICE",
-    severity=Severity.ERROR,
-    clause=_CHOICE,
-    requirement='The model MUST follow "toolChoice": with "none" it uses no tool, and with '
+    Severity.ERROR,
+    _CHOICE,
+    'The model MUST follow "toolChoice": with "none" it uses no tool, and with '
     '"required" '
     "at least one.",
-    on=_RESULT,
-    since=_SINCE,
 )
 def _result_tool_choice(value: Any, context: Context) -> Iterator[Fault]:
     request = _request(context)
@@ -188,14 +185,12 @@ def _result_tool_choice(value: Any, context: Context) -> Iterator[Fault]:
             yield Fault(("content",), 'the model must use a tool: "toolChoice" says "required"')
 
 
-@rule(
+@_RESULT_RULES.rule(
     "SAMPLING_RESULT_BRINGS_TOOL_RESULT",
-    severity=Severity.WARNING,
-    clause=_ROLES,
-    requirement="A sampling result SHOULD NOT have tool results; they belong to messages of the "
+    Severity.WARNING,
+    _ROLES,
+    "A sampling result SHOULD NOT have tool results; they belong to messages of the "
     "user. The published schema accepts them.",
-    on=_RESULT,
-    since=_SINCE,
 )
 def _result_brings_result(value: Any, context: Context) -> Iterator[Fault]:
     for result in read_turn(value, context).results:
@@ -203,13 +198,11 @@ def _result_brings_result(value: Any, context: Context) -> Iterator[Fault]:
         yield Fault(result.path, "a sampling result should have no tool_result")
 
 
-@rule(
+@_RESULT_RULES.rule(
     "SAMPLING_RESULT_ROLE",
-    severity=Severity.WARNING,
-    clause=_ROLES,
-    requirement='A sampling result SHOULD have the role "assistant".',
-    on=_RESULT,
-    since=_SINCE,
+    Severity.WARNING,
+    _ROLES,
+    'A sampling result SHOULD have the role "assistant".',
 )
 def _result_role(value: Any, context: Context) -> Iterator[Fault]:
     turn = read_turn(value, context)
@@ -218,13 +211,11 @@ def _result_role(value: Any, context: Context) -> Iterator[Fault]:
         yield Fault(("role",), 'a sampling result should have the role "assistant", found "user"')
 
 
-@rule(
+@_RESULT_RULES.rule(
     "SAMPLING_RESULT_STOP_REASON",
-    severity=Severity.WARNING,
-    clause=Clause("schema", "createmessageresult"),
-    requirement='"stopReason" SHOULD be "toolUse" if and only if the model uses tools.',
-    on=_RESULT,
-    since=_SINCE,
+    Severity.WARNING,
+    Clause("schema", "createmessageresult"),
+    '"stopReason" SHOULD be "toolUse" if and only if the model uses tools.',
 )
 def _result_stop_reason(value: Any, context: Context) -> Iterator[Fault]:
     reason = value.get("stopReason") if isinstance(value, dict) else None
@@ -240,12 +231,3 @@ def _result_stop_reason(value: Any, context: Context) -> Iterator[Fault]:
 
 REQUEST_RULES: tuple[Rule, ...] = (_result_tool_unknown, _result_tool_choice)
 """Rules that compare a result with its request."""
-
-RULES: tuple[Rule, ...] = (
-    _tool_unknown,
-    _result_tool_unknown,
-    _result_tool_choice,
-    _result_brings_result,
-    _result_role,
-    _result_stop_reason,
-)

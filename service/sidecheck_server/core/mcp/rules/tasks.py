@@ -9,7 +9,7 @@ from typing import Any
 
 from sidecheck_server.core.explain.values import Values
 from sidecheck_server.core.mcp.context import Context
-from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Rule, rule
+from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Group, RuleSet
 from sidecheck_server.core.types import Severity
 
 __all__ = [
@@ -26,7 +26,6 @@ __all__ = [
     "REQUIRED_ANSWERED",
     "RESULT_OTHER",
     "RESULT_OTHER_TYPE",
-    "RULES",
     "TERMINAL_LEFT",
     "UNASKED",
 ]
@@ -41,132 +40,78 @@ _ASSOCIATION = Clause(_PAGE, "associating-task-related-messages")
 _CANCELLATION = Clause(_PAGE, "task-cancellation")
 
 
-def _rule(
-    code: str,
-    clause: Clause,
-    requirement: str,
-    *,
-    severity: Severity = Severity.ERROR,
-    whole_session: bool = False,
-    until: str = _TASKS,
-) -> Rule:
-    """Return a rule that holds between messages."""
-    return Rule(
-        code,
-        severity,
-        clause,
-        requirement,
-        ("JSONRPCMessage",),
-        since=_TASKS,
-        until=until,
-        needs_whole_session=whole_session,
-    )
+_TASK_RULES = RuleSet(Group.TASKS, since=_TASKS, until=_TASKS)
 
-
-REQUIRED = _rule(
+REQUIRED = _TASK_RULES.declare(
     "TASK_REQUIRED",
+    Severity.ERROR,
     _TOOLS,
     'A tool with the taskSupport "required" MUST be called as a task.',
-    whole_session=True,
+    needs_whole_session=True,
 )
-REQUIRED_ANSWERED = _rule(
+REQUIRED_ANSWERED = _TASK_RULES.declare(
     "TASK_REQUIRED_ANSWERED",
+    Severity.ERROR,
     _TOOLS,
     'A call of a tool with the taskSupport "required" that is not a task MUST be answered with '
     "the error -32601.",
-    whole_session=True,
+    needs_whole_session=True,
 )
-FORBIDDEN = _rule(
+FORBIDDEN = _TASK_RULES.declare(
     "TASK_FORBIDDEN",
+    Severity.ERROR,
     _TOOLS,
     'A tool without taskSupport, or with "forbidden", MUST NOT be called as a task.',
-    whole_session=True,
+    needs_whole_session=True,
 )
-FORBIDDEN_ANSWERED = _rule(
+FORBIDDEN_ANSWERED = _TASK_RULES.declare(
     "TASK_FORBIDDEN_ANSWERED",
+    Severity.WARNING,
     _TOOLS,
     "A call as a task of a tool that forbids it SHOULD be answered with the error -32601.",
-    severity=Severity.WARNING,
-    whole_session=True,
+    needs_whole_session=True,
 )
-NOT_CREATED = _rule(
+NOT_CREATED = _TASK_RULES.declare(
     "TASK_NOT_CREATED",
+    Severity.ERROR,
     _RETRIEVAL,
     "A request as a task that is accepted MUST be answered with a CreateTaskResult.",
-    whole_session=True,
+    needs_whole_session=True,
 )
-UNASKED = _rule(
+UNASKED = _TASK_RULES.declare(
     "TASK_UNASKED",
+    Severity.ERROR,
     Clause(_PAGE, "task-support-and-handling"),
     "A CreateTaskResult MUST answer a request as a task, of a type for which its receiver "
     "declared the capability.",
 )
-ID_REUSED = _rule(
+ID_REUSED = _TASK_RULES.declare(
     "TASK_ID_REUSED",
+    Severity.ERROR,
     Clause(_PAGE, "task-id-requirements"),
     "A taskId MUST be unique among all tasks of its receiver.",
 )
-TERMINAL_LEFT = _rule(
+TERMINAL_LEFT = _TASK_RULES.declare(
     "TASK_TERMINAL_LEFT",
+    Severity.ERROR,
     _LIFECYCLE,
     "A task that is completed, failed or cancelled MUST NOT change its status.",
 )
-CANCEL_ACCEPTED = _rule(
+CANCEL_ACCEPTED = _TASK_RULES.declare(
     "TASK_CANCEL_ACCEPTED",
+    Severity.ERROR,
     _CANCELLATION,
     "The cancellation of a completed, failed or cancelled task MUST be rejected with the error "
     "-32602.",
 )
-CANCELLED_BY_NOTIFICATION = _rule(
-    "TASK_CANCELLED_BY_NOTIFICATION",
-    Clause(
-        _SEP,
-        "task-cancellation",
-        before=((_TASKS, "basic/utilities/cancellation", "behavior-requirements"),),
-    ),
-    "A task MUST be cancelled with tasks/cancel, not with notifications/cancelled.",
-    until=_EXTENSION,
-)
-OTHER = _rule(
-    "TASK_ID_MISMATCH",
-    Clause(
-        _SEP,
-        "task-polling",
-        before=((_TASKS, _PAGE, "associating-task-related-messages"),),
-    ),
-    "The result of tasks/get or tasks/cancel MUST be about the task of the request.",
-    until=_EXTENSION,
-)
-RESULT_OTHER = _rule(
-    "TASK_RESULT_ID_MISMATCH",
-    _ASSOCIATION,
-    "The result of tasks/result MUST name the task of the request in `_meta`.",
-)
-RESULT_OTHER_TYPE = _rule(
-    "TASK_RESULT_TYPE_MISMATCH",
-    _RETRIEVAL,
-    "tasks/result MUST return what the request of the task would have returned.",
-)
-RELATED_MISSING = _rule(
-    "TASK_RELATED_MISMATCH",
-    _ASSOCIATION,
-    "The result of a request that names a related task MUST name the same task in `_meta`.",
-)
-PROGRESS_AFTER_END = _rule(
-    "TASK_PROGRESS_AFTER_END",
-    Clause("basic/utilities/progress", "behavior-requirements"),
-    "Progress of a task MUST stop once it is completed, failed or cancelled.",
-)
 
 
-@rule(
+@_TASK_RULES.rule(
     "TASK_NOT_CANCELLED",
-    severity=Severity.ERROR,
-    clause=_CANCELLATION,
-    requirement="A task MUST be cancelled before tasks/cancel is answered with a result.",
+    Severity.ERROR,
+    _CANCELLATION,
+    "A task MUST be cancelled before tasks/cancel is answered with a result.",
     on="CancelTaskResult",
-    since=_TASKS,
-    until=_TASKS,
 )
 def _not_cancelled(value: Any, context: Context) -> Iterator[Fault]:
     status = value.get("status") if isinstance(value, dict) else None
@@ -176,40 +121,66 @@ def _not_cancelled(value: Any, context: Context) -> Iterator[Fault]:
         yield Fault(("status",), f'expected "cancelled", found {found}', "cancelled")
 
 
-@rule(
+@_TASK_RULES.rule(
     "TASK_FAILED_WITHOUT_MESSAGE",
-    severity=Severity.WARNING,
-    clause=Clause(
+    Severity.WARNING,
+    Clause(
         _SEP,
         "task-execution-errors",
         before=((_TASKS, _PAGE, "task-execution-errors"),),
     ),
-    requirement="The result of tasks/get for a failed task SHOULD have a `statusMessage` about the "
-    "failure.",
+    "The result of tasks/get for a failed task SHOULD have a `statusMessage` about the failure.",
     on="GetTaskResult",
-    since=_TASKS,
+    until=_EXTENSION,
 )
 def _failed_without_message(value: Any, _context: Context) -> Iterator[Fault]:
     if isinstance(value, dict) and value.get("status") == "failed" and "statusMessage" not in value:
         yield Fault((), "missing the statusMessage of a failed task", "statusMessage")
 
 
-RULES: tuple[Rule, ...] = (
-    REQUIRED,
-    REQUIRED_ANSWERED,
-    FORBIDDEN,
-    FORBIDDEN_ANSWERED,
-    NOT_CREATED,
-    UNASKED,
-    ID_REUSED,
-    TERMINAL_LEFT,
-    CANCEL_ACCEPTED,
-    _not_cancelled,
-    _failed_without_message,
-    CANCELLED_BY_NOTIFICATION,
-    OTHER,
-    RESULT_OTHER,
-    RESULT_OTHER_TYPE,
-    RELATED_MISSING,
-    PROGRESS_AFTER_END,
+CANCELLED_BY_NOTIFICATION = _TASK_RULES.declare(
+    "TASK_CANCELLED_BY_NOTIFICATION",
+    Severity.ERROR,
+    Clause(
+        _SEP,
+        "task-cancellation",
+        before=((_TASKS, "basic/utilities/cancellation", "behavior-requirements"),),
+    ),
+    "A task MUST be cancelled with tasks/cancel, not with notifications/cancelled.",
+    until=_EXTENSION,
+)
+OTHER = _TASK_RULES.declare(
+    "TASK_ID_MISMATCH",
+    Severity.ERROR,
+    Clause(
+        _SEP,
+        "task-polling",
+        before=((_TASKS, _PAGE, "associating-task-related-messages"),),
+    ),
+    "The result of tasks/get or tasks/cancel MUST be about the task of the request.",
+    until=_EXTENSION,
+)
+RESULT_OTHER = _TASK_RULES.declare(
+    "TASK_RESULT_ID_MISMATCH",
+    Severity.ERROR,
+    _ASSOCIATION,
+    "The result of tasks/result MUST name the task of the request in `_meta`.",
+)
+RESULT_OTHER_TYPE = _TASK_RULES.declare(
+    "TASK_RESULT_TYPE_MISMATCH",
+    Severity.ERROR,
+    _RETRIEVAL,
+    "tasks/result MUST return what the request of the task would have returned.",
+)
+RELATED_MISSING = _TASK_RULES.declare(
+    "TASK_RELATED_MISMATCH",
+    Severity.ERROR,
+    _ASSOCIATION,
+    "The result of a request that names a related task MUST name the same task in `_meta`.",
+)
+PROGRESS_AFTER_END = _TASK_RULES.declare(
+    "TASK_PROGRESS_AFTER_END",
+    Severity.ERROR,
+    Clause("basic/utilities/progress", "behavior-requirements"),
+    "Progress of a task MUST stop once it is completed, failed or cancelled.",
 )

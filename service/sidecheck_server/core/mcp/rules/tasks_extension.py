@@ -16,7 +16,7 @@ from sidecheck_server.core.mcp.rules.capabilities import (
     declares_extension,
     lacks_extension,
 )
-from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Rule, rule
+from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Group, RuleSet
 from sidecheck_server.core.types import Severity
 
 __all__ = [
@@ -25,7 +25,6 @@ __all__ = [
     "INPUT_KEY_REUSED",
     "INPUT_UNKNOWN",
     "MISPLACED",
-    "RULES",
     "TERMINAL_LEFT",
 ]
 
@@ -33,61 +32,19 @@ _SINCE = "2026-07-28"
 _PAGE = "https://modelcontextprotocol.io/seps/2663-tasks-extension"
 _OVERVIEW = "https://modelcontextprotocol.io/extensions/tasks/overview"
 _UPDATE = Clause(_PAGE, "task-update-requests")
-_MESSAGE = ("JSONRPCMessage",)
 _OF_STATUS = {"input_required": "inputRequests", "completed": "result", "failed": "error"}
 """By status, the property that a task has in it."""
 
-MISPLACED = Rule(
-    "TASK_RESULT_MISPLACED",
+_EXTENSION_RULES = RuleSet(Group.TASKS_EXTENSION, since=_SINCE)
+
+
+@_EXTENSION_RULES.rule(
+    "TASK_CLIENT_UNDECLARED",
     Severity.ERROR,
     Clause(_PAGE, "capability-negotiation"),
-    "A result MUST NOT create a task unless it is one of tools/call: clients treat it as invalid.",
-    _MESSAGE,
-    since=_SINCE,
-)
-INPUT_KEY_REUSED = Rule(
-    "TASK_INPUT_KEY_REUSED",
-    Severity.ERROR,
-    _UPDATE,
-    "A key of `inputRequests` MUST NOT stand for two requests in the life of a task.",
-    _MESSAGE,
-    since=_SINCE,
-)
-INPUT_UNKNOWN = Rule(
-    "TASK_INPUT_UNKNOWN",
-    Severity.ERROR,
-    _UPDATE,
-    "Each key of the `inputResponses` of tasks/update MUST be one of the task's `inputRequests`.",
-    _MESSAGE,
-    since=_SINCE,
-    needs_whole_session=True,
-)
-TERMINAL_LEFT = Rule(
-    "TASK_TERMINAL_LEFT_IN_EXTENSION",
-    Severity.WARNING,
-    Clause(_OVERVIEW, "task-lifecycle"),
-    "The status of a task does not change once it is completed, failed or cancelled.",
-    _MESSAGE,
-    since=_SINCE,
-)
-ID_REUSED = Rule(
-    "TASK_ID_REUSED_IN_EXTENSION",
-    Severity.WARNING,
-    Clause(_OVERVIEW, "for-mcp-servers"),
-    "Each task has a `taskId` of its own.",
-    _MESSAGE,
-    since=_SINCE,
-)
-
-
-@rule(
-    "TASK_CLIENT_UNDECLARED",
-    severity=Severity.ERROR,
-    clause=Clause(_PAGE, "capability-negotiation"),
-    requirement="A server MUST NOT create a task for a client that did not declare the extension "
+    "A server MUST NOT create a task for a client that did not declare the extension "
     "in the request, nor answer its requests about tasks, nor notify it of them.",
     on=("CreateTaskResult", "GetTaskResult", "TaskAcknowledgement"),
-    since=_SINCE,
 )
 def _client_undeclared(value: Any, context: Context) -> Iterator[Fault]:
     declared = declared_by_client(context)
@@ -101,16 +58,20 @@ def _client_undeclared(value: Any, context: Context) -> Iterator[Fault]:
 
 #: In a session it holds for subscriptions too.
 CLIENT_UNDECLARED = _client_undeclared
+MISPLACED = _EXTENSION_RULES.declare(
+    "TASK_RESULT_MISPLACED",
+    Severity.ERROR,
+    Clause(_PAGE, "capability-negotiation"),
+    "A result MUST NOT create a task unless it is one of tools/call: clients treat it as invalid.",
+)
 
 
-@rule(
+@_EXTENSION_RULES.rule(
     "TASK_RESULT_TYPE",
-    severity=Severity.ERROR,
-    clause=Clause(_PAGE, "polymorphic-results"),
-    requirement="The type of the results of tasks/get, tasks/update and tasks/cancel MUST be "
-    '"complete".',
+    Severity.ERROR,
+    Clause(_PAGE, "polymorphic-results"),
+    'The type of the results of tasks/get, tasks/update and tasks/cancel MUST be "complete".',
     on=("GetTaskResult", "TaskAcknowledgement"),
-    since=_SINCE,
 )
 def _result_type(value: Any, context: Context) -> Iterator[Fault]:
     type_ = value.get("resultType") if isinstance(value, dict) else None
@@ -119,14 +80,13 @@ def _result_type(value: Any, context: Context) -> Iterator[Fault]:
         yield Fault(("resultType",), f'expected "complete", found {found}', "complete")
 
 
-@rule(
+@_EXTENSION_RULES.rule(
     "TASK_STATUS_FIELD_MISSING",
-    severity=Severity.ERROR,
-    clause=Clause(_PAGE, "task-polling"),
-    requirement="The result of tasks/get MUST have the `result` of a completed task, the `error` "
+    Severity.ERROR,
+    Clause(_PAGE, "task-polling"),
+    "The result of tasks/get MUST have the `result` of a completed task, the `error` "
     "of a failed one, and the `inputRequests` of one that requires input.",
     on="GetTaskResult",
-    since=_SINCE,
 )
 def _status_field(value: Any, _context: Context) -> Iterator[Fault]:
     return _missing_of_status(value)
@@ -140,26 +100,24 @@ def _missing_of_status(value: Any) -> Iterator[Fault]:
         yield Fault((), message, name)
 
 
-@rule(
+@_EXTENSION_RULES.rule(
     "TASK_NOTIFICATION_INCOMPLETE",
-    severity=Severity.WARNING,
-    clause=Clause(_PAGE, "task-status-notifications"),
-    requirement="notifications/tasks carries what tasks/get would return: the `result`, `error` or "
+    Severity.WARNING,
+    Clause(_PAGE, "task-status-notifications"),
+    "notifications/tasks carries what tasks/get would return: the `result`, `error` or "
     "`inputRequests` of the status too.",
     on="TaskStatusNotificationParams",
-    since=_SINCE,
 )
 def _incomplete_notification(value: Any, _context: Context) -> Iterator[Fault]:
     return _missing_of_status(value)
 
 
-@rule(
+@_EXTENSION_RULES.rule(
     "TASK_ACKNOWLEDGEMENT_NOT_EMPTY",
-    severity=Severity.ERROR,
-    clause=_UPDATE,
-    requirement="The result of tasks/update and tasks/cancel MUST be empty.",
+    Severity.ERROR,
+    _UPDATE,
+    "The result of tasks/update and tasks/cancel MUST be empty.",
     on="TaskAcknowledgement",
-    since=_SINCE,
 )
 def _not_empty(value: Any, context: Context) -> Iterator[Fault]:
     names = sorted(value.keys() - {"resultType", "_meta"}) if isinstance(value, dict) else []
@@ -175,14 +133,12 @@ def _quoted(names: list[str]) -> tuple[str, ...]:
     return tuple(repr(name[:32]) for name in names[:_MOST_NAMES])
 
 
-@rule(
+@_EXTENSION_RULES.rule(
     "TASK_CAPABILITY_LEGACY",
-    severity=Severity.ERROR,
-    clause=Clause(_PAGE, "backward-compatibility"),
-    requirement="A server with the tasks extension MUST NOT declare the capability `tasks` of "
-    "2025-11-25.",
+    Severity.ERROR,
+    Clause(_PAGE, "backward-compatibility"),
+    "A server with the tasks extension MUST NOT declare the capability `tasks` of 2025-11-25.",
     on="ServerCapabilities",
-    since=_SINCE,
 )
 def _legacy_capability(value: Any, _context: Context) -> Iterator[Fault]:
     if isinstance(value, dict) and "tasks" in value and declares_extension(value, TASKS_EXTENSION):
@@ -190,16 +146,28 @@ def _legacy_capability(value: Any, _context: Context) -> Iterator[Fault]:
         yield Fault(("tasks",), message)
 
 
-RULES: tuple[Rule, ...] = (
-    CLIENT_UNDECLARED,
-    MISPLACED,
-    _result_type,
-    _status_field,
-    _incomplete_notification,
-    _not_empty,
-    _legacy_capability,
-    INPUT_KEY_REUSED,
-    INPUT_UNKNOWN,
-    TERMINAL_LEFT,
-    ID_REUSED,
+INPUT_KEY_REUSED = _EXTENSION_RULES.declare(
+    "TASK_INPUT_KEY_REUSED",
+    Severity.ERROR,
+    _UPDATE,
+    "A key of `inputRequests` MUST NOT stand for two requests in the life of a task.",
+)
+INPUT_UNKNOWN = _EXTENSION_RULES.declare(
+    "TASK_INPUT_UNKNOWN",
+    Severity.ERROR,
+    _UPDATE,
+    "Each key of the `inputResponses` of tasks/update MUST be one of the task's `inputRequests`.",
+    needs_whole_session=True,
+)
+TERMINAL_LEFT = _EXTENSION_RULES.declare(
+    "TASK_TERMINAL_LEFT_IN_EXTENSION",
+    Severity.WARNING,
+    Clause(_OVERVIEW, "task-lifecycle"),
+    "The status of a task does not change once it is completed, failed or cancelled.",
+)
+ID_REUSED = _EXTENSION_RULES.declare(
+    "TASK_ID_REUSED_IN_EXTENSION",
+    Severity.WARNING,
+    Clause(_OVERVIEW, "for-mcp-servers"),
+    "Each task has a `taskId` of its own.",
 )

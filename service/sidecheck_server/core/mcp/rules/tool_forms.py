@@ -6,14 +6,13 @@ over by their authors, for registration or on the command line, the form is adap
 warning says so; in messages of the protocol it is an error.
 """
 
-from sidecheck_server.core.mcp.rules.rule import Clause, Rule, type_clause
+from sidecheck_server.core.mcp.rules.rule import Clause, Group, RuleSet, type_clause
 from sidecheck_server.core.types import Severity
 
 __all__ = [
     "NULL_PROPERTY",
     "NULL_PROPERTY_DROPPED",
     "OUTPUT_SCHEMA_WRAPPED",
-    "RULES",
     "SNAKE_CASE_PROPERTY",
     "SNAKE_CASE_PROPERTY_RENAMED",
     "WRAP_MARKER_MISMATCH",
@@ -23,64 +22,53 @@ _TOOL = type_clause("Tool")
 _OUTPUT_SCHEMA = Clause("server/tools", "output-schema")
 _FASTMCP = Clause("https://gofastmcp.com/servers/tools")
 
-NULL_PROPERTY = Rule(
+_FORM_RULES = RuleSet(Group.TOOL_FORMS, on="Tool")
+
+NULL_PROPERTY = _FORM_RULES.declare(
     "NULL_PROPERTY",
     Severity.ERROR,
     _TOOL,
     "An optional property of a tool definition MUST be left out rather than null.",
-    ("Tool",),
 )
 
-NULL_PROPERTY_DROPPED = Rule(
+NULL_PROPERTY_DROPPED = _FORM_RULES.declare(
     "NULL_PROPERTY_DROPPED",
     Severity.WARNING,
     _TOOL,
     "An optional property should be left out rather than null; a definition that is handed "
     "over is read without it.",
-    ("Tool", "ListToolsResult"),
+    on=("Tool", "ListToolsResult"),
 )
 
-SNAKE_CASE_PROPERTY = Rule(
+SNAKE_CASE_PROPERTY = _FORM_RULES.declare(
     "SNAKE_CASE_PROPERTY",
     Severity.ERROR,
     _TOOL,
     "The properties of a tool definition MUST have the names of the protocol, such as inputSchema.",
-    ("Tool",),
 )
 
-SNAKE_CASE_PROPERTY_RENAMED = Rule(
+SNAKE_CASE_PROPERTY_RENAMED = _FORM_RULES.declare(
     "SNAKE_CASE_PROPERTY_RENAMED",
     Severity.WARNING,
     _TOOL,
     "The properties of a tool definition should have the names of the protocol; a definition "
     "that is handed over is read by them.",
-    ("Tool", "ListToolsResult"),
+    on=("Tool", "ListToolsResult"),
 )
 
-OUTPUT_SCHEMA_WRAPPED = Rule(
+OUTPUT_SCHEMA_WRAPPED = _FORM_RULES.declare(
     "OUTPUT_SCHEMA_WRAPPED",
     Severity.WARNING,
     _OUTPUT_SCHEMA,
     "A server lists output schemas with the type object at the root; an output schema of "
     "another type is wrapped in one.",
-    ("Tool",),
     since="2025-06-18",
     until="2025-11-25",
 )
 
-WRAP_MARKER_MISMATCH = Rule(
+WRAP_MARKER_MISMATCH = _FORM_RULES.declare(
     "WRAP_MARKER_MISMATCH",
     Severity.ERROR,
     _FASTMCP,
     "An output schema that is marked as wrapped is an object with that property and no other.",
-    ("Tool",),
-)
-
-RULES: tuple[Rule, ...] = (
-    NULL_PROPERTY,
-    NULL_PROPERTY_DROPPED,
-    SNAKE_CASE_PROPERTY,
-    SNAKE_CASE_PROPERTY_RENAMED,
-    OUTPUT_SCHEMA_WRAPPED,
-    WRAP_MARKER_MISMATCH,
 )

@@ -10,11 +10,11 @@ from sidecheck_server.core.exact_numbers import ExactNumber
 from sidecheck_server.core.json_values import json_equal
 from sidecheck_server.core.limits import Budget, spend
 from sidecheck_server.core.mcp.context import Context
-from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Rule, rule
+from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Group, RuleSet
 from sidecheck_server.core.payload import MalformedError, decode
 from sidecheck_server.core.types import Severity
 
-__all__ = ["OUTPUT_MISSING", "RULES"]
+__all__ = ["OUTPUT_MISSING"]
 
 _DESCRIPTION_GUIDE = Clause(
     "https://platform.claude.com/docs/en/agents-and-tools/tool-use/define-tools"
@@ -26,11 +26,14 @@ _HINTS = Clause("schema", "toolannotations", before=(("2025-03-26", "server/tool
 _ANNOTATED = "2025-03-26"
 
 
-@rule(
+_TOOL_RULES = RuleSet(Group.TOOLS)
+
+
+@_TOOL_RULES.rule(
     "TOOL_DESCRIPTION_MISSING",
-    severity=Severity.INFO,
-    clause=_DESCRIPTION_GUIDE,
-    requirement="A tool should have a description, by which models choose tools.",
+    Severity.INFO,
+    _DESCRIPTION_GUIDE,
+    "A tool should have a description, by which models choose tools.",
     on="Tool",
 )
 def _has_description(tool: Any, _context: Context) -> Iterable[Fault]:
@@ -39,12 +42,11 @@ def _has_description(tool: Any, _context: Context) -> Iterable[Fault]:
     return ()
 
 
-@rule(
+@_TOOL_RULES.rule(
     "TOOL_DESCRIPTION_EMPTY",
-    severity=Severity.INFO,
-    clause=_DESCRIPTION_LENGTH,
-    requirement="The description of a tool should not be empty; some providers reject an empty "
-    "one.",
+    Severity.INFO,
+    _DESCRIPTION_LENGTH,
+    "The description of a tool should not be empty; some providers reject an empty one.",
     on="Tool",
 )
 def _description_not_empty(tool: Any, _context: Context) -> Iterable[Fault]:
@@ -58,11 +60,11 @@ def _description_not_empty(tool: Any, _context: Context) -> Iterable[Fault]:
     return (Fault(("description",), message),)
 
 
-@rule(
+@_TOOL_RULES.rule(
     "TOOL_HINTS_CONTRADICT",
-    severity=Severity.WARNING,
-    clause=_HINTS,
-    requirement="A tool SHOULD NOT be declared both read-only and destructive.",
+    Severity.WARNING,
+    _HINTS,
+    "A tool SHOULD NOT be declared both read-only and destructive.",
     on="ToolAnnotations",
     since=_ANNOTATED,
 )
@@ -74,14 +76,12 @@ def _consistent_hints(hints: Any, _context: Context) -> Iterator[Fault]:
         )
 
 
-@rule(
+@_TOOL_RULES.rule(
     "TOOL_HINT_WITHOUT_MEANING",
-    severity=Severity.INFO,
-    clause=_HINTS,
-    requirement=(
-        "destructiveHint and idempotentHint should be set only for tools that are not read-only; "
-        "for others they have no meaning."
-    ),
+    Severity.INFO,
+    _HINTS,
+    "destructiveHint and idempotentHint should be set only for tools that are not read-only; "
+    "for others they have no meaning.",
     on="ToolAnnotations",
     since=_ANNOTATED,
 )
@@ -113,22 +113,22 @@ _ITEM = 20
 _ATTEMPT = 800  # to decode a text that is not JSON
 _CHARACTER = 1  # to decode and compare
 
-OUTPUT_MISSING = Rule(
-    code="OUTPUT_MISSING",
-    severity=Severity.ERROR,
-    clause=Clause("server/tools", "output-schema"),
-    requirement="The result of a tool with an output schema MUST have structured content, "
+OUTPUT_MISSING = _TOOL_RULES.declare(
+    "OUTPUT_MISSING",
+    Severity.ERROR,
+    Clause("server/tools", "output-schema"),
+    "The result of a tool with an output schema MUST have structured content, "
     "unless it is an error.",
-    subjects=("CallToolResult",),
+    on=("CallToolResult",),
     since="2025-06-18",
 )
 
 
-@rule(
+@_TOOL_RULES.rule(
     "STRUCTURED_CONTENT_WITHOUT_TEXT",
-    severity=Severity.WARNING,
-    clause=Clause("server/tools", "structured-content"),
-    requirement="A result with structured content SHOULD also have it as JSON in a text block, "
+    Severity.WARNING,
+    Clause("server/tools", "structured-content"),
+    "A result with structured content SHOULD also have it as JSON in a text block, "
     "for clients that do not read structured content. A text of the only property's value counts: "
     'X for {"result": X}.',
     on="CallToolResult",
@@ -219,13 +219,3 @@ def _min_length(value: Any, budget: Budget) -> int:
         properties = sum(len(name) + 4 + _min_length(item, budget) for name, item in value.items())
         return 2 + properties - bool(value)
     return 1
-
-
-RULES: tuple[Rule, ...] = (
-    _has_description,
-    _description_not_empty,
-    _consistent_hints,
-    _meaningful_hints,
-    OUTPUT_MISSING,
-    _text_of_structured_content,
-)

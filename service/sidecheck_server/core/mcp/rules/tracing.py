@@ -12,12 +12,12 @@ from sidecheck_server.core.explain.values import Values
 from sidecheck_server.core.limits import Budget, spend
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.rules.metadata import META, METADATA_TYPES
-from sidecheck_server.core.mcp.rules.rule import Fault, Rule
+from sidecheck_server.core.mcp.rules.rule import Fault, Group, RuleSet
 from sidecheck_server.core.types import Severity
 
-__all__ = ["RULES", "is_baggage", "is_traceparent", "is_tracestate"]
+__all__ = ["is_baggage", "is_traceparent", "is_tracestate"]
 
-_SINCE = "2026-07-28"
+_TRACE_RULES = RuleSet(Group.TRACE_CONTEXT, on=METADATA_TYPES, since="2026-07-28")
 
 # Later versions may append fields to the flags (Trace Context, section 3.2.4).
 _TRACEPARENT = re.compile(
@@ -79,27 +79,20 @@ def _check(
     return (Fault((name,), f"expected {expected}, found {found}"),)
 
 
-def _trace_rule(
-    name: str, standard: str, is_valid: Callable[[str, Budget], bool], contents: str
-) -> Rule:
-    return Rule(
-        f"META_{name.upper()}",
-        Severity.ERROR,
-        META,
-        f"`{name}` MUST have the format of {standard}.",
-        METADATA_TYPES,
-        partial(_check, name, is_valid, f"{contents} as in {standard}"),
-        since=_SINCE,
-    )
-
-
-RULES: tuple[Rule, ...] = (
-    _trace_rule(
+for _name, _standard, _is_valid, _contents in (
+    (
         "traceparent",
         "W3C Trace Context",
         is_traceparent,
         "version, trace id, parent id and flags",
     ),
-    _trace_rule("tracestate", "W3C Trace Context", is_tracestate, "at most 32 keys with values"),
-    _trace_rule("baggage", "W3C Baggage", is_baggage, "keys with values"),
-)
+    ("tracestate", "W3C Trace Context", is_tracestate, "at most 32 keys with values"),
+    ("baggage", "W3C Baggage", is_baggage, "keys with values"),
+):
+    _TRACE_RULES.declare(
+        f"META_{_name.upper()}",
+        Severity.ERROR,
+        META,
+        f"`{_name}` MUST have the format of {_standard}.",
+        check=partial(_check, _name, _is_valid, f"{_contents} as in {_standard}"),
+    )

@@ -10,25 +10,21 @@ from typing import Any
 from sidecheck_server.core.limits import spend
 from sidecheck_server.core.mcp.context import Context, Sender
 from sidecheck_server.core.mcp.rules.capabilities import declared_by_client, is_declared
-from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Rule, rule
+from sidecheck_server.core.mcp.rules.rule import Check, Clause, Fault, Group, RuleSet
 from sidecheck_server.core.types import Severity
 
-__all__ = ["LOGGING", "RULES"]
+__all__ = ["LOGGING"]
 
 _FIRST = "2024-11-05"
 
 
-def _undeclared(
-    code: str,
-    side: Sender,
-    capability: str,
-    page: str,
-    subjects: tuple[str, ...],
-    shows_feature: Callable[[dict[str, Any]], bool],
-    *,
-    since: str = _FIRST,
-) -> Rule:
-    """Return the rule that results of *subjects* come only from sides with *capability*.
+_FEATURE_RULES = RuleSet(Group.UNDECLARED_FEATURES)
+
+
+def _check_declared(
+    side: Sender, capability: str, shows_feature: Callable[[dict[str, Any]], bool]
+) -> Check:
+    """Return the check that results come only from sides with *capability*.
 
     *shows_feature* tells whether a result proves that its sender has the feature.
     """
@@ -41,14 +37,7 @@ def _undeclared(
         if isinstance(result, dict) and shows_feature(result):
             yield Fault((), f"the {side} did not declare the capability {capability}")
 
-    return rule(
-        code,
-        severity=Severity.ERROR,
-        clause=Clause(page, "capabilities"),
-        requirement=f"A {side} that supports the feature MUST declare the capability {capability}.",
-        on=subjects,
-        since=since,
-    )(check)
+    return check
 
 
 def _is_completed(result: dict[str, Any]) -> bool:
@@ -56,8 +45,8 @@ def _is_completed(result: dict[str, Any]) -> bool:
     return isinstance(completion, dict) and bool(completion.get("values"))
 
 
-_FEATURES = (
-    _undeclared(
+for _code, _side, _capability, _page, _results, _shows_feature, _since in (
+    (
         "TOOLS_UNDECLARED",
         Sender.SERVER,
         "tools",
@@ -68,16 +57,18 @@ _FEATURES = (
             bool(result.get("tools"))
             or (bool(result.get("content")) and result.get("isError") is not True)
         ),
+        _FIRST,
     ),
-    _undeclared(
+    (
         "PROMPTS_UNDECLARED",
         Sender.SERVER,
         "prompts",
         "server/prompts",
         ("ListPromptsResult", "GetPromptResult"),
         lambda result: bool(result.get("prompts") or result.get("messages")),
+        _FIRST,
     ),
-    _undeclared(
+    (
         "RESOURCES_UNDECLARED",
         Sender.SERVER,
         "resources",
@@ -86,33 +77,36 @@ _FEATURES = (
         lambda result: any(
             result.get(name) for name in ("resources", "resourceTemplates", "contents")
         ),
+        _FIRST,
     ),
-    _undeclared(
+    (
         "COMPLETIONS_UNDECLARED",
         Sender.SERVER,
         "completions",
         "server/utilities/completion",
         ("CompleteResult",),
         _is_completed,
-        since="2025-03-26",
+        "2025-03-26",
     ),
-    _undeclared(
+    (
         "ROOTS_UNDECLARED",
         Sender.CLIENT,
         "roots",
         "client/roots",
         ("ListRootsResult",),
         lambda result: bool(result.get("roots")),
+        _FIRST,
     ),
-    _undeclared(
+    (
         "SAMPLING_UNDECLARED",
         Sender.CLIENT,
         "sampling",
         "client/sampling",
         ("CreateMessageResult",),
         lambda result: bool(result.get("content")),
+        _FIRST,
     ),
-    _undeclared(
+    (
         "ELICITATION_UNDECLARED",
         Sender.CLIENT,
         "elicitation",
@@ -120,27 +114,34 @@ _FEATURES = (
         ("ElicitResult",),
         # A client without a user interface may decline by itself.
         lambda result: result.get("action") == "accept",
-        since="2025-06-18",
+        "2025-06-18",
     ),
-)
+):
+    _FEATURE_RULES.declare(
+        _code,
+        Severity.ERROR,
+        Clause(_page, "capabilities"),
+        f"A {_side} that supports the feature MUST declare the capability {_capability}.",
+        on=_results,
+        since=_since,
+        check=_check_declared(_side, _capability, _shows_feature),
+    )
 
-LOGGING = Rule(
+LOGGING = _FEATURE_RULES.declare(
     "LOGGING_UNDECLARED",
     Severity.ERROR,
     Clause("server/utilities/logging", "capabilities"),
     "A server that sends log messages MUST declare the capability logging. (Since 2025-06-18"
     " the use of any capability demands it.)",
-    ("JSONRPCMessage",),
     until="2025-03-26",
 )
 
 
-@rule(
+@_FEATURE_RULES.rule(
     "EMBEDDED_RESOURCES_UNDECLARED",
-    severity=Severity.WARNING,
-    clause=Clause("server/tools", "embedded-resources"),
-    requirement="A server whose tools return embedded resources SHOULD have the capability"
-    " resources.",
+    Severity.WARNING,
+    Clause("server/tools", "embedded-resources"),
+    "A server whose tools return embedded resources SHOULD have the capability resources.",
     on="CallToolResult",
     since="2025-06-18",
 )
@@ -156,10 +157,3 @@ def _embedded_resources(result: Any, context: Context) -> Iterator[Fault]:
                 message = "the server did not declare the capability resources"
                 yield Fault(("content", index), message)
                 return
-
-
-RULES: tuple[Rule, ...] = (
-    *_FEATURES,
-    LOGGING,
-    _embedded_resources,
-)
