@@ -9,15 +9,8 @@ from sidecheck_server.core.evaluate import EvaluationOptions
 from sidecheck_server.core.mcp.check import check
 from sidecheck_server.core.mcp.context import Context, Sender
 from sidecheck_server.core.mcp.deferred import resolve_all_deferred
-from sidecheck_server.core.mcp.rules import (
-    declarations,
-    logging,
-    negotiation,
-    prompts,
-    sessions,
-    subscriptions,
-    tasks,
-)
+from sidecheck_server.core.mcp.rules.catalogue import GROUPS
+from sidecheck_server.core.mcp.rules.rule import Group
 from sidecheck_server.core.mcp.sessions.session import Session
 from sidecheck_server.core.mcp.subjects import ProtocolMessage, ReportLimits
 from sidecheck_server.core.types import Severity
@@ -30,8 +23,16 @@ from support.rule_cases import (
 )
 
 _CASES = list(rule_cases("session"))
-_MODULES = (declarations, logging, negotiation, prompts, sessions, subscriptions, tasks)
-_OF_SESSIONS = {rule.code for module in _MODULES for rule in module.RULES}
+_GROUPS = (
+    Group.DECLARATIONS,
+    Group.LOGGING,
+    Group.VERSION_NEGOTIATION,
+    Group.PROMPTS,
+    Group.SESSIONS,
+    Group.SUBSCRIPTIONS,
+    Group.TASKS,
+)
+_OF_SESSIONS = {rule.code for group in _GROUPS for rule in GROUPS[group]}
 
 
 @pytest.mark.parametrize("case", _CASES, ids=str)

@@ -24,7 +24,7 @@ from sidecheck_server.core.mcp.methods import INPUT_REQUESTS
 from sidecheck_server.core.mcp.protocol_schemas import SchemaLookup, check_value, has_type
 from sidecheck_server.core.mcp.results.check import check_tool_result
 from sidecheck_server.core.mcp.rules.rule import Fault
-from sidecheck_server.core.mcp.rules.tool_forms import OUTPUT_SCHEMA_WRAPPED, WRAP_MARKER_MISMATCH
+from sidecheck_server.core.mcp.rules.tools import OUTPUT_SCHEMA_WRAPPED, WRAP_MARKER_MISMATCH
 from sidecheck_server.core.mcp.subjects import (
     CallParams,
     CheckRequest,

@@ -14,7 +14,7 @@ from typing import Any
 from sidecheck_server.core.explain.values import join_phrase
 from sidecheck_server.core.mcp.context import VERSIONS
 from sidecheck_server.core.mcp.rules.rule import Fault, Path, Rule
-from sidecheck_server.core.mcp.rules.tool_forms import (
+from sidecheck_server.core.mcp.rules.tools import (
     NULL_PROPERTY,
     NULL_PROPERTY_DROPPED,
     SNAKE_CASE_PROPERTY,

@@ -10,7 +10,7 @@ from sidecheck_server.core.mcp.messages.envelopes import Kind, Message, read_mes
 from sidecheck_server.core.mcp.messages.requests import check_request
 from sidecheck_server.core.mcp.messages.responses import check_error, check_result
 from sidecheck_server.core.mcp.protocol_schemas import SchemaLookup
-from sidecheck_server.core.mcp.rules import envelope
+from sidecheck_server.core.mcp.rules import messages as message_rules
 from sidecheck_server.core.mcp.rules.rule import Fault
 
 __all__ = ["check_messages"]
@@ -61,10 +61,10 @@ def _check_batch(
     version = findings.context.version
     if version != _BATCHES:
         text = f"expected one message, found an array of {count_noun(len(value), 'item')}"
-        findings.report(envelope.BATCH_UNSUPPORTED, (), Fault((), text))
+        findings.report(message_rules.BATCH_UNSUPPORTED, (), Fault((), text))
         return (Message(Kind.BROKEN, (), value),)
     if not value:
-        findings.report(envelope.BATCH_EMPTY, (), Fault((), "expected messages, found none"))
+        findings.report(message_rules.BATCH_EMPTY, (), Fault((), "expected messages, found none"))
         return (Message(Kind.BROKEN, (), value),)
     spend(findings.context.budget, _MESSAGE_STEPS * len(value))
     messages = tuple(read_message(item, (index,), findings) for index, item in enumerate(value))
@@ -73,7 +73,9 @@ def _check_batch(
         if message.kind is not Kind.BROKEN:
             if message.method == "initialize":
                 text = "initialize must not be part of a batch"
-                findings.report(envelope.BATCH_INITIALIZE, message.path, Fault(("method",), text))
+                findings.report(
+                    message_rules.BATCH_INITIALIZE, message.path, Fault(("method",), text)
+                )
             _check_contents(message, request_method, findings, schemas)
     return messages
 
@@ -88,7 +90,7 @@ def _report_mixed_batch(messages: tuple[Message, ...], findings: Findings) -> No
                 "responses" if readable[0].kind in _RESPONSES else "requests and notifications"
             )
             text = f"expected only {expected} in this batch, found {found}"
-            findings.report(envelope.BATCH_MIXED, message.path, Fault((), text))
+            findings.report(message_rules.BATCH_MIXED, message.path, Fault((), text))
             return
 
 
@@ -102,7 +104,7 @@ def _check_contents(
         return
     if kind in _RESPONSES and _may_not_respond(findings.context):
         text = "expected a request or a notification of the client, found a response"
-        findings.report(envelope.CLIENT_RESPONSE, message.path, Fault((), text))
+        findings.report(message_rules.CLIENT_RESPONSE, message.path, Fault((), text))
     if kind is _RESULT_KIND:
         check_result(message, request_method, findings, schemas)
     elif kind is _ERROR_KIND:
@@ -111,4 +113,6 @@ def _check_contents(
 
 def _may_not_respond(context: Context) -> bool:
     """Return whether the sender is a client, and servers send no requests."""
-    return context.sender is Sender.CLIENT and envelope.CLIENT_RESPONSE.holds_in(context.version)
+    return context.sender is Sender.CLIENT and message_rules.CLIENT_RESPONSE.holds_in(
+        context.version
+    )

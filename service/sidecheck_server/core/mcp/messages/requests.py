@@ -12,7 +12,8 @@ from sidecheck_server.core.mcp.messages.method_checks import (
 )
 from sidecheck_server.core.mcp.methods import find_method
 from sidecheck_server.core.mcp.protocol_schemas import SchemaLookup, check_value
-from sidecheck_server.core.mcp.rules import envelope, input_required
+from sidecheck_server.core.mcp.rules import input_required
+from sidecheck_server.core.mcp.rules import messages as message_rules
 from sidecheck_server.core.mcp.rules.capabilities import declared_in
 from sidecheck_server.core.mcp.rules.rule import Fault
 
@@ -43,15 +44,15 @@ def check_request(message: Message, findings: Findings, schemas: SchemaLookup) -
         type_ = "RequestParams" if is_request else "NotificationParams"
         if is_request and "params" not in value and _needs_meta(name, context):
             text = 'missing required property "params": every request has a _meta'
-            findings.report(envelope.PARAMS_MISSING, message.path, Fault((), text, "params"))
+            findings.report(message_rules.PARAMS_MISSING, message.path, Fault((), text, "params"))
     else:
         type_ = method.params
         if method.is_request and message.kind is _NOTIFICATION:
             text = f'missing required property "id": {name} is a request'
-            findings.report(envelope.REQUEST_WITHOUT_ID, message.path, Fault((), text, "id"))
+            findings.report(message_rules.REQUEST_WITHOUT_ID, message.path, Fault((), text, "id"))
         if method.params_required and "params" not in value:
             text = f'missing required property "params" of {name}'
-            findings.report(envelope.PARAMS_MISSING, message.path, Fault((), text, "params"))
+            findings.report(message_rules.PARAMS_MISSING, message.path, Fault((), text, "params"))
     params = value.get("params")
     if type(params) is dict:
         check_value(params, type_, findings, schemas, message.path + _PARAMS)

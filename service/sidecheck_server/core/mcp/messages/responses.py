@@ -14,14 +14,8 @@ from sidecheck_server.core.mcp.messages.method_checks import report_missing_list
 from sidecheck_server.core.mcp.messages.requests import adopt_capabilities
 from sidecheck_server.core.mcp.methods import PLAIN_PROPERTIES, Method, find_method
 from sidecheck_server.core.mcp.protocol_schemas import SchemaLookup, check_value
-from sidecheck_server.core.mcp.rules import (
-    empty_results,
-    envelope,
-    errors,
-    input_required,
-    negotiation,
-    tasks_extension,
-)
+from sidecheck_server.core.mcp.rules import input_required, negotiation, responses, tasks
+from sidecheck_server.core.mcp.rules import messages as message_rules
 from sidecheck_server.core.mcp.rules.rule import Fault, Path
 from sidecheck_server.core.payload import encode_json
 
@@ -64,9 +58,9 @@ def _report_data(message: Message, result: dict[str, Any], findings: Findings) -
     """Report properties in the *result* of a method whose results are empty."""
     surplus = len(result) - ("_meta" in result)
     if surplus:
-        rule = empty_results.EMPTY_RESULT_WITH_DATA
+        rule = responses.EMPTY_RESULT_WITH_DATA
         if message.method == "ping":
-            rule = empty_results.PING_RESULT_NOT_EMPTY
+            rule = responses.PING_RESULT_NOT_EMPTY
         properties = count_noun(surplus, "property")
         text = f"expected an empty result of {message.method}, found {properties}"
         findings.report(rule, message.path + _RESULT, Fault((), text))
@@ -122,7 +116,7 @@ def _created_task_type(message: Message, method: Method | None, findings: Findin
         return "CreateTaskResult"
     text = f"{method.name} must not be answered with a task"
     fault = Fault(("result", "resultType"), text)
-    findings.report(tasks_extension.MISPLACED, message.path, fault)
+    findings.report(tasks.MISPLACED, message.path, fault)
     return "Result"
 
 
@@ -140,14 +134,14 @@ def check_error(
         return
     if request_method == "initialize":
         _check_initialize_error(error, findings, path)
-    type_ = errors.DATA_TYPES.get((findings.context.version, error["code"]))
+    type_ = responses.DATA_TYPES.get((findings.context.version, error["code"]))
     if type_ is None:
         return
     if "data" in error:
         check_value(error["data"], type_, findings, schemas, path + _DATA)
     else:
         text = f'missing required property "data" of errors with the code {error["code"]}'
-        findings.report(errors.DATA_MISSING, path, Fault((), text, "data"))
+        findings.report(responses.DATA_MISSING, path, Fault((), text, "data"))
 
 
 def _check_initialize_error(error: dict[str, Any], findings: Findings, path: Path) -> None:
@@ -172,7 +166,7 @@ def _method_of_request(message: Message, request_method: str, findings: Findings
     )
     if method is not None and not method.is_request:
         text = f"{request_method} is a notification, which has no response"
-        findings.report(envelope.NOTIFICATION_ANSWERED, message.path, Fault((), text))
+        findings.report(message_rules.NOTIFICATION_ANSWERED, message.path, Fault((), text))
     return method
 
 

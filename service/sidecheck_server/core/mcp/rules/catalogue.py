@@ -11,15 +11,19 @@ from types import MappingProxyType
 from sidecheck_server.core.mcp import rules
 from sidecheck_server.core.mcp.rules.rule import Group, Rule, registered_rules
 
-__all__ = ["CATALOGUE", "GROUPS", "RULES"]
+__all__ = [
+    "CATALOGUE",
+    "GROUPS",
+    "RULES",
+]
 
 for _module in iter_modules(rules.__path__):
     import_module(f"{rules.__name__}.{_module.name}")
 
-GROUPS: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
-    {group.value: registered_rules(group) for group in Group}
+GROUPS: Mapping[Group, tuple[Rule, ...]] = MappingProxyType(
+    {group: registered_rules(group) for group in Group}
 )
-"""Rules by the titles of their groups."""
+"""Rules by group."""
 
 RULES: tuple[Rule, ...] = tuple(rule for rules in GROUPS.values() for rule in rules)
 """All rules."""

@@ -1,15 +1,36 @@
-"""Features: tasks, completion, roots and logging."""
+"""Rules on features of the two sides: completion, roots, lists, subscriptions, logging and others.
 
-from collections.abc import Iterator
+Until 2025-11-25 the client sets one level of log messages for the session; before it sets one,
+the server chooses what to send. Since 2026-07-28 each request asks for its own logs, and no log
+message names its request: whether one was asked for shows only where no open request asks for it.
+"""
+
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from sidecheck_server.core.explain.values import Values
 from sidecheck_server.core.formats.uris import is_uri
 from sidecheck_server.core.limits import spend
-from sidecheck_server.core.mcp.context import Context
-from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Group, RuleSet
+from sidecheck_server.core.mcp.context import FIRST_STATELESS, LAST_HANDSHAKE, Context
+from sidecheck_server.core.mcp.metadata_keys import SUBSCRIPTION_ID_KEY, read_metadata
+from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Group, Rule, RuleSet, type_clause
 from sidecheck_server.core.mcp.text_encodings import is_iso_8601
 from sidecheck_server.core.types import Severity
+
+__all__ = [
+    "LEVELS",
+    "LIST_MISSING",
+    "LOG_BELOW_LEVEL",
+    "LOG_UNASKED",
+    "PROMPT_ARGUMENT_MISSING",
+    "RESOURCE_NOT_SUBSCRIBED",
+    "SUBSCRIPTION_ACKNOWLEDGED_UNASKED",
+    "SUBSCRIPTION_NOT_ACKNOWLEDGED",
+    "SUBSCRIPTION_NOT_ASKED",
+    "SUBSCRIPTION_UNKNOWN",
+    "TOOLS_ORDER_CHANGED",
+]
 
 _TASKS_PAGE = "basic/utilities/tasks"
 _TASKS = "2025-11-25"
@@ -21,7 +42,6 @@ _FILE_SCHEME = "file://"
 
 _DEPRECATED = Clause("deprecated", "deprecated")
 _DEPRECATED_SINCE = "2026-07-28"
-
 
 _FEATURE_RULES = RuleSet(Group.FEATURES)
 
@@ -123,3 +143,151 @@ def _roots_deprecated(_value: Any, _context: Context) -> Iterator[Fault]:
 )
 def _logging_deprecated(_value: Any, _context: Context) -> Iterator[Fault]:
     yield Fault((), "logging by notifications is deprecated since 2026-07-28 (SEP-2577)")
+
+
+_SINCE = "2026-07-28"
+
+_LIST_RULES = RuleSet(Group.LISTS, since=_SINCE)
+
+
+def _missing(feature: str) -> Rule:
+    return _LIST_RULES.declare(
+        f"{feature.upper()}_LIST_MISSING",
+        Severity.ERROR,
+        Clause(f"server/{feature}", "capabilities"),
+        f"A server that declared the capability {feature} MUST answer {feature}/list.",
+    )
+
+
+LIST_MISSING: Mapping[str, tuple[str, Rule]] = MappingProxyType(
+    {f"{name}/list": (name, _missing(name)) for name in ("tools", "prompts", "resources")}
+)
+"""By method, the capability of which it is part, and the rule that it is answered."""
+
+TOOLS_ORDER_CHANGED = _LIST_RULES.declare(
+    "TOOLS_ORDER_CHANGED",
+    Severity.WARNING,
+    Clause("server/tools", "capabilities"),
+    "A server SHOULD list the same tools in the same order each time.",
+    needs_whole_session=True,
+)
+
+_CACHING_RULES = RuleSet(Group.CACHING, on="InputRequiredResult")
+
+
+@_CACHING_RULES.rule(
+    "CACHE_HINT_MISPLACED",
+    Severity.WARNING,
+    Clause("server/utilities/caching", "cacheable-results"),
+    "A result that requests input is not cacheable and SHOULD NOT have caching hints.",
+    since="2026-07-28",
+)
+def _misplaced_hint(value: Any, _context: Context) -> Iterator[Fault]:
+    if isinstance(value, dict):
+        for name in ("ttlMs", "cacheScope"):
+            if name in value:
+                yield Fault((name,), f"{name} has no effect on a result that requests input")
+
+
+_PROMPT_RULES = RuleSet(Group.PROMPTS)
+
+PROMPT_ARGUMENT_MISSING = _PROMPT_RULES.declare(
+    "PROMPT_ARGUMENT_MISSING",
+    # "Whether this argument must be provided" (PromptArgument).
+    Severity.WARNING,
+    type_clause("PromptArgument"),
+    "A prompt SHOULD be requested with the arguments that its listing requires.",
+    needs_whole_session=True,
+)
+
+
+_HANDSHAKE, _STATELESS = LAST_HANDSHAKE, FIRST_STATELESS
+_PAGE = "basic/patterns/subscriptions"
+
+_SUBSCRIPTION_RULES = RuleSet(Group.SUBSCRIPTIONS, needs_whole_session=True)
+
+SUBSCRIPTION_UNKNOWN = _SUBSCRIPTION_RULES.declare(
+    "SUBSCRIPTION_UNKNOWN",
+    Severity.ERROR,
+    Clause(_PAGE, "receiving-notifications"),
+    "A message of a subscription MUST have the id of an open subscriptions/listen request.",
+    since=_STATELESS,
+)
+SUBSCRIPTION_NOT_ASKED = _SUBSCRIPTION_RULES.declare(
+    "SUBSCRIPTION_NOT_ASKED",
+    Severity.ERROR,
+    Clause(_PAGE, "opening-a-stream"),
+    "A server MUST NOT send notifications that a subscription does not include.",
+    since=_STATELESS,
+)
+SUBSCRIPTION_NOT_ACKNOWLEDGED = _SUBSCRIPTION_RULES.declare(
+    "SUBSCRIPTION_NOT_ACKNOWLEDGED",
+    Severity.ERROR,
+    Clause(_PAGE, "acknowledgment"),
+    "The first message of a subscription MUST be its acknowledgment.",
+    since=_STATELESS,
+)
+SUBSCRIPTION_ACKNOWLEDGED_UNASKED = _SUBSCRIPTION_RULES.declare(
+    "SUBSCRIPTION_ACKNOWLEDGED_UNASKED",
+    # "Reflects the subset": the text has no MUST for the acknowledgment itself.
+    Severity.WARNING,
+    Clause(_PAGE, "acknowledgment"),
+    "An acknowledgment SHOULD have only notifications that the subscription includes.",
+    since=_STATELESS,
+)
+RESOURCE_NOT_SUBSCRIBED = _SUBSCRIPTION_RULES.declare(
+    "RESOURCE_NOT_SUBSCRIBED",
+    # The type "should only be sent if the client previously sent" a subscription.
+    Severity.WARNING,
+    type_clause("ResourceUpdatedNotification"),
+    "A server SHOULD send updates only of resources that the client subscribed to, or of their"
+    " sub-resources.",
+    until=_HANDSHAKE,
+)
+
+
+LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
+"""Levels of log messages, the least severe first (RFC 5424, section 6.2.1)."""
+
+_LOG_PAGE = "server/utilities/logging"
+_PER_REQUEST = Clause(_LOG_PAGE, "per-request-log-level")
+
+_LOG_RULES = RuleSet(Group.LOGGING)
+
+LOG_UNASKED = _LOG_RULES.declare(
+    "LOG_UNASKED",
+    Severity.ERROR,
+    _PER_REQUEST,
+    "A server MUST NOT send log messages for a request without"
+    " `io.modelcontextprotocol/logLevel` in its `_meta`, nor after the response.",
+    since=_STATELESS,
+    needs_whole_session=True,
+)
+LOG_BELOW_LEVEL = _LOG_RULES.declare(
+    "LOG_BELOW_LEVEL",
+    # "At or above" the requested level the server MAY send (2026-07-28); before, it "should
+    # send all logs at this level and higher" (SetLevelRequest). Neither page says MUST NOT.
+    Severity.WARNING,
+    Clause(
+        _LOG_PAGE, "per-request-log-level", before=((_HANDSHAKE, _LOG_PAGE, "setting-log-level"),)
+    ),
+    "A server SHOULD send log messages only at or above the level that the client set, and"
+    " since 2026-07-28 that an open request asks for.",
+    needs_whole_session=True,
+)
+
+
+@_LOG_RULES.rule(
+    "LOG_ON_SUBSCRIPTION",
+    Severity.ERROR,
+    _PER_REQUEST,
+    "A server MUST NOT send log messages as part of a subscription.",
+    on="LoggingMessageNotificationParams",
+    since=_STATELESS,
+)
+def _on_subscription(params: Any, _context: Context) -> Iterator[Fault]:
+    if SUBSCRIPTION_ID_KEY in read_metadata(params):
+        message = (
+            f"a log message belongs to no subscription, so it must have no {SUBSCRIPTION_ID_KEY}"
+        )
+        yield Fault(("_meta", SUBSCRIPTION_ID_KEY), message)

@@ -13,7 +13,9 @@ from sidecheck_server.core.mcp.rules.secrets import names_secret
 from sidecheck_server.core.schemas.walker import contains_keyword, walk_schema
 from sidecheck_server.core.types import Severity, as_pointer
 
-__all__ = ["HEADER"]
+__all__ = [
+    "HEADER",
+]
 
 HEADER = "x-mcp-header"
 """Keyword that mirrors an argument into an HTTP header."""

@@ -1,11 +1,15 @@
-"""Keys of `_meta`."""
+"""Rules on the keys of `_meta`, and on the trace context in it.
+
+The keys of the trace context follow W3C Trace Context and W3C Baggage.
+"""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Any
 
 from sidecheck_server.core.explain.values import Values
-from sidecheck_server.core.limits import spend
+from sidecheck_server.core.limits import Budget, spend
 from sidecheck_server.core.mcp.context import FIRST_STATELESS, Context, Sender
 from sidecheck_server.core.mcp.metadata_keys import (
     CLIENT_INFO_KEY,
@@ -18,7 +22,16 @@ from sidecheck_server.core.mcp.metadata_keys import (
 from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Group, RuleSet
 from sidecheck_server.core.types import Severity
 
-__all__ = ["META", "METADATA_TYPES", "RESULTS", "is_key", "prefix_of"]
+__all__ = [
+    "META",
+    "METADATA_TYPES",
+    "RESULTS",
+    "is_baggage",
+    "is_key",
+    "is_traceparent",
+    "is_tracestate",
+    "prefix_of",
+]
 
 _KEYS, _TASKS, _DISCOVERY = "2025-06-18", "2025-11-25", FIRST_STATELESS
 META = Clause("basic", "meta")
@@ -277,3 +290,84 @@ def _related_task_redundant(value: Any, _context: Context) -> Iterator[Fault]:
     meta = value.get("_meta") if isinstance(value, dict) else None
     if isinstance(meta, dict) and RELATED_TASK_KEY in meta:
         yield Fault(("_meta", RELATED_TASK_KEY), "the task is already named outside of _meta")
+
+
+_TRACE_RULES = RuleSet(Group.TRACE_CONTEXT, on=METADATA_TYPES, since="2026-07-28")
+
+# Later versions may append fields to the flags (Trace Context, section 3.2.4).
+_TRACEPARENT = re.compile(
+    "(?!ff)([0-9a-f]{2})-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(-.*)?", re.DOTALL
+)
+_STATE_KEY = "[a-z0-9_*/-]"
+_STATE = re.compile(
+    rf"((?:[a-z]{_STATE_KEY}{{0,255}}|[a-z0-9]{_STATE_KEY}{{0,240}}@[a-z]{_STATE_KEY}{{0,13}}))"
+    "=[ !-+\\--<>-~]{0,255}[!-+\\--<>-~]"
+)
+_MAX_STATES = 32
+
+_TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]++"  # noqa: S105 - a token of HTTP
+_SPACE = "[ \\t]*+"
+_VALUE = "[!#-+\\--:<-\\[\\]-~]*+"
+_PAIR = rf"{_SPACE}{_TOKEN}{_SPACE}={_SPACE}{_VALUE}{_SPACE}"
+_PROPERTY = rf";{_SPACE}{_TOKEN}{_SPACE}(?:={_SPACE}{_VALUE}{_SPACE})?"
+_MEMBER = re.compile(rf"{_PAIR}(?:{_PROPERTY})*+")
+
+
+def is_traceparent(text: str, budget: Budget) -> bool:
+    """Return whether *text* is a `traceparent`."""
+    spend(budget, 40)
+    match = _TRACEPARENT.fullmatch(text)
+    return bool(match and (match[1] != "00" or not match[2]))
+
+
+def is_tracestate(text: str, budget: Budget) -> bool:
+    """Return whether *text* is a `tracestate`."""
+    spend(budget, 40 + len(text))
+    members = [member.strip(" \t") for member in text.split(",")]
+    if len(members) > _MAX_STATES:
+        return False
+    # Empty members are allowed.
+    matches = [_STATE.fullmatch(member) for member in members if member]
+    keys = {match[1] for match in matches if match}
+    return len(keys) == len(matches)
+
+
+def is_baggage(text: str, budget: Budget) -> bool:
+    """Return whether *text* is a `baggage`."""
+    spend(budget, 40 + len(text))
+    return all(map(_MEMBER.fullmatch, text.split(",")))
+
+
+def _trace_faults(
+    name: str,
+    is_valid: Callable[[str, Budget], bool],
+    expected: str,
+    value: Any,
+    context: Context,
+) -> Iterable[Fault]:
+    if type(value) is not dict or name not in value:
+        return ()
+    text = value[name]
+    if isinstance(text, str) and is_valid(text, context.budget):
+        return ()
+    found = Values(hidden=context.hide_values).describe(text)
+    return (Fault((name,), f"expected {expected}, found {found}"),)
+
+
+for _name, _standard, _is_valid, _contents in (
+    (
+        "traceparent",
+        "W3C Trace Context",
+        is_traceparent,
+        "version, trace id, parent id and flags",
+    ),
+    ("tracestate", "W3C Trace Context", is_tracestate, "at most 32 keys with values"),
+    ("baggage", "W3C Baggage", is_baggage, "keys with values"),
+):
+    _TRACE_RULES.declare(
+        f"META_{_name.upper()}",
+        Severity.ERROR,
+        META,
+        f"`{_name}` MUST have the format of {_standard}.",
+        check=partial(_trace_faults, _name, _is_valid, f"{_contents} as in {_standard}"),
+    )

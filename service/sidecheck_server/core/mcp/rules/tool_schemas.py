@@ -40,7 +40,6 @@ _REFERENCES = Clause("basic", "ref-resolution", before=_BEFORE)
 _RESOURCES = Clause("basic", "composition-keyword-resource-use", before=_BEFORE)
 _TOOL = Clause("server/tools", "tool")
 
-
 _ERROR_RULES = RuleSet(Group.TOOL_SCHEMAS, on="Tool")
 """INVALID_SCHEMA, and the rules of all other errors that a schema alone can cause."""
 

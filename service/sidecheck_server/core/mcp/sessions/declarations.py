@@ -11,7 +11,7 @@ from sidecheck_server.core.mcp.metadata_keys import (
     PROTOCOL_VERSION_KEY,
     read_metadata,
 )
-from sidecheck_server.core.mcp.rules.declarations import (
+from sidecheck_server.core.mcp.rules.negotiation import (
     DISCOVER_NOT_IMPLEMENTED,
     MALFORMED_REQUEST_ACCEPTED,
     UNSUPPORTED_VERSION_ACCEPTED,

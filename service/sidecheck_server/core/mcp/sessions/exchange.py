@@ -6,7 +6,7 @@ from enum import Enum, auto
 from sidecheck_server.core.mcp.call_errors import METHOD_NOT_FOUND
 from sidecheck_server.core.mcp.context import LAST_HANDSHAKE, VERSIONS, Sender
 from sidecheck_server.core.mcp.messages.envelopes import Kind
-from sidecheck_server.core.mcp.rules.envelope import CLIENT_RESPONSE
+from sidecheck_server.core.mcp.rules.messages import CLIENT_RESPONSE
 from sidecheck_server.core.mcp.rules.negotiation import (
     PROTOCOL_VERSION_UNKNOWN,
     PROTOCOL_VERSION_WITHOUT_HANDSHAKE,

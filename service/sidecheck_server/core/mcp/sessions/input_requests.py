@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from sidecheck_server.core.mcp.rules import elicitation_results, sampling_results
+from sidecheck_server.core.mcp.rules import elicitation_results, sampling
 from sidecheck_server.core.mcp.rules.rule import Fault, Rule
 from sidecheck_server.core.mcp.rules.sessions import RETRY_INPUT_OTHER
 from sidecheck_server.core.mcp.sessions.memory import Reporter, encode_compact
@@ -20,7 +20,7 @@ _MAX_BYTES = 128 << 10
 _RULES_BY_METHOD: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
     {
         "elicitation/create": elicitation_results.REQUEST_RULES,
-        "sampling/createMessage": sampling_results.REQUEST_RULES,
+        "sampling/createMessage": sampling.REQUEST_RULES,
     }
 )
 """Rules that compare an answer with its request, by the method of the request."""

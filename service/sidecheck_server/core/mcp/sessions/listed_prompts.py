@@ -3,7 +3,7 @@
 from typing import Any
 
 from sidecheck_server.core.mcp.messages.envelopes import Kind
-from sidecheck_server.core.mcp.rules.prompts import PROMPT_ARGUMENT_MISSING
+from sidecheck_server.core.mcp.rules.features import PROMPT_ARGUMENT_MISSING
 from sidecheck_server.core.mcp.rules.rule import Fault
 from sidecheck_server.core.mcp.sessions.memory import (
     BoundedStore,

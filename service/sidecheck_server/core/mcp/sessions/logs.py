@@ -5,7 +5,7 @@ from typing import Any
 from sidecheck_server.core.mcp.context import Sender
 from sidecheck_server.core.mcp.messages.envelopes import Kind
 from sidecheck_server.core.mcp.metadata_keys import LOG_LEVEL_KEY, read_metadata
-from sidecheck_server.core.mcp.rules.logging import LEVELS, LOG_BELOW_LEVEL, LOG_UNASKED
+from sidecheck_server.core.mcp.rules.features import LEVELS, LOG_BELOW_LEVEL, LOG_UNASKED
 from sidecheck_server.core.mcp.rules.rule import Fault
 from sidecheck_server.core.mcp.sessions.memory import (
     BoundedStore,

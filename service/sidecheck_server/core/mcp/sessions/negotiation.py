@@ -15,9 +15,9 @@ from sidecheck_server.core.mcp.context import (
 from sidecheck_server.core.mcp.messages.envelopes import Kind
 from sidecheck_server.core.mcp.methods import METHODS
 from sidecheck_server.core.mcp.rules.catalogue import CATALOGUE
-from sidecheck_server.core.mcp.rules.envelope import ERROR_ID_NULL, UNKNOWN
-from sidecheck_server.core.mcp.rules.errors import DEFINED_CODES
 from sidecheck_server.core.mcp.rules.input_required import allows_extensions
+from sidecheck_server.core.mcp.rules.messages import ERROR_ID_NULL, UNKNOWN
+from sidecheck_server.core.mcp.rules.responses import DEFINED_CODES
 from sidecheck_server.core.mcp.sessions.header_scan import MAX_CAPABILITIES_BYTES, HeaderScan
 from sidecheck_server.core.mcp.sessions.memory import Request, SessionMessage
 from sidecheck_server.core.payload import encode_json

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from sidecheck_server.core.mcp.context import Sender
 from sidecheck_server.core.mcp.messages.envelopes import Kind
 from sidecheck_server.core.mcp.metadata_keys import read_metadata
-from sidecheck_server.core.mcp.rules.envelope import CLIENT_RESPONSE
+from sidecheck_server.core.mcp.rules.messages import CLIENT_RESPONSE
 from sidecheck_server.core.mcp.rules.rule import Fault
 from sidecheck_server.core.mcp.rules.sessions import (
     PROGRESS_NOT_RISING,

@@ -9,14 +9,14 @@ from sidecheck_server.core.mcp.context import FIRST_STATELESS, Context
 from sidecheck_server.core.mcp.messages.envelopes import Kind
 from sidecheck_server.core.mcp.metadata_keys import LOG_LEVEL_KEY, read_metadata
 from sidecheck_server.core.mcp.rules.catalogue import CATALOGUE
-from sidecheck_server.core.mcp.rules.logging import LEVELS
-from sidecheck_server.core.mcp.rules.rejections import (
-    COMPLETION,
-    ELICITATION_MODE,
-    LOG_LEVEL,
-    SAMPLING_HISTORY,
-)
+from sidecheck_server.core.mcp.rules.features import LEVELS
 from sidecheck_server.core.mcp.rules.rule import Fault, Rule
+from sidecheck_server.core.mcp.rules.sessions import (
+    COMPLETION_ACCEPTED,
+    ELICITATION_MODE_ACCEPTED,
+    LOG_LEVEL_ACCEPTED,
+    SAMPLING_HISTORY_ACCEPTED,
+)
 from sidecheck_server.core.mcp.sessions.memory import (
     BoundedStore,
     Reporter,
@@ -34,10 +34,12 @@ _STEPS = 100_000
 #: breaks it is rejected.
 _FAULTS: Mapping[str, tuple[tuple[Rule, Rule], ...]] = MappingProxyType(
     {
-        "elicitation/create": ((CATALOGUE["ELICITATION_MODE_NOT_DECLARED"], ELICITATION_MODE),),
+        "elicitation/create": (
+            (CATALOGUE["ELICITATION_MODE_NOT_DECLARED"], ELICITATION_MODE_ACCEPTED),
+        ),
         "sampling/createMessage": (
-            (CATALOGUE["SAMPLING_TOOL_USE_UNANSWERED"], SAMPLING_HISTORY),
-            (CATALOGUE["SAMPLING_TOOL_RESULT_MIXED"], SAMPLING_HISTORY),
+            (CATALOGUE["SAMPLING_TOOL_USE_UNANSWERED"], SAMPLING_HISTORY_ACCEPTED),
+            (CATALOGUE["SAMPLING_TOOL_RESULT_MIXED"], SAMPLING_HISTORY_ACCEPTED),
         ),
     }
 )
@@ -80,10 +82,10 @@ class Rejections:
         else:
             level = params.get("level") if method == "logging/setLevel" else None
         if isinstance(level, str) and level not in LEVELS:
-            return LOG_LEVEL, "an unknown log level"
+            return LOG_LEVEL_ACCEPTED, "an unknown log level"
         if method == "completion/complete":
             missing = next((name for name in ("ref", "argument") if name not in params), "")
-            return (COMPLETION, f'no "{missing}"') if missing else None
+            return (COMPLETION_ACCEPTED, f'no "{missing}"') if missing else None
         return self._demand_of_rules(current, method)
 
     def _demand_of_rules(self, current: SessionMessage, method: str) -> tuple[Rule, str] | None:

@@ -11,7 +11,7 @@ from sidecheck_server.core.mcp.metadata_keys import (
     read_metadata,
 )
 from sidecheck_server.core.mcp.methods import PLAIN_PROPERTIES, TASKS_EXTENSION
-from sidecheck_server.core.mcp.rules import tasks, tasks_extension
+from sidecheck_server.core.mcp.rules import tasks
 from sidecheck_server.core.mcp.rules.capabilities import declared_in, declares_extension
 from sidecheck_server.core.mcp.rules.rule import Fault, Path
 from sidecheck_server.core.mcp.sessions.input_requests import check_response
@@ -149,7 +149,7 @@ class Tasks:
                 fault = Fault(
                     ("params", "inputResponses", name), "the task requested no input with this key"
                 )
-                report(tasks_extension.INPUT_UNKNOWN, fault)
+                report(tasks.INPUT_UNKNOWN, fault)
 
     def _observe_result(
         self, current: SessionMessage, request: TaskRequest, report: Reporter
@@ -192,7 +192,7 @@ class Tasks:
         if not self._states.create(receiver, key, request.method):
             fault = Fault((*path, "taskId"), "another request created a task with this id")
             report(tasks.ID_REUSED, fault)
-            report(tasks_extension.ID_REUSED, fault)
+            report(tasks.EXTENSION_ID_REUSED, fault)
             return
         self._created[receiver.peer].put(current.key, key)
         if request.token is not None:
@@ -284,7 +284,7 @@ class Tasks:
         if includes and key_of(id_) in self._undeclared:
             message = f"the client did not declare {TASKS_EXTENSION} in the request"
             fault = Fault(("params", "notifications", "taskIds"), message)
-            report(tasks_extension.CLIENT_UNDECLARED, fault)
+            report(tasks.CLIENT_UNDECLARED, fault)
 
     def _check_cancelled(self, current: SessionMessage, report: Reporter) -> None:
         id_ = key_of(current.params.get("requestId"))

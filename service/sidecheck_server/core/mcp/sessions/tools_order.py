@@ -4,7 +4,7 @@ from hashlib import blake2b
 from typing import Any
 
 from sidecheck_server.core.mcp.messages.envelopes import Kind
-from sidecheck_server.core.mcp.rules.lists import TOOLS_ORDER_CHANGED
+from sidecheck_server.core.mcp.rules.features import TOOLS_ORDER_CHANGED
 from sidecheck_server.core.mcp.rules.rule import Fault
 from sidecheck_server.core.mcp.sessions.memory import (
     BoundedStore,

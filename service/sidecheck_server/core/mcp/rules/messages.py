@@ -1,10 +1,19 @@
-"""Messages and methods.
+"""Rules on messages: JSON texts and values, envelopes, methods, and some notifications.
+
+Faults against the published schema of a type have one rule for each keyword. They are found
+by validating a value against the schema of its type. Faults of JSON texts are found by
+decoding.
 
 Envelopes are open: JSON-RPC and the published schemas of every version allow further
 properties.
 """
 
-from sidecheck_server.core.mcp.rules.rule import Clause, Group, RuleSet, type_clause
+from collections.abc import Iterator
+from typing import Any
+
+from sidecheck_server.core.limits import spend
+from sidecheck_server.core.mcp.context import Context
+from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Group, RuleSet, type_clause
 from sidecheck_server.core.types import Severity
 
 __all__ = [
@@ -19,6 +28,7 @@ __all__ = [
     "ID_MISSING",
     "ID_NULL",
     "ID_TYPE",
+    "KEYWORD_RULES",
     "KIND_UNCLEAR",
     "METHOD_TYPE",
     "METHOD_WITH_ANSWER",
@@ -37,6 +47,41 @@ __all__ = [
     "WRONG_SENDER",
 ]
 
+_SCHEMA = type_clause()
+_MESSAGES = Clause("basic", "messages", before=(("2024-11-05", "basic/messages", ""),))
+
+KEYWORD_RULES = RuleSet(Group.VALUES, on="*")
+"""Rules of the published schemas."""
+
+for _code, _requirement in (
+    ("TYPE", "A value MUST have the JSON type that the schema of its type demands."),
+    ("REQUIRED", "An object MUST have the required properties of its type."),
+    ("CONST", "A property with one allowed value MUST have that value."),
+    ("ENUM", "A property with a list of allowed values MUST have one of them."),
+    ("MINIMUM", "A number MUST NOT be less than its minimum."),
+    ("MAXIMUM", "A number MUST NOT be greater than its maximum."),
+    ("MAX_ITEMS", "An array MUST NOT have more items than its maximum."),
+    ("ADDITIONAL_PROPERTIES", "A closed object MUST NOT have other properties."),
+    ("ANY_OF", "A value MUST be of one of the types that are allowed at its place."),
+):
+    KEYWORD_RULES.declare(
+        _code,
+        Severity.ERROR,
+        _SCHEMA,
+        _requirement,
+        since="2026-07-28" if _code == "MAX_ITEMS" else "",
+    )
+
+_TEXT_RULES = RuleSet(Group.VALUES, on="*")
+_TEXT_RULES.declare("PAYLOAD_NOT_JSON", Severity.ERROR, _MESSAGES, "A text MUST be JSON in UTF-8.")
+_TEXT_RULES.declare(
+    "DUPLICATE_KEY",
+    Severity.ERROR,
+    _MESSAGES,
+    "An object MUST NOT have two properties of the same name.",
+)
+
+
 _FIRST = "2024-11-05"
 _BATCHES = "2025-03-26"
 _STATELESS = "2026-07-28"
@@ -46,12 +91,9 @@ def _clause(anchor: str) -> Clause:
     return Clause("basic", anchor, before=((_FIRST, "basic/messages", anchor),))
 
 
-_MESSAGES = Clause("basic", "messages", before=((_FIRST, "basic/messages", ""),))
 _REQUESTS = _clause("requests")
 _RESPONSES = _clause("responses")
 _NOTIFICATIONS = _clause("notifications")
-_SCHEMA = type_clause()
-
 
 ENVELOPE_RULES = RuleSet(Group.MESSAGES)
 """Rules on envelopes and batches."""
@@ -211,3 +253,44 @@ CLIENT_RESPONSE = _METHOD_RULES.declare(
     "A client MUST NOT send responses; servers request input in results.",
     since=_STATELESS,
 )
+
+
+_TASKS = "2025-11-25"
+_WITH_MESSAGES = "2025-03-26"
+
+_NOTIFICATION_RULES = RuleSet(Group.NOTIFICATIONS)
+
+
+@_NOTIFICATION_RULES.rule(
+    "CANCELLED_WITHOUT_ID",
+    Severity.ERROR,
+    Clause("schema", "cancellednotificationparams"),
+    "A cancellation MUST have the id of a request. (Tasks are cancelled by "
+    "tasks/cancel. In other versions the published schema demands it.)",
+    on="CancelledNotificationParams",
+    since=_TASKS,
+    until=_TASKS,
+)
+def _cancelled_without_id(params: Any, _context: Context) -> Iterator[Fault]:
+    if isinstance(params, dict) and "requestId" not in params:
+        yield Fault((), "missing requestId, the id of the request to cancel", "requestId")
+
+
+@_NOTIFICATION_RULES.rule(
+    "PROGRESS_MESSAGE_EMPTY",
+    Severity.WARNING,
+    Clause(
+        "basic/patterns/progress",
+        "progress-flow",
+        before=((_TASKS, "basic/utilities/progress", "progress-flow"),),
+    ),
+    "The message of a progress notification SHOULD inform people.",
+    on="ProgressNotificationParams",
+    since=_WITH_MESSAGES,
+)
+def _empty_message(params: Any, context: Context) -> Iterator[Fault]:
+    message = params.get("message") if isinstance(params, dict) else None
+    if isinstance(message, str):
+        spend(context.budget, len(message) // 64)
+        if not message.strip():
+            yield Fault(("message",), "expected a text for people, found none")
