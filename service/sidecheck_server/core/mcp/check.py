@@ -15,7 +15,6 @@ from sidecheck_server.core.limits import (
 )
 from sidecheck_server.core.mcp.call_params import check_call_params
 from sidecheck_server.core.mcp.context import has_structured_content
-from sidecheck_server.core.mcp.definition_forms import list_form, protocol_form
 from sidecheck_server.core.mcp.findings import Findings
 from sidecheck_server.core.mcp.messages.checking import check_messages
 from sidecheck_server.core.mcp.messages.envelopes import Message
@@ -36,7 +35,13 @@ from sidecheck_server.core.mcp.subjects import (
     ToolList,
     ToolResult,
 )
-from sidecheck_server.core.mcp.tool_definitions import check_tool_size, decode_tool, tool_name
+from sidecheck_server.core.mcp.tool_definitions import (
+    check_tool_size,
+    decode_tool,
+    list_form,
+    protocol_form,
+    tool_name,
+)
 from sidecheck_server.core.mcp.wrapping.markers import (
     WRAPPED_PROPERTY,
     marker_fault,

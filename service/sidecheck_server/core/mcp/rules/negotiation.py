@@ -2,7 +2,7 @@
 
 Versions up to 2025-11-25 are agreed on by a handshake; since 2026-07-28 each request has its
 version and capabilities, and errors tell which the server needs.
-`core.mcp.sessions.declarations` finds the violations of the declarations without a check.
+`core.mcp.sessions.negotiation` finds the violations of the declarations without a check.
 """
 
 import re

@@ -2,7 +2,7 @@
 
 The extension is `io.modelcontextprotocol/tasks` (SEP-2663). Other code finds the faults of the
 rules without a check: `core.mcp.sessions.tasks` for those that hold between messages, and
-`core.mcp.messages.responses`.
+`core.mcp.messages.checking`.
 """
 
 from collections.abc import Iterator

@@ -1,7 +1,7 @@
 """Rules on tool definitions and results.
 
 The rules on forms are about nulls in place of absent properties, names of properties, and roots
-of output schemas. `core.mcp.definition_forms` and `core.mcp.check` find the faults. Where
+of output schemas. `core.mcp.tool_definitions` and `core.mcp.check` find the faults. Where
 definitions are handed over by their authors, for registration or on the command line, the form
 is adapted and a warning says so; in messages of the protocol it is an error.
 """
