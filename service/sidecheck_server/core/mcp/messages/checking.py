@@ -28,7 +28,9 @@ from sidecheck_server.core.mcp.rules.rule import Fault, Path
 from sidecheck_server.core.mcp.tool_definitions import protocol_form
 from sidecheck_server.core.payload import encode_json
 
-__all__ = ["adopt_capabilities", "check_error", "check_messages", "check_request", "check_result"]
+__all__ = [
+    "check_messages",
+]
 
 # Attribute access on an enumeration takes longer than comparing.
 _REQUEST, _NOTIFICATION, _RESULT_KIND, _ERROR_KIND = (
@@ -42,9 +44,9 @@ _TASK_INPUT = ("tasks/update", "inputResponses")
 _PARAMS = ("params",)
 
 
-def check_request(message: Message, findings: Findings, schemas: SchemaLookup) -> None:
+def _check_request(message: Message, findings: Findings, schemas: SchemaLookup) -> None:
     """Check a request or a notification."""
-    adopt_capabilities(message.value.get("params"), findings)
+    _adopt_capabilities(message.value.get("params"), findings)
     context = findings.context
     name, value = message.method, message.value
     method = find_method(name, context.version, context.sender)
@@ -80,7 +82,7 @@ def check_request(message: Message, findings: Findings, schemas: SchemaLookup) -
             _report_misplaced_retry(message, params, findings)
 
 
-def adopt_capabilities(params: Any, findings: Findings) -> None:
+def _adopt_capabilities(params: Any, findings: Findings) -> None:
     """Let the capabilities apply that the request with *params* declares itself.
 
     Since 2026-07-28 they hold for that request and its response, whatever others declare.
@@ -120,13 +122,13 @@ _CREATES_TASKS = "tools/call"
 _RESULT, _ERROR, _DATA = ("result",), ("error",), ("data",)
 
 
-def check_result(
+def _check_result(
     message: Message, request_method: str, findings: Findings, schemas: SchemaLookup
 ) -> None:
     """Check the result of a request of *request_method*; "" if that is unknown."""
     method = _method_of_request(message, request_method, findings)
     result = message.value["result"]
-    adopt_capabilities(findings.context.request, findings)
+    _adopt_capabilities(findings.context.request, findings)
     if type(result) is not dict or (method is not None and not method.is_request):
         return
     version = findings.context.version
@@ -213,7 +215,7 @@ def _created_task_type(message: Message, method: Method | None, findings: Findin
     return "Result"
 
 
-def check_error(
+def _check_error(
     message: Message, request_method: str, findings: Findings, schemas: SchemaLookup
 ) -> None:
     """Check the error response to a request of *request_method*; "" if that is unknown."""
@@ -346,15 +348,15 @@ def _check_contents(
     """Add to *findings* the violations of the contents of *message*."""
     kind = message.kind
     if kind is _REQUEST or kind is _NOTIFICATION:
-        check_request(message, findings, schemas)
+        _check_request(message, findings, schemas)
         return
     if kind in _RESPONSES and _may_not_respond(findings.context):
         text = "expected a request or a notification of the client, found a response"
         findings.report(message_rules.CLIENT_RESPONSE, message.path, Fault((), text))
     if kind is _RESULT_KIND:
-        check_result(message, request_method, findings, schemas)
+        _check_result(message, request_method, findings, schemas)
     elif kind is _ERROR_KIND:
-        check_error(message, request_method, findings, schemas)
+        _check_error(message, request_method, findings, schemas)
 
 
 def _may_not_respond(context: Context) -> bool:

@@ -13,11 +13,7 @@ from sidecheck_server.core.mcp.rules.secrets import names_secret
 from sidecheck_server.core.schemas.walker import contains_keyword, walk_schema
 from sidecheck_server.core.types import Severity, as_pointer
 
-__all__ = [
-    "HEADER",
-]
-
-HEADER = "x-mcp-header"
+_HEADER = "x-mcp-header"
 """Keyword that mirrors an argument into an HTTP header."""
 
 _SINCE = "2026-07-28"
@@ -45,16 +41,16 @@ class _Header:
     @property
     def location(self) -> Path:
         """Path of the keyword from the tool."""
-        return (*self.path, HEADER)
+        return (*self.path, _HEADER)
 
 
 def _headers(tool: Any, context: Context) -> Iterator[_Header]:
     schema = tool.get("inputSchema") if isinstance(tool, dict) else None
-    if not contains_keyword(schema, HEADER, context.budget):
+    if not contains_keyword(schema, _HEADER, context.budget):
         return  # nearly every tool
     for here in walk_schema(schema, context.budget):
-        if HEADER in here.schema:
-            name = here.schema[HEADER]
+        if _HEADER in here.schema:
+            name = here.schema[_HEADER]
             if isinstance(name, str):
                 spend(context.budget, len(name) // 16 + 20)
             on_parameter = here.by_properties and bool(here.path)

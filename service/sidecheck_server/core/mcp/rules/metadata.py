@@ -24,12 +24,8 @@ from sidecheck_server.core.types import Severity
 
 __all__ = [
     "META",
-    "METADATA_TYPES",
     "RESULTS",
-    "is_baggage",
     "is_key",
-    "is_traceparent",
-    "is_tracestate",
     "prefix_of",
 ]
 
@@ -39,7 +35,7 @@ META = Clause("basic", "meta")
 
 _RELATED = Clause("basic/utilities/tasks", "related-task-metadata")
 
-METADATA_TYPES = (
+_METADATA_TYPES = (
     "MetaObject",
     "NotificationMetaObject",
     "RequestMetaObject",
@@ -102,7 +98,7 @@ _METADATA_RULES = RuleSet(Group.METADATA)
     Severity.ERROR,
     META,
     "A key of `_meta` MUST be a name, optionally after a prefix of dotted labels and a slash.",
-    on=METADATA_TYPES,
+    on=_METADATA_TYPES,
     since=_KEYS,
 )
 def _key(value: Any, context: Context) -> Iterable[Fault]:
@@ -124,7 +120,7 @@ def _malformed_keys(meta: dict[str, Any], context: Context) -> Iterator[Fault]:
     Severity.WARNING,
     META,
     "Prefixes reserved for MCP SHOULD be used only by the specification and its extensions.",
-    on=METADATA_TYPES,
+    on=_METADATA_TYPES,
     since=_KEYS,
 )
 def _reserved(value: Any, context: Context) -> Iterable[Fault]:
@@ -149,7 +145,7 @@ def _reserved_keys(meta: dict[str, Any], context: Context) -> Iterator[Fault]:
     Severity.WARNING,
     META,
     "The prefix of a key of `_meta` SHOULD be a domain name in reverse order.",
-    on=METADATA_TYPES,
+    on=_METADATA_TYPES,
     since=_TASKS,
 )
 def _prefix_order(value: Any, context: Context) -> Iterable[Fault]:
@@ -185,7 +181,7 @@ def _is_forward(labels: list[str]) -> bool:
     Severity.ERROR,
     _RELATED,
     "`io.modelcontextprotocol/related-task` MUST be an object with a `taskId`.",
-    on=METADATA_TYPES,
+    on=_METADATA_TYPES,
     since=_TASKS,
     until=_TASKS,
 )
@@ -292,7 +288,7 @@ def _related_task_redundant(value: Any, _context: Context) -> Iterator[Fault]:
         yield Fault(("_meta", RELATED_TASK_KEY), "the task is already named outside of _meta")
 
 
-_TRACE_RULES = RuleSet(Group.TRACE_CONTEXT, on=METADATA_TYPES, since="2026-07-28")
+_TRACE_RULES = RuleSet(Group.TRACE_CONTEXT, on=_METADATA_TYPES, since="2026-07-28")
 
 # Later versions may append fields to the flags (Trace Context, section 3.2.4).
 _TRACEPARENT = re.compile(
@@ -313,14 +309,14 @@ _PROPERTY = rf";{_SPACE}{_TOKEN}{_SPACE}(?:={_SPACE}{_VALUE}{_SPACE})?"
 _MEMBER = re.compile(rf"{_PAIR}(?:{_PROPERTY})*+")
 
 
-def is_traceparent(text: str, budget: Budget) -> bool:
+def _is_traceparent(text: str, budget: Budget) -> bool:
     """Return whether *text* is a `traceparent`."""
     spend(budget, 40)
     match = _TRACEPARENT.fullmatch(text)
     return bool(match and (match[1] != "00" or not match[2]))
 
 
-def is_tracestate(text: str, budget: Budget) -> bool:
+def _is_tracestate(text: str, budget: Budget) -> bool:
     """Return whether *text* is a `tracestate`."""
     spend(budget, 40 + len(text))
     members = [member.strip(" \t") for member in text.split(",")]
@@ -332,7 +328,7 @@ def is_tracestate(text: str, budget: Budget) -> bool:
     return len(keys) == len(matches)
 
 
-def is_baggage(text: str, budget: Budget) -> bool:
+def _is_baggage(text: str, budget: Budget) -> bool:
     """Return whether *text* is a `baggage`."""
     spend(budget, 40 + len(text))
     return all(map(_MEMBER.fullmatch, text.split(",")))
@@ -358,11 +354,11 @@ for _name, _standard, _is_valid, _contents in (
     (
         "traceparent",
         "W3C Trace Context",
-        is_traceparent,
+        _is_traceparent,
         "version, trace id, parent id and flags",
     ),
-    ("tracestate", "W3C Trace Context", is_tracestate, "at most 32 keys with values"),
-    ("baggage", "W3C Baggage", is_baggage, "keys with values"),
+    ("tracestate", "W3C Trace Context", _is_tracestate, "at most 32 keys with values"),
+    ("baggage", "W3C Baggage", _is_baggage, "keys with values"),
 ):
     _TRACE_RULES.declare(
         f"META_{_name.upper()}",

@@ -176,21 +176,15 @@ class Session:
 
     def record(
         self, request: CheckRequest, outcome: CheckReport, *, number: int = 0, http_status: int = 0
-    ) -> None:
+    ) -> Iterator[None]:
         """Record the messages of *outcome*, and add to it violations of session rules.
 
-        *number* is that of the message for `repetitions`, and *http_status* that of the
-        response of HTTP to it, or 0: if it rejected a message of the client, the message takes
-        no part in the session, and only a response to it is expected. Violations may include
-        deferred checks, so those of *outcome* are resolved afterwards.
+        Yields after each message of a batch. *number* is that of the message for
+        `repetitions`, and *http_status* that of the response of HTTP to it, or 0: if it
+        rejected a message of the client, the message takes no part in the session, and only a
+        response to it is expected. Violations may include deferred checks, so those of
+        *outcome* are resolved afterwards.
         """
-        for _ in self.record_in_steps(request, outcome, number=number, http_status=http_status):
-            pass
-
-    def record_in_steps(
-        self, request: CheckRequest, outcome: CheckReport, *, number: int = 0, http_status: int = 0
-    ) -> Iterator[None]:
-        """Do what `record` does, and yield after each message of a batch."""
         subject = request.subject
         assert isinstance(subject, ProtocolMessage)
         long_integers = has_long_integers(subject.json)

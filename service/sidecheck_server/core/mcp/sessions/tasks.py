@@ -34,15 +34,7 @@ from sidecheck_server.core.mcp.sessions.memory import (
 from sidecheck_server.core.mcp.sessions.task_states import TaskStates
 
 __all__ = [
-    "NO_SUPPORT",
-    "TaskRequest",
-    "TaskSupport",
     "Tasks",
-    "check_call",
-    "check_plain_result",
-    "check_related",
-    "created_task",
-    "task_key",
 ]
 
 _MAX_TOOLS = 100_000
@@ -59,7 +51,7 @@ _TELLING = frozenset({"initialize", "tools/list", "notifications/tools/list_chan
 """Methods whose messages declare support."""
 
 
-class TaskSupport:
+class _TaskSupport:
     """What the receivers of requests declared about requests as tasks."""
 
     def __init__(self, memory: SessionMemory, context: Context) -> None:
@@ -121,14 +113,14 @@ def _paths(capabilities: Any) -> frozenset[str] | None:
     return frozenset(path for path in _NEEDS.values() if is_declared(capabilities, path))
 
 
-NO_SUPPORT = "the tool was listed without support of tasks"
+_NO_SUPPORT = "the tool was listed without support of tasks"
 
 _PARAMS: Path = ("params",)
 _RESULT: Path = ("result",)
 
 
 @dataclass(slots=True)
-class TaskRequest:
+class _TaskRequest:
     """A request without a response. Not frozen, since a frozen one takes far longer to create."""
 
     #: Number of its message.
@@ -148,17 +140,17 @@ class TaskRequest:
     support: str
 
 
-def check_call(request: TaskRequest, report: Reporter) -> None:
+def _check_call(request: _TaskRequest, report: Reporter) -> None:
     """Check that a call asks for a task as the listed tool demands it."""
     if request.as_task:
         if request.support == "forbidden" and request.declared is not False:
-            report(tasks.FORBIDDEN, Fault(("params", "task"), NO_SUPPORT))
+            report(tasks.FORBIDDEN, Fault(("params", "task"), _NO_SUPPORT))
     elif request.support == "required" and request.declared:
         message = 'missing the property "task": the tool was listed with taskSupport "required"'
         report(tasks.REQUIRED, Fault(_PARAMS, message, "task"))
 
 
-def check_plain_result(request: TaskRequest, result: dict[str, Any], report: Reporter) -> None:
+def _check_plain_result(request: _TaskRequest, result: dict[str, Any], report: Reporter) -> None:
     """Check that a request may have a plain result."""
     if not request.declared:
         return  # Whether it asks for a task is ignored.
@@ -167,25 +159,25 @@ def check_plain_result(request: TaskRequest, result: dict[str, Any], report: Rep
             message = "expected the error -32601: the call of this tool must be a task"
             report(tasks.REQUIRED_ANSWERED, Fault(_RESULT, message))
     elif request.support == "forbidden":
-        report(tasks.FORBIDDEN_ANSWERED, Fault(_RESULT, NO_SUPPORT))
+        report(tasks.FORBIDDEN_ANSWERED, Fault(_RESULT, _NO_SUPPORT))
     elif request.method != "tools/call" or request.support or result.get("isError") is not True:
         # The failed call of an unknown tool may be one that was not accepted.
         message = "expected a CreateTaskResult for a request as a task"
         report(tasks.NOT_CREATED, Fault(_RESULT, message))
 
 
-def check_related(result: dict[str, Any], related: Key, report: Reporter) -> None:
+def _check_related(result: dict[str, Any], related: Key, report: Reporter) -> None:
     """Check that *result* names the task that its request is related to."""
     meta = read_metadata(result)
     if RELATED_TASK_KEY not in meta:
         message = f"missing {RELATED_TASK_KEY} in _meta, which the request has"
         report(tasks.RELATED_MISSING, Fault(_RESULT, message, RELATED_TASK_KEY))
-    elif task_key(meta[RELATED_TASK_KEY]) not in {None, related}:
+    elif _task_key(meta[RELATED_TASK_KEY]) not in {None, related}:
         path = ("result", "_meta", RELATED_TASK_KEY, "taskId")
         report(tasks.RELATED_MISSING, Fault(path, "expected the taskId in the request"))
 
 
-def created_task(result: dict[str, Any], request: TaskRequest, version: str) -> Path | None:
+def _created_task(result: dict[str, Any], request: _TaskRequest, version: str) -> Path | None:
     """Return the path of the task that *result* creates, or None if it is no such result."""
     if request.method not in PLAIN_PROPERTIES:
         return None
@@ -199,7 +191,7 @@ def created_task(result: dict[str, Any], request: TaskRequest, version: str) -> 
     return None
 
 
-def task_key(value: Any) -> Key | None:
+def _task_key(value: Any) -> Key | None:
     """Return the key of the taskId in *value*, or None."""
     id_ = value.get("taskId") if isinstance(value, dict) else None
     return key_of(id_) if isinstance(id_, str) else None
@@ -231,10 +223,10 @@ class Tasks:
     methods: frozenset[str] | None = None
 
     def __init__(self, memory: SessionMemory, context: Context) -> None:
-        self._support = TaskSupport(memory, context)
+        self._support = _TaskSupport(memory, context)
         self._states = TaskStates(memory)
         #: By the sender of the request, as the next two.
-        self._requests: dict[Sender, BoundedStore[TaskRequest]] = _stores(memory)
+        self._requests: dict[Sender, BoundedStore[_TaskRequest]] = _stores(memory)
         #: Tasks by the ids of the requests that created them.
         self._created: dict[Sender, BoundedStore[Key]] = _stores(memory)
         #: Tasks by the tokens of their progress.
@@ -278,13 +270,13 @@ class Tasks:
             self._tokens[current.sender].pop(token)
         if method == "subscriptions/listen":
             self._observe_listen(current)
-        related = task_key(meta.get(RELATED_TASK_KEY))
+        related = _task_key(meta.get(RELATED_TASK_KEY))
         if method not in _FOLLOWED and related is None:
             return
-        request = TaskRequest(
+        request = _TaskRequest(
             number=self._number,
             method=method[:_MAX_METHOD],
-            task=task_key(params) if method in _ON_TASKS else None,
+            task=_task_key(params) if method in _ON_TASKS else None,
             related=None if method in _ON_TASKS else related,
             token=token,
             as_task="task" in params and current.version < FIRST_STATELESS,
@@ -295,7 +287,7 @@ class Tasks:
         if request.task is not None:
             self._use(current, request.task, report)
         elif method == "tools/call":
-            check_call(request, report)
+            _check_call(request, report)
 
     def _use(self, current: SessionMessage, key: Key, report: Reporter) -> None:
         """Store that the current request names the task, and check its responses."""
@@ -318,16 +310,16 @@ class Tasks:
                 report(tasks.INPUT_UNKNOWN, fault)
 
     def _observe_result(
-        self, current: SessionMessage, request: TaskRequest, report: Reporter
+        self, current: SessionMessage, request: _TaskRequest, report: Reporter
     ) -> None:
         result, receiver = current.result, current.sender
-        created = created_task(result, request, current.version)
+        created = _created_task(result, request, current.version)
         if created is not None:
             self._create(current, request, created, report)
         elif request.method in PLAIN_PROPERTIES:
-            check_plain_result(request, result, report)
+            _check_plain_result(request, result, report)
         elif request.method in _ON_TASKS:
-            key = request.task or task_key(result)
+            key = request.task or _task_key(result)
             if key is not None:
                 self._observe_answer(current, request, key, report)
         elif request.method == "tasks/list" and isinstance(result.get("tasks"), list):
@@ -336,10 +328,10 @@ class Tasks:
                     path = ("result", "tasks", index)
                     self._observe_state(receiver, task, path, report, request)
         if request.related is not None and created is None:
-            check_related(result, request.related, report)
+            _check_related(result, request.related, report)
 
     def _create(
-        self, current: SessionMessage, request: TaskRequest, path: Path, report: Reporter
+        self, current: SessionMessage, request: _TaskRequest, path: Path, report: Reporter
     ) -> None:
         """Store the task that a result creates."""
         receiver = current.sender
@@ -351,8 +343,8 @@ class Tasks:
             message = f"the {receiver} did not declare {request.method} as a task"
             report(tasks.UNASKED, Fault(path, message))
         elif request.declared and request.support == "forbidden":
-            report(tasks.FORBIDDEN_ANSWERED, Fault(path, NO_SUPPORT))
-        key = task_key(state)
+            report(tasks.FORBIDDEN_ANSWERED, Fault(path, _NO_SUPPORT))
+        key = _task_key(state)
         if key is None:
             return
         if not self._states.create(receiver, key, request.method):
@@ -368,7 +360,7 @@ class Tasks:
             self._observe_state(receiver, state, path, report, request)
 
     def _observe_answer(
-        self, current: SessionMessage, request: TaskRequest, key: Key, report: Reporter
+        self, current: SessionMessage, request: _TaskRequest, key: Key, report: Reporter
     ) -> None:
         """Check the result of a request about the task *key*."""
         result, receiver = current.result, current.sender
@@ -377,7 +369,7 @@ class Tasks:
             return
         if current.version >= FIRST_STATELESS and request.method != "tasks/get":
             return  # An acknowledgement, which tells nothing of the task.
-        if task_key(result) not in {None, key}:
+        if _task_key(result) not in {None, key}:
             fault = Fault(("result", "taskId"), "expected the taskId of the request")
             report(tasks.OTHER, fault)
             self._states.forget_inputs(receiver, key)
@@ -394,7 +386,7 @@ class Tasks:
         self, receiver: Sender, result: dict[str, Any], key: Key, report: Reporter
     ) -> None:
         """Check a result of tasks/result: the task has ended, and this is its outcome."""
-        named = task_key(read_metadata(result).get(RELATED_TASK_KEY))
+        named = _task_key(read_metadata(result).get(RELATED_TASK_KEY))
         if named is not None and named != key:
             path = ("result", "_meta", RELATED_TASK_KEY, "taskId")
             report(tasks.RESULT_OTHER, Fault(path, "expected the taskId of the request"))
@@ -412,7 +404,7 @@ class Tasks:
         state: dict[str, Any],
         path: Path,
         report: Reporter,
-        request: TaskRequest | None,
+        request: _TaskRequest | None,
     ) -> None:
         request_number = None if request is None else request.number
         self._states.observe(

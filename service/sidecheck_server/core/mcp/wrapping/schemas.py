@@ -30,21 +30,15 @@ from sidecheck_server.core.types import Draft, as_pointer, pointer_steps
 
 __all__ = [
     "AdaptedSchema",
-    "ResourceSchemas",
     "adapt_schema",
     "needs_wrapping",
-    "pointer_of",
-    "references_in",
-    "resolve_pointer",
-    "resource_schemas",
-    "rewrite_references",
     "root_is_object",
     "unwrap_schema",
     "wrap_schema",
 ]
 
 #: Subschemas of a resource, by identity.
-ResourceSchemas = dict[int, dict[str, Any]]
+_ResourceSchemas = dict[int, dict[str, Any]]
 
 # Steps.
 _SUBSCHEMA = 60
@@ -54,7 +48,7 @@ _VALUE = 4
 _POINTER_KEYWORDS = ("$ref", "$dynamicRef")
 
 
-def resource_schemas(root: dict[str, Any], draft: Draft, budget: Budget) -> ResourceSchemas:
+def _resource_schemas(root: dict[str, Any], draft: Draft, budget: Budget) -> _ResourceSchemas:
     """Return *root* and the subschemas of the same resource.
 
     They are where the draft has subschemas and where references of the resource lead.
@@ -62,7 +56,7 @@ def resource_schemas(root: dict[str, Any], draft: Draft, budget: Budget) -> Reso
     Raises:
         Exhausted: *budget* is spent.
     """
-    schemas: ResourceSchemas = {}
+    schemas: _ResourceSchemas = {}
     pending: list[Any] = [root]
     while pending:
         schema = pending.pop()
@@ -73,12 +67,12 @@ def resource_schemas(root: dict[str, Any], draft: Draft, budget: Budget) -> Reso
         spend(budget, _SUBSCHEMA + _PROPERTY * len(schema))
         schemas[id(schema)] = schema
         pending.extend(inner for _, inner in subschemas(schema, draft))
-        for _, reference in references_in(schema, draft):
-            pending.append(resolve_pointer(reference, root, draft, budget))
+        for _, reference in _references_in(schema, draft):
+            pending.append(_resolve_pointer(reference, root, draft, budget))
     return schemas
 
 
-def references_in(schema: dict[str, Any], draft: Draft) -> Iterator[tuple[str, str]]:
+def _references_in(schema: dict[str, Any], draft: Draft) -> Iterator[tuple[str, str]]:
     """Yield the keywords of *schema* itself that may hold a pointer, with their references."""
     for keyword in _POINTER_KEYWORDS:
         reference = schema.get(keyword)
@@ -86,7 +80,7 @@ def references_in(schema: dict[str, Any], draft: Draft) -> Iterator[tuple[str, s
             yield keyword, reference
 
 
-def pointer_of(reference: str) -> str | None:
+def _pointer_of(reference: str) -> str | None:
     """Return the JSON Pointer of *reference*, percent-decoded.
 
     None if it is another reference: an anchor, or the URI of another resource.
@@ -97,7 +91,7 @@ def pointer_of(reference: str) -> str | None:
     return pointer if not pointer or pointer.startswith("/") else None
 
 
-def resolve_pointer(reference: str, root: dict[str, Any], draft: Draft, budget: Budget) -> Any:
+def _resolve_pointer(reference: str, root: dict[str, Any], draft: Draft, budget: Budget) -> Any:
     """Return the target of the pointer *reference* in *root*, or None.
 
     None too if the path leads through another resource.
@@ -105,7 +99,7 @@ def resolve_pointer(reference: str, root: dict[str, Any], draft: Draft, budget: 
     Raises:
         Exhausted: *budget* is spent.
     """
-    pointer = pointer_of(reference)
+    pointer = _pointer_of(reference)
     if pointer is None:
         return None
     spend(budget, _SUBSCHEMA + len(pointer))
@@ -122,9 +116,9 @@ def resolve_pointer(reference: str, root: dict[str, Any], draft: Draft, budget: 
     return here
 
 
-def rewrite_references(
+def _rewrite_references(
     value: Any,
-    schemas: ResourceSchemas,
+    schemas: _ResourceSchemas,
     draft: Draft,
     rewrite: Callable[[str], str],
     budget: Budget,
@@ -138,15 +132,15 @@ def rewrite_references(
     """
     spend(budget, _VALUE)
     if isinstance(value, list):
-        return [rewrite_references(item, schemas, draft, rewrite, budget) for item in value]
+        return [_rewrite_references(item, schemas, draft, rewrite, budget) for item in value]
     if not isinstance(value, dict):
         return value
     copy = {
-        name: rewrite_references(item, schemas, draft, rewrite, budget)
+        name: _rewrite_references(item, schemas, draft, rewrite, budget)
         for name, item in value.items()
     }
     if id(value) in schemas:
-        for keyword, reference in references_in(value, draft):
+        for keyword, reference in _references_in(value, draft):
             copy[keyword] = rewrite(reference)
     return copy
 
@@ -253,7 +247,7 @@ def root_is_object(schema: dict[str, Any], budget: Budget) -> bool:
                 pending.extend(branch for branch in branches if not is_resource(branch, draft))
         references += is_reference
         if is_reference and references <= _MAX_REFERENCES and not is_resource(schema, draft):
-            pending.append(resolve_pointer(here["$ref"], schema, draft, budget))
+            pending.append(_resolve_pointer(here["$ref"], schema, draft, budget))
     return False
 
 
@@ -272,7 +266,7 @@ def wrap_schema(schema: dict[str, Any], budget: Budget) -> dict[str, Any]:
         dialect["$schema"] = schema["$schema"]
     definitions: dict[str, Any] = {}
     if not is_resource(schema, draft):
-        schemas = resource_schemas(schema, draft, budget)
+        schemas = _resource_schemas(schema, draft, budget)
         if _has_recursive_root(schema, schemas, draft):
             # $recursiveRef leads only to roots of resources.
             value = {"$id": _OWN_URI + digest_of(schema).removeprefix("sha256:"), **value}
@@ -280,7 +274,7 @@ def wrap_schema(schema: dict[str, Any], budget: Budget) -> dict[str, Any]:
             if _refers_only_to_definitions(schemas, draft):
                 definitions = {name: value.pop(name) for name in _DEFINITIONS if name in value}
             else:
-                value = rewrite_references(schema, schemas, draft, _into_wrapper, budget)
+                value = _rewrite_references(schema, schemas, draft, _into_wrapper, budget)
             value.pop("$schema", None)
     return {
         **dialect,
@@ -293,12 +287,12 @@ def wrap_schema(schema: dict[str, Any], budget: Budget) -> dict[str, Any]:
 
 
 def _into_wrapper(reference: str) -> str:
-    if pointer_of(reference) is None:
+    if _pointer_of(reference) is None:
         return reference
     return f"#/properties/{WRAPPED_PROPERTY}{reference[1:]}"
 
 
-def _has_recursive_root(schema: dict[str, Any], schemas: ResourceSchemas, draft: Draft) -> bool:
+def _has_recursive_root(schema: dict[str, Any], schemas: _ResourceSchemas, draft: Draft) -> bool:
     """Return whether ``$recursiveRef`` may lead to the root of *schema* (2019-09, 8.2.4.2)."""
     return draft is Draft.DRAFT_2019_09 and (
         schema.get("$recursiveAnchor") is True
@@ -306,11 +300,11 @@ def _has_recursive_root(schema: dict[str, Any], schemas: ResourceSchemas, draft:
     )
 
 
-def _refers_only_to_definitions(schemas: ResourceSchemas, draft: Draft) -> bool:
+def _refers_only_to_definitions(schemas: _ResourceSchemas, draft: Draft) -> bool:
     pointers = (
-        pointer_of(reference)
+        _pointer_of(reference)
         for schema in schemas.values()
-        for _, reference in references_in(schema, draft)
+        for _, reference in _references_in(schema, draft)
     )
     return all(pointer is None or _is_of_definitions(pointer) for pointer in pointers)
 
@@ -350,21 +344,21 @@ def _unwrap(schema: dict[str, Any], name: str, budget: Budget) -> dict[str, Any]
         if isinstance(uri, str) and uri.startswith(_OWN_URI):
             return {keyword: item for keyword, item in value.items() if keyword != "$id"}
         return _with_dialect_of(schema, value)
-    schemas = resource_schemas(schema, draft, budget)
+    schemas = _resource_schemas(schema, draft, budget)
 
     def out_of_wrapper(reference: str) -> str:
         return _out_of_wrapper(reference, name)
 
-    unwrapped = rewrite_references(value, schemas, draft, out_of_wrapper, budget)
+    unwrapped = _rewrite_references(value, schemas, draft, out_of_wrapper, budget)
     for keyword in _DEFINITIONS:
         if isinstance(schema.get(keyword), dict):
-            outer = rewrite_references(schema[keyword], schemas, draft, out_of_wrapper, budget)
+            outer = _rewrite_references(schema[keyword], schemas, draft, out_of_wrapper, budget)
             unwrapped[keyword] = _merge_definitions(unwrapped.get(keyword, {}), outer)
     return _with_dialect_of(schema, unwrapped)
 
 
 def _out_of_wrapper(reference: str, name: str) -> str:
-    pointer = pointer_of(reference)
+    pointer = _pointer_of(reference)
     if pointer is None or _is_of_definitions(pointer):
         return reference
     start = as_pointer(("properties", name))
