@@ -23,12 +23,7 @@ from sidecheck_server.core.payload import encode_json
 from sidecheck_server.core.schemas.dialects import SchemaSource
 from sidecheck_server.core.types import SEVERITY_RANK, Severity, Verdict, Violation, as_pointer
 
-__all__ = [
-    "deferred_source",
-    "deferred_value",
-    "error_outcome",
-    "resolve_deferred",
-]
+__all__ = ["deferred_source", "deferred_value", "error_outcome", "resolve_deferred"]
 
 
 def error_outcome(request: CheckRequest, error: RequestError) -> CheckReport:

@@ -28,9 +28,7 @@ from sidecheck_server.core.mcp.rules.rule import Fault, Path
 from sidecheck_server.core.mcp.tool_definitions import protocol_form
 from sidecheck_server.core.payload import encode_json
 
-__all__ = [
-    "check_messages",
-]
+__all__ = ["check_messages"]
 
 # Attribute access on an enumeration takes longer than comparing.
 _REQUEST, _NOTIFICATION, _RESULT_KIND, _ERROR_KIND = (

@@ -11,11 +11,7 @@ from types import MappingProxyType
 from sidecheck_server.core.mcp import rules
 from sidecheck_server.core.mcp.rules.rule import Group, Rule, registered_rules
 
-__all__ = [
-    "CATALOGUE",
-    "GROUPS",
-    "RULES",
-]
+__all__ = ["CATALOGUE", "GROUPS", "RULES"]
 
 for _module in iter_modules(rules.__path__):
     import_module(f"{rules.__name__}.{_module.name}")

@@ -47,7 +47,7 @@ def _fields_of(schema: dict[str, Any], context: Context) -> dict[str, Any]:
     return fields
 
 
-_REQUEST_RULES = RuleSet(Group.ELICITATION_REQUESTS, on="ElicitRequestFormParams", since=_SINCE)
+_REQUEST_RULES = RuleSet(Group.ELICITATION_REQUESTS, on=_FORM, since=_SINCE)
 
 
 @_REQUEST_RULES.rule(
@@ -295,7 +295,7 @@ def _valid(url: str) -> re.Match[str] | None:
     return parts
 
 
-_URL_RULES = RuleSet(Group.ELICITATION_URLS, on="ElicitRequestURLParams", since=_MODES)
+_URL_RULES = RuleSet(Group.ELICITATION_URLS, on=_URL, since=_MODES)
 
 
 @_URL_RULES.rule(

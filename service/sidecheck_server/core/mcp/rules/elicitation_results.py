@@ -23,9 +23,7 @@ from sidecheck_server.core.mcp.rules.rule import (
 )
 from sidecheck_server.core.types import Severity
 
-__all__ = [
-    "REQUEST_RULES",
-]
+__all__ = ["REQUEST_RULES"]
 
 _SINCE = "2025-06-18"
 _MODES = "2025-11-25"
@@ -47,7 +45,7 @@ def _mode(context: Context) -> str:
     return "form" if "requestedSchema" in request else ""
 
 
-_RESULT_RULES = RuleSet(Group.ELICITATION_RESULTS, on="ElicitResult", since=_SINCE)
+_RESULT_RULES = RuleSet(Group.ELICITATION_RESULTS, on=_RESULT, since=_SINCE)
 
 
 @_RESULT_RULES.rule(
@@ -146,13 +144,10 @@ def _content_without_accept(value: Any, _context: Context) -> Iterator[Fault]:
 REQUEST_RULES: tuple[Rule, ...] = (_content_missing, _content_unasked)
 """Rules that compare a result with its request."""
 
-
 _DATA = "URLElicitationRequiredErrorData"
 _VERSION = "2025-11-25"
 
-_ERROR_RULES = RuleSet(
-    Group.ELICITATION_ERRORS, on="URLElicitationRequiredErrorData", since=_VERSION, until=_VERSION
-)
+_ERROR_RULES = RuleSet(Group.ELICITATION_ERRORS, on=_DATA, since=_VERSION, until=_VERSION)
 
 
 @_ERROR_RULES.rule(

@@ -17,11 +17,7 @@ from sidecheck_server.core.mcp.rules.metadata import RESULTS
 from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Group, RuleSet
 from sidecheck_server.core.types import Severity
 
-__all__ = [
-    "FORBIDDEN",
-    "RETRY_MISPLACED",
-    "allows_extensions",
-]
+__all__ = ["FORBIDDEN", "RETRY_MISPLACED", "allows_extensions"]
 
 _SINCE = "2026-07-28"
 _PAGE = "basic/patterns/mrtr"

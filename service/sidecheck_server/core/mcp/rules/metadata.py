@@ -22,12 +22,7 @@ from sidecheck_server.core.mcp.metadata_keys import (
 from sidecheck_server.core.mcp.rules.rule import Clause, Fault, Group, RuleSet
 from sidecheck_server.core.types import Severity
 
-__all__ = [
-    "META",
-    "RESULTS",
-    "is_key",
-    "prefix_of",
-]
+__all__ = ["META", "RESULTS", "is_key", "prefix_of"]
 
 _KEYS, _TASKS, _DISCOVERY = "2025-06-18", "2025-11-25", FIRST_STATELESS
 META = Clause("basic", "meta")

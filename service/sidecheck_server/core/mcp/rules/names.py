@@ -17,10 +17,7 @@ from sidecheck_server.core.mcp.name_grammars import (
 from sidecheck_server.core.mcp.rules.rule import Check, Clause, Fault, Group, RuleSet
 from sidecheck_server.core.types import Severity
 
-__all__ = [
-    "NAME_RULES",
-    "NO_DUPLICATES",
-]
+__all__ = ["NAME_RULES", "NO_DUPLICATES"]
 
 _SPECIFIED = NameGrammar(128, "A-Za-z0-9_.-", 'ASCII letters, digits, "_", "-" and "."')
 """Grammar of the specification since 2025-11-25."""

@@ -22,9 +22,7 @@ from sidecheck_server.core.mcp.rules.rule import (
 from sidecheck_server.core.mcp.rules.sampling_turns import ToolUse, read_turn, turns_of
 from sidecheck_server.core.types import Severity
 
-__all__ = [
-    "REQUEST_RULES",
-]
+__all__ = ["REQUEST_RULES"]
 
 _TOOLS = "2025-11-25"
 _REQUEST = "CreateMessageRequestParams"
@@ -46,7 +44,7 @@ def _includes_context(value: Any) -> bool:
     return isinstance(value, dict) and value.get("includeContext") in _WITH_CONTEXT
 
 
-_REQUEST_RULES = RuleSet(Group.SAMPLING_REQUESTS, on="CreateMessageRequestParams")
+_REQUEST_RULES = RuleSet(Group.SAMPLING_REQUESTS, on=_REQUEST)
 
 
 @_REQUEST_RULES.rule(
@@ -295,7 +293,7 @@ def _spend_encoding(value: Any, budget: Budget) -> None:
                 pending.append(tuple(item))
 
 
-_RESULT_RULES = RuleSet(Group.SAMPLING_RESULTS, on="CreateMessageResult", since=_SINCE)
+_RESULT_RULES = RuleSet(Group.SAMPLING_RESULTS, on=_RESULT, since=_SINCE)
 
 
 @_RESULT_RULES.rule(
@@ -305,7 +303,7 @@ _RESULT_RULES = RuleSet(Group.SAMPLING_RESULTS, on="CreateMessageResult", since=
     "A tool use SHOULD name a tool of the request; its input is validated against the input "
     "schema of that tool. Other tools may have been offered earlier, so an unknown name is "
     "no error. Calls that failed are not checked.",
-    on="CreateMessageRequestParams",
+    on=_REQUEST,
 )
 def _tool_unknown(value: Any, context: Context) -> Iterator[Finding]:
     if not isinstance(value, dict):

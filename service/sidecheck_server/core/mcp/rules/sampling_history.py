@@ -234,7 +234,7 @@ _CODE = "SAMPLING_TOOL_RESULT_OUTPUT"
 _STEPS = 200
 """Steps to defer a check."""
 
-_OUTPUT_RULES = RuleSet(Group.SAMPLING_OUTPUTS, on="CreateMessageRequestParams")
+_OUTPUT_RULES = RuleSet(Group.SAMPLING_OUTPUTS, on=_REQUEST)
 
 
 @_OUTPUT_RULES.rule(

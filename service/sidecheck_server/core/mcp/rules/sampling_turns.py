@@ -10,15 +10,7 @@ from sidecheck_server.core.limits import spend
 from sidecheck_server.core.mcp.context import Context
 from sidecheck_server.core.mcp.rules.rule import Path
 
-__all__ = [
-    "ToolResult",
-    "ToolUse",
-    "Turn",
-    "adjacent_turn",
-    "messages_of",
-    "read_turn",
-    "turns_of",
-]
+__all__ = ["ToolResult", "ToolUse", "Turn", "adjacent_turn", "messages_of", "read_turn", "turns_of"]
 
 # Steps.
 _SCAN = 15

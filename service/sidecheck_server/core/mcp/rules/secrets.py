@@ -8,11 +8,7 @@ import re
 
 from sidecheck_server.core.limits import Budget, spend
 
-__all__ = [
-    "asks_for_secret",
-    "names_secret",
-    "shows_link",
-]
+__all__ = ["asks_for_secret", "names_secret", "shows_link"]
 
 _MAX_NAME_CHARACTERS = 100
 _MAX_TEXT_CHARACTERS = 4000

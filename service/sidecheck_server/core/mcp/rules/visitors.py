@@ -27,11 +27,7 @@ from sidecheck_server.core.mcp.types.model import (
 )
 from sidecheck_server.core.mcp.types.rendering import properties_of
 
-__all__ = [
-    "Report",
-    "Visit",
-    "Visitors",
-]
+__all__ = ["Report", "Visit", "Visitors"]
 
 #: Receives each finding of a rule in the value at a path.
 Report: TypeAlias = Callable[[Rule, Path, Finding], None]

@@ -33,9 +33,7 @@ from sidecheck_server.core.mcp.sessions.memory import (
 )
 from sidecheck_server.core.mcp.sessions.task_states import TaskStates
 
-__all__ = [
-    "Tasks",
-]
+__all__ = ["Tasks"]
 
 _MAX_TOOLS = 100_000
 _MAX_LISTED_TOOLS = 5000
