@@ -72,6 +72,7 @@ for _code, _requirement in (
         since="2026-07-28" if _code == "MAX_ITEMS" else "",
     )
 
+# Messages follow JSON-RPC, which uses JSON unchanged.
 _TEXT_RULES = RuleSet(Group.VALUES, on="*")
 _TEXT_RULES.declare("PAYLOAD_NOT_JSON", Severity.ERROR, _MESSAGES, "A text MUST be JSON in UTF-8.")
 _TEXT_RULES.declare(
