@@ -30,7 +30,7 @@ from sidecheck_server.core.payload import encode_sorted
 
 __all__ = ["ListedPrompts", "ListedTools", "PageNames", "Pages", "ToolsOrder"]
 
-_MAX_BYTES = 8 << 20
+_MAX_TOOL_BYTES = 8 << 20
 """Total weight of the stored tools."""
 
 _TOOL_BYTES = 512
@@ -67,7 +67,7 @@ class ListedTools:
 
     def __init__(self, memory: SessionMemory, *, validates_payloads: bool = True) -> None:
         self._validates_payloads = validates_payloads
-        self._tools: BoundedStore[_Tool] = BoundedStore(_MAX_BYTES, memory)
+        self._tools: BoundedStore[_Tool] = BoundedStore(_MAX_TOOL_BYTES, memory)
         #: Keys of the tools' names, by the keys of calls without a response.
         self._called: BoundedStore[Key] = BoundedStore(_MAX_CALLS, memory)
 

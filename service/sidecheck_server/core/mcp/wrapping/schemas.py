@@ -47,104 +47,6 @@ _VALUE = 4
 
 _POINTER_KEYWORDS = ("$ref", "$dynamicRef")
 
-
-def _resource_schemas(root: dict[str, Any], draft: Draft, budget: Budget) -> _ResourceSchemas:
-    """Return *root* and the subschemas of the same resource.
-
-    They are where the draft has subschemas and where references of the resource lead.
-
-    Raises:
-        Exhausted: *budget* is spent.
-    """
-    schemas: _ResourceSchemas = {}
-    pending: list[Any] = [root]
-    while pending:
-        schema = pending.pop()
-        if not isinstance(schema, dict) or id(schema) in schemas:
-            continue
-        if schema is not root and is_resource(schema, draft):
-            continue
-        spend(budget, _SUBSCHEMA + _PROPERTY * len(schema))
-        schemas[id(schema)] = schema
-        pending.extend(inner for _, inner in subschemas(schema, draft))
-        for _, reference in _references_in(schema, draft):
-            pending.append(_resolve_pointer(reference, root, draft, budget))
-    return schemas
-
-
-def _references_in(schema: dict[str, Any], draft: Draft) -> Iterator[tuple[str, str]]:
-    """Yield the keywords of *schema* itself that may hold a pointer, with their references."""
-    for keyword in _POINTER_KEYWORDS:
-        reference = schema.get(keyword)
-        if isinstance(reference, str) and keyword in KEYWORDS[draft]:
-            yield keyword, reference
-
-
-def _pointer_of(reference: str) -> str | None:
-    """Return the JSON Pointer of *reference*, percent-decoded.
-
-    None if it is another reference: an anchor, or the URI of another resource.
-    """
-    if reference and not reference.startswith("#"):
-        return None
-    pointer = unquote(reference[1:])
-    return pointer if not pointer or pointer.startswith("/") else None
-
-
-def _resolve_pointer(reference: str, root: dict[str, Any], draft: Draft, budget: Budget) -> Any:
-    """Return the target of the pointer *reference* in *root*, or None.
-
-    None too if the path leads through another resource.
-
-    Raises:
-        Exhausted: *budget* is spent.
-    """
-    pointer = _pointer_of(reference)
-    if pointer is None:
-        return None
-    spend(budget, _SUBSCHEMA + len(pointer))
-    here: Any = root
-    for step in pointer_steps(pointer):
-        if isinstance(here, dict) and step in here:
-            here = here[step]
-        elif isinstance(here, list) and step.isdecimal() and step.isascii() and len(step) < 9:
-            here = here[int(step)] if int(step) < len(here) else None
-        else:
-            return None
-        if is_resource(here, draft):
-            return None
-    return here
-
-
-def _rewrite_references(
-    value: Any,
-    schemas: _ResourceSchemas,
-    draft: Draft,
-    rewrite: Callable[[str], str],
-    budget: Budget,
-) -> Any:
-    """Return *value* with *rewrite* applied to each reference of the schemas in *schemas*.
-
-    The caller bounds the nesting of *value*.
-
-    Raises:
-        Exhausted: *budget* is spent.
-    """
-    spend(budget, _VALUE)
-    if isinstance(value, list):
-        return [_rewrite_references(item, schemas, draft, rewrite, budget) for item in value]
-    if not isinstance(value, dict):
-        return value
-    copy = {
-        name: _rewrite_references(item, schemas, draft, rewrite, budget)
-        for name, item in value.items()
-    }
-    if id(value) in schemas:
-        for keyword, reference in _references_in(value, draft):
-            copy[keyword] = rewrite(reference)
-    return copy
-
-
 _MAX_REFERENCES = 32
 """References that are followed to find the type of a root; pydantic writes one."""
 
@@ -385,3 +287,100 @@ def _with_dialect_of(wrapper: dict[str, Any], schema: dict[str, Any]) -> dict[st
     if "$schema" in schema or "$schema" not in wrapper:
         return schema
     return {"$schema": wrapper["$schema"], **schema}
+
+
+def _resource_schemas(root: dict[str, Any], draft: Draft, budget: Budget) -> _ResourceSchemas:
+    """Return *root* and the subschemas of the same resource.
+
+    They are where the draft has subschemas and where references of the resource lead.
+
+    Raises:
+        Exhausted: *budget* is spent.
+    """
+    schemas: _ResourceSchemas = {}
+    pending: list[Any] = [root]
+    while pending:
+        schema = pending.pop()
+        if not isinstance(schema, dict) or id(schema) in schemas:
+            continue
+        if schema is not root and is_resource(schema, draft):
+            continue
+        spend(budget, _SUBSCHEMA + _PROPERTY * len(schema))
+        schemas[id(schema)] = schema
+        pending.extend(inner for _, inner in subschemas(schema, draft))
+        for _, reference in _references_in(schema, draft):
+            pending.append(_resolve_pointer(reference, root, draft, budget))
+    return schemas
+
+
+def _references_in(schema: dict[str, Any], draft: Draft) -> Iterator[tuple[str, str]]:
+    """Yield the keywords of *schema* itself that may hold a pointer, with their references."""
+    for keyword in _POINTER_KEYWORDS:
+        reference = schema.get(keyword)
+        if isinstance(reference, str) and keyword in KEYWORDS[draft]:
+            yield keyword, reference
+
+
+def _pointer_of(reference: str) -> str | None:
+    """Return the JSON Pointer of *reference*, percent-decoded.
+
+    None if it is another reference: an anchor, or the URI of another resource.
+    """
+    if reference and not reference.startswith("#"):
+        return None
+    pointer = unquote(reference[1:])
+    return pointer if not pointer or pointer.startswith("/") else None
+
+
+def _resolve_pointer(reference: str, root: dict[str, Any], draft: Draft, budget: Budget) -> Any:
+    """Return the target of the pointer *reference* in *root*, or None.
+
+    None too if the path leads through another resource.
+
+    Raises:
+        Exhausted: *budget* is spent.
+    """
+    pointer = _pointer_of(reference)
+    if pointer is None:
+        return None
+    spend(budget, _SUBSCHEMA + len(pointer))
+    here: Any = root
+    for step in pointer_steps(pointer):
+        if isinstance(here, dict) and step in here:
+            here = here[step]
+        elif isinstance(here, list) and step.isdecimal() and step.isascii() and len(step) < 9:
+            here = here[int(step)] if int(step) < len(here) else None
+        else:
+            return None
+        if is_resource(here, draft):
+            return None
+    return here
+
+
+def _rewrite_references(
+    value: Any,
+    schemas: _ResourceSchemas,
+    draft: Draft,
+    rewrite: Callable[[str], str],
+    budget: Budget,
+) -> Any:
+    """Return *value* with *rewrite* applied to each reference of the schemas in *schemas*.
+
+    The caller bounds the nesting of *value*.
+
+    Raises:
+        Exhausted: *budget* is spent.
+    """
+    spend(budget, _VALUE)
+    if isinstance(value, list):
+        return [_rewrite_references(item, schemas, draft, rewrite, budget) for item in value]
+    if not isinstance(value, dict):
+        return value
+    copy = {
+        name: _rewrite_references(item, schemas, draft, rewrite, budget)
+        for name, item in value.items()
+    }
+    if id(value) in schemas:
+        for keyword, reference in _references_in(value, draft):
+            copy[keyword] = rewrite(reference)
+    return copy
